@@ -1,0 +1,1 @@
+"""What pages share: the only other code that imports streamlit."""

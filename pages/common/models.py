@@ -1,0 +1,121 @@
+"""Loading and running models once for everybody: what is heavy is kept, bounded, and shared by all sessions.
+
+Nothing of torch is imported before a model is asked for: the first page must not wait for it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from triattn_core.device import choose, memory_guard
+
+if TYPE_CHECKING:
+    from triattn_core.checkpoint import Bundle, Card
+    from triattn_core.explain import Prediction
+    from triattn_core.tasks.pairs import Example
+    from triattn_core.trace import AttentionTrace
+
+BUNDLES = 8  # models kept; each is some 60 MB
+TRACE_BYTES = 400_000_000  # traces kept; two sentences of 20 tokens take 7 MB, of 64 tokens 200 MB
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What one checkpoint made of one example. Shared by all sessions: never write to it."""
+
+    card: Card
+    prediction: Prediction
+    trace: AttentionTrace
+
+    @property
+    def mechanism(self) -> str:
+        return str(self.trace.meta.get("mechanism", ""))
+
+
+@dataclass
+class Kept:
+    """The explained examples, the oldest dropped first once their arrays hold more than `limit` bytes."""
+
+    limit: int
+    items: OrderedDict = field(default_factory=OrderedDict)
+    lock: Lock = field(default_factory=Lock)
+
+    def get(self, key: tuple) -> Explained | None:
+        with self.lock:
+            if key in self.items:
+                self.items.move_to_end(key)
+                return self.items[key]
+        return None
+
+    def put(self, key: tuple, value: Explained) -> None:
+        with self.lock:
+            self.items[key] = value
+            while len(self.items) > 1 and sum(map(size, self.items.values())) > self.limit:
+                self.items.popitem(last=False)
+
+
+def size(item: Explained) -> int:
+    """Bytes of the arrays of a trace."""
+    return sum(array.nbytes for array in item.trace.sites.values())
+
+
+@st.cache_resource
+def _kept() -> Kept:
+    return Kept(TRACE_BYTES)
+
+
+@st.cache_resource
+def _lock(device: str) -> Lock:
+    """One at a time on a device: two passes at once would only share its memory and its cores."""
+    return Lock()
+
+
+@st.cache_resource(max_entries=BUNDLES, show_spinner=False)
+def _bundle(name: str, digest: str, device: str, _card: Card) -> Bundle:
+    from triattn_core import checkpoint
+
+    return checkpoint.load(_card.path, device)
+
+
+def shelf(task: str | None = None, mechanisms: Sequence[str] = ()) -> tuple[Card, ...]:
+    """The sound checkpoints, of one task and of some mechanisms where asked; by name, reading JSON alone."""
+    from triattn_core import checkpoint
+
+    def fits(card: Card) -> bool:
+        mechanism = card.config.get("model", {}).get("mechanism")
+        return (task is None or card.config.get("task") == task) and (not mechanisms or mechanism in mechanisms)
+
+    return tuple(card for card in checkpoint.shelf() if card.problem is None and fits(card))
+
+
+def load(card: Card) -> Bundle:
+    """The model of a card, from memory or disk. Raises TriattnError: damaged, unknown device, no memory."""
+    device = choose()
+    with memory_guard(f"{card.name} on {device}"):
+        return _bundle(card.name, card.digest, device, card)
+
+
+def explain(card: Card, example: Example) -> Explained:
+    """Prediction and trace of an example, from memory where it has been asked before. Raises TriattnError."""
+    example.check()
+    device = choose()
+    key = (card.name, card.digest, device, example)
+    found = _kept().get(key)
+    if found is not None:
+        return found
+    bundle = load(card)
+    with _lock(device):
+        found = _kept().get(key)  # another session may have asked the same meanwhile
+        if found is None:
+            from triattn_core.explain import explain as run
+
+            with memory_guard("these texts"):
+                found = Explained(card, *run(bundle, example))
+            _kept().put(key, found)
+    return found

@@ -1,0 +1,41 @@
+"""The URL is the state: every choice is a widget bound to a query parameter of the same name.
+
+Streamlit drops a value it cannot use from the URL without a word; these pickers say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from pages.common.errors import plain
+from triattn_core.errors import choices
+
+
+def pick(label: str, options: Sequence[Any], key: str, default: int = 0, show: Callable[[Any], str] = str, **more) -> Any:
+    """A selectbox in the URL. `show` gives each option the text that stands in box and URL. Needs at least one option."""
+    settle(label, options, key, default, show)
+    return st.selectbox(label, options, default, show, key=key, bind="query-params", **more)
+
+
+def segments(
+    label: str, options: Sequence[Any], key: str, default: int = 0, show: Callable[[Any], str] = str, **more
+) -> Any:
+    """A segmented control in the URL, with always one chosen."""
+    settle(label, options, key, default, show)
+    return st.segmented_control(
+        label, options, default=options[default], required=True, format_func=show, key=key, bind="query-params", **more
+    )
+
+
+def settle(label: str, options: Sequence[Any], key: str, default: int, show: Callable[[Any], str]) -> None:
+    """Before the widget is made: says what of the URL cannot be used, and forgets a choice that is no longer offered."""
+    asked, texts = st.query_params.get(key), [show(option) for option in options]
+    if asked is not None and asked not in texts:
+        hint = choices(asked[:80], texts)
+        st.info(plain(f"The link asks for {label.lower()} {asked[:80]!r}, which is not here ({hint}). ")
+                + plain(f"Shown instead: {texts[default]}."))
+    if key in st.session_state and st.session_state[key] not in options:
+        del st.session_state[key]

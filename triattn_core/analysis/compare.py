@@ -1,0 +1,153 @@
+"""Several mechanisms on one pair of sentences: every site brought to a map of query × key, and numbers on its rows.
+
+Two-way maps of a three-way site (MATH.md section 1, "Comparing with two-way maps"), per head:
+
+    weight      W[n,i] = sum_j A[n,i,j]                the weights sum to one over key × context together,
+                                                       so the sum over context is a distribution over keys
+    relevance   R[n,i] = log sum_j exp S[n,i,j]        the softmax of R over i is W
+
+Relevance is centred per query for display, R[n,i] - mean_i R[n,i]: softmax does not see a shift of a whole row.
+The mean of heads comes last.  Rows of a mean of weights sum to one; the softmax of a mean relevance is *not* the
+mean weight, so every number in bits and every rank is taken from weights.
+
+A row that holds nothing (a query without a key) gives zeros everywhere, never NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import xarray as xr
+
+from triattn_core.errors import TraceError
+from triattn_core.trace import AttentionTrace, logsumexp
+
+AXES = ("query", "key")
+
+
+def two_way(site: xr.DataArray, head: int | None = None) -> xr.DataArray:
+    """The map [query, key], float64, of a site with or without a context axis; `head=None` is the mean of heads.
+
+    Weights are summed over context, relevances joined by log-sum-exp over context and centred per query.
+    Raises TraceError for another quantity, a missing axis, or a head that the site does not have.
+    """
+    quantity = site.attrs.get("quantity")
+    if quantity not in ("weight", "relevance"):
+        raise TraceError(f"a two-way map is made of weights or relevances, not of {quantity!r}")
+    if missing := [axis for axis in AXES if axis not in site.dims]:
+        raise TraceError(f"a two-way map needs the axes query and key; this site has no {' and no '.join(missing)}")
+    if head is not None and "head" in site.dims:
+        if not 0 <= head < site.sizes["head"]:
+            raise TraceError(f"head {head} is outside 0…{site.sizes['head'] - 1}")
+        site = site.isel(head=head)
+    site = site.astype(np.float64)
+    if "context" in site.dims:
+        site = site.sum("context") if quantity == "weight" else _logsumexp(site)
+    if quantity == "relevance":
+        site = centred(site)
+    if "head" in site.dims:
+        site = site.mean("head")
+    attrs = {"quantity": quantity} | ({"sums_over": "key"} if quantity == "weight" else {"centred": "key"})
+    return site.transpose(*AXES).drop_attrs().assign_attrs(attrs)
+
+
+def _logsumexp(site: xr.DataArray) -> xr.DataArray:
+    with np.errstate(divide="ignore"):  # log 0 = -inf is right where every context token is masked
+        return logsumexp(site, "context")
+
+
+def centred(relevance: xr.DataArray) -> xr.DataArray:
+    """R[…,n,i] - mean_i R[…,n,i] over the finite cells; masked cells stay -inf, a row without a finite cell is zeros."""
+    known = np.isfinite(relevance)
+    count = known.sum("key")
+    mean = relevance.where(known, 0.0).sum("key") / count.clip(min=1)
+    return (relevance - mean).where(count > 0, 0.0)
+
+
+def difference(left: xr.DataArray, right: xr.DataArray) -> xr.DataArray:
+    """left[n,i] - right[n,i], a signed map in the unit of both; 0 where both are masked.
+
+    Raises TraceError where quantities or tokens differ.
+    """
+    if left.attrs.get("quantity") != right.attrs.get("quantity"):
+        raise TraceError(f"a {left.attrs.get('quantity')} and a {right.attrs.get('quantity')} cannot be subtracted")
+    same_tokens([left, right])
+    a, b = left.values, right.values
+    both = np.isfinite(a) | np.isfinite(b)
+    return left.copy(data=np.subtract(a, b, where=both, out=np.zeros_like(a))).drop_attrs()
+
+
+def same_tokens(maps: Sequence[xr.DataArray], names: Sequence[str] = ()) -> None:
+    """Raises TraceError, one line, where two maps do not have the same tokens on query and key."""
+    for number, other in enumerate(maps[1:], start=1):
+        for axis in AXES:
+            first, second = _tokens(maps[0], axis), _tokens(other, axis)
+            if first != second:
+                who = f"{names[0]} and {names[number]}" if names else "two maps"
+                raise TraceError(
+                    f"{who} cut the sentences into different tokens ({axis}: {len(first)} and {len(second)}); "
+                    "choose checkpoints that share a tokenizer"
+                )
+
+
+def _tokens(array: xr.DataArray, axis: str) -> list[str]:
+    name = f"{axis}_token"
+    return [str(token) for token in (array[name].values if name in array.coords else range(array.sizes[axis]))]
+
+
+def _shares(weights: xr.DataArray) -> np.ndarray:
+    """Rows [query, key] divided by their sum, so that float error does not reach the logarithms; zero rows stay zero."""
+    rows = np.clip(np.nan_to_num(weights.transpose(*AXES).values.astype(np.float64)), 0.0, None)
+    total = rows.sum(axis=1, keepdims=True)
+    return np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
+
+
+def _plogp(shares: np.ndarray) -> np.ndarray:
+    return shares * np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+
+
+def entropy(weights: xr.DataArray) -> np.ndarray:
+    """[query] in bits: H[n] = -sum_i W[n,i] log2 W[n,i], with 0 log 0 = 0; from 0 (one key) to log2 of the keys."""
+    return np.abs(_plogp(_shares(weights)).sum(axis=1))
+
+
+def jensen_shannon(left: xr.DataArray, right: xr.DataArray) -> np.ndarray:
+    """[query] in bits, from 0 to 1: JSD[n] = H((P + Q) / 2) - (H(P) + H(Q)) / 2 of the rows P = left[n], Q = right[n].
+
+    0 where either row holds nothing.  Raises TraceError where tokens differ.
+    """
+    same_tokens([left, right])
+    p, q = _shares(left), _shares(right)
+    # As sum_i of non-negative terms; the difference of entropies would lose digits where P is near Q.
+    middle = (p + q) / 2
+    terms = _relative(p, middle) + _relative(q, middle)
+    filled = (p.sum(axis=1) > 0) & (q.sum(axis=1) > 0)
+    return np.where(filled, np.clip(terms.sum(axis=1) / 2, 0.0, 1.0), 0.0)
+
+
+def _relative(shares: np.ndarray, middle: np.ndarray) -> np.ndarray:
+    ratio = np.divide(shares, middle, out=np.ones_like(shares), where=shares > 0)
+    return shares * np.log2(ratio)
+
+
+def rank(weights: xr.DataArray) -> np.ndarray:
+    """[query, key], integer: 1 + the number of keys of the same query with a greater weight; ties share the better rank.
+
+    0 in a row that holds nothing.
+    """
+    rows = weights.transpose(*AXES).values
+    above = (rows[:, None, :] > rows[:, :, None]).sum(axis=2)
+    return np.where((rows > 0).any(axis=1, keepdims=True), 1 + above, 0)
+
+
+def against_uniform(weights: xr.DataArray) -> np.ndarray:
+    """[query, key]: W[n,i] times the number of keys, so that 1 is an even share."""
+    weights = weights.transpose(*AXES)
+    return weights.values * weights.sizes["key"]
+
+
+def depth(trace: AttentionTrace) -> int:
+    """The number of attention layers: what the trace says of itself, else one more than its highest site."""
+    found = [int(name.split("/")[0].removeprefix("layer.")) for name in trace.sites if name.startswith("layer.")]
+    return int(trace.meta.get("layers") or max(found, default=-1) + 1)

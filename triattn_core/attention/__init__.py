@@ -1,0 +1,9 @@
+"""Attention with context.  To add a mechanism: a file here, a line in the table."""
+
+from __future__ import annotations
+
+from triattn_core.attention.bi import BiAttention
+from triattn_core.attention.contextual import CBiAttention
+from triattn_core.attention.tri import TriAttention
+
+MECHANISMS = {"bi": BiAttention, "cbi": CBiAttention, "tri": TriAttention}

@@ -1,0 +1,92 @@
+"""Weighted sums of contextual values (Tri-Attention, Eqs. 16 to 19)."""
+
+from __future__ import annotations
+
+from jaxtyping import Bool, Float
+from torch import Tensor, einsum, nn
+
+from triattn_core.attention.neutral import with_neutral
+from triattn_core.attention.parameters import matrix
+
+
+def additive(
+    weights: Float[Tensor, "*w N I J"],
+    value: Float[Tensor, "*v I D"],
+    context: Float[Tensor, "*c J D"],
+    has_context: Bool[Tensor, "*b"] | None = None,
+) -> Float[Tensor, "*o N D"]:
+    """`sum_ij A[n,i,j] (v_i + c_j)` (Eqs. 16 and 19), from the two marginals; c is 0 in rows without context."""
+    context = with_neutral(context, has_context, 0.0)
+    return weights.sum(-1) @ value + weights.sum(-2) @ context
+
+
+def multiplicative(
+    weights: Float[Tensor, "*w N I J"],
+    value: Float[Tensor, "*v I D"],
+    context: Float[Tensor, "*c J D"],
+    has_context: Bool[Tensor, "*b"] | None = None,
+) -> Float[Tensor, "*o N D"]:
+    """`sum_ij A[n,i,j] (v_i * c_j)` (Eqs. 17 and 19); c is 1 in rows without context."""
+    context = with_neutral(context, has_context, 1.0)
+    return einsum("...nid,...id->...nd", weights @ context[..., None, :, :], value)
+
+
+def bilinear(
+    weights: Float[Tensor, "*w N I J"],
+    value: Float[Tensor, "*v I D"],
+    context: Float[Tensor, "*c J D"],
+    U: Float[Tensor, "*p D D"],
+    H: Float[Tensor, "*p D D"],
+    has_context: Bool[Tensor, "*b"] | None = None,
+) -> Float[Tensor, "*o N D"]:
+    """`sum_ij A[n,i,j] (U' v_i) * (H' c_j)` (Eqs. 18 and 19); `H' c` is 1 in rows without context.
+
+    U and H are the paper's U' and H', named with a prime there to tell them from the relevance's.
+    """
+    return multiplicative(weights, value @ U.mT, with_neutral(context @ H.mT, has_context, 1.0))
+
+
+class Additive(nn.Module):
+    """`v_i + c_j`: the pairing of T-additive."""
+
+    def __init__(self, heads: int, features: int):
+        super().__init__()
+
+    def forward(self, weights: Tensor, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
+        """[B, heads, N, I, J], [B, heads, I, D], [B, heads, J, D] → [B, heads, N, D]."""
+        return additive(weights, value, context, has_context)
+
+
+class Multiplicative(nn.Module):
+    """`v_i * c_j`: the pairing of T-dot-product and T-scaled-dot-product."""
+
+    def __init__(self, heads: int, features: int):
+        super().__init__()
+
+    def forward(self, weights: Tensor, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
+        """[B, heads, N, I, J], [B, heads, I, D], [B, heads, J, D] → [B, heads, N, D]."""
+        return multiplicative(weights, value, context, has_context)
+
+
+class Bilinear(nn.Module):
+    """`(U' v_i) * (H' c_j)`: the pairing of Trilinear. Per head: U, H `[heads, D, D]`."""
+
+    def __init__(self, heads: int, features: int):
+        super().__init__()
+        self.U, self.H = matrix(heads, features, features), matrix(heads, features, features)
+
+    def forward(self, weights: Tensor, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
+        """[B, heads, N, I, J], [B, heads, I, D], [B, heads, J, D] → [B, heads, N, D]."""
+        return bilinear(weights, value, context, self.U, self.H, has_context)
+
+
+VALUES = {"additive": Additive, "multiplicative": Multiplicative, "bilinear": Bilinear}
+
+# Which contextual value goes with which relevance unless asked otherwise (section IV-E: they should be consistent).
+PAIRING = {
+    "additive": "additive",
+    "dot": "multiplicative",
+    "scaled_dot": "multiplicative",
+    "bilinear": "bilinear",
+    "full_trilinear": "bilinear",
+}

@@ -1,0 +1,18 @@
+"""How the weights of a relevance or a contextual value begin."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+
+def matrix(*shape: int) -> nn.Parameter:
+    """Matrices `[..., out, in]`, Glorot-uniform over the last two axes (Glorot and Bengio 2010)."""
+    bound = (6 / (shape[-1] + shape[-2])) ** 0.5
+    return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
+
+
+def vector(*shape: int) -> nn.Parameter:
+    """Vectors `[..., features]`, uniform within one over the root of the length."""
+    bound = shape[-1] ** -0.5
+    return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))

@@ -1,0 +1,17 @@
+"""Relevance functions, two-way and three-way form together.  To add one: a file here, a line in the table."""
+
+from __future__ import annotations
+
+from triattn_core.attention.similarity.additive import Additive
+from triattn_core.attention.similarity.bilinear import Bilinear
+from triattn_core.attention.similarity.dot import Dot
+from triattn_core.attention.similarity.full_trilinear import FullTrilinear
+from triattn_core.attention.similarity.scaled_dot import ScaledDot
+
+SIMILARITIES = {
+    "additive": Additive,
+    "dot": Dot,
+    "scaled_dot": ScaledDot,
+    "bilinear": Bilinear,
+    "full_trilinear": FullTrilinear,
+}

@@ -1,0 +1,32 @@
+"""Relevance to weights: one softmax per query, masks first, zeros where a query has nothing to attend to."""
+
+from __future__ import annotations
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+
+def masked_softmax(
+    relevance: Float[Tensor, "*b N I"], keep_key: Bool[Tensor, "*m I"]
+) -> Float[Tensor, "*b N I"]:
+    """Softmax over keys (Tri-Attention, Eq. 4). True in `keep_key` = a real token; sums to one over key."""
+    return _softmax(relevance, keep_key[..., None, :])
+
+
+def joint_softmax(
+    relevance: Float[Tensor, "*b N I J"], keep_key: Bool[Tensor, "*m I"], keep_context: Bool[Tensor, "*m J"]
+) -> Float[Tensor, "*b N I J"]:
+    """One softmax per query over all (key, context) pairs together (Eq. 15); sums to one over key x context."""
+    keep = keep_key[..., None, :, None] & keep_context[..., None, None, :]
+    flat = _softmax(relevance.flatten(-2), keep.expand(*keep.shape[:-2], *relevance.shape[-2:]).flatten(-2))
+    return flat.view_as(relevance)
+
+
+def _softmax(relevance: Tensor, keep: Tensor) -> Tensor:
+    """Softmax over the last axis in at least float32; a row with nothing kept is zeros, and so is its gradient."""
+    if relevance.dtype in (torch.float16, torch.bfloat16):
+        return _softmax(relevance.float(), keep).to(relevance.dtype)
+    # The lowest finite number instead of -inf: a row with nothing kept stays finite, gradients too.
+    scores = relevance.masked_fill(~keep, torch.finfo(relevance.dtype).min)
+    return scores.softmax(-1) * keep

@@ -1,0 +1,31 @@
+"""What a mechanism is given: token states, which of them are real, and where they stand in the joint sequence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class States:
+    """A sequence in a batch.
+
+    vectors: [B, n, h].
+    keep: [B, n] bool, True = a real token.
+    positions: [B, n], the place of each token in the context sequence; None for the context itself.
+    """
+
+    vectors: Tensor
+    keep: Tensor
+    positions: Tensor | None = None
+
+
+def split_heads(projected: Tensor, heads: int) -> Tensor:
+    """[B, n, heads * D] → [B, heads, n, D]."""
+    return projected.unflatten(-1, (heads, -1)).transpose(1, 2)
+
+
+def join_heads(states: Tensor) -> Tensor:
+    """[B, heads, n, D] → [B, n, heads * D]."""
+    return states.transpose(1, 2).flatten(-2)

@@ -1,0 +1,52 @@
+"""Taps: mechanisms show what passes, and only who asked, in its own thread, keeps it.
+
+Nothing hangs on the model, which all sessions share; when nobody records, a tap is a lookup of one variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Tapped:
+    """A recorded tensor [B, *axes]: what it is and what it sums to one over."""
+
+    tensor: Tensor
+    axes: tuple[str, ...]
+    quantity: str
+    sums_over: tuple[str, ...] = ()
+
+
+@dataclass
+class Record:
+    """What a `with recording()` block has kept, by site."""
+
+    wanted: Callable[[str], bool]
+    sites: dict[str, Tapped] = field(default_factory=dict)
+
+
+_record: ContextVar[Record | None] = ContextVar("record", default=None)
+
+
+@contextmanager
+def recording(wanted: Callable[[str], bool] = lambda site: True) -> Iterator[Record]:
+    """Keep every tapped tensor whose site is wanted, in this thread, inside the block."""
+    record = Record(wanted)
+    token = _record.set(record)
+    try:
+        yield record
+    finally:
+        _record.reset(token)
+
+
+def tap(site: str, tensor: Tensor, axes: tuple[str, ...], quantity: str, sums_over: tuple[str, ...] = ()) -> None:
+    """Show a tensor [B, *axes] at a site such as `layer.0/a_over_b/weight`."""
+    record = _record.get()
+    if record is not None and record.wanted(site):
+        record.sites[site] = Tapped(tensor.detach(), axes, quantity, sums_over)

@@ -1,0 +1,43 @@
+"""Tri-Attention: three-way relevance, one softmax over key x context, contextual values (Eqs. 10 to 19)."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from triattn_core.attention.mix import PAIRING, VALUES
+from triattn_core.attention.neutral import at_least_one
+from triattn_core.attention.similarity import SIMILARITIES
+from triattn_core.attention.softmax import joint_softmax
+from triattn_core.attention.states import States, join_heads, split_heads
+from triattn_core.attention.tap import tap
+
+AXES = ("head", "query", "key", "context")
+
+
+class TriAttention(nn.Module):
+    """Multi-head three-way attention; `value` names the contextual value, by default the relevance's pairing."""
+
+    def __init__(self, hidden: int, heads: int, similarity: str, value: str | None = None):
+        super().__init__()
+        self.heads = heads
+        self.query, self.key, self.value, self.context = (nn.Linear(hidden, hidden) for _ in range(4))
+        self.similarity = SIMILARITIES[similarity](heads, hidden // heads, context=True)
+        self.mix = VALUES[value or PAIRING[similarity]](heads, hidden // heads)
+
+    def forward(self, query: States, key: States, context: States, site: str) -> Tensor:
+        """The attended states [B, N, hidden] of the queries; taps `<site>/relevance` and `<site>/weight`."""
+        states, keep, has_context = at_least_one(context.vectors, context.keep)
+        q, k, v, c = (
+            split_heads(project(vectors), self.heads)
+            for project, vectors in (
+                (self.query, query.vectors),
+                (self.key, key.vectors),
+                (self.value, key.vectors),
+                (self.context, states),
+            )
+        )
+        relevance = self.similarity.three(q, k, c, has_context)
+        weights = joint_softmax(relevance, key.keep[:, None], keep[:, None])
+        tap(f"{site}/relevance", relevance, AXES, "relevance")
+        tap(f"{site}/weight", weights, AXES, "weight", ("key", "context"))
+        return join_heads(self.mix(weights, v, c, has_context))

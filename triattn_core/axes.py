@@ -1,0 +1,35 @@
+"""The glossary: every axis and quantity of a trace, one sentence each.  Pages show these sentences on hover."""
+
+from __future__ import annotations
+
+AXES = {
+    "head": "One of several attentions computed side by side, each with its own projections.",
+    "query": "The token that looks: each query shares out its attention among the others.",
+    "key": "The token that is looked at: its value goes into what the query becomes.",
+    "context": "The token in whose light query and key are read: the third axis of Tri-Attention.",
+    "feature": "One dimension of a token's vector.",
+}
+
+QUANTITIES = {
+    "relevance": "The score before the softmax: unbounded; only differences within one query matter.",
+    "weight": "The share of a query's attention: not negative, and it sums to one over the axes it names.",
+    "gate": "How much of a signal passes: between 0 and 1.",
+    "contribution": "What a part adds to a score: signed.",
+}
+
+MECHANISMS = {
+    "bi": "Bi-Attention: the relevance of a key to a query, context left out.",
+    "cbi": "C-Bi-Attention: each token carries its own context vector, then ordinary two-way attention.",
+    "tri": "Tri-Attention: the relevance of key and context together to a query, one cube of weights.",
+}
+
+MECHANISM_LABELS = {"bi": "Bi", "cbi": "C-Bi", "tri": "Tri"}
+
+# What a coordinate of an axis is called in a trace: `query_token`, `query_start`, …
+COORDINATES = {
+    "token": "the token as the tokenizer wrote it",
+    "text": "the name of the text it was cut from, empty for special tokens",
+    "start": "character offset of its first character in that text",
+    "end": "character offset after its last character",
+    "special": "1 for [CLS] and [SEP]",
+}

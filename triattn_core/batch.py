@@ -1,0 +1,63 @@
+"""Roles to padded tensors and keep-masks (True = a real token, everywhere)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from triattn_core.text.roles import Role, Roles
+from triattn_core.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class RoleBatch:
+    """One role of a batch.
+
+    ids, types, positions: [B, n] long.  keep: [B, n] bool.  alone: [B, n + 2], the ids as `[CLS] … [SEP]`.
+    """
+
+    ids: Tensor
+    types: Tensor
+    positions: Tensor
+    keep: Tensor
+    alone: Tensor
+
+    def to(self, device: str | torch.device) -> RoleBatch:
+        return RoleBatch(*(tensor.to(device) for tensor in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Query [B, N], key [B, I] and context [B, J] of B examples."""
+
+    query: RoleBatch
+    key: RoleBatch
+    context: RoleBatch
+
+    def to(self, device: str | torch.device) -> Batch:
+        return Batch(self.query.to(device), self.key.to(device), self.context.to(device))
+
+
+def collate(roles: Sequence[Roles], tokenizer: Tokenizer) -> Batch:
+    """A batch of the examples' roles, each padded to its longest."""
+    return Batch(*(_pad([getattr(one, name) for one in roles], tokenizer) for name in ("query", "key", "context")))
+
+
+def _pad(roles: Sequence[Role], tokenizer: Tokenizer) -> RoleBatch:
+    width = max(map(len, roles))
+    pad, cls, sep = (tokenizer.special[name] for name in ("pad", "cls", "sep"))
+
+    def padded(rows: Sequence[Sequence[int]], fill: int, width: int) -> Tensor:
+        return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
+
+    lengths = torch.tensor([len(role) for role in roles])
+    return RoleBatch(
+        ids=padded([role.ids for role in roles], pad, width),
+        types=padded([role.types for role in roles], 0, width),
+        positions=padded([role.positions for role in roles], 0, width),
+        keep=torch.arange(width) < lengths[:, None],
+        alone=padded([(cls, *role.ids, sep) for role in roles], pad, width + 2),
+    )

@@ -1,0 +1,47 @@
+"""What can go wrong, said in one line each.
+
+TriattnError            anything a user can cause and mend
+├── InputError          a text that cannot be read as asked: empty, too long, not text
+├── DataError           a file of rows: names the file, the line and the field
+├── ConfigError         a setting that is unknown or does not fit
+├── CheckpointError     a checkpoint folder that is damaged, changed or not one of ours
+└── TraceError          an axis, site or quantity that a trace does not have
+
+A message says what was expected, what came, and what to do.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Iterable
+
+
+class TriattnError(Exception):
+    """Base of all errors that are shown to a user without a program's trace."""
+
+
+class InputError(TriattnError):
+    """A text that cannot be read as asked."""
+
+
+class DataError(TriattnError):
+    """A file of rows that cannot be read."""
+
+
+class ConfigError(TriattnError):
+    """A setting that is unknown or does not fit."""
+
+
+class CheckpointError(TriattnError):
+    """A checkpoint folder that is damaged, changed or not one of ours."""
+
+
+class TraceError(TriattnError):
+    """An axis, site or quantity that a trace does not have."""
+
+
+def choices(name: str, known: Iterable[str]) -> str:
+    """The tail of an error: the nearest known name, or all of them."""
+    names = sorted(known)
+    near = get_close_matches(name, names, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"

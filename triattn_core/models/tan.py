@@ -1,0 +1,82 @@
+"""The Tri-Attention network (Tri-Attention, section V and Fig. 3) after its encoder: interaction, aggregation,
+prediction.  The filtering module is for long inputs; sentence matching skips it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field
+from torch import Tensor, nn
+from torch.nn.functional import gelu
+
+from triattn_core.attention import MECHANISMS
+from triattn_core.attention.states import States
+from triattn_core.models.encoder import Encoded
+
+
+class TanConfig(BaseModel):
+    """What makes one TAN differ from another; see the tables of `attention` for the names."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    mechanism: Literal[tuple(MECHANISMS)]
+    similarity: str = "additive"
+    value: str | None = None
+    layers: int = Field(2, ge=1, le=12)
+    heads: int = Field(12, ge=1)
+    residual: bool = True  # False: the paper's plain stack, without residual connection and layer norm
+    dropout: float = Field(0.1, ge=0, lt=1)
+    labels: int = Field(2, ge=1)
+
+
+class Interaction(nn.Module):
+    """One layer: both directions with the same weights under the same context; the context moves on after it."""
+
+    def __init__(self, config: TanConfig, hidden: int, last: bool):
+        super().__init__()
+        kind = MECHANISMS[config.mechanism]
+        self.attention = kind(hidden, config.heads, config.similarity, config.value)
+        self.norm = nn.LayerNorm(hidden) if config.residual else None
+        self.context = nn.Linear(hidden, hidden) if not last and config.mechanism != "bi" else None
+        self.dropout = nn.Dropout(config.dropout)
+
+    def forward(self, a: States, b: States, context: States, site: str) -> tuple[States, States, States]:
+        """New states of a, b and the context."""
+        new_a = self._joined(a, self.attention(a, b, context, f"{site}/a_over_b"))
+        new_b = self._joined(b, self.attention(b, a, context, f"{site}/b_over_a"))
+        if self.context is not None:
+            context = States(self.dropout(gelu(self.context(context.vectors))), context.keep)
+        return new_a, new_b, context
+
+    def _joined(self, states: States, attended: Tensor) -> States:
+        if self.norm is not None:
+            attended = self.norm(states.vectors + self.dropout(attended))
+        return States(attended, states.keep, states.positions)
+
+
+class Tan(nn.Module):
+    """Interaction, aggregation and prediction over encoded sequences."""
+
+    def __init__(self, config: TanConfig, hidden: int):
+        super().__init__()
+        self.layers = nn.ModuleList(
+            Interaction(config, hidden, last=i == config.layers - 1) for i in range(config.layers)
+        )
+        self.dropout = nn.Dropout(config.dropout)
+        self.predict = nn.Linear(4 * hidden, config.labels)
+
+    def forward(self, encoded: Encoded) -> Tensor:
+        """Logits [B, labels] from `[a, b, |a - b|, pooled]`."""
+        a, b, context = encoded.query, encoded.key, encoded.context
+        for i, layer in enumerate(self.layers):
+            a, b, context = layer(a, b, context, f"layer.{i}")
+        left, right = mean(a), mean(b)
+        joined = torch.cat([left, right, (left - right).abs(), encoded.pooled], dim=-1)
+        return self.predict(self.dropout(joined))
+
+
+def mean(states: States) -> Tensor:
+    """Mean [B, h] over the real tokens; zeros where there is none."""
+    keep = states.keep[..., None]
+    return (states.vectors * keep).sum(1) / keep.sum(1).clamp(min=1)

@@ -1,0 +1,93 @@
+"""Sentence pairs: do two sentences mean the same?  Query and key are the sentences, context is both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from triattn_core.errors import DataError, InputError
+from triattn_core.text.roles import Roles, joint, tokens_notes
+from triattn_core.text.rows import read_json_lines
+from triattn_core.text.tokenizer import Tokenizer
+
+NAME = "pairs"
+FIELDS = ("text_a", "text_b")
+LABELS = ("not a paraphrase", "paraphrase")
+
+# Penn-Treebank spacing, as in the BiMPM copy of Quora's dev and test sets, back to natural text.
+_TREEBANK = (
+    (re.compile(r"``\s*"), '"'),
+    (re.compile(r"\s*''"), '"'),
+    (re.compile(r"\s+(n't|'s|'re|'ve|'ll|'d|'m)\b", re.IGNORECASE), r"\1"),
+    (re.compile(r"\s+([?.!,;:%)\]])"), r"\1"),
+    (re.compile(r"([(\[$])\s+"), r"\1"),
+)
+
+
+@dataclass(frozen=True)
+class Example:
+    """Two sentences; `label` is an index into LABELS, or None where nobody has judged them."""
+
+    text_a: str
+    text_b: str
+    label: int | None = None
+    id: str = ""
+
+    @classmethod
+    def from_row(cls, row: dict, where: str = "input") -> Example:
+        """An example from a row `{"text_a", "text_b", "label"?, "id"?}`. Raises DataError naming the field."""
+        for field in FIELDS:
+            if not isinstance(row.get(field), str):
+                raise DataError(f"{where}: field {field!r} must be text, got {row.get(field)!r:.40}")
+        label = row.get("label")
+        if label is not None and (isinstance(label, bool) or label not in (0, 1)):
+            raise DataError(f"{where}: field 'label' must be 0 or 1, got {label!r:.40}")
+        return cls(row["text_a"], row["text_b"], label, str(row.get("id", "")))
+
+    def check(self) -> None:
+        """Raises InputError where a sentence has no visible character."""
+        for name, text in (("A", self.text_a), ("B", self.text_b)):
+            if not text.strip():
+                raise InputError(f"Sentence {name} is empty: type at least one word.")
+
+
+def natural(text: str) -> str:
+    """Text without Penn-Treebank spacing: `Why ca n't I ?` becomes `Why can't I?`."""
+    for pattern, replacement in _TREEBANK:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def read(path: Path) -> Iterator[Example]:
+    """The examples of a JSON Lines file. Raises DataError with file and line."""
+    for where, row in read_json_lines(path):
+        example = Example.from_row(row, where)
+        yield Example(natural(example.text_a), natural(example.text_b), example.label, example.id)
+
+
+def roles(batch: Sequence[Example], tokenizer: Tokenizer, limit: int) -> list[Roles]:
+    """Sentence A as query, B as key, `[CLS] A [SEP] B [SEP]` as context; at most `limit` tokens a sentence.
+
+    Raises InputError where a sentence has no token that can be read.
+    """
+    left = tokenizer.encode([example.text_a for example in batch], limit)
+    right = tokenizer.encode([example.text_b for example in batch], limit)
+    found = []
+    for example, a, b in zip(batch, left, right):
+        notes: list[str] = []
+        for name, tokens in (("A", a), ("B", b)):
+            if not tokens:
+                raise InputError(f"Sentence {name} has no character that the model can read: type at least one word.")
+            notes += tokens_notes(f"Sentence {name}", tokens, tokenizer)
+        context = joint((("a", example.text_a, a), ("b", example.text_b, b)), tokenizer)
+        found.append(Roles(context.take("a"), context.take("b"), context, tuple(notes)))
+    return found
+
+
+@cache
+def examples() -> tuple[Example, ...]:
+    """The project's own pairs, no row of a data set; `id` is the kind of pair and a number: `negation-2`."""
+    return tuple(read(Path(__file__).with_name("pairs.en.jsonl")))

@@ -1,0 +1,132 @@
+"""AttentionTrace: what one example left behind, as labelled arrays without torch and without a batch axis."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode
+
+import numpy as np
+import xarray as xr
+
+from triattn_core.axes import AXES, QUANTITIES
+from triattn_core.errors import TraceError, choices
+
+
+@dataclass(frozen=True)
+class AttentionTrace:
+    """Sites of one example.
+
+    sites: `"layer.0/a_over_b/weight"` → DataArray; dims are names of `axes.AXES`; the index of each axis is its
+        position; other coords are `<axis>_token`, `<axis>_text`, `<axis>_start`, `<axis>_end`, `<axis>_special`;
+        attrs are `quantity` (of `axes.QUANTITIES`) and, for weights, `sums_over` (axes joined by a comma).
+    texts: the input, untouched, by name; spans are offsets into these.
+    meta: plain values: checkpoint, digest, mechanism, similarity, ….
+
+    Raises TraceError for an axis or a quantity that the glossary does not have.
+    """
+
+    sites: Mapping[str, xr.DataArray]
+    texts: Mapping[str, str]
+    meta: Mapping[str, str | int | float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, array in self.sites.items():
+            for axis in array.dims:
+                if axis not in AXES:
+                    raise TraceError(f"site {name}: unknown axis {axis!r}; {choices(str(axis), AXES)}")
+            if array.attrs.get("quantity") not in QUANTITIES:
+                raise TraceError(f"site {name}: unknown quantity {array.attrs.get('quantity')!r}")
+
+    def site(self, name: str) -> xr.DataArray:
+        """The array of a site. Raises TraceError naming the nearest site."""
+        if name not in self.sites:
+            raise TraceError(f"no site {name!r} in this trace; {choices(name, self.sites)}")
+        return self.sites[name]
+
+    def pick(self, choice: Choice) -> xr.DataArray:
+        """The array of a choice: indexed first, then reduced, axis by axis."""
+        array = self.site(choice.site)
+        for axis, position in choice.index:
+            self._need(array, axis, choice.site)
+            if not 0 <= position < array.sizes[axis]:
+                raise TraceError(f"{choice.site}: {axis} {position} is outside 0…{array.sizes[axis] - 1}")
+            array = array.isel({axis: position})
+        for axis, how in choice.reduce:
+            self._need(array, axis, choice.site)
+            array = reduce(array, axis, how)
+        return array
+
+    @staticmethod
+    def _need(array: xr.DataArray, axis: str, site: str) -> None:
+        if axis not in array.dims:
+            raise TraceError(f"{site} has no axis {axis!r} (it has {', '.join(map(str, array.dims))})")
+
+    def save(self, path: Path) -> None:
+        """One NetCDF-4 file: a group a site, texts and meta as attributes."""
+        root = xr.Dataset(attrs={"texts": json.dumps(dict(self.texts)), "meta": json.dumps(dict(self.meta))})
+        groups = {name: array.to_dataset(name="value") for name, array in self.sites.items()}
+        tree = xr.DataTree.from_dict({"/": root, **groups})
+        squeezed = {"/" + name: {"value": {"zlib": True, "complevel": 1}} for name in groups}
+        tree.to_netcdf(path, engine="h5netcdf", encoding=squeezed)
+
+    @classmethod
+    def load(cls, path: Path) -> AttentionTrace:
+        """Raises TraceError where the file is not a trace."""
+        try:
+            tree = xr.load_datatree(path, engine="h5netcdf")
+            sites = {node.path.strip("/"): node.to_dataset()["value"] for node in tree.subtree if "value" in node}
+            return cls(sites, json.loads(tree.attrs["texts"]), json.loads(tree.attrs["meta"]))
+        except (OSError, KeyError, ValueError) as error:
+            raise TraceError(f"{path}: not a trace file ({error})") from None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a view shows: a site, an index for some axes, a reduction for others. Hashable, and a URL."""
+
+    site: str
+    index: tuple[tuple[str, int], ...] = ()
+    reduce: tuple[tuple[str, str], ...] = ()
+
+    def query(self) -> str:
+        """The choice as a URL's query string."""
+        parts = [("site", self.site), *(("at." + a, str(i)) for a, i in self.index)]
+        return urlencode([*parts, *(("by." + a, how) for a, how in self.reduce)])
+
+    @classmethod
+    def from_query(cls, query: str) -> Choice:
+        """The reverse of `query`. Raises TraceError where it does not fit."""
+        try:
+            parts = {name: values[-1] for name, values in parse_qs(query, strict_parsing=True).items()}
+            index = tuple((n[3:], int(v)) for n, v in parts.items() if n.startswith("at."))
+            reduced = tuple((n[3:], v) for n, v in parts.items() if n.startswith("by."))
+            return cls(parts["site"], index, reduced)
+        except (KeyError, ValueError):
+            raise TraceError(f"not a choice: {query!r}") from None
+
+
+def logsumexp(array: xr.DataArray, axis: str) -> xr.DataArray:
+    """Log-sum-exp over one axis: the softmax of the result is the sum of the softmax."""
+    top = array.max(axis)
+    safe = top.where(np.isfinite(top), 0.0)
+    return np.log(np.exp(array - safe).sum(axis)) + safe
+
+
+def reduce(array: xr.DataArray, axis: str, how: str) -> xr.DataArray:
+    """Reduce one axis by `sum`, `mean`, `max` or `logsumexp`; a weight summed over an axis no longer sums over it.
+
+    Raises TraceError for a reduction that makes no sense for the quantity: relevances are joined by log-sum-exp
+    over key or context, never summed.
+    """
+    quantity = array.attrs["quantity"]
+    if how == "sum" and quantity == "relevance" or how == "logsumexp" and quantity != "relevance":
+        raise TraceError(f"a {quantity} has no {how} over {axis}")
+    ways = {"sum": xr.DataArray.sum, "mean": xr.DataArray.mean, "max": xr.DataArray.max, "logsumexp": logsumexp}
+    if how not in ways:
+        raise TraceError(f"unknown reduction {how!r}; {choices(how, ways)}")
+    result = ways[how](array, axis)
+    over = [name for name in array.attrs.get("sums_over", "").split(",") if name and name != axis]
+    return result.assign_attrs({**array.attrs, "sums_over": ",".join(over)})

@@ -1,0 +1,196 @@
+"""Post-training of a BERT encoder: BERT's own two objectives on the training texts of a task.
+
+Masked-language modelling, and the relation of two sentences with the pair's label in the place of "next sentence"
+(Devlin et al. 2019, section 3.1; post-training on the task's texts as in Tri-Attention, section VI-C, after its
+reference [59]).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, normalize
+from transformers import BertForPreTraining
+
+from triattn_core.errors import ConfigError
+from triattn_core.tasks import pairs as pairs_task
+from triattn_core.text.tokenizer import Tokenizer, Tokens
+from triattn_core.training import mining, plan
+from triattn_core.training.loop import Event, Job, fit
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A tokenized pair and its label."""
+
+    a: Tokens
+    b: Tokens
+    label: int
+
+    def __len__(self) -> int:
+        return len(self.a) + len(self.b) + 3
+
+
+class PostTraining(nn.Module):
+    """`BertForPreTraining` that scores only the masked positions."""
+
+    def __init__(self, bert: BertForPreTraining):
+        super().__init__()
+        self.bert = bert
+
+    def forward(self, ids: Tensor, types: Tensor, keep: Tensor, masked: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits of the masked positions [M, vocabulary] and of the pair's labels [B, 2]."""
+        out = self.bert.bert(input_ids=ids, token_type_ids=types, attention_mask=keep.long())
+        heads = self.bert.cls
+        return heads.predictions(out.last_hidden_state[masked]), heads.seq_relationship(out.pooler_output)
+
+
+def start_folder(start: dict) -> Path:
+    """The folder of the start weights: from an installed package or a local folder, its SHA-256 checked."""
+    if "package" in start:
+        spec = importlib.util.find_spec(start["package"])
+        if spec is None or spec.origin is None:
+            raise ConfigError(f"package {start['package']} is not installed: pip install -r requirements-train.txt")
+        folder = Path(spec.origin).parent / start.get("path", "")
+    else:
+        folder = Path(start["path"])
+    digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
+    if digest != start["sha256"]:
+        raise ConfigError(f"{folder}/model.safetensors: expected SHA-256 {start['sha256']}, got {digest}")
+    return folder
+
+
+def read_pairs(files: Sequence[Path], tokenizer: Tokenizer, limit: int) -> list[Pair]:
+    """All labelled pairs of the files, tokenized."""
+    examples = [example for file in files for example in pairs_task.read(file) if example.label is not None]
+    a = tokenizer.encode([example.text_a for example in examples], limit)
+    b = tokenizer.encode([example.text_b for example in examples], limit)
+    return [Pair(left, right, example.label) for left, right, example in zip(a, b, examples)]
+
+
+def collate(rows: Sequence[Pair], tokenizer: Tokenizer) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """ids, types, keep, each [B, J], and labels [B], of `[CLS] A [SEP] B [SEP]`."""
+    width = max(map(len, rows))
+    ids = torch.full((len(rows), width), tokenizer.special["pad"])
+    types = torch.zeros_like(ids)
+    cls, sep = tokenizer.special["cls"], tokenizer.special["sep"]
+    for i, row in enumerate(rows):
+        ids[i, : len(row)] = torch.tensor([cls, *row.a.ids, sep, *row.b.ids, sep])
+        types[i, len(row.a) + 2 : len(row)] = 1
+    return ids, types, ids != tokenizer.special["pad"], torch.tensor([row.label for row in rows])
+
+
+def mask(ids: Tensor, tokenizer: Tokenizer, share: float) -> tuple[Tensor, Tensor]:
+    """Ids with a share of the tokens hidden (80 % as [MASK], 10 % as a random token), and where: [B, J]."""
+    ordinary = ~torch.isin(ids, torch.tensor(list(tokenizer.special.values())))
+    hidden = ordinary & (torch.rand(ids.shape) < share)
+    draw = torch.rand(ids.shape)
+    shown = torch.where(hidden & (draw < 0.8), tokenizer.special["mask"], ids)
+    random = torch.randint(len(tokenizer), ids.shape)
+    return torch.where(hidden & (draw >= 0.9), random, shown), hidden
+
+
+@torch.inference_mode()
+def sentence_vectors(bert: nn.Module, sentences: Sequence[Tokens], tokenizer: Tokenizer) -> np.ndarray:
+    """Mean-pooled unit vectors [sentences, features] of the start encoder, as all-MiniLM-L6-v2 was trained to give."""
+    order = np.argsort([len(one) for one in sentences])
+    found = np.zeros((len(sentences), bert.config.hidden_size), np.float32)
+    for start in range(0, len(order), 256):
+        rows = order[start : start + 256]
+        width = len(sentences[rows[-1]]) + 2
+        ids = torch.full((len(rows), width), tokenizer.special["pad"])
+        for i, row in enumerate(rows):
+            ids[i, : len(sentences[row]) + 2] = torch.tensor(
+                [tokenizer.special["cls"], *sentences[row].ids, tokenizer.special["sep"]]
+            )
+        keep = (ids != tokenizer.special["pad"]).to(bert.device)
+        with torch.autocast(bert.device.type, torch.bfloat16):
+            states = bert(input_ids=ids.to(bert.device), attention_mask=keep.long()).last_hidden_state.float()
+        mean = (states * keep[..., None]).sum(1) / keep.sum(1, keepdim=True)
+        found[rows] = normalize(mean, dim=-1).cpu().numpy()
+    return found
+
+
+def mined(rows: Sequence[Pair], bert: nn.Module, tokenizer: Tokenizer, seed: int) -> list[Pair]:
+    """Negatives for the positives in `rows`."""
+    number: dict[tuple[int, ...], int] = {}
+    sentences: list[Tokens] = []
+    for tokens in (tokens for row in rows for tokens in (row.a, row.b)):
+        if number.setdefault(tokens.ids, len(sentences)) == len(sentences):
+            sentences.append(tokens)
+    links = [(number[row.a.ids], number[row.b.ids]) for row in rows if row.label == 1]
+    vectors = sentence_vectors(bert.eval(), sentences, tokenizer)
+    return [Pair(sentences[i], sentences[j], 0) for i, j in mining.negatives(vectors, links, seed)]
+
+
+@torch.inference_mode()
+def accuracy(module: PostTraining, rows: Sequence[Pair], tokenizer: Tokenizer) -> float:
+    """Share of rows whose label the pair objective finds."""
+    right = 0
+    order = np.argsort([len(row) for row in rows])
+    device = module.bert.device
+    for start in range(0, len(order), 128):
+        ids, types, keep, labels = collate([rows[i] for i in order[start : start + 128]], tokenizer)
+        nothing = torch.zeros_like(keep)
+        _, logits = module(ids.to(device), types.to(device), keep.to(device), nothing.to(device))
+        right += (logits.argmax(-1).cpu() == labels).sum().item()
+    return right / len(rows)
+
+
+def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: Accelerator) -> Iterator[Event]:
+    """Run a recipe of kind "encoder"; yields events; the result is in the run's last state."""
+    folder = start_folder(recipe["start"])
+    tokenizer = Tokenizer(folder / "tokenizer.json")
+    bert = BertForPreTraining.from_pretrained(folder, attn_implementation="sdpa")
+    limit, seed, size = recipe["max_tokens"], recipe["seed"], recipe["batch"]
+    steps: list[tuple[int, np.ndarray, float]] = []
+    stages: list[list[Pair]] = []
+    ends = set()
+    for number, stage in enumerate(recipe["stages"]):
+        rows = read_pairs([data / f"{name}.jsonl.gz" for name in stage["data"]], tokenizer, limit)
+        if stage.get("mine"):
+            extra = read_pairs([data / f"{stage['mine']}.jsonl.gz"], tokenizer, limit)
+            rows += extra + mined(extra, bert.bert, tokenizer, seed)
+        stages.append(rows)
+        lengths = np.array([len(row) for row in rows])
+        chosen = []
+        for epoch in range(stage["epochs"]):
+            chosen += plan.batches(lengths, size, seed + number, epoch)
+            ends.add(len(steps) + len(chosen))
+        steps += [
+            (number, rows_, plan.learning_rate(i, len(chosen), stage["rate"])) for i, rows_ in enumerate(chosen)
+        ]
+    dev = read_pairs([data / f"{recipe['dev']}.jsonl.gz"], tokenizer, limit)
+
+    def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
+        number, chosen, _ = steps[step]
+        mine = chosen[accelerator.process_index :: accelerator.num_processes]
+        ids, types, keep, labels = collate([stages[number][i] for i in mine], tokenizer)
+        ids_shown, hidden = mask(ids, tokenizer, recipe["stages"][number]["mask"])
+        device = accelerator.device
+        words, relation = module(ids_shown.to(device), types.to(device), keep.to(device), hidden.to(device))
+        pair = cross_entropy(relation.float(), labels.to(device))
+        if not hidden.any():
+            return pair, {"pair": round(pair.item(), 4)}
+        word = cross_entropy(words.float(), ids[hidden].to(device))
+        weight = recipe["word_weight"]
+        return pair + weight * word, {"pair": round(pair.item(), 4), "word": round(word.item(), 4)}
+
+    job = Job(
+        module=PostTraining(bert),
+        steps=len(steps),
+        seed=seed,
+        rate=lambda step: steps[step][2],
+        loss=loss,
+        measure=lambda module, step: {"dev accuracy": accuracy(module, dev, tokenizer)},
+        milestones=frozenset(ends),
+    )
+    yield from fit(job, run, accelerator, recipe.get("save_every", 200), resume)

@@ -1,0 +1,123 @@
+"""The training loop: yields events, saves as it goes, and resumes to the same weights after a kill at any point.
+
+Nothing random is carried over: the order of the rows and the dropout of a step follow from the seed and the step
+alone, so that a saved state is weights, optimizer and the number of the step.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from accelerate import Accelerator
+from accelerate.utils import set_seed
+from torch import Tensor, nn
+
+STATES_KEPT = 2
+
+
+@dataclass(frozen=True)
+class Event:
+    """What training says: kind is `step`, `metric` or `saved`; `values` are plain numbers or texts."""
+
+    kind: str
+    step: int
+    steps: int
+    values: dict
+
+    def line(self) -> str:
+        """One JSON line."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run. `loss(module, step)` gives the loss of one step and numbers to report.
+
+    `rate(step)` is the learning rate; `measure(module, step)` is called after the steps in `milestones`
+    and gives metrics (None: nothing to measure).
+    """
+
+    module: nn.Module
+    steps: int
+    seed: int
+    rate: Callable[[int], float]
+    loss: Callable[[nn.Module, int], tuple[Tensor, dict[str, float]]]
+    measure: Callable[[nn.Module, int], dict | None]
+    milestones: frozenset[int]
+    weight_decay: float = 0.01
+    clip: float = 1.0
+
+
+def optimizer_for(module: nn.Module, weight_decay: float) -> torch.optim.AdamW:
+    """AdamW; biases and normalisation weights (one-dimensional) do not decay."""
+    trained = [p for p in module.parameters() if p.requires_grad]
+    groups = [
+        {"params": [p for p in trained if p.ndim > 1], "weight_decay": weight_decay},
+        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=0.0)
+
+
+def fit(job: Job, run: Path, accelerator: Accelerator, every: int = 200, resume: bool = False) -> Iterator[Event]:
+    """Train `job.module` in place; yields events. States go to `run/state-*`, the last STATES_KEPT are kept.
+
+    With `resume`, goes on from the newest complete state in `run`, or from the start where there is none.
+    """
+    module, optimizer = accelerator.prepare(job.module, optimizer_for(job.module, job.weight_decay))
+    first = _load(accelerator, run) if resume else 0
+    started = time.monotonic()
+    for step in range(first, job.steps):
+        module.train()
+        set_seed(job.seed * 1_000_003 + step)
+        for group in optimizer.param_groups:
+            group["lr"] = job.rate(step)
+        loss, said = job.loss(module, step)
+        accelerator.backward(loss)
+        accelerator.clip_grad_norm_(module.parameters(), job.clip)
+        optimizer.step()
+        optimizer.zero_grad()
+        done = step + 1
+        if done % 20 == 0 or done == job.steps:
+            rate = (done - first) / (time.monotonic() - started)
+            yield Event("step", done, job.steps, {**said, "loss": round(loss.item(), 4), "steps/s": round(rate, 3)})
+        if done in job.milestones:
+            found = job.measure(accelerator.unwrap_model(module).eval(), done)
+            if found is not None:
+                yield Event("metric", done, job.steps, found)
+        if done % every == 0 or done == job.steps or done in job.milestones:
+            _save(accelerator, run, done)
+            yield Event("saved", done, job.steps, {})
+
+
+def _states(run: Path) -> list[Path]:
+    return sorted(run.glob("state-*[0-9]"))
+
+
+def _save(accelerator: Accelerator, run: Path, step: int) -> None:
+    """A state is complete or not there: written beside its place, then renamed."""
+    target, parts = run / f"state-{step:08d}", run / f"state-{step:08d}.part"
+    if accelerator.is_main_process:
+        shutil.rmtree(parts, ignore_errors=True)
+    accelerator.wait_for_everyone()
+    accelerator.save_state(str(parts))
+    accelerator.wait_for_everyone()
+    if accelerator.is_main_process:
+        shutil.rmtree(target, ignore_errors=True)
+        os.rename(parts, target)
+        for old in _states(run)[:-STATES_KEPT]:
+            shutil.rmtree(old, ignore_errors=True)
+
+
+def _load(accelerator: Accelerator, run: Path) -> int:
+    states = _states(run)
+    if not states:
+        return 0
+    accelerator.load_state(str(states[-1]))
+    return int(states[-1].name.removeprefix("state-"))

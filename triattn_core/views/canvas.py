@@ -1,0 +1,76 @@
+"""Canvas: a figure drawn by a script of ours, the same in the app, in a notebook and in an offline HTML file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from html import escape
+from pathlib import Path
+
+_POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ margin: 24px 28px; font-size: 14px; background: light-dark(#fcfcfb, #12171a); }}
+{style}
+</style>
+</head>
+<body>
+<div id="figure"></div>
+<script id="payload" type="application/json">{payload}</script>
+<script>
+{script}
+mount(document.getElementById("figure"), JSON.parse(document.getElementById("payload").textContent), {{}});
+</script>
+</body>
+</html>
+"""
+
+
+@dataclass(frozen=True)
+class Canvas:
+    """A payload, the script that draws it, and its style.
+
+    payload: plain JSON values; arrays as `palette.pack`.
+    script: JavaScript that defines `mount(root, payload, host)`.  It draws into the element `root`, may be called
+        again with a new payload on the same root, keeps its state on `root.triattn`, and returns a function that
+        cleans up.  `host.send(name, value)`, where there is one, tells the page what the user chose.
+    style: CSS for what is inside `root`.
+    title, alt: plain text; `alt` is what a screen reader hears in place of the drawing.
+    """
+
+    payload: Mapping
+    script: str = field(repr=False)
+    style: str = field(repr=False)
+    title: str
+    alt: str
+    height: int = 720
+
+    def html(self) -> str:
+        """One document that needs no network: its policy forbids loading anything."""
+        # "<" cannot end the script element early, and U+2028/9 are line ends to some JavaScript readers.
+        payload = json.dumps(dict(self.payload), ensure_ascii=False, separators=(",", ":"))
+        for raw, safe in (("<", "\\u003c"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029")):
+            payload = payload.replace(raw, safe)
+        return _PAGE.format(
+            policy=_POLICY, title=escape(self.title), style=self.style, script=self.script, payload=payload
+        )
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a frame of its own, so that neither style nor script meets the notebook's."""
+        frame = 'style="width:100%;border:0" sandbox="allow-scripts allow-downloads"'
+        return f'<iframe {frame} height="{self.height}" title="{escape(self.alt)}" srcdoc="{escape(self.html())}"></iframe>'
+
+
+@cache
+def script(*names: str) -> str:
+    """The named files of this folder, one after the other."""
+    return "\n".join((Path(__file__).parent / name).read_text(encoding="utf-8") for name in names)
