@@ -55,7 +55,7 @@ def choose(name: str | None = None) -> str:
 
 
 def describe(name: str | None = None) -> Device:
-    """The chosen device with the memory left on it, and the versions of what matters. Raises ConfigError as `choose`."""
+    """The chosen device, the memory left on it, and the versions of what matters. Raises ConfigError as `choose`."""
     chosen = choose(name)
     memory = psutil.virtual_memory()
     free, total, title = memory.available, memory.total, "CPU"

@@ -12,8 +12,8 @@ A message says what was expected, what came, and what to do.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from difflib import get_close_matches
-from typing import Iterable
 
 
 class TriattnError(Exception):

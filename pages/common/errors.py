@@ -1,21 +1,34 @@
-"""One clear message in place of a program's trace."""
+"""One clear message in place of a program's trace, and one place for it: under the heading."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from triattn_core.errors import TriattnError
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!~|$:])")
+_place: ContextVar[DeltaGenerator | None] = ContextVar("place of notices", default=None)
 
 
 def plain(text: str) -> str:
     """Text that Markdown shows as it is: a message may quote what a user typed or a URL says."""
     return _MARKDOWN.sub(r"\\\1", text)
+
+
+def open_notices() -> None:
+    """Keeps a place for the notices of this run."""
+    _place.set(st.container())
+
+
+def notice(text: str) -> None:
+    """Something the reader should know, under the heading; in place where a fragment runs alone."""
+    (_place.get() or st).info(plain(text))
 
 
 @contextmanager

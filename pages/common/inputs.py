@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from pages.common import style
-from pages.common.errors import plain
+from pages.common.errors import notice, plain
 from pages.common.models import Explained
 from triattn_core.tasks import pairs
 
@@ -22,14 +22,16 @@ def pair() -> pairs.Example:
     known = pairs.examples()
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
         texts = [
-            st.text_input(f"Sentence {name.upper()}", first, key=name, bind="query-params", on_change=_shorten, args=(name,))
+            st.text_input(
+                f"Sentence {name.upper()}", first, key=name, bind="query-params", on_change=_shorten, args=(name,)
+            )
             for name, first in (("a", known[0].text_a), ("b", known[0].text_b))
         ]
         st.menu_button("Examples", known, key="example", on_click=_take, format_func=_title, width=112)
     for name, text in zip("ab", texts):
         whole = max(len(text), st.session_state.pop(f"whole_{name}", 0))
         if whole > LIMIT:
-            st.info(f"Sentence {name.upper()} has {whole:,} characters: only the first {LIMIT:,} are read.")
+            notice(f"Sentence {name.upper()} has {whole:,} characters: only the first {LIMIT:,} are read.")
     texts = [text[:LIMIT] for text in texts]
     return next((one for one in known if [one.text_a, one.text_b] == texts), pairs.Example(*texts))
 
@@ -37,14 +39,15 @@ def pair() -> pairs.Example:
 def prediction(found: Explained, lead: str = "The model says") -> None:
     """One line: the label, its probability as a bar and a number, the others, the gold label, time and device."""
     said, meta = found.prediction, found.trace.meta
-    others = [f"{label} {number(p)}" for i, (label, p) in enumerate(zip(said.labels, said.probabilities)) if i != said.best]
-    facts = others + ([f"gold: {said.labels[said.gold]}"] if said.gold is not None else [])
+    ranked = enumerate(zip(said.labels, said.probabilities))
+    facts = [f"{label} {number(share)}" for i, (label, share) in ranked if i != said.best]
+    facts += [f"gold: {said.labels[said.gold]}"] if said.gold is not None else []
     if "seconds" in meta:
         facts.append(f"{1000 * float(meta['seconds']):.0f} ms on {str(meta.get('device', 'cpu')).upper()}")
     share = said.probabilities[said.best]
     st.html(
         f'<div class="t-says"><span>{escape(lead)} <b>{escape(said.labels[said.best])}</b></span>'
-        + style.bar(share, style.colours().get(found.mechanism, style.colours()["bar"]))
+        + style.bar(share, style.colour(found.mechanism))
         + f'<span class="t-num">{number(share)}</span>'
         + "".join(f'<span class="t-muted t-num">{escape(fact)}</span>' for fact in facts)
         + "</div>"

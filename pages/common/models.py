@@ -8,18 +8,22 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from threading import Lock
 from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from triattn_core.device import choose, memory_guard
+from triattn_core import shelf as shelves
+from triattn_core.device import Device, choose, describe, memory_guard
+from triattn_core.shelf import Card
 
 if TYPE_CHECKING:
-    from triattn_core.checkpoint import Bundle, Card
+    from triattn_core.checkpoint import Bundle
     from triattn_core.explain import Prediction
     from triattn_core.tasks.pairs import Example
     from triattn_core.trace import AttentionTrace
+    from triattn_core.verify import Check
 
 BUNDLES = 8  # models kept; each is some 60 MB
 TRACE_BYTES = 400_000_000  # traces kept; two sentences of 20 tokens take 7 MB, of 64 tokens 200 MB
@@ -85,13 +89,22 @@ def _bundle(name: str, digest: str, device: str, _card: Card) -> Bundle:
 
 def shelf(task: str | None = None, mechanisms: Sequence[str] = ()) -> tuple[Card, ...]:
     """The sound checkpoints, of one task and of some mechanisms where asked; by name, reading JSON alone."""
-    from triattn_core import checkpoint
 
     def fits(card: Card) -> bool:
         mechanism = card.config.get("model", {}).get("mechanism")
         return (task is None or card.config.get("task") == task) and (not mechanisms or mechanism in mechanisms)
 
-    return tuple(card for card in checkpoint.shelf() if card.problem is None and fits(card))
+    return tuple(card for card in shelves.shelf() if card.problem is None and fits(card))
+
+
+def broken() -> tuple[Card, ...]:
+    """The folders that cannot be used, each with its one-line `problem`."""
+    return tuple(card for card in shelves.shelf() if card.problem is not None)
+
+
+def device() -> Device:
+    """The device that runs the models, and the memory left on it now. Loads torch. Raises ConfigError."""
+    return describe()
 
 
 def load(card: Card) -> Bundle:
@@ -99,6 +112,15 @@ def load(card: Card) -> Bundle:
     device = choose()
     with memory_guard(f"{card.name} on {device}"):
         return _bundle(card.name, card.digest, device, card)
+
+
+def verify(card: Card) -> tuple[datetime, list[Check]]:
+    """When, and what a verification found: read anew from disk. Raises TriattnError."""
+    from triattn_core.verify import verify as check
+
+    device = choose()
+    with _lock(device), memory_guard(f"{card.name} on {device}"):
+        return datetime.now(), check(str(card.path), device)
 
 
 def explain(card: Card, example: Example) -> Explained:

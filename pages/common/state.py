@@ -10,12 +10,14 @@ from typing import Any
 
 import streamlit as st
 
-from pages.common.errors import plain
+from pages.common.errors import notice
 from triattn_core.errors import choices
 
 
-def pick(label: str, options: Sequence[Any], key: str, default: int = 0, show: Callable[[Any], str] = str, **more) -> Any:
-    """A selectbox in the URL. `show` gives each option the text that stands in box and URL. Needs at least one option."""
+def pick(
+    label: str, options: Sequence[Any], key: str, default: int = 0, show: Callable[[Any], str] = str, **more
+) -> Any:
+    """A selectbox in the URL. `show` gives an option its text in box and URL. Needs at least one option."""
     settle(label, options, key, default, show)
     return st.selectbox(label, options, default, show, key=key, bind="query-params", **more)
 
@@ -31,11 +33,11 @@ def segments(
 
 
 def settle(label: str, options: Sequence[Any], key: str, default: int, show: Callable[[Any], str]) -> None:
-    """Before the widget is made: says what of the URL cannot be used, and forgets a choice that is no longer offered."""
+    """Before the widget is made: says what of the URL is of no use, and forgets a choice no longer offered."""
     asked, texts = st.query_params.get(key), [show(option) for option in options]
     if asked is not None and asked not in texts:
-        hint = choices(asked[:80], texts)
-        st.info(plain(f"The link asks for {label.lower()} {asked[:80]!r}, which is not here ({hint}). ")
-                + plain(f"Shown instead: {texts[default]}."))
+        hint = choices(asked[:60], texts)
+        asked = asked if len(asked) <= 60 else asked[:60] + "…"
+        notice(f"The link asks for {label.lower()} {asked!r}; {hint}. Shown instead: {texts[default]}.")
     if key in st.session_state and st.session_state[key] not in options:
         del st.session_state[key]

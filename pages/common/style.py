@@ -1,4 +1,4 @@
-"""The little CSS there is: one height for all widgets, less padding, and the few classes that pages write themselves."""
+"""The little CSS there is: one height for all widgets, less padding, and the few classes that pages write."""
 
 from __future__ import annotations
 
@@ -6,22 +6,31 @@ from html import escape
 
 import streamlit as st
 
+from pages.common.errors import open_notices
 from triattn_core.views.palette import THEMES
 
 CSS = """
-[data-testid="stMainBlockContainer"] {padding: 3.1rem 1.75rem 2rem; max-width: 1600px}
-[data-testid="stVerticalBlock"] {gap: .5rem}
-[data-testid="stHorizontalBlock"], [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] {gap: .9rem}
-[data-testid="stWidgetLabel"] p {font-size: 13px}
-[data-testid="stTextInputRootElement"] {height: 36px}
-[data-testid="stTextInputRootElement"] input {font-size: 16px; padding: .3rem .7rem}
-[data-testid="stSelectbox"] [data-baseweb="select"] > div, [data-testid="stSelectbox"] > div > div > div,
-[data-testid="stButtonGroup"] button, .stButton button, .stDownloadButton button, [data-testid="stPopoverButton"],
-[data-testid="stMenuButton"] button {min-height: 32px; height: 32px; font-size: 14px; font-weight: 400}
-[data-testid="stAlertContainer"] {padding: .5rem .8rem; min-height: 0}
+.stAppHeader {height: 41px; min-height: 41px; border-bottom: 1px solid var(--t-hairline)}
+.stAppHeader .stAppToolbar {padding-top: 0; padding-bottom: 0; min-height: 40px; height: 40px}
+[data-testid="stMainBlockContainer"] {padding: 50px 28px 32px; max-width: 1680px}
+[data-testid="stVerticalBlock"] {gap: 8px}
+[data-testid="stHorizontalBlock"]:not(:has(> [data-testid="stColumn"])) {gap: 14px}
+label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
+[data-testid="stWidgetLabel"] p {font-size: 13px; line-height: 20px}
+[data-testid="stTextInputRootElement"] {height: 36px; background: transparent}
+[data-testid="stTextInputRootElement"] input {font-size: 16px; padding: 0 11px}
+.stSelectbox [role="group"] {height: 32px; min-height: 32px; background: transparent}
+.stSelectbox input {font-size: 13px}
+.stButtonGroup button, .stButton button, .stDownloadButton button, .stMenuButton button, .stPopover button {
+  height: 32px; min-height: 32px; font-size: 13px; background-color: transparent}
+.stButtonGroup button[data-selected="true"] {background: color-mix(in srgb, var(--t-accent) 14%, transparent)}
+.st-key-pair .stMenuButton button {height: 36px}
+[data-testid="stAlertContainer"] {padding: 6px 12px; min-height: 0}
+[data-testid="stStatusWidgetRunningIcon"] {display: none}
 .t-head {display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 18px; margin: 0}
 .t-head h1 {font-size: 21px; font-weight: 650; letter-spacing: 0; padding: 0; margin: 0; line-height: 1.3}
-.t-head p, .t-muted {color: var(--t-muted)}
+.t-intro p {font-size: 15.5px; line-height: 1.5; max-width: 1120px}
+.t-head:not(.t-intro) p, .t-muted {color: var(--t-muted)}
 .t-head p {margin: 0; font-size: 14px}
 .t-num {font-variant-numeric: tabular-nums}
 .t-query {color: var(--t-query)} .t-key {color: var(--t-key)} .t-context {color: var(--t-context)}
@@ -36,6 +45,42 @@ CSS = """
 .t-table td {border-top: 1px solid var(--t-hairline); padding: 3px 12px 3px 0}
 .t-table .r {text-align: right} .t-table tr > *:last-child {padding-right: 0}
 .t-rule {border: 0; border-top: 1px solid var(--t-hairline); margin: 6px 0}
+
+.t-section {display: flex; justify-content: space-between; gap: 12px; margin: 12px 0 3px; padding-top: 8px;
+  border-top: 1px solid var(--t-hairline); font-size: 14px}
+.t-section .t-muted {font-size: 13px}
+.t-facts {border-collapse: collapse; width: 100%; font-size: 13px; font-variant-numeric: tabular-nums}
+.t-facts td {padding: 1px 12px 1px 0; vertical-align: top} .t-facts td:last-child {padding-right: 0}
+.t-facts {max-width: 560px} .t-facts .r {text-align: right}
+.t-mark td {background: var(--t-query-mark)} .t-mark td:first-child {font-weight: 600; padding-left: 5px}
+.t-code {font-family: 'Source Code', monospace; font-size: 12.5px}
+.t-card {border-top: 3px solid; padding-top: 8px}
+.t-card h2 {font-size: 17px; font-weight: 600; padding: 0 0 2px; margin: 0}
+.t-card p {margin: 0 0 6px}
+.t-big {display: flex; align-items: center; gap: 18px; margin: 10px 0}
+.t-big > b {font-size: 34px; font-weight: 600; line-height: 1; font-variant-numeric: tabular-nums}
+.t-big span {font-size: 13px; line-height: 1.4}
+.t-thumb {height: 196px; overflow: hidden}
+.t-thumb img {display: block; width: 100%; height: auto;}
+.t-picture {position: relative}
+.t-corner {position: absolute; left: 0; bottom: 0; font-size: clamp(10.5px, 1.05vw, 13px); line-height: 1.3}
+.t-corner b {font-weight: 600}
+.t-titles {display: flex; gap: 3.3%; font-weight: 600; font-size: 13px; margin-bottom: 4px} .t-titles span {flex: 1}
+.t-scores td {border: 0; padding: 6px 12px 6px 0; white-space: nowrap} .t-scores td:nth-child(2) {width: 100%}
+.t-scores .t-bar {width: 100%; height: 12px}
+[data-testid="stPageLink"] a {padding: 0; min-height: 0; color: var(--t-accent)}
+[data-testid="stPageLink"] a p {font-weight: 600; font-size: 14px; color: var(--t-accent)}
+.st-key-aside {border-left: 1px solid var(--t-hairline); padding-left: 20px}
+.st-key-links a p {font-weight: 400; line-height: 1.35; color: var(--t-text)}
+.st-key-links a p > span:first-child {display: inline-block; min-width: 92px}
+.st-key-links a p [class*="st-emotion"], .st-key-links a p span {color: var(--t-muted)}
+@media (max-width: 900px) {
+  .st-key-main > div > [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
+  .st-key-main > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {min-width: 100%}
+  .st-key-aside {border: 0; padding: 0}
+}
+.t-lead {margin: 10px 0 -4px; font-size: 14px} .t-lead .t-muted {font-size: 13px; margin-left: 10px}
+.t-item {margin-right: 18px; white-space: nowrap}
 .t-scroll {overflow-x: auto}
 """
 
@@ -50,16 +95,25 @@ def colours() -> dict[str, str]:
     return THEMES["dark" if dark() else "light"]
 
 
-def heading(title: str, sentence: str) -> None:
-    """Top of every page: the style sheet, the title, and one sentence (HTML of our own) that says how to read it."""
+def heading(title: str, sentence: str, intro: bool = False) -> None:
+    """Top of every page: the style sheet, the title, and one sentence (HTML of our own) that says how to read it.
+
+    `intro` is for the first page: more than a sentence, to be read.
+    """
     variables = "".join(f"--t-{name.replace('_', '-')}:{value};" for name, value in colours().items())
     st.html(f"<style>:root{{{variables}}}{CSS}</style>")
-    st.html(f'<div class="t-head"><h1>{escape(title)}</h1><p>{sentence}</p></div>')
+    st.html(f'<div class="t-head{" t-intro" if intro else ""}"><h1>{escape(title)}</h1><p>{sentence}</p></div>')
+    open_notices()
+
+
+def colour(mechanism: str) -> str:
+    """The colour of a mechanism; that of plain bars where it has none."""
+    return colours().get(mechanism, colours()["bar"])
 
 
 def swatch(mechanism: str) -> str:
     """HTML: the colour of a mechanism as a small square; the name must stand beside it."""
-    return f'<span class="t-swatch" style="background:{colours().get(mechanism, colours()["bar"])}"></span>'
+    return f'<span class="t-swatch" style="background:{colour(mechanism)}"></span>'
 
 
 def bar(share: float, colour: str) -> str:

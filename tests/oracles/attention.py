@@ -14,6 +14,7 @@ import numpy as np
 Array = np.ndarray
 Two = Callable[[Array, Array], float]  # F(q, k), Eq. 3
 Three = Callable[[Array, Array, Array | None], float]  # F(q, k, c); c is None where there is no context
+Integrate = Callable[[Array, Array | None], Array]  # v_c(i, j)
 
 
 # --- relevance of one query and one key: Eqs. 6 to 9 ---
@@ -142,7 +143,7 @@ def bilinear_value(v: Array, c: Array | None, U: Array, H: Array) -> Array:
     return (U @ v) * (np.ones(len(v)) if c is None else H @ c)
 
 
-def mix(weights: Array, value: Array, context: Array | None, integrate: Callable[[Array, Array | None], Array]) -> Array:
+def mix(weights: Array, value: Array, context: Array | None, integrate: Integrate) -> Array:
     """Eq. 19: the weighted sum of contextual values, [N, D]."""
     tokens = [None] if context is None else list(context)
     found = np.zeros((weights.shape[0], value.shape[1]))
@@ -176,7 +177,7 @@ def c_bi_attention(
 
 def tri_attention(
     three: Three,
-    integrate: Callable[[Array, Array | None], Array],
+    integrate: Integrate,
     query: Array,
     key: Array,
     value: Array,

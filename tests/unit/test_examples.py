@@ -10,7 +10,7 @@ from pathlib import Path
 from triattn_core.tasks import pairs
 
 ROWS = [json.loads(line) for line in Path(pairs.__file__).with_name("pairs.en.jsonl").read_text("utf-8").splitlines()]
-KINDS = "overlap paraphrase negation number name order role modality comparison polysemy".split()
+KINDS = ["overlap", "paraphrase", "negation", "number", "name", "order", "role", "modality", "comparison", "polysemy"]
 
 
 def words(text: str) -> set[str]:

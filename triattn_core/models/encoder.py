@@ -34,7 +34,7 @@ class Encoder(nn.Module):
         super().__init__()
         config = copy.deepcopy(joint.config)
         config.num_hidden_layers = 1
-        alone = AutoModel.from_config(config)
+        alone = AutoModel.from_config(config).float()
         alone.embeddings = joint.embeddings
         alone.encoder.layer[0] = joint.encoder.layer[0]
         alone.pooler = None

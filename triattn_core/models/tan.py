@@ -3,15 +3,19 @@ prediction.  The filtering module is for long inputs; sentence matching skips it
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
 from triattn_core.attention import MECHANISMS
+from triattn_core.attention.mix import VALUES
+from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.states import States
+from triattn_core.errors import ConfigError, choices
 from triattn_core.models.encoder import Encoded
 
 
@@ -28,6 +32,23 @@ class TanConfig(BaseModel):
     residual: bool = True  # False: the paper's plain stack, without residual connection and layer norm
     dropout: float = Field(0.1, ge=0, lt=1)
     labels: int = Field(2, ge=1)
+
+    @field_validator("similarity")
+    @classmethod
+    def _similarity(cls, name: str) -> str:
+        return known(name, SIMILARITIES)
+
+    @field_validator("value")
+    @classmethod
+    def _value(cls, name: str | None) -> str | None:
+        return None if name is None else known(name, VALUES)
+
+
+def known(name: str, table: Mapping[str, type]) -> str:
+    """A name of a table. Raises ValueError naming the nearest."""
+    if name not in table:
+        raise ValueError(f"unknown {name!r}; {choices(name, table)}")
+    return name
 
 
 class Interaction(nn.Module):
@@ -60,6 +81,8 @@ class Tan(nn.Module):
 
     def __init__(self, config: TanConfig, hidden: int):
         super().__init__()
+        if hidden % config.heads:
+            raise ConfigError(f"{config.heads} heads do not share {hidden} features evenly: change heads")
         self.layers = nn.ModuleList(
             Interaction(config, hidden, last=i == config.layers - 1) for i in range(config.layers)
         )

@@ -1,0 +1,7 @@
+"""Tasks: each says which text is query, key and context.  To add one: a file here, a line in the table."""
+
+from __future__ import annotations
+
+from triattn_core.tasks import pairs
+
+TASKS = {pairs.NAME: pairs}

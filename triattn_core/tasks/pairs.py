@@ -91,3 +91,24 @@ def roles(batch: Sequence[Example], tokenizer: Tokenizer, limit: int) -> list[Ro
 def examples() -> tuple[Example, ...]:
     """The project's own pairs, no row of a data set; `id` is the kind of pair and a number: `negation-2`."""
     return tuple(read(Path(__file__).with_name("pairs.en.jsonl")))
+
+
+def texts(example: Example) -> dict[str, str]:
+    """The example's texts by the names that tokens carry."""
+    return {"a": example.text_a, "b": example.text_b}
+
+
+def metrics(gold: Sequence[int], predicted: Sequence[int]) -> dict[str, float]:
+    """Accuracy, and F1 of the label 1, each in per cent."""
+    pairs = list(zip(gold, predicted, strict=True))
+    hits = sum(g == p == 1 for g, p in pairs)
+    positive = sum(gold) + sum(predicted)
+    return {
+        "accuracy": round(100 * sum(g == p for g, p in pairs) / len(pairs), 2),
+        "f1": round(100 * 2 * hits / positive, 2) if positive else 0.0,
+    }
+
+
+def row(example: Example) -> dict:
+    """The example as a row of its file format."""
+    return {"text_a": example.text_a, "text_b": example.text_b, "label": example.label}

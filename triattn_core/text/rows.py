@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Iterator
 
 from triattn_core.errors import DataError
 
@@ -40,3 +40,22 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, dict]]:
             if not isinstance(row, dict):
                 raise DataError(f"{where}: expected an object, got {type(row).__name__}")
             yield where, row
+
+
+def read_json(path: Path) -> dict:
+    """The one object of a JSON file. Raises DataError with the file."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path}: not a JSON file ({error})") from None
+    if not isinstance(found, dict):
+        raise DataError(f"{path}: expected an object, got {type(found).__name__}")
+    return found
+
+
+def rows_file(folder: Path, name: str) -> Path:
+    """The file of a set such as `quora/dev`: `.jsonl` or `.jsonl.gz`. Raises DataError where there is neither."""
+    for ending in (".jsonl", ".jsonl.gz"):
+        if (Path(folder) / (name + ending)).is_file():
+            return Path(folder) / (name + ending)
+    raise DataError(f"{folder}: no {name}.jsonl or {name}.jsonl.gz; name the folder of data sets with --data")

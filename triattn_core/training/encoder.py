@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
+import json
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +23,12 @@ from torch.nn.functional import cross_entropy, normalize
 from transformers import BertForPreTraining
 
 from triattn_core.errors import ConfigError
+from triattn_core.models.tensors import read_tensors, write_tensors
 from triattn_core.tasks import pairs as pairs_task
+from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer, Tokens
 from triattn_core.training import mining, plan
-from triattn_core.training.loop import Event, Job, fit
+from triattn_core.training.loop import Event, Job, events, fit, last_state
 
 
 @dataclass(frozen=True)
@@ -155,20 +159,21 @@ def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: A
     stages: list[list[Pair]] = []
     ends = set()
     for number, stage in enumerate(recipe["stages"]):
-        rows = read_pairs([data / f"{name}.jsonl.gz" for name in stage["data"]], tokenizer, limit)
+        rows = read_pairs([rows_file(data, name) for name in stage["data"]], tokenizer, limit)
         if stage.get("mine"):
-            extra = read_pairs([data / f"{stage['mine']}.jsonl.gz"], tokenizer, limit)
+            extra = read_pairs([rows_file(data, stage['mine'])], tokenizer, limit)
             rows += extra + mined(extra, bert.bert, tokenizer, seed)
         stages.append(rows)
         lengths = np.array([len(row) for row in rows])
         chosen = []
         for epoch in range(stage["epochs"]):
             chosen += plan.batches(lengths, size, seed + number, epoch)
-            ends.add(len(steps) + len(chosen))
-        steps += [
+            ends.add(len(steps) + min(len(chosen), stage.get("stop_after", len(chosen))))
+        planned = [
             (number, rows_, plan.learning_rate(i, len(chosen), stage["rate"])) for i, rows_ in enumerate(chosen)
         ]
-    dev = read_pairs([data / f"{recipe['dev']}.jsonl.gz"], tokenizer, limit)
+        steps += planned[: stage.get("stop_after")]
+    dev = read_pairs([rows_file(data, recipe['dev'])], tokenizer, limit)
 
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
         number, chosen, _ = steps[step]
@@ -194,3 +199,24 @@ def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: A
         milestones=frozenset(ends),
     )
     yield from fit(job, run, accelerator, recipe.get("save_every", 200), resume)
+
+
+def finish_encoder(recipe: dict, folder: Path, run: Path, machine: str, command: str) -> None:
+    """Writes the encoder of the run's last state in half precision, with its config, tokenizer and metrics.json."""
+    start = start_folder(recipe["start"])
+    tensors = read_tensors(last_state(run) / "model.safetensors")
+    kept = {
+        name.removeprefix("bert.bert."): tensor for name, tensor in tensors.items() if name.startswith("bert.bert.")
+    }
+    digest = write_tensors(folder / "model.safetensors", kept)
+    for name in ("config.json", "tokenizer.json"):
+        shutil.copyfile(start / name, folder / name)
+    metrics = {
+        "digest": digest,
+        "start": recipe["start"]["name"],
+        "start_had_seen": recipe["start"]["had_seen"],
+        "machine": machine,
+        "command": command,
+        "history": [event for event in events(run) if event["kind"] == "metric"],
+    }
+    (folder / "metrics.json").write_text(json.dumps(metrics, indent=1) + "\n", "utf-8")

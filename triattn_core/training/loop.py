@@ -20,6 +20,7 @@ from accelerate.utils import set_seed
 from torch import Tensor, nn
 
 STATES_KEPT = 2
+LOG = "events.jsonl"
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,22 @@ def optimizer_for(module: nn.Module, weight_decay: float) -> torch.optim.AdamW:
 
 
 def fit(job: Job, run: Path, accelerator: Accelerator, every: int = 200, resume: bool = False) -> Iterator[Event]:
-    """Train `job.module` in place; yields events. States go to `run/state-*`, the last STATES_KEPT are kept.
+    """Train `job.module` in place; yields events, which also go to `run/events.jsonl`.
 
-    With `resume`, goes on from the newest complete state in `run`, or from the start where there is none.
+    States go to `run/state-*`, the last STATES_KEPT are kept.  With `resume`, goes on from the newest complete one, or
+    from the start where there is none; without, what `run` holds is removed.
     """
+    if accelerator.is_main_process:
+        _prepare(run, resume)
+    accelerator.wait_for_everyone()
+    for event in _steps(job, run, accelerator, every, resume):
+        if accelerator.is_main_process:
+            with open(run / LOG, "a", encoding="utf-8") as file:
+                file.write(event.line() + "\n")
+        yield event
+
+
+def _steps(job: Job, run: Path, accelerator: Accelerator, every: int, resume: bool) -> Iterator[Event]:
     module, optimizer = accelerator.prepare(job.module, optimizer_for(job.module, job.weight_decay))
     first = _load(accelerator, run) if resume else 0
     started = time.monotonic()
@@ -96,6 +109,35 @@ def fit(job: Job, run: Path, accelerator: Accelerator, every: int = 200, resume:
             yield Event("saved", done, job.steps, {})
 
 
+def _prepare(run: Path, resume: bool) -> None:
+    """An empty run; or the log taken back to the state that is resumed, so that nothing is said twice."""
+    if not resume:
+        old = run.with_name(run.name + ".old")
+        shutil.rmtree(old, ignore_errors=True)
+        if run.exists():
+            os.rename(run, old)  # at once: a kill must not leave half of an old run to be resumed
+        shutil.rmtree(old, ignore_errors=True)
+    run.mkdir(parents=True, exist_ok=True)
+    states = _states(run)
+    first = _step(states[-1]) if states else 0
+    kept = [json.dumps(event, ensure_ascii=False) + "\n" for event in events(run) if event["step"] <= first]
+    part = run / f"{LOG}.part"
+    part.write_text("".join(kept), "utf-8")
+    os.replace(part, run / LOG)
+
+
+def events(run: Path) -> list[dict]:
+    """What a run has said so far, as plain dicts, in the order it was said, without a line that was never finished."""
+    log = run / LOG
+    whole = log.read_bytes().rpartition(b"\n")[0] if log.is_file() else b""
+    return [json.loads(line) for line in whole.splitlines()]
+
+
+def last_state(run: Path) -> Path:
+    """The newest complete state of a run."""
+    return _states(run)[-1]
+
+
 def _states(run: Path) -> list[Path]:
     return sorted(run.glob("state-*[0-9]"))
 
@@ -120,4 +162,8 @@ def _load(accelerator: Accelerator, run: Path) -> int:
     if not states:
         return 0
     accelerator.load_state(str(states[-1]))
-    return int(states[-1].name.removeprefix("state-"))
+    return _step(states[-1])
+
+
+def _step(state: Path) -> int:
+    return int(state.name.removeprefix("state-"))

@@ -20,6 +20,11 @@ def batches(lengths: np.ndarray, size: int, seed: int, epoch: int) -> list[np.nd
     return found
 
 
+def share(rows: np.ndarray, number: int, count: int) -> np.ndarray:
+    """The rows of process `number` of `count`; never none, or the others would wait for it in vain."""
+    return rows[number % len(rows) :: count]
+
+
 def learning_rate(step: int, steps: int, peak: float, warmup: float = 0.1) -> float:
     """Linear warm-up over the first share `warmup` of the steps, then linear decay to zero."""
     rising = max(1, round(steps * warmup))

@@ -9,6 +9,8 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
+from triattn_core.views.palette import FONTS
+
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -19,11 +21,16 @@ _PAGE = """<!doctype html>
 <title>{title}</title>
 <style>
 :root {{ color-scheme: light dark; }}
-body {{ margin: 24px 28px; font-size: 14px; background: light-dark(#fcfcfb, #12171a); }}
+body {{ margin: 24px 28px; font: 14px/1.5 {fonts}; color: light-dark(#1b2428, #dde4e4);
+  background: light-dark(#fcfcfb, #12171a); }}
+h1 {{ font-size: 21px; font-weight: 650; margin: 0 0 2px; }}
+.caption {{ color: light-dark(#5d686c, #97a3a6); margin: 0 0 18px; }}
 {style}
 </style>
 </head>
 <body>
+<h1>{title}</h1>
+<p class="caption">{caption}</p>
 <div id="figure"></div>
 <script id="payload" type="application/json">{payload}</script>
 <script>
@@ -60,14 +67,14 @@ class Canvas:
         payload = json.dumps(dict(self.payload), ensure_ascii=False, separators=(",", ":"))
         for raw, safe in (("<", "\\u003c"), ("\u2028", "\\u2028"), ("\u2029", "\\u2029")):
             payload = payload.replace(raw, safe)
-        return _PAGE.format(
-            policy=_POLICY, title=escape(self.title), style=self.style, script=self.script, payload=payload
-        )
+        shown = {"title": escape(self.title), "caption": escape(str(self.payload.get("caption", "")))}
+        return _PAGE.format(policy=_POLICY, fonts=FONTS, style=self.style, script=self.script, payload=payload, **shown)
 
     def _repr_html_(self) -> str:
         """For notebooks: a frame of its own, so that neither style nor script meets the notebook's."""
         frame = 'style="width:100%;border:0" sandbox="allow-scripts allow-downloads"'
-        return f'<iframe {frame} height="{self.height}" title="{escape(self.alt)}" srcdoc="{escape(self.html())}"></iframe>'
+        page = f'title="{escape(self.alt)}" srcdoc="{escape(self.html())}"'
+        return f'<iframe {frame} height="{self.height}" {page}></iframe>'
 
 
 @cache

@@ -141,8 +141,9 @@ class SignedScale:
 
     @classmethod
     def of(cls, values: np.ndarray, power: float = 0.5, title: str = title) -> SignedScale:
-        """From the largest absolute value; 1 where all are zero."""
-        top = float(np.max(np.abs(np.nan_to_num(values)), initial=0.0))
+        """From the largest finite absolute value; 1 where all are zero."""
+        values = np.asarray(values, float)
+        top = float(np.max(np.abs(values), initial=0.0, where=np.isfinite(values)))
         return cls(top if top > 0 else 1.0, power, title)
 
     def levels(self, values: np.ndarray) -> np.ndarray:

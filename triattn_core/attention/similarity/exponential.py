@@ -23,7 +23,9 @@ WORTH_COMPILING = 1 << 22  # elements; below, compiling costs more than it gives
 def tanh_score(
     pair: Float[Tensor, "*b N I D"], context: Float[Tensor, "*b J D"], p: Float[Tensor, "*w D"]
 ) -> Float[Tensor, "*b N I J"]:
-    """`sum_d p_d tanh(pair[n,i,d] + context[j,d])` for every n, i and j."""
+    """`sum_d p_d tanh(pair[n,i,d] + context[j,d])` for every n, i and j; in at least float32."""
+    if pair.dtype in (torch.float16, torch.bfloat16):
+        return tanh_score(pair.float(), context.float(), p.float()).to(pair.dtype)
     with torch.no_grad():
         bounded = pair.numel() == 0 or max(pair.abs().max(), context.abs().max()) <= BOUND
     if not bounded or pair.dtype == torch.float64:

@@ -1,0 +1,14 @@
+"""The app: page config and the list of pages; nothing else."""
+
+import streamlit as st
+
+st.set_page_config(page_title="triattn", layout="wide")
+st.navigation(
+    [
+        st.Page("pages/home.py", title="Home", default=True),
+        st.Page("pages/cube.py", title="Tri-Attention cube", url_path="cube"),
+        st.Page("pages/side_by_side.py", title="Side by side", url_path="side-by-side"),
+        st.Page("pages/checkpoints.py", title="Checkpoints", url_path="checkpoints"),
+    ],
+    position="top",
+).run()

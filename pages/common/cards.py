@@ -1,0 +1,215 @@
+"""Checkpoints as text: the shelf as a table, one card as an inspector, two configs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from html import escape
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from pages.common import style
+from triattn_core import records
+from triattn_core.axes import MECHANISM_LABELS
+from triattn_core.shelf import Card
+
+if TYPE_CHECKING:
+    from triattn_core.device import Device
+    from triattn_core.verify import Check
+
+SQUARE = "■"
+
+
+def label(card: Card) -> str:
+    """The mechanism as it is written on every page."""
+    mechanism = records.model(card, "mechanism")
+    return MECHANISM_LABELS.get(mechanism, mechanism)
+
+
+def named(card: Card) -> tuple[str, str, str]:
+    """Name, mechanism and similarity, from which `side_by_side.titles` makes short names."""
+    return card.name, records.model(card, "mechanism"), records.model(card, "similarity")
+
+
+def megabytes(size: int) -> str:
+    """Bytes as MB, kB or B with three digits."""
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1e6:.3g} MB" if size >= 1e6 else f"{size / 1e3:.3g} kB"
+
+
+def percent(value: float | None) -> str:
+    """A metric in per cent, or a dash where it was not measured."""
+    return "–" if value is None else f"{value:.1f}"
+
+
+def frame(cards: Sequence[Card]) -> pd.DataFrame:
+    """The shelf, a row a card, in the given order."""
+    rows = []
+    for card in cards:
+        had = records.seen(card)
+        mark = "* " if any(source.of_test for source in had) else ""
+        rows.append(
+            {
+                "": SQUARE,
+                "name": card.name,
+                "mechanism": label(card),
+                "similarity": records.model(card, "similarity"),
+                "task": records.task(card),
+                "data": records.data(card),
+                "lang.": card.config.get("language", ""),
+                "dev": records.score(card, "dev"),
+                "test": records.score(card, "test"),
+                "MB": card.size / 1e6,
+                "digest": card.digest[:6],
+                "start weights had read": mark + _first(had) if had else "not recorded",
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _first(sources: Sequence[records.Source]) -> str:
+    """The source that matters most, and how many more there are."""
+    first = next((one for one in sources if one.of_test), sources[0])
+    return first.name + (f" +{len(sources) - 1}" if len(sources) > 1 else "")
+
+
+def facts(rows: Sequence[tuple[str, str]]) -> str:
+    """HTML: names on the left, values on the right."""
+    lines = "".join(f'<tr><td class="t-muted">{escape(a)}</td><td class="r">{escape(b)}</td></tr>' for a, b in rows)
+    return f'<table class="t-facts">{lines}</table>'
+
+
+def section(title: str, aside: str = "") -> str:
+    """HTML: a small heading with a word at its right."""
+    return f'<div class="t-section"><b>{escape(title)}</b><span class="t-muted">{escape(aside)}</span></div>'
+
+
+def head(card: Card) -> str:
+    """HTML: name, what it is, and the number that stands for it."""
+    colour = style.colour(records.model(card, "mechanism"))
+    split = card.metrics.get("test") or {}
+    name = records.METRICS.get(records.metric(card), "")
+    aside = f"test {name}<br><span class='t-muted'>{split.get('n', 0):,} rows of {escape(records.data(card))}</span>"
+    number = f'<div class="t-big"><b>{percent(records.score(card))}</b><span>{aside}</span></div>' if name else ""
+    return (
+        f'<div class="t-card" style="border-color:{colour}"><h2>{escape(card.name)}</h2>'
+        f"<p>{escape(records.summary(card))}</p>{number}</div>"
+    )
+
+
+def measured(card: Card) -> str:
+    """HTML: the numbers of metrics.json, one line each, without what was not recorded."""
+    told = card.metrics
+    minutes = f"{told['seconds'] / 60:.2g} min" if told.get("seconds") else ""
+    epochs = f"{told['epochs']} epochs" if told.get("epochs") else ""
+    majority = records.value(card, "test", "majority") or told.get("majority")
+    rows = [
+        (f"dev {records.METRICS.get(records.metric(card), '')}", percent(records.score(card, "dev"))),
+        ("F1 on test", percent(records.value(card, "test", "f1"))),
+        ("majority class on test", percent(majority)),
+        ("trained", ", ".join(part for part in (epochs, minutes) if part)),
+        ("on", str(told.get("machine", ""))),
+        ("seed", str(told.get("seed", ""))),
+        ("parameters beside the encoder", f"{told['parameters']:,}" if told.get("parameters") else ""),
+        ("digest of its tensors", card.digest[:12]),
+    ]
+    return facts([(name, text) for name, text in rows if text and text != "–"])
+
+
+def sources(card: Card) -> str:
+    """HTML: what the start weights had read, the source of the test set marked."""
+    had = records.seen(card)
+    lines = "".join(
+        f'<tr class="{"t-mark" if one.of_test else ""}"><td>{escape(one.name)}</td>'
+        f'<td class="r t-muted">{escape(one.what)}</td></tr>'
+        for one in had
+    )
+    said = "Not recorded." if not had else ""
+    if any(one.of_test for one in had):
+        said = (
+            "Its start weights had read the source of the test set: the score may flatter. "
+            "Models that start from the same weights may be compared."
+        )
+    table = f'<table class="t-facts">{lines}</table>' if lines else ""
+    return section("What its start weights had read") + table + f'<p class="t-note">{said}</p>'
+
+
+def contents(card: Card) -> str:
+    """HTML: the files of the folder, and the encoder it shares."""
+    own, shared = records.files(card.path), records.encoder(card)
+    rows = "".join(
+        f'<tr><td class="t-code">{escape(name)}</td><td class="r t-muted">{megabytes(size)}</td></tr>'
+        for name, size in own.items()
+    )
+    aside = megabytes(sum(own.values()))
+    if shared is not None:
+        aside += f" and a shared {megabytes(sum(records.files(shared).values()))}"
+    return section("Files", aside) + f'<table class="t-facts">{rows}</table>'
+
+
+def differing(card: Card, other: Card) -> tuple[str, dict]:
+    """HTML: settings in which two configs differ; and the settings that are equal."""
+    differ, equal = records.differences(card.config, other.config)
+    columns = "".join(
+        f"<th>{style.swatch(records.model(one, 'mechanism'))}{escape(one.name)}</th>" for one in (card, other)
+    )
+    lines = "".join(
+        f'<tr><td class="t-muted">{escape(name)}</td><td>{_shown(a)}</td><td>{_shown(b)}</td></tr>'
+        for name, (a, b) in {**differ, **_costs(card, other)}.items()
+    )
+    return f'<div class="t-scroll"><table class="t-table"><tr><th></th>{columns}</tr>{lines}</table></div>', equal
+
+
+def _costs(card: Card, other: Card) -> dict[str, tuple]:
+    names = {"parameters": "parameters", "seconds": "seconds of training", "best_step": "best step"}
+    found = {name: (card.metrics.get(key), other.metrics.get(key)) for key, name in names.items()}
+    return {name: pair for name, pair in found.items() if any(one is not None for one in pair)}
+
+
+def _shown(setting: object) -> str:
+    text = f"{setting:,}" if isinstance(setting, int) and not isinstance(setting, bool) else str(setting)
+    return "none" if setting is None else escape(text)
+
+
+def checks(when: datetime, found: Sequence[Check]) -> str:
+    """HTML: what a verification found, line by line."""
+    rows = "".join(
+        f'<tr class="{"" if one.good else "t-mark"}"><td class="t-muted">{escape(one.name)}</td>'
+        f'<td>{escape(one.found)}</td><td class="r"><b>{_verdict(one)}</b></td></tr>'
+        for one in found
+    )
+    title = "Verified" if all(one.good for one in found) else "Not as recorded"
+    return section(title, f"{when:%d %b, %H:%M}") + f'<table class="t-facts">{rows}</table>'
+
+
+def _verdict(check: Check) -> str:
+    if not check.good:
+        return f"expected {escape(check.expected)}"
+    return "as recorded" if check.found == check.expected else escape(check.expected)
+
+
+def machine(device: Device) -> str:
+    """HTML: what runs the models, and on what."""
+    gib = f"{device.free / 2**30:.3g} of {device.total / 2**30:.3g} GiB"
+    rows = [
+        ("models run on", f"{device.title} ({device.name})" if device.name != "cpu" else f"CPU, {device.cores} cores"),
+        ("chosen", {"found": "by itself"}.get(device.chosen, f"by {device.chosen}")),
+        ("memory left", gib),
+        *((name, number) for name, number in device.versions),
+    ]
+    return section("This machine") + facts(rows) + '<p class="t-note">Nothing leaves this machine.</p>'
+
+
+def footnote(rows: Sequence[Card], shelf: Sequence[Card]) -> str:
+    """HTML: how to read the table."""
+    shared = {records.encoder(card) for card in rows} - {None}
+    size = sum(sum(records.files(folder).values()) for folder in shared)
+    metrics = sorted({records.METRICS[records.metric(card)] for card in rows if records.metric(card)})
+    text = f"{len(rows)} of {len(shelf)}. Best first within each data set. "
+    text += f"MB: without the shared encoder ({megabytes(size)}). " if size else ""
+    text += f"Dev and test: {', '.join(metrics)} in per cent." if metrics else ""
+    starred = any(source.of_test for card in rows for source in records.seen(card))
+    star = "<br><b class='t-query'>*</b> its start weights had read the source of the test set: the score may flatter."
+    return f'<p class="t-note">{escape(text)}{star if starred else ""}</p>'

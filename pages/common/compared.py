@@ -1,0 +1,91 @@
+"""Choosing checkpoints to compare, and what each of them shows of one pair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.common import models, state
+from pages.common.errors import notice
+from triattn_core import records
+from triattn_core.analysis import compare
+from triattn_core.axes import MECHANISMS
+from triattn_core.shelf import Card
+from triattn_core.views import side_by_side as view
+
+DIRECTIONS = {"A over B": "a_over_b", "B over A": "b_over_a"}
+
+
+def named(cards: Sequence[Card]) -> list[str]:
+    """Short names that tell the cards apart."""
+    return view.titles([(c.name, records.model(c, "mechanism"), records.model(c, "similarity")) for c in cards])
+
+
+def presets(cards: Sequence[Card]) -> dict[str, list[str]]:
+    """Bi, C-Bi and Tri of one similarity (and one data set) by what they share: names of checkpoints."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for card in cards:
+        shared = (records.model(card, "similarity").replace("_", " "), records.data(card))
+        found.setdefault(shared, {}).setdefault(records.model(card, "mechanism"), card.name)
+    alone = len({data for _, data in found}) == 1
+    sets = {(one if alone else f"{one}, {data}"): by for (one, data), by in found.items() if len(by) >= view.FEWEST}
+    return {name: [by[kind] for kind in MECHANISMS if kind in by] for name, by in sets.items()}
+
+
+def several(cards: Sequence[Card]) -> list[Card]:
+    """The chosen checkpoints in the order of the mechanisms: a preset, or any two to four."""
+    sets, names = presets(cards), [card.name for card in cards]
+    first = names[: view.FEWEST]
+    if sets:
+        similarity = state.segments("Similarity", list(sets), "similarity", on_change=lambda: _take(sets))
+        first = sets[similarity]
+    if unknown := [name for name in st.query_params.get_all("checkpoints") if name not in names]:
+        notice(f"The link asks for {', '.join(unknown)[:80]}: not on the shelf. Shown instead: {', '.join(first)}.")
+    default = None if "checkpoints" in st.session_state else first
+    with st.popover("Checkpoints", width=124):
+        chosen = st.multiselect(
+            "Two to four of one task", names, default, key="checkpoints", max_selections=view.MOST, bind="query-params"
+        )
+    order = list(MECHANISMS)
+    return sorted((c for c in cards if c.name in chosen), key=lambda c: order.index(records.model(c, "mechanism")))
+
+
+def _take(sets: dict[str, list[str]]) -> None:
+    st.session_state["checkpoints"] = sets[st.session_state["similarity"]]
+
+
+def settings(cards: Sequence[Card]) -> tuple[str, int, int | None, str, tuple[int, int]]:
+    """Direction, layer and head (from 0; None is the mean), quantity, and which two are subtracted."""
+    most = {what: max(int(card.config["model"].get(what, 1)) for card in cards) for what in ("layers", "heads")}
+    direction = state.segments("Direction", list(DIRECTIONS), "direction")
+    layer = state.segments("Layer", list(range(1, most["layers"] + 1)), "layer", default=most["layers"] - 1)
+    head = state.pick("Head", ["mean", *range(1, most["heads"] + 1)], "head", width=92)
+    quantity = state.segments("Quantity", ["weight", "relevance"], "quantity")
+    names = named(cards)
+    pairs = {f"{names[i]} − {names[j]}": (i, j) for i in reversed(range(len(names))) for j in range(i)}
+    picker = state.segments if len(pairs) <= 3 and max(map(len, pairs)) < 16 else state.pick
+    gap = pairs[picker("Difference", list(pairs), "difference")]
+    return DIRECTIONS[direction], layer - 1, None if head == "mean" else head - 1, quantity, gap
+
+
+def panel(found: models.Explained, direction: str, layer: int, head: int | None, quantity: str) -> view.Panel:
+    """What one checkpoint shows; a layer or head that it does not have is replaced by its last, and that is said."""
+    card, said, trace = found.card, found.prediction, found.trace
+    site = f"layer.{min(layer, compare.depth(trace) - 1)}/{direction}/"
+    heads = trace.site(site + "weight").sizes["head"]
+    for what, asked, has in (("layer", layer, compare.depth(trace)), ("head", head, heads)):
+        if asked is not None and asked >= has:
+            plural = "s" if has > 1 else ""
+            notice(
+                f"{card.name} has {has} {what}{plural}: its {what} {has} stands beside {what} {asked + 1} of others."
+            )
+    head = None if head is None else min(head, heads - 1)
+    drawn, weights = (compare.two_way(trace.site(site + kind), head) for kind in (quantity, "weight"))
+    right = None if said.gold is None else said.best == said.gold
+    score, metric = records.score(card), records.METRICS.get(records.metric(card), "")
+    measured = "" if score is None else f"{records.data(card)} test {metric} {score:.1f} %"
+    kind, similarity = records.model(card, "mechanism"), records.model(card, "similarity")
+    numbers = (compare.entropy(weights), compare.rank(weights))
+    verdict = (said.labels[said.best], said.probabilities[said.best], right, measured)
+    return view.Panel(card.name, kind, similarity, drawn, weights, *numbers, *verdict)

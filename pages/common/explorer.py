@@ -1,0 +1,79 @@
+"""A Canvas as a Streamlit component: the figure is sent once, choices come back, exact numbers follow on their own.
+
+The figure's message does not change on a click, so it is neither sent nor drawn anew; the answer is a message of a few
+hundred bytes that the drawing script hears as a window event.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from hashlib import sha256
+from typing import Any
+
+import streamlit as st
+
+from triattn_core.views.canvas import Canvas
+
+_MOUNT = """
+export default function ({ data, parentElement, setStateValue }) {
+  const root = parentElement.querySelector(".triattn-root");
+  return mount(root, data.payload, { key: data.key, send: setStateValue });
+}
+"""
+_ANSWER = """
+export default function ({ data }) {
+  (window.triattnExact ??= {})[data.key] = data;
+  window.dispatchEvent(new Event("triattn-exact"));
+}
+"""
+_answer = st.components.v2.component("triattn_answer", js=_ANSWER)
+
+
+@cache
+def _figure(script: str, style: str):
+    """One component for each script: its name is the script's digest."""
+    name = "triattn_" + sha256((script + style).encode()).hexdigest()[:12]
+    return st.components.v2.component(name, html='<div class="triattn-root"></div>', css=style, js=script + _MOUNT)
+
+
+def show(canvas: Canvas, key: str) -> Any:
+    """Draws the figure; returns what the user chose in it (`host.send("cell", …)`), or None.
+
+    A figure keeps what was chosen for as long as its `key` stays: make the key from the texts, never from the settings.
+    """
+    data = {"key": key, "payload": dict(canvas.payload)}
+    return _figure(canvas.script, canvas.style)(key=key, data=data, on_cell_change=_nothing).cell
+
+
+def key(*parts: str) -> str:
+    """The key of a figure: the same for the same texts."""
+    return "figure-" + sha256("\0".join(parts).encode()).hexdigest()[:12]
+
+
+def cell(key: str, chosen: Sequence[int] | None, known: Sequence[Sequence[int]], first: Sequence[int]) -> list[int]:
+    """The chosen cell: what was clicked, else what the URL asks for (`cell=3.1.7`), else the first.
+
+    Writes a click into the URL, and takes the parameter out when other texts come.  known: the positions of each axis.
+    """
+    if st.session_state.setdefault("cell_of", key) != key:
+        st.session_state["cell_of"] = key
+        st.query_params.pop("cell", None)
+    if chosen is not None:
+        asked = [int(i) for i in chosen]
+    else:
+        asked = [int(i) for i in st.query_params.get("cell", "").split(".") if i.isdecimal() and len(i) < 6]
+    if len(asked) != len(known) or not all(i in axis for i, axis in zip(asked, known)):
+        return list(first)
+    if chosen is not None:
+        st.query_params["cell"] = ".".join(map(str, asked))
+    return asked
+
+
+def answer(key: str, content: Mapping) -> None:
+    """Hands `content` to the figure with this key."""
+    _answer(key=f"{key}-answer", data={"key": key, **content}, height=1)
+
+
+def _nothing() -> None:
+    """A choice is read from the component's state: its callback has nothing to do."""

@@ -1,0 +1,70 @@
+"""Everything can be taken away: PNG and SVG made in the browser, the offline page, the data, the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from triattn_core.trace import AttentionTrace
+from triattn_core.views.canvas import Canvas
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+_PICTURES = """
+export default function ({ data, parentElement }) {
+  for (const button of parentElement.querySelectorAll("button")) {
+    const detail = { format: button.dataset.format, name: data.name, figure: data.figure };
+    button.onclick = () => window.dispatchEvent(new CustomEvent("triattn-export", { detail }));
+  }
+}
+"""
+_BUTTONS = """<button data-format="png">Picture, PNG</button><button data-format="svg">Drawing, SVG</button>"""
+_STYLE = """
+button { display: block; width: 100%; height: 32px; margin: 0 0 8px; cursor: pointer; font: 400 12.25px var(--st-font);
+  color: var(--st-text-color); background: var(--st-background-color); border: 1px solid var(--st-border-color);
+  border-radius: var(--st-button-radius); }
+button:last-child { margin-bottom: 0; }
+button:hover, button:focus-visible { border-color: var(--st-primary-color); color: var(--st-primary-color); }
+"""
+_pictures = st.components.v2.component("triattn_pictures", html=_BUTTONS, css=_STYLE, js=_PICTURES)
+
+
+def menu(
+    name: str, figure: str, page: Callable[[], Canvas], data: Callable[[], pd.DataFrame], trace: AttentionTrace
+) -> None:
+    """The Export button and what is in it.
+
+    name: of the files, without ending.  figure: the key that the canvas is shown under.  page and data are called only
+    when they are asked for.
+    """
+    with st.popover("Export", width=112, key="export"):
+        _pictures(data={"name": name, "figure": figure}, key="pictures")
+        _save("Page that works offline, HTML", f"{name}.html", lambda: page().html(), "text/html")
+        _save("All cells, CSV", f"{name}.csv", lambda: data().to_csv(index=False).encode("utf-8-sig"), "text/csv")
+        _save("Whole trace, NetCDF", f"{name}.nc", lambda: _bytes(trace), "application/x-netcdf")
+
+
+def chart(name: str, figure: go.Figure) -> None:
+    """A Plotly figure with a way to take it away: its own bar saves PNG, the button a page that works offline."""
+    st.plotly_chart(figure, theme=None, key=name, config={"toImageButtonOptions": {"filename": name, "scale": 2}})
+    page = partial(figure.to_html, include_plotlyjs=True)
+    st.download_button("Save as a page that works offline", page, f"{name}.html", "text/html", on_click="ignore")
+
+
+def _save(label: str, name: str, content: Callable[[], str | bytes], mime: str) -> None:
+    ending = name.rsplit(".", 1)[1]
+    st.download_button(label, content, name, mime, key=f"save-{ending}", on_click="ignore", width="stretch")
+
+
+def _bytes(trace: AttentionTrace) -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.nc"
+        trace.save(path)
+        return path.read_bytes()

@@ -1,0 +1,139 @@
+"""The worked examples of the first page: a picture of each page from real numbers, and one finding beneath it."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.common import cards, models, style
+from pages.common.errors import plain
+from pages.common.inputs import number
+from triattn_core import records
+from triattn_core.errors import CheckpointError, TriattnError
+from triattn_core.shelf import Card
+from triattn_core.tasks import pairs
+from triattn_core.trace import Choice, reduce
+from triattn_core.views import strongest, thumbnail
+
+HEIGHT = 196  # pixels of the picture, kept free while it is computed
+
+
+@dataclass(frozen=True)
+class Worked:
+    """`draw(theme)` gives a picture and a finding, both HTML; it raises TriattnError where no model fits."""
+
+    page: str
+    title: str
+    draw: Callable[[str], tuple[str, str]]
+
+
+def trio(task: str) -> list[Card]:
+    """Bi, C-Bi and Tri of one task, data set and similarity: the group of the best Tri."""
+    for group in records.groups(models.shelf(task)).values():
+        tri = next((card for card in group if records.model(card, "mechanism") == "tri"), None)
+        if tri is not None:
+            alike = [card for card in group if records.model(card, "similarity") == records.model(tri, "similarity")]
+            first = {records.model(card, "mechanism"): card for card in reversed(alike)}
+            return [first[name] for name in ("bi", "cbi", "tri") if name in first]
+    raise CheckpointError("No Tri-Attention checkpoint for this task yet: train one with the command triattn train.")
+
+
+def site(trace) -> Choice:
+    """What both pages open on: the last layer, A over B, the mean of the heads."""
+    return Choice(f"layer.{int(trace.meta['layers']) - 1}/a_over_b/weight", reduce=(("head", "mean"),))
+
+
+def cube(theme: str) -> tuple[str, str]:
+    """The slices through the strongest triple."""
+    trace = models.explain(trio(pairs.NAME)[-1], pairs.examples()[0]).trace
+    choice = site(trace)
+    first = strongest.strongest(trace, choice, 1).iloc[0]
+    words = {axis: f'<b class="t-{axis}">{escape(str(first[axis]))}</b>' for axis in thumbnail.AXES}
+    finding = (
+        f"{words['query']} gives {100 * first['weight']:.3g} % of its attention to {words['key']} read with "
+        f"{words['context']}: the strongest of {trace.pick(choice).size:,} triples."
+    )
+    axes = " × ".join(f'<b class="t-{axis}">{axis}</b>' for axis in thumbnail.AXES).replace(" × <b", "<br>× <b")
+    drawn = picture(thumbnail.slices(trace, choice, theme), "Three slices through the strongest cell of the cube.")
+    return f'<div class="t-picture">{drawn}<div class="t-corner">{axes}</div></div>', finding
+
+
+def side_by_side(theme: str) -> tuple[str, str]:
+    """The maps of three mechanisms on one scale, and what each says."""
+    arrays, titles, said = [], "", {}
+    for card in trio(pairs.NAME):
+        found = models.explain(card, pairs.examples()[0])
+        array = found.trace.pick(site(found.trace))
+        arrays.append(reduce(array, "context", "sum") if "context" in array.dims else array)
+        titles += f"<span>{style.swatch(found.mechanism)}{escape(cards.label(card))}</span>"
+        best = found.prediction.best
+        share = number(found.prediction.probabilities[best])
+        said.setdefault(found.prediction.labels[best], []).append(f"{cards.label(card)} {share}")
+    drawn = picture(thumbnail.maps(arrays, theme), "Weights of the mechanisms on one scale.")
+    verdicts = "; ".join(f"<b>{escape(label)}</b> ({escape(', '.join(names))})" for label, names in said.items())
+    gold = pairs.LABELS[pairs.examples()[0].label or 0]
+    return f'<div class="t-titles">{titles}</div>{drawn}', f"They say {verdicts}. Gold: {escape(gold)}."
+
+
+def checkpoints(theme: str) -> tuple[str, str]:
+    """The scores of what may be compared."""
+    group = next(iter(records.groups(models.shelf()).values()), [])
+    measured = [(card, score) for card in group if (score := records.score(card)) is not None]
+    if not measured:
+        raise CheckpointError("No checkpoint has been measured yet.")
+    first, best = measured[0]
+    rows = "".join(
+        f"<tr><td>{style.swatch(records.model(card, 'mechanism'))}{escape(cards.label(card))}</td>"
+        f"<td>{style.bar(score / 100, style.colour(records.model(card, 'mechanism')))}</td>"
+        f'<td class="r">{score:.1f}</td></tr>'
+        for card, score in measured[:6]
+    )
+    finding = (
+        f"{escape(first.name)} reaches {best:.1f} on {escape(records.data(first))}; "
+        f"always saying the larger class gives {cards.percent(records.value(first, 'test', 'majority'))}."
+    )
+    return f'<table class="t-table t-scores">{rows}</table>', finding
+
+
+def picture(svg: str, alt: str) -> str:
+    """HTML of a picture: as data, for Streamlit takes SVG elements out of HTML."""
+    return f'<img alt="{escape(alt)}" src="data:image/svg+xml;base64,{b64encode(svg.encode()).decode()}">'
+
+
+PAGES = (
+    Worked("pages/cube.py", "Tri-Attention cube", cube),
+    Worked("pages/side_by_side.py", "Side by side", side_by_side),
+    Worked("pages/checkpoints.py", "Checkpoints", checkpoints),
+)
+
+
+def links() -> None:
+    """One example of each kind, each a link that opens it as a cube."""
+    kinds = {example.id.rpartition("-")[0]: example for example in reversed(pairs.examples())}
+    with st.container(key="links", gap=None):
+        for kind, example in reversed(kinds.items()):
+            label = f":gray[{kind}] {plain(example.text_a)} :gray[/] {plain(example.text_b)}"
+            st.page_link(PAGES[0].page, label=label, query_params={"a": example.text_a, "b": example.text_b})
+
+
+def place(worked: Worked, column: DeltaGenerator) -> Callable[[], None]:
+    """A card with room for picture and finding; what it returns fills them in."""
+    column.html('<hr class="t-rule">')
+    slot = column.skeleton(height=HEIGHT)
+    column.page_link(worked.page, label=worked.title, icon=":material/chevron_right:", icon_position="right")
+    finding = column.empty()
+
+    def fill() -> None:
+        try:
+            drawn, said = worked.draw("dark" if style.dark() else "light")
+        except TriattnError as error:
+            drawn, said = "", escape(str(error))
+        slot.html(f'<div class="t-thumb">{drawn}</div>')
+        finding.html(f'<p class="t-note">{said}</p>')
+
+    return fill

@@ -1,0 +1,59 @@
+"""A real browser, a page that must stay clean, and the app on a port of its own."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+LOCAL = ("file:", "data:", "blob:", "http://127.0.0.1", "ws://127.0.0.1")
+
+
+@pytest.fixture(scope="session")
+def browser(chromium):
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as started:
+        running = started.chromium.launch(executable_path=chromium, args=ARGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A page that fails its test on any error of a script and any request that leaves this machine."""
+    opened, wrong = browser.new_page(viewport={"width": 1280, "height": 900}), []
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("request", lambda request: None if request.url.startswith(LOCAL) else wrong.append(request.url))
+    opened.set_default_timeout(60_000)
+    yield opened
+    opened.close()
+    assert not wrong
+
+
+@pytest.fixture(scope="session")
+def app() -> Iterator[str]:
+    """The address of the app, started for the tests and stopped after them."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}"]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(120):
+            try:
+                urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1)
+                break
+            except OSError:
+                time.sleep(0.5)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(timeout=20)

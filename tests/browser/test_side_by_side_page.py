@@ -1,0 +1,177 @@
+"""The side-by-side figure and page in a real browser."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.request import urlopen
+
+import numpy as np
+import pytest
+
+from tests.unit.test_views_side_by_side import TEXTS, gap_of, panel, three
+from triattn_core import shelf
+from triattn_core.views import side_by_side as view
+
+ROOT = Path(__file__).resolve().parents[2]
+ARGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+CELL = "canvas[data-cell]"
+
+
+@pytest.fixture(scope="module")
+def browser(chromium):
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as started:
+        running = started.chromium.launch(executable_path=chromium, args=ARGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def page(browser):
+    """A page that fails its test on any error of a script and any request that leaves this machine."""
+    opened, wrong = browser.new_page(viewport={"width": 1280, "height": 900}), []
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("request", lambda request: wrong.append(request.url) if is_foreign(request.url) else None)
+    yield opened
+    opened.close()
+    assert not wrong
+
+
+def is_foreign(url: str) -> bool:
+    return not url.startswith(("file:", "data:", "blob:", "http://127.0.0.1", "ws://127.0.0.1"))
+
+
+def opened(page, tmp_path, panels, gap, cell=(1, 2)):
+    file = tmp_path / "figure.html"
+    file.write_text(view.figure(panels, gap, TEXTS, cell).html(), encoding="utf-8")
+    page.goto(file.as_uri())
+    page.wait_for_selector(CELL)
+
+
+def table(page) -> list[list[str]]:
+    return [row.locator("th, td").all_inner_texts() for row in page.locator(".side tbody tr").all()]
+
+
+def test_one_cell_is_chosen_in_all_panels(page, tmp_path):
+    panels, gap = three()
+    opened(page, tmp_path, panels, gap)
+    assert page.locator(CELL).get_attribute("data-cell") == "1,2"
+    page.locator(CELL).focus()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowLeft"):  # the edge holds
+        page.keyboard.press(key)
+    page.wait_for_function(f"document.querySelector('{CELL}').dataset.cell === '2,3'")
+    assert page.locator("mark.query").inner_text() == "sleep" and page.locator("mark.key").inner_text() == "nap"
+    for row, given in zip(table(page), panels, strict=True):
+        weight = float(given.weights.values[2, 3])
+        assert float(row[1]) == pytest.approx(weight, rel=5e-3)
+        assert row[2] == f"{given.rank[2, 3]} of 5"
+        assert float(row[4].split()[0]) == pytest.approx(given.entropy[2], rel=5e-3)
+        top = int(given.weights.values[2].argmax())
+        assert row[5].split()[0] == ["Can", "<b>", "cats", "nap", "🐈"][top]
+    words = page.locator(".side .said").inner_text()
+    assert f"{gap.divergence[2]:.3g}"[:5] in words
+
+
+def test_a_click_is_seen_at_once(page, tmp_path):
+    opened(page, tmp_path, *three())
+    box = page.locator(CELL).bounding_box()
+    spent = page.evaluate(
+        """([x, y]) => new Promise((done) => {
+          const canvas = document.querySelector("canvas"), start = performance.now();
+          canvas.dispatchEvent(new PointerEvent("pointerdown", { clientX: x, clientY: y, bubbles: true }));
+          requestAnimationFrame(() => setTimeout(() => done(performance.now() - start)));
+        })""",
+        [box["x"] + 95, box["y"] + 165],
+    )
+    print(f"click to drawn: {spent:.0f} ms")
+    assert page.locator(CELL).get_attribute("data-cell") != "1,2"
+    assert spent < 250  # 50 ms on a quiet machine; a shared one is given room
+
+
+def test_relevance_and_two_panels_are_drawn(page, tmp_path):
+    panels = [panel(seed, kind, "relevance", right=None) for seed, kind in enumerate(("bi", "tri"))]
+    opened(page, tmp_path, panels, gap_of(panels))
+    head = page.locator(".side thead th").all_inner_texts()
+    assert head[1:3] == ["relevance", "weight"] and len(table(page)) == 2
+
+
+@pytest.mark.parametrize("width", [1280, 800, 400])
+def test_nothing_is_wider_than_the_page(page, tmp_path, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    opened(page, tmp_path, *three())
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_picture_and_drawing_can_be_saved(page, tmp_path):
+    opened(page, tmp_path, *three())
+    for format, start in (("svg", b"<svg"), ("png", b"\x89PNG")):
+        with page.expect_download() as download:
+            page.evaluate(
+                "(detail) => window.dispatchEvent(new CustomEvent('triattn-export', { detail }))",
+                {"format": format, "name": "pair"},
+            )
+        assert download.value.suggested_filename == f"pair.{format}"
+        saved = Path(download.value.path()).read_bytes()
+        assert saved.startswith(start)
+        assert format == "png" or b"&#60;b&#62;" in saved and b"<b>" not in saved
+
+
+@pytest.fixture(scope="module")
+def app():
+    """The app on a free port of this machine."""
+    if len([card for card in shelf.shelf() if card.problem is None]) < view.FEWEST:
+        pytest.skip("fewer than two checkpoints on the shelf: train some, or copy the folder checkpoints/")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}"]
+    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(120):
+            try:
+                urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1)
+                break
+            except OSError:
+                time.sleep(0.5)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait(timeout=20)
+
+
+def test_a_copied_link_opens_the_same_view(page, app):
+    page.set_default_timeout(90_000)
+    page.goto(app)
+    page.get_by_role("link", name="Side by side").first.click()
+    page.wait_for_selector(CELL)
+    page.get_by_text("relevance", exact=True).click()
+    page.get_by_text("B over A", exact=True).click()
+    page.wait_for_function("location.search.includes('direction') && location.search.includes('quantity')")
+    page.wait_for_selector(".side thead th:nth-child(2):text('relevance')")
+    page.locator(CELL).focus()
+    before = page.locator(CELL).get_attribute("data-cell")
+    page.keyboard.press("ArrowDown" if before.startswith("0") else "ArrowUp")
+    page.wait_for_function("location.search.includes('cell')")
+    chosen, rows = page.locator(CELL).get_attribute("data-cell"), table(page)
+    assert chosen != before and chosen.replace(",", ".") in page.url
+    page.goto(page.url)
+    page.wait_for_function(f"document.querySelector('{CELL}')?.dataset.cell === '{chosen}'")
+    assert table(page) == rows
+
+
+def test_the_page_shows_the_computed_numbers(page, app):
+    from triattn_core import checkpoint, explain
+    from triattn_core.tasks import pairs
+
+    page.set_default_timeout(90_000)
+    page.goto(f"{app}/side-by-side?layer=1&head=3&cell=2.1")
+    page.wait_for_function(f"document.querySelector('{CELL}')?.dataset.cell === '2,1'")
+    names = page.locator(".side tbody th").evaluate_all("(all) => all.map((one) => one.title)")
+    for name, row in zip(names, table(page), strict=True):
+        _, trace = explain.explain(checkpoint.load(name), pairs.examples()[0])
+        weight = trace.site("layer.0/a_over_b/weight").isel(head=2, query=2, key=1).values
+        np.testing.assert_allclose(float(row[1].replace("−", "-")), weight.sum(), rtol=6e-3)

@@ -1,0 +1,50 @@
+"""What all tests share: no network, and a plain word on the tests that are left out without a browser."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("STREAMLIT_BROWSER_GATHER_USAGE_STATS", "false")
+
+VARIABLE = "TRIATTN_CHROMIUM"
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+BROWSER_TESTS = Path(__file__).parent / "browser"
+WITHOUT = f"no Chromium: install Debian's chromium, or set {VARIABLE} to one"
+
+
+def chromium_path() -> str | None:
+    """The browser of the page tests: TRIATTN_CHROMIUM, or the first Chromium or Chrome of the system."""
+    return os.environ.get(VARIABLE) or next(filter(None, map(shutil.which, NAMES)), None)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The path of the browser; the test is left out where there is none."""
+    path = chromium_path()
+    if path is None:
+        pytest.skip(WITHOUT)
+    return path
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything under tests/browser needs the browser."""
+    for item in items:
+        if BROWSER_TESTS in item.path.parents:
+            item.add_marker("browser")
+        if item.get_closest_marker("browser") and chromium_path() is None:
+            item.add_marker(pytest.mark.skip(reason=WITHOUT))
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Names what was left out for want of a browser."""
+    left_out = [r.nodeid for r in terminalreporter.stats.get("skipped", []) if WITHOUT in str(r.longrepr)]
+    if left_out:
+        terminalreporter.section("left out")
+        terminalreporter.line(f"{len(left_out)} tests, {WITHOUT}:")
+        for name in left_out:
+            terminalreporter.line(f"  {name}")

@@ -1,0 +1,149 @@
+"""Promises that every mechanism keeps with every relevance and every contextual value: walks the tables."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from triattn_core.attention import MECHANISMS
+from triattn_core.attention.mix import VALUES
+from triattn_core.attention.similarity import SIMILARITIES
+from triattn_core.attention.states import States
+from triattn_core.attention.tap import recording
+from triattn_core.axes import AXES, QUANTITIES
+
+HIDDEN, HEADS, N, I, J = 22, 2, 5, 7, 13
+EVERY = [(name, similarity, value) for name in MECHANISMS for similarity in SIMILARITIES for value in VALUES]
+pytestmark = pytest.mark.parametrize("combination", EVERY, ids="-".join)
+
+
+def build(combination: tuple[str, str, str], seed: int = 1) -> torch.nn.Module:
+    name, similarity, value = combination
+    torch.manual_seed(seed)
+    return MECHANISMS[name](HIDDEN, HEADS, similarity, value).eval()
+
+
+def sequences() -> list[States]:
+    """A batch of four: whole; padded; without a real context token; without a real key."""
+    draw = torch.Generator().manual_seed(2)
+    vectors = [torch.randn(4, size, HIDDEN, generator=draw) for size in (N, I, J)]
+    keeps = [torch.ones(4, size, dtype=torch.bool) for size in (N, I, J)]
+    keeps[0][1, 3:] = keeps[1][1, 4:] = keeps[2][1, 9:] = keeps[2][2] = keeps[1][3] = False
+    places = [torch.stack([torch.randperm(9, generator=draw)[:size] for _ in range(4)]) for size in (N, I)]
+    return [States(vector, keep, place) for vector, keep, place in zip(vectors, keeps, [*places, None])]
+
+
+@torch.no_grad()
+def test_weights_sum_to_one_over_what_they_claim(combination):
+    query, key, context = sequences()
+    with recording() as record:
+        build(combination)(query, key, context, "layer.0/a_over_b")
+    assert set(record.sites) == {"layer.0/a_over_b/relevance", "layer.0/a_over_b/weight"}
+    sizes = {"head": HEADS, "query": N, "key": I, "context": J}
+    for site, tapped in record.sites.items():
+        assert site.endswith("/" + tapped.quantity)
+        assert tapped.quantity in QUANTITIES
+        assert set(tapped.axes) <= set(AXES)
+        assert tapped.tensor.shape == (4, *(sizes[axis] for axis in tapped.axes))
+        assert tapped.tensor.isfinite().all()
+        assert not tapped.tensor.requires_grad
+    tapped = record.sites["layer.0/a_over_b/weight"]
+    assert tapped.sums_over == tuple(axis for axis in tapped.axes if axis in ("key", "context"))
+    total = tapped.tensor.sum([1 + tapped.axes.index(axis) for axis in tapped.sums_over])
+    torch.testing.assert_close(total[:3], torch.ones_like(total[:3]))
+    assert torch.count_nonzero(tapped.tensor[3]) == 0  # nothing to attend to
+    assert (tapped.tensor >= 0).all()
+    hidden = tapped.tensor.movedim(1 + tapped.axes.index("key"), 1)[~key.keep]
+    assert torch.count_nonzero(hidden) == 0
+
+
+@torch.no_grad()
+def test_what_is_masked_cannot_matter(combination):
+    module = build(combination)
+    query, key, context = sequences()
+    plain = module(query, key, context, "here")
+    loud = [replace(one, vectors=torch.where(one.keep[..., None], one.vectors, 1e3)) for one in (query, key, context)]
+    found = module(query, *loud[1:], "here")
+    torch.testing.assert_close(found[query.keep], plain[query.keep], rtol=0, atol=1e-6)
+    # A padded query does not disturb the others.
+    torch.testing.assert_close(module(*loud, "here")[query.keep], plain[query.keep], rtol=0, atol=1e-6)
+
+
+@torch.no_grad()
+def test_padding_cannot_matter(combination):
+    """An example alone gives what it gives in a padded batch."""
+    module = build(combination)
+    query, key, context = sequences()
+    together = module(query, key, context, "here")[1, :3]
+    alone = module(
+        States(query.vectors[1:2, :3], query.keep[1:2, :3], query.positions[1:2, :3]),
+        States(key.vectors[1:2, :4], key.keep[1:2, :4], key.positions[1:2, :4]),
+        # Positions may point past the real tokens here; they are padding there and add nothing.
+        States(context.vectors[1:2], context.keep[1:2]),
+        "here",
+    )[0]
+    torch.testing.assert_close(alone, together, rtol=0, atol=1e-6)
+
+
+@torch.no_grad()
+def test_recording_does_not_change_the_output(combination):
+    module = build(combination)
+    states = sequences()
+    plain = module(*states, "here")
+    with recording() as record:
+        recorded = module(*states, "here")
+    with recording(lambda site: site.endswith("weight")) as some:
+        module(*states, "here")
+    assert torch.equal(plain, recorded)
+    assert set(some.sites) == {"here/weight"}
+    assert torch.equal(some.sites["here/weight"].tensor, record.sites["here/weight"].tensor)
+
+
+@torch.no_grad()
+def test_threads_record_their_own(combination):
+    """The model is shared by all sessions: what one records another neither sees nor loses."""
+    module = build(combination)
+    query, key, context = sequences()
+    found: dict[int, tuple[int, list]] = {}
+
+    def session(number: int) -> None:
+        with recording() as record, torch.no_grad():
+            for step in range(3):
+                module(replace(query, vectors=query.vectors * (number + 1)), key, context, f"{number}.{step}")
+        found[number] = (len(record.sites), [site.split(".")[0] for site in record.sites])
+
+    threads = [threading.Thread(target=session, args=(number,)) for number in range(2)]
+    with recording() as outer:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert not outer.sites
+    assert all(found[number] == (6, [str(number)] * 6) for number in range(2))
+
+
+@torch.no_grad()
+def test_save_and_load_changes_nothing(combination, tmp_path):
+    module = build(combination)
+    save_file(module.state_dict(), tmp_path / "model.safetensors")
+    other = build(combination, seed=99)
+    states = sequences()
+    with_parameters = not torch.equal(module(*states, "here"), other(*states, "here"))
+    assert with_parameters, "two seeds should differ, or this test shows nothing"
+    other.load_state_dict(load_file(tmp_path / "model.safetensors"))
+    assert torch.equal(module(*states, "here"), other(*states, "here"))
+
+
+def test_every_weight_learns(combination):
+    """No parameter is cut off from the output: each gets a gradient that is not zero."""
+    module = build(combination)
+    module(*sequences(), "here").square().sum().backward()
+    # A shift common to all keys cancels in a softmax, so a bias may rightly learn nothing.
+    for name, parameter in module.named_parameters():
+        assert parameter.grad is not None, name
+        assert parameter.grad.isfinite().all(), name
+        assert name.endswith("bias") or parameter.grad.abs().max() > 1e-8, name

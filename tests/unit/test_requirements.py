@@ -1,0 +1,57 @@
+"""The requirements files: pinned, explained, complete, and nothing in them that is not used."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from importlib.metadata import PackageNotFoundError, packages_distributions, version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LINE = re.compile(r"(?P<name>[A-Za-z0-9-]+)==(?P<version>\S+) +# .+")
+# Loaded by name, never by an import of ours.
+BACKENDS = {"h5netcdf", "h5py"}
+
+
+def pins(name: str) -> dict[str, str]:
+    """Package → version of a requirements file; a line that is no pin with a reason fails."""
+    lines = [line for line in (ROOT / name).read_text("utf-8").splitlines() if line and not line.startswith("#")]
+    found = [LINE.fullmatch(line) for line in lines]
+    assert all(found), [line for line, match in zip(lines, found) if not match]
+    return {match["name"]: match["version"] for match in found}
+
+
+def imported(*paths: Path) -> set[str]:
+    """The distributions that sources import, ours and the standard library aside."""
+    tops = set()
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Import):
+                tops |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                tops.add(node.module.split(".")[0])
+    ours = {"triattn_core", "pages", "tests", "app", "__future__"} | set(sys.stdlib_module_names)
+    known = packages_distributions()
+    return {known.get(top, [top])[0] for top in tops - ours}
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "requirements-train.txt"])
+def test_every_line_is_a_pin_with_a_reason_and_what_is_installed(name):
+    for package, wanted in pins(name).items():
+        try:
+            assert version(package).split("+")[0] == wanted, package
+        except PackageNotFoundError:
+            assert name == "requirements-train.txt", f"{package} is not installed"
+
+
+def test_the_app_imports_what_is_required_and_requires_what_it_imports():
+    sources = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "triattn_core").rglob("*.py")]
+    assert imported(*sources) == pins("requirements.txt").keys() - BACKENDS
+
+
+def test_the_tests_import_what_is_required():
+    known = pins("requirements.txt").keys() | pins("requirements-dev.txt").keys()
+    assert imported(*(ROOT / "tests").rglob("*.py")) <= known

@@ -1,0 +1,180 @@
+"""The cube's payload, exact numbers, lists and pictures, against plain loops over a made-up trace."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from itertools import product
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from triattn_core.errors import TraceError
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.views import VIEWS, cell, cube, points
+from triattn_core.views.palette import LogScale
+from triattn_core.views.strongest import strongest
+
+TEXTS = {"a": "Unhappy cats </script><b>", "b": "ok 😀"}
+A = [("un", "a", 0, 2), ("##happy", "a", 2, 7), ("cats", "a", 8, 12)]
+B = [("ok", "b", 0, 2), ("[UNK]", "b", 3, 4)]
+CONTEXT = [("[CLS]", "", 0, 0), *A, ("[SEP]", "", 0, 0), *B, ("[SEP]", "", 0, 0)]
+HEADS = 5
+WEIGHT, RELEVANCE = "layer.0/a_over_b/weight", "layer.0/a_over_b/relevance"
+
+
+def coords(axis: str, tokens: list) -> dict:
+    names = zip(("token", "text", "start", "end"), zip(*tokens))
+    found = {f"{axis}_{name}": (axis, list(values)) for name, values in names}
+    return {**found, f"{axis}_special": (axis, [int(not text) for _, text, *_ in tokens])}
+
+
+def make(query: list, key: list, context: list, heads: int = HEADS, texts: dict = TEXTS) -> AttentionTrace:
+    scores = np.random.default_rng(1).normal(3, 1.5, (heads, len(query), len(key), len(context))).astype(np.float32)
+    powers = np.exp(scores)
+    weights = powers / powers.sum((2, 3), keepdims=True)
+    labels = {**coords("query", query), **coords("key", key), **coords("context", context)}
+    axes = ("head", "query", "key", "context")
+    sites = {
+        RELEVANCE: xr.DataArray(scores, labels, axes, attrs={"quantity": "relevance", "sums_over": ""}),
+        WEIGHT: xr.DataArray(weights, labels, axes, attrs={"quantity": "weight", "sums_over": "key,context"}),
+    }
+    return AttentionTrace(sites, texts, {"checkpoint": "tri", "digest": "d1"})
+
+
+@pytest.fixture(scope="module")
+def trace() -> AttentionTrace:
+    return make(A, B, CONTEXT)
+
+
+def head(i: int, site: str = WEIGHT) -> Choice:
+    return Choice(site, index=(("head", i),))
+
+
+MEAN = Choice(WEIGHT, reduce=(("head", "mean"),))
+
+
+def unpack(packed: str, kind: str, *shape: int) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(packed), kind).reshape(shape)
+
+
+@pytest.mark.parametrize("choice", [head(3), MEAN])
+def test_levels_are_the_weights_of_the_chosen_head(trace, choice):
+    payload = cube.figure(trace, choice, exact=False).payload
+    weights = trace.pick(choice).values
+    scale = LogScale.of(weights, 2 * 8)
+    assert "exact" not in payload and payload["cells"] == 3 * 2 * 8
+    np.testing.assert_array_equal(unpack(payload["levels"], "u1", 3, 2, 8), scale.levels(weights))
+
+
+def test_sums_are_exact_and_named_by_the_axis_they_run_along(trace):
+    payload = cube.figure(trace, head(1)).payload
+    weights = trace.sites[WEIGHT].values[1]
+    np.testing.assert_allclose(unpack(payload["sums"]["key"], "f4", 3, 8), weights.sum(1), rtol=1e-6)
+    np.testing.assert_allclose(unpack(payload["sums"]["context"], "f4", 3, 2), weights.sum(2), rtol=1e-6)
+
+
+def test_relevance_is_centred_and_its_sums_are_centred_log_sum_exps(trace):
+    payload = cube.figure(trace, head(2, RELEVANCE)).payload
+    scores = trace.sites[RELEVANCE].values[2].astype(float)
+    shown = scores - scores.mean((1, 2), keepdims=True)
+    np.testing.assert_allclose(unpack(payload["exact"]["relevance"], "f4", 3, 2, 8), shown, atol=1e-5)
+    assert payload["scale"]["limit"] == pytest.approx(np.abs(shown).max(), rel=1e-5)
+    joint = np.log(np.exp(shown).sum(1))
+    expected = joint - joint.mean(1, keepdims=True)
+    np.testing.assert_allclose(unpack(payload["sums"]["key"], "f4", 3, 8), expected, atol=1e-5)
+
+
+def test_tokens_are_what_their_reader_typed_and_pieces_are_tied(trace):
+    axes = cube.figure(trace, MEAN).payload["axes"]
+    assert axes["query"]["label"] == ["Un", "happy", "cats"] and axes["query"]["joined"] == [0, 1, 0]
+    assert axes["key"]["label"] == ["ok", "😀"] and axes["key"]["place"] == ["B1", "B2"]
+    assert axes["context"]["label"][0] == "[CLS]" and axes["context"]["place"][4] == "context 5"
+
+
+def test_hidden_special_tokens_leave_numbers_as_they_are(trace):
+    payload = cube.figure(trace, head(0), hide_special=True).payload
+    weights = trace.sites[WEIGHT].values[0]
+    assert payload["axes"]["context"]["position"] == [1, 2, 3, 5, 6]
+    real = [1, 2, 3, 5, 6]
+    np.testing.assert_allclose(unpack(payload["exact"]["weight"], "f4", 3, 2, 5), weights[:, :, real])
+    np.testing.assert_allclose(unpack(payload["sums"]["context"], "f4", 3, 2), weights.sum(2), rtol=1e-6)
+    gone = 100 * (1 - weights[:, :, real].sum() / 3)
+    assert f"{gone:.3g} %" in payload["hidden"]
+    assert not cube.figure(trace, head(0)).payload["hidden"]
+
+
+def test_strongest_against_a_sorted_loop(trace):
+    weights = trace.sites[WEIGHT].values[4]
+    order = sorted(product(range(3), range(2), range(8)), key=lambda at: -weights[at])
+    rows = strongest(trace, head(4), 7)
+    assert list(zip(rows["query_at"], rows["key_at"], rows["context_at"])) == order[:7]
+    np.testing.assert_allclose(rows["share"], [weights[at] / 3 for at in order[:7]], rtol=1e-6)
+    whole = strongest(trace, head(4))
+    assert len(whole) == 48 and whole["share"].sum() == pytest.approx(1, abs=1e-6)
+    assert set(whole["query"]) == {"Un", "-happy", "cats"}
+
+
+def test_exact_numbers_of_a_cell_against_plain_sums(trace):
+    weights, scores = trace.sites[WEIGHT].values[2], trace.sites[RELEVANCE].values[2].astype(float)
+    at = {"query": 1, "key": 1, "context": 6}
+    found = cell.read(trace, head(2), at)
+    assert found["weight"] == pytest.approx(weights[1, 1, 6]) and found["of"] == 16
+    assert found["share"] == pytest.approx(weights[1, 1, 6] / 3)
+    assert found["against"] == pytest.approx(weights[1, 1, 6] * 16)
+    assert found["rank"] == 1 + sum(weights[1, k, c] > weights[1, 1, 6] for k in range(2) for c in range(8))
+    assert found["raw"] == pytest.approx(scores[1, 1, 6])
+    assert found["relevance"] == pytest.approx(scores[1, 1, 6] - scores[1].mean(), abs=1e-5)
+
+
+def test_axis_check_is_computed_and_can_fail(trace):
+    assert cell.axis_check(trace, head(0)) == "Axis check: weights sum to 1.000000 over key × context, for each query."
+    assert "repeats the weights" in cell.axis_check(trace, head(0, RELEVANCE))
+    bent = trace.sites[WEIGHT].copy()
+    bent[0, 1] *= 1.01
+    broken = AttentionTrace({**trace.sites, WEIGHT: bent}, trace.texts, trace.meta)
+    assert cell.axis_check(broken, head(0)).startswith("Axis check failed: a query's weights sum to 1.01")
+    assert cell.axis_check(broken, head(0, RELEVANCE)).startswith("Axis check failed")
+    assert "sums to nothing" in cell.axis_check(trace, Choice(RELEVANCE, reduce=(("head", "mean"),)))
+
+
+def test_offline_page_loads_nothing_and_reads_no_token_as_html(trace):
+    page = cube.figure(trace, MEAN).html()
+    inside = re.search(r'<script id="payload" type="application/json">(.*?)</script>', page, re.S).group(1)
+    assert json.loads(inside)["texts"] == TEXTS and "<" not in inside
+    assert not re.search(r"""(src|href)=["']?https?:|@import|url\(""", page)
+    assert "default-src 'none'" in page and "innerHTML" not in page
+    notebook = cube.figure(trace, MEAN)._repr_html_()
+    assert notebook.startswith("<iframe") and "<b>" not in notebook
+
+
+def test_the_largest_cube_fits_a_megabyte():
+    word = [(f"w{i}", "a", 3 * i, 3 * i + 2) for i in range(64)]
+    other = [(name, "b", start, end) for name, _, start, end in word]
+    special = ("[SEP]", "", 0, 0)
+    text = " ".join(f"{i:02d}" for i in range(64))
+    trace = make(word, other, [special, *word, special, *other, special], heads=1, texts={"a": text, "b": text})
+    assert len(json.dumps(dict(cube.figure(trace, head(0), exact=False).payload))) < 900_000
+
+
+def test_points_are_the_strongest_cells_with_their_share(trace):
+    figure = points.figure(trace, head(3), n=5)
+    rows = strongest(trace, head(3), 5)
+    drawn = json.loads(figure.to_json())
+    assert list(figure.data[0].x) == list(rows["key_at"]) and list(figure.data[0].z) == list(rows["query_at"])
+    assert (
+        drawn["layout"]["title"]["text"]
+        == f"The 5 strongest of 48 cells. They hold {100 * rows['share'].sum():.3g} % of the mass."
+    )
+    assert all("<b>" not in text for text in figure.data[0].text)
+
+
+def test_every_view_states_its_needs_and_refuses_what_lacks_them(trace):
+    flat = Choice(WEIGHT, index=(("head", 0),), reduce=(("context", "sum"),))
+    for view in VIEWS.values():
+        assert view.NEEDS and callable(view.figure)
+    for view in (cube, points):
+        with pytest.raises(TraceError, match="no axis 'context'"):
+            view.figure(trace, flat)

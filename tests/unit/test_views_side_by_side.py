@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+import base64
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from triattn_core.analysis import compare
+from triattn_core.errors import TraceError
+from triattn_core.views import side_by_side as view
+
+TEXTS = {"a": "Do cats sleep?", "b": "Can <b>cats</b> nap 🐈?"}
+WORDS = {
+    "query": [("do", 0, 2), ("cats", 3, 7), ("sleep", 8, 13)],
+    "key": [("can", 0, 3), ("<b>", 4, 7), ("cats", 7, 11), ("nap", 16, 19), ("🐈", 20, 21)],
+}
+
+
+def arrays(seed: int, quantity: str = "weight", heads: int = 2) -> xr.DataArray:
+    rng = np.random.default_rng(seed)
+    values = rng.dirichlet(np.full(5, 0.4), (heads, 3)) if quantity == "weight" else rng.normal(0, 2, (heads, 3, 5))
+    coords = {}
+    for axis, text in (("query", "a"), ("key", "b")):
+        words = WORDS[axis]
+        for i, name in enumerate(("token", "start", "end")):
+            coords[f"{axis}_{name}"] = (axis, [word[i] for word in words])
+        coords[f"{axis}_text"] = (axis, [text] * len(words))
+        coords[f"{axis}_special"] = (axis, [0] * len(words))
+    return xr.DataArray(values, coords, ("head", "query", "key"), attrs={"quantity": quantity})
+
+
+def panel(seed: int, mechanism: str, quantity: str = "weight", **more) -> view.Panel:
+    weights = compare.two_way(arrays(seed))
+    drawn = weights if quantity == "weight" else compare.two_way(arrays(seed, quantity))
+    numbers = {"entropy": compare.entropy(weights), "rank": compare.rank(weights)}
+    said = {"label": "paraphrase", "probability": 0.742, "right": True, "score": "Quora test accuracy 85.1 %"}
+    return view.Panel(f"quora-{mechanism}-additive", mechanism, "additive", drawn, weights, **numbers, **(said | more))
+
+
+def gap_of(panels, left: int = -1, right: int = 0) -> view.Gap:
+    values = compare.difference(panels[left].drawn, panels[right].drawn)
+    divergence = compare.jensen_shannon(panels[left].weights, panels[right].weights)
+    return view.Gap(left % len(panels), right, values, divergence)
+
+
+def three(quantity: str = "weight"):
+    panels = [panel(seed, kind, quantity) for seed, kind in enumerate(("bi", "cbi", "tri"))]
+    return panels, gap_of(panels)
+
+
+def unpacked(packed: str, kind) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(packed), kind).reshape(3, 5)
+
+
+@pytest.mark.parametrize("quantity", ["weight", "relevance"])
+def test_payload_holds_the_exact_numbers_and_the_levels_of_one_scale(quantity):
+    panels, gap = three(quantity)
+    payload = view.figure(panels, gap, TEXTS, (1, 2)).payload
+    scale = view.scale_of(panels)
+    for sent, given in zip(payload["panels"], panels):
+        np.testing.assert_array_equal(unpacked(sent["values"], "<f4"), given.drawn.values.astype("<f4"))
+        np.testing.assert_array_equal(unpacked(sent["weights"], "<f4"), given.weights.values.astype("<f4"))
+        np.testing.assert_array_equal(unpacked(sent["levels"], "u1"), scale.levels(given.drawn.values))
+        np.testing.assert_array_equal(unpacked(sent["ranks"], "u1"), given.rank)
+        np.testing.assert_allclose(sent["entropy"], given.entropy, atol=1e-6)
+    np.testing.assert_array_equal(unpacked(payload["gap"]["values"], "<f4"), gap.values.values.astype("<f4"))
+    np.testing.assert_allclose(payload["gap"]["divergence"], gap.divergence, atol=1e-7)
+    assert payload["cell"] == [1, 2] and payload["scale"]["kind"] == ("log" if quantity == "weight" else "signed")
+
+
+def test_labels_are_the_untouched_text():
+    panels, gap = three()
+    axes = view.figure(panels, gap, TEXTS, (0, 0)).payload["axes"]
+    assert axes["query"]["label"] == ["Do", "cats", "sleep"]
+    assert axes["key"]["label"] == ["Can", "<b>", "cats", "nap", "🐈"]
+
+
+def test_the_caption_says_what_was_done_to_the_cube():
+    for quantity, words in (("weight", ["1/5", "summed over context"]), ("relevance", ["centred", "log-sum-exp"])):
+        caption = " ".join(view.figure(*three(quantity), TEXTS, (0, 0)).payload["caption"])
+        assert all(word in caption for word in words)
+    panels = three()[0][:2]
+    assert "Tri" not in " ".join(view.figure(panels, gap_of(panels), TEXTS, (0, 0)).payload["caption"])
+
+
+def test_rounding_of_float32_is_no_difference():
+    panels, gap = three()
+    noise = replace(gap, values=gap.values * 0 + 9e-9)
+    sent = view.figure(panels, noise, TEXTS, (0, 0)).payload["gap"]
+    assert not unpacked(sent["values"], "<f4").any() and sent["scale"]["limit"] == 1
+
+
+def test_a_scale_of_flat_maps_is_not_stretched_over_noise():
+    flat = compare.two_way(arrays(0)) * 0 + 0.2
+    panels = [replace(panel(0, "bi"), drawn=flat.assign_attrs(quantity="weight")) for _ in range(2)]
+    scale = view.scale_of(panels)
+    assert scale.high == pytest.approx(0.2) and scale.low == pytest.approx(0.05) and scale.uniform == pytest.approx(0.2)
+
+
+def test_masked_relevance_does_not_break_the_figure():
+    panels, _ = three("relevance")
+    hole = panels[0].drawn.copy()
+    hole[1, 3] = -np.inf
+    panels[0] = replace(panels[0], drawn=hole)
+    payload = view.figure(panels, gap_of(panels), TEXTS, (0, 0)).payload
+    assert np.isfinite(payload["scale"]["limit"]) and np.isfinite(payload["gap"]["scale"]["limit"])
+    json.dumps(dict(payload), allow_nan=False)
+
+
+@pytest.mark.parametrize("count", [1, 5])
+def test_two_to_four_maps(count):
+    with pytest.raises(TraceError, match="2 to 4"):
+        view.figure([panel(0, "bi")] * count, None, TEXTS, (0, 0))
+
+
+def test_titles_are_as_short_as_they_can_be():
+    one, two, three_ = ("x", "bi", "additive"), ("y", "tri", "additive"), ("z", "tri", "scaled_dot")
+    assert view.titles([one, two]) == ["Bi", "Tri"]
+    assert view.titles([one, two, three_]) == ["Bi additive", "Tri additive", "Tri scaled dot"]
+    assert view.titles([two, ("w", "tri", "additive")]) == ["y", "w"]
+
+
+def said(*rows: tuple[str, bool | None]) -> str:
+    kinds = ("bi", "cbi", "tri", "mtsa")
+    return "".join(
+        view.verdict([panel(0, kind, label=label, right=right) for kind, (label, right) in zip(kinds, rows)])
+    )
+
+
+@pytest.mark.parametrize(
+    "rows, sentence",
+    [
+        ([("no", True)] * 3, "All three sayno, as the gold label does"),
+        ([("no", False)] * 3, "All three sayno, the gold label does not"),
+        ([("no", None)] * 2, "Both sayno"),
+        ([("yes", False), ("yes", False), ("no", True)], "Only Tri saysno, as the gold label does"),
+        ([("yes", False), ("no", True), ("no", True)], "Only Bi saysyes, against the gold label"),
+        ([("yes", False), ("no", True)], "C-Bi saysno, as the gold label does"),
+        ([("yes", True), ("no", False), ("no", False), ("yes", True)], "Bi and mtsa sayyes, as the gold label does"),
+        ([("yes", None), ("no", None), ("no", None)], "Only Bi saysyes"),
+    ],
+)
+def test_verdict(rows, sentence):
+    assert said(*rows) == sentence
+
+
+def test_the_first_cell_is_where_they_differ_most_and_a_word():
+    panels, gap = three()
+    query, key = view.first_cell(panels, gap)
+    assert query == gap.divergence.argmax()
+    moved = np.abs(panels[2].weights.values - panels[0].weights.values)[query]
+    assert key == np.where([True, True, True, True, False], moved, -1).argmax()
+    marks = panels[0].weights.assign_coords(query_token=("query", ["?", "!", "."]), key_token=("key", list("?!.,;")))
+    assert view.first_cell([replace(panels[0], weights=marks), *panels[1:]], gap)[0] == gap.divergence.argmax()
+
+
+def test_table_has_every_cell():
+    panels, gap = three("relevance")
+    rows = view.table(panels, gap, TEXTS)
+    assert len(rows) == 15 and list(rows.query("query_at == 1 and key_at == 4")["key"]) == ["🐈"]
+    row = rows.query("query_at == 2 and key_at == 3").iloc[0]
+    assert row["Tri weight"] == panels[2].weights.values[2, 3] and row["C-Bi rank"] == panels[1].rank[2, 3]
+    assert row["Bi relevance"] == panels[0].drawn.values[2, 3] and row["Tri − Bi"] == gap.values.values[2, 3]
+    assert row["divergence, bits"] == gap.divergence[2]
+
+
+def test_the_offline_page_stands_alone_and_escapes_tokens():
+    panels, gap = three()
+    page = view.figure(panels, gap, {**TEXTS, "b": "</script><script>alert(1)</script>"}, (0, 0)).html()
+    assert "</script><script>alert" not in page and "http://" not in page.replace("http://www.w3.org", "")
+
+
+def test_the_alt_text_names_who_says_what():
+    panels, gap = three()
+    words = view.alt(panels, gap)
+    assert "3 query by 5 key" in words and "Tri says paraphrase with probability 0.742" in words
+    assert f"query token {gap.divergence.argmax() + 1}" in words

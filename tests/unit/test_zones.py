@@ -1,0 +1,200 @@
+"""Who may import what: each row of the design's zone table, in a fresh interpreter and in the source.
+
+The fresh interpreter sees what comes in by detours; the source check sees what is imported inside functions, and what
+a file may import of our own rooms.  A twin of each proves that it can fail.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = "triattn_core"
+
+
+@dataclass(frozen=True)
+class Zone:
+    """`paths`: folders and files; `uses`: packages; `rooms`: zones of ours; `never`: packages, not even by a detour."""
+
+    paths: tuple[str, ...]
+    uses: frozenset[str]
+    rooms: frozenset[str]
+    never: frozenset[str]
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+ZONES = {
+    "text": Zone(
+        ("triattn_core/text", "triattn_core/tasks"),
+        words("tokenizers transformers pandas"),
+        words("text trace"),
+        words("torch plotly altair streamlit"),
+    ),
+    "trace": Zone(
+        tuple(f"triattn_core/{name}.py" for name in ("axes", "trace", "errors", "cases")),
+        words("numpy xarray pandas sqlalchemy"),
+        words("trace"),
+        words("torch plotly altair streamlit"),
+    ),
+    "views": Zone(
+        ("triattn_core/views",),
+        words("numpy xarray pandas plotly altair"),
+        words("trace views"),
+        words("torch streamlit"),
+    ),
+    # Whatever else is in the package.
+    "tensor": Zone(
+        ("triattn_core",),
+        words("numpy pandas xarray scipy torch transformers tokenizers safetensors accelerate captum pydantic psutil")
+        | words("jaxtyping rich typer tqdm"),
+        words("text trace tensor"),
+        words("plotly altair streamlit"),
+    ),
+    "pages": Zone(
+        ("app.py", "pages"),
+        words("streamlit pandas"),  # pandas: the tables that Streamlit shows and saves
+        words("text trace views tensor pages"),
+        words("torch"),
+    ),
+}
+
+
+def zone_of(path: Path, root: Path = ROOT) -> str:
+    """The first zone that has the file, in the order of the table."""
+    name = path.relative_to(root).as_posix()
+    return next(zone for zone, row in ZONES.items() if any(name == p or name.startswith(p + "/") for p in row.paths))
+
+
+def files(zone: str) -> list[Path]:
+    sources = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / PACKAGE).rglob("*.py")]
+    return sorted(path for path in sources if path.is_file() and zone_of(path) == zone)
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+# --- in a fresh interpreter ---
+
+PROBE = """
+import importlib, sys
+for name in sys.argv[2:]:
+    importlib.import_module(name)
+print(*sorted(set(sys.argv[1].split(",")) & {name for name, module in sys.modules.items() if module is not None}))
+"""
+
+
+def brought_in(modules: list[str], never: frozenset[str], folder: Path) -> set[str]:
+    """Which of `never` a fresh interpreter has loaded after importing `modules`."""
+    command = [sys.executable, "-c", PROBE, ",".join(sorted(never)), *modules]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_nothing_forbidden_is_loaded(zone):
+    """A page is a script that draws when it is imported; what pages share is imported like the rest."""
+    modules = [module_of(path) for path in files(zone) if zone != "pages" or "common" in path.parts]
+    assert modules
+    assert brought_in(modules, ZONES[zone].never, ROOT) == set()
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_the_check_can_fail(zone, tmp_path):
+    """Twin: each forbidden package, brought in by a detour, is seen."""
+    for package in ZONES[zone].never:
+        (tmp_path / f"{package}.py").write_text("")
+        (tmp_path / "detour.py").write_text(f"import {package}\n")
+        (tmp_path / "intruder.py").write_text("from detour import *\n")
+        assert brought_in(["intruder"], ZONES[zone].never, tmp_path) == {package}
+
+
+# --- in the source ---
+
+
+def imports(source: str) -> list[tuple[str, bool]]:
+    """`(dotted name, is it for types only)` of every import, wherever it stands."""
+    tree = ast.parse(source)
+    typing = {
+        id(node)
+        for branch in ast.walk(tree)
+        if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.unparse(branch.test)
+        for statement in branch.body
+        for node in ast.walk(statement)
+    }
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [(alias.name, id(node) in typing) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = "." * node.level + (node.module or "")
+            found += [(f"{base}.{alias.name}", id(node) in typing) for alias in node.names]
+    return found
+
+
+def complaints(source: str, zone: str) -> list[str]:
+    """What a source imports that its zone may not."""
+    row, found = ZONES[zone], []
+    for name, types_only in imports(source):
+        top = name.split(".")[0]
+        if name.startswith("."):
+            found.append(f"relative import {name}")
+        elif top in (PACKAGE, "pages"):
+            other = room_of(name)
+            if other is not None and other not in row.rooms:
+                found.append(f"{name} ({other})")
+        elif types_only and top not in ("torch", "streamlit") and zone == "pages":
+            continue  # a page may name a figure's type
+        elif top not in sys.stdlib_module_names and top not in row.uses:
+            found.append(name)
+    return found
+
+
+def room_of(name: str) -> str | None:
+    """The zone of one of our modules, or of the module a name is imported from; None for the package itself."""
+    parts = name.split(".")
+    for length in range(len(parts), 1, -1):
+        stem = ROOT.joinpath(*parts[:length])
+        for path in (stem.with_suffix(".py"), stem / "__init__.py"):
+            if path.is_file():
+                return zone_of(path)
+        if stem.is_dir():
+            return zone_of(stem / "__init__.py")
+    return None
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_sources_import_what_their_zone_may(zone):
+    assert files(zone)
+    found = {module_of(path): complaints(path.read_text("utf-8"), zone) for path in files(zone)}
+    assert {module: names for module, names in found.items() if names} == {}
+
+
+@pytest.mark.parametrize("zone", ZONES)
+def test_the_source_check_can_fail(zone):
+    """Twin: a forbidden package is seen at the top, inside a function, and in a branch; ours in the wrong zone too."""
+    for package in ZONES[zone].never | {"a_package_nobody_has_heard_of"}:
+        for source in (f"import {package}.x", f"def f():\n    from {package} import x", f"if 1:\n    import {package}"):
+            assert complaints(source, zone), source
+    if zone != "pages":
+        assert complaints("from pages.common import anything", zone)
+        assert complaints("from triattn_core.views import cube", zone) if zone != "views" else True
+    if zone in ("text", "trace", "views"):
+        assert complaints("from triattn_core.attention.tap import tap", zone)
+    assert complaints("from . import neighbour", zone)
+
+
+def test_a_page_names_figure_types_without_importing_them():
+    source = "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import plotly.graph_objects as go\n"
+    assert complaints(source, "pages") == []
+    assert complaints("import plotly.graph_objects as go", "pages")

@@ -1,0 +1,171 @@
+"""The command line: the same library without a browser."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+from triattn_core.errors import TriattnError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; one clear line and a non-zero exit on bad input."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    options = parser().parse_args(arguments)
+    options.command = "triattn " + shlex.join(arguments)
+    try:
+        return options.run(options) or 0
+    except TriattnError as error:
+        print(f"triattn: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("triattn: stopped", file=sys.stderr)
+        return 130
+
+
+def parser() -> argparse.ArgumentParser:
+    """Commands and their options."""
+    top = argparse.ArgumentParser(prog="triattn", description="See attention with context: train, explain, verify.")
+    commands = top.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, run, text: str, json_too: bool = True, device: bool = True) -> argparse.ArgumentParser:
+        found = commands.add_parser(name, help=text, description=text)
+        found.set_defaults(run=run)
+        if json_too:
+            found.add_argument("--json", action="store_true", help="print JSON for machines")
+        if device:
+            found.add_argument("--device", help="cuda, mps or cpu; by default the first that is there")
+        return found
+
+    command("list", list_, "the checkpoints: task, mechanism, similarity, data set, metrics", device=False)
+    one = command("explain", explain, "one example: the prediction, and its trace")
+    one.add_argument("name", help="a checkpoint, by name or folder")
+    one.add_argument("input", type=Path, help='a JSON file with one row, such as {"text_a": …, "text_b": …}')
+    one.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
+    one = command("evaluate", evaluate, "metrics over a file of rows")
+    one.add_argument("name", help="a checkpoint, by name or folder")
+    one.add_argument("data", type=Path, help="JSON Lines, plain or .gz")
+    one = command("train", train, "train what a config.json or an encoder's recipe.json describes")
+    one.add_argument("config", type=Path)
+    one.add_argument("--data", type=Path, default=Path("data"), help="the folder of data sets (default: data)")
+    one.add_argument("--runs", type=Path, default=Path("runs"), help="where states and logs go (default: runs)")
+    one.add_argument("--resume", action="store_true", help="go on from the last complete state")
+    one = command("verify", verify, "digest, shapes, and the recorded numbers on the recorded example")
+    one.add_argument("name", help="a checkpoint, by name or folder")
+    one = command("app", app, "the browser app", json_too=False)
+    one.add_argument("--port", type=int, default=8501)
+    one.add_argument("--no-browser", action="store_true", help="do not open a browser window")
+    return top
+
+
+def list_(options: argparse.Namespace) -> None:
+    """The shelf, a line a checkpoint."""
+    from triattn_core.shelf import shelf
+
+    rows = [
+        {
+            "name": card.name,
+            "task": card.config.get("task"),
+            "mechanism": card.config.get("model", {}).get("mechanism"),
+            "similarity": card.config.get("model", {}).get("similarity"),
+            "data": (card.config.get("data") or {}).get("test"),
+            "dev": (card.metrics.get("dev") or {}).get("accuracy"),
+            "test": (card.metrics.get("test") or {}).get("accuracy"),
+            "digest": card.digest[:12],
+            "problem": card.problem,
+        }
+        for card in shelf()
+    ]
+    if options.json:
+        print(json.dumps(rows, indent=1))
+        return
+    for row in rows:
+        print(row["problem"] or "  ".join(f"{key} {value}" for key, value in row.items() if key != "problem"))
+
+
+def explain(options: argparse.Namespace) -> None:
+    """Prints the prediction; saves the trace where asked."""
+    from triattn_core.checkpoint import load
+    from triattn_core.explain import explain as explain_one
+    from triattn_core.text.rows import read_json
+
+    bundle = load(options.name, options.device)
+    example = bundle.task.Example.from_row(read_json(options.input), str(options.input))
+    prediction, trace = explain_one(bundle, example)
+    if options.out:
+        trace.save(options.out)
+    if options.json:
+        print(json.dumps({**vars(prediction), "meta": dict(trace.meta), "sites": sorted(trace.sites)}, indent=1))
+        return
+    for label, probability in zip(prediction.labels, prediction.probabilities):
+        print(f"{probability:.4f}  {label}")
+    for note in prediction.notes:
+        print(note)
+    for site in sorted(trace.sites):
+        array = trace.sites[site]
+        print(f"{site}  {' x '.join(f'{axis} {size}' for axis, size in array.sizes.items())}")
+
+
+def evaluate(options: argparse.Namespace) -> None:
+    """Prints `{"task", "n", "metrics"}`."""
+    from tqdm import tqdm
+
+    from triattn_core.checkpoint import load
+    from triattn_core.evaluate import evaluate as evaluate_all
+
+    bundle = load(options.name, options.device)
+    with tqdm(unit="row", desc=options.name, disable=None) as bar:
+        found = evaluate_all(bundle, bundle.task.read(options.data), bar.update)
+    if options.json:
+        print(json.dumps(found))
+    else:
+        print(f"{found['n']} rows  " + "  ".join(f"{name} {value}" for name, value in found["metrics"].items()))
+
+
+def train(options: argparse.Namespace) -> None:
+    """Prints the events as they come."""
+    import os
+
+    if options.device:
+        os.environ["TRIATTN_DEVICE"] = options.device
+    from triattn_core.training.command import train as train_all
+
+    for event in train_all(options.config, options.data, options.runs, options.resume, options.command):
+        if options.json:
+            print(event.line(), flush=True)
+        elif event.kind != "saved":
+            values = "  ".join(f"{name} {value}" for name, value in event.values.items())
+            print(f"{event.step}/{event.steps}  {values}", flush=True)
+
+
+def verify(options: argparse.Namespace) -> int:
+    """Prints each check; 1 where one fails."""
+    from triattn_core.verify import verify as verify_one
+
+    checks = verify_one(options.name, options.device)
+    if options.json:
+        print(json.dumps([vars(check) for check in checks], indent=1))
+    else:
+        for check in checks:
+            print(f"{'ok    ' if check.good else 'FAILED'}  {check.name}: {check.found} (recorded: {check.expected})")
+    return 0 if all(check.good for check in checks) else 1
+
+
+def app(options: argparse.Namespace) -> int:
+    """Starts Streamlit on loopback."""
+    import os
+
+    root = Path(__file__).parent.parent
+    if options.device:
+        os.environ["TRIATTN_DEVICE"] = options.device
+    command = [sys.executable, "-m", "streamlit", "run", str(root / "app.py"), "--server.port", str(options.port)]
+    command += ["--server.headless", "true" if options.no_browser else "false"]
+    return subprocess.call(command, cwd=root)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""Bundle: a trained model ready to be asked, from a folder that explains itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from triattn_core.batch import Batch, collate
+from triattn_core.config import Config, read_config
+from triattn_core.device import choose
+from triattn_core.errors import CheckpointError, ConfigError, choices
+from triattn_core.models.encoder import Encoder
+from triattn_core.models.encoders import load_encoder
+from triattn_core.models.tan import Tan
+from triattn_core.models.tensors import digest, read_tensors, write_tensors
+from triattn_core.shelf import WEIGHTS, find
+from triattn_core.tasks import TASKS
+from triattn_core.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Modules in eval mode with all that is known of them. Never written to after loading; shared by all sessions."""
+
+    name: str
+    path: Path
+    config: Config
+    metrics: dict
+    digest: str
+    tokenizer: Tokenizer
+    encoder: Encoder
+    tan: Tan
+    device: str
+
+    @property
+    def task(self):
+        """The task's room: its Example, roles, labels and metrics."""
+        return TASKS[self.config.task]
+
+    def logits(self, batch: Batch) -> Tensor:
+        """[B, labels] of a batch, on the CPU."""
+        with torch.inference_mode():
+            return self.tan(self.encoder(batch.to(self.device))).float().cpu()
+
+
+def load(name: str | Path, device: str | None = None) -> Bundle:
+    """A checkpoint by name or folder, on `device` (CUDA, then MPS, then CPU by default).
+
+    Raises CheckpointError or ConfigError in one line that names the file and what to do.
+    """
+    path = find(name)
+    config = read_config(path / "config.json")
+    metrics = json.loads((path / "metrics.json").read_text("utf-8")) if (path / "metrics.json").is_file() else {}
+    device = choose(device)
+    tensors = read_tensors(path / WEIGHTS)
+    found = digest(tensors)
+    if config.digest and found != config.digest:
+        raise CheckpointError(
+            f"{path / WEIGHTS}: digest {found[:12]}, but config.json records {config.digest[:12]}; "
+            "copy the checkpoint anew"
+        )
+    encoder, tokenizer = load_encoder(config.encoder, device, config.encoder_digest)
+    try:
+        tan = Tan(config.model, encoder.hidden)
+    except ConfigError as error:
+        raise ConfigError(f"{path / 'config.json'}: {error}") from None
+    _fill(tan, tensors, path / WEIGHTS)
+    tan = tan.to(device).eval().requires_grad_(False)
+    return Bundle(path.name, path, config, metrics, found, tokenizer, encoder, tan, device)
+
+
+def _fill(module: torch.nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
+    wanted = module.state_dict()
+    for name in sorted(wanted.keys() | tensors.keys()):
+        if name not in tensors:
+            raise CheckpointError(f"{path}: no tensor {name!r}, which config.json asks for; {choices(name, tensors)}")
+        if name not in wanted:
+            raise CheckpointError(f"{path}: tensor {name!r} does not belong to the model of config.json")
+        if tensors[name].shape != wanted[name].shape:
+            expected, got = tuple(wanted[name].shape), tuple(tensors[name].shape)
+            raise CheckpointError(f"{path}: tensor {name!r} is {got}, config.json asks for {expected}")
+    module.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
+
+
+def save(path: Path, config: Config, tan: Tan) -> Config:
+    """Writes weights and config.json; returns the config with its digest."""
+    path.mkdir(parents=True, exist_ok=True)
+    config = config.model_copy(update={"digest": write_tensors(path / WEIGHTS, tan.state_dict())})
+    (path / "config.json").write_text(config.model_dump_json(indent=2, exclude_none=True) + "\n", "utf-8")
+    return config
+
+
+def probabilities(bundle: Bundle, examples: Sequence, size: int = 64) -> Iterator[tuple[int, list[float]]]:
+    """(position, probabilities) of each example, in order of length, batch by batch."""
+    roles = bundle.task.roles(examples, bundle.tokenizer, bundle.config.max_tokens)
+    order = sorted(range(len(roles)), key=lambda i: len(roles[i].context))
+    for start in range(0, len(order), size):
+        rows = order[start : start + size]
+        logits = bundle.logits(collate([roles[i] for i in rows], bundle.tokenizer))
+        yield from zip(rows, logits.softmax(-1).tolist())

@@ -1,0 +1,72 @@
+"""config.json of a checkpoint: what it is and how it was trained.  Unknown keys are refused by name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from triattn_core.errors import ConfigError, choices
+from triattn_core.models.tan import TanConfig
+
+
+class Strict(BaseModel):
+    """Frozen, and nothing unknown."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Data(Strict):
+    """Sets by name: files `<name>.jsonl.gz` under the data folder."""
+
+    train: tuple[str, ...]
+    dev: str
+    test: str | None = None
+
+
+class Training(Strict):
+    """AdamW with linear warm-up and decay; the epoch that is best on dev is kept."""
+
+    epochs: int = Field(ge=1)
+    rate: float = Field(gt=0)
+    batch: int = Field(ge=1)
+    seed: int = 1
+    weight_decay: float = 0.01
+
+
+class Config(Strict):
+    """A TAN checkpoint: `encoder` is a name under checkpoints/encoders, a local folder or a hub name."""
+
+    format: Literal[1]
+    kind: Literal["tan"]
+    task: Literal["pairs"]
+    language: str
+    encoder: str
+    max_tokens: int = Field(64, ge=1, le=250)
+    model: TanConfig
+    data: Data
+    training: Training
+    encoder_digest: str | None = None
+    digest: str | None = None
+
+
+def read_config(path: Path) -> Config:
+    """Raises ConfigError in one line that names the file, the key and what to do."""
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigError(f"{path}: not a JSON file ({error})") from None
+    try:
+        return Config.model_validate(found)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        if first["type"] == "extra_forbidden":
+            raise ConfigError(f"{path}: unknown key {key!r}; {choices(str(first['loc'][-1]), _keys())}") from None
+        raise ConfigError(f"{path}: {key or 'file'}: {first['msg']}, got {first['input']!r:.60}") from None
+
+
+def _keys() -> set[str]:
+    return {key for kind in (Config, Data, Training, TanConfig) for key in kind.model_fields}

@@ -1,0 +1,136 @@
+"""The records of the checkpoints read across: what they reached, how they differ, what their start weights had read.
+
+Reads JSON alone, so that the first page need not wait for torch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from triattn_core.shelf import Card, encoders
+
+# What a model is judged by: the first of these that its metrics.json has, with the words for it.
+METRICS = {"accuracy": "accuracy", "R10@1": "R10@1", "f1": "F1", "em": "exact match"}
+TASKS = {"pairs": "Sentence pairs"}
+LANGUAGES = {"en": "English", "zh": "Chinese"}
+SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC"}
+NO_SETTINGS = {"digest", "encoder_digest"}  # of a config: they differ always and explain nothing
+
+
+@dataclass(frozen=True)
+class Source:
+    """Something the start weights had read; `of_test` where the test set was cut from it."""
+
+    name: str
+    what: str
+    of_test: bool
+
+
+def model(card: Card, setting: str) -> str:
+    """A setting of the model (`mechanism`, `similarity`, …), empty where the config has none."""
+    told = card.config.get("model")
+    return str(told.get(setting) or "") if isinstance(told, Mapping) else ""
+
+
+def task(card: Card) -> str:
+    """The task in words."""
+    name = str(card.config.get("task", ""))
+    return TASKS.get(name, name)
+
+
+def language(card: Card) -> str:
+    """The language in words."""
+    name = str(card.config.get("language", ""))
+    return LANGUAGES.get(name, name)
+
+
+def data(card: Card) -> str:
+    """Name of the data set that it is measured on."""
+    told = card.config.get("data")
+    name = str(told.get("test") or told.get("dev") or "") if isinstance(told, Mapping) else str(told or "")
+    return SETS.get(name.partition("/")[0], name.partition("/")[0])
+
+
+def metric(card: Card) -> str:
+    """Name of the metric that stands for this model, empty where nothing was measured."""
+    return next((name for name in METRICS if value(card, "test", name) is not None), "")
+
+
+def value(card: Card, split: str, name: str) -> float | None:
+    """A number of metrics.json, None where it was not measured."""
+    told = card.metrics.get(split)
+    found = told.get(name) if isinstance(told, Mapping) else None
+    return float(found) if isinstance(found, (int, float)) else None
+
+
+def score(card: Card, split: str = "test") -> float | None:
+    """The metric that stands for this model, in per cent."""
+    return value(card, split, metric(card))
+
+
+def groups(cards: Sequence[Card]) -> dict[tuple[str, str, str], list[Card]]:
+    """Cards that may be compared stand together: (task, data, language) → cards, the best first."""
+    found: dict[tuple[str, str, str], list[Card]] = {}
+    for card in sorted(cards, key=lambda card: (-(score(card) or 0.0), card.name)):
+        found.setdefault((task(card), data(card), language(card)), []).append(card)
+    return dict(sorted(found.items()))
+
+
+def flat(config: Mapping, prefix: str = "") -> dict[str, Any]:
+    """Nested settings by dotted name: `model.layers` → 2."""
+    found: dict[str, Any] = {}
+    for name, one in config.items():
+        inner = isinstance(one, Mapping) and one
+        found |= flat(one, f"{prefix}{name}.") if inner else {f"{prefix}{name}": one}
+    return found
+
+
+def differences(a: Mapping, b: Mapping) -> tuple[dict[str, tuple[Any, Any]], dict[str, Any]]:
+    """Settings in which two configs differ, with both values (None where one has none), and those that are equal."""
+    left, right = ({k: v for k, v in flat(one).items() if k not in NO_SETTINGS} for one in (a, b))
+    names = dict.fromkeys((*left, *right))
+    differ = {name: (left.get(name), right.get(name)) for name in names if left.get(name) != right.get(name)}
+    return differ, {name: one for name, one in left.items() if name not in differ}
+
+
+def encoder(card: Card) -> Path | None:
+    """The folder of the encoder it shares with others, None where it has none of ours."""
+    name = card.config.get("encoder")
+    folder = encoders() / str(name)
+    return folder if name and folder.is_dir() else None
+
+
+def seen(card: Card) -> tuple[Source, ...]:
+    """What the start weights had read before training, as the records of the encoder say; empty where they do not."""
+    folder = encoder(card)
+    try:
+        told = json.loads((folder / "metrics.json").read_text("utf-8"))["start_had_seen"] if folder else []
+        own = data(card).lower()
+        return tuple(Source(one["name"], one.get("what", ""), bool(own) and own in one["name"].lower()) for one in told)
+    except (OSError, ValueError, KeyError, TypeError):
+        return ()
+
+
+def readme(card: Card) -> str:
+    """The model card, Markdown without its front matter; empty where there is none."""
+    try:
+        text = (card.path / "README.md").read_text("utf-8")
+    except (OSError, ValueError):
+        return ""
+    return text.partition("\n---\n")[2] if text.startswith("---\n") else text
+
+
+def summary(card: Card) -> str:
+    """The first paragraph of the model card."""
+    parts = (part.strip() for part in readme(card).split("\n\n"))
+    return next((" ".join(part.split()) for part in parts if part and not part.startswith(("#", "!", "|", "["))), "")
+
+
+def files(folder: Path) -> dict[str, int]:
+    """Files of a folder and their bytes, without hidden ones."""
+    found = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    return {path.name: path.stat().st_size for path in found}

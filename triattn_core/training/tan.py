@@ -1,0 +1,116 @@
+"""Training of a TAN's heads on frozen features; the best epoch on dev becomes the checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from triattn_core.checkpoint import save
+from triattn_core.config import Config
+from triattn_core.models.encoders import load_encoder
+from triattn_core.models.tan import Tan
+from triattn_core.models.tensors import read_tensors, write_tensors
+from triattn_core.tasks import TASKS
+from triattn_core.text.rows import rows_file
+from triattn_core.training import plan
+from triattn_core.training.features import Features, encode
+from triattn_core.training.loop import Event, Job, events, fit
+
+BEST = "best.safetensors"
+
+
+def train_tan(
+    config: Config, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
+) -> Iterator[Event]:
+    """Train the checkpoint of `config`; yields events; writes weights and config.json to `folder`."""
+    run = runs / folder.name
+    encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device), config.encoder_digest)
+    names = (*config.data.train, config.data.dev)
+    with accelerator.main_process_first():  # one process encodes, the others find it done
+        sets = {name: _features(name, config, encoder, tokenizer, data, runs) for name in names}
+    torch.manual_seed(config.training.seed)
+    job = _job(Tan(config.model, encoder.hidden), config, sets, run, accelerator)
+    yield from fit(job, run, accelerator, every=200, resume=resume)
+    if accelerator.is_main_process:
+        best = Tan(config.model, encoder.hidden)
+        best.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
+        save(folder, config.model_copy(update={"encoder_digest": encoder.digest}), best)
+
+
+def _features(name, config: Config, encoder, tokenizer, data: Path, runs: Path) -> Features:
+    task = TASKS[config.task]
+    examples = [example for example in task.read(rows_file(data, name)) if example.label is not None]
+    folder = runs / "features" / encoder.digest[:12] / f"{name.replace('/', '-')}-{config.max_tokens}"
+    roles = task.roles(examples, tokenizer, config.max_tokens)
+    return encode(folder, encoder, tokenizer, roles, [example.label for example in examples])
+
+
+def _job(tan: Tan, config: Config, sets: dict[str, Features], run: Path, accelerator: Accelerator) -> Job:
+    how = config.training
+    steps: list[tuple[str, np.ndarray]] = []
+    ends = set()
+    for epoch in range(how.epochs):
+        for number, name in enumerate(config.data.train):
+            chosen = plan.batches(sets[name].lengths, how.batch, how.seed + number, epoch)
+            steps += [(name, rows) for rows in chosen]
+        ends.add(len(steps))
+
+    def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
+        name, rows = steps[step]
+        mine = rows[accelerator.process_index :: accelerator.num_processes]
+        encoded, labels = sets[name].batch(np.sort(mine), accelerator.device)
+        return cross_entropy(module(encoded), labels), {}
+
+    def measure(module: nn.Module, step: int) -> dict:
+        found = evaluate(module, sets[config.data.dev], accelerator.device)
+        if found["dev_accuracy"] > _best_before(run, step) and accelerator.is_main_process:
+            write_tensors(run / BEST, module.state_dict())
+        return found
+
+    return Job(
+        module=tan,
+        steps=len(steps),
+        seed=how.seed,
+        rate=lambda step: plan.learning_rate(step, len(steps), how.rate),
+        loss=loss,
+        measure=measure,
+        milestones=frozenset(ends),
+        weight_decay=how.weight_decay,
+    )
+
+
+@torch.no_grad()
+def evaluate(module: nn.Module, features: Features, device: str | torch.device) -> dict[str, float]:
+    """Mean loss and accuracy over a set of features."""
+    module.eval()
+    order, right, lost = np.argsort(features.lengths), 0, 0.0
+    for start in range(0, len(order), 128):
+        encoded, labels = features.batch(order[start : start + 128], device)
+        logits = module(encoded)
+        lost += cross_entropy(logits, labels, reduction="sum").item()
+        right += (logits.argmax(-1) == labels).sum().item()
+    return {"dev_loss": round(lost / len(order), 5), "dev_accuracy": right / len(order)}
+
+
+def history(run: Path) -> list[dict]:
+    """One row an epoch, the last word where a resumed run measured an epoch twice."""
+    rows: dict[int, dict] = {}
+    losses: list[float] = []
+    for event in events(run):
+        if event["kind"] == "step":
+            losses.append(event["values"]["loss"])
+        elif event["kind"] == "metric":
+            train = {"train_loss": round(float(np.mean(losses)), 5)} if losses else {}
+            rows[event["step"]] = {"step": event["step"], **train, **event["values"]}
+            losses = []
+    return [rows[step] for step in sorted(rows)]
+
+
+def _best_before(run: Path, step: int) -> float:
+    return max((row["dev_accuracy"] for row in history(run) if row["step"] < step), default=0.0)

@@ -1,0 +1,52 @@
+"""Exact numbers: of one cell, and of what a whole site sums to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.views.palette import centred
+from triattn_core.views.strongest import picked, twin
+
+
+def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[str, float | int]:
+    """The numbers of one cell, from the exact arrays.
+
+    weight; share of the whole mass; `against` = weight over the uniform weight; relevance centred per query, and
+    `raw` as scored; rank among the cells of its query by what is shown, `of` how many.
+    Raises IndexError where the cell is outside.
+    """
+    shown = picked(trace, choice)
+    row = shown.isel(query=cell["query"]).values
+    value = float(shown.isel(cell).values)
+    found: dict[str, float | int] = {"rank": int((row > value).sum()) + 1, "of": row.size}
+    weight, relevance = twin(trace, choice, "weight"), twin(trace, choice, "relevance")
+    if weight is not None:
+        found["weight"] = float(weight.isel(cell).values)
+        found["share"] = found["weight"] / weight.sizes["query"]
+        found["against"] = found["weight"] * row.size
+    if relevance is not None:
+        found["relevance"] = float(centred(relevance).isel(cell).values)
+        found["raw"] = float(relevance.isel(cell).values)
+    return found
+
+
+def axis_check(trace: AttentionTrace, choice: Choice) -> str:
+    """One sentence: over which axes the array sums to one, and by how much the exact numbers miss it."""
+    array = trace.pick(choice)
+    over = [axis for axis in array.attrs.get("sums_over", "").split(",") if axis in array.dims]
+    if array.attrs["quantity"] == "weight":
+        sums = array.sum(over).values
+        worst = float(np.abs(sums - 1).max())
+        worst_sum = float(sums.ravel()[np.abs(sums - 1).argmax()])
+        if worst > 1e-4:
+            return f"Axis check failed: a query's weights sum to {worst_sum:.6f} over {' × '.join(over)}, not to 1."
+        return f"Axis check: weights sum to {worst_sum:.6f} over {' × '.join(over)}, for each query."
+    weight = twin(trace, choice, "weight")
+    if weight is None or any(axis == "head" for axis, _ in choice.reduce):
+        return "Axis check: relevance is a score before the softmax; it sums to nothing."
+    over = [str(axis) for axis in array.dims if axis != "query"]
+    scores = np.exp(array - array.max(over))
+    miss = float(np.abs(scores / scores.sum(over) - weight).max())
+    verdict = "Axis check" if miss < 1e-4 else "Axis check failed"
+    return f"{verdict}: the softmax of relevance over {' × '.join(over)} repeats the weights within {miss:.0e}."

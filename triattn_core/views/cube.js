@@ -1,0 +1,208 @@
+// Three linked slices of one cube in third-angle layout: query × key and query × context share their rows,
+// query × context and key × context share their columns, so one crosshair reads straight across.
+
+const PANELS = { qk: ["query", "key", "context"], qc: ["query", "context", "key"], kc: ["key", "context", "query"] };
+const AXIS = { query: 0, key: 1, context: 2 };
+
+/** The payload, unpacked: levels, sums and exact numbers by cell. */
+function readCube(payload) {
+  const axes = AXES.map((axis) => payload.axes[axis]), [Q, K, C] = axes.map((a) => a.label.length);
+  const levels = bytes(payload.levels), sums = { key: floats(payload.sums.key), context: floats(payload.sums.context) };
+  const exact = payload.exact && Object.fromEntries(Object.entries(payload.exact).map(([name, packed]) => [name, floats(packed)]));
+  const at = (cell) => (cell[0] * K + cell[1]) * C + cell[2];
+  return {
+    payload, axes, sizes: [Q, K, C], exact, levels, at,
+    level: (cell) => levels[at(cell)],
+    overKey: (q, c) => sums.key[q * C + c],
+    overContext: (q, k) => sums.context[q * K + k],
+  };
+}
+
+/** What is known of a cell without the server: exact where the payload has it, else what its level stands for. */
+function numbersOf(cube, cell) {
+  const { payload, levels, exact } = cube, [, K, C] = cube.sizes, i = cube.at(cell), from = cell[0] * K * C;
+  const all = exact?.[payload.quantity] ?? levels, of = Math.round(1 / payload.uniform);
+  let rank = 1;
+  for (let j = from; j < from + K * C; j++) if (all[j] > all[i]) rank++;
+  const value = valueOf(payload.scale, levels[i]), found = { [payload.quantity]: value, of, rank };
+  if (exact) for (const name of Object.keys(exact)) found[name] = exact[name][i];
+  if (found.weight !== undefined) Object.assign(found, { share: found.weight / payload.queries, against: found.weight / payload.uniform });
+  return found;
+}
+
+/** Where everything stands for a given width. */
+function arrange(ctx, cube, theme, width) {
+  const [query, key, context] = cube.axes, [Q, K, C] = cube.sizes, room = 112;
+  const labelQ = clamp(widest(ctx, query, theme), 30, room) + 12, labelK = clamp(widest(ctx, key, theme), 30, room) + 14;
+  const barRoom = 74, gap = K + C > 90 ? 3 : 6, gaps = gap * (gapsOf(key) + gapsOf(context));
+  ctx.font = font(theme, 14, 600);
+  const title = ctx.measureText("query × key at context ").width + 76;
+  const between = Math.max(barRoom, labelK);
+  let pitch = clamp((width - labelQ - between - barRoom - gaps) / (K + C), 2.5, 36);
+  const keyWidth = K * pitch + gap * gapsOf(key);
+  const right = labelQ + Math.max(keyWidth + between, title + 16, 250 - labelQ);
+  pitch = Math.min(pitch, (width - right - barRoom - gap * gapsOf(context)) / C);
+  const lean = Math.max(...[key, context].map((tokens) => (leans(ctx, tokens, pitch, theme) ? clamp(widest(ctx, tokens, theme), 20, room) * 0.71 + 16 : 26)));
+  const top = 26 + lean, step = clamp((560 - top - 52 - 70) / (Q + K), 3.2, 32);
+  const cols = { key: layoutAxis(key, pitch, gap), context: layoutAxis(context, pitch, gap) };
+  const rows = { query: layoutAxis(query, step, gap), key: layoutAxis(key, step, gap) };
+  const lower = top + rows.query.size + 44;
+  const height = Math.max(lower + rows.key.size + 72, top + rows.query.size + 290);
+  const boxes = {
+    qk: { x: labelQ, y: top, rows: rows.query, cols: cols.key },
+    qc: { x: right, y: top, rows: rows.query, cols: cols.context },
+    kc: { x: right, y: lower, rows: rows.key, cols: cols.context },
+  };
+  const thin = Math.min(pitch, step) < 15.5;
+  return { width, height, boxes, labelQ, room, thin, left: right - labelK - 16, aside: top + rows.query.size + 14 };
+}
+
+/** The whole figure.  state: {cell, panel, hover, focus} */
+function paintCube(ctx, cube, place, state, theme, colours) {
+  const { cell } = state, tint = { query: theme.query, key: theme.key, context: theme.context };
+  for (const [name, box] of Object.entries(place.boxes)) {
+    const [rowAxis, colAxis] = PANELS[name], spot = [...cell];
+    cells(ctx, box.rows, box.cols, box.x, box.y, (r, c) => {
+      spot[AXIS[rowAxis]] = r;
+      spot[AXIS[colAxis]] = c;
+      return cube.level(spot);
+    }, colours);
+    paintTitle(ctx, cube, name, box, state, theme);
+  }
+  const { qk, qc, kc } = place.boxes, [q, k, c] = cell;
+  for (const box of [qk, qc]) frame(ctx, box.rows, q, box.x - 4, box.x + box.cols.size + 4, box.y, tint.query);
+  frame(ctx, kc.rows, k, kc.x - 4, kc.x + kc.cols.size + 4, kc.y, tint.key);
+  frame(ctx, qk.cols, k, qk.y - 4, qk.y + qk.rows.size + 4, qk.x, tint.key, true);
+  for (const box of [qc, kc]) frame(ctx, box.cols, c, box.y - 4, box.y + box.rows.size + 4, box.x, tint.context, true);
+  for (const [name, box] of Object.entries(place.boxes)) ring(ctx, box.rows, box.cols, cell[AXIS[PANELS[name][0]]], cell[AXIS[PANELS[name][1]]], box.x, box.y, theme);
+  paintLabels(ctx, cube, place, state, theme, tint);
+  paintBars(ctx, cube, place, state, theme, tint);
+  paintAside(ctx, cube, place, state, theme, colours, tint);
+}
+
+function paintTitle(ctx, cube, name, box, state, theme) {
+  const [row, col, depth] = PANELS[name], y = name === "kc" ? box.y - 20 : 14;
+  let x = box.x;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "alphabetic";
+  const write = (text, colour, weight) => {
+    ctx.font = font(theme, 14, weight);
+    ctx.fillStyle = colour;
+    ctx.fillText(text, x, y);
+    x += ctx.measureText(text).width;
+  };
+  write(row, theme[row], 650);
+  write(" × ", theme.muted, 400);
+  write(col, theme[col], 650);
+  if (state.focus && state.panel === name) {
+    ctx.fillStyle = theme.text;
+    ctx.fillRect(box.x, y + 5, x - box.x, 1.5);
+  }
+  write("  at " + depth + " ", theme.muted, 400);
+  ctx.font = font(theme, 14, 650);
+  const limit = name === "qk" ? 76 : 140, word = fitText(ctx, cube.axes[AXIS[depth]].label[state.cell[AXIS[depth]]], limit), wide = ctx.measureText(word).width + 12;
+  ctx.fillStyle = theme[depth + "_mark"];
+  ctx.fillRect(x, y - 15, wide, 20);
+  ctx.fillStyle = theme[depth];
+  ctx.fillRect(x, y + 5, wide, 2);
+  x += 6;
+  write(word, theme.text, 650);
+}
+
+function paintLabels(ctx, cube, place, state, theme, tint) {
+  const { qk, qc, kc } = place.boxes, [q, k, c] = state.cell, [query, key, context] = cube.axes, hover = state.hover ?? [-1, -1, -1];
+  const total = (n, f) => Array.from({ length: n }, (_, i) => f(i)), [Q, K, C] = cube.sizes, room = place.room;
+  const weights = [null, total(K, (i) => cube.overContext(q, i)), total(C, (i) => cube.overKey(q, i))];
+  rowLabels(ctx, qk.rows, query, qk.x, qk.y, theme, { chosen: q, colour: tint.query, hover: hover[0], weights: total(Q, (i) => cube.overContext(i, k)), room });
+  rowLabels(ctx, kc.rows, key, kc.x, kc.y, theme, { chosen: k, colour: tint.key, hover: hover[1], weights: weights[1], room });
+  columnLabels(ctx, qk.cols, key, qk.x, qk.y, theme, { chosen: k, colour: tint.key, hover: hover[1], weights: weights[1], room });
+  columnLabels(ctx, qc.cols, context, qc.x, qc.y, theme, { chosen: c, colour: tint.context, hover: hover[2], weights: weights[2], room });
+}
+
+function paintBars(ctx, cube, place, state, theme, tint) {
+  const { qk, qc, kc } = place.boxes, [q, k, c] = state.cell, [Q, K, C] = cube.sizes, note = cube.payload.quantity === "weight" ? "sum" : "joint";
+  const list = (n, f) => Array.from({ length: n }, (_, i) => f(i)), beside = (box) => box.x + box.cols.size + 6;
+  bars(ctx, qk.rows, beside(qk), qk.y, theme, { values: list(Q, (i) => cube.overKey(i, c)), chosen: q, colour: tint.query });
+  bars(ctx, qc.rows, beside(qc), qc.y, theme, { values: list(Q, (i) => cube.overContext(i, k)), chosen: q, colour: tint.query });
+  bars(ctx, kc.rows, beside(kc), kc.y, theme, { values: list(K, (i) => cube.overContext(q, i)), chosen: k, colour: tint.key });
+  bars(ctx, kc.cols, kc.x, kc.y + kc.rows.size + 6, theme, { values: list(C, (i) => cube.overKey(q, i)), chosen: c, colour: tint.context, down: true });
+  ctx.font = font(theme, 12);
+  ctx.fillStyle = theme.muted;
+  ctx.textBaseline = "alphabetic";
+  ctx.textAlign = "left";
+  for (const box of [qk, qc, kc]) ctx.fillText(note, beside(box) - 1, box.y - 6);
+  ctx.textAlign = "right";
+  ctx.fillText(note, kc.x - 8, kc.y + kc.rows.size + 16);
+  if (cube.payload.quantity === "weight" && kc.cols.size > 400) ctx.fillText("the whole query, sums to 1", kc.x + kc.cols.size, kc.y - 20);
+  captions(ctx, cube.axes[2], kc.cols, kc.x, kc.y + kc.rows.size + 52, theme);
+}
+
+/** Under the context axis: which sentence its words are of. */
+function captions(ctx, tokens, layout, x, y, theme) {
+  ctx.textAlign = "center";
+  ctx.font = font(theme, 12);
+  for (const name of new Set(tokens.text.filter(Boolean))) {
+    const from = x + layout.at[tokens.text.indexOf(name)], to = x + layout.at[tokens.text.lastIndexOf(name)] + layout.pitch;
+    ctx.fillStyle = theme.hairline;
+    ctx.fillRect(from, y, to - from - layout.line, 1);
+    ctx.fillStyle = theme.muted;
+    const text = to - from > 70 ? "sentence " + name.toUpperCase() : name.toUpperCase();
+    ctx.fillText(text, (from + to) / 2, y + 14);
+  }
+}
+
+function paintAside(ctx, cube, place, state, theme, colours, tint) {
+  const { left, height, aside } = place, { scale, quantity, uniform } = cube.payload, x = Math.min(24, left * 0.1);
+  const size = Math.min((left - 62) / 1.42, 140, height - aside - 170);
+  if (size > 40) orientation(ctx, 58, aside + 14, size, cube, state, theme, tint);
+  const value = numbersOf(cube, state.cell)[quantity];
+  colourBar(ctx, x, height - 78, Math.min(left - x - 8, 220), scale, colours, theme, { mark: `uniform 1/${count(Math.round(1 / uniform))}`, pointer: value });
+}
+
+/** A small cube with the three cutting planes: query down, key across, context into the depth. */
+function orientation(ctx, x, y, size, cube, state, theme, tint) {
+  const height = size * 0.66, deep = [size * 0.42, -size * 0.26], base = y - deep[1], share = state.cell.map((i, a) => (i + 0.5) / cube.sizes[a]);
+  const point = (k, q, c) => [x + k * size + c * deep[0], base + q * height + c * deep[1]];
+  const trace = (...points) => {
+    ctx.beginPath();
+    points.forEach((p, i) => (i ? ctx.lineTo(...point(...p)) : ctx.moveTo(...point(...p))));
+  };
+  const [q, k, c] = share;
+  const planes = [["context", [0, 0, c], [1, 0, c], [1, 1, c], [0, 1, c]], ["key", [k, 0, 0], [k, 0, 1], [k, 1, 1], [k, 1, 0]], ["query", [0, q, 0], [1, q, 0], [1, q, 1], [0, q, 1]]];
+  for (const [axis, ...corners] of planes) {
+    trace(...corners);
+    ctx.closePath();
+    ctx.globalAlpha = 0.18;
+    ctx.fillStyle = tint[axis];
+    ctx.fill();
+    ctx.globalAlpha = 1;
+    ctx.strokeStyle = tint[axis];
+    ctx.lineWidth = 1.25;
+    ctx.stroke();
+  }
+  ctx.strokeStyle = theme.muted;
+  ctx.lineWidth = 1;
+  for (const line of [[[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0], [0, 0, 0], [0, 0, 1], [1, 0, 1], [1, 1, 1], [1, 1, 0]], [[1, 0, 0], [1, 0, 1]]]) {
+    trace(...line);
+    ctx.stroke();
+  }
+  const [px, py] = point(k, q, c);
+  ctx.beginPath();
+  ctx.arc(px, py, 4, 0, 7);
+  ctx.fillStyle = theme.page;
+  ctx.fill();
+  ctx.beginPath();
+  ctx.arc(px, py, 2.75, 0, 7);
+  ctx.fillStyle = theme.text;
+  ctx.fill();
+  ctx.font = font(theme, 12, 600);
+  ctx.textBaseline = "alphabetic";
+  const write = (axis, align, at, dx, dy) => {
+    ctx.fillStyle = tint[axis];
+    ctx.textAlign = align;
+    ctx.fillText(`${axis} ${cube.sizes[AXIS[axis]]}`, at[0] + dx, at[1] + dy);
+  };
+  write("key", "center", point(0.5, 1, 0), 0, 16);
+  write("context", "right", point(0, 0, 0.5), -6, -2);
+  write("query", "right", point(0, q, 0), -6, 4);
+}

@@ -1,0 +1,326 @@
+// Shared drawing for canvas figures.  Everything takes a 2-D context, so that the same code paints the screen, a PNG
+// and (through svgContext) an SVG.  Tokens only ever meet fillText and textContent: nothing is read as HTML.
+
+/** base64 → Uint8Array; a plain loop, since the largest cube has half a million cells. */
+function bytes(packed) {
+  const text = atob(packed), found = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) found[i] = text.charCodeAt(i);
+  return found;
+}
+const floats = (packed) => new Float32Array(bytes(packed).buffer);
+const clamp = (x, low, high) => Math.min(Math.max(x, low), high);
+const sum = (list) => list.reduce((a, b) => a + b, 0);
+
+// ---- numbers ----------------------------------------------------------------------------------------------------
+
+/** Three significant digits: 0.175, 15.7, 0.00212, 3.1e-7. */
+function number(x) {
+  if (!Number.isFinite(x)) return "–";
+  if (x !== 0 && (Math.abs(x) < 1e-4 || Math.abs(x) >= 1e5)) return x.toExponential(1).replace("-", "−");
+  return String(Math.abs(x) >= 100 ? Math.round(x) : Number(x).toPrecision(3)).replace("-", "−");
+}
+const short = (x) => (Math.abs(x) > 0 && Math.abs(x) < 0.00005 ? x.toExponential(0) : String(Number(x.toPrecision(2)))).replace("-", "−");
+const percent = (x) => number(100 * x) + " %";
+const count = (n) => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+
+// ---- scales, as palette.scale_payload writes them ---------------------------------------------------------------
+
+/** The value that a level stands for. */
+function valueOf(scale, level) {
+  const t = level / (scale.steps - 1);
+  if (scale.kind === "log") return scale.low * (scale.high / scale.low) ** t;
+  const s = 2 * t - 1;
+  return scale.limit * Math.sign(s) * Math.abs(s) ** (1 / scale.power);
+}
+
+/** Where a value stands on its scale, 0 to 1. */
+function positionOf(scale, value) {
+  if (scale.kind === "log") return clamp(Math.log(Math.max(value, 1e-30) / scale.low) / Math.log(scale.high / scale.low), 0, 1);
+  const s = clamp(value / scale.limit, -1, 1);
+  return (1 + Math.sign(s) * Math.abs(s) ** scale.power) / 2;
+}
+
+// ---- themes -----------------------------------------------------------------------------------------------------
+
+/** The theme that fits the page around `element`: Streamlit's variable where there is one, else the system's wish. */
+function themeFor(themes, element) {
+  const page = getComputedStyle(element).getPropertyValue("--st-background-color").trim();
+  const rgb = page.match(/^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})/i)?.slice(1).map((h) => parseInt(h, 16))
+    ?? page.match(/^rgba?\(([^)]+)\)/)?.[1].split(/[ ,]+/).slice(0, 3).map(Number);
+  const dark = rgb ? rgb[0] * 0.3 + rgb[1] * 0.6 + rgb[2] * 0.1 < 128 : matchMedia("(prefers-color-scheme: dark)").matches;
+  return { ...themes[dark ? "dark" : "light"], dark };
+}
+
+/** CSS colours of a table: `colours[level]`. */
+function colourTable(theme, kind) {
+  const table = bytes(theme.tables[kind]);
+  return Array.from({ length: table.length / 3 }, (_, i) => `rgb(${table[3 * i]},${table[3 * i + 1]},${table[3 * i + 2]})`);
+}
+
+/** Gives the named colours to CSS as --t-page, --t-text, …. */
+function wearTheme(element, theme) {
+  for (const [name, colour] of Object.entries(theme)) {
+    if (typeof colour === "string") element.style.setProperty("--t-" + name.replace("_", "-"), colour);
+  }
+  element.style.colorScheme = theme.dark ? "dark" : "light";
+}
+
+const font = (theme, size = 13, weight = 400) => `${weight} ${size}px ${theme.fonts}`;
+
+// ---- axes: tokens laid out along a line -------------------------------------------------------------------------
+// tokens: {label[], joined[], text[], …}, as cube.tokens writes them.  A gap stands wherever the text changes.
+
+const gapsOf = (tokens) => sum(tokens.text.map((text, i) => (i && text !== tokens.text[i - 1] ? 1 : 0)));
+
+/** Positions of the cells of an axis: at[i] is the near edge of cell i, `pitch` its width, `size` the whole. */
+function layoutAxis(tokens, pitch, gap = 6) {
+  let edge = 0;
+  const at = tokens.label.map((_, i) => {
+    if (i) edge += pitch + (tokens.text[i] !== tokens.text[i - 1] ? gap : 0);
+    return edge;
+  });
+  return { at, pitch, size: at.length ? edge + pitch : 0, line: pitch >= 7 ? 1 : 0 };
+}
+
+/** The cell under a coordinate, or -1. */
+function cellAt(layout, x) {
+  for (let i = 0; i < layout.at.length; i++) if (x >= layout.at[i] && x < layout.at[i] + layout.pitch) return i;
+  return -1;
+}
+
+const isWide = (label) => /^[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+$/.test(label);
+const sizeOf = (label) => (isWide(label) ? 15.5 : 13);
+const shown = (tokens, i) => (tokens.joined[i] ? "-" : "") + tokens.label[i];
+
+/** A label cut to `room` pixels with an ellipsis. */
+function fitText(ctx, text, room) {
+  if (ctx.measureText(text).width <= room) return text;
+  let letters = [...text];
+  while (letters.length > 1 && ctx.measureText(letters.join("") + "…").width > room) letters.pop();
+  return letters.join("") + "…";
+}
+
+/** Width of the widest label. */
+function widest(ctx, tokens, theme) {
+  return Math.max(0, ...tokens.label.map((label, i) => {
+    ctx.font = font(theme, sizeOf(label), 400);
+    return ctx.measureText(shown(tokens, i)).width;
+  }));
+}
+
+/** Which labels are drawn when they do not all fit: those of `always`, then by weight, none nearer than `need`. */
+function thinned(layout, need, always = [], weights = null) {
+  const every = layout.at.map((_, i) => i);
+  if (layout.pitch >= need) return new Set(every);
+  const order = [...always.filter((i) => i >= 0), ...(weights ? every.sort((a, b) => weights[b] - weights[a]) : every)];
+  const kept = [];
+  for (const i of order) if (kept.every((j) => Math.abs(layout.at[i] - layout.at[j]) >= need)) kept.push(i);
+  return new Set(kept);
+}
+
+/** Labels lie flat when each is narrower than its column, else they lean at 45 degrees: never more.  Chinese stands. */
+function leans(ctx, tokens, pitch, theme) {
+  return tokens.label.some((label, i) => {
+    ctx.font = font(theme, 13);
+    return !isWide(label) && ctx.measureText(shown(tokens, i)).width > pitch - 4;
+  });
+}
+
+function paintLabel(ctx, tokens, i, theme, { chosen, colour, room, pitch = 20 }) {
+  const label = shown(tokens, i);
+  ctx.font = font(theme, isWide(label) ? clamp(pitch - 1.5, 12, 15.5) : pitch < 15 ? 12 : 13, i === chosen ? 700 : 400);
+  ctx.fillStyle = i === chosen ? colour : tokens.special[i] ? theme.muted : theme.text;
+  return fitText(ctx, label, room);
+}
+
+/** Row labels, right-aligned at x.  options: {chosen, colour, hover, weights, room} */
+function rowLabels(ctx, layout, tokens, x, y, theme, options) {
+  const visible = thinned(layout, 12.5, [options.chosen, options.hover ?? -1], options.weights);
+  ctx.textAlign = "right";
+  ctx.textBaseline = "middle";
+  for (const i of visible) {
+    const label = paintLabel(ctx, tokens, i, theme, { ...options, pitch: layout.pitch });
+    ctx.fillText(label, x - 8, y + layout.at[i] + layout.pitch / 2 + 0.5);
+  }
+  if (layout.pitch >= 15) ties(tokens, (i, n) => ctx.fillRect(x - 4, y + layout.at[i] + 4, 1.5, layout.at[n] - layout.at[i] + layout.pitch - 8), ctx, theme);
+}
+
+/** Column labels standing on y.  Leaning ones turn by 45 degrees about their foot. */
+function columnLabels(ctx, layout, tokens, x, y, theme, options) {
+  const leaning = leans(ctx, tokens, layout.pitch, theme), upright = tokens.label.some(isWide);
+  const visible = thinned(layout, leaning ? 15.5 : 13, [options.chosen, options.hover ?? -1], options.weights);
+  for (const i of visible) {
+    const label = paintLabel(ctx, tokens, i, theme, { ...options, pitch: layout.pitch }), lean = leaning && !isWide(tokens.label[i]);
+    ctx.textBaseline = lean ? "middle" : "alphabetic";
+    ctx.textAlign = lean ? "left" : "center";
+    ctx.save();
+    ctx.translate(x + layout.at[i] + layout.pitch / 2, y - (lean ? (upright ? 20 : 10) : 9));
+    if (lean) ctx.rotate(-Math.PI / 4);
+    ctx.fillText(label, 0, 0);
+    ctx.restore();
+  }
+  if (layout.pitch >= 15) ties(tokens, (i, n) => ctx.fillRect(x + layout.at[i] + 4, y - 4, layout.at[n] - layout.at[i] + layout.pitch - 8, 1.5), ctx, theme);
+}
+
+/** Calls `paint(first, last)` for each word made of several pieces: a thin line ties them together. */
+function ties(tokens, paint, ctx, theme) {
+  ctx.fillStyle = theme.muted;
+  for (let i = 0; i < tokens.label.length; i++) {
+    let last = i;
+    while (tokens.joined[last + 1]) last++;
+    if (last > i) paint(i, last);
+    i = last;
+  }
+}
+
+// ---- cells, crosshairs, bars, the colour bar --------------------------------------------------------------------
+
+/** Cells of one slice: level(row, column) into `colours`. */
+function cells(ctx, rows, columns, x, y, level, colours) {
+  if (!rows.line && !columns.line && ctx.drawImage) return smallCells(ctx, rows, columns, x, y, level, colours);
+  for (let r = 0; r < rows.at.length; r++) {
+    for (let c = 0; c < columns.at.length; c++) {
+      ctx.fillStyle = colours[level(r, c)];
+      ctx.fillRect(x + columns.at[c], y + rows.at[r], columns.pitch - columns.line, rows.pitch - rows.line);
+    }
+  }
+}
+
+/** The same without lines between cells: a picture of one pixel a cell, enlarged run by run. */
+function smallCells(ctx, rows, columns, x, y, level, colours) {
+  const [high, wide] = [rows.at.length, columns.at.length], picture = new ImageData(wide, high), inks = inksOf(colours);
+  const pixels = new Uint32Array(picture.data.buffer);
+  for (let r = 0; r < high; r++) for (let c = 0; c < wide; c++) pixels[r * wide + c] = inks[level(r, c)];
+  const sheet = document.createElement("canvas");
+  Object.assign(sheet, { width: wide, height: high }).getContext("2d").putImageData(picture, 0, 0);
+  ctx.imageSmoothingEnabled = false;
+  for (const [top, bottom] of runsOf(rows)) {
+    for (const [left, right] of runsOf(columns)) {
+      const [w, h] = [right - left + 1, bottom - top + 1];
+      ctx.drawImage(sheet, left, top, w, h, x + columns.at[left], y + rows.at[top], w * columns.pitch, h * rows.pitch);
+    }
+  }
+}
+
+/** Stretches of an axis without a gap, as [first, last]. */
+function runsOf(layout) {
+  const runs = [];
+  layout.at.forEach((at, i) => (i && at - layout.at[i - 1] < layout.pitch + 0.5 ? (runs.at(-1)[1] = i) : runs.push([i, i])));
+  return runs;
+}
+
+const INKS = new WeakMap();
+/** A table of CSS colours as pixels. */
+function inksOf(colours) {
+  if (!INKS.has(colours)) {
+    const parts = colours.flatMap((colour) => [...colour.match(/\d+/g).map(Number), 255]);
+    INKS.set(colours, new Uint32Array(new Uint8ClampedArray(parts).buffer));
+  }
+  return INKS.get(colours);
+}
+
+/** Two lines that frame a row (or a column, with `down`): a line through the middle would hide data. */
+function frame(ctx, layout, i, from, to, offset, colour, down = false) {
+  const near = offset + layout.at[i] - 1, far = offset + layout.at[i] + layout.pitch - layout.line + 1;
+  ctx.fillStyle = colour;
+  for (const at of [near - 0.75, far - 0.75]) down ? ctx.fillRect(at, from, 1.5, to - from) : ctx.fillRect(from, at, to - from, 1.5);
+}
+
+/** The chosen cell: a light ring in a dark one, seen on every colour. */
+function ring(ctx, rows, columns, r, c, x, y, theme) {
+  const w = Math.max(columns.pitch - columns.line, 5), h = Math.max(rows.pitch - rows.line, 5);
+  const left = x + columns.at[c] + (columns.pitch - columns.line - w) / 2, top = y + rows.at[r] + (rows.pitch - rows.line - h) / 2;
+  ctx.lineWidth = 2;
+  ctx.strokeStyle = theme.page;
+  ctx.strokeRect(left, top, w, h);
+  ctx.strokeStyle = theme.text;
+  ctx.strokeRect(left - 2, top - 2, w + 4, h + 4);
+}
+
+/** Bars beside an axis, from a thin base line.  options: {values, chosen, colour, length, down, digits} */
+function bars(ctx, layout, x, y, theme, { values, chosen, colour, length = 28, down = false }) {
+  const top = Math.max(...values.map(Math.abs), 1e-30), signed = values.some((v) => v < 0);
+  const zero = signed ? length / 2 : 0, unit = (signed ? length / 2 : length) / top;
+  const thick = clamp(layout.pitch * 0.45, 1, 12), inset = (layout.pitch - layout.line - thick) / 2;
+  values.forEach((value, i) => {
+    ctx.fillStyle = i === chosen ? colour : theme.bar;
+    const size = Math.max(Math.abs(value) * unit, 0.75), from = zero + (value < 0 ? -size : 0);
+    const across = Math.max(thick, i === chosen ? 3 : 0), at = layout.at[i] + inset - (across - thick) / 2;
+    down ? ctx.fillRect(x + at, y + from, across, size) : ctx.fillRect(x + from, y + at, size, across);
+  });
+  ctx.fillStyle = theme.muted;
+  down ? ctx.fillRect(x, y + zero - 0.5, layout.size, 1) : ctx.fillRect(x + zero - 0.5, y, 1, layout.size);
+  if (chosen < 0) return;
+  ctx.font = font(theme, 12, 700);
+  ctx.fillStyle = colour;
+  ctx.textAlign = down ? "center" : "left";
+  ctx.textBaseline = "middle";
+  const end = zero + Math.max(values[chosen], 0) * unit + 5, middle = layout.at[chosen] + layout.pitch / 2;
+  const text = Math.abs(values[chosen]) >= 0.01 ? values[chosen].toPrecision(2).replace("-", "−") : short(values[chosen]);
+  down ? ctx.fillText(text, x + middle, y + end + 5) : ctx.fillText(text, x + end, y + middle);
+}
+
+/** The colour bar: title, ramp, ticks, the uniform mark (or zero) and a pointer at the chosen value. */
+function colourBar(ctx, x, y, width, scale, colours, theme, { mark = "", pointer = null } = {}) {
+  const at = (value) => x + positionOf(scale, value) * width;
+  ctx.textBaseline = "alphabetic";
+  ctx.textAlign = "left";
+  ctx.font = font(theme, 13, 600);
+  ctx.fillStyle = theme.text;
+  ctx.fillText(scale.title, x, y);
+  const step = width / colours.length;
+  colours.forEach((colour, i) => {
+    ctx.fillStyle = colour;
+    ctx.fillRect(x + i * step, y + 20, step + 0.6, 9);
+  });
+  ctx.strokeStyle = theme.hairline;
+  ctx.lineWidth = 1;
+  ctx.strokeRect(x - 0.5, y + 19.5, width + 1, 10);
+  ctx.font = font(theme, 12);
+  ctx.fillStyle = theme.muted;
+  let taken = -Infinity;
+  for (const tick of scale.ticks) {
+    const label = short(tick), half = ctx.measureText(label).width / 2, middle = clamp(at(tick), x + half, x + width - half);
+    ctx.fillRect(at(tick) - 0.5, y + 29, 1, 3);
+    if (middle - half < taken + 6) continue;
+    ctx.textAlign = "center";
+    ctx.fillText(label, middle, y + 44);
+    taken = middle + half;
+  }
+  if (scale.kind === "log") {
+    ctx.fillStyle = theme.text;
+    ctx.fillRect(at(scale.uniform) - 0.75, y + 16, 1.5, 16);
+    ctx.textAlign = "left";
+    ctx.fillStyle = theme.muted;
+    if (mark) ctx.fillText("┃ " + mark, x, y + 62);
+  }
+  if (pointer !== null) triangle(ctx, at(pointer), y + 17, theme.text);
+}
+
+function triangle(ctx, x, y, colour) {
+  ctx.fillStyle = colour;
+  ctx.beginPath();
+  ctx.moveTo(x, y);
+  ctx.lineTo(x - 5, y - 7);
+  ctx.lineTo(x + 5, y - 7);
+  ctx.closePath();
+  ctx.fill();
+}
+
+/** A canvas sized for sharp pixels; returns its context in CSS pixels, cleared. */
+function fitCanvas(canvas, width, height, density = window.devicePixelRatio || 1) {
+  canvas.width = Math.round(width * density);
+  canvas.height = Math.round(height * density);
+  Object.assign(canvas.style, { width: width + "px", height: height + "px" });
+  const ctx = canvas.getContext("2d");
+  ctx.setTransform(density, 0, 0, density, 0, 0);
+  return ctx;
+}
+
+/** A DOM element whose children and text are only ever text. */
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children.map((child) => (child instanceof Node ? child : String(child))));
+  return element;
+}

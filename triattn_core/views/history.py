@@ -1,0 +1,68 @@
+"""The loss while training: dev as a line with its kept point, train as a thin line behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import pandas as pd
+
+from triattn_core.views.palette import FONTS, THEMES
+
+COLUMNS = ("train_loss", "dev_loss")
+
+
+def table(histories: Mapping[str, Sequence[Mapping]]) -> pd.DataFrame:
+    """Rows `model, split, step, loss` of the `history` in each metrics.json, without what was not measured."""
+    rows = [
+        {"model": name, "split": column.removesuffix("_loss"), "step": one["step"], "loss": one[column]}
+        for name, history in histories.items()
+        for one in history
+        for column in COLUMNS
+        if one.get(column) is not None
+    ]
+    return pd.DataFrame(rows, columns=["model", "split", "step", "loss"])
+
+
+def _ends(last: pd.DataFrame, rows: pd.DataFrame) -> list[tuple[pd.DataFrame, int]]:
+    """The last points with the pixels by which each name must move so that none covers another."""
+    last = last.sort_values("loss", ascending=False)
+    near = 0.1 * (rows.loss.max() - rows.loss.min())
+    close = len(last) > 1 and float(last.loss.iloc[0] - last.loss.iloc[-1]) < near
+    moves = [8 * (2 * i - len(last) + 1) if close else 0 for i in range(len(last))]
+    return [(last.iloc[[i]], move) for i, move in enumerate(moves)]
+
+
+def _name(base: alt.Chart, row: pd.DataFrame, offset: int) -> alt.Chart:
+    mark = base.properties(data=row).mark_text(align="left", dx=8, dy=offset, fontWeight=600, fontSize=12)
+    return mark.encode(text="model:N")
+
+
+def figure(
+    histories: Mapping[str, Sequence[Mapping]], colours: Mapping[str, str], theme: str = "light", height: int = 190
+) -> alt.LayerChart:
+    """Loss over steps. `colours` has one colour a model; the largest dot is the lowest dev loss, which was kept."""
+    rows = table(histories)
+    look = THEMES[theme]
+    names = list(histories)
+    colour = alt.Color("model:N", scale=alt.Scale(domain=names, range=[colours[name] for name in names]), legend=None)
+    steps = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
+    loss = alt.Y("loss:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
+    tips = ["model:N", "split:N", "step:Q", alt.Tooltip("loss:Q", format=".3f")]
+    base = alt.Chart(rows).encode(steps, loss, colour, tooltip=tips)
+    dev = rows[rows.split == "dev"]
+    lowest = dev.loc[dev.groupby("model").loss.idxmin()] if len(dev) else dev
+    last = rows[rows.split == (rows.split.iloc[-1] if len(dev) == 0 else "dev")].groupby("model").tail(1)
+    train = base.transform_filter("datum.split == 'train'").mark_line(strokeWidth=1, opacity=0.55)
+    layers = [
+        train,
+        base.transform_filter("datum.split == 'dev'").mark_line(strokeWidth=2),
+        base.transform_filter("datum.split == 'dev'").mark_point(size=14, filled=True),
+        base.properties(data=lowest).mark_point(size=70, filled=True, opacity=1),
+        *(_name(base, row, offset) for row, offset in _ends(last, rows)),
+    ]
+    chart = alt.layer(*layers).properties(height=height, padding={"right": 60, "left": 0, "top": 4, "bottom": 6})
+    axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
+    lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    chart = chart.configure(font=FONTS)
+    return chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12).configure_view(stroke=None)

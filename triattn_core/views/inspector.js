@@ -1,0 +1,113 @@
+// The panel beside the cube: the chosen cell in words and exact numbers, the untouched texts, the strongest triples.
+
+const AXES = ["query", "key", "context"];
+const TRIPLES_LISTED = 8;
+
+/** All pieces of the word that piece i belongs to, as [first, last]. */
+function wordOf(tokens, i) {
+  let first = i, last = i;
+  while (tokens.joined[first] && first > 0) first--;
+  while (tokens.joined[last + 1]) last++;
+  return [first, last];
+}
+
+/** A word with the chosen piece in full ink and the rest of its word pale: brows|ers. */
+function wordNodes(tokens, i) {
+  const [first, last] = wordOf(tokens, i), pale = (from, to) => tokens.label.slice(from, to).join("");
+  const before = pale(first, i), after = pale(i + 1, last + 1);
+  return [...(before ? [make("i", {}, before)] : []), tokens.label[i], ...(after ? [make("i", {}, after)] : [])];
+}
+
+/** The text with the tokens of the chosen cell marked; a token that is chosen on two axes wears both colours. */
+function markedText(payload, name, cell) {
+  const spans = new Map(), out = [];
+  AXES.forEach((axis, a) => {
+    const tokens = payload.axes[axis], start = tokens.start[cell[a]], end = tokens.end[cell[a]];
+    if (tokens.text[cell[a]] === name && end > start) spans.set(start, { start, end, axes: [...(spans.get(start)?.axes ?? []), axis] });
+  });
+  // Offsets count characters, not UTF-16 units: an emoji is one.
+  const letters = [...payload.texts[name]];
+  let at = 0;
+  for (const { start, end, axes } of [...spans.values()].sort((a, b) => a.start - b.start)) {
+    out.push(letters.slice(at, start).join(""), make("mark", { class: axes.join(" "), title: axes.join(" and ") }, letters.slice(start, end).join("")));
+    at = end;
+  }
+  return [...out, letters.slice(at).join("")];
+}
+
+function sentenceNodes(payload, words, numbers, approximate) {
+  const [query, key, context] = words.map((word, a) => make("span", { class: "ink " + AXES[a] }, word)), about = approximate ? "about " : "";
+  if (payload.quantity === "weight") {
+    return [query, ` gives ${about}${percent(numbers.weight)} of its attention to `, key, " read with ", context, "."];
+  }
+  const side = numbers.relevance < 0 ? "below" : "above";
+  return ["For ", query, ", ", key, " read with ", context, ` scores ${about}${number(Math.abs(numbers.relevance))} ${side} the mean of its ${count(numbers.of)} pairs.`];
+}
+
+function factRows(payload, numbers) {
+  const known = (value, show) => (value === undefined ? "…" : show(value));
+  const rank = ["rank in this query", known(numbers.rank, (r) => `${count(r)} of ${count(numbers.of)}`), "Largest value first, among all key × context pairs of this query"];
+  const against = ["against uniform", known(numbers.against, (x) => "× " + number(x)), "The weight over 1 / (keys × contexts)"];
+  const share = ["share of all mass", known(numbers.share, percent), "The weight over the number of queries: each query holds the same mass"];
+  if (payload.quantity === "weight") {
+    return [share, against, ["relevance", known(numbers.relevance, number), "The score before the softmax, centred: minus the mean of this query's scores"], rank];
+  }
+  return [["as scored", known(numbers.raw, number), "The score before the softmax, not centred"], ["weight", known(numbers.weight, number), payload.says.quantity], against, rank];
+}
+
+/** A token in a row; where its axis has the same word twice, with its place. */
+function tokenCell(tokens, i) {
+  const twice = tokens.label.indexOf(tokens.label[i]) !== tokens.label.lastIndexOf(tokens.label[i]);
+  return make("td", { title: tokens.place[i] }, shown(tokens, i), ...(twice ? [make("small", {}, " " + (tokens.special[i] ? i + 1 : tokens.place[i]))] : []));
+}
+
+function triplesTable(payload, choose) {
+  const { cells: found, share, value } = payload.triples, listed = found.slice(0, TRIPLES_LISTED);
+  const shares = share[0] !== null, sizes = payload.quantity === "weight" ? share : value, top = Math.max(...sizes.map(Math.abs), 1e-30);
+  const head = make("tr", {}, make("th", { scope: "col", "aria-label": "rank" }), ...AXES.map((axis) => make("th", { scope: "col", class: "ink " + axis, style: "font-weight:400" }, axis)),
+    make("th", { "aria-hidden": "true" }), make("th", { scope: "col", "aria-label": shares ? "share of all mass" : "value" }));
+  const rows = listed.map((cell, n) => {
+    const bar = make("i");
+    bar.style.width = (100 * Math.abs(sizes[n])) / top + "%";
+    const row = make("tr", { tabindex: "0" }, make("td", {}, n + 1), ...cell.map((i, a) => tokenCell(payload.axes[AXES[a]], i)),
+      make("td", { "aria-hidden": "true" }, bar), make("td", {}, shares ? percent(share[n]) : number(value[n])));
+    row.addEventListener("click", () => choose(cell));
+    row.addEventListener("keydown", (event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), choose(cell)));
+    return row;
+  });
+  const title = payload.quantity === "weight" ? "Strongest triples" : "Highest relevance";
+  const table = make("table", {}, make("caption", {}, title, make("span", {}, shares ? "share of all mass" : "relevance")), make("thead", {}, head), make("tbody", {}, ...rows));
+  const held = sum(share.slice(0, listed.length)), notes = [];
+  if (shares) notes.push(`${count(listed.length)} of ${count(payload.cells)} cells hold ${percent(held)} of the mass.`);
+  return { table, listed, rows, notes: [...notes, payload.hidden, payload.check].filter(Boolean) };
+}
+
+/** Fills `box`; returns update(cell, numbers, approximate). */
+function buildInspector(box, payload, choose) {
+  const words = AXES.map((axis) => make("div", { class: axis, title: payload.says[axis] }));
+  const strong = make("strong"), facts = make("dl"), sentence = make("p", { class: "sentence", "aria-live": "polite" });
+  const texts = Object.keys(payload.texts).map((name) => make("span", { dir: "auto", "data-text": name }));
+  const triples = triplesTable(payload, choose);
+  const unit = payload.quantity === "weight" ? "weight" : "relevance, centred";
+  box.replaceChildren(
+    make("div", {}, make("div", { class: "words" }, ...words),
+      make("div", { class: "value" }, make("div", {}, strong, make("small", { title: payload.says.quantity }, unit)), facts), sentence,
+      make("div", { class: "texts", "aria-label": "The texts with the chosen tokens marked" }, ...texts.map((span) => make("p", {}, make("span", {}, span.dataset.text.toUpperCase()), span)))),
+    make("div", {}, triples.table, make("p", { class: "notes" }, triples.notes.join(" "))));
+  return (cell, numbers, approximate) => {
+    const names = AXES.map((axis, a) => payload.axes[axis].label[cell[a]]);
+    AXES.forEach((axis, a) => {
+      const tokens = payload.axes[axis], word = make("b", { title: names[a] }, ...wordNodes(tokens, cell[a]));
+      words[a].replaceChildren(axis, word, tokens.place[cell[a]]);
+    });
+    strong.textContent = (approximate ? "≈ " : "") + number(numbers[payload.quantity]);
+    facts.replaceChildren(...factRows(payload, numbers).flatMap(([name, value, help]) => [make("dt", { title: help }, name), make("dd", {}, value)]));
+    sentence.replaceChildren(...sentenceNodes(payload, names, numbers, approximate));
+    texts.forEach((span) => {
+      span.replaceChildren(...markedText(payload, span.dataset.text, cell));
+      const mark = span.querySelector("mark");
+      if (mark) span.scrollTop = mark.offsetTop - 26;
+    });
+    triples.rows.forEach((row, n) => row.setAttribute("aria-selected", String(triples.listed[n].every((x, a) => x === cell[a]))));
+  };
+}

@@ -1,0 +1,114 @@
+// The hands of the side-by-side view: one crosshair in all maps, by pointer and keys.  Values arrive exactly (float32);
+// levels only colour the cells.
+
+const SETTLE = 160; // milliseconds without a step before the page is told
+const SHARED = ["query", "key"];
+const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
+
+function unpack(payload) {
+  const open = (block) => ({ ...block, grid: bytes(block.levels), exact: floats(block.values) });
+  const panel = (block) => ({ ...open(block), weight: floats(block.weights), rank: bytes(block.ranks) });
+  return { ...payload, panels: payload.panels.map(panel), gap: payload.gap && open(payload.gap) };
+}
+
+function build(root) {
+  const canvas = make("canvas", { tabindex: 0, role: "img" }), tip = make("div", { class: "tip", hidden: "" });
+  const below = make("div", { class: "below" }), heard = make("div", { class: "heard", "aria-live": "polite" });
+  const keys = ["←", "→", "↑", "↓"].map((key) => make("kbd", {}, key));
+  const hint = make("p", { class: "hint" }, "Click a cell, or step with ", ...keys, ": the same cell is chosen in all maps. Numbers in bits and ranks are taken from weights.");
+  const side = make("div", { class: "side" }, make("div", { class: "frame" }, canvas, tip), below, hint, heard);
+  root.replaceChildren(side);
+  return { side, canvas, tip, below, heard };
+}
+
+/** host.send(name, value): the page's ear.  host.key: under it the page may say, as `triattn-exact`, which cell to show. */
+function mount(root, payload, host = {}) {
+  const kept = (root.triattn ??= { cell: null });
+  kept.stop?.();
+  const data = unpack(payload), { side, canvas, tip, below, heard } = build(root), sizes = SHARED.map((axis) => data.axes[axis].label.length);
+  const inside = (cell) => cell.map((i, axis) => clamp(i, 0, sizes[axis] - 1));
+  const state = { cell: inside(kept.cell ?? payload.cell), hover: null, tables: null };
+  let layout, theme, timer, asked = 0;
+  canvas.setAttribute("aria-label", payload.alt);
+
+  function dress() {
+    theme = themeFor(payload.themes, root);
+    state.tables = { log: colourTable(theme, "log"), signed: colourTable(theme, "signed") };
+    wearTheme(side, theme);
+    layout = null;
+    ask();
+  }
+  function paint() {
+    asked = 0;
+    const width = Math.floor(canvas.parentElement.clientWidth);
+    if (width < 50) return;
+    if (layout?.width !== width) layout = arrange(canvas.getContext("2d"), data, width, theme);
+    paintAll(fitCanvas(canvas, width, layout.height), data, layout, theme, state);
+    canvas.dataset.cell = state.cell.join(",");
+  }
+  const ask = () => { asked ||= requestAnimationFrame(paint); };
+  const tell = () => { fillBelow(below, data, state.cell, theme); ask(); };
+
+  function choose(cell, quiet = false) {
+    state.cell = kept.cell = inside(cell);
+    tell();
+    clearTimeout(timer);
+    if (quiet) return;
+    heard.textContent = words(data, state.cell).join(", ");
+    if (host.send) timer = setTimeout(() => host.send("cell", state.cell), SETTLE);
+  }
+  /** Before anything was chosen here the page says where to stand: a link names its cell. */
+  const receive = () => {
+    const said = window.triattnExact?.[host.key];
+    if (said?.cell && kept.cell === null) choose(said.cell, true);
+  };
+  const under = (event) => {
+    const edge = canvas.getBoundingClientRect();
+    return layout && hit(layout, state, event.clientX - edge.left, event.clientY - edge.top);
+  };
+  function hoverAt(found, event) {
+    const same = String(found) === String(state.hover);
+    state.hover = found;
+    tip.hidden = !found;
+    canvas.style.cursor = found ? "pointer" : "default";
+    if (!same) ask();
+    if (!found) return;
+    if (!same) tip.replaceChildren(...words(data, found).map((line) => make("div", {}, line)));
+    const edge = side.getBoundingClientRect(), x = event.clientX - edge.left, left = x + 14 + tip.offsetWidth > edge.width ? x - tip.offsetWidth - 12 : x + 14;
+    Object.assign(tip.style, { left: Math.max(0, left) + "px", top: event.clientY - edge.top + 14 + "px" });
+  }
+  canvas.addEventListener("pointerdown", (event) => { const found = under(event); if (found) choose(found); });
+  canvas.addEventListener("pointermove", (event) => {
+    const found = under(event);
+    if (found && event.buttons === 1 && String(found) !== String(state.cell)) choose(found);
+    hoverAt(found, event);
+  });
+  canvas.addEventListener("pointerleave", () => hoverAt(null));
+  canvas.addEventListener("keydown", (event) => {
+    const step = STEPS[event.key];
+    if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    choose(state.cell.map((i, axis) => i + step[axis]));
+  });
+  const observer = new ResizeObserver(ask), wish = matchMedia("(prefers-color-scheme: dark)");
+  observer.observe(canvas.parentElement);
+  wish.addEventListener("change", dress);
+  window.addEventListener("triattn-exact", receive);
+  document.fonts?.ready.then(() => { layout = null; ask(); });
+  const stopExport = onExport(host.key, (format, name) =>
+    saveFigure(format, name, layout.width, layout.height, theme.page, (ctx) => paintAll(ctx, data, layout, theme, { ...state, hover: null })));
+  kept.stop = () => {
+    clearTimeout(timer);
+    cancelAnimationFrame(asked);
+    observer.disconnect();
+    wish.removeEventListener("change", dress);
+    window.removeEventListener("triattn-exact", receive);
+    stopExport();
+  };
+  dress();
+  tell();
+  receive();
+  paint();
+  return kept.stop;
+}

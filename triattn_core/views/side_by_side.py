@@ -1,0 +1,239 @@
+"""Two to four mechanisms on one pair of sentences: maps of query × key on one scale, the difference of any two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from triattn_core.axes import MECHANISM_LABELS, QUANTITIES
+from triattn_core.errors import TraceError
+from triattn_core.views.canvas import Canvas, script
+from triattn_core.views.cube import tokens
+from triattn_core.views.palette import LogScale, Scale, SignedScale, pack, scale_payload, theme_payload
+from triattn_core.views.strongest import labels
+
+NEEDS = ("query", "key")
+FEWEST, MOST = 2, 4
+NOISE = 1e-6  # models compute in float32: what differs by less is drawn as no difference
+NOTES = {
+    "weight": {"bi": "two-way", "cbi": "context added", "tri": "three-way, Σ context"},
+    "relevance": {"bi": "two-way", "cbi": "context added", "tri": "three-way, joined"},
+}
+SCRIPTS = ("draw.js", "export.js", "side_by_side_maps.js", "side_by_side_table.js", "side_by_side.js")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One checkpoint: its maps [query, key] as `analysis.compare` makes them, and what it says of the pair.
+
+    drawn: weights or centred relevances, what the map shows.  weights: always weights, for the numbers in the table.
+    entropy [query] in bits; rank [query, key]; right: None without a gold label; score: "Quora test accuracy 85.1 %".
+    """
+
+    name: str
+    mechanism: str
+    similarity: str
+    drawn: xr.DataArray = field(repr=False)
+    weights: xr.DataArray = field(repr=False)
+    entropy: np.ndarray = field(repr=False)
+    rank: np.ndarray = field(repr=False)
+    label: str
+    probability: float
+    right: bool | None
+    score: str = ""
+
+
+@dataclass(frozen=True)
+class Gap:
+    """`left` minus `right`, positions in the list of panels, and the divergence [query] of their weights in bits."""
+
+    left: int
+    right: int
+    values: xr.DataArray = field(repr=False)
+    divergence: np.ndarray = field(repr=False)
+
+
+def titles(named: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Short names for (checkpoint, mechanism, similarity): the mechanism where that tells them apart, else with its
+    similarity, else the checkpoint's name."""
+    plain = [MECHANISM_LABELS.get(mechanism, mechanism) for _, mechanism, _ in named]
+    longer = [f"{title} {similarity.replace('_', ' ')}" for title, (_, _, similarity) in zip(plain, named)]
+    for found in (plain, longer):
+        if len(set(found)) == len(found):
+            return found
+    return [name for name, _, _ in named]
+
+
+def _titles(panels: Sequence[Panel]) -> list[str]:
+    return titles([(panel.name, panel.mechanism, panel.similarity) for panel in panels])
+
+
+def verdict(panels: Sequence[Panel]) -> tuple[str, str, str]:
+    """Who says what, as three parts of one sentence, the middle one to be emphasised."""
+    said: dict[str, list[str]] = {}
+    for title, panel in zip(_titles(panels), panels):
+        said.setdefault(panel.label, []).append(title)
+    gold = next((panel.label for panel in panels if panel.right), None)
+    known = panels[0].right is not None
+    if len(said) == 1:
+        only = panels[0].label
+        lead = "Both say" if len(panels) == 2 else f"All {('three', 'four')[len(panels) - 3]} say"
+        return lead, only, (", as the gold label does" if gold else ", the gold label does not") if known else ""
+    # The side that is worth a sentence: whoever stands alone, else whoever is right.
+    alone = min(said, key=lambda one: (len(said[one]), one != gold))
+    names = said[alone]
+    lead = f"Only {names[0]} says" if len(names) == 1 and len(panels) > 2 else _joined(names)
+    return lead, alone, (", as the gold label does" if alone == gold else ", against the gold label") if known else ""
+
+
+def _joined(names: Sequence[str]) -> str:
+    return f"{' and '.join(names)} say{'s' if len(names) == 1 else ''}"
+
+
+def scale_of(panels: Sequence[Panel]) -> Scale:
+    """One scale for all maps: for weights log, for relevances signed square root.
+
+    Log starts at the smallest weight, though not below a seventh of uniform nor above a quarter of the largest: maps
+    near uniform keep their contrast, and noise is not blown up to fill the ramp.
+    """
+    values = np.stack([panel.drawn.values for panel in panels])
+    if panels[0].drawn.attrs["quantity"] == "weight":
+        scale = LogScale.of(values, panels[0].drawn.sizes["key"])
+        return replace(scale, low=float(np.clip(values.min(), scale.low, max(scale.high / 4, scale.low))))
+    return SignedScale.of(np.where(np.isfinite(values), values, 0.0))
+
+
+def figure(panels: Sequence[Panel], gap: Gap | None, texts: Mapping[str, str], cell: tuple[int, int]) -> Canvas:
+    """The canvas of two to four panels with the same tokens.
+
+    `cell` is the (query, key) that is chosen at first.  Raises TraceError for another number of panels, and where
+    their tokens differ.
+    """
+    if not FEWEST <= len(panels) <= MOST:
+        raise TraceError(f"{FEWEST} to {MOST} maps stand side by side, got {len(panels)}")
+    first, scale, names = panels[0].drawn, scale_of(panels), _titles(panels)
+    quantity, keys = first.attrs["quantity"], first.sizes["key"]
+    axes = {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in NEEDS}
+    payload = {
+        "quantity": quantity,
+        "says": QUANTITIES,
+        "texts": dict(texts),
+        "themes": theme_payload("log", "signed"),
+        "axes": axes,
+        "panels": [_panel(panel, title, scale, quantity) for panel, title in zip(panels, names)],
+        "scale": scale_payload(scale),
+        "caption": _caption(panels, quantity, keys),
+        "gap": _gap(gap, names, panels, quantity) if gap else None,
+        "cell": list(cell),
+        "alt": alt(panels, gap),
+    }
+    return Canvas(
+        payload, script(*SCRIPTS), script("side_by_side.css"), "Side by side: " + ", ".join(names), payload["alt"]
+    )
+
+
+def _panel(panel: Panel, title: str, scale: Scale, quantity: str) -> dict:
+    said = {"label": panel.label, "probability": panel.probability, "right": panel.right, "score": panel.score}
+    rows = {"weights": pack(panel.weights.values.astype(np.float32)), "ranks": pack(panel.rank.astype(np.uint8))}
+    named = {
+        "title": title,
+        "name": panel.name,
+        "mechanism": panel.mechanism,
+        "note": NOTES[quantity].get(panel.mechanism, ""),
+    }
+    bits = [round(float(value), 6) for value in panel.entropy]
+    return {
+        **named,
+        **said,
+        **rows,
+        "entropy": bits,
+        "share": f"{panel.probability:.3f}",
+        **_values(panel.drawn, scale),
+    }
+
+
+def _values(array: xr.DataArray, scale: Scale) -> dict:
+    return {"levels": pack(scale.levels(array.values)), "values": pack(array.values.astype(np.float32))}
+
+
+def _gap(gap: Gap, names: Sequence[str], panels: Sequence[Panel], quantity: str) -> dict:
+    left, right = names[gap.left], names[gap.right]
+    values = gap.values.where(np.abs(gap.values) > NOISE, 0.0)
+    known = np.where(np.isfinite(values.values), values.values, 0.0)
+    scale = SignedScale.of(known, power=0.7, title=f"difference in {quantity}")
+    return {
+        "title": f"{left} − {right}",
+        "lines": [f"teal: {left} gives more", f"brown: {right} gives more"],
+        "divergence_lines": ["Jensen–Shannon", "of weights, bits"],
+        "divergence": [round(float(value), 7) for value in gap.divergence],
+        "scale": scale_payload(scale),
+        **_values(values, scale),
+    }
+
+
+def _caption(panels: Sequence[Panel], quantity: str, keys: int) -> list[str]:
+    tri = any(panel.mechanism == "tri" for panel in panels)
+    if quantity == "weight":
+        return [
+            "One scale for all maps.",
+            f"Line: uniform, 1/{keys}.",
+            *(["Tri is summed over context."] if tri else []),
+        ]
+    centred = "Each row is centred: softmax does not see the shift."
+    return ["One scale for all maps.", centred, *(["Tri is joined by log-sum-exp over context."] if tri else [])]
+
+
+def alt(panels: Sequence[Panel], gap: Gap | None) -> str:
+    """What a screen reader hears in place of the drawing."""
+    names = _titles(panels)
+    said = "; ".join(f"{n} says {p.label} with probability {p.probability:.3f}" for n, p in zip(names, panels))
+    sizes = panels[0].drawn.sizes
+    size = f"{sizes['query']} query by {sizes['key']} key tokens"
+    more = ""
+    if gap is not None:
+        worst = int(np.argmax(gap.divergence))
+        more = f" {names[gap.left]} and {names[gap.right]} differ most for query token {worst + 1}, "
+        more += f"by {gap.divergence[worst]:.3g} bits."
+    return f"Maps of {size}, one for each of {', '.join(names)}. {said}.{more} The numbers are in the table below."
+
+
+def first_cell(panels: Sequence[Panel], gap: Gap | None) -> tuple[int, int]:
+    """Where to look first: in the query whose rows diverge most, the key whose weight differs most.
+
+    Punctuation is passed over where there are words.
+    """
+    if gap is None:
+        moved = panels[0].weights.values
+        spread = moved.max(axis=1)
+    else:
+        moved = np.abs(panels[gap.left].weights.values - panels[gap.right].weights.values)
+        spread = gap.divergence
+    query = int(np.argmax(np.where(_wordlike(panels[0].weights, "query"), spread, -1.0)))
+    return query, int(np.argmax(np.where(_wordlike(panels[0].weights, "key"), moved[query], -1.0)))
+
+
+def _wordlike(array: xr.DataArray, axis: str) -> np.ndarray:
+    words = np.array([any(letter.isalnum() for letter in str(token)) for token in array[f"{axis}_token"].values])
+    return words if words.any() else ~words
+
+
+def table(panels: Sequence[Panel], gap: Gap | None, texts: Mapping[str, str]) -> pd.DataFrame:
+    """Every cell as a row, for CSV: query, key and their positions, then for each panel its weight, rank and, where
+    relevance is drawn, relevance; last the difference, and the divergence of the row's query in bits."""
+    first, names = panels[0].drawn, _titles(panels)
+    at = np.indices(first.shape).reshape(2, -1)
+    columns: dict = {}
+    for axis, where in zip(NEEDS, at):
+        columns |= {axis: np.array(labels(first, dict(texts), axis), object)[where], f"{axis}_at": where}
+    for name, panel in zip(names, panels):
+        columns |= {f"{name} weight": panel.weights.values.ravel(), f"{name} rank": panel.rank.ravel()}
+        if first.attrs["quantity"] == "relevance":
+            columns[f"{name} relevance"] = panel.drawn.values.ravel()
+    if gap is not None:
+        columns[f"{names[gap.left]} − {names[gap.right]}"] = gap.values.values.ravel()
+        columns["divergence, bits"] = gap.divergence[at[0]]
+    return pd.DataFrame(columns)

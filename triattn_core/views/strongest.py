@@ -1,0 +1,86 @@
+"""The cells of a trace as rows: the strongest first, each with its share of the mass.  For tables, CSV and pictures."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from triattn_core.errors import TraceError
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.views.palette import centred
+
+AXES = ("query", "key", "context")
+
+
+def label(array: xr.DataArray, texts: dict[str, str], axis: str, i: int) -> str:
+    """A token as its reader knows it: the characters it was cut from, or its own name where it has none."""
+    text = texts.get(str(array[f"{axis}_text"].values[i]), "")
+    start, end = int(array[f"{axis}_start"].values[i]), int(array[f"{axis}_end"].values[i])
+    token = str(array[f"{axis}_token"].values[i])
+    return text[start:end] or token.removeprefix("##")
+
+
+def joined(array: xr.DataArray, axis: str) -> list[bool]:
+    """Which tokens are word pieces that continue the word before them."""
+    token, text, start, end = (array[f"{axis}_{name}"].values for name in ("token", "text", "start", "end"))
+    follows = [False] + [text[i - 1] == text[i] and end[i - 1] == start[i] for i in range(1, len(token))]
+    return [bool(after) and str(piece).startswith("##") for after, piece in zip(follows, token)]
+
+
+def labels(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
+    """The labels of a whole axis; a hyphen ties a piece to the word that it continues."""
+    ties = ("-" if tied else "" for tied in joined(array, axis))
+    return [tie + label(array, texts, axis, i) for i, tie in enumerate(ties)]
+
+
+def twin(trace: AttentionTrace, choice: Choice, quantity: str) -> xr.DataArray | None:
+    """The same choice of the other quantity's site, or None where the trace has none."""
+    site = choice.site.rsplit("/", 1)[0] + "/" + quantity
+    return trace.pick(replace(choice, site=site)) if site in trace.sites else None
+
+
+def picked(trace: AttentionTrace, choice: Choice, needs: tuple[str, ...] = ()) -> xr.DataArray:
+    """The array of a choice as it is shown: relevance is centred per query.
+
+    Raises TraceError where the choice does not leave the axes that are needed.
+    """
+    array = trace.pick(choice)
+    missing = [axis for axis in needs if axis not in array.dims]
+    if missing:
+        raise TraceError(f"{choice.site} has no axis {missing[0]!r} (it has {', '.join(map(str, array.dims))})")
+    return centred(array) if array.attrs["quantity"] == "relevance" else array
+
+
+def visible(array: xr.DataArray, hide_special: bool) -> dict[str, np.ndarray]:
+    """Positions that are shown on each axis; an axis of special tokens alone keeps them."""
+    shown = {}
+    for axis in map(str, array.dims):
+        real = np.flatnonzero(array[f"{axis}_special"].values == 0)
+        shown[axis] = real if hide_special and len(real) else np.arange(array.sizes[axis])
+    return shown
+
+
+def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_special: bool = False) -> pd.DataFrame:
+    """The `n` largest cells (all without `n`), largest first.
+
+    Columns: each axis with its label and, as `<axis>_at`, its position; the quantity; `share`, the part of the whole
+    mass that the cell holds (each query holds the same), missing where the trace has no weights.
+    """
+    array = picked(trace, choice)
+    shown = visible(array, hide_special)
+    values = array.isel(shown).values
+    flat = np.where(np.isfinite(values), values, -np.inf).ravel()
+    n = min(n or flat.size, flat.size)
+    top = np.argpartition(-flat, n - 1)[:n] if n < flat.size else np.arange(flat.size)
+    top = top[np.lexsort((top, -flat[top]))]
+    places = np.unravel_index(top, values.shape)
+    at = {str(axis): shown[str(axis)][place] for axis, place in zip(array.dims, places)}
+    names = {axis: np.array(labels(array, dict(trace.texts), axis), object) for axis in at}
+    weight = twin(trace, choice, "weight")
+    share = np.nan if weight is None else weight.values[tuple(at.values())] / weight.sizes["query"]
+    columns = {axis: names[axis][where] for axis, where in at.items()}
+    columns |= {f"{axis}_at": where for axis, where in at.items()}
+    return pd.DataFrame({**columns, array.attrs["quantity"]: flat[top], "share": share})
