@@ -1,4 +1,4 @@
-"""The app: page config and the list of pages; nothing else."""
+"""The app: page config and the list of pages; nothing else.  A page's URL is its file's name."""
 
 import streamlit as st
 
@@ -6,9 +6,9 @@ st.set_page_config(page_title="triattn", layout="wide")
 st.navigation(
     [
         st.Page("pages/home.py", title="Home", default=True),
-        st.Page("pages/cube.py", title="Tri-Attention cube", url_path="cube"),
-        st.Page("pages/side_by_side.py", title="Side by side", url_path="side-by-side"),
-        st.Page("pages/checkpoints.py", title="Checkpoints", url_path="checkpoints"),
+        st.Page("pages/cube.py", title="Tri-Attention cube"),
+        st.Page("pages/side_by_side.py", title="Side by side"),
+        st.Page("pages/checkpoints.py", title="Checkpoints"),
     ],
     position="top",
 ).run()

@@ -51,6 +51,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
         st.info("Choose at least two checkpoints.")
         st.stop()
     *choice, (left, right) = compared.settings(chosen)
+    st.space("stretch")
     tail = st.container(width="content", key="tail")
 with shown():
     found = [models.explain(card, pair) for card in chosen]
@@ -59,6 +60,7 @@ with shown():
     values = compare.difference(panels[left].drawn, panels[right].drawn)
     gap = view.Gap(left, right, values, compare.jensen_shannon(panels[left].weights, panels[right].weights))
 texts, first = dict(found[0].trace.texts), view.first_cell(panels, gap)
+caption = compared.caption(chosen, *choice)
 known, key = [range(size) for size in panels[0].drawn.shape], explorer.key("side", *texts.values(), choice[0])
 with said:
     says(panels, found)
@@ -67,8 +69,8 @@ with tail:
     export.menu(
         "side-by-side",
         key,
-        lambda: view.figure(panels, gap, texts, tuple(explorer.cell(key, None, known, first))),
+        lambda: view.figure(panels, gap, texts, tuple(explorer.cell(key, None, known, first)), caption),
         lambda: view.table(panels, gap, texts),
         AttentionTrace(whole, texts, {"checkpoints": ", ".join(one.card.name for one in found)}),
     )
-explore(view.figure(panels, gap, texts, first), key, known, list(first))
+explore(view.figure(panels, gap, texts, first, caption), key, known, first)

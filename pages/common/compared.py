@@ -69,6 +69,13 @@ def settings(cards: Sequence[Card]) -> tuple[str, int, int | None, str, tuple[in
     return DIRECTIONS[direction], layer - 1, None if head == "mean" else head - 1, quantity, gap
 
 
+def caption(cards: Sequence[Card], direction: str, layer: int, head: int | None, quantity: str) -> str:
+    """The settings in words, for under a saved picture."""
+    which = "mean of heads" if head is None else f"head {head + 1}"
+    told = (f"layer {layer + 1}", direction.replace("_", " "), which, quantity)
+    return ", ".join([*(card.name for card in cards), *told])
+
+
 def panel(found: models.Explained, direction: str, layer: int, head: int | None, quantity: str) -> view.Panel:
     """What one checkpoint shows; a layer or head that it does not have is replaced by its last, and that is said."""
     card, said, trace = found.card, found.prediction, found.trace

@@ -124,20 +124,26 @@ def verify(card: Card) -> tuple[datetime, list[Check]]:
 
 
 def explain(card: Card, example: Example) -> Explained:
-    """Prediction and trace of an example, from memory where it has been asked before. Raises TriattnError."""
-    example.check()
-    device = choose()
-    key = (card.name, card.digest, device, example)
-    found = _kept().get(key)
-    if found is not None:
-        return found
-    bundle = load(card)
-    with _lock(device):
-        found = _kept().get(key)  # another session may have asked the same meanwhile
-        if found is None:
-            from triattn_core.explain import explain as run
+    """Prediction and trace of an example, from memory where it has been asked before. Raises TriattnError.
 
-            with memory_guard("these texts"):
-                found = Explained(card, *run(bundle, example))
-            _kept().put(key, found)
+    What takes more than a moment, which is loading, is said on the page.
+    """
+    example.check()
+    with st.spinner(f"Loading and running {card.name}"):
+        device = choose()
+        key = (card.name, card.digest, device, example)
+        found = _kept().get(key)
+        if found is None:
+            bundle = load(card)
+            with _lock(device):
+                # Another session may have asked the same meanwhile.
+                found = _kept().get(key) or _run(card, bundle, example)
+                _kept().put(key, found)
     return found
+
+
+def _run(card: Card, bundle: Bundle, example: Example) -> Explained:
+    from triattn_core.explain import explain as run
+
+    with memory_guard("these texts"):
+        return Explained(card, *run(bundle, example))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 
 import streamlit as st
+from streamlit.runtime.pages_manager import PagesManager
 
 from pages.common.errors import open_notices
 from triattn_core.views.palette import THEMES
@@ -100,10 +101,21 @@ def heading(title: str, sentence: str, intro: bool = False) -> None:
 
     `intro` is for the first page: more than a sentence, to be read.
     """
+    _through_app()
     variables = "".join(f"--t-{name.replace('_', '-')}:{value};" for name, value in colours().items())
     st.html(f"<style>:root{{{variables}}}{CSS}</style>")
     st.html(f'<div class="t-head{" t-intro" if intro else ""}"><h1>{escape(title)}</h1><p>{sentence}</p></div>')
     open_notices()
+
+
+def _through_app() -> None:
+    """Streamlit 1.67 runs a file in a folder named `pages` without app.py when a link to it is the first request.
+
+    That is its older kind of multipage app; it ends with the first call of `st.navigation`.  Here it ends at once.
+    """
+    if PagesManager.uses_pages_directory:
+        PagesManager.uses_pages_directory = False
+        st.rerun()
 
 
 def colour(mechanism: str) -> str:

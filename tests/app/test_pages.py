@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
 from triattn_core.shelf import VARIABLE, root, shelf
@@ -36,11 +37,10 @@ ODD = {
 
 def opened(page: str, **query: str) -> AppTest:
     """The page as a link with this query opens it."""
-    app = AppTest.from_file(APP, default_timeout=120)
+    app = AppTest.from_file(APP, default_timeout=110)
     for name, value in query.items():
         app.query_params[name] = value
-    app.run()
-    return app.switch_page(f"pages/{page}.py").run() if page != "home" else app
+    return (app if page == "home" else app.switch_page(f"pages/{page}.py")).run()
 
 
 def texts(app: AppTest) -> str:
@@ -58,6 +58,12 @@ def test_every_page_opens_on_a_worked_example(page: str) -> None:
     if page in MODEL_PAGES:
         assert [box.value for box in app.text_input][:2] == [pairs.examples()[0].text_a, pairs.examples()[0].text_b]
         assert SAYS in texts(app)
+
+
+def test_a_link_as_the_first_request_of_a_server_goes_through_app() -> None:
+    app = opened("checkpoints")
+    assert PagesManager.uses_pages_directory is False
+    assert not app.exception
 
 
 @pytest.mark.parametrize("page", MODEL_PAGES)

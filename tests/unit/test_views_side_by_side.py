@@ -80,10 +80,10 @@ def test_labels_are_the_untouched_text():
 
 def test_the_caption_says_what_was_done_to_the_cube():
     for quantity, words in (("weight", ["1/5", "summed over context"]), ("relevance", ["centred", "log-sum-exp"])):
-        caption = " ".join(view.figure(*three(quantity), TEXTS, (0, 0)).payload["caption"])
+        caption = " ".join(view.figure(*three(quantity), TEXTS, (0, 0)).payload["lines"])
         assert all(word in caption for word in words)
     panels = three()[0][:2]
-    assert "Tri" not in " ".join(view.figure(panels, gap_of(panels), TEXTS, (0, 0)).payload["caption"])
+    assert "Tri" not in " ".join(view.figure(panels, gap_of(panels), TEXTS, (0, 0)).payload["lines"])
 
 
 def test_rounding_of_float32_is_no_difference():

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from triattn_core.views.palette import FONTS
 
+DRAWING = ("scales.js", "draw.js", "export.js")
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -79,5 +80,7 @@ class Canvas:
 
 @cache
 def script(*names: str) -> str:
-    """The named files of this folder, one after the other."""
-    return "\n".join((Path(__file__).parent / name).read_text(encoding="utf-8") for name in names)
+    """The named files of this folder, one after the other; scripts with the shared drawing files before them."""
+    shared = DRAWING if names[0].endswith(".js") else ()
+    files = dict.fromkeys([*shared, *names])
+    return "\n".join((Path(__file__).parent / name).read_text(encoding="utf-8") for name in files)

@@ -19,7 +19,7 @@ from triattn_core.views.palette import LogScale, SignedScale, centred, pack, sca
 from triattn_core.views.strongest import joined, label, picked, strongest, twin, visible
 
 NEEDS = ("query", "key", "context")
-SCRIPTS = ("draw.js", "export.js", "inspector.js", "cube.js", "explore.js")
+SCRIPTS = ("inspector.js", "cube.js", "explore.js")
 TRIPLES = 100  # how many the key "n" walks through; the inspector lists the first of them
 
 

@@ -63,7 +63,7 @@ function tokenCell(tokens, i) {
 
 function triplesTable(payload, choose) {
   const { cells: found, share, value } = payload.triples, listed = found.slice(0, TRIPLES_LISTED);
-  const shares = share[0] !== null, sizes = payload.quantity === "weight" ? share : value, top = Math.max(...sizes.map(Math.abs), 1e-30);
+  const shares = share[0] !== null, sizes = shares ? share : value, top = Math.max(...sizes.map(Math.abs), 1e-30);
   const head = make("tr", {}, make("th", { scope: "col", "aria-label": "rank" }), ...AXES.map((axis) => make("th", { scope: "col", class: "ink " + axis, style: "font-weight:400" }, axis)),
     make("th", { "aria-hidden": "true" }), make("th", { scope: "col", "aria-label": shares ? "share of all mass" : "value" }));
   const rows = listed.map((cell, n) => {

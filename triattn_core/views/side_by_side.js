@@ -96,8 +96,10 @@ function mount(root, payload, host = {}) {
   wish.addEventListener("change", dress);
   window.addEventListener("triattn-exact", receive);
   document.fonts?.ready.then(() => { layout = null; ask(); });
-  const stopExport = onExport(host.key, (format, name) =>
-    saveFigure(format, name, layout.width, layout.height, theme.page, (ctx) => paintAll(ctx, data, layout, theme, { ...state, hover: null })));
+  const stopExport = onExport(host.key, (format, name) => saveFigure(format, name, layout.width, layout.height + 22, theme.page, (ctx) => {
+    paintAll(ctx, data, layout, theme, { ...state, hover: null });
+    text(ctx, data.caption, 0, layout.height + 14, theme.muted, { size: 12, theme, room: layout.width });
+  }));
   kept.stop = () => {
     clearTimeout(timer);
     cancelAnimationFrame(asked);

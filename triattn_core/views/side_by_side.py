@@ -23,7 +23,7 @@ NOTES = {
     "weight": {"bi": "two-way", "cbi": "context added", "tri": "three-way, Σ context"},
     "relevance": {"bi": "two-way", "cbi": "context added", "tri": "three-way, joined"},
 }
-SCRIPTS = ("draw.js", "export.js", "side_by_side_maps.js", "side_by_side_table.js", "side_by_side.js")
+SCRIPTS = ("side_by_side_maps.js", "side_by_side_table.js", "side_by_side.js")
 
 
 @dataclass(frozen=True)
@@ -107,11 +107,13 @@ def scale_of(panels: Sequence[Panel]) -> Scale:
     return SignedScale.of(np.where(np.isfinite(values), values, 0.0))
 
 
-def figure(panels: Sequence[Panel], gap: Gap | None, texts: Mapping[str, str], cell: tuple[int, int]) -> Canvas:
+def figure(
+    panels: Sequence[Panel], gap: Gap | None, texts: Mapping[str, str], cell: tuple[int, int], caption: str = ""
+) -> Canvas:
     """The canvas of two to four panels with the same tokens.
 
-    `cell` is the (query, key) that is chosen at first.  Raises TraceError for another number of panels, and where
-    their tokens differ.
+    `cell` is the (query, key) that is chosen at first; `caption` stands under what is saved.
+    Raises TraceError for another number of panels.
     """
     if not FEWEST <= len(panels) <= MOST:
         raise TraceError(f"{FEWEST} to {MOST} maps stand side by side, got {len(panels)}")
@@ -126,7 +128,8 @@ def figure(panels: Sequence[Panel], gap: Gap | None, texts: Mapping[str, str], c
         "axes": axes,
         "panels": [_panel(panel, title, scale, quantity) for panel, title in zip(panels, names)],
         "scale": scale_payload(scale),
-        "caption": _caption(panels, quantity, keys),
+        "lines": _lines(panels, quantity, keys),
+        "caption": caption,
         "gap": _gap(gap, names, panels, quantity) if gap else None,
         "cell": list(cell),
         "alt": alt(panels, gap),
@@ -175,7 +178,7 @@ def _gap(gap: Gap, names: Sequence[str], panels: Sequence[Panel], quantity: str)
     }
 
 
-def _caption(panels: Sequence[Panel], quantity: str, keys: int) -> list[str]:
+def _lines(panels: Sequence[Panel], quantity: str, keys: int) -> list[str]:
     tri = any(panel.mechanism == "tri" for panel in panels)
     if quantity == "weight":
         return [

@@ -183,7 +183,7 @@ function paintScales(ctx, layout, data, theme, state) {
   colourBar(ctx, x, y, wide, data.scale, state.tables[data.scale.kind], theme);
   const left = stacked ? x : x + wide + GUTTER, top = stacked ? y + 70 : y + 4;
   const fits = stacked ? room : (data.gap ? gapX : layout.width) - left - GUTTER;
-  if (fits > 90) data.caption.forEach((line, i) => text(ctx, line, left, top + 18 * i, theme.muted, { theme, room: fits }));
-  const below = top + 18 * data.caption.length + 22;
+  if (fits > 90) data.lines.forEach((line, i) => text(ctx, line, left, top + 18 * i, theme.muted, { theme, room: fits }));
+  const below = top + 18 * data.lines.length + 22;
   if (data.gap) colourBar(ctx, stacked ? x : gapX, stacked ? below : y, wide, data.gap.scale, state.tables.signed, theme, { pointer });
 }
