@@ -46,6 +46,7 @@ def explore(found: models.Explained, choice: Choice, hide: bool) -> None:
     canvas = figure(trace, found.card.digest, texts, choice.query(), hide)
     key = explorer.key("cube", *texts, choice.site.split("/")[1])
     at = explorer.cell(key, explorer.show(canvas, key), *cube.places(canvas))
+    st.session_state["shown_cell"].update(at=at)
     numbers = cell.read(trace, choice, dict(zip(cube.NEEDS, at)))
     explorer.answer(key, {"cell": at, "stamp": canvas.payload["stamp"], "numbers": numbers})
     size = canvas.payload["cells"]
@@ -86,11 +87,13 @@ with shown():
     found = models.explain(card, pair)
 with says:
     inputs.prediction(found)
+# What is saved opens on the chosen cell: the fragment writes it here, the download reads it when it is asked for.
+spot = st.session_state.setdefault("shown_cell", {})
 with tail:
     export.menu(
         f"cube-{choice.site.replace('/', '-')}",
         explorer.key("cube", *found.trace.texts.values(), choice.site.split("/")[1]),
-        lambda: cube.figure(found.trace, choice, hide),
+        lambda: cube.figure(found.trace, choice, hide, at=spot.get("at")),
         lambda: strongest(found.trace, choice, hide_special=hide),
         found.trace,
     )

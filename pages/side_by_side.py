@@ -12,6 +12,7 @@ from triattn_core.analysis import compare
 from triattn_core.axes import MECHANISMS
 from triattn_core.trace import AttentionTrace
 from triattn_core.views import side_by_side as view
+from triattn_core.views.canvas import Canvas
 
 LEAD = (
     'One pair under several mechanisms, on one colour scale. Each row shares out one <b class="t-query">query</b> '
@@ -33,9 +34,10 @@ def says(panels, found) -> None:
 
 
 @st.fragment
-def explore(canvas, key: str, known, first) -> None:
-    """The figure: a click runs this alone, to put the chosen cell into the URL."""
-    explorer.answer(key, {"cell": explorer.cell(key, explorer.show(canvas, key), known, first)})
+def explore(canvas: Canvas, key: str, known: list[range], at: list[int]) -> None:
+    """The figure: a click runs this alone, to put the chosen cell into the URL and into `at`, for what is saved."""
+    at[:] = explorer.cell(key, explorer.show(canvas, key), known, canvas.payload["cell"])
+    explorer.answer(key, {"cell": list(at)})
 
 
 style.heading("Side by side", LEAD)
@@ -60,7 +62,7 @@ with shown():
     values = compare.difference(panels[left].drawn, panels[right].drawn)
     gap = view.Gap(left, right, values, compare.jensen_shannon(panels[left].weights, panels[right].weights))
 texts, first = dict(found[0].trace.texts), view.first_cell(panels, gap)
-caption = compared.caption(chosen, *choice)
+caption, at = compared.caption(chosen, *choice), list(first)
 known, key = [range(size) for size in panels[0].drawn.shape], explorer.key("side", *texts.values(), choice[0])
 with said:
     says(panels, found)
@@ -69,8 +71,8 @@ with tail:
     export.menu(
         "side-by-side",
         key,
-        lambda: view.figure(panels, gap, texts, tuple(explorer.cell(key, None, known, first)), caption),
+        lambda: view.figure(panels, gap, texts, tuple(at), caption),
         lambda: view.table(panels, gap, texts),
         AttentionTrace(whole, texts, {"checkpoints": ", ".join(one.card.name for one in found)}),
     )
-explore(view.figure(panels, gap, texts, first, caption), key, known, first)
+explore(view.figure(panels, gap, texts, first, caption), key, known, at)

@@ -48,11 +48,16 @@ def language(card: Card) -> str:
     return LANGUAGES.get(name, name)
 
 
-def data(card: Card) -> str:
-    """Name of the data set that it is measured on."""
+def data_folder(card: Card) -> str:
+    """Folder of the data set that it is measured on: `quora`."""
     told = card.config.get("data")
     name = str(told.get("test") or told.get("dev") or "") if isinstance(told, Mapping) else str(told or "")
-    return SETS.get(name.partition("/")[0], name.partition("/")[0])
+    return name.partition("/")[0]
+
+
+def data(card: Card) -> str:
+    """Name of the data set that it is measured on."""
+    return SETS.get(data_folder(card), data_folder(card))
 
 
 def metric(card: Card) -> str:
@@ -105,13 +110,16 @@ def encoder(card: Card) -> Path | None:
 
 
 def seen(card: Card) -> tuple[Source, ...]:
-    """What the start weights had read before training, as the records of the encoder say; empty where they do not."""
-    folder = encoder(card)
+    """What the start weights had read before training, as the records of the encoder say; empty where they do not.
+
+    `set` of a record names the folders of the data sets that were cut from the same source.
+    """
+    folder, own = encoder(card), data_folder(card)
     try:
         told = json.loads((folder / "metrics.json").read_text("utf-8"))["start_had_seen"] if folder else []
-        own = data(card).lower()
-        return tuple(Source(one["name"], one.get("what", ""), bool(own) and own in one["name"].lower()) for one in told)
-    except (OSError, ValueError, KeyError, TypeError):
+        sets = [one.get("set", "").replace(",", " ").split() for one in told]
+        return tuple(Source(one["name"], one.get("what", ""), own in of) for one, of in zip(told, sets))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return ()
 
 

@@ -123,7 +123,7 @@ def sources(card: Card) -> str:
     had = records.seen(card)
     lines = "".join(
         f'<tr class="{"t-mark" if one.of_test else ""}"><td>{escape(one.name)}</td>'
-        f'<td class="r t-muted">{escape(one.what)}</td></tr>'
+        f'<td class="t-muted">{escape(one.what)}</td></tr>'
         for one in had
     )
     said = "Not recorded." if not had else ""
@@ -132,7 +132,7 @@ def sources(card: Card) -> str:
             "Its start weights had read the source of the test set: the score may flatter. "
             "Models that start from the same weights may be compared."
         )
-    table = f'<table class="t-facts">{lines}</table>' if lines else ""
+    table = f'<table class="t-facts t-sources">{lines}</table>'
     return section("What its start weights had read") + table + f'<p class="t-note">{said}</p>'
 
 
@@ -173,15 +173,15 @@ def _shown(setting: object) -> str:
     return "none" if setting is None else escape(text)
 
 
-def checks(when: datetime, found: Sequence[Check]) -> str:
+def checks(name: str, when: datetime, found: Sequence[Check]) -> str:
     """HTML: what a verification found, line by line."""
     rows = "".join(
         f'<tr class="{"" if one.good else "t-mark"}"><td class="t-muted">{escape(one.name)}</td>'
         f'<td>{escape(one.found)}</td><td class="r"><b>{_verdict(one)}</b></td></tr>'
         for one in found
     )
-    title = "Verified" if all(one.good for one in found) else "Not as recorded"
-    return section(title, f"{when:%d %b, %H:%M}") + f'<table class="t-facts">{rows}</table>'
+    title = "is as recorded" if all(one.good for one in found) else "is not as recorded"
+    return section(f"{name} {title}", f"{when:%d %b, %H:%M}") + f'<table class="t-facts">{rows}</table>'
 
 
 def _verdict(check: Check) -> str:

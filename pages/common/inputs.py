@@ -31,7 +31,7 @@ def pair() -> pairs.Example:
     for name, text in zip("ab", texts):
         whole = max(len(text), st.session_state.pop(f"whole_{name}", 0))
         if whole > LIMIT:
-            notice(f"Sentence {name.upper()} has {whole:,} characters: only the first {LIMIT:,} are read.")
+            notice(f"Sentence {name.upper()} has {whole:,} characters: only the first {LIMIT:,} are kept.")
     texts = [text[:LIMIT] for text in texts]
     return next((one for one in known if [one.text_a, one.text_b] == texts), pairs.Example(*texts))
 

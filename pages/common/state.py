@@ -33,11 +33,14 @@ def segments(
 
 
 def settle(label: str, options: Sequence[Any], key: str, default: int, show: Callable[[Any], str]) -> None:
-    """Before the widget is made: says what of the URL is of no use, and forgets a choice no longer offered."""
+    """Before the widget is made: says what of the URL is of no use, and replaces a choice no longer offered."""
     asked, texts = st.query_params.get(key), [show(option) for option in options]
     if asked is not None and asked not in texts:
         hint = choices(asked[:60], texts)
         asked = asked if len(asked) <= 60 else asked[:60] + "…"
         notice(f"The link asks for {label.lower()} {asked!r}; {hint}. Shown instead: {texts[default]}.")
-    if key in st.session_state and st.session_state[key] not in options:
-        del st.session_state[key]
+    current = st.session_state.get(key)
+    if key in st.session_state and current not in options:
+        # The same by name, such as a checkpoint measured anew; deleting it would leave the old choice on the screen.
+        same = [option for option, text in zip(options, texts) if current is not None and text == show(current)]
+        st.session_state[key] = same[0] if same else options[default]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from html import escape
+from pathlib import Path
+from runpy import run_path
 
 import streamlit as st
 from streamlit.runtime.pages_manager import PagesManager
@@ -10,6 +12,7 @@ from streamlit.runtime.pages_manager import PagesManager
 from pages.common.errors import open_notices
 from triattn_core.views.palette import THEMES
 
+APP = Path(__file__).parents[2] / "app.py"
 CSS = """
 .stAppHeader {height: 41px; min-height: 41px; border-bottom: 1px solid var(--t-hairline)}
 .stAppHeader .stAppToolbar {padding-top: 0; padding-bottom: 0; min-height: 40px; height: 40px}
@@ -53,7 +56,9 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-facts {border-collapse: collapse; width: 100%; font-size: 13px; font-variant-numeric: tabular-nums}
 .t-facts td {padding: 1px 12px 1px 0; vertical-align: top} .t-facts td:last-child {padding-right: 0}
 .t-facts {max-width: 560px} .t-facts .r {text-align: right}
-.t-mark td {background: var(--t-query-mark)} .t-mark td:first-child {font-weight: 600; padding-left: 5px}
+.t-sources {max-width: none} .t-sources td:first-child {white-space: nowrap; width: 1%; padding-right: 24px}
+.t-mark td {background: var(--t-query-mark)} .t-mark td.t-muted {color: var(--t-text)}
+.t-mark td:first-child {font-weight: 600; padding-left: 5px}
 .t-code {font-family: 'Source Code', monospace; font-size: 12.5px}
 .t-card {border-top: 3px solid; padding-top: 8px}
 .t-card h2 {font-size: 17px; font-weight: 600; padding: 0 0 2px; margin: 0}
@@ -111,11 +116,11 @@ def heading(title: str, sentence: str, intro: bool = False) -> None:
 def _through_app() -> None:
     """Streamlit 1.67 runs a file in a folder named `pages` without app.py when a link to it is the first request.
 
-    That is its older kind of multipage app; it ends with the first call of `st.navigation`.  Here it ends at once.
+    That is its older kind of multipage app, and ends with the first call of `st.navigation`: in app.py, run here.
     """
     if PagesManager.uses_pages_directory:
-        PagesManager.uses_pages_directory = False
-        st.rerun()
+        run_path(str(APP))
+        st.stop()
 
 
 def colour(mechanism: str) -> str:

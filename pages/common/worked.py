@@ -131,9 +131,10 @@ def place(worked: Worked, column: DeltaGenerator) -> Callable[[], None]:
     def fill() -> None:
         try:
             drawn, said = worked.draw("dark" if style.dark() else "light")
+            slot.html(f'<div class="t-thumb">{drawn}</div>')
         except TriattnError as error:
-            drawn, said = "", escape(str(error))
-        slot.html(f'<div class="t-thumb">{drawn}</div>')
+            said = escape(str(error))
+            slot.empty()
         finding.html(f'<p class="t-note">{said}</p>')
 
     return fill

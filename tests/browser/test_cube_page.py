@@ -172,11 +172,11 @@ def test_the_page_shows_the_exact_numbers_of_the_cell_in_its_link(page, app):
     from triattn_core.tasks import pairs
 
     name = tri_checkpoint()
-    link = {**PAIR, "checkpoint": name, "layer": 1, "head": 3, "direction": "B over A", "cell": "2.1.5"}
+    link = {**PAIR, "checkpoint": name, "layer": 1, "head": 2, "direction": "B over A", "cell": "2.1.5"}
     page.goto(f"{app}/cube?{urlencode(link)}")
     settled(page, "2.1.5")
     _, trace = explain.explain(checkpoint.load(name), pairs.Example(PAIR["a"], PAIR["b"]))
-    choice = Choice("layer.0/b_over_a/weight", index=(("head", 2),))
+    choice = Choice("layer.0/b_over_a/weight", index=(("head", 1),))
     numbers = cell.read(trace, choice, {"query": 2, "key": 1, "context": 5})
     assert number(page.locator(".triattn .value strong").inner_text()) == pytest.approx(numbers["weight"], rel=6e-3)
     assert number(facts(page)["relevance"]) == pytest.approx(numbers["relevance"], abs=6e-3)
@@ -211,10 +211,9 @@ def test_from_enter_to_drawn(page, app):
     settled(page)
     field = page.get_by_label("Sentence A")
     field.fill("Why do cats sleep for so many hours of every single day, and should I worry about it now?")
-    page.evaluate("document.querySelector('.triattn canvas').dataset.exact = 'old'")
     started = time.perf_counter()
     field.press("Enter")
-    page.wait_for_selector(f'{CANVAS}[data-exact="true"]')
+    page.wait_for_selector(f'{CANVAS}[aria-label*="cats"][data-exact="true"]')
     took = time.perf_counter() - started
     print(f"\nfrom Enter to drawn with exact numbers: {took:.2f} s")
     assert took < 15  # 1.5 s on two quiet cores

@@ -72,7 +72,8 @@ def test_a_trace_says_what_it_is(world, mechanism, tmp_path):
     assert weight.sizes == (sizes | {"context": 15} if mechanism == "tri" else sizes)
     np.testing.assert_allclose(weight.sum(weight.attrs["sums_over"].split(",")), 1, atol=1e-6)
     for axis in ("query", "key"):
-        for text, start, end, token in zip(*(weight[f"{axis}_{name}"].values for name in ("text", "start", "end", "token"))):
+        names = ("text", "start", "end", "token")
+        for text, start, end, token in zip(*(weight[f"{axis}_{name}"].values for name in names)):
             assert trace.texts[text][start:end] == token.removeprefix("##")
     trace.save(tmp_path / "t.nc")
     again = AttentionTrace.load(tmp_path / "t.nc")
@@ -120,7 +121,8 @@ def test_an_encoder_that_is_nowhere_is_named(world):
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "message"), [("", "x", "Sentence A is empty"), ("x", " \n", "Sentence B is empty"), ("\x00\x01", "x", "A")]
+    ("a", "b", "message"),
+    [("", "x", "Sentence A is empty"), ("x", " \n", "Sentence B is empty"), ("\x00\x01", "x", "Sentence A has no")],
 )
 def test_an_empty_sentence_is_refused_in_one_line(world, a, b, message):
     with pytest.raises(InputError, match=message) as caught:
@@ -129,7 +131,8 @@ def test_an_empty_sentence_is_refused_in_one_line(world, a, b, message):
 
 
 @pytest.mark.parametrize(
-    "text", ["x" * 100_000, "<script>alert(1)</script>" * 4000, "🙂👍🏽", "שלום עולם", "看电影", "a", "\u202ethe car\x07", "￿"]
+    "text",
+    ["x" * 100_000, "<script>alert(1)</script>" * 4000, "🙂👍🏽", "שלום עולם", "看电影", "a", "\u202ethe car\x07", "￿"],
 )
 def test_strange_text_gives_a_result(world, text):
     prediction, trace = explain(load("small-tri"), pairs.Example(text, text))

@@ -60,6 +60,14 @@ def test_log_scale_of_equal_weights_and_of_nothing():
     assert LogScale.of(np.zeros(0), 0).high == 1
 
 
+def test_fitted_scale_shows_diffuse_maps_and_leaves_peaked_ones_alone():
+    peaked, diffuse = np.array([0.7, 0.0001, 0.2999]), np.array([0.1, 0.2, 0.7])
+    assert LogScale.fit(peaked, 3) == LogScale.of(peaked, 3)
+    assert LogScale.fit(diffuse, 3).levels(diffuse)[[0, 2]].tolist() == [0, 255]
+    flat = LogScale.fit(np.full(5, 0.2), 5)
+    assert flat.levels(np.array([0.2])) in (127, 128) and flat.high / flat.low == pytest.approx(4)
+
+
 @pytest.mark.parametrize("power", [0.5, 1.0])
 def test_signed_scale_keeps_zero_exact_and_sides_apart(power):
     scale = SignedScale.of(np.array([-3.0, 1.0, np.inf]), power)

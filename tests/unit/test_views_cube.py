@@ -64,7 +64,7 @@ def unpack(packed: str, kind: str, *shape: int) -> np.ndarray:
 def test_levels_are_the_weights_of_the_chosen_head(trace, choice):
     payload = cube.figure(trace, choice, exact=False).payload
     weights = trace.pick(choice).values
-    scale = LogScale.of(weights, 2 * 8)
+    scale = LogScale.fit(weights, 2 * 8)
     assert "exact" not in payload and payload["cells"] == 3 * 2 * 8
     np.testing.assert_array_equal(unpack(payload["levels"], "u1", 3, 2, 8), scale.levels(weights))
 

@@ -41,9 +41,9 @@ def two_way(site: xr.DataArray, head: int | None = None) -> xr.DataArray:
         if not 0 <= head < site.sizes["head"]:
             raise TraceError(f"head {head} is outside 0…{site.sizes['head'] - 1}")
         site = site.isel(head=head)
-    site = site.astype(np.float64)
     if "context" in site.dims:
-        site = site.sum("context") if quantity == "weight" else _logsumexp(site)
+        site = site.sum("context", dtype=np.float64) if quantity == "weight" else _logsumexp(site.astype(np.float64))
+    site = site.astype(np.float64)
     if quantity == "relevance":
         site = centred(site)
     if "head" in site.dims:
@@ -58,7 +58,7 @@ def _logsumexp(site: xr.DataArray) -> xr.DataArray:
 
 
 def centred(relevance: xr.DataArray) -> xr.DataArray:
-    """R[…,n,i] - mean_i R[…,n,i] over the finite cells; masked cells stay -inf, a row without a finite cell is zeros."""
+    """R[…,n,i] - mean_i R[…,n,i] over the finite cells; masked cells stay -inf, a row without others is zeros."""
     known = np.isfinite(relevance)
     count = known.sum("key")
     mean = relevance.where(known, 0.0).sum("key") / count.clip(min=1)
@@ -97,7 +97,7 @@ def _tokens(array: xr.DataArray, axis: str) -> list[str]:
 
 
 def _shares(weights: xr.DataArray) -> np.ndarray:
-    """Rows [query, key] divided by their sum, so that float error does not reach the logarithms; zero rows stay zero."""
+    """Rows [query, key] divided by their sum: float error must not reach the logarithms; zero rows stay zero."""
     rows = np.clip(np.nan_to_num(weights.transpose(*AXES).values.astype(np.float64)), 0.0, None)
     total = rows.sum(axis=1, keepdims=True)
     return np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
@@ -132,9 +132,9 @@ def _relative(shares: np.ndarray, middle: np.ndarray) -> np.ndarray:
 
 
 def rank(weights: xr.DataArray) -> np.ndarray:
-    """[query, key], integer: 1 + the number of keys of the same query with a greater weight; ties share the better rank.
+    """[query, key], integer: 1 + the number of keys of the same query with a greater weight, 0 in a row of zeros.
 
-    0 in a row that holds nothing.
+    Ties share the better rank.
     """
     rows = weights.transpose(*AXES).values
     above = (rows[:, None, :] > rows[:, :, None]).sum(axis=2)

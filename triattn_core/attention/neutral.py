@@ -21,7 +21,7 @@ def with_neutral(
 
 def at_least_one(
     context: Float[Tensor, "B J h"], keep: Bool[Tensor, "B J"]
-) -> tuple[Float[Tensor, "B J1 h"], Bool[Tensor, "B J1"], Bool[Tensor, "B"]]:
+) -> tuple[Float[Tensor, "B J1 h"], Bool[Tensor, "B J1"], Bool[Tensor, " B"]]:
     """Context with a place for the neutral element: `(context, keep, has_context)`.
 
     Where no row of the batch has any context token (J = 0), one place is made; in a row without a real token the

@@ -43,7 +43,7 @@ class Example:
             if not isinstance(row.get(field), str):
                 raise DataError(f"{where}: field {field!r} must be text, got {row.get(field)!r:.40}")
         label = row.get("label")
-        if label is not None and (isinstance(label, bool) or label not in (0, 1)):
+        if label is not None and (type(label) is not int or label not in (0, 1)):
             raise DataError(f"{where}: field 'label' must be 0 or 1, got {label!r:.40}")
         return cls(row["text_a"], row["text_b"], label, str(row.get("id", "")))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, dict]]:
             where = f"{path}:{number}"
             try:
                 line = file.readline(LINE_LIMIT)
-            except (OSError, EOFError, UnicodeDecodeError) as error:
+            except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
                 raise DataError(f"{where}: not UTF-8 JSON Lines ({error})") from None
             if not line:
                 return
@@ -35,7 +36,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, dict]]:
                 continue
             try:
                 row = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise DataError(f"{where}: not JSON ({error})") from None
             if not isinstance(row, dict):
                 raise DataError(f"{where}: expected an object, got {type(row).__name__}")
@@ -46,7 +47,7 @@ def read_json(path: Path) -> dict:
     """The one object of a JSON file. Raises DataError with the file."""
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path}: not a JSON file ({error})") from None
     if not isinstance(found, dict):
         raise DataError(f"{path}: expected an object, got {type(found).__name__}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ import tokenizers
 
 from triattn_core.errors import CheckpointError
 
+HALVES = re.compile("[\ud800-\udfff]")  # of characters, alone: broken text has them, and no encoder takes them
 SPECIAL = {"cls": "[CLS]", "sep": "[SEP]", "pad": "[PAD]", "unk": "[UNK]", "mask": "[MASK]"}
 
 
@@ -39,6 +41,7 @@ class Tokenizer:
             raise CheckpointError(f"{path}: not a tokenizer file ({error}); copy it anew") from None
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
+        self._tokenizer.encode_special_tokens = True  # "[SEP]" in a sentence is five characters of text
         self.special: dict[str, int] = {}
         for name, string in SPECIAL.items():
             number = self._tokenizer.token_to_id(string)
@@ -52,11 +55,15 @@ class Tokenizer:
     def encode(self, texts: Sequence[str], limit: int) -> list[Tokens]:
         """Tokens of each text, at most `limit` each, without special tokens."""
         # A word piece has at least one character, but white space has none: cut generously before tokenizing.
-        found = self._tokenizer.encode_batch([text[: 50 * limit + 1000] for text in texts], add_special_tokens=False)
-        return [self._tokens(text, one, limit) for text, one in zip(texts, found)]
+        window = 50 * limit + 1000
+        read = [HALVES.sub("\ufffd", text[:window]) for text in texts]
+        found = self._tokenizer.encode_batch(read, add_special_tokens=False)
+        return [self._tokens(text, one, limit, len(text) > window) for text, one in zip(texts, found)]
 
     @staticmethod
-    def _tokens(text: str, one: tokenizers.Encoding, limit: int) -> Tokens:
+    def _tokens(text: str, one: tokenizers.Encoding, limit: int, longer: bool) -> Tokens:
         spans = tuple(one.offsets[:limit])
-        cut = len(text[spans[-1][1] :].strip()) if spans else len(text.strip())
+        # What stands after the last token may have none of its own (a joiner, a control character): that is not cut.
+        rest = text[spans[-1][1] if spans else 0 :] if longer or len(one.ids) > limit else ""
+        cut = len(rest.strip())
         return Tokens(tuple(one.ids[:limit]), tuple(one.tokens[:limit]), spans, cut)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from triattn_core.tasks import TASKS
 from triattn_core.text.rows import rows_file
 from triattn_core.training.card import checkpoint_card, encoder_card
 from triattn_core.training.encoder import finish_encoder, post_train
-from triattn_core.training.loop import Event
+from triattn_core.training.loop import Event, seconds
 from triattn_core.training.tan import history, train_tan
 from triattn_core.verify import example_record
 
@@ -28,7 +27,6 @@ def train(path: Path, data: Path, runs: Path, resume: bool, command: str) -> Ite
     """Train what `path` describes; the result stands beside it. Raises ConfigError for a file that is neither."""
     recipe = _kind(path)
     accelerator = Accelerator(mixed_precision=recipe.get("precision", "no"))
-    started = time.monotonic()
     runs = runs.resolve()
     if recipe["kind"] == "encoder":
         run = runs / path.parent.name
@@ -40,11 +38,10 @@ def train(path: Path, data: Path, runs: Path, resume: bool, command: str) -> Ite
     config = read_config(path)
     yield from train_tan(config, path.parent, data, runs, resume, accelerator)
     if accelerator.is_main_process:
-        seconds = time.monotonic() - started
-        yield record_metrics(path.parent, config, data, runs / path.parent.name, seconds, command)
+        yield record_metrics(path.parent, config, data, runs / path.parent.name, command)
 
 
-def record_metrics(folder: Path, config: Config, data: Path, run: Path, seconds: float, command: str) -> Event:
+def record_metrics(folder: Path, config: Config, data: Path, run: Path, command: str) -> Event:
     """Measures dev and test with the checkpoint as it stands on disk; writes metrics.json."""
     bundle, task = load(folder), TASKS[config.task]
     rows = history(run)
@@ -62,7 +59,7 @@ def record_metrics(folder: Path, config: Config, data: Path, run: Path, seconds:
         "best_step": best.get("step"),
         "epochs": config.training.epochs,
         "parameters": sum(p.numel() for p in bundle.tan.parameters()),
-        "seconds": round(seconds),
+        "seconds": round(seconds(run)),
         "machine": machine(),
         "command": command,
         "history": rows,

@@ -177,7 +177,7 @@ def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: A
 
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
         number, chosen, _ = steps[step]
-        mine = chosen[accelerator.process_index :: accelerator.num_processes]
+        mine = plan.share(chosen, accelerator.process_index, accelerator.num_processes)
         ids, types, keep, labels = collate([stages[number][i] for i in mine], tokenizer)
         ids_shown, hidden = mask(ids, tokenizer, recipe["stages"][number]["mask"])
         device = accelerator.device

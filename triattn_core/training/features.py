@@ -44,8 +44,8 @@ class Features:
 
     @property
     def lengths(self) -> np.ndarray:
-        """Context tokens of each example."""
-        return np.diff(self.ends["context"])
+        """Query and key tokens of each example: [examples, 2]."""
+        return np.stack([np.diff(self.ends["query"]), np.diff(self.ends["key"])], axis=1)
 
     def batch(self, rows: np.ndarray, device: str | torch.device) -> tuple[Encoded, Tensor]:
         """The encoded examples of `rows`, padded, in float32, and their labels [B]."""

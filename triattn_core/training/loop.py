@@ -75,14 +75,16 @@ def fit(job: Job, run: Path, accelerator: Accelerator, every: int = 200, resume:
     if accelerator.is_main_process:
         _prepare(run, resume)
     accelerator.wait_for_everyone()
-    for event in _steps(job, run, accelerator, every, resume):
+    for event in _steps(job, run, accelerator, every, resume, seconds(run)):
         if accelerator.is_main_process:
             with open(run / LOG, "a", encoding="utf-8") as file:
                 file.write(event.line() + "\n")
         yield event
 
 
-def _steps(job: Job, run: Path, accelerator: Accelerator, every: int, resume: bool) -> Iterator[Event]:
+def _steps(
+    job: Job, run: Path, accelerator: Accelerator, every: int, resume: bool, before: float
+) -> Iterator[Event]:
     module, optimizer = accelerator.prepare(job.module, optimizer_for(job.module, job.weight_decay))
     first = _load(accelerator, run) if resume else 0
     started = time.monotonic()
@@ -106,7 +108,8 @@ def _steps(job: Job, run: Path, accelerator: Accelerator, every: int, resume: bo
                 yield Event("metric", done, job.steps, found)
         if done % every == 0 or done == job.steps or done in job.milestones:
             _save(accelerator, run, done)
-            yield Event("saved", done, job.steps, {})
+            spent = before + time.monotonic() - started
+            yield Event("saved", done, job.steps, {"seconds": round(spent, 1)})
 
 
 def _prepare(run: Path, resume: bool) -> None:
@@ -131,6 +134,11 @@ def events(run: Path) -> list[dict]:
     log = run / LOG
     whole = log.read_bytes().rpartition(b"\n")[0] if log.is_file() else b""
     return [json.loads(line) for line in whole.splitlines()]
+
+
+def seconds(run: Path) -> float:
+    """Time a run has trained, resumed parts together."""
+    return max((event["values"].get("seconds", 0.0) for event in events(run)), default=0.0)
 
 
 def last_state(run: Path) -> Path:

@@ -34,7 +34,7 @@ def negatives(vectors: np.ndarray, pairs: Sequence[tuple[int, int]], seed: int) 
     for start in range(0, len(pairs), 512):
         left = np.array([pair[0] for pair in pairs[start : start + 512]])
         cosine = vectors[left] @ vectors.T
-        near = np.argpartition(-cosine, NEAREST, axis=1)[:, :NEAREST]
+        near = np.argpartition(-cosine, min(NEAREST, len(vectors) - 1), axis=1)[:, :NEAREST]
         for row, question in enumerate(left):
             fit = [
                 other

@@ -5,24 +5,32 @@ from __future__ import annotations
 import numpy as np
 
 WINDOW = 50  # batches sorted by length together: little padding, still nearly random
+GROUP = 12  # batches of like first length that are sorted by the second
 
 
-def batches(lengths: np.ndarray, size: int, seed: int, epoch: int) -> list[np.ndarray]:
-    """Row indices per batch for one epoch, rows of like length together, batches in random order."""
+def batches(lengths: np.ndarray, size: int, seed: int, epoch: int, window: int = WINDOW) -> list[np.ndarray]:
+    """Row indices per batch for one epoch, rows of like length together, batches in random order.
+
+    lengths: [rows], or [rows, 2] where two lengths decide the cost (a cube's query and key).
+    """
     rng = np.random.default_rng((seed, epoch))
-    order = rng.permutation(len(lengths))
+    lengths = lengths.reshape(len(lengths), -1)
     found = []
-    for start in range(0, len(order), size * WINDOW):
-        window = order[start : start + size * WINDOW]
-        window = window[np.argsort(lengths[window], kind="stable")]
-        found += [window[i : i + size] for i in range(0, len(window), size)]
+    for rows in _cut(rng.permutation(len(lengths)), size * window):
+        for column, span in enumerate((len(rows), size * GROUP)[: lengths.shape[1]]):
+            rows = np.concatenate([part[np.argsort(lengths[part, column], kind="stable")] for part in _cut(rows, span)])
+        found += _cut(rows, size)
     rng.shuffle(found)
     return found
 
 
-def share(rows: np.ndarray, number: int, count: int) -> np.ndarray:
-    """The rows of process `number` of `count`; never none, or the others would wait for it in vain."""
-    return rows[number % len(rows) :: count]
+def share(rows: np.ndarray, process: int, processes: int) -> np.ndarray:
+    """The rows of a batch that one of several processes takes; of a short batch each takes at least one."""
+    return rows[process::processes] if len(rows) > process else rows[[process % len(rows)]]
+
+
+def _cut(rows: np.ndarray, size: int) -> list[np.ndarray]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
 def learning_rate(step: int, steps: int, peak: float, warmup: float = 0.1) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -45,8 +46,10 @@ def train_tan(
 
 def _features(name, config: Config, encoder, tokenizer, data: Path, runs: Path) -> Features:
     task = TASKS[config.task]
-    examples = [example for example in task.read(rows_file(data, name)) if example.label is not None]
-    folder = runs / "features" / encoder.digest[:12] / f"{name.replace('/', '-')}-{config.max_tokens}"
+    file = rows_file(data, name)
+    examples = [example for example in task.read(file) if example.label is not None]
+    rows = hashlib.sha256(file.read_bytes()).hexdigest()[:8]  # changed rows are other features
+    folder = runs / "features" / encoder.digest[:12] / f"{name.replace('/', '-')}-{rows}-{config.max_tokens}"
     roles = task.roles(examples, tokenizer, config.max_tokens)
     return encode(folder, encoder, tokenizer, roles, [example.label for example in examples])
 
@@ -57,13 +60,13 @@ def _job(tan: Tan, config: Config, sets: dict[str, Features], run: Path, acceler
     ends = set()
     for epoch in range(how.epochs):
         for number, name in enumerate(config.data.train):
-            chosen = plan.batches(sets[name].lengths, how.batch, how.seed + number, epoch)
+            chosen = plan.batches(sets[name].lengths, how.batch, how.seed + number, epoch, window=500)
             steps += [(name, rows) for rows in chosen]
         ends.add(len(steps))
 
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
         name, rows = steps[step]
-        mine = rows[accelerator.process_index :: accelerator.num_processes]
+        mine = plan.share(rows, accelerator.process_index, accelerator.num_processes)
         encoded, labels = sets[name].batch(np.sort(mine), accelerator.device)
         return cross_entropy(module(encoded), labels), {}
 
@@ -89,13 +92,13 @@ def _job(tan: Tan, config: Config, sets: dict[str, Features], run: Path, acceler
 def evaluate(module: nn.Module, features: Features, device: str | torch.device) -> dict[str, float]:
     """Mean loss and accuracy over a set of features."""
     module.eval()
-    order, right, lost = np.argsort(features.lengths), 0, 0.0
-    for start in range(0, len(order), 128):
-        encoded, labels = features.batch(order[start : start + 128], device)
+    right, lost = 0, 0.0
+    for rows in plan.batches(features.lengths, 128, seed=0, epoch=0, window=500):
+        encoded, labels = features.batch(rows, device)
         logits = module(encoded)
         lost += cross_entropy(logits, labels, reduction="sum").item()
         right += (logits.argmax(-1) == labels).sum().item()
-    return {"dev_loss": round(lost / len(order), 5), "dev_accuracy": right / len(order)}
+    return {"dev_loss": round(lost / len(features), 5), "dev_accuracy": right / len(features)}
 
 
 def history(run: Path) -> list[dict]:

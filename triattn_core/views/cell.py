@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from triattn_core.trace import AttentionTrace, Choice
@@ -14,20 +16,22 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
 
     weight; share of the whole mass; `against` = weight over the uniform weight; relevance centred per query, and
     `raw` as scored; rank among the cells of its query by what is shown, `of` how many.
-    Raises IndexError where the cell is outside.
+    Raises TraceError or IndexError where the cell is outside.
     """
-    shown = picked(trace, choice)
-    row = shown.isel(query=cell["query"]).values
-    value = float(shown.isel(cell).values)
-    found: dict[str, float | int] = {"rank": int((row > value).sum()) + 1, "of": row.size}
+    # Head and centring work query by query: the row of the query is all that is needed.
+    queries = trace.site(choice.site).sizes["query"]
+    choice = replace(choice, index=(*choice.index, ("query", cell["query"])))
+    at = {axis: position for axis, position in cell.items() if axis != "query"}
+    row = picked(trace, choice)
+    found: dict[str, float | int] = {"rank": int((row.values > float(row.isel(at))).sum()) + 1, "of": row.size}
     weight, relevance = twin(trace, choice, "weight"), twin(trace, choice, "relevance")
     if weight is not None:
-        found["weight"] = float(weight.isel(cell).values)
-        found["share"] = found["weight"] / weight.sizes["query"]
+        found["weight"] = float(weight.isel(at))
+        found["share"] = found["weight"] / queries
         found["against"] = found["weight"] * row.size
     if relevance is not None:
-        found["relevance"] = float(centred(relevance).isel(cell).values)
-        found["raw"] = float(relevance.isel(cell).values)
+        found["relevance"] = float(centred(relevance).isel(at))
+        found["raw"] = float(relevance.isel(at))
     return found
 
 

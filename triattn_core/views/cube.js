@@ -21,7 +21,7 @@ function readCube(payload) {
 /** What is known of a cell without the server: exact where the payload has it, else what its level stands for. */
 function numbersOf(cube, cell) {
   const { payload, levels, exact } = cube, [, K, C] = cube.sizes, i = cube.at(cell), from = cell[0] * K * C;
-  const all = exact?.[payload.quantity] ?? levels, of = Math.round(1 / payload.uniform);
+  const all = exact?.[payload.quantity] ?? levels, of = K * C;
   let rank = 1;
   for (let j = from; j < from + K * C; j++) if (all[j] > all[i]) rank++;
   const value = valueOf(payload.scale, levels[i]), found = { [payload.quantity]: value, of, rank };

@@ -6,6 +6,7 @@ number of a chosen cell stays with the trace: `cell.read`.  An offline file carr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import shorten
 
 import numpy as np
@@ -16,23 +17,32 @@ from triattn_core.trace import AttentionTrace, Choice, reduce
 from triattn_core.views.canvas import Canvas, script
 from triattn_core.views.cell import axis_check
 from triattn_core.views.palette import LogScale, SignedScale, centred, pack, scale_payload, theme_payload
-from triattn_core.views.strongest import joined, label, picked, strongest, twin, visible
+from triattn_core.views.strongest import joined, picked, strongest, twin, visible, words
 
 NEEDS = ("query", "key", "context")
 SCRIPTS = ("inspector.js", "cube.js", "explore.js")
 TRIPLES = 100  # how many the key "n" walks through; the inspector lists the first of them
 
 
-def figure(trace: AttentionTrace, choice: Choice, hide_special: bool = False, exact: bool = True) -> Canvas:
+def figure(
+    trace: AttentionTrace,
+    choice: Choice,
+    hide_special: bool = False,
+    exact: bool = True,
+    at: Sequence[int] | None = None,
+) -> Canvas:
     """The explorer for one site, reduced to query × key × context.
 
     choice: a site and what to do with `head` (an index, or the mean).
     hide_special: leave out [CLS] and [SEP]; the mass they hold is stated, and nothing is normalised anew.
     exact: put the exact numbers into the payload, for a file that stands alone.
+    at: the cell that it opens on, as positions in the trace; else the strongest.
     Raises TraceError where the choice does not leave these three axes.
     """
     array = picked(trace, choice, NEEDS)
     payload = _payload(trace, choice, array.transpose(*NEEDS), hide_special)
+    if at is not None:
+        payload["cell"] = list(at)
     if exact:
         payload["exact"] = _exact(trace, choice, hide_special)
     title = "Tri-Attention cube: " + shorten(" / ".join(trace.texts.values()), 90, placeholder=" …")
@@ -61,12 +71,12 @@ def tokens(array: xr.DataArray, texts: dict[str, str], axis: str, positions: np.
     """
     coords = {name: array[f"{axis}_{name}"].values for name in ("text", "start", "end", "special")}
     order: dict[str, int] = {}
-    places, tied = [], joined(array, axis)
+    places, tied, label = [], joined(array, axis), words(array, texts, axis)
     for i, text in enumerate(coords["text"]):
         order[text] = order.get(text, 0) + 1
         places.append(f"{str(text).upper()}{order[text]}" if text else f"{axis} {i + 1}")
     return {
-        "label": [label(array, texts, axis, int(i)) for i in positions],
+        "label": [label[i] for i in positions],
         "joined": [int(tied[i]) for i in positions],
         "place": [places[i] for i in positions],
         "text": [str(coords["text"][i]) for i in positions],
@@ -82,7 +92,7 @@ def _payload(trace: AttentionTrace, choice: Choice, array: xr.DataArray, hide_sp
     shown = visible(array, hide_special)
     part = array.isel(shown)
     cells = array.sizes["key"] * array.sizes["context"]
-    scale = LogScale.of(array.values, cells) if quantity == "weight" else SignedScale.of(array.values)
+    scale = LogScale.fit(array.values, cells) if quantity == "weight" else SignedScale.of(array.values)
     rows = strongest(trace, choice, TRIPLES, hide_special)
     where = {axis: {int(p): i for i, p in enumerate(shown[axis])} for axis in NEEDS}
     found = [[where[axis][int(row[f"{axis}_at"])] for axis in NEEDS] for _, row in rows.iterrows()]

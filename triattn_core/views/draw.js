@@ -171,14 +171,14 @@ function ring(ctx, rows, columns, r, c, x, y, theme) {
   ctx.strokeRect(left - 2, top - 2, w + 4, h + 4);
 }
 
-/** Bars beside an axis, from a thin base line.  options: {values, chosen, colour, length, down, digits} */
+/** Bars beside an axis, from a thin base line; signed ones from its middle, to the right or (with `down`) upwards. */
 function bars(ctx, layout, x, y, theme, { values, chosen, colour, length = 28, down = false }) {
   const top = Math.max(...values.map(Math.abs), 1e-30), signed = values.some((v) => v < 0);
-  const zero = signed ? length / 2 : 0, unit = (signed ? length / 2 : length) / top;
+  const zero = signed ? length / 2 : 0, unit = ((signed ? length / 2 : length) / top) * (signed && down ? -1 : 1);
   const thick = clamp(layout.pitch * 0.45, 1, 12), inset = (layout.pitch - layout.line - thick) / 2;
   values.forEach((value, i) => {
     ctx.fillStyle = i === chosen ? colour : theme.bar;
-    const size = Math.max(Math.abs(value) * unit, 0.75), from = zero + (value < 0 ? -size : 0);
+    const size = Math.max(Math.abs(value * unit), 0.75), from = zero + (value * unit < 0 ? -size : 0);
     const across = Math.max(thick, i === chosen ? 3 : 0), at = layout.at[i] + inset - (across - thick) / 2;
     down ? ctx.fillRect(x + at, y + from, across, size) : ctx.fillRect(x + from, y + at, size, across);
   });
@@ -189,7 +189,7 @@ function bars(ctx, layout, x, y, theme, { values, chosen, colour, length = 28, d
   ctx.fillStyle = colour;
   ctx.textAlign = down ? "center" : "left";
   ctx.textBaseline = "middle";
-  const end = zero + Math.max(values[chosen], 0) * unit + 5, middle = layout.at[chosen] + layout.pitch / 2;
+  const end = zero + Math.max(values[chosen] * unit, 0) + 5, middle = layout.at[chosen] + layout.pitch / 2;
   const text = Math.abs(values[chosen]) >= 0.01 ? values[chosen].toPrecision(2).replace("-", "−") : short(values[chosen]);
   down ? ctx.fillText(text, x + middle, y + end + 5) : ctx.fillText(text, x + end, y + middle);
 }

@@ -55,8 +55,8 @@ class Explorer {
   constructor(root, payload, host, kept) {
     Object.assign(this, { root, payload, host, kept, cube: readCube(payload), off: new AbortController(), place: null, frame: 0, timer: 0, awaited: null });
     Object.assign(this, buildRoom(root, payload));
-    const strongest = payload.triples.cells[0] ?? [0, 0, 0];
-    this.state = { cell: (kept.cell && fromTrace(this.cube, kept.cell)) ?? strongest, panel: kept.panel, hover: null, focus: false };
+    const wanted = kept.cell ?? payload.cell, first = payload.triples.cells[0] ?? [0, 0, 0];
+    this.state = { cell: (wanted && fromTrace(this.cube, wanted)) ?? first, panel: kept.panel, hover: null, focus: false };
     this.inspect = buildInspector(this.inspector, payload, (cell) => this.choose(cell));
   }
 
@@ -173,15 +173,24 @@ class Explorer {
     const hit = event && this.under(event), cell = hit && moved(this.state.cell, hit), before = String(this.state.hover);
     if (hit && event.buttons === 1 && hit.name === this.state.panel && String(cell) !== String(this.state.cell)) this.choose(cell);
     this.state.hover = cell;
-    this.tip.hidden = !(hit && hit.r !== undefined && hit.c !== undefined);
-    if (!this.tip.hidden) {
-      const words = cell.map((i, a) => this.cube.axes[a].label[i]), edge = this.figure.getBoundingClientRect();
-      const value = number(numbersOf(this.cube, cell)[this.payload.quantity]);
-      this.tip.textContent = `${words.join(" × ")}   ${this.cube.exact ? "" : "≈ "}${value}`;
+    this.tip.hidden = !hit;
+    if (hit) {
+      const edge = this.figure.getBoundingClientRect();
+      this.tip.textContent = this.named(hit, cell);
       this.tip.style.top = event.clientY - edge.top + 18 + "px";
       this.tip.style.left = clamp(event.clientX - edge.left + 14, 0, Math.max(0, edge.width - this.tip.offsetWidth - 4)) + "px";
     }
     if (before !== String(cell) && this.place?.thin) this.ask();
+  }
+
+  /** A cell with its value; beside the cells, the whole word of a row or column and its place. */
+  named(hit, cell) {
+    if (hit.r !== undefined && hit.c !== undefined) {
+      const words = cell.map((i, a) => this.cube.axes[a].label[i]), value = numbersOf(this.cube, cell)[this.payload.quantity];
+      return `${words.join(" × ")}   ${this.cube.exact ? "" : "≈ "}${number(value)}`;
+    }
+    const [row, column] = PANELS[hit.name], axis = AXIS[hit.r !== undefined ? row : column], tokens = this.cube.axes[axis];
+    return `${shown(tokens, cell[axis])}   ${tokens.place[cell[axis]]}`;
   }
 
   save(format, name) {

@@ -39,9 +39,13 @@ def _name(base: alt.Chart, row: pd.DataFrame, offset: int) -> alt.Chart:
 
 
 def figure(
-    histories: Mapping[str, Sequence[Mapping]], colours: Mapping[str, str], theme: str = "light", height: int = 190
+    histories: Mapping[str, Sequence[Mapping]],
+    colours: Mapping[str, str],
+    kept: Mapping[str, int | None],
+    theme: str = "light",
+    height: int = 190,
 ) -> alt.LayerChart:
-    """Loss over steps. `colours` has one colour a model; the largest dot is the lowest dev loss, which was kept."""
+    """Loss over steps. For each model its colour, and the step whose weights were kept, marked on its dev line."""
     rows = table(histories)
     look = THEMES[theme]
     names = list(histories)
@@ -51,14 +55,14 @@ def figure(
     tips = ["model:N", "split:N", "step:Q", alt.Tooltip("loss:Q", format=".3f")]
     base = alt.Chart(rows).encode(steps, loss, colour, tooltip=tips)
     dev = rows[rows.split == "dev"]
-    lowest = dev.loc[dev.groupby("model").loss.idxmin()] if len(dev) else dev
+    chosen = dev[dev.step == dev.model.map(dict(kept))]
     last = rows[rows.split == (rows.split.iloc[-1] if len(dev) == 0 else "dev")].groupby("model").tail(1)
     train = base.transform_filter("datum.split == 'train'").mark_line(strokeWidth=1, opacity=0.55)
     layers = [
         train,
         base.transform_filter("datum.split == 'dev'").mark_line(strokeWidth=2),
         base.transform_filter("datum.split == 'dev'").mark_point(size=14, filled=True),
-        base.properties(data=lowest).mark_point(size=70, filled=True, opacity=1),
+        base.properties(data=chosen).mark_point(size=70, filled=True, opacity=1),
         *(_name(base, row, offset) for row, offset in _ends(last, rows)),
     ]
     chart = alt.layer(*layers).properties(height=height, padding={"right": 60, "left": 0, "top": 4, "bottom": 6})

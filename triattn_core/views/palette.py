@@ -7,7 +7,7 @@ equal; the low end of a sequential ramp and the zero of a diverging one meet the
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import xarray as xr
@@ -104,6 +104,19 @@ class LogScale:
         uniform = 1 / max(cells, 1)
         top = float(np.max(weights, initial=uniform))
         return cls(uniform / 7, max(top, uniform), uniform)
+
+    @classmethod
+    def fit(cls, weights: np.ndarray, cells: int) -> LogScale:
+        """As `of`, but where attention is diffuse from the smallest weight, and never over less than a factor of four.
+
+        Else a map near uniform would be dark all over; a flat one now takes the middle of the ramp.
+        """
+        scale = cls.of(weights, cells)
+        low = max(float(np.min(weights, initial=scale.high)), scale.low)
+        if scale.high / low >= 4:
+            return replace(scale, low=low)
+        middle = (low * scale.high) ** 0.5
+        return replace(scale, low=middle / 2, high=middle * 2)
 
     def levels(self, values: np.ndarray) -> np.ndarray:
         """Exact values → uint8 of the same shape."""

@@ -28,7 +28,7 @@ def figure(
     quantity = array.attrs["quantity"]
     values = rows[quantity].to_numpy(float)
     cells = array.sizes["key"] * array.sizes["context"]
-    scale = LogScale.of(values, cells) if quantity == "weight" else SignedScale.of(values)
+    scale = LogScale.fit(array.values, cells) if quantity == "weight" else SignedScale.of(array.values)
     stops, level = (SEQUENTIAL if quantity == "weight" else DIVERGING)[theme], scale.levels(values)
     table = ramp(stops, scale.steps)
     marker = {

@@ -44,7 +44,7 @@ function mount(root, payload, host = {}) {
     if (width < 50) return;
     if (layout?.width !== width) layout = arrange(canvas.getContext("2d"), data, width, theme);
     paintAll(fitCanvas(canvas, width, layout.height), data, layout, theme, state);
-    canvas.dataset.cell = state.cell.join(",");
+    canvas.dataset.cell = state.cell.join(".");
   }
   const ask = () => { asked ||= requestAnimationFrame(paint); };
   const tell = () => { fillBelow(below, data, state.cell, theme); ask(); };
@@ -97,7 +97,8 @@ function mount(root, payload, host = {}) {
   window.addEventListener("triattn-exact", receive);
   document.fonts?.ready.then(() => { layout = null; ask(); });
   const stopExport = onExport(host.key, (format, name) => saveFigure(format, name, layout.width, layout.height + 22, theme.page, (ctx) => {
-    paintAll(ctx, data, layout, theme, { ...state, hover: null });
+    const fresh = { ...layout, boxes: layout.boxes.map((box) => ({ ...box, sheet: null })) }; // sharper than the screen's
+    paintAll(ctx, data, fresh, theme, { ...state, hover: null });
     text(ctx, data.caption, 0, layout.height + 14, theme.muted, { size: 12, theme, room: layout.width });
   }));
   kept.stop = () => {

@@ -1,19 +1,21 @@
 // Several maps of query × key on one colour scale, the difference of two of them, and the divergence of their rows:
 // where they stand and how they are painted.
 
-const HEAD = 90, ROW_BARS = 76, SCALE = 70, GUTTER = 20, DIVERGENCE = 134, NARROW = 150, FINEST = 5, BETWEEN = 22;
+const HEAD = 90, ROW_BARS = 76, SCALE = 70, GUTTER = 20, DIVERGENCE = 134, NARROW = 150, BETWEEN = 22, OVERHANG = 44;
 
 // ---- layout -----------------------------------------------------------------------------------------------------
 
 /** Where everything stands for a given width: blocks are the maps and, last, the difference. */
 function arrange(ctx, data, width, theme) {
   const { query, key } = data.axes, blocks = [...data.panels, ...(data.gap ? [data.gap] : [])];
-  const own = Math.min(widest(ctx, query, theme) * 1.08 + 14, Math.max(110, width * 0.11));
+  const own = Math.min(widest(ctx, query, theme) * 1.08 + 14, Math.max(96, width * 0.08));
   const repeats = own <= 34, side = data.gap ? DIVERGENCE : 0, n = blocks.length;
-  // The divergence stands beside the difference: it takes room from the maps only where that ends a full line.
-  const room = (k) => (width - own - (n % k ? 0 : side) - (k - 1) * (repeats ? own + 8 : GUTTER)) / k;
+  // The divergence stands beside the difference: it takes room from the maps only where that ends a full line;
+  // elsewhere the leaning labels of the last column need some.
+  const room = (k) => (width - own - (n % k ? OVERHANG : side) - (k - 1) * (repeats ? own + 8 : GUTTER)) / k;
+  const finest = width < 1000 ? 3.8 : 5; // pixels a cell
   let across = n;
-  while (across > 1 && (room(across) < NARROW || room(across) / key.label.length < FINEST)) across--;
+  while (across > 1 && (room(across) < NARROW || room(across) / key.label.length < finest)) across--;
   const wide = Math.min(room(across), 360), rows = layoutAxis(query, clamp(300 / query.label.length, 7, 26));
   const columns = layoutAxis(key, clamp(wide / key.label.length, 1, 64));
   const lean = leans(ctx, key, columns.pitch, theme);
@@ -21,8 +23,8 @@ function arrange(ctx, data, width, theme) {
   const tall = HEAD + above + rows.size + ROW_BARS + 26, lines = Math.ceil(n / across);
   const boxes = blocks.map((block, i) => ({
     block,
-    x: own + (i % across) * (wide + (repeats ? own + 8 : GUTTER)),
-    y: Math.floor(i / across) * (tall + BETWEEN),
+    x: Math.round(own + (i % across) * (wide + (repeats ? own + 8 : GUTTER))),
+    y: Math.round(Math.floor(i / across) * (tall + BETWEEN)),
     labelled: repeats || i % across === 0,
   }));
   const end = lines * (tall + BETWEEN) - BETWEEN, last = boxes[n - 1];
@@ -30,7 +32,8 @@ function arrange(ctx, data, width, theme) {
   const free = last.x + wide + side + 2 * GUTTER, beside = lines > 1 && width - free > 200;
   const scales = beside ? { x: free, y: last.y + 24, room: width - free, stacked: true } : { x: own, y: end + 16, room: width - own, stacked: false };
   scales.gapX = Math.max(last.x, own + wide + GUTTER);
-  return { width, wide, rows, columns, above, own, boxes, top: HEAD + above, scales, height: beside ? end : end + SCALE };
+  scales.under = !beside && (data.gap ? scales.gapX : width) - own - Math.min(wide, 260) - 2 * GUTTER < 150; // no room between them
+  return { width, wide, rows, columns, above, own, boxes, top: Math.round(HEAD + above), scales, height: beside ? end : end + SCALE + (scales.under ? 22 : 0) };
 }
 
 /** The block and cell under a point, or null.  Above and beside a map its labels count as cells of the chosen row. */
@@ -125,10 +128,20 @@ function paintMap(ctx, box, layout, data, theme, state, colours) {
   const x = box.x, y = box.y + layout.top, keys = key.label.length;
   if (box.labelled) rowLabels(ctx, rows, query, x, y, theme, { chosen: q, hover: hq, colour: theme.query, room: layout.own - 10 });
   columnLabels(ctx, columns, key, x, y, theme, { chosen: k, hover: hk, colour: theme.key, room: 96 });
-  cells(ctx, rows, columns, x, y, (r, c) => box.block.grid[r * keys + c], colours);
+  paintCells(ctx, box, rows, columns, x, y, (r, c) => box.block.grid[r * keys + c], colours);
   frame(ctx, columns, k, y - 3, y + rows.size + 2, x, theme.key, true);
   frame(ctx, rows, q, x - 3, x + columns.size + 2, y, theme.query);
   ring(ctx, rows, columns, q, k, x, y, theme);
+}
+
+/** The cells, painted once for a layout: a step of the crosshair only lays the picture down again. */
+function paintCells(ctx, box, rows, columns, x, y, level, colours) {
+  if (!ctx.drawImage) return cells(ctx, rows, columns, x, y, level, colours);
+  if (!box.sheet) {
+    box.sheet = document.createElement("canvas");
+    cells(fitCanvas(box.sheet, Math.ceil(columns.size), Math.ceil(rows.size), ctx.getTransform().a), rows, columns, 0, 0, level, colours);
+  }
+  ctx.drawImage(box.sheet, x, y, Math.ceil(columns.size), Math.ceil(rows.size));
 }
 
 /** The chosen row as bars below its own columns, on one scale for all maps; the difference has its own. */
@@ -158,7 +171,7 @@ function paintRow(ctx, box, layout, data, theme, state, index) {
   ctx.fillRect(middle - half - 2, tip - 12, 2 * half + 4, 15);
   ctx.globalAlpha = 1;
   text(ctx, label, middle, tip, theme.text, { weight: 650, align: "center", theme });
-  const caption = isGap ? "change for " : index === 0 ? "what " : "", name = data.axes.query.label[q];
+  const caption = isGap ? "change for " : index === 0 ? "what " : "", name = shown(data.axes.query, q);
   if (caption) text(ctx, caption + name + (isGap ? "" : " attends to"), box.x, y + long + 18, theme.muted, { theme, room: layout.wide });
 }
 
@@ -179,11 +192,11 @@ function paintDivergence(ctx, box, layout, data, theme, state) {
 }
 
 function paintScales(ctx, layout, data, theme, state) {
-  const { x, y, room, stacked, gapX } = layout.scales, wide = Math.min(layout.wide, 260, room), pointer = data.gap?.exact[at(data, state.cell)];
+  const { x, y, room, stacked, under, gapX } = layout.scales, wide = Math.min(layout.wide, 260, room), pointer = data.gap?.exact[at(data, state.cell)];
   colourBar(ctx, x, y, wide, data.scale, state.tables[data.scale.kind], theme);
-  const left = stacked ? x : x + wide + GUTTER, top = stacked ? y + 70 : y + 4;
-  const fits = stacked ? room : (data.gap ? gapX : layout.width) - left - GUTTER;
-  if (fits > 90) data.lines.forEach((line, i) => text(ctx, line, left, top + 18 * i, theme.muted, { theme, room: fits }));
+  const left = stacked || under ? x : x + wide + GUTTER, top = stacked || under ? y + 70 : y + 4;
+  const lines = under ? [data.lines.join(" ")] : data.lines, fits = stacked || under ? room : (data.gap ? gapX : layout.width) - left - GUTTER;
+  lines.forEach((line, i) => text(ctx, line, left, top + 18 * i, theme.muted, { theme, room: fits }));
   const below = top + 18 * data.lines.length + 22;
   if (data.gap) colourBar(ctx, stacked ? x : gapX, stacked ? below : y, wide, data.gap.scale, state.tables.signed, theme, { pointer });
 }

@@ -56,7 +56,7 @@ function factsTable(data, cell, theme) {
 
 /** One plain sentence about the difference at this cell. */
 function gapSentence(data, cell) {
-  const { gap } = data, name = data.axes.query.label[cell[0]];
+  const { gap } = data, name = shown(data.axes.query, cell[0]);
   if (!gap) return [];
   return [make("b", {}, `${gap.title} ${plus(gap.exact[at(data, cell)])}`), " in this cell. The two rows of ", make("span", { class: "ink-query" }, name),
     ` differ by ${number(gap.divergence[cell[0]])} bits of 1 (Jensen–Shannon); over all queries the mean is ${number(sum(gap.divergence) / gap.divergence.length)}.`];
@@ -74,5 +74,5 @@ function fillBelow(box, data, cell, theme) {
 /** What is said of a cell, for the tooltip and for a screen reader. */
 function words(data, cell) {
   const { query, key } = data.axes, parts = data.panels.map((panel) => `${panel.title} ${number(panel.exact[at(data, cell)])}`);
-  return [`${query.label[cell[0]]} to ${key.label[cell[1]]}`, ...parts, ...(data.gap ? [`${data.gap.title} ${plus(data.gap.exact[at(data, cell)])}`] : [])];
+  return [`${shown(query, cell[0])} to ${shown(key, cell[1])}`, ...parts, ...(data.gap ? [`${data.gap.title} ${plus(data.gap.exact[at(data, cell)])}`] : [])];
 }

@@ -15,25 +15,22 @@ from triattn_core.views.palette import centred
 AXES = ("query", "key", "context")
 
 
-def label(array: xr.DataArray, texts: dict[str, str], axis: str, i: int) -> str:
-    """A token as its reader knows it: the characters it was cut from, or its own name where it has none."""
-    text = texts.get(str(array[f"{axis}_text"].values[i]), "")
-    start, end = int(array[f"{axis}_start"].values[i]), int(array[f"{axis}_end"].values[i])
-    token = str(array[f"{axis}_token"].values[i])
-    return text[start:end] or token.removeprefix("##")
+def words(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
+    """The tokens of an axis as their reader knows them: the characters they were cut from, or a special one's name."""
+    coords = (array[f"{axis}_{name}"].values.tolist() for name in ("token", "text", "start", "end"))
+    return [texts.get(name, "")[start:end] or token.removeprefix("##") for token, name, start, end in zip(*coords)]
 
 
 def joined(array: xr.DataArray, axis: str) -> list[bool]:
     """Which tokens are word pieces that continue the word before them."""
-    token, text, start, end = (array[f"{axis}_{name}"].values for name in ("token", "text", "start", "end"))
+    token, text, start, end = (array[f"{axis}_{name}"].values.tolist() for name in ("token", "text", "start", "end"))
     follows = [False] + [text[i - 1] == text[i] and end[i - 1] == start[i] for i in range(1, len(token))]
-    return [bool(after) and str(piece).startswith("##") for after, piece in zip(follows, token)]
+    return [after and piece.startswith("##") for after, piece in zip(follows, token)]
 
 
 def labels(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
-    """The labels of a whole axis; a hyphen ties a piece to the word that it continues."""
-    ties = ("-" if tied else "" for tied in joined(array, axis))
-    return [tie + label(array, texts, axis, i) for i, tie in enumerate(ties)]
+    """The words of an axis, where a hyphen ties a piece to the word that it continues."""
+    return ["-" * tied + word for tied, word in zip(joined(array, axis), words(array, texts, axis))]
 
 
 def twin(trace: AttentionTrace, choice: Choice, quantity: str) -> xr.DataArray | None:

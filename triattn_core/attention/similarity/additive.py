@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxtyping import Bool, Float
-from torch import Tensor, nn, tanh
+from torch import Tensor, nn
 
 from triattn_core.attention.neutral import with_neutral
 from triattn_core.attention.parameters import matrix, vector
@@ -18,8 +18,7 @@ def add(
     p: Float[Tensor, "*w D"],
 ) -> Float[Tensor, "*s N I"]:
     """`p · tanh(W q + U k)` for every query and key (Eq. 6)."""
-    summed = (query @ W.mT)[..., :, None, :] + (key @ U.mT)[..., None, :, :]
-    return (tanh(summed) * p[..., None, None, :]).sum(-1)
+    return tanh_score((query @ W.mT)[..., :, None, :], key @ U.mT, p).squeeze(-2)
 
 
 def tadd(

@@ -1,0 +1,64 @@
+"""The shelf as widgets: pickers, and a table whose rows choose a card."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.common import cards, state, style
+from triattn_core import records
+from triattn_core.shelf import Card
+
+# A filter appears once the shelf has two values for it.
+FILTERS = {
+    "task": ("Task", records.task),
+    "mechanism": ("Mechanism", cards.label),
+    "language": ("Language", records.language),
+}
+NUMBER = st.column_config.NumberColumn(format="%.1f")
+COLUMNS = {
+    "": st.column_config.Column(width=24),
+    "name": st.column_config.Column(width=170),
+    "dev": NUMBER,
+    "test": NUMBER,
+    "MB": NUMBER,
+}
+
+
+def pickers(shelf: Sequence[Card]) -> tuple[Card, Card, list[Card]]:
+    """The row above the table: the card, the one to compare it with, and the cards that pass the filters."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        card = state.pick("Checkpoint", shelf, "checkpoint", show=lambda card: card.name, width=210)
+        others = [one for one in shelf if one != card] or [card]
+        other = state.pick("Compare with", others, "other", show=lambda card: card.name, width=210)
+        rows = list(shelf)
+        for key, (label, of) in FILTERS.items():
+            options = sorted({of(one) for one in shelf})
+            if len(options) > 1:
+                chosen = state.pick(label, ["all", *options], key, width=130)
+                rows = [one for one in rows if chosen in ("all", of(one))]
+    return card, other, rows
+
+
+def table(rows: Sequence[Card], card: Card) -> None:
+    """The cards, a row each; a click anywhere in a row chooses its card."""
+
+    def take() -> None:
+        picked = st.session_state["shelf"]["selection"]
+        at = [row for row, _ in picked.get("cells", [])] or picked["rows"]
+        st.session_state["checkpoint"] = rows[at[-1]] if at else card
+
+    tints = [f"color: {style.colour(records.model(one, 'mechanism'))}" for one in rows]
+    marked = [rows.index(card)] if card in rows else []
+    st.session_state["shelf"] = {"selection": {"rows": marked, "columns": [], "cells": []}}
+    st.dataframe(
+        cards.frame(rows).style.apply(lambda _: tints, subset=[""]),
+        key="shelf",
+        hide_index=True,
+        row_height=28,
+        on_select=take,
+        selection_mode=["single-row", "single-cell"],
+        column_config=COLUMNS,
+        alt="The checkpoints with their metrics.",
+    )

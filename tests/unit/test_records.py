@@ -1,0 +1,69 @@
+"""The records of checkpoints: whatever is missing is said as missing, never raised."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from triattn_core import records
+from triattn_core.shelf import VARIABLE, Card
+
+CONFIG = {
+    "task": "pairs",
+    "language": "en",
+    "encoder": "small",
+    "data": {"train": ["quora/train"], "dev": "quora/dev", "test": "quora/test"},
+    "model": {"mechanism": "tri", "similarity": "additive"},
+    "digest": "aa",
+}
+
+
+def card(path: Path = Path("x"), config: dict | None = None, name: str = "x", **metrics) -> Card:
+    return Card(name, path, CONFIG if config is None else config, metrics, "aa", 1)
+
+
+@pytest.mark.parametrize("config", [{}, {"model": None, "data": 3, "task": None}, {"model": [], "data": []}])
+def test_a_bare_card_has_empty_records(config: dict) -> None:
+    bare = card(config=config, test="none")
+    assert records.model(bare, "mechanism") == "" == records.metric(bare)
+    assert records.score(bare) is None
+    assert records.seen(bare) == ()
+    assert records.summary(bare) == ""
+    assert len(records.groups([bare])) == 1
+
+
+def test_what_may_be_compared_stands_together_best_first() -> None:
+    cards = [card(name=name, test={"accuracy": value}) for name, value in (("low", 80.0), ("high", 86.5))]
+    other = card(name="other", config={**CONFIG, "language": "zh"}, test={"R10@1": 72.0})
+    found = records.groups([*cards, other])
+    assert [[one.name for one in group] for group in found.values()] == [["other"], ["high", "low"]]
+    assert next(reversed(found)) == ("Sentence pairs", "Quora", "English")
+
+
+def test_differences_of_configs() -> None:
+    a = {"model": {"mechanism": "tri", "value": "additive", "layers": 2}, "digest": "a", "empty": {}}
+    b = {"model": {"mechanism": "bi", "layers": 2}, "digest": "b", "empty": {}}
+    differ, equal = records.differences(a, b)
+    assert differ == {"model.mechanism": ("tri", "bi"), "model.value": ("additive", None)}
+    assert equal == {"model.layers": 2, "empty": {}}
+
+
+def test_the_source_of_the_test_set_is_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    folder = tmp_path / "encoders" / "small"
+    folder.mkdir(parents=True)
+    assert records.seen(card()) == ()
+    told = [{"name": "Duplicates", "what": "questions", "set": "mrpc, quora"}, {"name": "MS MARCO"}]
+    (folder / "metrics.json").write_text(json.dumps({"start_had_seen": told}))
+    assert [(one.name, one.of_test) for one in records.seen(card())] == [
+        ("Duplicates", True),
+        ("MS MARCO", False),
+    ]
+
+
+def test_the_summary_is_the_first_paragraph(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("---\nlicense: x\n---\n# Title\n\nFirst line\nand second.\n\nMore.\n")
+    assert records.summary(card(tmp_path)) == "First line and second."
+    assert records.files(tmp_path) == {"README.md": 58}
