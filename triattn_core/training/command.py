@@ -19,12 +19,13 @@ from triattn_core.text.rows import rows_file
 from triattn_core.training.card import checkpoint_card, encoder_card
 from triattn_core.training.encoder import finish_encoder, post_train
 from triattn_core.training.loop import Event, seconds
-from triattn_core.training.tan import history, train_tan
+from triattn_core.training.tan import best, history, train_tan
 from triattn_core.verify import example_record
 
 
 def train(path: Path, data: Path, runs: Path, resume: bool, command: str) -> Iterator[Event]:
     """Train what `path` describes; the result stands beside it. Raises ConfigError for a file that is neither."""
+    path = path.resolve()
     recipe = _kind(path)
     accelerator = Accelerator(mixed_precision=recipe.get("precision", "no"))
     runs = runs.resolve()
@@ -53,10 +54,9 @@ def record_metrics(folder: Path, config: Config, data: Path, run: Path, command:
             labels = [example.label for example in task.read(rows_file(data, name))]
             share = max(labels.count(label) for label in set(labels)) / len(labels)
             found[split] = {"set": name, **result["metrics"], "n": result["n"], "majority": round(100 * share, 2)}
-    best = max(rows, key=lambda row: row["dev_accuracy"], default={})
     found |= {
         "seed": config.training.seed,
-        "best_step": best.get("step"),
+        "best_step": best(rows).get("step"),
         "epochs": config.training.epochs,
         "parameters": sum(p.numel() for p in bundle.tan.parameters()),
         "seconds": round(seconds(run)),

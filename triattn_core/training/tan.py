@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -39,9 +39,9 @@ def train_tan(
     job = _job(Tan(config.model, encoder.hidden), config, sets, run, accelerator)
     yield from fit(job, run, accelerator, every=200, resume=resume)
     if accelerator.is_main_process:
-        best = Tan(config.model, encoder.hidden)
-        best.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
-        save(folder, config.model_copy(update={"encoder_digest": encoder.digest}), best)
+        tan = Tan(config.model, encoder.hidden)
+        tan.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
+        save(folder, config.model_copy(update={"encoder_digest": encoder.digest}), tan)
 
 
 def _features(name, config: Config, encoder, tokenizer, data: Path, runs: Path) -> Features:
@@ -72,7 +72,8 @@ def _job(tan: Tan, config: Config, sets: dict[str, Features], run: Path, acceler
 
     def measure(module: nn.Module, step: int) -> dict:
         found = evaluate(module, sets[config.data.dev], accelerator.device)
-        if found["dev_accuracy"] > _best_before(run, step) and accelerator.is_main_process:
+        before = best([row for row in history(run) if row["step"] < step]).get("dev_accuracy", 0.0)
+        if found["dev_accuracy"] > before and accelerator.is_main_process:
             write_tensors(run / BEST, module.state_dict())
         return found
 
@@ -102,18 +103,21 @@ def evaluate(module: nn.Module, features: Features, device: str | torch.device) 
 
 
 def history(run: Path) -> list[dict]:
-    """One row an epoch, the last word where a resumed run measured an epoch twice."""
+    """Rows for a curve: mean training loss of each 100 steps, and loss and accuracy on dev after each epoch."""
     rows: dict[int, dict] = {}
     losses: list[float] = []
     for event in events(run):
+        step = event["step"]
         if event["kind"] == "step":
             losses.append(event["values"]["loss"])
+            if step % 100 == 0:
+                rows[step] = {"step": step, "train_loss": round(float(np.mean(losses)), 5)}
+                losses = []
         elif event["kind"] == "metric":
-            train = {"train_loss": round(float(np.mean(losses)), 5)} if losses else {}
-            rows[event["step"]] = {"step": event["step"], **train, **event["values"]}
-            losses = []
+            rows[step] = {"step": step, **rows.get(step, {}), **event["values"]}
     return [rows[step] for step in sorted(rows)]
 
 
-def _best_before(run: Path, step: int) -> float:
-    return max((row["dev_accuracy"] for row in history(run) if row["step"] < step), default=0.0)
+def best(rows: Sequence[dict]) -> dict:
+    """The row of a history that is best on dev, the first of equals; empty where dev was never measured."""
+    return max((row for row in rows if "dev_accuracy" in row), key=lambda row: row["dev_accuracy"], default={})
