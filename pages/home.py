@@ -51,7 +51,7 @@ fills = [worked.place(page, column) for page, column in zip(worked.PAGES, column
 left, right = st.container(key="main").columns([2.7, 1], gap="medium")
 with left:
     st.html(shelf(models.shelf()))
-    st.html(cards.section("More pairs to try", f"{len(pairs.examples())} were written for this project"))
+    st.html(cards.section("More pairs to try", f"{len(pairs.examples())}: the paper's case, and others written here"))
     worked.links()
 with right.container(key="aside"), shown(stop=False):
     slot = st.skeleton(height=200)

@@ -78,9 +78,9 @@ def score(card: Card, split: str = "test") -> float | None:
 
 
 def groups(cards: Sequence[Card]) -> dict[tuple[str, str, str], list[Card]]:
-    """Cards that may be compared stand together: (task, data, language) → cards, the best first."""
+    """Cards that may be compared stand together: (task, data, language) → cards, the best on dev first."""
     found: dict[tuple[str, str, str], list[Card]] = {}
-    for card in sorted(cards, key=lambda card: (-(score(card) or 0.0), card.name)):
+    for card in sorted(cards, key=lambda card: (-(score(card, "dev") or 0.0), card.name)):
         found.setdefault((task(card), data(card), language(card)), []).append(card)
     return dict(sorted(found.items()))
 

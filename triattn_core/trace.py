@@ -116,7 +116,10 @@ def logsumexp(array: xr.DataArray, axis: str) -> xr.DataArray:
 
 
 def reduce(array: xr.DataArray, axis: str, how: str) -> xr.DataArray:
-    """Reduce one axis by `sum`, `mean`, `max` or `logsumexp`; a weight summed over an axis no longer sums over it.
+    """Reduce one axis by `sum`, `mean`, `max` or `logsumexp`.
+
+    What still sums to one is kept in `sums_over`: after a sum over one of its axes the others, after a mean over an
+    axis outside of it all; otherwise nothing does.
 
     Raises TraceError for a reduction that makes no sense for the quantity: relevances are joined by log-sum-exp
     over key or context, never summed.
@@ -128,5 +131,8 @@ def reduce(array: xr.DataArray, axis: str, how: str) -> xr.DataArray:
     if how not in ways:
         raise TraceError(f"unknown reduction {how!r}; {choices(how, ways)}")
     result = ways[how](array, axis)
-    over = [name for name in array.attrs.get("sums_over", "").split(",") if name and name != axis]
+    over = [name for name in array.attrs.get("sums_over", "").split(",") if name]
+    if how != ("sum" if axis in over else "mean"):
+        over = []
+    over = [name for name in over if name != axis]
     return result.assign_attrs({**array.attrs, "sums_over": ",".join(over)})

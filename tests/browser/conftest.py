@@ -38,22 +38,33 @@ def page(browser):
     assert not wrong
 
 
-@pytest.fixture(scope="session")
-def app() -> Iterator[str]:
-    """The address of the app, started for the tests and stopped after them."""
+def serve() -> Iterator[str]:
+    """The address of the app on a free port, once its server answers; stopped afterwards."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}"]
     server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        for _ in range(120):
+        for _ in range(600):
             try:
                 urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=1)
                 break
             except OSError:
-                time.sleep(0.5)
+                time.sleep(0.1)
         yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()
         server.wait(timeout=20)
+
+
+@pytest.fixture(scope="session")
+def app() -> Iterator[str]:
+    """The app, shared by all tests."""
+    yield from serve()
+
+
+@pytest.fixture
+def fresh_app() -> Iterator[str]:
+    """The app just started: nothing is loaded yet."""
+    yield from serve()

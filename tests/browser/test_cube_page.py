@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from statistics import median
 from urllib.parse import urlencode
 
 import pytest
@@ -140,20 +139,6 @@ def test_picture_and_drawing_can_be_saved(page, tmp_path, trace):
         assert ending == "png" or b"&#60;img" in saved and b"<img" not in saved
 
 
-def test_the_largest_cube_is_quick(page, tmp_path):
-    started = time.perf_counter()
-    opened(page, tmp_path, large(), head(0))
-    print(f"\n64 × 64 × 131: file made, opened and drawn in {time.perf_counter() - started:.2f} s")
-    drawn = page.evaluate(
-        """() => { const root = document.getElementById("figure"), start = performance.now();
-          mount(root, JSON.parse(document.getElementById("payload").textContent), {});
-          return performance.now() - start; }"""
-    )
-    steps = [page.evaluate(STEP, [key]) for key in ["ArrowUp", "]", "ArrowLeft", "["] * 4]
-    print(f"unpacked and drawn in {drawn:.0f} ms; a step of the crosshair: median {median(steps):.0f} ms")
-    assert drawn < 2000 and min(steps) < 50, (drawn, steps)
-
-
 def tri_checkpoint():
     cards = [card for card in shelf.shelf() if card.problem is None]
     names = [card.name for card in cards if card.config.get("model", {}).get("mechanism") == "tri"]
@@ -203,17 +188,3 @@ def test_a_click_sends_little_and_its_link_opens_the_same_view(page, app):
     page.goto(page.url)
     settled(page, ".".join(map(str, at)))
     assert page.locator(".triattn .inspector").inner_text() == numbers
-
-
-def test_from_enter_to_drawn(page, app):
-    tri_checkpoint()
-    page.goto(f"{app}/cube")
-    settled(page)
-    field = page.get_by_label("Sentence A")
-    field.fill("Why do cats sleep for so many hours of every single day, and should I worry about it now?")
-    started = time.perf_counter()
-    field.press("Enter")
-    page.wait_for_selector(f'{CANVAS}[aria-label*="cats"][data-exact="true"]')
-    took = time.perf_counter() - started
-    print(f"\nfrom Enter to drawn with exact numbers: {took:.2f} s")
-    assert took < 15  # 1.5 s on two quiet cores

@@ -13,6 +13,9 @@ def matrix(*shape: int) -> nn.Parameter:
 
 
 def vector(*shape: int) -> nn.Parameter:
-    """Vectors `[..., features]`, uniform within one over the root of the length."""
-    bound = shape[-1] ** -0.5
+    """Vectors `[..., features]`, uniform within four over the root of the length.
+
+    Relevances then start spread by about one: with less the softmax starts uniform, and attention learns very slowly.
+    """
+    bound = 4 * shape[-1] ** -0.5
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))

@@ -31,6 +31,7 @@ class TanConfig(BaseModel):
     heads: int = Field(12, ge=1)
     residual: bool = True  # False: the paper's plain stack, without residual connection and layer norm
     dropout: float = Field(0.1, ge=0, lt=1)
+    pooled_dropout: float = Field(0.0, ge=0, lt=1)  # of whole pooled vectors: without it, attention has little to learn
     labels: int = Field(2, ge=1)
 
     @field_validator("similarity")
@@ -87,6 +88,7 @@ class Tan(nn.Module):
             Interaction(config, hidden, last=i == config.layers - 1) for i in range(config.layers)
         )
         self.dropout = nn.Dropout(config.dropout)
+        self.pooled_dropout = config.pooled_dropout
         self.predict = nn.Linear(4 * hidden, config.labels)
 
     def forward(self, encoded: Encoded) -> Tensor:
@@ -95,8 +97,14 @@ class Tan(nn.Module):
         for i, layer in enumerate(self.layers):
             a, b, context = layer(a, b, context, f"layer.{i}")
         left, right = mean(a), mean(b)
-        joined = torch.cat([left, right, (left - right).abs(), encoded.pooled], dim=-1)
+        joined = torch.cat([left, right, (left - right).abs(), self._pooled(encoded.pooled)], dim=-1)
         return self.predict(self.dropout(joined))
+
+    def _pooled(self, pooled: Tensor) -> Tensor:
+        """In training, zeros for a share of the examples: these must be told apart by what attention gives."""
+        if not (self.training and self.pooled_dropout):
+            return pooled
+        return pooled * (torch.rand(len(pooled), 1, device=pooled.device) >= self.pooled_dropout)
 
 
 def mean(states: States) -> Tensor:

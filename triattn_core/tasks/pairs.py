@@ -89,7 +89,7 @@ def roles(batch: Sequence[Example], tokenizer: Tokenizer, limit: int) -> list[Ro
 
 @cache
 def examples() -> tuple[Example, ...]:
-    """The project's own pairs, no row of a data set; `id` is the kind of pair and a number: `negation-2`."""
+    """The paper's printed case and pairs written for this project; `id` is the kind and a number: `negation-2`."""
     return tuple(read(Path(__file__).with_name("pairs.en.jsonl")))
 
 

@@ -28,7 +28,7 @@ from triattn_core.tasks import pairs as pairs_task
 from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer, Tokens
 from triattn_core.training import mining, plan
-from triattn_core.training.loop import Event, Job, events, fit, last_state
+from triattn_core.training.loop import Event, Job, events, fit, last_state, seconds
 
 
 @dataclass(frozen=True)
@@ -123,16 +123,20 @@ def sentence_vectors(bert: nn.Module, sentences: Sequence[Tokens], tokenizer: To
     return found
 
 
-def mined(rows: Sequence[Pair], bert: nn.Module, tokenizer: Tokenizer, seed: int) -> list[Pair]:
-    """Negatives for the positives in `rows`."""
+def mined(
+    rows: Sequence[Pair], known: Sequence[Pair], bert: nn.Module, tokenizer: Tokenizer, seed: int
+) -> list[Pair]:
+    """Negatives for the positives in `rows`, never joined to them by positives there or in `known`."""
     number: dict[tuple[int, ...], int] = {}
     sentences: list[Tokens] = []
-    for tokens in (tokens for row in rows for tokens in (row.a, row.b)):
+    for tokens in (tokens for row in (*rows, *known) for tokens in (row.a, row.b)):
         if number.setdefault(tokens.ids, len(sentences)) == len(sentences):
             sentences.append(tokens)
-    links = [(number[row.a.ids], number[row.b.ids]) for row in rows if row.label == 1]
+    asked, links = (
+        [(number[row.a.ids], number[row.b.ids]) for row in some if row.label == 1] for some in (rows, (*rows, *known))
+    )
     vectors = sentence_vectors(bert.eval(), sentences, tokenizer)
-    return [Pair(sentences[i], sentences[j], 0) for i, j in mining.negatives(vectors, links, seed)]
+    return [Pair(sentences[i], sentences[j], 0) for i, j in mining.negatives(vectors, asked, links, seed)]
 
 
 @torch.inference_mode()
@@ -149,54 +153,74 @@ def accuracy(module: PostTraining, rows: Sequence[Pair], tokenizer: Tokenizer) -
     return right / len(rows)
 
 
+@dataclass(frozen=True)
+class Schedule:
+    """What a run does: the rows of each stage, and for each step its stage, its rows and its learning rate.
+
+    `ends`: the steps after which an epoch, or a stage, is over.  `said`: a line a stage for metrics.json.
+    """
+
+    stages: list[list[Pair]]
+    steps: list[tuple[int, np.ndarray, float]]
+    ends: frozenset[int]
+    said: list[dict]
+
+
+def schedule(recipe: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer) -> Schedule:
+    """The rows and steps of a recipe; `stop_after` ends a stage early, its learning rate as planned for the whole."""
+    limit, seed = recipe["max_tokens"], recipe["seed"]
+    stages, steps, ends, said = [], [], set(), []
+    for number, stage in enumerate(recipe["stages"]):
+        rows = read_pairs([rows_file(data, name) for name in stage["data"]], tokenizer, limit)
+        counts = {"labelled": len(rows)}
+        if stage.get("mine"):
+            extra = read_pairs([rows_file(data, stage["mine"])], tokenizer, limit)
+            negatives = mined(extra, rows, bert, tokenizer, seed)
+            counts |= {"positives": len(extra), "mined negatives": len(negatives)}
+            rows += extra + negatives
+        lengths = np.array([len(row) for row in rows])
+        epochs = [plan.batches(lengths, recipe["batch"], seed + number, epoch) for epoch in range(stage["epochs"])]
+        chosen = [batch for epoch in epochs for batch in epoch]
+        last = min(stage.get("stop_after", len(chosen)), len(chosen))
+        over = np.cumsum([len(epoch) for epoch in epochs])
+        ends |= {len(steps) + int(min(end, last)) for end in over}
+        rates = [plan.learning_rate(i, len(chosen), stage["rate"]) for i in range(last)]
+        steps += [(number, batch, rate) for batch, rate in zip(chosen, rates)]
+        said.append({**counts, "steps": last, "steps planned": len(chosen)})
+        stages.append(rows)
+    return Schedule(stages, steps, frozenset(ends), said)
+
+
 def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: Accelerator) -> Iterator[Event]:
     """Run a recipe of kind "encoder"; yields events; the result is in the run's last state."""
     folder = start_folder(recipe["start"])
     tokenizer = Tokenizer(folder / "tokenizer.json")
+    torch.manual_seed(recipe["seed"])  # heads that the start weights lack are drawn
     bert = BertForPreTraining.from_pretrained(folder, attn_implementation="sdpa")
-    limit, seed, size = recipe["max_tokens"], recipe["seed"], recipe["batch"]
-    steps: list[tuple[int, np.ndarray, float]] = []
-    stages: list[list[Pair]] = []
-    ends = set()
-    for number, stage in enumerate(recipe["stages"]):
-        rows = read_pairs([rows_file(data, name) for name in stage["data"]], tokenizer, limit)
-        if stage.get("mine"):
-            extra = read_pairs([rows_file(data, stage['mine'])], tokenizer, limit)
-            rows += extra + mined(extra, bert.bert, tokenizer, seed)
-        stages.append(rows)
-        lengths = np.array([len(row) for row in rows])
-        chosen = []
-        for epoch in range(stage["epochs"]):
-            chosen += plan.batches(lengths, size, seed + number, epoch)
-            ends.add(len(steps) + min(len(chosen), stage.get("stop_after", len(chosen))))
-        planned = [
-            (number, rows_, plan.learning_rate(i, len(chosen), stage["rate"])) for i, rows_ in enumerate(chosen)
-        ]
-        steps += planned[: stage.get("stop_after")]
-    dev = read_pairs([rows_file(data, recipe['dev'])], tokenizer, limit)
+    todo = schedule(recipe, data, bert.bert, tokenizer)
+    dev = read_pairs([rows_file(data, recipe["dev"])], tokenizer, recipe["max_tokens"])
 
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
-        number, chosen, _ = steps[step]
+        number, chosen, _ = todo.steps[step]
         mine = plan.share(chosen, accelerator.process_index, accelerator.num_processes)
-        ids, types, keep, labels = collate([stages[number][i] for i in mine], tokenizer)
-        ids_shown, hidden = mask(ids, tokenizer, recipe["stages"][number]["mask"])
-        device = accelerator.device
-        words, relation = module(ids_shown.to(device), types.to(device), keep.to(device), hidden.to(device))
-        pair = cross_entropy(relation.float(), labels.to(device))
+        ids, types, keep, labels = collate([todo.stages[number][i] for i in mine], tokenizer)
+        shown, hidden = mask(ids, tokenizer, recipe["stages"][number]["mask"])
+        words, relation = module(*(one.to(accelerator.device) for one in (shown, types, keep, hidden)))
+        pair = cross_entropy(relation.float(), labels.to(accelerator.device))
         if not hidden.any():
             return pair, {"pair": round(pair.item(), 4)}
-        word = cross_entropy(words.float(), ids[hidden].to(device))
-        weight = recipe["word_weight"]
-        return pair + weight * word, {"pair": round(pair.item(), 4), "word": round(word.item(), 4)}
+        word = cross_entropy(words.float(), ids[hidden].to(accelerator.device))
+        return pair + recipe["word_weight"] * word, {"pair": round(pair.item(), 4), "word": round(word.item(), 4)}
 
     job = Job(
         module=PostTraining(bert),
-        steps=len(steps),
-        seed=seed,
-        rate=lambda step: steps[step][2],
+        steps=len(todo.steps),
+        seed=recipe["seed"],
+        rate=lambda step: todo.steps[step][2],
         loss=loss,
-        measure=lambda module, step: {"dev accuracy": accuracy(module, dev, tokenizer)},
-        milestones=frozenset(ends),
+        measure=lambda module, step: {"dev accuracy": accuracy(module, dev, tokenizer), "stages": todo.said},
+        milestones=todo.ends,
+        recipe=recipe,
     )
     yield from fit(job, run, accelerator, recipe.get("save_every", 200), resume)
 
@@ -215,6 +239,8 @@ def finish_encoder(recipe: dict, folder: Path, run: Path, machine: str, command:
         "digest": digest,
         "start": recipe["start"]["name"],
         "start_had_seen": recipe["start"]["had_seen"],
+        "seed": recipe["seed"],
+        "seconds": round(seconds(run)),
         "machine": machine,
         "command": command,
         "history": [event for event in events(run) if event["kind"] == "metric"],

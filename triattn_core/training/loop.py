@@ -11,7 +11,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import torch
@@ -19,8 +19,11 @@ from accelerate import Accelerator
 from accelerate.utils import set_seed
 from torch import Tensor, nn
 
+from triattn_core.errors import ConfigError
+
 STATES_KEPT = 2
 LOG = "events.jsonl"
+RECIPE = "recipe.json"
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,7 @@ class Job:
     """One run. `loss(module, step)` gives the loss of one step and numbers to report.
 
     `rate(step)` is the learning rate; `measure(module, step)` is called after the steps in `milestones`
-    and gives metrics (None: nothing to measure).
+    and gives metrics (None: nothing to measure).  `recipe` is what the run follows: another one cannot resume it.
     """
 
     module: nn.Module
@@ -54,6 +57,7 @@ class Job:
     milestones: frozenset[int]
     weight_decay: float = 0.01
     clip: float = 1.0
+    recipe: dict = field(default_factory=dict)
 
 
 def optimizer_for(module: nn.Module, weight_decay: float) -> torch.optim.AdamW:
@@ -73,7 +77,7 @@ def fit(job: Job, run: Path, accelerator: Accelerator, every: int = 200, resume:
     from the start where there is none; without, what `run` holds is removed.
     """
     if accelerator.is_main_process:
-        _prepare(run, resume)
+        _prepare(run, resume, job.recipe)
     accelerator.wait_for_everyone()
     for event in _steps(job, run, accelerator, every, resume, seconds(run)):
         if accelerator.is_main_process:
@@ -112,8 +116,11 @@ def _steps(
             yield Event("saved", done, job.steps, {"seconds": round(spent, 1)})
 
 
-def _prepare(run: Path, resume: bool) -> None:
+def _prepare(run: Path, resume: bool, recipe: dict) -> None:
     """An empty run; or the log taken back to the state that is resumed, so that nothing is said twice."""
+    written = json.dumps(recipe, sort_keys=True)
+    if resume and (run / RECIPE).is_file() and (run / RECIPE).read_text("utf-8") != written:
+        raise ConfigError(f"{run}: was started with another recipe; start anew, without --resume")
     if not resume:
         old = run.with_name(run.name + ".old")
         shutil.rmtree(old, ignore_errors=True)
@@ -121,6 +128,7 @@ def _prepare(run: Path, resume: bool) -> None:
             os.rename(run, old)  # at once: a kill must not leave half of an old run to be resumed
         shutil.rmtree(old, ignore_errors=True)
     run.mkdir(parents=True, exist_ok=True)
+    (run / RECIPE).write_text(written, "utf-8")
     states = _states(run)
     first = _step(states[-1]) if states else 0
     kept = [json.dumps(event, ensure_ascii=False) + "\n" for event in events(run) if event["step"] <= first]

@@ -20,16 +20,19 @@ def clusters(pairs: Sequence[tuple[int, int]], count: int) -> np.ndarray:
     return connected_components(graph, directed=False)[1]
 
 
-def negatives(vectors: np.ndarray, pairs: Sequence[tuple[int, int]], seed: int) -> list[tuple[int, int]]:
+def negatives(
+    vectors: np.ndarray, pairs: Sequence[tuple[int, int]], links: Sequence[tuple[int, int]], seed: int
+) -> list[tuple[int, int]]:
     """One negative for the first question of each pair, where its neighbourhood has one.
 
     Parameters
     ----------
     vectors: unit vectors of all questions, [questions, features].
     pairs: positive pairs as indices into `vectors`.
+    links: all positive pairs that are known, these and others: what a chain of them joins is never a negative.
     """
     rng = np.random.default_rng(seed)
-    cluster = clusters(pairs, len(vectors))
+    cluster = clusters(links, len(vectors))
     found = []
     for start in range(0, len(pairs), 512):
         left = np.array([pair[0] for pair in pairs[start : start + 512]])

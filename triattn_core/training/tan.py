@@ -86,6 +86,7 @@ def _job(tan: Tan, config: Config, sets: dict[str, Features], run: Path, acceler
         measure=measure,
         milestones=frozenset(ends),
         weight_decay=how.weight_decay,
+        recipe=config.model_dump(mode="json", exclude={"digest", "encoder_digest"}),
     )
 
 

@@ -47,8 +47,10 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
             return f"Axis check failed: a query's weights sum to {worst_sum:.6f} over {' × '.join(over)}, not to 1."
         return f"Axis check: weights sum to {worst_sum:.6f} over {' × '.join(over)}, for each query."
     weight = twin(trace, choice, "weight")
-    if weight is None or any(axis == "head" for axis, _ in choice.reduce):
+    if weight is None:
         return "Axis check: relevance is a score before the softmax; it sums to nothing."
+    if any(axis == "head" for axis, _ in choice.reduce):
+        return "Mean of the heads' scores: its softmax is not the mean of their weights. Choose one head to check it."
     over = [str(axis) for axis in array.dims if axis != "query"]
     scores = np.exp(array - array.max(over))
     miss = float(np.abs(scores / scores.sum(over) - weight).max())

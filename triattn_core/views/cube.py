@@ -7,6 +7,7 @@ number of a chosen cell stays with the trace: `cell.read`.  An offline file carr
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from textwrap import shorten
 
 import numpy as np
@@ -96,7 +97,7 @@ def _payload(trace: AttentionTrace, choice: Choice, array: xr.DataArray, hide_sp
     rows = strongest(trace, choice, TRIPLES, hide_special)
     where = {axis: {int(p): i for i, p in enumerate(shown[axis])} for axis in NEEDS}
     found = [[where[axis][int(row[f"{axis}_at"])] for axis in NEEDS] for _, row in rows.iterrows()]
-    along = {axis: _along(array, axis, quantity) for axis in NEEDS[1:]}
+    along = {axis: _along(trace, choice, array, axis) for axis in NEEDS[1:]}
     along = {axis: one.isel({a: shown[a] for a in one.dims}) for axis, one in along.items()}
     return {
         "stamp": f"{trace.meta.get('digest', '')} {choice.query()} {hide_special}",
@@ -119,11 +120,14 @@ def _payload(trace: AttentionTrace, choice: Choice, array: xr.DataArray, hide_sp
     }
 
 
-def _along(array: xr.DataArray, axis: str, quantity: str) -> xr.DataArray:
-    """Weights summed over an axis; relevances joined by log-sum-exp and centred again, so that bars have a zero."""
-    if quantity == "weight":
+def _along(trace: AttentionTrace, choice: Choice, array: xr.DataArray, axis: str) -> xr.DataArray:
+    """Weights summed over an axis; relevances joined by log-sum-exp and centred again, so that bars have a zero.
+
+    Each head is joined before the heads are averaged: its own softmax is what the join stands for.
+    """
+    if array.attrs["quantity"] == "weight":
         return reduce(array, axis, "sum")
-    return centred(reduce(array, axis, "logsumexp"))
+    return centred(trace.pick(replace(choice, reduce=((axis, "logsumexp"), *choice.reduce))))
 
 
 def _hidden(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) -> str:

@@ -46,7 +46,7 @@ function sentenceNodes(payload, words, numbers, approximate) {
 
 function factRows(payload, numbers) {
   const known = (value, show) => (value === undefined ? "…" : show(value));
-  const rank = ["rank in this query", known(numbers.rank, (r) => `${count(r)} of ${count(numbers.of)}`), "Largest value first, among all key × context pairs of this query"];
+  const rank = ["rank in this query", known(numbers.rank, (r) => `${count(r)} of ${count(numbers.of)}`), "Largest value first, among the key × context pairs of this query (in a saved page: of those shown)"];
   const against = ["against uniform", known(numbers.against, (x) => "× " + number(x)), "The weight over 1 / (keys × contexts)"];
   const share = ["share of all mass", known(numbers.share, percent), "The weight over the number of queries: each query holds the same mass"];
   if (payload.quantity === "weight") {

@@ -43,13 +43,14 @@ def figure(
     points = go.Scatter3d(**places, mode="markers", marker=marker, text=hover, hoverinfo="text")
     shown = visible(array, hide_special)
     scene = {f"{letter}axis": _axis(array, trace, axis, shown[axis], colours) for letter, axis in AXES.items()}
-    return go.Figure(points, _layout(title(rows, array.size), scene, colours))
+    return go.Figure(points, _layout(title(rows, array.isel(shown).size, hide_special), scene, colours))
 
 
-def title(rows, size: int) -> str:
-    """One sentence: how many of the cells are drawn, and what they hold."""
+def title(rows, size: int, hidden: bool) -> str:
+    """How many of the shown cells are drawn, what they hold of the whole mass, and whether something is hidden."""
     held = rows["share"].sum() if rows["share"].notna().all() else None
     tail = f" They hold {100 * held:.3g} % of the mass." if held is not None else ""
+    tail += " Special tokens are hidden." if hidden else ""
     return f"The {len(rows):,} strongest of {size:,} cells.{tail}"
 
 

@@ -170,7 +170,7 @@ def _gap(gap: Gap, names: Sequence[str], panels: Sequence[Panel], quantity: str)
     scale = SignedScale.of(known, power=0.7, title=f"difference in {quantity}")
     return {
         "title": f"{left} − {right}",
-        "lines": [f"teal: {left} gives more", f"brown: {right} gives more"],
+        "lines": [f"teal: {left} is higher", f"brown: {right} is higher"],
         "divergence_lines": ["Jensen–Shannon", "of weights, bits"],
         "divergence": [round(float(value), 7) for value in gap.divergence],
         "scale": scale_payload(scale),

@@ -1,4 +1,4 @@
-"""Small still pictures of the pages' figures as SVG, for the first page: same numbers, same colours, same scales.
+"""Small still pictures of the pages' figures as SVG, for the first page: same numbers, same colours.
 
 They carry no text: a picture in a page cannot use the page's fonts.
 """

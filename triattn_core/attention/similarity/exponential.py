@@ -30,11 +30,10 @@ def tanh_score(
         bounded = pair.numel() == 0 or max(pair.abs().max(), context.abs().max()) <= BOUND
     if not bounded or pair.dtype == torch.float64:
         return plain(pair, context, p)
-    if torch.is_grad_enabled():
-        if pair.numel() * context.shape[-2] >= WORTH_COMPILING and _compiler():
-            return _compiled()(pair, context, p)
-        return plain(pair, context, p)
-    return _chunked(pair, context, p)
+    several = pair.shape[0] > 1  # a single example is answered at once: nobody waits for a compiler
+    if several and pair.numel() * context.shape[-2] >= WORTH_COMPILING and _compiler():
+        return _compiled()(pair, context, p)
+    return plain(pair, context, p) if torch.is_grad_enabled() else _chunked(pair, context, p)
 
 
 def plain(pair: Tensor, context: Tensor, p: Tensor) -> Tensor:

@@ -1,0 +1,95 @@
+"""What a person waits for, measured in a real browser on the shipped models and printed beside its target.
+
+A shared or busy machine is slower than a quiet one, so that a test fails only at a multiple of the target.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from statistics import median
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.browser.test_cube_page import CANVAS, STEP, large, opened, settled, tri_checkpoint
+from tests.unit.test_views_cube import head
+
+PATIENCE = 6
+TWENTY = (
+    "Why do my two old cats sleep for so many hours of every single day in a cold house now?",
+    "Is it normal that both of my cats sleep for most of the day when it is cold in the house?",
+)
+LONG = " ".join(f"word{i} number" for i in range(40))
+
+
+@pytest.fixture
+def measured(capsys):
+    """Prints `what: value unit (target)`, past pytest's capture, and fails far beyond the target."""
+
+    def say(what: str, value: float, target: float, unit: str = "s") -> None:
+        with capsys.disabled():
+            print(f"\n  {what}: {value:.3g} {unit} (target {target:g} {unit})", end="")
+        assert value < PATIENCE * target
+
+    return say
+
+
+def test_first_page(page, fresh_app, measured):
+    started = time.perf_counter()
+    page.goto(fresh_app)
+    page.get_by_text("Worked examples").wait_for()
+    measured("server ready to first page", time.perf_counter() - started, 4)
+    page.locator(".t-picture").first.wait_for()
+    measured("server ready to the first picture, models loaded", time.perf_counter() - started, 15)
+
+
+def test_from_enter_to_drawn(page, app, measured):
+    tri_checkpoint()
+    page.goto(f"{app}/cube")
+    settled(page)
+    took, server = [], []
+    for number in range(4):
+        page.get_by_label("Sentence A").fill(TWENTY[0][: -2 - number] + "?")
+        page.get_by_label("Sentence A").press("Tab")
+        page.wait_for_timeout(1500)
+        field = page.get_by_label("Sentence B")
+        text = f"{number} {TWENTY[1]}"
+        field.fill(text)
+        started = time.perf_counter()
+        field.press("Enter")
+        page.wait_for_selector(f'{CANVAS}[aria-label*="{number} Is"][data-exact="true"]')
+        took.append(time.perf_counter() - started)
+        server.append(float(re.search(r"(\d+) ms on", page.locator(".t-says").inner_text())[1]) / 1000)
+    measured("from Enter to everything drawn, two sentences of 20 tokens", median(took), 1.5)
+    measured("of it the model", median(server), 0.4)
+
+
+def test_three_dimensions(page, app, measured):
+    tri_checkpoint()
+    page.goto(f"{app}/cube")
+    settled(page)
+    box = page.get_by_text("strongest cells in 3-D")
+    started = time.perf_counter()
+    box.click()
+    page.locator(".js-plotly-plot .gl-container canvas").first.wait_for()
+    measured("the 3-D picture", time.perf_counter() - started, 4)
+
+
+def test_the_largest_cube(page, app, measured, tmp_path: Path):
+    tri_checkpoint()
+    received = []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
+    page.goto(f"{app}/cube?{urlencode({'a': LONG, 'b': LONG + ' again', 'head': 2})}")
+    settled(page)
+    measured("received for a cube of 64 x 64 x 131, whole page", sum(received) / 1e6, 1, "MB")
+    opened(page, tmp_path, large(), head(0))
+    drawn = page.evaluate(
+        """() => { const root = document.getElementById("figure"), start = performance.now();
+          mount(root, JSON.parse(document.getElementById("payload").textContent), {});
+          return performance.now() - start; }"""
+    )
+    measured("that cube unpacked and drawn", drawn / 1000, 2)
+    steps = [page.evaluate(STEP, [key]) for key in ["ArrowUp", "]", "ArrowLeft", "["] * 4]
+    measured("a step of the crosshair in it", median(steps), 50, "ms")
