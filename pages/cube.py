@@ -6,12 +6,12 @@ import streamlit as st
 
 from pages.common import explorer, export, inputs, models, state, style
 from pages.common.errors import shown
+from triattn_core import views
 from triattn_core.trace import Choice
-from triattn_core.views import cell, cube, points
+from triattn_core.views import cell, cube
 from triattn_core.views.strongest import strongest
 
 ROWS = 20_000  # rows of a table in the browser; a larger cube is listed query by query
-POINTS = 400
 DIRECTIONS = {"A over B": "a_over_b", "B over A": "b_over_a"}
 LEAD = (
     'Every cell is the weight that one <b class="t-query">query</b> token gives to one <b class="t-key">key</b> token '
@@ -23,7 +23,7 @@ def settings(model: dict) -> tuple[Choice, bool]:
     """The pickers that say which cube of this model is shown, and whether without its special tokens."""
     layers, heads = int(model.get("layers", 2)), int(model.get("heads", 12))
     direction = state.segments("Direction", list(DIRECTIONS), "direction")
-    layer = state.segments("Layer", list(range(1, layers + 1)), "layer", default=layers - 1)
+    layer = state.segments("Layer", list(range(1, layers + 1)), "layer", default=0)
     head = state.pick("Head", ["mean", *range(1, heads + 1)], "head", width=92)
     quantity = state.segments("Quantity", ["weight", "relevance"], "quantity")
     hide = st.toggle("Hide [CLS], [SEP]", key="hide", bind="query-params")
@@ -53,10 +53,11 @@ def explore(found: models.Explained, choice: Choice, hide: bool) -> None:
     with st.expander(f"All {size:,} cells as numbers", key="numbers", bind="query-params") as box:
         if box.open:
             numbers_table(trace, choice, hide, at[0], size)
-    with st.expander(f"The {min(POINTS, size):,} strongest cells in 3-D", key="space", bind="query-params") as box:
-        if box.open:
-            theme = "dark" if style.dark() else "light"
-            export.chart("strongest-cells", points.figure(trace, choice, POINTS, hide, theme))
+    for name, view in views.beside(cube, trace.pick(choice).dims).items():
+        with st.expander(view.TITLE, key=name, bind="query-params") as box:
+            if box.open:
+                theme = "dark" if style.dark() else "light"
+                export.chart(name, view.figure(trace, choice, hide_special=hide, theme=theme))
 
 
 def numbers_table(trace, choice: Choice, hide: bool, query: int, size: int) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
-from triattn_core.errors import TriattnError
+from triattn_core.errors import DataError, TriattnError
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -23,8 +24,11 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"triattn: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("triattn: stopped", file=sys.stderr)
+        print("triattn: stopped; a training run goes on with --resume", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # the reader, such as `head`, has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
 
 
 def parser() -> argparse.ArgumentParser:
@@ -93,6 +97,8 @@ def explain(options: argparse.Namespace) -> None:
     from triattn_core.explain import explain as explain_one
     from triattn_core.text.rows import read_json
 
+    if options.out and not options.out.parent.is_dir():
+        raise DataError(f"{options.out.parent}: no such folder to save the trace in")
     bundle = load(options.name, options.device)
     example = bundle.task.Example.from_row(read_json(options.input), str(options.input))
     prediction, trace = explain_one(bundle, example)
@@ -128,8 +134,6 @@ def evaluate(options: argparse.Namespace) -> None:
 
 def train(options: argparse.Namespace) -> None:
     """Prints the events as they come."""
-    import os
-
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device
     from triattn_core.training.command import train as train_all
@@ -157,8 +161,6 @@ def verify(options: argparse.Namespace) -> int:
 
 def app(options: argparse.Namespace) -> int:
     """Starts Streamlit on loopback."""
-    import os
-
     root = Path(__file__).parent.parent
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from triattn_core.models.tan import Tan
 from triattn_core.models.tensors import digest, read_tensors, write_tensors
 from triattn_core.shelf import WEIGHTS, find
 from triattn_core.tasks import TASKS
+from triattn_core.text.rows import read_json
 from triattn_core.text.tokenizer import Tokenizer
 
 
@@ -55,7 +55,7 @@ def load(name: str | Path, device: str | None = None) -> Bundle:
     """
     path = find(name)
     config = read_config(path / "config.json")
-    metrics = json.loads((path / "metrics.json").read_text("utf-8")) if (path / "metrics.json").is_file() else {}
+    metrics = read_json(path / "metrics.json") if (path / "metrics.json").is_file() else {}
     device = choose(device)
     tensors = read_tensors(path / WEIGHTS)
     found = digest(tensors)
@@ -66,7 +66,7 @@ def load(name: str | Path, device: str | None = None) -> Bundle:
         )
     encoder, tokenizer = load_encoder(config.encoder, device, config.encoder_digest)
     try:
-        tan = Tan(config.model, encoder.hidden)
+        tan = Tan(config.model, encoder.hidden, len(TASKS[config.task].LABELS))
     except ConfigError as error:
         raise ConfigError(f"{path / 'config.json'}: {error}") from None
     _fill(tan, tensors, path / WEIGHTS)

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from triattn_core.errors import ConfigError, choices
 from triattn_core.models.tan import TanConfig
+from triattn_core.tasks import TASKS
 
 
 class Strict(BaseModel):
@@ -41,7 +42,7 @@ class Config(Strict):
 
     format: Literal[1]
     kind: Literal["tan"]
-    task: Literal["pairs"]
+    task: Literal[tuple(TASKS)]
     language: str
     encoder: str
     max_tokens: int = Field(64, ge=1, le=250)
@@ -65,7 +66,8 @@ def read_config(path: Path) -> Config:
         key = ".".join(map(str, first["loc"]))
         if first["type"] == "extra_forbidden":
             raise ConfigError(f"{path}: unknown key {key!r}; {choices(str(first['loc'][-1]), _keys())}") from None
-        raise ConfigError(f"{path}: {key or 'file'}: {first['msg']}, got {first['input']!r:.60}") from None
+        said = first["msg"].removeprefix("Value error, ")
+        raise ConfigError(f"{path}: {key or 'file'}: {said}, got {first['input']!r:.60}") from None
 
 
 def _keys() -> set[str]:

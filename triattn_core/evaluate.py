@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 
 from triattn_core.checkpoint import Bundle, probabilities
-from triattn_core.errors import DataError
+from triattn_core.errors import DataError, InputError
 
 WINDOW = 2048  # examples sorted by length together
 
@@ -16,7 +16,10 @@ def predictions(bundle: Bundle, examples: Iterable, size: int = 64) -> Iterator[
     rows = iter(examples)
     while window := list(islice(rows, WINDOW)):
         for example in window:
-            example.check()
+            try:
+                example.check()
+            except InputError as error:
+                raise DataError(f"row {example.id or example}: {error}") from None
         found = dict(probabilities(bundle, window, size))
         yield from ((example, found[i]) for i, example in enumerate(window))
 

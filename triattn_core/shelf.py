@@ -56,7 +56,7 @@ def shelf(folder: Path | None = None) -> tuple[Card, ...]:
 def _card(path: Path) -> Card:
     weights = path / WEIGHTS
     size = weights.stat().st_size if weights.is_file() else 0
-    told, problem = {}, None if size else f"{weights}: no such file; copy the checkpoint anew"
+    told, problem = {}, None if size else f"{weights}: no such file; train it, or copy the checkpoint anew"
     for name in ("config.json", "metrics.json"):
         file = path / name
         try:

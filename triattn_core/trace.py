@@ -126,7 +126,10 @@ def reduce(array: xr.DataArray, axis: str, how: str) -> xr.DataArray:
     """
     quantity = array.attrs["quantity"]
     if how == "sum" and quantity == "relevance" or how == "logsumexp" and quantity != "relevance":
-        raise TraceError(f"a {quantity} has no {how} over {axis}")
+        instead = {"sum": "logsumexp", "logsumexp": "sum"}[how]
+        raise TraceError(f"a {quantity} has no {how} over {axis}: use {instead}")
+    if axis not in array.dims:
+        raise TraceError(f"no axis {axis!r} here (there are {', '.join(map(str, array.dims))})")
     ways = {"sum": xr.DataArray.sum, "mean": xr.DataArray.mean, "max": xr.DataArray.max, "logsumexp": logsumexp}
     if how not in ways:
         raise TraceError(f"unknown reduction {how!r}; {choices(how, ways)}")

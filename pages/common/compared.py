@@ -59,7 +59,7 @@ def settings(cards: Sequence[Card]) -> tuple[str, int, int | None, str, tuple[in
     """Direction, layer and head (from 0; None is the mean), quantity, and which two are subtracted."""
     most = {what: max(int(card.config["model"].get(what, 1)) for card in cards) for what in ("layers", "heads")}
     direction = state.segments("Direction", list(DIRECTIONS), "direction")
-    layer = state.segments("Layer", list(range(1, most["layers"] + 1)), "layer", default=most["layers"] - 1)
+    layer = state.segments("Layer", list(range(1, most["layers"] + 1)), "layer", default=0)
     head = state.pick("Head", ["mean", *range(1, most["heads"] + 1)], "head", width=92)
     quantity = state.segments("Quantity", ["weight", "relevance"], "quantity")
     names = named(cards)

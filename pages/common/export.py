@@ -15,6 +15,7 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.views.canvas import Canvas
 
 if TYPE_CHECKING:
+    import altair as alt
     import plotly.graph_objects as go
 
 _PICTURES = """
@@ -51,8 +52,11 @@ def menu(
         _save("Whole trace, NetCDF", f"{name}.nc", lambda: _bytes(trace), "application/x-netcdf")
 
 
-def chart(name: str, figure: go.Figure) -> None:
-    """A Plotly figure with a way to take it away: its own bar saves PNG, the button a page that works offline."""
+def chart(name: str, figure: go.Figure | alt.TopLevelMixin) -> None:
+    """A figure with a way to take it away: its own menu saves PNG (Altair: SVG too); of Plotly also an offline page."""
+    if type(figure).__module__.startswith("altair"):
+        st.altair_chart(figure, theme=None, key=name)
+        return
     st.plotly_chart(figure, theme=None, key=name, config={"toImageButtonOptions": {"filename": name, "scale": 2}})
     page = partial(figure.to_html, include_plotlyjs=True)
     st.download_button("Save as a page that works offline", page, f"{name}.html", "text/html", on_click="ignore")

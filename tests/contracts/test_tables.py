@@ -17,8 +17,8 @@ from triattn_core.attention.tap import recording
 from triattn_core.axes import AXES, QUANTITIES
 
 HIDDEN, HEADS, N, I, J = 22, 2, 5, 7, 13
-EVERY = [(name, similarity, value) for name in MECHANISMS for similarity in SIMILARITIES for value in VALUES]
-pytestmark = pytest.mark.parametrize("combination", EVERY, ids="-".join)
+EVERY = [(name, similarity, value) for name in MECHANISMS for similarity in SIMILARITIES for value in (None, *VALUES)]
+pytestmark = pytest.mark.parametrize("combination", EVERY, ids=lambda one: "-".join(map(str, one)))
 
 
 def build(combination: tuple[str, str, str], seed: int = 1) -> torch.nn.Module:

@@ -23,8 +23,11 @@ from safetensors.torch import load_file
 from torch import nn
 from torch.nn.functional import cross_entropy
 
+from tests.tiny import make_world
+from triattn_core.config import read_config
 from triattn_core.errors import ConfigError
 from triattn_core.training import encoder, loop, mining, plan
+from triattn_core.training import tan as tan_training
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -305,6 +308,53 @@ def test_negatives_are_near_and_never_linked():
 def test_mining_few_questions():
     vectors, links = meanings(4, 2, seed=2)
     assert all(one // 2 != other // 2 for one, other in mining.negatives(vectors, links, links, seed=1))
+
+
+# --- the epoch that is kept ---
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "step"),
+    [([0.5, 0.7, 0.6], 2), ([0.6, 0.8, 0.8, 0.7], 2), ([0.5, 0.6, 0.9], 3), ([0.0, 0.0], 1), ([], None)],
+)
+def test_best_is_the_first_of_the_best(accuracies, step):
+    rows = [{"step": n, "dev_accuracy": value} for n, value in enumerate(accuracies, 1)]
+    rows += [{"step": 9, "train_loss": 0.1}]
+    assert tan_training.best(rows).get("step") == step
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory) -> Path:
+    return make_world(tmp_path_factory.mktemp("small"), ("bi",))
+
+
+@pytest.mark.parametrize("left_after", [None, 6, 12, 18])
+@pytest.mark.parametrize(("accuracies", "kept"), [([0.5, 0.7, 0.7, 0.6], 12), ([0.8, 0.7, 0.8, 0.9], 24)])
+def test_the_epoch_that_is_best_on_dev_becomes_the_checkpoint(
+    small, tmp_path, monkeypatch, accuracies, kept, left_after
+):
+    """Four epochs of six steps whose accuracies are told; also in a run that is left after one of them and resumed."""
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(small / "shelf"))
+    config = read_config(small / "shelf" / "small-bi" / "config.json")
+    config = config.model_copy(update={"training": config.training.model_copy(update={"epochs": 4})})
+    folder, runs, measured, states = tmp_path / "small-bi", small / "runs", [], {}
+
+    def told(module, features, device) -> dict[str, float]:
+        measured.append({name: tensor.half() for name, tensor in module.state_dict().items()})
+        return {"dev_loss": 0.5, "dev_accuracy": accuracies[len(states)]}
+
+    monkeypatch.setattr(tan_training, "evaluate", told)
+    for resume in (False, True):
+        for event in tan_training.train_tan(config, folder, small / "data", runs, resume, Accelerator(cpu=True)):
+            if event.kind == "saved":
+                states[event.step] = measured[-1]
+            if (event.kind, event.step) == ("saved", left_after) and not resume:
+                break
+        if left_after is None:
+            break
+    assert list(states) == [6, 12, 18, 24]
+    found = load_file(folder / "model.safetensors")
+    assert [step for step, state in states.items() if all(torch.equal(found[n], state[n]) for n in found)] == [kept]
 
 
 # --- the start of an encoder ---

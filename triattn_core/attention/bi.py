@@ -18,6 +18,8 @@ class BiAttention(nn.Module):
     `value` is taken for the sake of a common signature and has no effect: there is no context to mix in.
     """
 
+    uses_context = False
+
     def __init__(self, hidden: int, heads: int, similarity: str, value: str | None = None):
         super().__init__()
         self.heads = heads

@@ -25,6 +25,8 @@ def with_own_context(states: States, context: States) -> Tensor:
 class CBiAttention(BiAttention):
     """Bi-Attention over `q + c_q` and `k + c_k`, values from `k + c_k` (Yang et al. 2019; COIN, Eq. 4)."""
 
+    uses_context = True
+
     def forward(self, query: States, key: States, context: States, site: str) -> Tensor:
         """The attended states [B, N, hidden] of the queries; taps `<site>/relevance` and `<site>/weight`."""
         return self.attend(with_own_context(query, context), with_own_context(key, context), key.keep, site)

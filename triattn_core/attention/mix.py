@@ -81,12 +81,3 @@ class Bilinear(nn.Module):
 
 
 VALUES = {"additive": Additive, "multiplicative": Multiplicative, "bilinear": Bilinear}
-
-# Which contextual value goes with which relevance unless asked otherwise (section IV-E: they should be consistent).
-PAIRING = {
-    "additive": "additive",
-    "dot": "multiplicative",
-    "scaled_dot": "multiplicative",
-    "bilinear": "bilinear",
-    "full_trilinear": "bilinear",
-}

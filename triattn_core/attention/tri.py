@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from triattn_core.attention.mix import PAIRING, VALUES
+from triattn_core.attention.mix import VALUES
 from triattn_core.attention.neutral import at_least_one
 from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.softmax import joint_softmax
@@ -17,12 +17,14 @@ AXES = ("head", "query", "key", "context")
 class TriAttention(nn.Module):
     """Multi-head three-way attention; `value` names the contextual value, by default the relevance's pairing."""
 
+    uses_context = True
+
     def __init__(self, hidden: int, heads: int, similarity: str, value: str | None = None):
         super().__init__()
         self.heads = heads
         self.query, self.key, self.value, self.context = (nn.Linear(hidden, hidden) for _ in range(4))
         self.similarity = SIMILARITIES[similarity](heads, hidden // heads, context=True)
-        self.mix = VALUES[value or PAIRING[similarity]](heads, hidden // heads)
+        self.mix = VALUES[value or self.similarity.value](heads, hidden // heads)
 
     def forward(self, query: States, key: States, context: States, site: str) -> Tensor:
         """The attended states [B, N, hidden] of the queries; taps `<site>/relevance` and `<site>/weight`."""

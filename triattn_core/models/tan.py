@@ -32,7 +32,6 @@ class TanConfig(BaseModel):
     residual: bool = True  # False: the paper's plain stack, without residual connection and layer norm
     dropout: float = Field(0.1, ge=0, lt=1)
     pooled_dropout: float = Field(0.0, ge=0, lt=1)  # of whole pooled vectors: without it, attention has little to learn
-    labels: int = Field(2, ge=1)
 
     @field_validator("similarity")
     @classmethod
@@ -60,7 +59,7 @@ class Interaction(nn.Module):
         kind = MECHANISMS[config.mechanism]
         self.attention = kind(hidden, config.heads, config.similarity, config.value)
         self.norm = nn.LayerNorm(hidden) if config.residual else None
-        self.context = nn.Linear(hidden, hidden) if not last and config.mechanism != "bi" else None
+        self.context = nn.Linear(hidden, hidden) if kind.uses_context and not last else None
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, a: States, b: States, context: States, site: str) -> tuple[States, States, States]:
@@ -80,7 +79,7 @@ class Interaction(nn.Module):
 class Tan(nn.Module):
     """Interaction, aggregation and prediction over encoded sequences."""
 
-    def __init__(self, config: TanConfig, hidden: int):
+    def __init__(self, config: TanConfig, hidden: int, labels: int = 2):
         super().__init__()
         if hidden % config.heads:
             raise ConfigError(f"{config.heads} heads do not share {hidden} features evenly: change heads")
@@ -89,7 +88,7 @@ class Tan(nn.Module):
         )
         self.dropout = nn.Dropout(config.dropout)
         self.pooled_dropout = config.pooled_dropout
-        self.predict = nn.Linear(4 * hidden, config.labels)
+        self.predict = nn.Linear(4 * hidden, labels)
 
     def forward(self, encoded: Encoded) -> Tensor:
         """Logits [B, labels] from `[a, b, |a - b|, pooled]`."""

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from triattn_core.axes import MECHANISM_LABELS
+from triattn_core.models.encoders import encoder_folder
 from triattn_core.shelf import encoders
 
 LICENSE = "Apache 2.0, as its start weights."
@@ -69,7 +70,8 @@ def checkpoint_card(folder: Path) -> str:
     """The card of a TAN folder with config.json and metrics.json."""
     config = json.loads((folder / "config.json").read_text("utf-8"))
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
-    encoder = json.loads((encoders() / config["encoder"] / "metrics.json").read_text("utf-8"))
+    about = encoder_folder(config["encoder"]) / "metrics.json"
+    encoder = json.loads(about.read_text("utf-8")) if about.is_file() else {}
     rows = "\n".join(
         f"| `{metrics[split]['set']}` | {metrics[split]['accuracy']:.2f} | {metrics[split]['f1']:.2f} "
         f"| {metrics[split]['majority']:.2f} | {metrics[split]['n']:,} |"
@@ -77,9 +79,10 @@ def checkpoint_card(folder: Path) -> str:
         if split in metrics
     )
     model, how = config["model"], config["training"]
+    label = MECHANISM_LABELS.get(model["mechanism"], model["mechanism"])
     return f"""# {folder.name}
 
-{MECHANISM_LABELS[model["mechanism"]]}-Attention with the {model["similarity"].replace("_", " ")} relevance in a
+{label}-Attention with the {model["similarity"].replace("_", " ")} relevance in a
 Tri-Attention network: {model["layers"]} layers, {model["heads"]} heads, {metrics["parameters"]:,} parameters beside the
 shared encoder `{config["encoder"]}`, which is frozen: checkpoints that share it differ in attention alone.
 
@@ -94,12 +97,19 @@ batch {how["batch"]}, AdamW, peak learning rate {how["rate"]}, {metrics["seconds
 {metrics["machine"]}. In training {model.get("pooled_dropout", 0):.0%} of the pooled vectors are hidden: the attention
 must tell these pairs apart by itself.
 
-What the encoder's start weights had seen before (for a test on Quora the figures may flatter):
-
-{had_seen(encoder)}
-
-Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: {LICENSE}
+{_seen(encoder, metrics)}
+Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: that of the encoder.
 """
+
+
+def _seen(encoder: dict, metrics: dict) -> str:
+    """What the start weights of the encoder had seen, and whether the test's source was among it."""
+    if not encoder.get("start_had_seen"):
+        return "What the start weights of the encoder had seen is not recorded.\n"
+    source = metrics.get("test", metrics.get("dev", {})).get("set", "").partition("/")[0]
+    read = [one["name"] for one in encoder["start_had_seen"] if source in one.get("set", "").split(", ")]
+    flatter = f" ({', '.join(read)} among it: the test figures may flatter)" if read else ""
+    return f"What the encoder's start weights had seen before{flatter}:\n\n{had_seen(encoder)}\n"
 
 
 def _start(name: str, metrics: dict) -> str:

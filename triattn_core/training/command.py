@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,11 +12,11 @@ from accelerate import Accelerator
 
 from triattn_core.checkpoint import load
 from triattn_core.config import Config, read_config
-from triattn_core.device import describe
+from triattn_core.device import choose, describe
 from triattn_core.errors import ConfigError
 from triattn_core.evaluate import evaluate
 from triattn_core.tasks import TASKS
-from triattn_core.text.rows import rows_file
+from triattn_core.text.rows import read_json, rows_file
 from triattn_core.training.card import checkpoint_card, encoder_card
 from triattn_core.training.encoder import finish_encoder, post_train
 from triattn_core.training.loop import Event, seconds
@@ -27,6 +28,8 @@ def train(path: Path, data: Path, runs: Path, resume: bool, command: str) -> Ite
     """Train what `path` describes; the result stands beside it. Raises ConfigError for a file that is neither."""
     path = path.resolve()
     recipe = _kind(path)
+    if not os.environ.get("LOCAL_RANK"):  # `accelerate launch` gives each process its device
+        os.environ["ACCELERATE_TORCH_DEVICE"] = choose()
     accelerator = Accelerator(mixed_precision=recipe.get("precision", "no"))
     runs = runs.resolve()
     if recipe["kind"] == "encoder":
@@ -68,7 +71,7 @@ def record_metrics(folder: Path, config: Config, data: Path, run: Path, command:
     (folder / "metrics.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
     (folder / "README.md").write_text(checkpoint_card(folder), "utf-8")
     measured = {split: found[split] for split in ("dev", "test") if split in found}
-    return Event("metric", found["best_step"] or 0, 0, measured)
+    return Event("metric", found["best_step"] or 0, found["best_step"] or 0, measured)
 
 
 def machine() -> str:
@@ -78,10 +81,9 @@ def machine() -> str:
 
 
 def _kind(path: Path) -> dict:
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise ConfigError(f"{path}: not a JSON file ({error})") from None
-    if not isinstance(found, dict) or found.get("kind") not in ("encoder", "tan"):
+    if not path.is_file():
+        raise ConfigError(f"{path}: no such file; name a checkpoint's config.json or an encoder's recipe.json")
+    found = read_json(path)
+    if found.get("kind") not in ("encoder", "tan"):
         raise ConfigError(f'{path}: expected "kind": "encoder" or "tan"')
     return found

@@ -240,7 +240,7 @@ def finish_encoder(recipe: dict, folder: Path, run: Path, machine: str, command:
         "start": recipe["start"]["name"],
         "start_had_seen": recipe["start"]["had_seen"],
         "seed": recipe["seed"],
-        "seconds": round(seconds(run)),
+        "seconds": round(seconds(run)) or None,
         "machine": machine,
         "command": command,
         "history": [event for event in events(run) if event["kind"] == "metric"],

@@ -14,6 +14,7 @@ from torch.nn.functional import cross_entropy
 
 from triattn_core.checkpoint import save
 from triattn_core.config import Config
+from triattn_core.errors import DataError
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.tan import Tan
 from triattn_core.models.tensors import read_tensors, write_tensors
@@ -36,10 +37,10 @@ def train_tan(
     with accelerator.main_process_first():  # one process encodes, the others find it done
         sets = {name: _features(name, config, encoder, tokenizer, data, runs) for name in names}
     torch.manual_seed(config.training.seed)
-    job = _job(Tan(config.model, encoder.hidden), config, sets, run, accelerator)
+    job = _job(Tan(config.model, encoder.hidden, len(TASKS[config.task].LABELS)), config, sets, run, accelerator)
     yield from fit(job, run, accelerator, every=200, resume=resume)
     if accelerator.is_main_process:
-        tan = Tan(config.model, encoder.hidden)
+        tan = Tan(config.model, encoder.hidden, len(TASKS[config.task].LABELS))
         tan.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
         save(folder, config.model_copy(update={"encoder_digest": encoder.digest}), tan)
 
@@ -48,6 +49,8 @@ def _features(name, config: Config, encoder, tokenizer, data: Path, runs: Path) 
     task = TASKS[config.task]
     file = rows_file(data, name)
     examples = [example for example in task.read(file) if example.label is not None]
+    if not examples:
+        raise DataError(f"{file}: no row has a label: nothing to train on")
     rows = hashlib.sha256(file.read_bytes()).hexdigest()[:8]  # changed rows are other features
     folder = runs / "features" / encoder.digest[:12] / f"{name.replace('/', '-')}-{rows}-{config.max_tokens}"
     roles = task.roles(examples, tokenizer, config.max_tokens)

@@ -11,6 +11,7 @@ from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views.palette import DIVERGING, FONTS, SEQUENTIAL, THEMES, LogScale, SignedScale, ramp
 from triattn_core.views.strongest import labels, picked, strongest, visible
 
+TITLE = "The strongest cells in 3-D"
 NEEDS = ("query", "key", "context")
 CAMERA = {"eye": {"x": 1.2, "y": -1.6, "z": 0.7}, "center": {"z": -0.12}}
 AXES = {"x": "key", "y": "context", "z": "query"}

@@ -1,4 +1,7 @@
-"""Relevance functions, two-way and three-way form together.  To add one: a file here, a line in the table."""
+"""Relevance functions, two-way and three-way form together.  To add one: a file here, a line in the table.
+
+A class takes (heads, features, context), has `two`, `three` and `value`, the contextual value that goes with it.
+"""
 
 from __future__ import annotations
 

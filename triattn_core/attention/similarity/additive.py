@@ -42,6 +42,8 @@ def tadd(
 class Additive(nn.Module):
     """Per head: W, U, H `[heads, D, D]` and p `[heads, D]`; two-way relevance leaves H out."""
 
+    value = "additive"  # the contextual value that goes with it (section IV-E)
+
     def __init__(self, heads: int, features: int, context: bool):
         super().__init__()
         self.W, self.U = matrix(heads, features, features), matrix(heads, features, features)

@@ -36,6 +36,8 @@ def trili(
 class Bilinear(nn.Module):
     """Per head: W `[heads, D, D]` two-way; W, U and H three-way."""
 
+    value = "bilinear"  # the contextual value that goes with it (section IV-E)
+
     def __init__(self, heads: int, features: int, context: bool):
         super().__init__()
         self.W = matrix(heads, features, features)

@@ -32,6 +32,8 @@ def trili_full(
 class FullTrilinear(nn.Module):
     """Per head: w `[heads, D, D, D]`, or W `[heads, D, D]` two-way. Raises ConfigError above D = 64."""
 
+    value = "bilinear"  # the contextual value that goes with it (section IV-E)
+
     def __init__(self, heads: int, features: int, context: bool):
         super().__init__()
         if features > WIDEST:

@@ -26,6 +26,8 @@ def tsdp(
 class ScaledDot(nn.Module):
     """No weights of its own: the projections of the mechanism do the work."""
 
+    value = "multiplicative"  # the contextual value that goes with it (section IV-E)
+
     def __init__(self, heads: int, features: int, context: bool):
         super().__init__()
 
