@@ -75,7 +75,7 @@ def _job(tan: Tan, config: Config, sets: dict[str, Features], run: Path, acceler
 
     def measure(module: nn.Module, step: int) -> dict:
         found = evaluate(module, sets[config.data.dev], accelerator.device)
-        before = best([row for row in history(run) if row["step"] < step]).get("dev_accuracy", 0.0)
+        before = best([row for row in history(run) if row["step"] < step]).get("dev_accuracy", -1.0)
         if found["dev_accuracy"] > before and accelerator.is_main_process:
             write_tensors(run / BEST, module.state_dict())
         return found
