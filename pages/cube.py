@@ -68,7 +68,7 @@ def numbers_table(trace, choice: Choice, hide: bool, query: int, size: int) -> N
         st.caption(f"The {len(rows):,} cells of the chosen query; Export has all {size:,} as CSV.")
     exact = st.column_config.NumberColumn(format="%.4g")
     names = dict.fromkeys(("weight", "relevance", "share"), exact)
-    names |= {f"{axis}_at": st.column_config.NumberColumn(f"{axis} position") for axis in cube.NEEDS}
+    names |= {f"{axis}_at": st.column_config.NumberColumn(f"{axis} position, from 0") for axis in cube.NEEDS}
     st.dataframe(rows, hide_index=True, height=320, column_config=names)
 
 

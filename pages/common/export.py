@@ -55,9 +55,10 @@ def menu(
 def chart(name: str, figure: go.Figure | alt.TopLevelMixin) -> None:
     """A figure with a way to take it away: its own menu saves PNG (Altair: SVG too); of Plotly also an offline page."""
     if type(figure).__module__.startswith("altair"):
-        st.altair_chart(figure, theme=None, key=name)
+        st.altair_chart(figure, theme=None, key=f"{name}-chart")
         return
-    st.plotly_chart(figure, theme=None, key=name, config={"toImageButtonOptions": {"filename": name, "scale": 2}})
+    saved = {"toImageButtonOptions": {"filename": name, "scale": 2}}
+    st.plotly_chart(figure, theme=None, key=f"{name}-chart", config=saved)
     page = partial(figure.to_html, include_plotlyjs=True)
     st.download_button("Save as a page that works offline", page, f"{name}.html", "text/html", on_click="ignore")
 

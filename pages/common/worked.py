@@ -25,11 +25,12 @@ HEIGHT = 196  # pixels of the picture, kept free while it is computed
 
 @dataclass(frozen=True)
 class Worked:
-    """`draw(theme)` gives a picture and a finding, both HTML; it raises TriattnError where no model fits."""
+    """`draw(theme)` gives a picture and a finding, both HTML, and what the link opens with (parameters of the URL); it
+    raises TriattnError where no model fits."""
 
     page: str
     title: str
-    draw: Callable[[str], tuple[str, str]]
+    draw: Callable[[str], tuple[str, str, dict[str, str]]]
 
 
 def trio(task: str) -> list[Card]:
@@ -48,22 +49,38 @@ def site(trace) -> Choice:
     return Choice("layer.0/a_over_b/weight", reduce=(("head", "mean"),))
 
 
-def cube(theme: str) -> tuple[str, str]:
-    """The slices through the strongest triple."""
+def telling(trace):
+    """The head, and in it the row, of the largest weight among three words: no mark, no special token."""
+    found = []
+    for head in range(int(trace.meta["heads"])):
+        choice = Choice("layer.0/a_over_b/weight", index=(("head", head),))
+        rows = strongest.strongest(trace, choice, hide_special=True)
+        said = [rows[axis].str.lower() for axis in thumbnail.AXES]
+        fit = said[0].str.isalpha() & said[1].str.isalpha() & said[2].str.isalpha() & (said[0] != said[1])
+        found += [(float(row["weight"]), head, row) for _, row in rows[fit].head(1).iterrows()]
+    if not found:
+        raise TriattnError("This pair has no three words to show.")
+    return max(found, key=lambda one: one[0])[1:]
+
+
+def cube(theme: str) -> tuple[str, str, dict[str, str]]:
+    """The slices through the strongest triple of words."""
     trace = models.explain(trio(pairs.NAME)[-1], pairs.examples()[0]).trace
-    choice = site(trace)
-    first = strongest.strongest(trace, choice, 1).iloc[0]
+    head, first = telling(trace)
+    choice = Choice("layer.0/a_over_b/weight", index=(("head", head),))
+    cell = {axis: int(first[f"{axis}_at"]) for axis in thumbnail.AXES}
     words = {axis: f'<b class="t-{axis}">{escape(str(first[axis]))}</b>' for axis in thumbnail.AXES}
     finding = (
         f"{words['query']} gives {100 * first['weight']:.3g} % of its attention to {words['key']} read with "
-        f"{words['context']}: the strongest of {trace.pick(choice).size:,} triples."
+        f"{words['context']}: in head {head + 1} of layer 1 no other three words weigh more."
     )
     axes = " × ".join(f'<b class="t-{axis}">{axis}</b>' for axis in thumbnail.AXES).replace(" × <b", "<br>× <b")
-    drawn = picture(thumbnail.slices(trace, choice, theme), "Three slices through the strongest cell of the cube.")
-    return f'<div class="t-picture">{drawn}<div class="t-corner">{axes}</div></div>', finding
+    drawn = picture(thumbnail.slices(trace, choice, theme, cell), "Three slices of the cube through this cell.")
+    opens = {"head": str(head + 1), "hide": "true", "cell": ".".join(map(str, cell.values()))}
+    return f'<div class="t-picture">{drawn}<div class="t-corner">{axes}</div></div>', finding, opens
 
 
-def side_by_side(theme: str) -> tuple[str, str]:
+def side_by_side(theme: str) -> tuple[str, str, dict[str, str]]:
     """The maps of three mechanisms on one scale, and what each says."""
     arrays, titles, said = [], "", {}
     for card in trio(pairs.NAME):
@@ -77,10 +94,10 @@ def side_by_side(theme: str) -> tuple[str, str]:
     drawn = picture(thumbnail.maps(arrays, theme), "Weights of the mechanisms on one scale.")
     verdicts = "; ".join(f"<b>{escape(label)}</b> ({escape(', '.join(names))})" for label, names in said.items())
     gold = pairs.LABELS[pairs.examples()[0].label or 0]
-    return f'<div class="t-titles">{titles}</div>{drawn}', f"They say {verdicts}. Gold: {escape(gold)}."
+    return f'<div class="t-titles">{titles}</div>{drawn}', f"They say {verdicts}. Gold: {escape(gold)}.", {}
 
 
-def checkpoints(theme: str) -> tuple[str, str]:
+def checkpoints(theme: str) -> tuple[str, str, dict[str, str]]:
     """The scores of what may be compared."""
     group = next(iter(records.groups(models.shelf()).values()), [])
     measured = [(card, score) for card in group if (score := records.score(card)) is not None]
@@ -94,10 +111,10 @@ def checkpoints(theme: str) -> tuple[str, str]:
         for card, score in measured[:6]
     )
     finding = (
-        f"{escape(first.name)} reaches {best:.1f} on {escape(records.data(first))}; "
+        f"{escape(first.name)} reaches {best:.1f} on the test set of {escape(records.data(first))}, one seed; "
         f"always saying the larger class gives {cards.percent(records.value(first, 'test', 'majority'))}."
     )
-    return f'<table class="t-table t-scores">{rows}</table>', finding
+    return f'<table class="t-table t-scores">{rows}</table>', finding, {}
 
 
 def picture(svg: str, alt: str) -> str:
@@ -125,13 +142,16 @@ def place(worked: Worked, column: DeltaGenerator) -> Callable[[], None]:
     """A card with room for picture and finding; what it returns fills them in."""
     column.html('<hr class="t-rule">')
     slot = column.skeleton(height=HEIGHT)
-    column.page_link(worked.page, label=worked.title, icon=":material/chevron_right:", icon_position="right")
+    look = {"label": worked.title, "icon": ":material/chevron_right:", "icon_position": "right"}
+    link = column.empty()
+    link.page_link(worked.page, **look)
     finding = column.empty()
 
     def fill() -> None:
         try:
-            drawn, said = worked.draw("dark" if style.dark() else "light")
+            drawn, said, opens = worked.draw("dark" if style.dark() else "light")
             slot.html(f'<div class="t-thumb">{drawn}</div>')
+            link.page_link(worked.page, **look, query_params=opens)
         except TriattnError as error:
             said = escape(str(error))
             slot.empty()

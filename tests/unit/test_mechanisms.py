@@ -10,7 +10,7 @@ import torch
 
 from tests.oracles import attention as oracle
 from triattn_core.attention import MECHANISMS
-from triattn_core.attention.mix import PAIRING, VALUES
+from triattn_core.attention.mix import VALUES
 from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
@@ -145,7 +145,7 @@ def test_slope_end_to_end(name, similarity, value):
 @pytest.mark.parametrize("similarity", SIMILARITIES)
 def test_the_default_value_is_the_pairing(similarity):
     module = MECHANISMS["tri"](HIDDEN, HEADS, similarity)
-    assert type(module.mix) is VALUES[PAIRING[similarity]]
+    assert type(module.mix) is VALUES[SIMILARITIES[similarity].value]
 
 
 @pytest.mark.parametrize("empty", ["no token at all", "padding only"])

@@ -66,5 +66,6 @@ def tokens_notes(name: str, tokens: Tokens, tokenizer: Tokenizer) -> list[str]:
         notes.append(f"{name} is cut after {len(tokens)} tokens: {tokens.cut:,} characters are left out.")
     unknown = tokens.ids.count(tokenizer.special["unk"])
     if unknown:
-        notes.append(f"{name}: the model does not know {unknown} of {len(tokens)} tokens and sees them all alike.")
+        blind = " It cannot read this text: what follows means little." if 2 * unknown > len(tokens) else ""
+        notes.append(f"{name}: the model does not know {unknown} of {len(tokens)} tokens and sees them all alike.{blind}")
     return notes

@@ -20,12 +20,10 @@ function readCube(payload) {
 
 /** What is known of a cell without the server: exact where the payload has it, else what its level stands for. */
 function numbersOf(cube, cell) {
-  const { payload, levels, exact } = cube, [, K, C] = cube.sizes, i = cube.at(cell), from = cell[0] * K * C;
-  const value = valueOf(payload.scale, levels[i]), found = { [payload.quantity]: value, of: K * C };
+  const { payload, levels, exact } = cube, i = cube.at(cell);
+  const value = valueOf(payload.scale, levels[i]), found = { [payload.quantity]: value, of: payload.pairs };
   if (exact) {
     for (const name of Object.keys(exact)) found[name] = exact[name][i];
-    const row = exact[payload.quantity].slice(from, from + K * C);
-    found.rank = 1 + row.filter((one) => one > row[i - from]).length;
   }
   if (found.weight !== undefined) Object.assign(found, { share: found.weight / payload.queries, against: found.weight / payload.uniform });
   return found;

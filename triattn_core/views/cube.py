@@ -113,6 +113,7 @@ def _payload(trace: AttentionTrace, choice: Choice, array: xr.DataArray, hide_sp
         "uniform": 1 / cells,
         "queries": array.sizes["query"],
         "cells": part.size,
+        "pairs": cells,
         "triples": {"cells": found, "value": _finite(rows[quantity]), "share": _finite(rows["share"])},
         "check": axis_check(trace, choice),
         "hidden": _hidden(trace, choice, shown) if part.size < array.size else "",
@@ -149,8 +150,13 @@ def _caption(trace: AttentionTrace, choice: Choice) -> str:
 
 
 def _exact(trace: AttentionTrace, choice: Choice, hide_special: bool) -> dict[str, str]:
-    """Packed float32 of the shown cells: weights, raw relevances and, where it is shown, centred relevances."""
-    found = {}
+    """Packed float32 of the shown cells: weights, raw and centred relevances, ranks among all pairs of the query."""
+    array = picked(trace, choice).transpose(*NEEDS)
+    shown = visible(array, hide_special)
+    rows = array.values.reshape(array.sizes["query"], -1)
+    above = [row.size - np.searchsorted(np.sort(row), row, side="right") for row in rows]
+    ranks = 1 + np.array(above, np.float32).reshape(array.shape)
+    found = {"rank": pack(array.copy(data=ranks).isel(shown).values)}
     for quantity in ("weight", "relevance"):
         array = twin(trace, choice, quantity)
         if array is not None:

@@ -46,7 +46,7 @@ function sentenceNodes(payload, words, numbers, approximate) {
 
 function factRows(payload, numbers) {
   const known = (value, show) => (value === undefined ? "…" : show(value));
-  const rank = ["rank in this query", known(numbers.rank, (r) => `${count(r)} of ${count(numbers.of)}`), "Largest value first, among the key × context pairs of this query (in a saved page: of those shown)"];
+  const rank = ["rank in this query", known(numbers.rank, (r) => `${count(r)} of ${count(numbers.of)}`), "Largest value first, among the key × context pairs of this query"];
   const against = ["against uniform", known(numbers.against, (x) => "× " + number(x)), "The weight over 1 / (keys × contexts)"];
   const share = ["share of all mass", known(numbers.share, percent), "The weight over the number of queries: each query holds the same mass"];
   if (payload.quantity === "weight") {
@@ -63,7 +63,7 @@ function tokenCell(tokens, i) {
 
 function triplesTable(payload, choose) {
   const { cells: found, share, value } = payload.triples, listed = found.slice(0, TRIPLES_LISTED);
-  const shares = share[0] !== null, sizes = shares ? share : value, top = Math.max(...sizes.map(Math.abs), 1e-30);
+  const shares = payload.quantity === "weight" && share[0] !== null, sizes = shares ? share : value, top = Math.max(...sizes.map(Math.abs), 1e-30);
   const head = make("tr", {}, make("th", { scope: "col", "aria-label": "rank" }), ...AXES.map((axis) => make("th", { scope: "col", class: "ink " + axis, style: "font-weight:400" }, axis)),
     make("th", { "aria-hidden": "true" }), make("th", { scope: "col", "aria-label": shares ? "share of all mass" : "value" }));
   const rows = listed.map((cell, n) => {
@@ -78,7 +78,7 @@ function triplesTable(payload, choose) {
   const title = payload.quantity === "weight" ? "Strongest triples" : "Highest relevance";
   const table = make("table", {}, make("caption", {}, title, make("span", {}, shares ? "share of all mass" : "relevance")), make("thead", {}, head), make("tbody", {}, ...rows));
   const held = sum(share.slice(0, listed.length)), notes = [];
-  if (shares) notes.push(`${count(listed.length)} of ${count(payload.cells)} cells hold ${percent(held)} of the mass.`);
+  if (share[0] !== null) notes.push(`${count(listed.length)} of ${count(payload.cells)} cells hold ${percent(held)} of the mass.`);
   return { table, listed, rows, notes: [...notes, payload.hidden, payload.check].filter(Boolean) };
 }
 

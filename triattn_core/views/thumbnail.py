@@ -18,10 +18,10 @@ WIDTH, HEIGHT, GAP = 300, 130, 10
 AXES = ("query", "key", "context")
 
 
-def slices(trace: AttentionTrace, choice: Choice, theme: str = "light") -> str:
-    """The cube of a choice: its three slices through its strongest cell, as the cube page draws them."""
+def slices(trace: AttentionTrace, choice: Choice, theme: str = "light", cell: dict[str, int] | None = None) -> str:
+    """The cube of a choice: its three slices through a cell, by default its strongest, as the cube page draws them."""
     array = trace.pick(choice).transpose(*AXES)
-    cell = peak(trace, choice)
+    cell = cell or peak(trace, choice)
     scale = LogScale.of(array.values, array.sizes["key"] * array.sizes["context"])
     wide = (WIDTH - GAP) / (array.sizes["key"] + array.sizes["context"])
     high = (HEIGHT - GAP) / (array.sizes["query"] + array.sizes["key"])
