@@ -95,7 +95,7 @@ def head(card: Card) -> str:
     number = f'<div class="t-big"><b>{percent(records.score(card))}</b><span>{aside}</span></div>' if name else ""
     return (
         f'<div class="t-card" style="border-color:{colour}"><h2>{escape(card.name)}</h2>'
-        f"<p>{escape(records.summary(card))}</p>{number}</div>"
+        f"<p>{escape(records.summary(card).replace("`", ""))}</p>{number}</div>"
     )
 
 
@@ -103,7 +103,7 @@ def measured(card: Card) -> str:
     """HTML: the numbers of metrics.json, one line each, without what was not recorded."""
     told = card.metrics
     minutes = f"{told['seconds'] / 60:.2g} min" if told.get("seconds") else ""
-    epochs = f"{told['epochs']} epochs" if told.get("epochs") else ""
+    epochs = f"{told['epochs']} epoch{'s' * (told['epochs'] > 1)}" if told.get("epochs") else ""
     majority = records.value(card, "test", "majority") or told.get("majority")
     rows = [
         (f"dev {records.METRICS.get(records.metric(card), '')}", percent(records.score(card, "dev"))),

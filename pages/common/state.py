@@ -37,8 +37,9 @@ def settle(label: str, options: Sequence[Any], key: str, default: int, show: Cal
     asked, texts = st.query_params.get(key), [show(option) for option in options]
     if asked is not None and asked not in texts:
         hint = choices(asked[:60], texts)
+        hint += "" if hint.endswith("?") else "."
         asked = asked if len(asked) <= 60 else asked[:60] + "…"
-        notice(f"The link asks for {label.lower()} {asked!r}; {hint}{'' if hint.endswith('?') else '.'} Shown instead: {texts[default]}.")
+        notice(f"The link asks for {label.lower()} {asked!r}; {hint} Shown instead: {texts[default]}.")
     current = st.session_state.get(key)
     if key in st.session_state and current not in options:
         # The same by name, such as a checkpoint measured anew; deleting it would leave the old choice on the screen.

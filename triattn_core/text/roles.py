@@ -67,5 +67,6 @@ def tokens_notes(name: str, tokens: Tokens, tokenizer: Tokenizer) -> list[str]:
     unknown = tokens.ids.count(tokenizer.special["unk"])
     if unknown:
         blind = " It cannot read this text: what follows means little." if 2 * unknown > len(tokens) else ""
-        notes.append(f"{name}: the model does not know {unknown} of {len(tokens)} tokens and sees them all alike.{blind}")
+        share = f"{unknown} of {len(tokens)} tokens"
+        notes.append(f"{name}: the model does not know {share} and sees them all alike.{blind}")
     return notes
