@@ -95,7 +95,7 @@ def head(card: Card) -> str:
     number = f'<div class="t-big"><b>{percent(records.score(card))}</b><span>{aside}</span></div>' if name else ""
     return (
         f'<div class="t-card" style="border-color:{colour}"><h2>{escape(card.name)}</h2>'
-        f"<p>{escape(records.summary(card).replace("`", ""))}</p>{number}</div>"
+        f"<p>{escape(records.summary(card).replace('`', ''))}</p>{number}</div>"
     )
 
 
