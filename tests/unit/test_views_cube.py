@@ -178,3 +178,22 @@ def test_every_view_states_its_needs_and_refuses_what_lacks_them(trace):
     for view in (cube, points):
         with pytest.raises(TraceError, match="no axis 'context'"):
             view.figure(trace, flat)
+
+
+def test_queries_that_attend_alike_are_told_from_those_that_do_not():
+    alike = np.full((3, 2, 4), 1 / 8)
+    apart = np.zeros((2, 2, 4))
+    apart[0, 0], apart[1, 1] = 1 / 4, 1 / 4  # disjoint: one bit
+    assert cell.query_bits(alike) == pytest.approx(0)
+    assert cell.query_bits(apart) == pytest.approx(1)
+    half = np.array([[0.5, 0.5], [1.0, 0.0]])  # H(3/4, 1/4) - (1 + 0) / 2
+    assert cell.query_bits(half) == pytest.approx(0.75 * np.log2(4 / 3) + 0.25 * 2 - 0.5)
+
+
+def test_the_sentence_on_queries_follows_the_weights(trace):
+    said = cell.query_matters(trace, head(0))
+    assert said == f"Queries differ from their average by {cell.query_bits(trace.site(WEIGHT).values[0]):.2g} bits."
+    same = trace.sites[WEIGHT].copy()
+    same[:] = same.isel(query=0)
+    twins = AttentionTrace({**trace.sites, WEIGHT: same}, trace.texts, trace.meta)
+    assert cell.query_matters(twins, head(0)).endswith("the query hardly matters here.")

@@ -10,6 +10,8 @@ from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views.palette import centred
 from triattn_core.views.strongest import picked, twin
 
+LITTLE = 0.05  # bits: below, a map's rows look alike
+
 
 def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[str, float | int]:
     """The numbers of one cell, from the exact arrays.
@@ -56,3 +58,28 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
     miss = float(np.abs(scores / scores.sum(over) - weight).max())
     verdict = "Axis check" if miss < 1e-4 else "Axis check failed"
     return f"{verdict}: the softmax of relevance over {' × '.join(over)} repeats the weights within {miss:.0e}."
+
+
+def query_bits(weights: np.ndarray) -> float:
+    """How far the queries' distributions [query, ...] lie from their average, in bits.
+
+    Generalised Jensen-Shannon divergence with equal shares, `H(mean of rows) - mean of H(row)` (Lin 1991, Eq. 5.1): 0
+    where all queries attend alike, at most log2 of their number.  Rows without mass are left out.
+    """
+    rows = weights.reshape(len(weights), -1).astype(np.float64)
+    rows = rows[rows.sum(1) > 0]
+
+    def entropy(shares: np.ndarray) -> np.ndarray | np.floating:
+        return -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(-1)
+
+    return float(entropy(rows.mean(0)) - entropy(rows).mean()) if len(rows) else 0.0
+
+
+def query_matters(trace: AttentionTrace, choice: Choice) -> str:
+    """One sentence: whether the rows differ at all, empty where the trace has no weights."""
+    weight = twin(trace, choice, "weight")
+    if weight is None or weight.sizes["query"] < 2:
+        return ""
+    bits = query_bits(weight.transpose("query", ...).values)
+    verdict = ": the query hardly matters here" if bits < LITTLE else ""
+    return f"Queries differ from their average by {bits:.2g} bits{verdict}."

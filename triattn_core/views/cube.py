@@ -16,7 +16,7 @@ import xarray as xr
 from triattn_core.axes import AXES, QUANTITIES
 from triattn_core.trace import AttentionTrace, Choice, reduce
 from triattn_core.views.canvas import Canvas, script
-from triattn_core.views.cell import axis_check
+from triattn_core.views.cell import axis_check, query_matters
 from triattn_core.views.palette import LogScale, SignedScale, centred, pack, scale_payload, theme_payload
 from triattn_core.views.strongest import joined, picked, strongest, twin, visible, words
 
@@ -115,7 +115,7 @@ def _payload(trace: AttentionTrace, choice: Choice, array: xr.DataArray, hide_sp
         "cells": part.size,
         "pairs": cells,
         "triples": {"cells": found, "value": _finite(rows[quantity]), "share": _finite(rows["share"])},
-        "check": axis_check(trace, choice),
+        "check": " ".join(filter(None, (axis_check(trace, choice), query_matters(trace, choice)))),
         "hidden": _hidden(trace, choice, shown) if part.size < array.size else "",
         "caption": _caption(trace, choice),
     }
