@@ -1,6 +1,6 @@
 """Several mechanisms on one pair of sentences: every site brought to a map of query × key, and numbers on its rows.
 
-Two-way maps of a three-way site (MATH.md section 1, "Comparing with two-way maps"), per head:
+Two-way maps of a three-way site, per head:
 
     weight      W[n,i] = sum_j A[n,i,j]                the weights sum to one over key × context together,
                                                        so the sum over context is a distribution over keys
