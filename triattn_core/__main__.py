@@ -87,8 +87,14 @@ def list_(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(rows, indent=1))
         return
+    columns = [key for key in (rows[0] if rows else {}) if key != "problem"]
+    lines = [columns, *([str(row[key] or "-") for key in columns] for row in rows if not row["problem"])]
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    for line in lines[: 1 + len(rows)]:
+        print("  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip())
     for row in rows:
-        print(row["problem"] or "  ".join(f"{key} {value}" for key, value in row.items() if key != "problem"))
+        if row["problem"]:
+            print(f"{row['name']}: {row['problem']}")
 
 
 def explain(options: argparse.Namespace) -> None:
