@@ -27,7 +27,7 @@ MECHANISM_LABELS = {"bi": "Bi", "cbi": "C-Bi", "tri": "Tri"}
 
 # What a coordinate of an axis is called in a trace: `query_token`, `query_start`, …
 COORDINATES = {
-    "token": "the token as the tokenizer wrote it",
+    "token": "the text it stands for, as its reader wrote it; a word piece that goes on begins with ##",
     "text": "the name of the text it was cut from, empty for special tokens",
     "start": "character offset of its first character in that text",
     "end": "character offset after its last character",

@@ -141,12 +141,6 @@ def rank(weights: xr.DataArray) -> np.ndarray:
     return np.where((rows > 0).any(axis=1, keepdims=True), 1 + above, 0)
 
 
-def against_uniform(weights: xr.DataArray) -> np.ndarray:
-    """[query, key]: W[n,i] times the number of keys, so that 1 is an even share."""
-    weights = weights.transpose(*AXES)
-    return weights.values * weights.sizes["key"]
-
-
 def depth(trace: AttentionTrace) -> int:
     """The number of attention layers: what the trace says of itself, else one more than its highest site."""
     found = [int(name.split("/")[0].removeprefix("layer.")) for name in trace.sites if name.startswith("layer.")]

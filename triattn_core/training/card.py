@@ -120,6 +120,6 @@ def _start(name: str, metrics: dict) -> str:
     recipe = json.loads(path.read_text("utf-8"))
     return f"""
 The encoder had been trained before with labels on {", ".join(trained_on(recipe))}: its own pair head reached
-{encoder_dev(metrics):.2f} % on `{recipe["dev"]}`. Chains of training positives join many positive pairs of dev and test
-(the pairs themselves are not in training).
+{encoder_dev(metrics):.2f} % on `{recipe["dev"]}`. Chains of training positives may join sentences of dev
+and test (the pairs themselves are not in training).
 """
