@@ -1,11 +1,12 @@
-# `make app` opens the app, `make test` runs the checks; Python 3.11 or newer is all that has to be there.
+# `make app` opens the app, `make test` runs the checks, `make bench` measures the attention. Python 3.11 or newer is
+# all that has to be there.
 # Nothing is installed again until a requirements file changes.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet
 
-.PHONY: app test
+.PHONY: app test bench
 
 app: $(VENV)/app.done
 	$(BIN)/triattn app $(ARGS)
@@ -13,6 +14,9 @@ app: $(VENV)/app.done
 test: $(VENV)/test.done
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest $(ARGS)
+
+bench: $(VENV)/test.done
+	$(BIN)/python -m tests.bench.attention $(ARGS)
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] \

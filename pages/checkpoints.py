@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import cards, models, shelf, style
+from pages.common import cards, compared, models, shelf, style
 from pages.common.errors import plain, shown
 from triattn_core import records
 from triattn_core.views import history, side_by_side
@@ -48,7 +48,7 @@ def aside(card, cards_here) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if records.model(card, "mechanism") == "tri":
             st.page_link("pages/cube.py", label="Open as cube", query_params={"checkpoint": card.name})
-        st.page_link("pages/side_by_side.py", label="Side by side")
+        st.page_link("pages/side_by_side.py", label="Side by side", query_params={compared.KEY: compared.beside(card)})
         with st.popover("Whole card"):
             st.markdown(records.readme(card) or "This checkpoint has no README.md.")
 
@@ -65,7 +65,7 @@ if not sound:
 left, right = st.container(key="main").columns([2.7, 1], gap="medium")
 with left:
     card, other, rows = shelf.pickers(sound)
-    shelf.table(rows, card)
+    shelf.tables(rows, card)
     st.html(cards.footnote(rows, sound))
     config, loss = st.columns([1, 1.15], gap="large")
     with config:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import explorer, export, inputs, models, state, style
+from pages.common import explorer, export, inputs, languages, models, state, style
 from pages.common.errors import shown
 from triattn_core import views
 from triattn_core.trace import Choice
@@ -73,9 +73,9 @@ def numbers_table(trace, choice: Choice, hide: bool, query: int, size: int) -> N
 
 
 style.heading("Tri-Attention cube", LEAD)
-pair = inputs.pair()
+speaks, cards = languages.single(models.shelf(task="pairs", mechanisms=("tri",)), "checkpoint", prefer="en")
+pair = inputs.pair(speaks)
 says = st.container()
-cards = models.shelf(task="pairs", mechanisms=("tri",))
 if not cards:
     st.info("No Tri-Attention checkpoint is here yet: see Checkpoints for what is on the shelf.")
     st.stop()

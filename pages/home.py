@@ -48,11 +48,12 @@ st.html(
 )
 columns = st.columns(max(3, len(worked.PAGES)), gap="medium")
 fills = [worked.place(page, column) for page, column in zip(worked.PAGES, columns)]
-left, right = st.container(key="main").columns([2.7, 1], gap="medium")
-with left:
-    st.html(shelf(models.shelf()))
-    st.html(cards.section("More pairs to try", f"{len(pairs.examples())}: the paper's case, and others written here"))
-    worked.links()
+with st.container(key="main"):
+    for language, column in zip(pairs.LANGUAGES, st.columns(len(pairs.LANGUAGES), gap="medium")):
+        with column:
+            worked.links(language)
+    left, right = st.columns([2.7, 1], gap="medium")
+left.html(shelf(models.shelf()))
 with right.container(key="aside"), shown(stop=False):
     slot = st.skeleton(height=200)
     slot.html(cards.machine(models.device()))

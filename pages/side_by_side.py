@@ -41,9 +41,10 @@ def explore(canvas: Canvas, key: str, known: list[range], at: list[int]) -> None
 
 
 style.heading("Side by side", LEAD)
-pair = inputs.pair()
-said = st.container()
 cards = models.shelf(task="pairs", mechanisms=tuple(MECHANISMS))
+speaks, cards = compared.spoken(cards, prefer="zh")  # the paper's own case is Chinese
+pair = inputs.pair(speaks)
+said = st.container()
 if len(cards) < view.FEWEST:
     st.info("Side by side needs two checkpoints of one task: see Checkpoints for what is on the shelf.")
     st.stop()

@@ -10,12 +10,16 @@ import torch
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 from transformers import BertConfig, BertModel
 
+from triattn_core.checkpoint import save
+from triattn_core.config import Config
+from triattn_core.models.tan import Tan
+
 WORDS = "who what where play watch download movie film browser car red blue is the a not big small ? 电 影 看".split()
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 HIDDEN, HEADS = 24, 2
 
 
-def make_encoder(folder: Path) -> None:
+def make_encoder(folder: Path, seed: int = 5) -> None:
     """A 2-layer BERT with random weights and a word-piece tokenizer, as `save_pretrained` writes them."""
     folder.mkdir(parents=True)
     vocabulary = {word: i for i, word in enumerate([*SPECIAL, *WORDS, "##s", "##er"])}
@@ -24,7 +28,7 @@ def make_encoder(folder: Path) -> None:
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.add_special_tokens(SPECIAL)
     tokenizer.save(str(folder / "tokenizer.json"))
-    torch.manual_seed(5)
+    torch.manual_seed(seed)
     sizes = {"hidden_size": HIDDEN, "num_hidden_layers": 2, "num_attention_heads": HEADS, "intermediate_size": 48}
     config = BertConfig(vocab_size=len(vocabulary), max_position_embeddings=64, **sizes)
     BertModel(config).half().save_pretrained(folder)
@@ -55,6 +59,33 @@ def make_world(root: Path, mechanisms: tuple[str, ...] = ("bi", "cbi", "tri")) -
         folder.mkdir(parents=True)
         (folder / "config.json").write_text(json.dumps(config(mechanism)), "utf-8")
     return root
+
+
+def make_checkpoint(root: Path, name: str, mechanism: str, seed: int, **settings) -> Path:
+    """A checkpoint on the shelf whose weights are drawn, not trained: for what does not ask how good it is."""
+    folder = root / "shelf" / name
+    plan = Config.model_validate(config(mechanism) | settings)
+    torch.manual_seed(seed)
+    save(folder, plan, Tan(plan.model, HIDDEN))
+    return folder
+
+
+def change(folder: Path, **parts: dict) -> dict:
+    """Changes settings in the parts of a config.json, such as `training={"epochs": 2}`; returns the whole."""
+    found = json.loads((folder / "config.json").read_text("utf-8"))
+    for part, settings in parts.items():
+        found[part] |= settings
+    (folder / "config.json").write_text(json.dumps(found), "utf-8")
+    return found
+
+
+def mark(path: Path, **marked: tuple[int, ...]) -> None:
+    """Marks rows of a file by their numbers, such as `dup=(3, 4)`."""
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+    for name, numbers in marked.items():
+        for number in numbers:
+            rows[number][name] = 1
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
 
 
 def config(mechanism: str) -> dict:

@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from statistics import mean, stdev
 
 from triattn_core.errors import DataError, TriattnError
 
@@ -51,10 +52,11 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("input", type=Path, help='a JSON file with one row, such as {"text_a": …, "text_b": …}')
     one.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
     one = command("evaluate", evaluate, "metrics over a file of rows")
-    one.add_argument("name", help="a checkpoint, by name or folder")
+    one.add_argument("name", nargs="+", help="checkpoints, by name or folder; several share one encoder and its pass")
     one.add_argument("data", type=Path, help="JSON Lines, plain or .gz")
+    command("seeds", seeds, "mean and spread over seeds, and whether they differ by more than noise", device=False)
     one = command("train", train, "train what a config.json or an encoder's recipe.json describes")
-    one.add_argument("config", type=Path)
+    one.add_argument("config", type=Path, nargs="+", help="several share the encoding of their data")
     one.add_argument("--data", type=Path, default=Path("data"), help="the folder of data sets (default: data)")
     one.add_argument("--runs", type=Path, default=Path("runs"), help="where states and logs go (default: runs)")
     one.add_argument("--resume", action="store_true", help="go on from the last complete state")
@@ -123,19 +125,59 @@ def explain(options: argparse.Namespace) -> None:
 
 
 def evaluate(options: argparse.Namespace) -> None:
-    """Prints `{"task", "n", "metrics"}`."""
+    """Prints `{"task", "n", "metrics"}`; of several checkpoints each, and whether two differ by more than noise."""
     from tqdm import tqdm
 
+    from triattn_core.analysis.significance import on_rows
     from triattn_core.checkpoint import load
-    from triattn_core.evaluate import evaluate as evaluate_all
+    from triattn_core.device import keep_freed_memory
+    from triattn_core.evaluate import answers
 
-    bundle = load(options.name, options.device)
-    with tqdm(unit="row", desc=options.name, disable=None) as bar:
-        found = evaluate_all(bundle, bundle.task.read(options.data), bar.update)
+    keep_freed_memory()
+    bundles = [load(name, options.device) for name in options.name]
+    task = bundles[0].task
+    with tqdm(unit="row", desc=" ".join(options.name), disable=None) as bar:
+        gold, answered = answers(bundles, task.read(options.data), bar.update)
+    found = [{"task": task.NAME, "n": len(gold), "metrics": task.metrics(gold, answer)} for answer in answered]
+    differences = on_rows(options.name, gold, answered)
     if options.json:
-        print(json.dumps(found))
-    else:
-        print(f"{found['n']} rows  " + "  ".join(f"{name} {value}" for name, value in found["metrics"].items()))
+        several = {
+            "checkpoints": [{"name": name, **one} for name, one in zip(options.name, found)],
+            "differences": [vars(one) for one in differences],
+        }
+        print(json.dumps(several if len(found) > 1 else found[0]))
+        return
+    for name, one in zip(options.name, found):
+        said = f"{one['n']} rows  " + "  ".join(f"{key} {value}" for key, value in one["metrics"].items())
+        print(f"{name}  {said}" if len(found) > 1 else said)
+    for one in differences:
+        print(
+            f"{one.b} less {one.a}: {one.gain:+.2f} points; right alone: {one.only_b} and {one.only_a} rows; "
+            f"McNemar p {one.p:.3g}, after Holm {one.adjusted:.3g}"
+        )
+
+
+def seeds(options: argparse.Namespace) -> None:
+    """Mean and spread over seeds on test, from the records, and Welch's test between what may be compared."""
+    from triattn_core.analysis.significance import over_seeds
+    from triattn_core.records import seed_scores
+    from triattn_core.shelf import shelf
+
+    groups = seed_scores(shelf())
+    rows = []
+    for (data, similarity), scores in groups.items():
+        tests = over_seeds(scores)
+        rows.append({"data": data, "similarity": similarity, "test": scores, "differences": [vars(t) for t in tests]})
+        if not options.json:
+            print(f"{data}, {similarity}")
+            for name, values in scores.items():
+                print(f"  {name}  {mean(values):.2f} ± {stdev(values):.2f} over {len(values)} seeds")
+            for one in tests:
+                print(f"  {one.b} less {one.a}: {one.gain:+.2f}; Welch p {one.p:.3g}, after Holm {one.adjusted:.3g}")
+    if options.json:
+        print(json.dumps(rows))
+    elif not rows:
+        print("no checkpoint was trained with several seeds: name more_seeds in its config.json")
 
 
 def train(options: argparse.Namespace) -> None:

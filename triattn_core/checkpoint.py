@@ -95,11 +95,25 @@ def save(path: Path, config: Config, tan: Tan) -> Config:
     return config
 
 
-def probabilities(bundle: Bundle, examples: Sequence, size: int = 64) -> Iterator[tuple[int, list[float]]]:
-    """(position, probabilities) of each example, in order of length, batch by batch."""
-    roles = bundle.task.roles(examples, bundle.tokenizer, bundle.config.max_tokens)
+def probabilities(
+    bundles: Sequence[Bundle], examples: Sequence, size: int = 64
+) -> Iterator[tuple[int, list[list[float]]]]:
+    """(position, probabilities of each bundle) of each example, in order of length, batch by batch.
+
+    The encoder reads each batch once for all bundles. Raises ConfigError where they do not share it.
+    """
+    first = bundles[0]
+    for other in bundles[1:]:
+        for what in ("encoder", "device", "task"):
+            if getattr(other, what) is not getattr(first, what) and getattr(other, what) != getattr(first, what):
+                raise ConfigError(f"{first.name} and {other.name} differ in their {what}: ask them apart")
+        if other.config.max_tokens != first.config.max_tokens:
+            raise ConfigError(f"{first.name} and {other.name} differ in max_tokens: ask them apart")
+    roles = first.task.roles(examples, first.tokenizer, first.config.max_tokens)
     order = sorted(range(len(roles)), key=lambda i: len(roles[i].context))
     for start in range(0, len(order), size):
         rows = order[start : start + size]
-        logits = bundle.logits(collate([roles[i] for i in rows], bundle.tokenizer))
-        yield from zip(rows, logits.softmax(-1).tolist())
+        with torch.inference_mode():
+            encoded = first.encoder(collate([roles[i] for i in rows], first.tokenizer).to(first.device))
+            answers = [bundle.tan(encoded).float().cpu().softmax(-1).tolist() for bundle in bundles]
+        yield from zip(rows, map(list, zip(*answers)))

@@ -20,9 +20,15 @@ class Strict(BaseModel):
 
 
 class Data(Strict):
-    """Sets by name: files `<name>.jsonl.gz` under the data folder."""
+    """Sets by name: files `<name>.jsonl.gz` under the data folder; of the training rows, every `every`-th.
+
+    `even`: in each tenth of token overlap no label has more than so many times the rows of the other; see
+    `training.even`.
+    """
 
     train: tuple[str, ...]
+    even: float | None = Field(None, ge=1)
+    every: int = Field(1, ge=1)
     dev: str
     test: str | None = None
 
@@ -34,7 +40,9 @@ class Training(Strict):
     rate: float = Field(gt=0)
     batch: int = Field(ge=1)
     seed: int = 1
+    more_seeds: tuple[int, ...] = ()  # trained and measured too, not shipped: how far do seeds alone move the numbers?
     weight_decay: float = 0.01
+    precision: Literal["no", "bf16"] = "no"  # of the matrix products in training; weights and metrics are float32
 
 
 class Config(Strict):

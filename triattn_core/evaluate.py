@@ -1,8 +1,8 @@
-"""Metrics of a checkpoint over a file of rows, in batches; memory does not grow with the file."""
+"""Metrics of checkpoints over a file of rows, in batches; memory does not grow with the file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 
 from triattn_core.checkpoint import Bundle, probabilities
@@ -11,8 +11,13 @@ from triattn_core.errors import DataError, InputError
 WINDOW = 2048  # examples sorted by length together
 
 
-def predictions(bundle: Bundle, examples: Iterable, size: int = 64) -> Iterator[tuple[object, list[float]]]:
-    """(example, probabilities) in the order of the rows. Raises InputError for an example that cannot be read."""
+def predictions(
+    bundles: Sequence[Bundle], examples: Iterable, size: int = 64
+) -> Iterator[tuple[object, list[list[float]]]]:
+    """(example, probabilities of each bundle) in the order of the rows; the shared encoder reads each row once.
+
+    Raises DataError for an example that cannot be read, ConfigError for bundles that do not share an encoder.
+    """
     rows = iter(examples)
     while window := list(islice(rows, WINDOW)):
         for example in window:
@@ -20,20 +25,33 @@ def predictions(bundle: Bundle, examples: Iterable, size: int = 64) -> Iterator[
                 example.check()
             except InputError as error:
                 raise DataError(f"row {example.id or example}: {error}") from None
-        found = dict(probabilities(bundle, window, size))
+        found = dict(probabilities(bundles, window, size))
         yield from ((example, found[i]) for i, example in enumerate(window))
 
 
-def evaluate(bundle: Bundle, examples: Iterable, said: Callable[[int], None] = lambda n: None) -> dict:
-    """`{"task", "n", "metrics"}` over the examples that have a label; `said(1)` is called for each row.
+def answers(
+    bundles: Sequence[Bundle], examples: Iterable, said: Callable[[int], None] = lambda n: None
+) -> tuple[list[int], list[list[int]]]:
+    """The labels [rows] of the examples that have one, and what each bundle answers [bundles][rows].
 
-    Raises DataError where no row has a label.
+    `said(1)` is called for each row. Raises DataError where no row has a label.
     """
-    gold, predicted = [], []
-    for example, probability in predictions(bundle, (e for e in examples if e.label is not None)):
+    gold: list[int] = []
+    answered: list[list[int]] = [[] for _ in bundles]
+    for example, found in predictions(bundles, (e for e in examples if e.label is not None)):
         gold.append(example.label)
-        predicted.append(max(range(len(probability)), key=probability.__getitem__))
+        for answer, probability in zip(answered, found):
+            answer.append(max(range(len(probability)), key=probability.__getitem__))
         said(1)
     if not gold:
         raise DataError("no row has a label: nothing to measure")
-    return {"task": bundle.config.task, "n": len(gold), "metrics": bundle.task.metrics(gold, predicted)}
+    return gold, answered
+
+
+def evaluate(
+    bundles: Sequence[Bundle], examples: Iterable, said: Callable[[int], None] = lambda n: None
+) -> list[dict]:
+    """`{"task", "n", "metrics"}` of each bundle over the examples that have a label; see `answers`."""
+    gold, answered = answers(bundles, examples, said)
+    task = bundles[0].task
+    return [{"task": task.NAME, "n": len(gold), "metrics": task.metrics(gold, answer)} for answer in answered]

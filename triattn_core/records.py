@@ -17,6 +17,7 @@ from triattn_core.shelf import Card, encoders
 METRICS = {"accuracy": "accuracy", "R10@1": "R10@1", "f1": "F1", "em": "exact match"}
 TASKS = {"pairs": "Sentence pairs"}
 LANGUAGES = {"en": "English", "zh": "Chinese"}
+SIMILARITIES = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them
 SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC"}
 NO_SETTINGS = {"digest", "encoder_digest"}  # of a config: they differ always and explain nothing
 
@@ -43,9 +44,21 @@ def task(card: Card) -> str:
 
 
 def language(card: Card) -> str:
-    """The language in words."""
-    name = str(card.config.get("language", ""))
-    return LANGUAGES.get(name, name)
+    """Code of the language that it reads: `zh`; empty where the config has none."""
+    return str(card.config.get("language") or "")
+
+
+def spoken(code: str) -> str:
+    """A language in words."""
+    return LANGUAGES.get(code, code)
+
+
+def place(card: Card) -> tuple[int, int, str, str]:
+    """Sorts cards as they are offered: by language, then as the paper lists the similarities, then by name."""
+    known, similarity = list(LANGUAGES), model(card, "similarity")
+    at = SIMILARITIES.index(similarity) if similarity in SIMILARITIES else len(SIMILARITIES)
+    code = language(card)
+    return known.index(code) if code in known else len(known), at, similarity, card.name
 
 
 def data_folder(card: Card) -> str:
@@ -77,12 +90,28 @@ def score(card: Card, split: str = "test") -> float | None:
     return value(card, split, metric(card))
 
 
+def seeds(card: Card) -> list[float]:
+    """Accuracy on test of each seed that was trained, in per cent: the shipped one first; empty where one alone was."""
+    told = card.metrics.get("seeds")
+    found = [one.get("test") for one in told if isinstance(one, Mapping)] if isinstance(told, list) else []
+    return [float(one) for one in found if isinstance(one, (int, float))] if len(found) > 1 else []
+
+
+def seed_scores(cards: Sequence[Card]) -> dict[tuple[str, str], dict[str, list[float]]]:
+    """Checkpoints of several seeds by (data set, similarity): {name: accuracies}."""
+    found: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for card in cards:
+        if seeds(card):
+            found.setdefault((data(card), model(card, "similarity")), {})[card.name] = seeds(card)
+    return found
+
+
 def groups(cards: Sequence[Card]) -> dict[tuple[str, str, str], list[Card]]:
     """Cards that may be compared stand together: (task, data, language) → cards, the best on dev first."""
     found: dict[tuple[str, str, str], list[Card]] = {}
     for card in sorted(cards, key=lambda card: (-(score(card, "dev") or 0.0), card.name)):
-        found.setdefault((task(card), data(card), language(card)), []).append(card)
-    return dict(sorted(found.items()))
+        found.setdefault((task(card), data(card), spoken(language(card))), []).append(card)
+    return dict(sorted(found.items(), key=lambda one: (one[0][0], place(one[1][0])[0], one[0])))
 
 
 def flat(config: Mapping, prefix: str = "") -> dict[str, Any]:
@@ -109,18 +138,19 @@ def encoder(card: Card) -> Path | None:
     return folder if name and folder.is_dir() else None
 
 
-def seen(card: Card) -> tuple[Source, ...]:
-    """What the start weights had read before training, as the records of the encoder say; empty where they do not.
+def seen(card: Card) -> tuple[Source, ...] | None:
+    """What the start weights had read before training, as the records of the encoder say, None where they do not.
 
-    `set` of a record names the folders of the data sets that were cut from the same source.
+    Empty is a record too: the encoder began from nothing. `set` of a record names the folders of the data sets that
+    were cut from the same source.
     """
     folder, own = encoder(card), data_folder(card)
     try:
-        told = json.loads((folder / "metrics.json").read_text("utf-8"))["start_had_seen"] if folder else []
+        told = json.loads((folder / "metrics.json").read_text("utf-8"))["start_had_seen"] if folder else None
         sets = [one.get("set", "").replace(",", " ").split() for one in told]
         return tuple(Source(one["name"], one.get("what", ""), own in of) for one, of in zip(told, sets))
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return ()
+        return None
 
 
 def readme(card: Card) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from html import escape
+from statistics import mean, stdev
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -27,6 +28,11 @@ def label(card: Card) -> str:
     return MECHANISM_LABELS.get(mechanism, mechanism)
 
 
+def similarity(card: Card) -> str:
+    """The similarity as it is written on every page."""
+    return records.model(card, "similarity").replace("_", " ")
+
+
 def named(card: Card) -> tuple[str, str, str]:
     """Name, mechanism and similarity, from which `side_by_side.titles` makes short names."""
     return card.name, records.model(card, "mechanism"), records.model(card, "similarity")
@@ -46,33 +52,51 @@ def percent(value: float | None) -> str:
 
 def frame(cards: Sequence[Card]) -> pd.DataFrame:
     """The shelf, a row a card, in the given order."""
-    rows = []
-    for card in cards:
-        had = records.seen(card)
-        mark = "* " if any(source.of_test for source in had) else ""
-        rows.append(
-            {
-                "": SQUARE,
-                "name": card.name,
-                "mechanism": label(card),
-                "similarity": records.model(card, "similarity"),
-                "task": records.task(card),
-                "data": records.data(card),
-                "lang.": card.config.get("language", ""),
-                "dev": records.score(card, "dev"),
-                "test": records.score(card, "test"),
-                "MB": card.size / 1e6,
-                "digest": card.digest[:6],
-                "start weights had read": mark + _first(had) if had else "not recorded",
-            }
-        )
-    return pd.DataFrame(rows)
+    rows = [
+        {
+            "": SQUARE,
+            "name": card.name,
+            "mechanism": label(card),
+            "similarity": similarity(card),
+            "layers": int(records.model(card, "layers") or 0) or None,
+            "dev": records.score(card, "dev"),
+            "test": records.score(card, "test"),
+            "over seeds": spread(card),
+            "parameters": card.metrics.get("parameters"),
+            "MB": card.size / 1e6,
+            "digest": card.digest[:6],
+        }
+        for card in cards
+    ]
+    return pd.DataFrame(rows).dropna(axis="columns", how="all")
 
 
-def _first(sources: Sequence[records.Source]) -> str:
-    """The source that matters most, and how many more there are."""
-    first = next((one for one in sources if one.of_test), sources[0])
-    return first.name + (f" +{len(sources) - 1}" if len(sources) > 1 else "")
+def spread(card: Card) -> str | None:
+    """Mean and standard deviation on test over seeds, where there are several: "85.1 ± 0.2 (3)"."""
+    found = records.seeds(card)
+    return f"{mean(found):.1f} ± {stdev(found):.1f} ({len(found)})" if found else None
+
+
+def group_head(cards: Sequence[Card]) -> str:
+    """HTML: what the checkpoints of one table share, and what their start weights had read."""
+    first = cards[0]
+    title = f"{records.data(first) or 'No data set'}, {records.spoken(records.language(first))}"
+    told = [records.task(first).lower(), f"{len(cards)} checkpoint{'s' * (len(cards) > 1)}"]
+    rows = (first.metrics.get("test") or {}).get("n")
+    told += [f"{rows:,} test rows, larger class {percent(records.value(first, 'test', 'majority'))} %"] if rows else []
+    read = {_read(card) for card in cards}
+    told += [read.pop() if len(read) == 1 else "several encoders"]
+    return section(title, " · ".join(filter(None, told)))
+
+
+def _read(card: Card) -> str:
+    """The encoder, and of what its start weights had read the source that matters most."""
+    name, had = card.config.get("encoder", ""), records.seen(card)
+    if not had:
+        return f"encoder {name}" + (", which began from nothing" if had == () else "")
+    first = next((one for one in had if one.of_test), had[0])
+    more = f" and {len(had) - 1} more" if len(had) > 1 else ""
+    return f"encoder {name}, which had read {first.name}{'*' * first.of_test}{more}"
 
 
 def facts(rows: Sequence[tuple[str, str]]) -> str:
@@ -109,6 +133,7 @@ def measured(card: Card) -> str:
         (f"dev {records.METRICS.get(records.metric(card), '')}", percent(records.score(card, "dev"))),
         ("F1 on test", percent(records.value(card, "test", "f1"))),
         ("majority class on test", percent(majority)),
+        ("test over seeds", spread(card) or ""),
         ("trained", ", ".join(part for part in (epochs, minutes) if part)),
         ("on", str(told.get("machine", ""))),
         ("seed", str(told.get("seed", ""))),
@@ -120,13 +145,13 @@ def measured(card: Card) -> str:
 
 def sources(card: Card) -> str:
     """HTML: what the start weights had read, the source of the test set marked."""
-    had = records.seen(card)
+    had = records.seen(card) or ()
     lines = "".join(
         f'<tr class="{"t-mark" if one.of_test else ""}"><td>{escape(one.name)}</td>'
         f'<td class="t-muted">{escape(one.what)}</td></tr>'
         for one in had
     )
-    said = "Not recorded." if not had else ""
+    said = "Not recorded." if records.seen(card) is None else "" if had else "Nothing: they were drawn at random."
     if any(one.of_test for one in had):
         said = (
             "Its start weights had read the source of the test set: the score may flatter. "
@@ -207,9 +232,9 @@ def footnote(rows: Sequence[Card], shelf: Sequence[Card]) -> str:
     shared = {records.encoder(card) for card in rows} - {None}
     size = sum(sum(records.files(folder).values()) for folder in shared)
     metrics = sorted({records.METRICS[records.metric(card)] for card in rows if records.metric(card)})
-    text = f"{len(rows)} of {len(shelf)}. Best first within each data set. "
+    text = f"{len(rows)} of {len(shelf)}. Best on dev first; a click on a heading sorts. "
     text += f"MB: without the shared encoder ({megabytes(size)}). " if size else ""
     text += f"Dev and test: {', '.join(metrics)} in per cent." if metrics else ""
-    starred = any(source.of_test for card in rows for source in records.seen(card))
+    starred = any(source.of_test for card in rows for source in records.seen(card) or ())
     star = "<br><b class='t-query'>*</b> its start weights had read the source of the test set: the score may flatter."
     return f'<p class="t-note">{escape(text)}{star if starred else ""}</p>'

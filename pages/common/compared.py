@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.common import models, state
+from pages.common import languages, models, state
 from pages.common.errors import notice
 from triattn_core import records
 from triattn_core.analysis import compare
@@ -14,6 +14,7 @@ from triattn_core.axes import MECHANISMS
 from triattn_core.shelf import Card
 from triattn_core.views import side_by_side as view
 
+KEY = "checkpoints"  # of the widget, and in the URL
 DIRECTIONS = {"A over B": "a_over_b", "B over A": "b_over_a"}
 
 
@@ -25,7 +26,7 @@ def named(cards: Sequence[Card]) -> list[str]:
 def presets(cards: Sequence[Card]) -> dict[str, list[str]]:
     """Bi, C-Bi and Tri of one similarity (and one data set) by what they share: names of checkpoints."""
     found: dict[tuple[str, str], dict[str, str]] = {}
-    for card in cards:
+    for card in sorted(cards, key=records.place):
         shared = (records.model(card, "similarity").replace("_", " "), records.data(card))
         found.setdefault(shared, {}).setdefault(records.model(card, "mechanism"), card.name)
     alone = len({data for _, data in found}) == 1
@@ -33,26 +34,74 @@ def presets(cards: Sequence[Card]) -> dict[str, list[str]]:
     return {name: [by[kind] for kind in MECHANISMS if kind in by] for name, by in sets.items()}
 
 
+def spoken(cards: Sequence[Card], prefer: str) -> tuple[languages.Spoken, list[Card]]:
+    """The language of the page and the cards to choose from; in another language stands the same similarity."""
+    by, takes = languages.by_language(cards), {}
+    now, first = languages.chosen(by, KEY, prefer)
+    similarity = _shared(presets(by.get(now, [])), languages.asked(KEY))
+    for code, there in by.items():
+        sets = presets(there)
+        takes[code] = sets.get(similarity or "", opening(sets, there))
+    return languages.Spoken(now, first, KEY, takes), by.get(now, [])
+
+
+def beside(card: Card) -> list[str]:
+    """The preset that a card is in, as names of checkpoints; empty where there is none."""
+    here = [one for one in models.shelf("pairs", tuple(MECHANISMS)) if records.language(one) == records.language(card)]
+    return next((names for names in presets(here).values() if card.name in names), [])
+
+
+def opening(sets: dict[str, list[str]], cards: Sequence[Card]) -> list[str]:
+    """What the page opens on: the first preset, else the first cards."""
+    return next(iter(sets.values()), [card.name for card in cards][: view.FEWEST])
+
+
 def several(cards: Sequence[Card]) -> list[Card]:
-    """The chosen checkpoints in the order of the mechanisms: a preset, or any two to four."""
+    """The chosen checkpoints in the order of the mechanisms: those of one similarity, or any two to four.
+
+    Their names are in the URL where they are not what the page opens on.
+    """
     sets, names = presets(cards), [card.name for card in cards]
-    first = names[: view.FEWEST]
+    first = opening(sets, cards)
+    if KEY not in st.session_state:
+        st.session_state[KEY] = _linked(names, first)
+    elif any(name not in names for name in st.session_state[KEY]):
+        st.session_state[KEY] = first
     if sets:
-        similarity = state.segments("Similarity", list(sets), "similarity", on_change=lambda: _take(sets))
-        first = sets[similarity]
-    if unknown := [name for name in st.query_params.get_all("checkpoints") if name not in names]:
-        notice(f"The link asks for {', '.join(unknown)[:80]}: not on the shelf. Shown instead: {', '.join(first)}.")
-    default = None if "checkpoints" in st.session_state else first
+        one = st.session_state["similarity"] = _shared(sets, st.session_state[KEY])
+        look = {"placeholder": "several", "width": 128}
+        at = None if one is None else 0  # where none is the default, one could be taken out
+        st.selectbox("Similarity", list(sets), at, key="similarity", on_change=_take, args=(sets,), **look)
     with st.popover("Checkpoints", width=124):
-        chosen = st.multiselect(
-            "Two to four of one task", names, default, key="checkpoints", max_selections=view.MOST, bind="query-params"
-        )
+        chosen = st.multiselect("Two to four of one language", names, key=KEY, max_selections=view.MOST)
+    if set(chosen) == set(first):
+        st.query_params.pop(KEY, None)
+    elif st.query_params.get_all(KEY) != chosen:
+        st.query_params[KEY] = chosen
     order = list(MECHANISMS)
     return sorted((c for c in cards if c.name in chosen), key=lambda c: order.index(records.model(c, "mechanism")))
 
 
+def _linked(names: Sequence[str], first: list[str]) -> list[str]:
+    """What the link asks for; where that is less than two of these checkpoints, what the page opens on."""
+    asked = list(dict.fromkeys(st.query_params.get_all(KEY)))
+    kept = [name for name in asked if name in names][: view.MOST]
+    found = kept if len(kept) >= view.FEWEST else first
+    if asked and kept != asked:
+        left_out = ", ".join(name for name in asked if name not in kept)[:80]
+        told = f"The link asks for {left_out}: not on the shelf, not of one language with the others, or too many."
+        notice(f"{told} Shown instead: {', '.join(found)}.")
+    return found
+
+
+def _shared(sets: dict[str, list[str]], names: Sequence[str]) -> str | None:
+    """The preset that holds just these names."""
+    return next((name for name, one in sets.items() if set(one) == set(names)), None)
+
+
 def _take(sets: dict[str, list[str]]) -> None:
-    st.session_state["checkpoints"] = sets[st.session_state["similarity"]]
+    if st.session_state["similarity"]:
+        st.session_state[KEY] = sets[st.session_state["similarity"]]
 
 
 def settings(cards: Sequence[Card]) -> tuple[str, int, int | None, str, tuple[int, int]]:

@@ -6,34 +6,84 @@ from html import escape
 
 import streamlit as st
 
-from pages.common import style
+from pages.common import state, style
 from pages.common.errors import notice, plain
+from pages.common.languages import Spoken
 from pages.common.models import Explained
+from triattn_core import records
 from triattn_core.tasks import pairs
+from triattn_core.text.language import guess
 
 LIMIT = 2000  # characters a sentence: many times what a model reads, and still a link
 
 
-def pair() -> pairs.Example:
-    """The row Sentence A, Sentence B, Examples; both sentences are in the URL (`a`, `b`).
+def pair(speaks: Spoken) -> pairs.Example:
+    """The row Sentence A, Sentence B, Language, Examples; both sentences are in the URL (`a`, `b`).
 
     The pair carries the gold label where it is one of the examples. It may be blank: `models.explain` says so.
     """
-    known = pairs.examples()
+    known, opens = pairs.examples(speaks.now), pairs.examples(speaks.first)[0]
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
         texts = [
-            st.text_input(
-                f"Sentence {name.upper()}", first, key=name, bind="query-params", on_change=_shorten, args=(name,)
-            )
-            for name, first in (("a", known[0].text_a), ("b", known[0].text_b))
+            _sentence("a", opens.text_a, known[0].text_a),
+            _sentence("b", opens.text_b, known[0].text_b),
         ]
+        if len(speaks.takes) > 1:
+            _language(speaks)
         st.menu_button("Examples", known, key="example", on_click=_take, format_func=_title, width=112)
     for name, text in zip("ab", texts):
         whole = max(len(text), st.session_state.pop(f"whole_{name}", 0))
         if whole > LIMIT:
             notice(f"Sentence {name.upper()} has {whole:,} characters: only the first {LIMIT:,} are kept.")
-    texts = [text[:LIMIT] for text in texts]
-    return next((one for one in known if [one.text_a, one.text_b] == texts), pairs.Example(*texts))
+    a, b = (text[:LIMIT] for text in texts)
+    _differs(a, b, speaks)
+    return _example(a, b) or pairs.Example(a, b)
+
+
+def _language(speaks: Spoken) -> None:
+    """The language, which follows from the checkpoints; in the URL where the page does not open in it."""
+    codes, told = list(speaks.takes), records.spoken(speaks.now)
+    state.settle("Language", codes, "language", codes.index(speaks.now), records.spoken)
+    st.session_state["language"] = speaks.now
+    st.segmented_control(
+        "Language", codes, key="language", required=True, format_func=records.spoken, on_change=_turn, args=(speaks,)
+    )
+    if speaks.now == speaks.first:
+        st.query_params.pop("language", None)
+    elif st.query_params.get("language") != told:
+        st.query_params["language"] = told
+
+
+def _sentence(name: str, opens: str, first: str) -> str:
+    """One sentence. Only what the page opens on is left out of the URL: it must not depend on the language."""
+    if name not in st.session_state and name not in st.query_params and first != opens:
+        st.session_state[name] = first
+    label = f"Sentence {name.upper()}"
+    return st.text_input(label, opens, key=name, bind="query-params", on_change=_shorten, args=(name,))
+
+
+def _example(a: str, b: str) -> pairs.Example | None:
+    """The example with these sentences, in whatever language."""
+    every = (example for language in pairs.LANGUAGES for example in pairs.examples(language))
+    return next((one for one in every if (one.text_a, one.text_b) == (a, b)), None)
+
+
+def _differs(a: str, b: str, speaks: Spoken) -> None:
+    """Says in one line that the sentences are not in the language of the page, and offers to turn it."""
+    found = {"A": guess(a), "B": guess(b)}
+    others = {name: one for name, one in found.items() if one not in (None, speaks.now)}
+    other = guess(f"{a} {b}") or next(iter(others.values()), None)
+    if others and speaks.now in found.values():
+        name = next(iter(others))
+        notice(f"Sentence {name} looks {records.spoken(others[name])}: {speaks.reads()}.")
+        return
+    if other in (None, speaks.now):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="differs"):
+        said = f"These sentences look {escape(records.spoken(other))}: {escape(speaks.reads())}."
+        st.html(said, width="content")
+        if other in speaks.takes:
+            st.button(f"Use {speaks.readers(other)}", key="turn", on_click=speaks.turn, args=(other,))
 
 
 def prediction(found: Explained, lead: str = "The model says") -> None:
@@ -69,6 +119,15 @@ def _title(example: pairs.Example) -> str:
 def _take() -> None:
     example = st.session_state["example"]
     st.session_state["a"], st.session_state["b"] = example.text_a, example.text_b
+
+
+def _turn(speaks: Spoken) -> None:
+    """Another language: its checkpoints, and its first example in place of an example; what was typed stays."""
+    code = st.session_state["language"]
+    speaks.turn(code)
+    if _example(st.session_state["a"], st.session_state["b"]):
+        first = pairs.examples(code)[0]
+        st.session_state["a"], st.session_state["b"] = first.text_a, first.text_b
 
 
 def _shorten(name: str) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from triattn_core import records
 from triattn_core import shelf as shelves
 from triattn_core.device import Device, choose, describe, memory_guard
 from triattn_core.shelf import Card
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from triattn_core.trace import AttentionTrace
     from triattn_core.verify import Check
 
-BUNDLES = 8  # models kept; each is some 60 MB
+BUNDLES = 24  # models kept: all of the shelf; each is some 8 MB beside its encoder
 TRACE_BYTES = 400_000_000  # traces kept; two sentences of 20 tokens take 7 MB, of 64 tokens 200 MB
 
 
@@ -88,13 +89,16 @@ def _bundle(name: str, digest: str, device: str, _card: Card) -> Bundle:
 
 
 def shelf(task: str | None = None, mechanisms: Sequence[str] = ()) -> tuple[Card, ...]:
-    """The sound checkpoints, of one task and of some mechanisms where asked; by name, reading JSON alone."""
+    """The sound checkpoints, of one task and of some mechanisms where asked, in the order in which they are offered.
+
+    Reads JSON alone.
+    """
 
     def fits(card: Card) -> bool:
         mechanism = card.config.get("model", {}).get("mechanism")
         return (task is None or card.config.get("task") == task) and (not mechanisms or mechanism in mechanisms)
 
-    return tuple(card for card in shelves.shelf() if card.problem is None and fits(card))
+    return tuple(sorted((card for card in shelves.shelf() if card.problem is None and fits(card)), key=records.place))
 
 
 def broken() -> tuple[Card, ...]:

@@ -14,14 +14,17 @@ from triattn_core.shelf import Card
 FILTERS = {
     "task": ("Task", records.task),
     "mechanism": ("Mechanism", cards.label),
-    "language": ("Language", records.language),
+    "similarity": ("Similarity", cards.similarity),
+    "language": ("Language", lambda card: records.spoken(records.language(card))),
 }
+ROW, MOST = 26, 24  # pixels of a row, rows without scrolling
 NUMBER = st.column_config.NumberColumn(format="%.1f")
 COLUMNS = {
     "": st.column_config.Column(width=24),
     "name": st.column_config.Column(width=170),
     "dev": NUMBER,
     "test": NUMBER,
+    "parameters": st.column_config.NumberColumn(format="localized"),
     "MB": NUMBER,
 }
 
@@ -30,7 +33,9 @@ def pickers(shelf: Sequence[Card]) -> tuple[Card, Card, list[Card]]:
     """The row above the table: the card, the one to compare it with, and the cards that pass the filters."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         card = state.pick("Checkpoint", shelf, "checkpoint", show=lambda card: card.name, width=210)
-        others = [one for one in shelf if one != card] or [card]
+        # What may be compared with it comes first.
+        others = sorted((one for one in shelf if one != card), key=lambda one: records.data(one) != records.data(card))
+        others = others or [card]
         other = state.pick("Compare with", others, "other", show=lambda card: card.name, width=210)
         rows = list(shelf)
         for key, (label, of) in FILTERS.items():
@@ -41,22 +46,28 @@ def pickers(shelf: Sequence[Card]) -> tuple[Card, Card, list[Card]]:
     return card, other, rows
 
 
-def table(rows: Sequence[Card], card: Card) -> None:
-    """The cards, a row each; a click anywhere in a row chooses its card."""
+def tables(rows: Sequence[Card], card: Card) -> None:
+    """A table for those that may be compared; a click anywhere in a row chooses its card."""
+    for number, group in enumerate(records.groups(rows).values()):
+        st.html(cards.group_head(group))
+        _table(group, card, f"shelf{number}")
 
+
+def _table(rows: Sequence[Card], card: Card, key: str) -> None:
     def take() -> None:
-        picked = st.session_state["shelf"]["selection"]
+        picked = st.session_state[key]["selection"]
         at = [row for row, _ in picked.get("cells", [])] or picked["rows"]
         st.session_state["checkpoint"] = rows[at[-1]] if at else card
 
     tints = [f"color: {style.colour(records.model(one, 'mechanism'))}" for one in rows]
     marked = [rows.index(card)] if card in rows else []
-    st.session_state["shelf"] = {"selection": {"rows": marked, "columns": [], "cells": []}}
+    st.session_state[key] = {"selection": {"rows": marked, "columns": [], "cells": []}}
     st.dataframe(
         cards.frame(rows).style.apply(lambda _: tints, subset=[""]),
-        key="shelf",
+        key=key,
         hide_index=True,
-        row_height=28,
+        row_height=ROW,
+        height=ROW * (min(len(rows), MOST) + 1) + 7,
         on_select=take,
         selection_mode=["single-row", "single-cell"],
         column_config=COLUMNS,

@@ -35,7 +35,7 @@ def segments(
 def settle(label: str, options: Sequence[Any], key: str, default: int, show: Callable[[Any], str]) -> None:
     """Before the widget is made: says what of the URL is of no use, and replaces a choice no longer offered."""
     asked, texts = st.query_params.get(key), [show(option) for option in options]
-    if asked is not None and asked not in texts:
+    if asked is not None and asked not in texts and key not in st.session_state:
         hint = choices(asked[:60], texts)
         hint += "" if hint.endswith("?") else "."
         asked = asked if len(asked) <= 60 else asked[:60] + "…"

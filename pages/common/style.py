@@ -28,7 +28,11 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .stButtonGroup button, .stButton button, .stDownloadButton button, .stMenuButton button, .stPopover button {
   height: 32px; min-height: 32px; font-size: 13px; background-color: transparent}
 .stButtonGroup button[data-selected="true"] {background: color-mix(in srgb, var(--t-accent) 14%, transparent)}
-.st-key-pair .stMenuButton button {height: 36px}
+.st-key-pair .stMenuButton button, .st-key-pair .stButtonGroup button {height: 36px}
+.st-key-differs {padding: 4px 12px; border-radius: 3px;
+  background: color-mix(in srgb, var(--t-accent) 12%, transparent)}
+.st-key-differs .stButton button {height: 28px; min-height: 28px; background-color: var(--t-page)}
+.t-note [lang] {color: var(--t-text)}
 [data-testid="stAlertContainer"] {padding: 6px 12px; min-height: 0}
 [data-testid="stStatusWidgetRunningIcon"] {display: none}
 .t-head {display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 18px; margin: 0}
@@ -72,14 +76,19 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-corner {position: absolute; left: 0; bottom: 0; font-size: clamp(10.5px, 1.05vw, 13px); line-height: 1.3}
 .t-corner b {font-weight: 600}
 .t-titles {display: flex; gap: 3.3%; font-weight: 600; font-size: 13px; margin-bottom: 4px} .t-titles span {flex: 1}
-.t-scores td {border: 0; padding: 6px 12px 6px 0; white-space: nowrap} .t-scores td:nth-child(2) {width: 100%}
-.t-scores .t-bar {width: 100%; height: 12px}
+.t-scores th, .t-scores td {border: 0; padding: 4px 0 4px 6px; white-space: nowrap}
+.t-scores .t-block {padding-left: 26px} .t-scores th[colspan] {padding-top: 0}
+.t-scores tr > :first-child {padding-left: 0}
+@media (max-width: 1100px) {
+  .t-scores {font-size: 11.5px} .t-scores th {font-size: 11px} .t-scores .t-swatch {display: none}
+  .t-scores th, .t-scores td {padding-left: 2px} .t-scores .t-block {padding-left: 9px}
+}
 [data-testid="stPageLink"] a {padding: 0; min-height: 0; color: var(--t-accent)}
 [data-testid="stPageLink"] a p {font-weight: 600; font-size: 14px; color: var(--t-accent)}
 .st-key-aside {border-left: 1px solid var(--t-hairline); padding-left: 20px}
-.st-key-links a p {font-weight: 400; line-height: 1.35; color: var(--t-text)}
-.st-key-links a p > span:first-child {display: inline-block; min-width: 92px}
-.st-key-links a p [class*="st-emotion"], .st-key-links a p span {color: var(--t-muted)}
+[class*="st-key-links"] a p {font-weight: 400; line-height: 1.35; color: var(--t-text)}
+[class*="st-key-links"] a p > span:first-child {display: inline-block; min-width: 92px}
+[class*="st-key-links"] a p [class*="st-emotion"], [class*="st-key-links"] a p span {color: var(--t-muted)}
 @media (max-width: 900px) {
   .st-key-main > div > [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
   .st-key-main > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {min-width: 100%}

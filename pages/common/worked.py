@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.common import cards, models, style
+from pages.common import cards, languages, models, scores, style
 from pages.common.errors import plain
 from pages.common.inputs import number
 from triattn_core import records
@@ -33,15 +33,26 @@ class Worked:
     draw: Callable[[str], tuple[str, str, dict[str, str]]]
 
 
-def trio(task: str) -> list[Card]:
-    """Bi, C-Bi and Tri of one task, data set and similarity: the group of the best Tri."""
-    for group in records.groups(models.shelf(task)).values():
-        tri = next((card for card in group if records.model(card, "mechanism") == "tri"), None)
-        if tri is not None:
-            alike = [card for card in group if records.model(card, "similarity") == records.model(tri, "similarity")]
-            first = {records.model(card, "mechanism"): card for card in reversed(alike)}
-            return [first[name] for name in ("bi", "cbi", "tri") if name in first]
-    raise CheckpointError("No Tri-Attention checkpoint for this task yet: train one with the command triattn train.")
+def first_tri(here: Sequence[Card]) -> Card | None:
+    """What the cube opens on among these."""
+    return next((card for card in here if records.model(card, "mechanism") == "tri"), None)
+
+
+def trio(language: str) -> list[Card]:
+    """Bi, C-Bi and Tri of the first similarity as the pages open on them: in this language where there is any of it."""
+    by = languages.by_language(models.shelf(pairs.NAME))
+    here = by.get(language) or next(iter(by.values()), [])
+    tri = first_tri(here)
+    if tri is None:
+        raise CheckpointError("No Tri-Attention checkpoint here yet: train one with the command triattn train.")
+    alike = [card for card in here if records.model(card, "similarity") == records.model(tri, "similarity")]
+    first = {records.model(card, "mechanism"): card for card in reversed(alike)}
+    return [first[name] for name in ("bi", "cbi", "tri") if name in first]
+
+
+def example(card: Card) -> pairs.Example:
+    """The first example of the language that the card reads."""
+    return pairs.examples(records.language(card))[0]
 
 
 def site(trace) -> Choice:
@@ -65,7 +76,8 @@ def telling(trace):
 
 def cube(theme: str) -> tuple[str, str, dict[str, str]]:
     """The slices through the strongest triple of words."""
-    trace = models.explain(trio(pairs.NAME)[-1], pairs.examples()[0]).trace
+    card = trio("en")[-1]
+    trace = models.explain(card, example(card)).trace
     head, first = telling(trace)
     choice = Choice("layer.0/a_over_b/weight", index=(("head", head),))
     cell = {axis: int(first[f"{axis}_at"]) for axis in thumbnail.AXES}
@@ -83,8 +95,10 @@ def cube(theme: str) -> tuple[str, str, dict[str, str]]:
 def side_by_side(theme: str) -> tuple[str, str, dict[str, str]]:
     """The maps of three mechanisms on one scale, and what each says."""
     arrays, titles, said = [], "", {}
-    for card in trio(pairs.NAME):
-        found = models.explain(card, pairs.examples()[0])
+    three = trio("zh")
+    pair = example(three[0])
+    for card in three:
+        found = models.explain(card, pair)
         array = found.trace.pick(site(found.trace))
         arrays.append(reduce(array, "context", "sum") if "context" in array.dims else array)
         titles += f"<span>{style.swatch(found.mechanism)}{escape(cards.label(card))}</span>"
@@ -93,28 +107,23 @@ def side_by_side(theme: str) -> tuple[str, str, dict[str, str]]:
         said.setdefault(found.prediction.labels[best], []).append(f"{cards.label(card)} {share}")
     drawn = picture(thumbnail.maps(arrays, theme), "Weights of the mechanisms on one scale.")
     verdicts = "; ".join(f"<b>{escape(label)}</b> ({escape(', '.join(names))})" for label, names in said.items())
-    gold = pairs.LABELS[pairs.examples()[0].label or 0]
-    return f'<div class="t-titles">{titles}</div>{drawn}', f"They say {verdicts}. Gold: {escape(gold)}.", {}
+    texts = f'<span lang="{records.language(three[0])}">{escape(pair.text_a)} / {escape(pair.text_b)}</span>'
+    finding = f"{texts}: they say {verdicts}. Gold: {escape(pairs.LABELS[pair.label or 0])}."
+    return f'<div class="t-titles">{titles}</div>{drawn}', finding, {}
 
 
 def checkpoints(theme: str) -> tuple[str, str, dict[str, str]]:
-    """The scores of what may be compared."""
-    group = next(iter(records.groups(models.shelf()).values()), [])
-    measured = [(card, score) for card in group if (score := records.score(card)) is not None]
-    if not measured:
+    """What was reached on the test sets."""
+    groups = scores.measured(models.shelf())
+    if not groups:
         raise CheckpointError("No checkpoint has been measured yet.")
-    first, best = measured[0]
-    rows = "".join(
-        f"<tr><td>{style.swatch(records.model(card, 'mechanism'))}{escape(cards.label(card))}</td>"
-        f"<td>{style.bar(score / 100, style.colour(records.model(card, 'mechanism')))}</td>"
-        f'<td class="r">{score:.1f}</td></tr>'
-        for card, score in measured[:6]
-    )
+    first = groups[0][0]
+    larger = cards.percent(records.value(first, "test", "majority"))
     finding = (
-        f"{escape(first.name)} reaches {best:.1f} on the test set of {escape(records.data(first))}, one seed; "
-        f"always saying the larger class gives {cards.percent(records.value(first, 'test', 'majority'))}."
+        f"{records.METRICS[records.metric(first)].capitalize()} on test, the best on dev in bold. Always saying the "
+        f"larger class of {escape(records.data(first))} gives {larger}."
     )
-    return f'<table class="t-table t-scores">{rows}</table>', finding, {}
+    return scores.table(groups), finding, {}
 
 
 def picture(svg: str, alt: str) -> str:
@@ -129,13 +138,20 @@ PAGES = (
 )
 
 
-def links() -> None:
-    """One example of each kind, each a link that opens it as a cube."""
-    kinds = {example.id.rpartition("-")[0]: example for example in reversed(pairs.examples())}
-    with st.container(key="links", gap=None):
+def links(language: str) -> None:
+    """One example of each kind, each a link that opens it as a cube of a model that reads it."""
+    tri = first_tri(languages.by_language(models.shelf(pairs.NAME)).get(language, []))
+    if tri is None:
+        return
+    told = pairs.examples(language)
+    kinds = {example.id.rpartition("-")[0]: example for example in reversed(told)}
+    aside = f"{len(told)}, {records.spoken(language)}: the paper's case and others written here"
+    st.html(cards.section("More pairs to try", aside))
+    with st.container(key=f"links-{language}", gap=None):
         for kind, example in reversed(kinds.items()):
             label = f":gray[{kind}] {plain(example.text_a)} :gray[/] {plain(example.text_b)}"
-            st.page_link(PAGES[0].page, label=label, query_params={"a": example.text_a, "b": example.text_b})
+            opens = {"a": example.text_a, "b": example.text_b, "checkpoint": tri.name}
+            st.page_link(PAGES[0].page, label=label, query_params=opens)
 
 
 def place(worked: Worked, column: DeltaGenerator) -> Callable[[], None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import subprocess
 import sys
@@ -38,13 +39,14 @@ def page(browser):
     assert not wrong
 
 
-def serve() -> Iterator[str]:
+def serve(**environment: str) -> Iterator[str]:
     """The address of the app on a free port, once its server answers; stopped afterwards."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}"]
-    server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    server = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment}, **quiet)
     try:
         for _ in range(600):
             try:
@@ -55,7 +57,10 @@ def serve() -> Iterator[str]:
         yield f"http://127.0.0.1:{port}"
     finally:
         server.terminate()
-        server.wait(timeout=20)
+        try:
+            server.wait(timeout=20)
+        except subprocess.TimeoutExpired:  # it is in the middle of a computation
+            server.kill()
 
 
 @pytest.fixture(scope="session")

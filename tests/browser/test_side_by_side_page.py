@@ -127,6 +127,7 @@ def test_the_page_shows_the_computed_numbers(page, pair_page):
     names = page.locator(".side tbody th").evaluate_all("(all) => all.map((one) => one.title)")
     assert len(names) >= view.FEWEST
     for name, row in zip(names, table(page), strict=True):
-        _, trace = explain.explain(checkpoint.load(name), pairs.examples()[0])
+        bundle = checkpoint.load(name)
+        _, trace = explain.explain(bundle, pairs.examples(bundle.config.language)[0])
         weight = trace.site("layer.0/a_over_b/weight").isel(head=2, query=2, key=1).values
         np.testing.assert_allclose(float(row[1].replace("−", "-")), weight.sum(), rtol=1e-2)

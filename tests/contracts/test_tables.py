@@ -16,7 +16,7 @@ from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
 from triattn_core.axes import AXES, QUANTITIES
 
-HIDDEN, HEADS, N, I, J = 22, 2, 5, 7, 13
+HIDDEN, HEADS, N, I, J = 22, 11, 5, 7, 13  # as many queries as make Tri-Attention go without its cube: 2 x 2 features
 EVERY = [(name, similarity, value) for name in MECHANISMS for similarity in SIMILARITIES for value in (None, *VALUES)]
 pytestmark = pytest.mark.parametrize("combination", EVERY, ids=lambda one: "-".join(map(str, one)))
 
@@ -89,18 +89,42 @@ def test_padding_cannot_matter(combination):
     torch.testing.assert_close(alone, together, rtol=0, atol=1e-6)
 
 
-@torch.no_grad()
-def test_recording_does_not_change_the_output(combination):
+def test_recording_does_not_change_the_output_or_the_gradients(combination):
+    """Without a record the cube may be left out: that is another way to the same numbers."""
     module = build(combination)
     states = sequences()
-    plain = module(*states, "here")
-    with recording() as record:
-        recorded = module(*states, "here")
-    with recording(lambda site: site.endswith("weight")) as some:
-        module(*states, "here")
-    assert torch.equal(plain, recorded)
-    assert set(some.sites) == {"here/weight"}
-    assert torch.equal(some.sites["here/weight"].tensor, record.sites["here/weight"].tensor)
+    results = []
+    for wanted in (lambda site: False, lambda site: True, lambda site: site.endswith("weight")):
+        module.zero_grad()
+        with recording(wanted) as record:
+            found = module(*states, "here")
+        (found * torch.arange(found.numel()).view_as(found) / found.numel()).sum().backward()
+        results.append((found, {name: one.grad.clone() for name, one in module.named_parameters()}, record.sites))
+    (plain, slopes, none), (recorded, same_slopes, every), (_, _, some) = results
+    torch.testing.assert_close(plain, recorded, rtol=0, atol=1e-5)
+    for name, slope in slopes.items():
+        torch.testing.assert_close(slope, same_slopes[name], rtol=1e-4, atol=1e-4, msg=lambda m, n=name: f"{n}: {m}")
+    assert not none and set(some) == {"here/weight"} and set(every) == {"here/weight", "here/relevance"}
+    assert torch.equal(some["here/weight"].tensor, every["here/weight"].tensor)
+
+
+@torch.no_grad()
+def test_the_cube_is_made_only_to_be_shown(combination, monkeypatch):
+    """Where the relevance is made of products, and nobody records."""
+    module = build(combination)
+    if combination[0] != "tri" or not hasattr(module.similarity, "factors"):
+        pytest.skip("a relevance without factors: the cube is its only way")
+    asked = []
+    three = module.similarity.three
+    monkeypatch.setattr(module.similarity, "three", lambda *given: asked.append(1) or three(*given))
+    module(*sequences(), "here")
+    assert not asked
+    with recording(lambda site: site == "elsewhere/weight"):
+        module(*sequences(), "here")
+    assert not asked
+    with recording(lambda site: site == "here/weight"):
+        module(*sequences(), "here")
+    assert asked
 
 
 @torch.no_grad()

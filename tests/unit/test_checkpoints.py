@@ -16,7 +16,7 @@ from triattn_core.__main__ import main
 from triattn_core.checkpoint import load
 from triattn_core.config import read_config
 from triattn_core.errors import CheckpointError, ConfigError, InputError
-from triattn_core.evaluate import evaluate
+from triattn_core.evaluate import evaluate, predictions
 from triattn_core.explain import explain
 from triattn_core.models.encoders import load_encoder
 from triattn_core.shelf import shelf
@@ -46,7 +46,7 @@ def train(root: Path, mechanism: str, *more: str) -> int:
 def test_metrics_are_repeated_from_the_shelf(world, mechanism):
     bundle = load(f"small-{mechanism}")
     rows = pairs.read(world / "data" / "small" / "test.jsonl")
-    found = evaluate(bundle, rows)
+    found = evaluate([bundle], rows)[0]
     assert found["n"] == 22
     assert found["metrics"] == {name: bundle.metrics["test"][name] for name in ("accuracy", "f1")}
     assert all(check.good for check in verify(f"small-{mechanism}"))
@@ -55,9 +55,7 @@ def test_metrics_are_repeated_from_the_shelf(world, mechanism):
 def test_batches_say_what_one_by_one_says(world):
     bundle = load("small-tri")
     examples = list(pairs.read(world / "data" / "small" / "dev.jsonl"))
-    from triattn_core.evaluate import predictions
-
-    for example, probabilities in predictions(bundle, examples, size=7):
+    for example, (probabilities,) in predictions([bundle], examples, size=7):
         prediction, _ = explain(bundle, example)
         np.testing.assert_allclose(prediction.probabilities, probabilities, atol=2e-6)
 

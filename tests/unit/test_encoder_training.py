@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 import random
+import shutil
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from safetensors.torch import load_file
 from torch.nn.functional import cross_entropy
 from transformers import BertConfig, BertForPreTraining
 
-from tests.tiny import HEADS, HIDDEN, WORDS, make_encoder
+from tests.tiny import HEADS, HIDDEN, WORDS, make_encoder, mark
 from triattn_core.errors import ConfigError
 from triattn_core.models.encoders import load_encoder
 from triattn_core.text.tokenizer import Tokenizer
@@ -93,7 +94,7 @@ def recipe(world: Path) -> dict:
 def train(recipe: dict, world: Path, run: Path, until: int | None = None, resume: bool = False) -> list[loop.Event]:
     """The events of a run; with `until`, of one that is left when that step is saved."""
     found = []
-    for event in encoder.post_train(recipe, world / "data", run, resume, Accelerator(cpu=True)):
+    for event in encoder.post_train(recipe, world, world / "data", run, resume, Accelerator(cpu=True)):
         found.append(event)
         if (event.kind, event.step) == ("saved", until):
             break
@@ -164,17 +165,37 @@ def test_mined_pairs_are_negatives_that_no_chain_of_positives_joins(world, token
     found = mined(world, tokenizer)
     assert len(found) > len(positives) / 3
     assert {row.label for row in found} == {0}
-    meaning = {ids: {ids} for row in (*positives, *train) for ids in (row.a.ids, row.b.ids)}
+    meaning = {ids: {ids} for row in (*positives, *train) for ids in (row.a, row.b)}
     for row in (*positives, *train):
         if row.label == 1:
-            joined = meaning[row.a.ids] | meaning[row.b.ids]
+            joined = meaning[row.a] | meaning[row.b]
             meaning.update(dict.fromkeys(joined, joined))
     assert max(map(len, meaning.values())) == 6  # two chains of three, joined by a row of `train`
     for row in (row for seed in range(1, 6) for row in mined(world, tokenizer, seed)):
-        assert row.a.ids in {one.a.ids for one in positives}
-        assert row.b.ids not in meaning[row.a.ids]
+        assert row.a in {one.a for one in positives}
+        assert row.b not in meaning[row.a]
     assert mined(world, tokenizer) == found
     assert mined(world, tokenizer, seed=2) != found
+
+
+# --- what is read ---
+
+
+def test_marked_rows_are_not_trained_on_and_dev_is_whole(world, tokenizer, tmp_path, monkeypatch):
+    """Neither as rows of a stage nor as positives to mine for."""
+    shutil.copytree(world / "data", tmp_path / "data")
+    for name in ("train", "positives", "dev"):
+        mark(tmp_path / "data" / "small" / f"{name}.jsonl", in_eval=(2, 3), dup=(9,))
+    measured, accuracy = [], encoder.accuracy
+    monkeypatch.setattr(encoder, "accuracy", lambda *given: measured.append(len(given[1])) or accuracy(*given))
+    asked, mined = [], encoder.mined
+    monkeypatch.setattr(encoder, "mined", lambda *given: asked.append(given[0]) or mined(*given))
+    events = train(recipe(world), tmp_path, tmp_path / "run", until=19)
+    said = next(event.values["stages"] for event in events if event.kind == "metric")
+    whole = read(world, "positives", tokenizer)
+    assert [stage["labelled"] for stage in said] == [45, 45]
+    assert said[0]["positives"] == 25 and asked == [[row for at, row in enumerate(whole) if at not in (2, 3, 9)]]
+    assert set(measured) == {20}
 
 
 # --- a run ---
@@ -249,7 +270,7 @@ def test_the_finished_encoder_can_be_loaded_by_name(world, whole, tmp_path, monk
     run, events = whole
     folder = tmp_path / "encoders" / "mine"
     folder.mkdir(parents=True)
-    encoder.finish_encoder(recipe(world), folder, run, "a machine", "a command")
+    encoder.finish_encoder(recipe(world), folder, world / "data", run, "a machine", "a command")
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
     monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path))
     loaded, tokenizer = load_encoder("mine", "cpu", expected=metrics["digest"])

@@ -7,24 +7,46 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from triattn_core.tasks import pairs
 
-ROWS = [json.loads(line) for line in Path(pairs.__file__).with_name("pairs.en.jsonl").read_text("utf-8").splitlines()]
-KINDS = ["overlap", "paraphrase", "negation", "number", "name", "order", "role", "modality", "comparison", "polysemy"]
+KINDS = {
+    "en": "overlap paraphrase negation number name order role modality comparison polysemy".split(),
+    "zh": "overlap paraphrase negation number order role question comparison polysemy reversal".split(),
+}
+ROWS = {
+    language: [json.loads(line) for line in Path(pairs.__file__).with_name(f"pairs.{language}.jsonl").open("rb")]
+    for language in KINDS
+}
+PAPER = {
+    "en": ("Which browsers can play movies?", "Which browser can download movies?"),
+    "zh": ("哪些浏览器可以看电影", "什么浏览器可以下电影"),
+}
+both = pytest.mark.parametrize("language", KINDS)
 
 
-def words(text: str) -> set[str]:
-    return set(re.findall(r"[a-z0-9:]+", text.lower()))
+def words(text: str) -> Counter[str]:
+    """English words; Chinese characters, since no space parts its words."""
+    return Counter(re.findall(r"[a-z0-9:]+|[\u4e00-\u9fff]", text.lower()))
 
 
-def test_there_are_at_least_forty_and_half_of_them_match() -> None:
-    labels = Counter(example.label for example in pairs.examples())
-    assert sum(labels.values()) >= 40
+def shared(row: dict) -> float:
+    a, b = words(row["text_a"]), words(row["text_b"])
+    return (a & b).total() / (a | b).total()
+
+
+@both
+def test_there_are_at_least_forty_and_half_of_them_match(language: str) -> None:
+    own = [row for row in ROWS[language] if (row["text_a"], row["text_b"]) != PAPER["zh"]]
+    labels = Counter(row["label"] for row in own)
+    assert labels.total() >= 40
     assert labels[0] == labels[1]
 
 
-def test_rows_are_as_they_are_read() -> None:
-    for row, example in zip(ROWS, pairs.examples(), strict=True):
+@both
+def test_rows_are_as_they_are_read(language: str) -> None:
+    for row, example in zip(ROWS[language], pairs.examples(language), strict=True):
         assert set(row) == {"id", "text_a", "text_b", "label", "kind"}
         assert (row["text_a"], row["text_b"], row["label"], row["id"]) == (
             example.text_a,
@@ -35,31 +57,52 @@ def test_rows_are_as_they_are_read() -> None:
         assert row["id"].startswith(row["kind"] + "-")
 
 
-def test_every_kind_is_there_with_both_labels() -> None:
-    assert {row["kind"] for row in ROWS} == set(KINDS)
-    assert all({row["label"] for row in ROWS if row["kind"] == kind} == {0, 1} for kind in KINDS)
+@both
+def test_every_kind_is_there_with_both_labels(language: str) -> None:
+    rows = ROWS[language]
+    assert {row["kind"] for row in rows} == set(KINDS[language])
+    assert all({row["label"] for row in rows if row["kind"] == kind} == {0, 1} for kind in KINDS[language])
 
 
-def test_no_pair_and_no_id_stands_twice() -> None:
+@both
+def test_no_pair_and_no_id_stands_twice(language: str) -> None:
     for name in ("id", "pair"):
-        found = [row["id"] if name == "id" else frozenset((row["text_a"], row["text_b"])) for row in ROWS]
+        rows = ROWS[language]
+        found = [row["id"] if name == "id" else frozenset((row["text_a"], row["text_b"])) for row in rows]
         assert len(set(found)) == len(found), name
 
 
-def test_the_kinds_are_what_they_say() -> None:
-    for row in ROWS:
-        a, b = words(row["text_a"]), words(row["text_b"])
-        shared = len(a & b) / len(a | b)
+def test_the_english_kinds_are_what_they_say() -> None:
+    for row in ROWS["en"]:
+        a, b = set(words(row["text_a"])), set(words(row["text_b"]))
         if row["kind"] == "paraphrase":
             assert not a & b, row["id"]
         if row["kind"] in ("overlap", "number") and row["label"] == 0:
-            assert shared >= 0.4, row["id"]
+            assert len(a & b) / len(a | b) >= 0.4, row["id"]
         if (row["kind"], row["label"]) in {("order", 0), ("role", 0)}:
             assert a == b, row["id"]
         assert 2 <= len(row["text_a"].split()) <= 12
 
 
+def test_the_chinese_kinds_are_what_they_say() -> None:
+    for row in ROWS["zh"]:
+        kind, label = row["kind"], row["label"]
+        if kind == "paraphrase":
+            assert shared(row) < 0.25, row["id"]
+        if (kind, label) in {("overlap", 0), ("number", 0), ("negation", 0), ("question", 0)}:
+            assert shared(row) >= 0.4, row["id"]
+        if (kind, label) in {("order", 0), ("order", 1), ("role", 0), ("reversal", 0), ("reversal", 1)}:
+            assert words(row["text_a"]) == words(row["text_b"]), row["id"]
+        if kind == "negation":
+            assert re.search("[不没]", row["text_a"] + row["text_b"]), row["id"]
+        for text in (row["text_a"], row["text_b"]):
+            assert 5 <= len(text) <= 20 and re.search("[\u4e00-\u9fff]", text), row["id"]
+
+
 def test_the_papers_case_is_among_the_first() -> None:
-    first = pairs.examples()[1]
-    assert (first.text_a, first.text_b) == ("Which browsers can play movies?", "Which browser can download movies?")
-    assert first.label == 0
+    first = pairs.examples("en")[1], pairs.examples("zh")[0]
+    assert [(one.text_a, one.text_b, one.label) for one in first] == [(*PAPER["en"], 0), (*PAPER["zh"], 0)]
+
+
+def test_a_language_without_examples_gets_english_ones() -> None:
+    assert pairs.examples("../../x") == pairs.examples() == pairs.examples("en") != pairs.examples("zh")

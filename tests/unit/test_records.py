@@ -29,7 +29,8 @@ def test_a_bare_card_has_empty_records(config: dict) -> None:
     bare = card(config=config, test="none")
     assert records.model(bare, "mechanism") == "" == records.metric(bare)
     assert records.score(bare) is None
-    assert records.seen(bare) == ()
+    assert records.seen(bare) is None
+    assert records.language(bare) == "" == records.spoken(records.language(bare))
     assert records.summary(bare) == ""
     assert len(records.groups([bare])) == 1
 
@@ -38,8 +39,18 @@ def test_what_may_be_compared_stands_together_best_first() -> None:
     cards = [card(name=name, test={"accuracy": value}) for name, value in (("low", 80.0), ("high", 86.5))]
     other = card(name="other", config={**CONFIG, "language": "zh"}, test={"R10@1": 72.0})
     found = records.groups([*cards, other])
-    assert [[one.name for one in group] for group in found.values()] == [["other"], ["high", "low"]]
-    assert next(reversed(found)) == ("Sentence pairs", "Quora", "English")
+    assert [[one.name for one in group] for group in found.values()] == [["high", "low"], ["other"]]
+    assert list(found) == [("Sentence pairs", "Quora", "English"), ("Sentence pairs", "Quora", "Chinese")]
+
+
+def test_cards_are_offered_by_language_and_as_the_paper_lists_similarities() -> None:
+    told = [("zh", "dot"), ("xx", "additive")]
+    told += [("en", name) for name in ("own", "bilinear", "scaled_dot", "additive")]
+    cards = [card(config={"language": code, "model": {"similarity": name}}, name=name) for code, name in told]
+    found = [(records.language(one), one.name) for one in sorted(cards, key=records.place)]
+    english = [("en", name) for name in ("additive", "scaled_dot", "bilinear", "own")]
+    assert found == [*english, ("zh", "dot"), ("xx", "additive")]
+    assert [records.spoken(code) for code in ("en", "zh", "xx")] == ["English", "Chinese", "xx"]
 
 
 def test_differences_of_configs() -> None:
@@ -54,6 +65,8 @@ def test_the_source_of_the_test_set_is_marked(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     folder = tmp_path / "encoders" / "small"
     folder.mkdir(parents=True)
+    assert records.seen(card()) is None
+    (folder / "metrics.json").write_text('{"start_had_seen": []}')
     assert records.seen(card()) == ()
     told = [{"name": "Duplicates", "what": "questions", "set": "mrpc, quora"}, {"name": "MS MARCO"}]
     (folder / "metrics.json").write_text(json.dumps({"start_had_seen": told}))

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from tests.oracles import attention as oracle
-from triattn_core.attention.similarity import SIMILARITIES, exponential
+from triattn_core.attention.similarity import SIMILARITIES, blockwise, exponential
 from triattn_core.attention.similarity.additive import add, tadd
 from triattn_core.attention.similarity.bilinear import bili, trili
 from triattn_core.attention.similarity.dot import dp, tdp
@@ -196,7 +196,7 @@ def written_out(pair: torch.Tensor, context: torch.Tensor, p: torch.Tensor) -> t
 
 @pytest.mark.parametrize("scale", [1.0, 4.0, 15.0, 1e4])
 def test_no_path_of_t_additive_changes_the_numbers(scale):
-    """Without gradients in cache-sized blocks; with gradients as it stands; past the bound with tanh."""
+    """Within the bound in cache-sized blocks, with and without gradients; past it with tanh."""
     pair, context, p = additive_parts(scale)
     expected = written_out(pair, context, p).float()
     with torch.no_grad():
@@ -212,25 +212,27 @@ def test_factors_out_of_bound_on_their_own_take_the_plain_form():
         assert exponential.exponential(pair, context, p).abs().max() > 1  # twin: what is avoided
 
 
-@pytest.mark.parametrize("blocks", [1, 100, 1 << 20])
+@pytest.mark.parametrize("blocks", [1, 100, 5000, 1 << 20])
 def test_the_size_of_a_block_cannot_matter(blocks, monkeypatch):
-    pair, context, p = additive_parts()
-    monkeypatch.setattr(exponential, "CHUNK", blocks)
-    with torch.no_grad():
-        found = exponential.tanh_score(pair, context, p)
-    torch.testing.assert_close(found, written_out(pair, context, p).float(), rtol=0, atol=2e-5)
+    parts = [part.requires_grad_() for part in additive_parts()]
+    monkeypatch.setattr(blockwise, "CHUNK", blocks)
+    found, plain = exponential.tanh_score(*parts), exponential.plain(*parts)
+    torch.testing.assert_close(found, written_out(*parts).float(), rtol=0, atol=2e-5)
+    onto = torch.randn(BATCH, HEADS, N, I, J, generator=torch.Generator().manual_seed(2))
+    for ours, expected in zip(*(torch.autograd.grad((one * onto).sum(), parts) for one in (found, plain))):
+        torch.testing.assert_close(ours, expected, rtol=1e-4, atol=3e-5)
 
 
+@pytest.mark.parametrize("form", [exponential.tanh_score, exponential.exponential])
 @pytest.mark.parametrize("scale", [1.0, 6.0])
-def test_the_product_form_has_the_gradients_of_the_plain_one(scale):
-    """The form that is compiled for training, within its bound, in float64 and float32."""
-    for dtype, atol in ((torch.float64, 1e-9), (torch.float32, 3e-5)):
-        parts = [part.requires_grad_() for part in additive_parts(scale, dtype)]
-        onto = torch.randn(BATCH, HEADS, N, I, J, dtype=dtype, generator=torch.Generator().manual_seed(1))
-        plain = torch.autograd.grad((exponential.plain(*parts) * onto).sum(), parts)
-        product = torch.autograd.grad((exponential.exponential(*parts) * onto).sum(), parts)
-        for ours, expected in zip(product, plain):
-            torch.testing.assert_close(ours, expected, rtol=1e-4, atol=atol)
+def test_each_product_form_has_the_gradients_of_the_plain_one(form, scale):
+    """In blocks, and as the compiler is given it."""
+    parts = [part.requires_grad_() for part in additive_parts(scale)]
+    onto = torch.randn(BATCH, HEADS, N, I, J, generator=torch.Generator().manual_seed(1))
+    plain = torch.autograd.grad((exponential.plain(*parts) * onto).sum(), parts)
+    product = torch.autograd.grad((form(*parts) * onto).sum(), parts)
+    for ours, expected in zip(product, plain):
+        torch.testing.assert_close(ours, expected, rtol=1e-4, atol=3e-5)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from jaxtyping import Bool, Float
-from torch import Tensor, einsum, nn
+from torch import Tensor, nn
 
 from triattn_core.attention.neutral import with_neutral
 from triattn_core.attention.parameters import matrix
@@ -28,7 +28,8 @@ def multiplicative(
 ) -> Float[Tensor, "*o N D"]:
     """`sum_ij A[n,i,j] (v_i * c_j)` (Eqs. 17 and 19); c is 1 in rows without context."""
     context = with_neutral(context, has_context, 1.0)
-    return einsum("...nid,...id->...nd", weights @ context[..., None, :, :], value)
+    mixed = (weights.flatten(-3, -2) @ context).unflatten(-2, weights.shape[-3:-1])
+    return (mixed * value[..., None, :, :]).sum(-2)
 
 
 def bilinear(
@@ -56,6 +57,10 @@ class Additive(nn.Module):
         """[B, heads, N, I, J], [B, heads, I, D], [B, heads, J, D] → [B, heads, N, D]."""
         return additive(weights, value, context, has_context)
 
+    def paired(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
+        """The contextual values themselves: [B, heads, I, J, D]."""
+        return value[..., :, None, :] + with_neutral(context, has_context, 0.0)[..., None, :, :]
+
 
 class Multiplicative(nn.Module):
     """`v_i * c_j`: the pairing of T-dot-product and T-scaled-dot-product."""
@@ -66,6 +71,10 @@ class Multiplicative(nn.Module):
     def forward(self, weights: Tensor, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
         """[B, heads, N, I, J], [B, heads, I, D], [B, heads, J, D] → [B, heads, N, D]."""
         return multiplicative(weights, value, context, has_context)
+
+    def paired(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
+        """The contextual values themselves: [B, heads, I, J, D]."""
+        return value[..., :, None, :] * with_neutral(context, has_context, 1.0)[..., None, :, :]
 
 
 class Bilinear(nn.Module):
@@ -78,6 +87,11 @@ class Bilinear(nn.Module):
     def forward(self, weights: Tensor, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
         """[B, heads, N, I, J], [B, heads, I, D], [B, heads, J, D] → [B, heads, N, D]."""
         return bilinear(weights, value, context, self.U, self.H, has_context)
+
+    def paired(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
+        """The contextual values themselves: [B, heads, I, J, D]."""
+        context = with_neutral(context @ self.H.mT, has_context, 1.0)
+        return (value @ self.U.mT)[..., :, None, :] * context[..., None, :, :]
 
 
 VALUES = {"additive": Additive, "multiplicative": Multiplicative, "bilinear": Bilinear}

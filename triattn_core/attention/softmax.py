@@ -27,6 +27,8 @@ def _softmax(relevance: Tensor, keep: Tensor) -> Tensor:
     """Softmax over the last axis in at least float32; a row with nothing kept is zeros, and so is its gradient."""
     if relevance.dtype in (torch.float16, torch.bfloat16):
         return _softmax(relevance.float(), keep).to(relevance.dtype)
-    # The lowest finite number instead of -inf: a row with nothing kept stays finite, gradients too.
-    scores = relevance.masked_fill(~keep, torch.finfo(relevance.dtype).min)
-    return scores.softmax(-1) * keep
+    # A large finite number instead of -inf: a row with nothing kept stays finite, gradients too.
+    lowest = torch.finfo(relevance.dtype).min / 2
+    weights = (relevance + torch.zeros_like(keep, dtype=relevance.dtype).masked_fill(~keep, lowest)).softmax(-1)
+    something = keep.any(-1, keepdim=True)
+    return weights if something.all() else weights * something

@@ -50,3 +50,9 @@ def tap(site: str, tensor: Tensor, axes: tuple[str, ...], quantity: str, sums_ov
     record = _record.get()
     if record is not None and record.wanted(site):
         record.sites[site] = Tapped(tensor.detach(), axes, quantity, sums_over)
+
+
+def tapped(*sites: str) -> bool:
+    """Whether somebody records one of the sites in this thread: if not, what is only to be shown need not be made."""
+    record = _record.get()
+    return record is not None and any(record.wanted(site) for site in sites)

@@ -6,10 +6,11 @@ from torch import Tensor, nn
 
 from triattn_core.attention.mix import VALUES
 from triattn_core.attention.neutral import at_least_one
+from triattn_core.attention.paired import paired_attention, pairs_are_smaller
 from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.softmax import joint_softmax
 from triattn_core.attention.states import States, join_heads, split_heads
-from triattn_core.attention.tap import tap
+from triattn_core.attention.tap import tap, tapped
 
 AXES = ("head", "query", "key", "context")
 
@@ -27,7 +28,10 @@ class TriAttention(nn.Module):
         self.mix = VALUES[value or self.similarity.value](heads, hidden // heads)
 
     def forward(self, query: States, key: States, context: States, site: str) -> Tensor:
-        """The attended states [B, N, hidden] of the queries; taps `<site>/relevance` and `<site>/weight`."""
+        """The attended states [B, N, hidden] of the queries; taps `<site>/relevance` and `<site>/weight`.
+
+        When nothing records these, a relevance made of products gives the same without its cube.
+        """
         states, keep, has_context = at_least_one(context.vectors, context.keep)
         q, k, v, c = (
             split_heads(project(vectors), self.heads)
@@ -38,8 +42,26 @@ class TriAttention(nn.Module):
                 (self.context, states),
             )
         )
+        return join_heads(self.attend(q, k, v, c, key.keep, keep, has_context, site))
+
+    def attend(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        c: Tensor,
+        keep_key: Tensor,
+        keep_context: Tensor,
+        has_context: Tensor | None,
+        site: str,
+    ) -> Tensor:
+        """The same of projected heads: [B, heads, n, D] each and keeps [B, I], [B, J] → [B, heads, N, D]."""
+        shown = tapped(f"{site}/relevance", f"{site}/weight")
+        if not shown and hasattr(self.similarity, "factors") and pairs_are_smaller(q):
+            factors = self.similarity.factors(q, k, c, has_context)
+            return paired_attention(*factors, self.mix.paired(v, c, has_context), keep_key, keep_context)
         relevance = self.similarity.three(q, k, c, has_context)
-        weights = joint_softmax(relevance, key.keep[:, None], keep[:, None])
+        weights = joint_softmax(relevance, keep_key[:, None], keep_context[:, None])
         tap(f"{site}/relevance", relevance, AXES, "relevance")
         tap(f"{site}/weight", weights, AXES, "weight", ("key", "context"))
-        return join_heads(self.mix(weights, v, c, has_context))
+        return self.mix(weights, v, c, has_context)

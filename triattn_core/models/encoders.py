@@ -53,7 +53,7 @@ def load_encoder(name: str, device: str, expected: str | None = None) -> tuple[E
             encoder = _build(folder, tensors).to(device).eval().requires_grad_(False)
             encoder.digest = found
             _loaded[(found, device)] = encoder
-    return encoder, Tokenizer(folder / "tokenizer.json")
+    return encoder, Tokenizer(folder / "tokenizer.json", match=encoder.joint.config.type_vocab_size > 2)
 
 
 def _build(folder: Path, tensors: dict[str, torch.Tensor]) -> Encoder:

@@ -16,6 +16,7 @@ from triattn_core.text.tokenizer import Tokenizer
 NAME = "pairs"
 FIELDS = ("text_a", "text_b")
 LABELS = ("not a paraphrase", "paraphrase")
+LANGUAGES = ("en", "zh")  # that have examples: a file each
 
 # Penn-Treebank spacing, as in the BiMPM copy of Quora's dev and test sets, back to natural text.
 _TREEBANK = (
@@ -61,9 +62,14 @@ def natural(text: str) -> str:
     return text
 
 
-def read(path: Path) -> Iterator[Example]:
-    """The examples of a JSON Lines file. Raises DataError with file and line."""
+def read(path: Path, training: bool = False) -> Iterator[Example]:
+    """The examples of a JSON Lines file. Raises DataError with file and line.
+
+    With `training`, rows marked `in_eval` (the pair stands in dev or test too) or `dup` (it stood before) are left out.
+    """
     for where, row in read_json_lines(path):
+        if training and (row.get("in_eval") or row.get("dup")):
+            continue
         example = Example.from_row(row, where)
         yield Example(natural(example.text_a), natural(example.text_b), example.label, example.id)
 
@@ -78,19 +84,23 @@ def roles(batch: Sequence[Example], tokenizer: Tokenizer, limit: int) -> list[Ro
     found = []
     for example, a, b in zip(batch, left, right):
         notes: list[str] = []
-        for name, tokens in (("A", a), ("B", b)):
+        for name, text, tokens in (("A", example.text_a, a), ("B", example.text_b, b)):
             if not tokens:
                 raise InputError(f"Sentence {name} has no character that the model can read: type at least one word.")
-            notes += tokens_notes(f"Sentence {name}", tokens, tokenizer)
+            notes += tokens_notes(f"Sentence {name}", text, tokens, tokenizer)
         context = joint((("a", example.text_a, a), ("b", example.text_b, b)), tokenizer)
         found.append(Roles(context.take("a"), context.take("b"), context, tuple(notes)))
     return found
 
 
 @cache
-def examples() -> tuple[Example, ...]:
-    """The paper's printed case and pairs written for this project; `id` is the kind and a number: `negation-2`."""
-    return tuple(read(Path(__file__).with_name("pairs.en.jsonl")))
+def examples(language: str = "en") -> tuple[Example, ...]:
+    """The paper's printed case and pairs written for this project, English ones for a language without its own.
+
+    `id` is the kind and a number: `negation-2`.
+    """
+    name = language if language in LANGUAGES else LANGUAGES[0]
+    return tuple(read(Path(__file__).with_name(f"pairs.{name}.jsonl")))
 
 
 def texts(example: Example) -> dict[str, str]:

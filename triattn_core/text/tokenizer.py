@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import tokenizers
+from tokenizers.pre_tokenizers import Split
 
 from triattn_core.errors import CheckpointError
 
 HALVES = re.compile("[\ud800-\udfff]")  # of characters, alone: broken text has them, and no encoder takes them
+# A letter with its accents, an emoji of several parts: what a reader sees as one character (Unicode UAX #29).
+SEEN = Split(tokenizers.Regex(r"\X"), "isolated")
+LONGEST = 12  # code points of one that are shown together: a tower of accents is no letter
 SPECIAL = {"cls": "[CLS]", "sep": "[SEP]", "pad": "[PAD]", "unk": "[UNK]", "mask": "[MASK]"}
 
 
@@ -32,9 +37,13 @@ class Tokens:
 
 
 class Tokenizer:
-    """A Hugging Face tokenizer read from one file, with BERT's special tokens."""
+    """A Hugging Face tokenizer read from one file, with BERT's special tokens.
 
-    def __init__(self, path: Path):
+    `match`: whether the encoder tells tokens apart that stand in both texts; see `roles.segments`.
+    """
+
+    def __init__(self, path: Path, match: bool = False):
+        self.match = match
         try:
             self._tokenizer = tokenizers.Tokenizer.from_file(str(path))
         except Exception as error:
@@ -60,10 +69,35 @@ class Tokenizer:
         found = self._tokenizer.encode_batch(read, add_special_tokens=False)
         return [self._tokens(text, one, limit, len(text) > window) for text, one in zip(texts, found)]
 
-    @staticmethod
-    def _tokens(text: str, one: tokenizers.Encoding, limit: int, longer: bool) -> Tokens:
-        spans = tuple(one.offsets[:limit])
+    def _tokens(self, text: str, one: tokenizers.Encoding, limit: int, longer: bool) -> Tokens:
+        rows = list(zip(one.ids, one.tokens, one.offsets))
+        marked = not text.isascii() and any(unicodedata.category(char)[0] == "M" for char in text)
+        if marked or self.special["unk"] in one.ids:
+            rows = whole(text, rows, self.special["unk"])
+        ids, strings, spans = zip(*rows[:limit]) if rows else ((), (), ())
         # What stands after the last token may have none of its own (a joiner, a control character): that is not cut.
-        rest = text[spans[-1][1] if spans else 0 :] if longer or len(one.ids) > limit else ""
-        cut = len(rest.strip())
-        return Tokens(tuple(one.ids[:limit]), tuple(one.tokens[:limit]), spans, cut)
+        rest = text[spans[-1][1] if spans else 0 :] if longer or len(rows) > limit else ""
+        return Tokens(ids, strings, spans, len(rest.strip()))
+
+
+Row = tuple[int, str, tuple[int, int]]  # id, string, span
+
+
+def whole(text: str, rows: Sequence[Row], unknown: int) -> list[Row]:
+    """The tokens, none of which ends inside of what a reader sees as one character.
+
+    What the tokenizer took from a letter, such as its accent, belongs to the letter's span again; an unknown token is
+    left out where its character has a token already, so that an emoji of several parts is unknown once.
+    """
+    seen = [span for _, span in SEEN.pre_tokenize_str(text) for _ in range(*span)]
+    kept: list[Row] = []
+    for row in rows:
+        if row[0] == unknown and kept and seen[kept[-1][2][0]] == seen[row[2][0]]:
+            continue
+        kept.append(row)
+    starts = [span[0] for *_, span in kept[1:]] + [len(text)]
+    found = []
+    for (number, string, (start, end)), after in zip(kept, starts):
+        far = min(seen[end - 1][1], start + LONGEST, after)
+        found.append((number, string, (start, max(end, far))))
+    return found

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import mean, stdev
 
 from triattn_core.axes import MECHANISM_LABELS
 from triattn_core.models.encoders import encoder_folder
 from triattn_core.shelf import encoders
 
-LICENSE = "Apache 2.0, as its start weights."
+LICENSE = "Apache 2.0."
 
 
 def had_seen(metrics: dict) -> str:
@@ -32,23 +33,36 @@ def _stage(stage: dict) -> str:
     mined = f", and `{stage['mine']}` with mined negatives" if stage.get("mine") else ""
     stop = f", stopped after {stage['stop_after']:,} batches" if stage.get("stop_after") else ""
     sets = ", ".join(f"`{name}`" for name in stage["data"])
+    weight = f" (weight {stage['word_weight']})" if "word_weight" in stage else ""
+    even = f", in each tenth of token overlap at most {stage['even']:g} to one" if stage.get("even") else ""
     return (
-        f"- {sets}{mined}: {stage['epochs']} epoch{'s' * (stage['epochs'] > 1)}{stop};\n  {stage['mask']:.0%} of the "
-        f"tokens hidden, peak learning rate {stage['rate']}"
+        f"- {sets}{mined}{even}: {stage['epochs']} epoch{'s' * (stage['epochs'] > 1)}{stop};\n  {stage['mask']:.0%} of "
+        f"the tokens hidden{weight}, peak learning rate {stage['rate']}"
     )
 
 
 def encoder_card(folder: Path) -> str:
-    """The card of an encoder folder with recipe.json and metrics.json."""
-    recipe = json.loads((folder / "recipe.json").read_text("utf-8"))
-    metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
+    """The card of an encoder folder with recipe.json, config.json and metrics.json."""
+    recipe, metrics, config = (
+        json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ("recipe", "metrics", "config")
+    )
     stages = "\n".join(map(_stage, recipe["stages"]))
+    words = recipe["start"].get("vocabulary")
+    vocabulary = ""
+    if words:
+        sets = ", ".join(f"`{name}`" for name in words["data"])
+        vocabulary = f"""
+A token is a character: the {config["vocab_size"] - 5:,} that stand at least {words["least"]} times in {sets},
+full-width and half-width forms as one. Any other character is unknown to the model.
+"""
+    seen = had_seen(metrics) or "Nothing: the weights were drawn at random."
     return f"""# {folder.name}
 
-A 6-layer BERT (hidden size 384, 12 heads), half precision. Start weights: {metrics["start"]}.
-
-Post-trained with BERT's own two objectives on the training texts: masked-language modelling (weight
-{recipe["word_weight"]}), and the label of a pair in the place of next-sentence prediction.
+A {config["num_hidden_layers"]}-layer BERT (hidden size {config["hidden_size"]}, {config["num_attention_heads"]} heads),
+half precision. Start weights: {metrics["start"]}.
+{vocabulary}
+{"Trained" if words else "Post-trained"} with BERT's own two objectives on the training texts: masked-language modelling
+(weight {recipe["word_weight"]} unless said), and the label of a pair in the place of next-sentence prediction.
 
 {stages}
 
@@ -60,7 +74,7 @@ not shipped): what a TAN adds, it adds to this.
 
 What the start weights had seen before:
 
-{had_seen(metrics)}
+{seen}
 
 Tensor digest: `{metrics["digest"]}`. Made by `{metrics["command"]}`. Licence: {LICENSE}
 """
@@ -90,20 +104,43 @@ shared encoder `{config["encoder"]}`, which is frozen: checkpoints that share it
 |---|---:|---:|---:|---:|
 {rows}
 {_start(config["encoder"], encoder)}
-One seed ({metrics["seed"]}): how far seeds alone move these figures is not known, and one standard error of an accuracy
-on 10,000 pairs is 0.35, so small differences between mechanisms mean nothing yet. The epoch was chosen on dev; test was
-used for no choice. Trained on {", ".join(f"`{name}`" for name in config["data"]["train"])}: epochs {how["epochs"]},
-batch {how["batch"]}, AdamW, peak learning rate {how["rate"]}, {metrics["seconds"]} s beside the encoding,
-{metrics["machine"]}. In training {model.get("pooled_dropout", 0):.0%} of the pooled vectors are hidden: the attention
-must tell these pairs apart by itself.
+{_seeds(metrics)} The epoch was chosen on dev; test was used for no choice.
+
+Trained on {_rows(config["data"])}: epochs {how["epochs"]}, batch {how["batch"]}, AdamW, peak learning rate
+{how["rate"]}, {metrics["seconds"]} s beside the encoding, {metrics["machine"]}. In training
+{model.get("pooled_dropout", 0):.0%} of the pooled vectors are hidden: the attention must tell these pairs apart by
+itself.
 
 {_seen(encoder, metrics)}
 Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: that of the encoder.
 """
 
 
+def _seeds(metrics: dict) -> str:
+    """How far seeds move the numbers, where several were trained."""
+    seeds, measured = metrics.get("seeds", []), metrics.get("test") or metrics["dev"]
+    error = 100 * (measured["accuracy"] / 100 * (1 - measured["accuracy"] / 100) / measured["n"]) ** 0.5
+    noise = f"One standard error of this accuracy is {error:.2f}."
+    values = [one["test"] for one in seeds if "test" in one]
+    if len(values) < 2:
+        return f"One seed ({metrics['seed']}): how far seeds alone move these figures was not measured. {noise}"
+    each = ", ".join(f"{one['test']:.2f} (seed {one['seed']})" for one in seeds)
+    spread = f"{mean(values):.2f} with a standard deviation of {stdev(values):.2f}"
+    return f"Over {len(values)} seeds, test: {spread}: {each}. {noise}"
+
+
+def _rows(data: dict) -> str:
+    """The training sets in words."""
+    every = data.get("every", 1)
+    names = ", ".join(f"`{name}`" for name in data["train"])
+    even = f", in each tenth of token overlap at most {data['even']:g} of one label to one" if data.get("even") else ""
+    return (f"every {every}th row of {names}" if every > 1 else names) + even
+
+
 def _seen(encoder: dict, metrics: dict) -> str:
     """What the start weights of the encoder had seen, and whether the test's source was among it."""
+    if encoder.get("start_had_seen") == []:
+        return "The encoder began from nothing: it had seen no text but the training texts.\n"
     if not encoder.get("start_had_seen"):
         return "What the start weights of the encoder had seen is not recorded.\n"
     source = metrics.get("test", metrics.get("dev", {})).get("set", "").partition("/")[0]

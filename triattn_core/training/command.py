@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
 from accelerate import Accelerator
+from accelerate.state import AcceleratorState
 
-from triattn_core.checkpoint import load
+from triattn_core.checkpoint import Bundle, load
 from triattn_core.config import Config, read_config
-from triattn_core.device import choose, describe
+from triattn_core.device import choose, describe, keep_freed_memory
 from triattn_core.errors import ConfigError
 from triattn_core.evaluate import evaluate
 from triattn_core.tasks import TASKS
@@ -24,54 +25,107 @@ from triattn_core.training.tan import best, history, train_tan
 from triattn_core.verify import example_record
 
 
-def train(path: Path, data: Path, runs: Path, resume: bool, command: str) -> Iterator[Event]:
-    """Train what `path` describes; the result stands beside it. Raises ConfigError for a file that is neither."""
-    path = path.resolve()
-    recipe = _kind(path)
+def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: str) -> Iterator[Event]:
+    """Train what each of `paths` describes, one after the other; the results stand beside them.
+
+    Checkpoints of one encoder train on the same features and are measured in one pass over dev and test. Raises
+    ConfigError for a file that is neither a config.json nor a recipe.json.
+    """
     if not os.environ.get("LOCAL_RANK"):  # `accelerate launch` gives each process its device
         os.environ["ACCELERATE_TORCH_DEVICE"] = choose()
-    accelerator = Accelerator(mixed_precision=recipe.get("precision", "no"))
-    runs = runs.resolve()
-    if recipe["kind"] == "encoder":
-        run = runs / path.parent.name
-        yield from post_train(recipe, data, run, resume, accelerator)
-        if accelerator.is_main_process:
-            finish_encoder(recipe, path.parent, run, machine(), command)
-            (path.parent / "README.md").write_text(encoder_card(path.parent), "utf-8")
-        return
-    config = read_config(path)
-    yield from train_tan(config, path.parent, data, runs, resume, accelerator)
+    keep_freed_memory()
+    runs, measured = runs.resolve(), []
+    found = [(path, _read(path)) for path in (path.resolve() for path in paths)]  # all, before the first takes its time
+    for path, config in found:
+        if isinstance(config, dict):
+            yield from _train_encoder(path, config, data, runs, resume, command)
+            continue
+        for seed in (config.training.seed, *config.training.more_seeds):
+            folder = path.parent if seed == config.training.seed else seed_run(runs, path.parent.name, seed)
+            one = config.model_copy(update={"training": config.training.model_copy(update={"seed": seed})})
+            yield from train_tan(one, folder, data, runs, resume, _accelerator(config.training.precision))
+        measured.append((path.parent, config))
+    if _accelerator("no").is_main_process:
+        yield from record_metrics(measured, data, runs, command)
+
+
+def _accelerator(precision: str) -> Accelerator:
+    AcceleratorState._reset_state()  # the precision of one run is not that of the next
+    return Accelerator(mixed_precision=precision)
+
+
+def seed_run(runs: Path, name: str, seed: int) -> Path:
+    """Where the run of a further seed, and its checkpoint, stand."""
+    return runs / f"{name}-seed-{seed}"
+
+
+def _train_encoder(path: Path, recipe: dict, data: Path, runs: Path, resume: bool, command: str) -> Iterator[Event]:
+    accelerator = _accelerator(recipe.get("precision", "no"))
+    yield from post_train(recipe, path.parent, data, runs / path.parent.name, resume, accelerator)
     if accelerator.is_main_process:
-        yield record_metrics(path.parent, config, data, runs / path.parent.name, command)
+        finish_encoder(recipe, path.parent, data, runs / path.parent.name, machine(), command)
+        (path.parent / "README.md").write_text(encoder_card(path.parent), "utf-8")
 
 
-def record_metrics(folder: Path, config: Config, data: Path, run: Path, command: str) -> Event:
-    """Measures dev and test with the checkpoint as it stands on disk; writes metrics.json."""
-    bundle, task = load(folder), TASKS[config.task]
-    rows = history(run)
-    found: dict = {}
+def record_metrics(
+    trained: Sequence[tuple[Path, Config]], data: Path, runs: Path, command: str
+) -> Iterator[Event]:
+    """Measures dev and test with the checkpoints as they stand on disk; writes metrics.json and the cards.
+
+    Checkpoints that share encoder and sets are measured together: the encoder reads each row once.
+    """
+    alike: dict[tuple, list[tuple[Path, Config]]] = {}
+    for folder, config in trained:
+        key = (config.task, config.encoder, config.max_tokens, config.data.dev, config.data.test)
+        alike.setdefault(key, []).append((folder, config))
+    for group in alike.values():
+        folders = {
+            (folder, seed): folder if seed == config.training.seed else seed_run(runs, folder.name, seed)
+            for folder, config in group
+            for seed in (config.training.seed, *config.training.more_seeds)
+        }
+        numbers = dict(zip(folders, _measure([load(folder) for folder in folders.values()], group[0][1], data)))
+        for folder, config in group:
+            seeds = {seed: found for (of, seed), found in numbers.items() if of == folder}
+            yield _write(folder, config, seeds, runs / folder.name, command)
+
+
+def _measure(bundles: Sequence[Bundle], config: Config, data: Path) -> list[dict]:
+    """`{"dev": …, "test": …}` of each bundle."""
+    found: list[dict] = [{} for _ in bundles]
+    task = TASKS[config.task]
     for split in ("dev", "test"):
         name = getattr(config.data, split)
-        if name is not None:
-            result = evaluate(bundle, task.read(rows_file(data, name)))
-            labels = [example.label for example in task.read(rows_file(data, name))]
-            share = max(labels.count(label) for label in set(labels)) / len(labels)
-            found[split] = {"set": name, **result["metrics"], "n": result["n"], "majority": round(100 * share, 2)}
-    found |= {
+        if name is None:
+            continue
+        results = evaluate(bundles, task.read(rows_file(data, name)))
+        labels = [example.label for example in task.read(rows_file(data, name)) if example.label is not None]
+        share = max(labels.count(label) for label in set(labels)) / len(labels)
+        for told, result in zip(found, results):
+            told[split] = {"set": name, **result["metrics"], "n": result["n"], "majority": round(100 * share, 2)}
+    return found
+
+
+def _write(folder: Path, config: Config, seeds: dict[int, dict], run: Path, command: str) -> Event:
+    rows, first = history(run), seeds[config.training.seed]
+    found = {
+        **first,
         "seed": config.training.seed,
+        "seeds": [
+            {"seed": seed, **{split: told["accuracy"] for split, told in one.items()}} for seed, one in seeds.items()
+        ],
         "best_step": best(rows).get("step"),
         "epochs": config.training.epochs,
-        "parameters": sum(p.numel() for p in bundle.tan.parameters()),
+        "parameters": sum(p.numel() for p in load(folder).tan.parameters()),
         "seconds": round(seconds(run)),
         "machine": machine(),
         "command": command,
         "history": rows,
-        "example": example_record(bundle, task.examples()[0]),
+        "example": example_record(load(folder), TASKS[config.task].examples(config.language)[0]),
     }
-    (folder / "metrics.json").write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    (folder / "metrics.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
     (folder / "README.md").write_text(checkpoint_card(folder), "utf-8")
-    measured = {split: found[split] for split in ("dev", "test") if split in found}
-    return Event("metric", found["best_step"] or 0, found["best_step"] or 0, measured)
+    return Event("metric", found["best_step"] or 0, found["best_step"] or 0, {"checkpoint": folder.name, **first})
 
 
 def machine() -> str:
@@ -80,10 +134,11 @@ def machine() -> str:
     return f"{device.title}, {device.cores} cores, torch {torch.__version__}"
 
 
-def _kind(path: Path) -> dict:
+def _read(path: Path) -> Config | dict:
+    """A checkpoint's config, or an encoder's recipe as it stands."""
     if not path.is_file():
         raise ConfigError(f"{path}: no such file; name a checkpoint's config.json or an encoder's recipe.json")
     found = read_json(path)
     if found.get("kind") not in ("encoder", "tan"):
         raise ConfigError(f'{path}: expected "kind": "encoder" or "tan"')
-    return found
+    return found if found["kind"] == "encoder" else read_config(path)

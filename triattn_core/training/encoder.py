@@ -7,12 +7,11 @@ reference [59]).
 
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import json
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -22,21 +21,25 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 from transformers import BertForPreTraining
 
-from triattn_core.errors import ConfigError
 from triattn_core.models.tensors import read_tensors, write_tensors
 from triattn_core.tasks import pairs as pairs_task
+from triattn_core.text.roles import segments
 from triattn_core.text.rows import rows_file
-from triattn_core.text.tokenizer import Tokenizer, Tokens
+from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import mining, plan
+from triattn_core.training.even import even, overlap
 from triattn_core.training.loop import Event, Job, events, fit, last_state, seconds
+from triattn_core.training.start import start_folder, start_model
+
+Ids = tuple[int, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Pair:
-    """A tokenized pair and its label."""
+    """The token ids of two sentences and the pair's label: no more, for there are many."""
 
-    a: Tokens
-    b: Tokens
+    a: Ids
+    b: Ids
     label: int
 
     def __len__(self) -> int:
@@ -57,38 +60,32 @@ class PostTraining(nn.Module):
         return heads.predictions(out.last_hidden_state[masked]), heads.seq_relationship(out.pooler_output)
 
 
-def start_folder(start: dict) -> Path:
-    """The folder of the start weights: from an installed package or a local folder, its SHA-256 checked."""
-    if "package" in start:
-        spec = importlib.util.find_spec(start["package"])
-        if spec is None or spec.origin is None:
-            raise ConfigError(f"package {start['package']} is not installed: pip install -r requirements-train.txt")
-        folder = Path(spec.origin).parent / start.get("path", "")
-    else:
-        folder = Path(start["path"])
-    digest = hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest()
-    if digest != start["sha256"]:
-        raise ConfigError(f"{folder}/model.safetensors: expected SHA-256 {start['sha256']}, got {digest}")
-    return folder
+def read_pairs(files: Sequence[Path], tokenizer: Tokenizer, limit: int, training: bool = True) -> list[Pair]:
+    """All labelled pairs of the files, tokenized; of training files, those that may be trained on."""
+    found = []
+    for file in files:
+        rows = (example for example in pairs_task.read(file, training) if example.label is not None)
+        while part := list(islice(rows, 10_000)):
+            a = tokenizer.encode([example.text_a for example in part], limit)
+            b = tokenizer.encode([example.text_b for example in part], limit)
+            found += [Pair(left.ids, right.ids, one.label) for left, right, one in zip(a, b, part)]
+    return found
 
 
-def read_pairs(files: Sequence[Path], tokenizer: Tokenizer, limit: int) -> list[Pair]:
-    """All labelled pairs of the files, tokenized."""
-    examples = [example for file in files for example in pairs_task.read(file) if example.label is not None]
-    a = tokenizer.encode([example.text_a for example in examples], limit)
-    b = tokenizer.encode([example.text_b for example in examples], limit)
-    return [Pair(left, right, example.label) for left, right, example in zip(a, b, examples)]
-
-
-def collate(rows: Sequence[Pair], tokenizer: Tokenizer) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def collate(
+    rows: Sequence[Pair], tokenizer: Tokenizer, match: bool | None = None
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """ids, types, keep, each [B, J], and labels [B], of `[CLS] A [SEP] B [SEP]`."""
     width = max(map(len, rows))
     ids = torch.full((len(rows), width), tokenizer.special["pad"])
     types = torch.zeros_like(ids)
     cls, sep = tokenizer.special["cls"], tokenizer.special["sep"]
     for i, row in enumerate(rows):
-        ids[i, : len(row)] = torch.tensor([cls, *row.a.ids, sep, *row.b.ids, sep])
+        ids[i, : len(row)] = torch.tensor([cls, *row.a, sep, *row.b, sep])
         types[i, len(row.a) + 2 : len(row)] = 1
+        if tokenizer.match if match is None else match:
+            a, b = segments(row.a, row.b, tokenizer)
+            types[i, 1 : len(a) + 1], types[i, len(a) + 2 : len(row) - 1] = torch.tensor(a), torch.tensor(b)
     return ids, types, ids != tokenizer.special["pad"], torch.tensor([row.label for row in rows])
 
 
@@ -103,7 +100,7 @@ def mask(ids: Tensor, tokenizer: Tokenizer, share: float) -> tuple[Tensor, Tenso
 
 
 @torch.inference_mode()
-def sentence_vectors(bert: nn.Module, sentences: Sequence[Tokens], tokenizer: Tokenizer) -> np.ndarray:
+def sentence_vectors(bert: nn.Module, sentences: Sequence[Ids], tokenizer: Tokenizer) -> np.ndarray:
     """Mean-pooled unit vectors [sentences, features] of the start encoder, as all-MiniLM-L6-v2 was trained to give."""
     order = np.argsort([len(one) for one in sentences])
     found = np.zeros((len(sentences), bert.config.hidden_size), np.float32)
@@ -113,7 +110,7 @@ def sentence_vectors(bert: nn.Module, sentences: Sequence[Tokens], tokenizer: To
         ids = torch.full((len(rows), width), tokenizer.special["pad"])
         for i, row in enumerate(rows):
             ids[i, : len(sentences[row]) + 2] = torch.tensor(
-                [tokenizer.special["cls"], *sentences[row].ids, tokenizer.special["sep"]]
+                [tokenizer.special["cls"], *sentences[row], tokenizer.special["sep"]]
             )
         keep = (ids != tokenizer.special["pad"]).to(bert.device)
         with torch.autocast(bert.device.type, torch.bfloat16):
@@ -127,13 +124,13 @@ def mined(
     rows: Sequence[Pair], known: Sequence[Pair], bert: nn.Module, tokenizer: Tokenizer, seed: int
 ) -> list[Pair]:
     """Negatives for the positives in `rows`, never joined to them by positives there or in `known`."""
-    number: dict[tuple[int, ...], int] = {}
-    sentences: list[Tokens] = []
-    for tokens in (tokens for row in (*rows, *known) for tokens in (row.a, row.b)):
-        if number.setdefault(tokens.ids, len(sentences)) == len(sentences):
-            sentences.append(tokens)
+    number: dict[Ids, int] = {}
+    for row in (*rows, *known):
+        for ids in (row.a, row.b):
+            number.setdefault(ids, len(number))
+    sentences = list(number)
     asked, links = (
-        [(number[row.a.ids], number[row.b.ids]) for row in some if row.label == 1] for some in (rows, (*rows, *known))
+        [(number[row.a], number[row.b]) for row in some if row.label == 1] for some in (rows, (*rows, *known))
     )
     vectors = sentence_vectors(bert.eval(), sentences, tokenizer)
     return [Pair(sentences[i], sentences[j], 0) for i, j in mining.negatives(vectors, asked, links, seed)]
@@ -173,6 +170,10 @@ def schedule(recipe: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer) ->
     for number, stage in enumerate(recipe["stages"]):
         rows = read_pairs([rows_file(data, name) for name in stage["data"]], tokenizer, limit)
         counts = {"labelled": len(rows)}
+        if stage.get("even"):
+            kept = even([overlap(row.a, row.b) for row in rows], [row.label for row in rows], stage["even"], seed)
+            rows = [rows[i] for i in kept]
+            counts["kept"] = len(rows)
         if stage.get("mine"):
             extra = read_pairs([rows_file(data, stage["mine"])], tokenizer, limit)
             negatives = mined(extra, rows, bert, tokenizer, seed)
@@ -191,26 +192,37 @@ def schedule(recipe: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer) ->
     return Schedule(stages, steps, frozenset(ends), said)
 
 
-def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: Accelerator) -> Iterator[Event]:
-    """Run a recipe of kind "encoder"; yields events; the result is in the run's last state."""
-    folder = start_folder(recipe["start"])
-    tokenizer = Tokenizer(folder / "tokenizer.json")
+def swapped(rows: Sequence[Pair], share: float) -> list[Pair]:
+    """The rows with a share of them turned round, B before A: the relation has no direction."""
+    turn = torch.rand(len(rows)) < share
+    return [Pair(row.b, row.a, row.label) if turned else row for row, turned in zip(rows, turn.tolist())]
+
+
+def post_train(
+    recipe: dict, folder: Path, data: Path, run: Path, resume: bool, accelerator: Accelerator
+) -> Iterator[Event]:
+    """Run a recipe of kind "encoder" that stands in `folder`; yields events; the result is in the run's last state."""
+    folder = start_folder(recipe["start"], folder, data)
     torch.manual_seed(recipe["seed"])  # heads that the start weights lack are drawn
-    bert = BertForPreTraining.from_pretrained(folder, attn_implementation="sdpa")
+    bert = start_model(recipe["start"], folder)
+    tokenizer = Tokenizer(folder / "tokenizer.json", match=bert.config.type_vocab_size > 2)
     todo = schedule(recipe, data, bert.bert, tokenizer)
-    dev = read_pairs([rows_file(data, recipe["dev"])], tokenizer, recipe["max_tokens"])
+    dev = read_pairs([rows_file(data, recipe["dev"])], tokenizer, recipe["max_tokens"], training=False)
 
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
         number, chosen, _ = todo.steps[step]
         mine = plan.share(chosen, accelerator.process_index, accelerator.num_processes)
-        ids, types, keep, labels = collate([todo.stages[number][i] for i in mine], tokenizer)
-        shown, hidden = mask(ids, tokenizer, recipe["stages"][number]["mask"])
+        stage = recipe["stages"][number]
+        rows = swapped([todo.stages[number][i] for i in mine], recipe.get("swap", 0.0))
+        ids, types, keep, labels = collate(rows, tokenizer, stage.get("match"))
+        shown, hidden = mask(ids, tokenizer, stage["mask"])
         words, relation = module(*(one.to(accelerator.device) for one in (shown, types, keep, hidden)))
         pair = cross_entropy(relation.float(), labels.to(accelerator.device))
         if not hidden.any():
             return pair, {"pair": round(pair.item(), 4)}
         word = cross_entropy(words.float(), ids[hidden].to(accelerator.device))
-        return pair + recipe["word_weight"] * word, {"pair": round(pair.item(), 4), "word": round(word.item(), 4)}
+        weight = stage.get("word_weight", recipe["word_weight"])
+        return pair + weight * word, {"pair": round(pair.item(), 4), "word": round(word.item(), 4)}
 
     job = Job(
         module=PostTraining(bert),
@@ -225,16 +237,17 @@ def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: A
     yield from fit(job, run, accelerator, recipe.get("save_every", 200), resume)
 
 
-def finish_encoder(recipe: dict, folder: Path, run: Path, machine: str, command: str) -> None:
+def finish_encoder(recipe: dict, folder: Path, data: Path, run: Path, machine: str, command: str) -> None:
     """Writes the encoder of the run's last state in half precision, with its config, tokenizer and metrics.json."""
-    start = start_folder(recipe["start"])
+    start = start_folder(recipe["start"], folder, data)
     tensors = read_tensors(last_state(run) / "model.safetensors")
     kept = {
         name.removeprefix("bert.bert."): tensor for name, tensor in tensors.items() if name.startswith("bert.bert.")
     }
     digest = write_tensors(folder / "model.safetensors", kept)
     for name in ("config.json", "tokenizer.json"):
-        shutil.copyfile(start / name, folder / name)
+        if start != folder:
+            shutil.copyfile(start / name, folder / name)
     metrics = {
         "digest": digest,
         "start": recipe["start"]["name"],

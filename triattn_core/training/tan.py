@@ -13,18 +13,22 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from triattn_core.checkpoint import save
-from triattn_core.config import Config
+from triattn_core.config import Config, Data
 from triattn_core.errors import DataError
+from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.tan import Tan
 from triattn_core.models.tensors import read_tensors, write_tensors
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import rows_file
+from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import plan
+from triattn_core.training.even import even, overlap
 from triattn_core.training.features import Features, encode
 from triattn_core.training.loop import Event, Job, events, fit
 
 BEST = "best.safetensors"
+NO_RECIPE = {"digest": True, "encoder_digest": True, "training": {"more_seeds"}}  # of a config: change no weight
 
 
 def train_tan(
@@ -35,7 +39,7 @@ def train_tan(
     encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device), config.encoder_digest)
     names = (*config.data.train, config.data.dev)
     with accelerator.main_process_first():  # one process encodes, the others find it done
-        sets = {name: _features(name, config, encoder, tokenizer, data, runs) for name in names}
+        sets = {name: _features(name, config, encoder, tokenizer, data, runs) for name in dict.fromkeys(names)}
     torch.manual_seed(config.training.seed)
     job = _job(Tan(config.model, encoder.hidden, len(TASKS[config.task].LABELS)), config, sets, run, accelerator)
     yield from fit(job, run, accelerator, every=200, resume=resume)
@@ -45,16 +49,33 @@ def train_tan(
         save(folder, config.model_copy(update={"encoder_digest": encoder.digest}), tan)
 
 
-def _features(name, config: Config, encoder, tokenizer, data: Path, runs: Path) -> Features:
-    task = TASKS[config.task]
-    file = rows_file(data, name)
-    examples = [example for example in task.read(file) if example.label is not None]
+def _features(name: str, config: Config, encoder: Encoder, tokenizer: Tokenizer, data: Path, runs: Path) -> Features:
+    task, file = TASKS[config.task], rows_file(data, name)
+    training = name in config.data.train
+    rows = hashlib.sha256(file.read_bytes()).hexdigest()[:8]  # changed rows are other features
+    part = f"-training-{config.data.even or 0:g}-{config.data.every}" if training else ""
+    folder = runs / "features" / encoder.digest[:12] / f"{name.replace('/', '-')}-{rows}-{config.max_tokens}{part}"
+    if (folder / "about.json").is_file():
+        return Features(folder)
+    examples = [example for example in task.read(file, training) if example.label is not None]
     if not examples:
         raise DataError(f"{file}: no row has a label: nothing to train on")
-    rows = hashlib.sha256(file.read_bytes()).hexdigest()[:8]  # changed rows are other features
-    folder = runs / "features" / encoder.digest[:12] / f"{name.replace('/', '-')}-{rows}-{config.max_tokens}"
+    if training:
+        examples = _chosen(examples, config.data, tokenizer, config.max_tokens)
     roles = task.roles(examples, tokenizer, config.max_tokens)
     return encode(folder, encoder, tokenizer, roles, [example.label for example in examples])
+
+
+def _chosen(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> list:
+    """The training examples that the config asks for."""
+    if data.even:
+        a, b = (
+            tokenizer.encode([getattr(example, text) for example in examples], limit) for text in ("text_a", "text_b")
+        )
+        overlaps = [overlap(left.ids, right.ids) for left, right in zip(a, b)]
+        kept = even(overlaps, [example.label for example in examples], data.even, seed=1)
+        examples = [examples[i] for i in kept]
+    return examples[:: data.every]
 
 
 def _job(tan: Tan, config: Config, sets: dict[str, Features], run: Path, accelerator: Accelerator) -> Job:
@@ -89,7 +110,7 @@ def _job(tan: Tan, config: Config, sets: dict[str, Features], run: Path, acceler
         measure=measure,
         milestones=frozenset(ends),
         weight_decay=how.weight_decay,
-        recipe=config.model_dump(mode="json", exclude={"digest", "encoder_digest"}),
+        recipe=config.model_dump(mode="json", exclude=NO_RECIPE),
     )
 
 

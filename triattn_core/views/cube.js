@@ -41,7 +41,8 @@ function arrange(ctx, cube, theme, width) {
   const keyWidth = K * pitch + gap * gapsOf(key);
   const right = labelQ + Math.max(keyWidth + between, title + 16, 250 - labelQ);
   pitch = Math.min(pitch, (width - right - barRoom - gap * gapsOf(context)) / C);
-  const lean = Math.max(...[key, context].map((tokens) => (leans(ctx, tokens, pitch, theme) ? clamp(widest(ctx, tokens, theme), 20, room) * 0.71 + 16 : 26)));
+  const tall = (tokens) => (leans(ctx, tokens, pitch, theme) ? clamp(widest(ctx, tokens, theme), 20, room) * 0.71 + 16 : 26);
+  const lean = Math.max(...[key, context].map((tokens) => tall(tokens) + STEP * (linesOf(ctx, tokens, pitch, theme) - 1)));
   const top = 26 + lean, step = clamp((560 - top - 52 - 70) / (Q + K), 3.2, 32);
   const cols = { key: layoutAxis(key, pitch, gap), context: layoutAxis(context, pitch, gap) };
   const rows = { query: layoutAxis(query, step, gap), key: layoutAxis(key, step, gap) };
@@ -129,7 +130,7 @@ function paintBars(ctx, cube, place, state, theme, tint) {
   ctx.fillStyle = theme.muted;
   ctx.textBaseline = "alphabetic";
   ctx.textAlign = "left";
-  for (const box of [qk, qc, kc]) ctx.fillText(note, beside(box) - 1, box.y - 6);
+  for (const box of [qk, qc, kc]) ctx.fillText(note, beside(box) + 2, box.y - 6);
   ctx.textAlign = "right";
   ctx.fillText(note, kc.x - 8, kc.y + kc.rows.size + 16);
   if (cube.payload.quantity === "weight" && kc.cols.size > 400) ctx.fillText("the whole query, sums to 1", kc.x + kc.cols.size, kc.y - 20);

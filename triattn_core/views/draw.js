@@ -22,7 +22,9 @@ function cellAt(layout, x) {
   return -1;
 }
 
-const isWide = (label) => /^[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef]+$/.test(label);
+const isWide = (label) => /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\u3000-\u303f\uff00-\uff60]+$/u.test(label);
+const isLetter = (label) => label.length === 1 || [...new Intl.Segmenter().segment(label)].length === 1;
+const NEED = 12.5, STEP = 14; // pixels between labels that stand, and between two lines of them
 const sizeOf = (label) => (isWide(label) ? 15.5 : 13);
 const shown = (tokens, i) => (tokens.joined[i] ? "-" : "") + tokens.label[i];
 
@@ -52,13 +54,25 @@ function thinned(layout, need, always = [], weights = null) {
   return new Set(kept);
 }
 
-/** Labels lie flat when each is narrower than its column, else they lean at 45 degrees: never more.  Chinese stands. */
-function leans(ctx, tokens, pitch, theme) {
-  return tokens.label.some((label, i) => {
-    ctx.font = font(theme, 13);
-    return !isWide(label) && ctx.measureText(shown(tokens, i)).width > pitch - 4;
-  });
+/** A label that never leans: Chinese, and whatever else is a single character of ordinary width. */
+function stands(ctx, tokens, i, theme) {
+  ctx.font = font(theme, 13);
+  return isWide(tokens.label[i]) || (isLetter(shown(tokens, i)) && ctx.measureText(tokens.label[i]).width < 20);
 }
+
+/** Labels lie flat when each is narrower than its column, else they lean at 45 degrees: never more. */
+function leans(ctx, tokens, pitch, theme) {
+  return tokens.label.some((_, i) => !stands(ctx, tokens, i, theme) && ctx.measureText(shown(tokens, i)).width > pitch - 4);
+}
+
+/** In how many lines labels stand: characters too near for one take two in turns, as far as that makes room for all. */
+function linesOf(ctx, tokens, pitch, theme) {
+  const narrow = pitch < NEED && pitch >= NEED / 2;
+  return narrow && tokens.label.every((_, i) => tokens.special[i] || stands(ctx, tokens, i, theme)) ? 2 : 1;
+}
+
+/** The line of a label where there are two: each text begins in the near one. */
+const lineOf = (tokens, i) => (i - tokens.text.indexOf(tokens.text[i])) % 2;
 
 function paintLabel(ctx, tokens, i, theme, { chosen, colour, room, pitch = 20 }) {
   const label = shown(tokens, i);
@@ -69,26 +83,29 @@ function paintLabel(ctx, tokens, i, theme, { chosen, colour, room, pitch = 20 })
 
 /** Row labels, right-aligned at x.  options: {chosen, colour, hover, weights, room} */
 function rowLabels(ctx, layout, tokens, x, y, theme, options) {
-  const visible = thinned(layout, 12.5, [options.chosen, options.hover ?? -1], options.weights);
-  ctx.textAlign = "right";
-  ctx.textBaseline = "middle";
+  const lines = linesOf(ctx, tokens, layout.pitch, theme);
+  const visible = thinned(layout, NEED / lines, [options.chosen, options.hover ?? -1], options.weights);
   for (const i of visible) {
     const label = paintLabel(ctx, tokens, i, theme, { ...options, pitch: layout.pitch });
-    ctx.fillText(label, x - 8, y + layout.at[i] + layout.pitch / 2 + 0.5);
+    ctx.textAlign = lines > 1 ? "center" : "right";
+    ctx.textBaseline = "middle";
+    ctx.fillText(label, lines > 1 ? x - STEP * (1 + lineOf(tokens, i)) : x - 8, y + layout.at[i] + layout.pitch / 2 + 0.5);
   }
   if (layout.pitch >= 15) ties(tokens, (i, n) => ctx.fillRect(x - 4, y + layout.at[i] + 4, 1.5, layout.at[n] - layout.at[i] + layout.pitch - 8), ctx, theme);
 }
 
 /** Column labels standing on y.  Leaning ones turn by 45 degrees about their foot. */
 function columnLabels(ctx, layout, tokens, x, y, theme, options) {
-  const leaning = leans(ctx, tokens, layout.pitch, theme), upright = tokens.label.some(isWide);
-  const visible = thinned(layout, leaning ? 15.5 : 13, [options.chosen, options.hover ?? -1], options.weights);
+  const leaning = leans(ctx, tokens, layout.pitch, theme), lines = linesOf(ctx, tokens, layout.pitch, theme);
+  const upright = tokens.label.map((_, i) => stands(ctx, tokens, i, theme)), all = upright.every((one, i) => one || tokens.special[i]);
+  const visible = thinned(layout, all ? NEED / lines : leaning ? 15.5 : 13, [options.chosen, options.hover ?? -1], options.weights);
   for (const i of visible) {
-    const label = paintLabel(ctx, tokens, i, theme, { ...options, pitch: layout.pitch }), lean = leaning && !isWide(tokens.label[i]);
+    const label = paintLabel(ctx, tokens, i, theme, { ...options, pitch: layout.pitch }), lean = leaning && !upright[i];
     ctx.textBaseline = lean ? "middle" : "alphabetic";
     ctx.textAlign = lean ? "left" : "center";
     ctx.save();
-    ctx.translate(x + layout.at[i] + layout.pitch / 2, y - (lean ? (upright ? 20 : 10) : 9));
+    const lift = lean ? (upright.includes(true) ? 20 : 10) + STEP * (lines - 1) : 9 + STEP * (lines > 1 ? lineOf(tokens, i) : 0);
+    ctx.translate(x + layout.at[i] + layout.pitch / 2, y - lift);
     if (lean) ctx.rotate(-Math.PI / 4);
     ctx.fillText(label, 0, 0);
     ctx.restore();
@@ -251,9 +268,18 @@ function fitCanvas(canvas, width, height, density = window.devicePixelRatio || 1
   return ctx;
 }
 
+/** "zh" for Chinese characters without kana or hangul: it decides which shapes a font gives them. */
+const langOf = (text) => (/\p{sc=Han}/u.test(text) && !/[\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u.test(text) ? "zh" : "");
+
+/** Says in which language an element's text is, as far as it is Chinese. */
+function tongue(element, text) {
+  langOf(text) ? element.setAttribute("lang", langOf(text)) : element.removeAttribute("lang");
+  return element;
+}
+
 /** A DOM element whose children and text are only ever text. */
 function make(tag, attributes = {}, ...children) {
-  const element = document.createElement(tag);
+  const element = tongue(document.createElement(tag), children.filter((child) => !(child instanceof Node)).join(""));
   for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
   element.append(...children.map((child) => (child instanceof Node ? child : String(child))));
   return element;

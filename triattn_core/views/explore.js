@@ -46,6 +46,7 @@ function buildRoom(root, payload) {
   for (const part of KEY_HELP) hint.append(...(Array.isArray(part) ? part.map((k) => make("kbd", {}, k)) : [part]));
   hint.append(payload.quantity === "weight" ? " Bars: sums along the drawn slice." : " Bars: log-sum-exp along the drawn slice, centred.");
   const figure = make("div", { class: "figure" }, canvas, tip, hint), inspector = make("section", { class: "inspector", "aria-label": "The chosen cell" });
+  tongue(canvas, Object.values(payload.texts).join(" "));
   root.replaceChildren(make("div", { class: "triattn" }, make("div", { class: "room" }, figure, inspector)));
   return { outer: root.firstChild, figure, canvas, tip, inspector };
 }

@@ -86,7 +86,7 @@ function triplesTable(payload, choose) {
 function buildInspector(box, payload, choose) {
   const words = AXES.map((axis) => make("div", { class: axis, title: payload.says[axis] }));
   const strong = make("strong"), facts = make("dl"), sentence = make("p", { class: "sentence", "aria-live": "polite" });
-  const texts = Object.keys(payload.texts).map((name) => make("span", { dir: "auto", "data-text": name }));
+  const texts = Object.keys(payload.texts).map((name) => tongue(make("span", { dir: "auto", "data-text": name }), payload.texts[name]));
   const triples = triplesTable(payload, choose);
   const unit = payload.quantity === "weight" ? "weight" : "relevance, centred";
   box.replaceChildren(

@@ -13,8 +13,8 @@ import numpy as np
 import xarray as xr
 
 FONTS = (
-    '"Source Sans", "Source Sans 3", "Source Sans Pro", "Noto Sans CJK SC", "PingFang SC", '
-    '"Hiragino Sans GB", "Microsoft YaHei", sans-serif'
+    '"Source Sans", "Source Sans 3", "Source Sans Pro", "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", '
+    '"PingFang SC", "Hiragino Sans GB", "Microsoft YaHei", "WenQuanYi Micro Hei", sans-serif'
 )
 
 NAMES = (

@@ -29,7 +29,7 @@ function mount(root, payload, host = {}) {
   const inside = (cell) => cell.map((i, axis) => clamp(i, 0, sizes[axis] - 1));
   const state = { cell: inside(kept.cell ?? payload.cell), hover: null, tables: null };
   let layout, theme, timer, asked = 0;
-  canvas.setAttribute("aria-label", payload.alt);
+  tongue(canvas, Object.values(payload.texts).join(" ")).setAttribute("aria-label", payload.alt);
 
   function dress() {
     theme = themeFor(payload.themes, root);

@@ -8,18 +8,19 @@ const HEAD = 90, ROW_BARS = 76, SCALE = 70, GUTTER = 20, DIVERGENCE = 134, NARRO
 /** Where everything stands for a given width: blocks are the maps and, last, the difference. */
 function arrange(ctx, data, width, theme) {
   const { query, key } = data.axes, blocks = [...data.panels, ...(data.gap ? [data.gap] : [])];
-  const own = Math.min(widest(ctx, query, theme) * 1.08 + 14, Math.max(96, width * 0.08));
-  const repeats = own <= 34, side = data.gap ? DIVERGENCE : 0, n = blocks.length;
+  const step = clamp(312 / query.label.length, 7, 26), letters = widest(ctx, query, theme) * 1.08 + 14;
+  const own = Math.min(letters + STEP * (linesOf(ctx, query, step, theme) - 1), Math.max(96, width * 0.08));
+  const repeats = letters <= 34, side = data.gap ? DIVERGENCE : 0, n = blocks.length;
   // The divergence stands beside the difference: it takes room from the maps only where that ends a full line;
   // elsewhere the leaning labels of the last column need some.
   const room = (k) => (width - own - (n % k ? OVERHANG : side) - (k - 1) * (repeats ? own + 8 : GUTTER)) / k;
   const finest = width < 1000 ? 3.8 : 5; // pixels a cell
   let across = n;
   while (across > 1 && (room(across) < NARROW || room(across) / key.label.length < finest)) across--;
-  const wide = Math.min(room(across), 360), rows = layoutAxis(query, clamp(300 / query.label.length, 7, 26));
+  const wide = Math.min(room(across), 360), rows = layoutAxis(query, step);
   const columns = layoutAxis(key, clamp(wide / key.label.length, 1, 64));
   const lean = leans(ctx, key, columns.pitch, theme);
-  const above = lean ? Math.min(widest(ctx, key, theme), 96) * 0.71 + 22 : 26;
+  const above = (lean ? Math.min(widest(ctx, key, theme), 96) * 0.71 + 22 : 26) + STEP * (linesOf(ctx, key, columns.pitch, theme) - 1);
   const tall = HEAD + above + rows.size + ROW_BARS + 26, lines = Math.ceil(n / across);
   const boxes = blocks.map((block, i) => ({
     block,

@@ -21,7 +21,7 @@ function markedTexts(data, cell) {
       const tokens = data.axes[axis], i = cell[a];
       return tokens.text[i] === name ? [{ axis, start: tokens.start[i], end: tokens.end[i] }] : [];
     });
-    return make("p", {}, make("span", {}, name.toUpperCase()), make("span", { dir: "auto" }, ...marked(text, spans)));
+    return make("p", {}, make("span", {}, name.toUpperCase()), tongue(make("span", { dir: "auto" }, ...marked(text, spans)), text));
   });
 }
 

@@ -1,6 +1,8 @@
 """Relevance functions, two-way and three-way form together.  To add one: a file here, a line in the table.
 
-A class takes (heads, features, context), has `two`, `three` and `value`, the contextual value that goes with it.
+A class takes (heads, features, context), has `two`, `three` and `value`, the contextual value that goes with it.  One
+whose three-way relevance is a sum of products `q_d k_d c_d` may also give these `factors`: its outputs then come
+without the cube (see `attention.paired`).
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from triattn_core.attention.neutral import with_neutral
+from triattn_core.attention.paired import Factors
 from triattn_core.attention.parameters import matrix
 from triattn_core.attention.similarity.dot import tdp
 
@@ -51,3 +52,7 @@ class Bilinear(nn.Module):
     def three(self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
         """The same with context [B, heads, J, D] → [B, heads, N, I, J]."""
         return trili(query, key, context, self.W, self.U, self.H, has_context)
+
+    def factors(self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None) -> Factors:
+        """What `three` multiplies and sums over the features: `W q`, `U k` and `H c`."""
+        return query @ self.W.mT, key @ self.U.mT, with_neutral(context @ self.H.mT, has_context, 1.0)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from jaxtyping import Bool, Float
-from torch import Tensor, einsum, nn
+from torch import Tensor, nn
 
 from triattn_core.attention.neutral import with_neutral
+from triattn_core.attention.paired import Factors
 
 
 def dp(query: Float[Tensor, "*q N D"], key: Float[Tensor, "*k I D"]) -> Float[Tensor, "*s N I"]:
@@ -23,7 +24,9 @@ def tdp(
 
     In rows without context c is 1, so that the score is `dp`'s.
     """
-    return einsum("...nd,...id,...jd->...nij", query, key, with_neutral(context, has_context, 1.0))
+    context = with_neutral(context, has_context, 1.0)
+    pairs = query[..., :, None, :] * key[..., None, :, :]
+    return (pairs.flatten(-3, -2) @ context.mT).unflatten(-2, pairs.shape[-3:-1])
 
 
 class Dot(nn.Module):
@@ -41,3 +44,7 @@ class Dot(nn.Module):
     def three(self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
         """The same with context [B, heads, J, D] → [B, heads, N, I, J]."""
         return tdp(query, key, context, has_context)
+
+    def factors(self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None) -> Factors:
+        """What `three` multiplies and sums over the features."""
+        return query, key, with_neutral(context, has_context, 1.0)

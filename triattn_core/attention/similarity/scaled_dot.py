@@ -5,6 +5,8 @@ from __future__ import annotations
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from triattn_core.attention.neutral import with_neutral
+from triattn_core.attention.paired import Factors
 from triattn_core.attention.similarity.dot import dp, tdp
 
 
@@ -38,3 +40,7 @@ class ScaledDot(nn.Module):
     def three(self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
         """The same with context [B, heads, J, D] → [B, heads, N, I, J]."""
         return tsdp(query, key, context, has_context)
+
+    def factors(self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None) -> Factors:
+        """What `three` multiplies and sums over the features, the scale with the query."""
+        return query / query.shape[-1] ** 0.5, key, with_neutral(context, has_context, 1.0)

@@ -1,0 +1,138 @@
+"""Three-way attention against its plain broadcast form and against building the cube: time and peak memory.
+
+Every line is measured in this run, relevance, joint softmax and contextual values together, with masks, 12 heads of
+32.  `broadcast` is each equation as it stands over [N, I, J, D]; `cube` builds [N, I, J] (by matrix products where the
+relevance is one), as it does when somebody records; `ours` is what a model runs when nobody does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from unittest.mock import patch
+
+import torch
+from torch import Tensor
+
+from tests.bench.measure import Measured, free, measure
+from triattn_core.attention.similarity import exponential
+from triattn_core.attention.softmax import joint_softmax
+from triattn_core.attention.tap import recording
+from triattn_core.attention.tri import TriAttention
+from triattn_core.device import describe
+
+HEADS, FEATURES = 12, 32
+NAMES = {"additive": "T-additive", "dot": "T-dot", "scaled_dot": "T-scaled-dot", "bilinear": "Trilinear"}
+Call = Callable[[], Tensor]
+
+
+def broadcast(module: TriAttention, q: Tensor, k: Tensor, v: Tensor, c: Tensor, *keeps: Tensor) -> Tensor:
+    """The equations over [N, I, J, D], nothing rearranged."""
+    one = module.similarity
+    if hasattr(one, "p"):
+        parts = ((q @ one.W.mT)[..., :, None, None, :], (k @ one.U.mT)[..., None, :, None, :])
+        summed = torch.tanh(parts[0] + parts[1] + (c @ one.H.mT)[..., None, None, :, :])
+        relevance = (summed * one.p[:, None, None, None, :]).sum(-1)
+        values = v[..., :, None, :] + c[..., None, :, :]
+    else:
+        a, b, d = one.factors(q, k, c)
+        relevance = (a[..., :, None, None, :] * b[..., None, :, None, :] * d[..., None, None, :, :]).sum(-1)
+        values = module.mix.paired(v, c)
+    weights = joint_softmax(relevance, *(keep[:, None] for keep in keeps))
+    return (weights[..., None] * values[..., None, :, :, :]).sum((-3, -2))
+
+
+def forms(name: str, inputs: list[Tensor], keeps: list[Tensor], compiled: bool) -> Iterator[tuple[str, Call]]:
+    """(form, call) for each way to the same output."""
+    torch.manual_seed(1)
+    module = TriAttention(HEADS * FEATURES, HEADS, name).to(inputs[0])
+
+    def attend(shown: bool, compiler: bool = False) -> Tensor:
+        with recording(lambda site: shown), patch.object(exponential, "worth_compiling", lambda *_: compiler):
+            return module.attend(*inputs, *keeps, None, "bench")
+
+    yield "broadcast", lambda: broadcast(module, *inputs, *keeps)
+    if name != "additive":
+        yield "cube", lambda: attend(True)
+        yield "ours", lambda: attend(False)
+    else:
+        yield "ours", lambda: attend(False)
+        if compiled:
+            yield "ours, compiled", lambda: attend(False, compiler=True)
+
+
+def with_backward(call: Call, inputs: list[Tensor]) -> Call:
+    """The call and the gradients of its sum of squares."""
+
+    def both() -> Tensor:
+        return torch.autograd.grad(call().float().square().sum(), inputs)[0]
+
+    return both
+
+
+def rows(name: str, batch: int, tokens: int, device: str, dtype: torch.dtype) -> Iterator[tuple[str, str, Measured]]:
+    """(pass, form, measured); a broadcast form that would not fit into half of the free memory is left out."""
+    torch.manual_seed(0)
+    inputs = [torch.randn(batch, HEADS, tokens, FEATURES, device=device, dtype=dtype) / 2 for _ in range(4)]
+    real = torch.arange(tokens, device=device).expand(batch, -1) < tokens - 2
+    for backward in (False, True):
+        for one in inputs:
+            one.requires_grad_(backward)
+        outputs = []
+        for form, call in forms(name, inputs, [real, real], exponential._compiler()):
+            held = batch * HEADS * tokens**3 * FEATURES * inputs[0].element_size() * (6 if backward else 3)
+            if form == "broadcast" and held > free(device) / 2:
+                continue
+            with torch.set_grad_enabled(backward):
+                found = measure(with_backward(call, inputs) if backward else call, device)
+                outputs.append(call().detach().float())
+            yield "forward + backward" if backward else "forward", form, found
+        for other in outputs[1:]:
+            torch.testing.assert_close(other, outputs[0], rtol=0, atol=1e-4 if dtype == torch.float32 else 5e-2)
+
+
+def matrix_rate(device: str, dtype: torch.dtype) -> float:
+    """Multiply-adds a second, times two, of one large matrix product."""
+    left, right = (torch.randn(4096, 4096, device=device, dtype=dtype) for _ in range(2))
+    return 2 * 4096**3 / measure(lambda: left @ right, device).seconds
+
+
+def main() -> None:
+    """Prints the table as Markdown."""
+    options = argparse.ArgumentParser(prog="python -m tests.bench.attention", description=__doc__)
+    options.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
+    options.add_argument("--dtype", default="float32", choices=("float32", "bfloat16"))
+    options.add_argument("--tokens", type=int, nargs="+", default=[16, 32, 64, 128])
+    options.add_argument("--batch", type=int, nargs="+", default=[1, 8])
+    options.add_argument("--only", nargs="+", default=list(NAMES), choices=NAMES)
+    chosen = options.parse_args()
+    dtype = getattr(torch, chosen.dtype)
+    rate = matrix_rate(chosen.device, dtype)
+    machine = describe(chosen.device)
+    print(f"{machine.title}, {machine.cores} cores, {chosen.dtype}; a matrix product: {rate / 1e9:,.0f} GFLOP/s\n")
+    print("| relevance | batch | tokens | pass | form | ms | MB | × broadcast | × cube | of the matrix rate |")
+    print("|---|---:|---:|---|---|---:|---:|---:|---:|---:|")
+    for name in chosen.only:
+        for batch in chosen.batch:
+            for tokens in chosen.tokens:
+                table(name, batch, tokens, chosen.device, dtype, rate)
+
+
+def table(name: str, batch: int, tokens: int, device: str, dtype: torch.dtype, rate: float) -> None:
+    """The lines of one relevance at one size."""
+    base: dict[str, Measured] = {}
+    for passed, form, found in rows(name, batch, tokens, device, dtype):
+        base[f"{passed} {form}"] = found
+        ratios = [
+            f"{base[key].seconds / found.seconds:.1f}" if (key := f"{passed} {other}") in base else "-"
+            for other in ("broadcast", "cube")
+        ]
+        operations = 4 * batch * HEADS * tokens**3 * FEATURES * (3.5 if "backward" in passed else 1)
+        share = "-" if name == "additive" else f"{operations / found.seconds / rate:.0%}"
+        numbers = [f"{1000 * found.seconds:.2f}", f"{found.peak / 1e6:,.1f}", *ratios, share]
+        print("|", " | ".join([NAMES[name], str(batch), str(tokens), passed, form, *numbers]), "|", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

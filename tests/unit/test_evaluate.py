@@ -1,0 +1,203 @@
+"""Several checkpoints over a file of rows: each as if alone, the encoder once for all, memory flat."""
+
+from __future__ import annotations
+
+import gc
+import json
+import weakref
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.tiny import make_checkpoint, make_encoder, make_rows, make_world
+from triattn_core import evaluate as module
+from triattn_core.__main__ import main
+from triattn_core.analysis.significance import on_rows
+from triattn_core.checkpoint import Bundle, load
+from triattn_core.errors import ConfigError, DataError
+from triattn_core.evaluate import answers, evaluate, predictions
+from triattn_core.explain import explain
+from triattn_core.models.encoder import Encoder
+from triattn_core.tasks import pairs
+
+NAMES = ("bi", "cbi", "tri", "tri-again")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """Checkpoints with drawn weights on one encoder, and 75 rows."""
+    root = make_world(tmp_path_factory.mktemp("world"), ())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_DEVICE", "cpu")
+        for seed, name in enumerate(NAMES, 3):
+            make_checkpoint(root, name, name.partition("-")[0], seed)
+        make_rows(root / "rows.jsonl", 75, seed=9)
+        yield root
+
+
+@pytest.fixture(scope="module")
+def bundles(world) -> list[Bundle]:
+    return [load(name) for name in NAMES]
+
+
+@pytest.fixture(scope="module")
+def examples(world) -> list[pairs.Example]:
+    return list(pairs.read(world / "rows.jsonl"))
+
+
+@pytest.fixture
+def read(monkeypatch) -> list[int]:
+    """The sizes of the batches that any encoder reads."""
+    found, forward = [], Encoder.forward
+
+    def counted(self, batch):
+        found.append(len(batch.query.ids))
+        return forward(self, batch)
+
+    monkeypatch.setattr(Encoder, "forward", counted)
+    return found
+
+
+def test_together_each_says_what_it_says_alone_and_one_by_one(bundles, examples):
+    found = list(predictions(bundles, examples, size=7))
+    assert [example for example, _ in found] == examples
+    for number, bundle in enumerate(bundles):
+        alone = [one for _, (one,) in predictions([bundle], examples, size=7)]
+        np.testing.assert_array_equal([told[number] for _, told in found], alone)
+        for example, told in found[::5]:
+            np.testing.assert_allclose(told[number], explain(bundle, example)[0].probabilities, atol=2e-6)
+
+
+def test_the_checkpoints_differ(bundles, examples):
+    """Twin of the above: had one answered for another, it would be seen."""
+    told = np.array([one for _, one in predictions(bundles, examples)])
+    assert told.shape == (75, len(NAMES), 2)
+    for i in range(len(NAMES)):
+        for j in range(i):
+            assert (np.abs(told[:, i] - told[:, j]) > 1e-3).any(-1).mean() > 0.9
+
+
+@pytest.mark.parametrize(("window", "size"), [(10, 64), (75, 10), (7, 3), (2048, 64), (1, 1)])
+def test_neither_window_nor_batch_matters(bundles, examples, monkeypatch, window, size):
+    expected = list(predictions(bundles[:2], examples))
+    monkeypatch.setattr(module, "WINDOW", window)
+    found = list(predictions(bundles[:2], examples, size))
+    assert [example for example, _ in found] == [example for example, _ in expected]
+    np.testing.assert_allclose([told for _, told in found], [told for _, told in expected], atol=2e-6)
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_the_encoder_reads_each_row_once_for_all(bundles, examples, read, count):
+    list(predictions(bundles[:count], examples, size=30))
+    assert sorted(read) == [15, 30, 30]
+
+
+def test_a_window_is_held_and_no_more(bundles, monkeypatch):
+    """Rows are read a window ahead of what is answered, and let go when they are."""
+    monkeypatch.setattr(module, "WINDOW", 16)
+    alive: list[weakref.ref] = []
+    most = 0
+
+    def rows():
+        for number in range(160):
+            example = pairs.Example(f"who {'blue ' * (number % 5)}car", "what movie", number % 2, str(number))
+            alive.append(weakref.ref(example))
+            yield example
+            del example
+
+    for answered, (example, _) in enumerate(predictions(bundles[:1], rows())):
+        assert example.id == str(answered)
+        assert answered < len(alive) <= 16 * (answered // 16 + 1)
+        del example
+        if answered % 10 == 0:
+            gc.collect()
+            most = max(most, sum(one() is not None for one in alive))
+    assert len(alive) == 160
+    assert 0 < most <= 16
+
+
+def test_metrics_of_each_over_the_rows_that_have_a_label(bundles, examples):
+    unjudged = [pairs.Example("who", "what"), *examples, pairs.Example("red", "car")]
+    gold, answered = answers(bundles, iter(unjudged))
+    assert gold == [example.label for example in examples]
+    told = list(predictions(bundles, examples))
+    for number, (bundle, found) in enumerate(zip(bundles, evaluate(bundles, unjudged))):
+        assert answered[number] == [int(one[number][1] > one[number][0]) for _, one in told]
+        right = sum(g == a for g, a in zip(gold, answered[number]))
+        assert found["task"] == "pairs" and found["n"] == 75
+        assert found["metrics"]["accuracy"] == pytest.approx(100 * right / 75, abs=0.005)
+        assert evaluate([bundle], unjudged) == [found]
+    assert len({tuple(one) for one in answered}) > 1
+
+
+def test_each_row_is_said(bundles, examples):
+    said: list[int] = []
+    evaluate(bundles[:1], [*examples[:9], pairs.Example("who", "what")], said.append)
+    assert said == [1] * 9
+
+
+def test_rows_that_cannot_be_measured_are_named(bundles, examples):
+    with pytest.raises(DataError, match="row 7f: Sentence B is empty"):
+        evaluate(bundles, [*examples, pairs.Example("who", " ", 1, "7f")])
+    for none in ([], [pairs.Example("who", "what")]):
+        with pytest.raises(DataError, match="no row has a label"):
+            evaluate(bundles, none)
+
+
+@pytest.fixture
+def stranger(world) -> Path:
+    """A checkpoint on another encoder."""
+    if not (world / "shelf" / "encoders" / "other").is_dir():
+        make_encoder(world / "shelf" / "encoders" / "other", seed=6)
+    return make_checkpoint(world, "stranger", "bi", 3, encoder="other")
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_checkpoints_of_different_encoders_are_refused(bundles, stranger, examples, order):
+    with pytest.raises(ConfigError, match="differ in their encoder") as caught:
+        evaluate([bundles[0], load(stranger)][::order], examples)
+    assert "\n" not in str(caught.value) and "bi" in str(caught.value) and "stranger" in str(caught.value)
+
+
+def test_checkpoints_that_cut_at_different_lengths_are_refused(world, bundles, examples):
+    shorter = load(make_checkpoint(world, "shorter", "bi", 3, max_tokens=5))
+    with pytest.raises(ConfigError, match="bi and shorter differ in max_tokens"):
+        evaluate([*bundles[:2], shorter], examples)
+
+
+# --- triattn evaluate ---
+
+
+def test_the_command_line_compares_several(world, bundles, capsys, read):
+    data = str(world / "rows.jsonl")
+    assert main(["evaluate", "bi", "tri", "cbi", data, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert sum(read) == 75
+    assert [one["name"] for one in found["checkpoints"]] == ["bi", "tri", "cbi"]
+    for one in found["checkpoints"]:
+        assert main(["evaluate", one.pop("name"), data, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out) == one
+    by = dict(zip(NAMES, bundles))
+    gold, answered = answers([by["bi"], by["tri"], by["cbi"]], pairs.read(Path(data)))
+    assert found["differences"] == [vars(one) for one in on_rows(["bi", "tri", "cbi"], gold, answered)]
+    assert any(one["only_a"] != one["only_b"] for one in found["differences"])
+
+
+def test_the_command_line_in_words(world, capsys):
+    data = str(world / "rows.jsonl")
+    assert main(["evaluate", "bi", "tri", data]) == 0
+    first, second, difference = capsys.readouterr().out.splitlines()
+    assert first.startswith("bi  75 rows  accuracy ") and second.startswith("tri  75 rows  accuracy ")
+    assert difference.startswith("tri less bi: ") and "McNemar p " in difference
+    assert main(["evaluate", "tri", data]) == 0
+    assert capsys.readouterr().out.startswith("75 rows  accuracy ")
+
+
+def test_the_command_line_refuses_strangers_in_one_line(world, stranger, capsys):
+    assert main(["evaluate", "bi", "stranger", str(world / "rows.jsonl"), "--json"]) == 1
+    said = capsys.readouterr()
+    assert said.out == ""
+    (line,) = (line for line in said.err.splitlines() if line.startswith("triattn: "))
+    assert "differ in their encoder" in line

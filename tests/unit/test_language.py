@@ -1,0 +1,37 @@
+"""In which language a text is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from triattn_core.tasks import pairs
+from triattn_core.text.language import READ, guess
+
+
+@pytest.mark.parametrize("language", pairs.LANGUAGES)
+def test_the_examples_are_in_their_language(language: str) -> None:
+    for example in pairs.examples(language):
+        assert guess(example.text_a) == guess(example.text_b) == language, example.id
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Chrome浏览器可以看movie吗", "zh"),
+        ("What does 你好 mean?", "en"),
+        ("Ｗｈｉｃｈ ｂｒｏｗｓｅｒ？", "en"),
+        ("哪些瀏覽器可以看電影", "zh"),
+        ("看", "zh"),
+        ("𠮷𠀀", "zh"),
+        ("iPhone", None),
+        ("iPhone 6s", "en"),
+        ("手机 iPhone 6s", None),
+        ("日本の映画を見る", None),
+        ("한국 영화", None),
+        ("😀 123 ?!", None),
+        ("", None),
+        ("a" * READ + "看" * 9, None),
+    ],
+)
+def test_letters_decide(text: str, language: str | None) -> None:
+    assert guess(text) == language

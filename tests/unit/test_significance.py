@@ -1,0 +1,180 @@
+"""Tests of differences against their definitions: counted out, written out, or worked by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import chain, combinations
+from statistics import mean
+
+import numpy as np
+import pytest
+from scipy.special import betainc
+
+from triattn_core.__main__ import main
+from triattn_core.analysis.significance import holm, on_rows, over_seeds
+
+
+def coin(k: int, n: int) -> float:
+    """How likely n throws of a fair coin give a count at least as far from n/2 as k."""
+    far = abs(2 * k - n)
+    return sum(math.comb(n, i) for i in range(n + 1) if abs(2 * i - n) >= far) / 2**n
+
+
+def closed(values: list[float]) -> list[float]:
+    """Holm by closed testing: a hypothesis falls where each set with it falls by Bonferroni (Marcus et al. 1976)."""
+    every = range(len(values))
+    sets = list(chain.from_iterable(combinations(every, size) for size in range(1, len(values) + 1)))
+    return [max(min(1.0, len(some) * min(values[j] for j in some)) for some in sets if i in some) for i in every]
+
+
+def rows(both: int, only_a: int, only_b: int, neither: int, seed: int = 1) -> tuple[list[int], list[list[int]]]:
+    """Gold labels and answers of two with so many rows right, in random order."""
+    right = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [both, only_a, only_b, neither], axis=0)
+    rng = np.random.default_rng(seed)
+    rng.shuffle(right)
+    gold = rng.integers(2, size=len(right))
+    return gold.tolist(), np.where(right == 1, gold[:, None], 1 - gold[:, None]).T.tolist()
+
+
+@pytest.mark.parametrize(
+    ("only_a", "only_b"), [(0, 0), (0, 1), (1, 0), (3, 3), (0, 7), (2, 9), (9, 2), (13, 29), (60, 31)]
+)
+@pytest.mark.parametrize(("both", "neither"), [(11, 5), (0, 1)])
+def test_mcnemar_counts_the_rows_that_one_alone_has_right(only_a, only_b, both, neither):
+    gold, answered = rows(both, only_a, only_b, neither)
+    (found,) = on_rows(["a", "b"], gold, answered)
+    assert (found.a, found.b, found.only_a, found.only_b) == ("a", "b", only_a, only_b)
+    assert found.p == found.adjusted == pytest.approx(coin(only_b, only_a + only_b), rel=1e-9)
+    right = [mean(g == answer for g, answer in zip(gold, answers)) for answers in answered]
+    assert found.gain == pytest.approx(100 * (right[1] - right[0]))
+
+
+def test_rows_that_both_have_right_say_nothing():
+    few, many = (on_rows("ab", *rows(both, 4, 15, 3))[0] for both in (0, 5000))
+    assert few.p == many.p < 0.05
+    assert few.gain > 100 * many.gain > 0
+
+
+def test_every_two_are_asked_and_the_more_are_asked_the_less_is_proved():
+    gold, (a, b) = rows(40, 5, 20, 10)
+    names, answers = ["a", "b", "c"], [a, b, rows(40, 5, 20, 10, seed=2)[1][0]]
+    found = on_rows(names, gold, answers)
+    assert [(one.a, one.b) for one in found] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [one.adjusted for one in found] == pytest.approx(closed([one.p for one in found]))
+    alone = on_rows("ab", gold, [a, b])[0]
+    assert found[0].p == alone.p == alone.adjusted < found[0].adjusted
+
+
+def test_chance_passes_for_a_difference_no_more_often_than_it_says():
+    """400 times two guessers: p under 0.05 in at most about one of twenty."""
+    rng = np.random.default_rng(5)
+    found = []
+    for _ in range(400):
+        gold, a, b = rng.integers(2, size=(3, 200)).tolist()
+        found.append(on_rows("ab", gold, [a, b]))
+    assert 0 < sum(one.p < 0.05 for (one,) in found) < 32
+    assert 0.3 < mean(one.gain > 0 for (one,) in found) < 0.7
+
+
+def test_holm_on_four_worked_by_hand():
+    """0.005 · 4, 0.01 · 3, 0.03 · 2 and, never below the one before it, 0.04 · 1."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+
+
+@pytest.mark.parametrize("count", range(7))
+def test_holm_is_closed_testing(count):
+    rng = np.random.default_rng(count)
+    for _ in range(30):
+        values = (rng.random(count) ** 4).round(2).tolist()  # small ones, equal ones, and 0
+        assert holm(values) == pytest.approx(closed(values))
+
+
+def test_welch_by_hand():
+    """Variances 5/3 and 20/3 of four each: t² = 2.5² / (25/12) = 3, with 75/17 degrees of freedom."""
+    (found,) = over_seeds({"a": [1.0, 2.0, 3.0, 4.0], "b": [2.0, 4.0, 6.0, 8.0]})
+    freedom = 75 / 17
+    assert found.p == pytest.approx(betainc(freedom / 2, 0.5, freedom / (freedom + 3)), rel=1e-9)
+    assert (found.gain, found.adjusted) == (2.5, found.p)
+    assert found.only_a is None is found.only_b
+
+
+def exchanged(a: list[float], b: list[float]) -> float:
+    """The share of all ways to deal the scores to two hands whose means are as far apart."""
+    scores, far = [*a, *b], abs(mean(b) - mean(a)) - 1e-9
+    hands = [set(hand) for hand in combinations(range(len(scores)), len(a))]
+    means = [(mean(scores[i] for i in hand), mean(s for i, s in enumerate(scores) if i not in hand)) for hand in hands]
+    return mean(abs(left - right) >= far for left, right in means)
+
+
+@pytest.mark.parametrize("shift", [-1.5, -0.4, 0.0, 0.3, 0.8])
+def test_welch_goes_the_way_of_dealing_the_scores_anew(shift):
+    rng = np.random.default_rng(8)
+    a, b = rng.normal(85, 0.4, 6).tolist(), rng.normal(85 + shift, 0.5, 6).tolist()
+    (found,) = over_seeds({"a": a, "b": b})
+    assert found.gain == pytest.approx(mean(b) - mean(a))
+    assert abs(found.p - exchanged(a, b)) < 0.05
+    (back,) = over_seeds({"b": b, "a": a})
+    assert (back.a, back.gain) == ("b", -found.gain)
+    assert back.p == pytest.approx(found.p)
+
+
+def test_one_seed_proves_nothing_and_is_not_asked():
+    assert over_seeds({}) == over_seeds({"a": [80.0]}) == over_seeds({"a": [80.0, 81.0], "b": [90.0]}) == []
+    found = over_seeds({"a": [80.0, 81.0], "one": [99.0], "b": [80.5, 82.0], "c": [90.0, 90.5]})
+    assert [(one.a, one.b) for one in found] == [("a", "b"), ("a", "c"), ("b", "c")]
+    assert [one.adjusted for one in found] == pytest.approx(closed([one.p for one in found]))
+
+
+def test_seeds_that_do_not_move_the_number():
+    same, other = [80.0] * 3, [81.0] * 3
+    assert [one.p for one in over_seeds({"a": same, "b": list(same)})] == [1.0]
+    assert [one.p for one in over_seeds({"a": same, "b": other})] == [0.0]
+
+
+# --- triattn seeds ---
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch):
+    """Records of four checkpoints; one has one seed."""
+    scores = {"x-bi": [80.0, 80.5, 80.2], "x-tri": [84.0, 84.6, 84.1], "x-cbi": [81.0], "x-bi-dot": [79.0, 79.5]}
+    for name, values in scores.items():
+        (tmp_path / name).mkdir()
+        similarity = "dot" if name.endswith("dot") else "additive"
+        model = {"mechanism": name.split("-")[1], "similarity": similarity}
+        config = {"task": "pairs", "model": model, "data": {"dev": "quora/dev", "test": "quora/test"}}
+        seeds = [{"seed": n, "dev": 1.0, "test": value} for n, value in enumerate(values, 1)]
+        (tmp_path / name / "config.json").write_text(json.dumps(config))
+        (tmp_path / name / "metrics.json").write_text(json.dumps({"seeds": seeds}))
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path))
+    return tmp_path
+
+
+def test_triattn_seeds_compares_what_shares_a_set_and_a_similarity(shelf, capsys):
+    assert main(["seeds", "--json"]) == 0
+    found = {(one["data"], one["similarity"]): one for one in json.loads(capsys.readouterr().out)}
+    assert list(found) == [("Quora", "additive"), ("Quora", "dot")]
+    additive = found["Quora", "additive"]
+    assert additive["test"] == {"x-bi": [80.0, 80.5, 80.2], "x-tri": [84.0, 84.6, 84.1]}
+    (told,) = additive["differences"]
+    assert told == vars(over_seeds(additive["test"])[0])
+    assert told["gain"] > 3.9 and told["p"] < 0.001
+    assert found["Quora", "dot"]["differences"] == []
+
+
+def test_triattn_seeds_in_words(shelf, capsys):
+    assert main(["seeds"]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "Quora, additive"
+    assert said[1].split() == "x-bi 80.23 ± 0.25 over 3 seeds".split()
+    assert said[3].startswith("  x-tri less x-bi: +4.00; Welch p ")
+    assert not any("x-cbi" in line for line in said)
+
+
+def test_triattn_seeds_of_a_shelf_without_seeds_says_so(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path))
+    assert main(["seeds", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
+    assert main(["seeds"]) == 0
+    assert "several seeds" in capsys.readouterr().out
