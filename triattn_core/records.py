@@ -75,7 +75,8 @@ def data(card: Card) -> str:
 
 def metric(card: Card) -> str:
     """Name of the metric that stands for this model, empty where nothing was measured."""
-    return next((name for name in METRICS if value(card, "test", name) is not None), "")
+    measured = (name for name in METRICS if any(value(card, split, name) is not None for split in ("test", "dev")))
+    return next(measured, "")
 
 
 def value(card: Card, split: str, name: str) -> float | None:

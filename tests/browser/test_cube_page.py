@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 import pytest
 
 from tests.unit.test_views_cube import CONTEXT, A, B, head, make
-from triattn_core import shelf
+from triattn_core import records, shelf
 from triattn_core.trace import Choice
 from triattn_core.views import cell, cube
 from triattn_core.views.strongest import strongest
@@ -140,7 +140,8 @@ def test_picture_and_drawing_can_be_saved(page, tmp_path, trace):
 
 
 def tri_checkpoint():
-    cards = [card for card in shelf.shelf() if card.problem is None]
+    """The checkpoint that the page opens on: an English one where there is one."""
+    cards = [card for card in sorted(shelf.shelf(), key=records.place) if card.problem is None]
     names = [card.name for card in cards if card.config.get("model", {}).get("mechanism") == "tri"]
     if not names:
         pytest.skip("no Tri-Attention checkpoint on the shelf: train one, or copy the folder checkpoints/")

@@ -9,7 +9,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from triattn_core.attention import MECHANISMS
+from triattn_core.attention import MECHANISMS, tri
 from triattn_core.attention.mix import VALUES
 from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.states import States
@@ -125,6 +125,25 @@ def test_the_cube_is_made_only_to_be_shown(combination, monkeypatch):
     with recording(lambda site: site == "here/weight"):
         module(*sequences(), "here")
     assert asked
+
+
+def test_a_batch_that_is_cut_into_parts_gives_the_same(combination, monkeypatch):
+    """A large batch goes through Tri-Attention in parts; gradients and rows without context too."""
+    if combination[0] != "tri":
+        pytest.skip("only Tri-Attention cuts its batch")
+    module, states = build(combination), sequences()
+    whole = module(*states, "here")
+    slopes = torch.autograd.grad(whole.square().sum(), list(module.parameters()), allow_unused=True)
+    sizes = []
+    attend = module.attend
+    monkeypatch.setattr(module, "attend", lambda *given: sizes.append(len(given[0])) or attend(*given))
+    monkeypatch.setattr(tri, "LARGEST", 2 * HEADS * N * I * J)  # two rows of a cube, and of its pairs
+    cut = module(*states, "here")
+    assert sizes == [4, 2, 2]
+    torch.testing.assert_close(cut, whole, rtol=0, atol=1e-6)
+    again = torch.autograd.grad(cut.square().sum(), list(module.parameters()), allow_unused=True)
+    for ours, expected in zip(again, slopes):
+        torch.testing.assert_close(ours, expected, rtol=1e-4, atol=1e-4)
 
 
 @torch.no_grad()

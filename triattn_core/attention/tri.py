@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from triattn_core.attention.mix import VALUES
@@ -12,6 +13,7 @@ from triattn_core.attention.softmax import joint_softmax
 from triattn_core.attention.states import States, join_heads, split_heads
 from triattn_core.attention.tap import tap, tapped
 
+LARGEST = 1 << 22  # numbers of a cube, or of its pairs, at once on a CPU: larger blocks cost a page fault each 4 KB
 AXES = ("head", "query", "key", "context")
 
 
@@ -57,7 +59,14 @@ class TriAttention(nn.Module):
     ) -> Tensor:
         """The same of projected heads: [B, heads, n, D] each and keeps [B, I], [B, J] → [B, heads, N, D]."""
         shown = tapped(f"{site}/relevance", f"{site}/weight")
-        if not shown and hasattr(self.similarity, "factors") and pairs_are_smaller(q):
+        paired = not shown and hasattr(self.similarity, "factors") and pairs_are_smaller(q)
+        one = q.shape[1] * k.shape[-2] * c.shape[-2] * (2 * q.shape[-1] if paired else q.shape[-2])
+        rows = max(1, LARGEST // max(1, one))
+        if not shown and rows < len(q) and q.device.type == "cpu":
+            context = q.new_ones(len(q), dtype=torch.bool) if has_context is None else has_context
+            parts = zip(*(one.split(rows) for one in (q, k, v, c, keep_key, keep_context, context)))
+            return torch.cat([self.attend(*part, site) for part in parts])
+        if paired:
             factors = self.similarity.factors(q, k, c, has_context)
             return paired_attention(*factors, self.mix.paired(v, c, has_context), keep_key, keep_context)
         relevance = self.similarity.three(q, k, c, has_context)

@@ -71,13 +71,18 @@ class Tokenizer:
 
     def _tokens(self, text: str, one: tokenizers.Encoding, limit: int, longer: bool) -> Tokens:
         rows = list(zip(one.ids, one.tokens, one.offsets))
-        marked = not text.isascii() and any(unicodedata.category(char)[0] == "M" for char in text)
+        marked = not text.isascii() and any(map(joins, text))
         if marked or self.special["unk"] in one.ids:
             rows = whole(text, rows, self.special["unk"])
         ids, strings, spans = zip(*rows[:limit]) if rows else ((), (), ())
         # What stands after the last token may have none of its own (a joiner, a control character): that is not cut.
         rest = text[spans[-1][1] if spans else 0 :] if longer or len(rows) > limit else ""
         return Tokens(ids, strings, spans, len(rest.strip()))
+
+
+def joins(char: str) -> bool:
+    """Whether a character may become one with the one before it: accents, voiced kana marks, parts of Hangul."""
+    return unicodedata.category(char)[0] == "M" or char in "\uff9e\uff9f" or "\u1160" <= char <= "\u11ff"
 
 
 Row = tuple[int, str, tuple[int, int]]  # id, string, span
