@@ -90,7 +90,7 @@ def versions() -> tuple[tuple[str, str], ...]:
 def keep_freed_memory() -> None:
     """On Linux, what tensors free is kept for the next ones and not handed back to the system page by page.
 
-    For long work on many tensors; measured: a fifth more steps a second in training. Elsewhere it does nothing.
+    For long work on many tensors, of which page faults can take a large part. Elsewhere it does nothing.
     """
     try:
         mallopt = ctypes.CDLL("libc.so.6").mallopt

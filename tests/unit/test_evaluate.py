@@ -18,7 +18,6 @@ from triattn_core.checkpoint import Bundle, load
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.evaluate import answers, evaluate, predictions
 from triattn_core.explain import explain
-from triattn_core.models.encoder import Encoder
 from triattn_core.tasks import pairs
 
 NAMES = ("bi", "cbi", "tri", "tri-again")
@@ -45,19 +44,6 @@ def bundles(world) -> list[Bundle]:
 @pytest.fixture(scope="module")
 def examples(world) -> list[pairs.Example]:
     return list(pairs.read(world / "rows.jsonl"))
-
-
-@pytest.fixture
-def read(monkeypatch) -> list[int]:
-    """The sizes of the batches that any encoder reads."""
-    found, forward = [], Encoder.forward
-
-    def counted(self, batch):
-        found.append(len(batch.query.ids))
-        return forward(self, batch)
-
-    monkeypatch.setattr(Encoder, "forward", counted)
-    return found
 
 
 def test_together_each_says_what_it_says_alone_and_one_by_one(bundles, examples):

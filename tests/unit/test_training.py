@@ -29,19 +29,6 @@ from triattn_core.training.tan import train_tan
 NAMES = ("small-bi", "small-cbi", "small-tri")
 
 
-@pytest.fixture
-def read(monkeypatch) -> list[int]:
-    """The sizes of the batches that any encoder reads."""
-    found, forward = [], Encoder.forward
-
-    def counted(self, batch):
-        found.append(len(batch.query.ids))
-        return forward(self, batch)
-
-    monkeypatch.setattr(Encoder, "forward", counted)
-    return found
-
-
 def train(world: Path, *names: str, runs: str = "runs", more: tuple[str, ...] = ("--json",)) -> int:
     paths = [str(world / "shelf" / name / "config.json") for name in names]
     return main(["train", *paths, "--data", str(world / "data"), "--runs", str(world / runs), *more])

@@ -18,8 +18,8 @@ Factors = tuple[Tensor, Tensor, Tensor]  # query [.., N, D], key [.., I, D] and 
 def pairs_are_smaller(query: Float[Tensor, "B H N D"]) -> bool:
     """Whether to go without the cube: N·I·J numbers of the cube against 2·I·J·D of the pairs' keys and values.
 
-    For few queries the cube is the smaller of the two and, measured by `tests/bench`, the faster. Without a backward
-    pass fused attention is ahead from N = D on.
+    For few queries the cube is the smaller of the two. Without a backward pass its softmax still costs more than the
+    fused one's, so that the pairs are taken from N = D on.
     """
     queries, features = query.shape[-2:]
     return queries >= (2 * features if torch.is_grad_enabled() else features)

@@ -60,8 +60,8 @@ class TriAttention(nn.Module):
         """The same of projected heads: [B, heads, n, D] each and keeps [B, I], [B, J] → [B, heads, N, D]."""
         shown = tapped(f"{site}/relevance", f"{site}/weight")
         paired = not shown and hasattr(self.similarity, "factors") and pairs_are_smaller(q)
-        one = q.shape[1] * k.shape[-2] * c.shape[-2] * (2 * q.shape[-1] if paired else q.shape[-2])
-        rows = max(1, LARGEST // max(1, one))
+        each = q.shape[1] * k.shape[-2] * c.shape[-2] * (2 * q.shape[-1] if paired else q.shape[-2])
+        rows = max(1, LARGEST // max(1, each))
         if not shown and rows < len(q) and q.device.type == "cpu":
             context = q.new_ones(len(q), dtype=torch.bool) if has_context is None else has_context
             parts = zip(*(one.split(rows) for one in (q, k, v, c, keep_key, keep_context, context)))

@@ -1,6 +1,6 @@
 """Training pairs among which the share of common tokens no longer gives the label away.
 
-In LCQMC's training pairs this share alone finds 80 % of the labels, in its dev pairs 63 %: a model that leans on it
+In LCQMC's training pairs this share alone finds far more of the labels than in its dev pairs: a model that leans on it
 learns what does not hold where it is measured.  Balancing the labels among pairs alike in a shallow cue is the usual
 cure (as Gururangan et al. 2018 and Schwartz et al. 2017 describe for such cues).
 """
