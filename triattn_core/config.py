@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from triattn_core.errors import ConfigError, choices
 from triattn_core.models.tan import TanConfig
@@ -43,6 +43,12 @@ class Training(Strict):
     more_seeds: tuple[int, ...] = ()  # trained and measured too, not shipped: how far do seeds alone move the numbers?
     weight_decay: float = 0.01
     precision: Literal["no", "bf16"] = "no"  # of the matrix products in training; weights and metrics are float32
+
+    @model_validator(mode="after")
+    def _each_seed_once(self) -> Training:
+        if len({self.seed, *self.more_seeds}) < 1 + len(self.more_seeds):
+            raise ValueError(f"more_seeds must differ from each other and from seed {self.seed}")
+        return self
 
 
 class Config(Strict):

@@ -165,6 +165,8 @@ def damage(folder: Path, how: str) -> None:
         plan["model"]["similarity"] = "additiv"
     elif how == "heads":
         plan["model"]["heads"] = 5
+    elif how == "seed twice":
+        plan["training"]["more_seeds"] = [2, plan["training"]["seed"]]
     path.write_text("{" if how == "not JSON" else json.dumps(plan))
 
 
@@ -182,6 +184,7 @@ def damage(folder: Path, how: str) -> None:
         ("mechanism", "mechanism"),
         ("similarity", "did you mean 'additive'"),
         ("heads", "heads"),
+        ("seed twice", "more_seeds must differ"),
         ("not JSON", "not a JSON file"),
     ],
 )

@@ -97,8 +97,8 @@ def checkpoint_card(folder: Path) -> str:
     return f"""# {folder.name}
 
 {label}-Attention with the {model["similarity"].replace("_", " ")} relevance in a
-Tri-Attention network: {model["layers"]} layers, {model["heads"]} heads, {metrics["parameters"]:,} parameters beside the
-shared encoder `{config["encoder"]}`, which is frozen: checkpoints that share it differ in attention alone.
+Tri-Attention network: {model["layers"]} layer{"s" * (model["layers"] > 1)}, {model["heads"]} heads,
+{metrics["parameters"]:,} parameters beside the shared encoder `{config["encoder"]}`, which is frozen: checkpoints that share it differ in attention alone.
 
 | set | accuracy, % | F1, % | largest class, % | pairs |
 |---|---:|---:|---:|---:|

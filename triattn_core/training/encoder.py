@@ -170,17 +170,23 @@ def schedule(recipe: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer) ->
     for number, stage in enumerate(recipe["stages"]):
         rows = read_pairs([rows_file(data, name) for name in stage["data"]], tokenizer, limit)
         counts = {"labelled": len(rows)}
+        draws = [np.arange(len(rows))] * stage["epochs"]
         if stage.get("even"):
-            kept = even([overlap(row.a, row.b) for row in rows], [row.label for row in rows], stage["even"], seed)
-            rows = [rows[i] for i in kept]
-            counts["kept"] = len(rows)
+            overlaps, labels = [overlap(row.a, row.b) for row in rows], [row.label for row in rows]
+            draws = [even(overlaps, labels, stage["even"], seed + epoch) for epoch in range(stage["epochs"])]
+            counts["kept"] = len(draws[0])
         if stage.get("mine"):
             extra = read_pairs([rows_file(data, stage["mine"])], tokenizer, limit)
             negatives = mined(extra, rows, bert, tokenizer, seed)
             counts |= {"positives": len(extra), "mined negatives": len(negatives)}
+            added = np.arange(len(rows), len(rows) + len(extra) + len(negatives))
+            draws = [np.concatenate([draw, added]) for draw in draws]
             rows += extra + negatives
         lengths = np.array([len(row) for row in rows])
-        epochs = [plan.batches(lengths, recipe["batch"], seed + number, epoch) for epoch in range(stage["epochs"])]
+        epochs = [
+            [draw[batch] for batch in plan.batches(lengths[draw], recipe["batch"], seed + number, epoch)]
+            for epoch, draw in enumerate(draws)
+        ]
         chosen = [batch for epoch in epochs for batch in epoch]
         last = min(stage.get("stop_after", len(chosen)), len(chosen))
         over = np.cumsum([len(epoch) for epoch in epochs])
@@ -202,7 +208,8 @@ def post_train(
     recipe: dict, folder: Path, data: Path, run: Path, resume: bool, accelerator: Accelerator
 ) -> Iterator[Event]:
     """Run a recipe of kind "encoder" that stands in `folder`; yields events; the result is in the run's last state."""
-    folder = start_folder(recipe["start"], folder, data)
+    with accelerator.main_process_first():  # one process writes what a start from nothing begins with
+        folder = start_folder(recipe["start"], folder, data)
     torch.manual_seed(recipe["seed"])  # heads that the start weights lack are drawn
     bert = start_model(recipe["start"], folder)
     tokenizer = Tokenizer(folder / "tokenizer.json", match=bert.config.type_vocab_size > 2)

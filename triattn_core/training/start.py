@@ -47,7 +47,9 @@ def _nothing(start: dict, folder: Path, data: Path) -> Path:
     words = start["vocabulary"]
     tokenizer = character_tokenizer(texts([rows_file(data, name) for name in words["data"]]), words["least"])
     tokenizer.save(str(folder / "tokenizer.json"))
-    config = BertConfig(vocab_size=tokenizer.get_vocab_size(), **start["config"])
+    config = BertConfig(
+        vocab_size=tokenizer.get_vocab_size(), pad_token_id=tokenizer.token_to_id("[PAD]"), **start["config"]
+    )
     config.architectures = ["BertModel"]
     config.save_pretrained(folder)
     return folder
