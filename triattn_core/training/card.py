@@ -94,11 +94,12 @@ def checkpoint_card(folder: Path) -> str:
     )
     model, how = config["model"], config["training"]
     label = MECHANISM_LABELS.get(model["mechanism"], model["mechanism"])
+    layers = f"{model['layers']} layer{'s' * (model['layers'] > 1)}"
     return f"""# {folder.name}
 
 {label}-Attention with the {model["similarity"].replace("_", " ")} relevance in a
-Tri-Attention network: {model["layers"]} layer{"s" * (model["layers"] > 1)}, {model["heads"]} heads,
-{metrics["parameters"]:,} parameters beside the shared encoder `{config["encoder"]}`, which is frozen: checkpoints that share it differ in attention alone.
+Tri-Attention network: {layers}, {model["heads"]} heads, {metrics["parameters"]:,} parameters beside the shared
+encoder `{config["encoder"]}`, which is frozen: checkpoints that share it differ in attention alone.
 
 | set | accuracy, % | F1, % | largest class, % | pairs |
 |---|---:|---:|---:|---:|
