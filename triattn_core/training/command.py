@@ -41,8 +41,11 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
             yield from _train_encoder(path, config, data, runs, resume, command)
             continue
         for seed in (config.training.seed, *config.training.more_seeds):
-            folder = path.parent if seed == config.training.seed else seed_run(runs, path.parent.name, seed)
-            one = config.model_copy(update={"training": config.training.model_copy(update={"seed": seed})})
+            folder, one = path.parent, config
+            if seed != config.training.seed:
+                folder = seed_run(runs, path.parent.name, seed)
+                how = config.training.model_copy(update={"seed": seed, "more_seeds": ()})
+                one = config.model_copy(update={"training": how})
             yield from train_tan(one, folder, data, runs, resume, _accelerator(config.training.precision))
         measured.append((path.parent, config))
     if _accelerator("no").is_main_process:
