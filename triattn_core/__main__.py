@@ -70,17 +70,18 @@ def parser() -> argparse.ArgumentParser:
 
 def list_(options: argparse.Namespace) -> None:
     """The shelf, a line a checkpoint."""
+    from triattn_core import records
     from triattn_core.shelf import shelf
 
     rows = [
         {
             "name": card.name,
             "task": card.config.get("task"),
-            "mechanism": card.config.get("model", {}).get("mechanism"),
-            "similarity": card.config.get("model", {}).get("similarity"),
-            "data": (card.config.get("data") or {}).get("test"),
-            "dev": (card.metrics.get("dev") or {}).get("accuracy"),
-            "test": (card.metrics.get("test") or {}).get("accuracy"),
+            "mechanism": records.model(card, "mechanism"),
+            "similarity": records.model(card, "similarity"),
+            "data": records.data_folder(card),
+            "dev": records.score(card, "dev"),
+            "test": records.score(card),
             "digest": card.digest[:12],
             "problem": card.problem,
         }
@@ -89,14 +90,21 @@ def list_(options: argparse.Namespace) -> None:
     if options.json:
         print(json.dumps(rows, indent=1))
         return
-    columns = [key for key in (rows[0] if rows else {}) if key != "problem"]
-    lines = [columns, *([str(row[key] or "-") for key in columns] for row in rows if not row["problem"])]
+    if not rows:
+        print("no checkpoint is on the shelf")
+        return
+    columns = [key for key in rows[0] if key != "problem"]
+    lines = [columns, *([_shown(row[key]) for key in columns] for row in rows if not row["problem"])]
     widths = [max(map(len, column)) for column in zip(*lines)]
     for line in lines[: 1 + len(rows)]:
         print("  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip())
     for row in rows:
         if row["problem"]:
             print(f"{row['name']}: {row['problem']}")
+
+
+def _shown(value: object) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else str(value or "-")
 
 
 def explain(options: argparse.Namespace) -> None:
@@ -134,10 +142,18 @@ def evaluate(options: argparse.Namespace) -> None:
     from triattn_core.evaluate import answers
 
     keep_freed_memory()
+    if len(set(options.name)) < len(options.name):
+        raise DataError("a checkpoint is named twice: name each once")
+    if not options.data.is_file():
+        raise DataError(f"{options.data}: no such file")
     bundles = [load(name, options.device) for name in options.name]
     task = bundles[0].task
-    with tqdm(unit="row", desc=" ".join(options.name), disable=None) as bar:
-        gold, answered = answers(bundles, task.read(options.data), bar.update)
+    try:
+        with tqdm(unit="row", desc=" ".join(options.name), disable=None) as bar:
+            gold, answered = answers(bundles, task.read(options.data), bar.update)
+    except DataError as error:
+        said = str(error)
+        raise DataError(said if said.startswith(str(options.data)) else f"{options.data}: {said}") from None
     found = [{"task": task.NAME, "n": len(gold), "metrics": task.metrics(gold, answer)} for answer in answered]
     differences = on_rows(options.name, gold, answered)
     if options.json:

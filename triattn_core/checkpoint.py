@@ -66,12 +66,21 @@ def load(name: str | Path, device: str | None = None) -> Bundle:
         )
     encoder, tokenizer = load_encoder(config.encoder, device, config.encoder_digest)
     try:
+        fits(config, encoder)
         tan = Tan(config.model, encoder.hidden, len(TASKS[config.task].LABELS))
     except ConfigError as error:
         raise ConfigError(f"{path / 'config.json'}: {error}") from None
     _fill(tan, tensors, path / WEIGHTS)
     tan = tan.to(device).eval().requires_grad_(False)
     return Bundle(path.name, path, config, metrics, found, tokenizer, encoder, tan, device)
+
+
+def fits(config: Config, encoder: Encoder) -> None:
+    """Raises ConfigError where the encoder has no positions for two sentences of `max_tokens`."""
+    positions = encoder.joint.config.max_position_embeddings
+    if 2 * config.max_tokens + 3 > positions:
+        most = (positions - 3) // 2
+        raise ConfigError(f"max_tokens {config.max_tokens}: the encoder {config.encoder} reads {most} a sentence")
 
 
 def _fill(module: torch.nn.Module, tensors: dict[str, Tensor], path: Path) -> None:

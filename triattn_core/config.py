@@ -26,22 +26,28 @@ class Data(Strict):
     `training.even`.
     """
 
-    train: tuple[str, ...]
+    train: tuple[str, ...] = Field(min_length=1)
     even: float | None = Field(None, ge=1)
     every: int = Field(1, ge=1)
     dev: str
     test: str | None = None
+
+    @model_validator(mode="after")
+    def _measured_on_other_rows(self) -> Data:
+        if {self.dev, self.test} & set(self.train) or self.dev == self.test:
+            raise ValueError("train, dev and test must be different sets")
+        return self
 
 
 class Training(Strict):
     """AdamW with linear warm-up and decay; the epoch that is best on dev is kept."""
 
     epochs: int = Field(ge=1)
-    rate: float = Field(gt=0)
+    rate: float = Field(gt=0, lt=1)
     batch: int = Field(ge=1)
-    seed: int = 1
+    seed: int = Field(1, ge=0)
     more_seeds: tuple[int, ...] = ()  # trained and measured too, not shipped: how far do seeds alone move the numbers?
-    weight_decay: float = 0.01
+    weight_decay: float = Field(0.01, ge=0)
     precision: Literal["no", "bf16"] = "no"  # of the matrix products in training; weights and metrics are float32
 
     @model_validator(mode="after")
@@ -76,13 +82,15 @@ def read_config(path: Path) -> Config:
     try:
         return Config.model_validate(found)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(map(str, first["loc"]))
-        if first["type"] == "extra_forbidden":
-            raise ConfigError(f"{path}: unknown key {key!r}; {choices(str(first['loc'][-1]), _keys())}") from None
-        said = first["msg"].removeprefix("Value error, ")
-        raise ConfigError(f"{path}: {key or 'file'}: {said}, got {first['input']!r:.60}") from None
+        keys = {key for kind in (Config, Data, Training, TanConfig) for key in kind.model_fields}
+        raise ConfigError(complaint(path, error, keys)) from None
 
 
-def _keys() -> set[str]:
-    return {key for kind in (Config, Data, Training, TanConfig) for key in kind.model_fields}
+def complaint(path: Path, error: ValidationError, keys: set[str]) -> str:
+    """What is wrong first with a file of settings, in one line; `keys`: all that such a file may have."""
+    first = error.errors()[0]
+    key = ".".join(map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        return f"{path}: unknown key {key!r}; {choices(str(first['loc'][-1]), keys)}"
+    said = first["msg"].removeprefix("Value error, ")
+    return f"{path}: {key or 'file'}: {said}, got {first['input']!r:.60}"

@@ -18,15 +18,27 @@ def predictions(
 
     Raises DataError for an example that cannot be read, ConfigError for bundles that do not share an encoder.
     """
-    rows = iter(examples)
+    rows, before = iter(examples), 0
     while window := list(islice(rows, WINDOW)):
-        for example in window:
-            try:
+        try:
+            for example in window:
                 example.check()
-            except InputError as error:
-                raise DataError(f"row {example.id or example}: {error}") from None
-        found = dict(probabilities(bundles, window, size))
+            found = dict(probabilities(bundles, window, size))
+        except InputError:
+            raise _unreadable(bundles[0], window, before) from None
+        before += len(window)
         yield from ((example, found[i]) for i, example in enumerate(window))
+
+
+def _unreadable(bundle: Bundle, window: Sequence, before: int) -> DataError:
+    """The first example of a window that the model cannot read, by its id, or its number from 1."""
+    for number, example in enumerate(window, before + 1):
+        try:
+            example.check()
+            bundle.task.roles([example], bundle.tokenizer, bundle.config.max_tokens)
+        except InputError as error:
+            return DataError(f"row {example.id or number}: {error}")
+    raise AssertionError("a window that cannot be read has a row that cannot be read")
 
 
 def answers(
@@ -44,7 +56,7 @@ def answers(
             answer.append(max(range(len(probability)), key=probability.__getitem__))
         said(1)
     if not gold:
-        raise DataError("no row has a label: nothing to measure")
+        raise DataError("no row has a label, in a field 'label': nothing to measure")
     return gold, answered
 
 

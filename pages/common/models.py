@@ -95,7 +95,7 @@ def shelf(task: str | None = None, mechanisms: Sequence[str] = ()) -> tuple[Card
     """
 
     def fits(card: Card) -> bool:
-        mechanism = card.config.get("model", {}).get("mechanism")
+        mechanism = records.model(card, "mechanism")
         return (task is None or card.config.get("task") == task) and (not mechanisms or mechanism in mechanisms)
 
     return tuple(sorted((card for card in shelves.shelf() if card.problem is None and fits(card)), key=records.place))

@@ -94,7 +94,7 @@ def recipe(world: Path) -> dict:
 def train(recipe: dict, world: Path, run: Path, until: int | None = None, resume: bool = False) -> list[loop.Event]:
     """The events of a run; with `until`, of one that is left when that step is saved."""
     found = []
-    for event in encoder.post_train(recipe, world, world / "data", run, resume, Accelerator(cpu=True)):
+    for event in encoder.post_train(recipe, world / "data", run, resume, Accelerator(cpu=True)):
         found.append(event)
         if (event.kind, event.step) == ("saved", until):
             break

@@ -217,7 +217,7 @@ def test_the_same_recipe_gives_the_same_encoder_and_another_seed_another(world, 
 def test_a_run_from_nothing_that_was_left_resumes_to_the_same_encoder(world, made):
     folder = make_folder(world, "left", make_recipe())
     runs = world / "runs" / "left"
-    for event in encoder.post_train(make_recipe(), folder, world / "data", runs, False, Accelerator(cpu=True)):
+    for event in encoder.post_train(make_recipe(), world / "data", runs, False, Accelerator(cpu=True)):
         if (event.kind, event.step) == ("saved", 12):
             break
     torch.manual_seed(200)
@@ -251,8 +251,8 @@ def test_pairs_are_turned_in_training_as_the_recipe_says(world, made, tmp_path, 
         del recipe["swap"]
     seen, collate = [], encoder.collate
     monkeypatch.setattr(encoder, "collate", lambda rows, *more: seen.extend(rows) or collate(rows, *more))
-    next(encoder.post_train(recipe, tmp_path, world / "data", tmp_path / "run", False, Accelerator(cpu=True)))
-    tokenizer = Tokenizer(tmp_path / "tokenizer.json")
+    next(encoder.post_train(recipe, world / "data", tmp_path / "run", False, Accelerator(cpu=True)))
+    tokenizer = Tokenizer(tmp_path / "run.start" / "tokenizer.json")
     whole = encoder.read_pairs([world / "data" / "zh" / "train.jsonl"], tokenizer, 16)
     order = {(row.a, row.b): row.label for row in whole}
     assert len(seen) == 8

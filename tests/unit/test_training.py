@@ -183,8 +183,9 @@ def test_weights_trained_in_bfloat16_are_others(world, trained, tmp_path):
 
 def test_sets_that_differ_are_measured_apart(world, trained, tmp_path, read):
     """Without a test set there are no numbers for it; each dev is read for those that name it."""
-    group = []
-    for name, data in (("small-bi", {"test": None}), ("small-cbi", {"dev": "small/test"}), ("small-tri", {})):
+    group, sets = [], world / "data" / "small"
+    shutil.copyfile(sets / "test.jsonl", sets / "same.jsonl")
+    for name, data in (("small-bi", {"test": None}), ("small-cbi", {"dev": "small/same"}), ("small-tri", {})):
         shutil.copytree(world / "shelf" / name, tmp_path / name)
         change(tmp_path / name, data=data, training={"more_seeds": []})
         group.append((tmp_path / name, read_config(tmp_path / name / "config.json")))
@@ -193,7 +194,7 @@ def test_sets_that_differ_are_measured_apart(world, trained, tmp_path, read):
     assert sum(read) == 20 + (22 + 22) + (20 + 22) + 3
     found = [json.loads((folder / "metrics.json").read_text("utf-8")) for folder, _ in group]
     assert "test" not in found[0] and found[0]["dev"]["set"] == "small/dev"
-    assert found[1]["dev"] == found[1]["test"]
+    assert found[1]["dev"] | {"set": "small/test"} == found[1]["test"]
     assert (found[2]["dev"]["set"], found[2]["test"]["set"]) == ("small/dev", "small/test")
     assert found[2]["command"] == "a command"
     result = evaluate([load(tmp_path / "small-cbi")], pairs.read(world / "data" / "small" / "test.jsonl"))[0]

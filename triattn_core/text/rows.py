@@ -19,7 +19,7 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, dict]]:
     if not path.is_file():
         raise DataError(f"{path}: no such file")
     opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8") as file:
+    with opened(path, "rt", encoding="utf-8-sig") as file:
         number = 0
         while True:
             number += 1

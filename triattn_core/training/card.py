@@ -10,6 +10,7 @@ from triattn_core.axes import MECHANISM_LABELS
 from triattn_core.models.encoders import encoder_folder
 from triattn_core.shelf import encoders
 
+PRECISIONS = {"no": "float32", "bf16": "bfloat16", "fp16": "float16"}
 LICENSE = "Apache 2.0."
 
 
@@ -66,7 +67,7 @@ half precision. Start weights: {metrics["start"]}.
 
 {stages}
 
-Batch {recipe["batch"]}, seed {recipe["seed"]}, {recipe["precision"]} arithmetic, {metrics["machine"]}.
+Batch {recipe["batch"]}, seed {recipe["seed"]}, {PRECISIONS[recipe["precision"]]} arithmetic, {metrics["machine"]}.
 While it was trained, its pair objective alone reached {encoder_dev(metrics):.2f} % on `{recipe["dev"]}` (that head is
 not shipped): what a TAN adds, it adds to this.
 
@@ -108,9 +109,7 @@ encoder `{config["encoder"]}`, which is frozen: checkpoints that share it differ
 {_seeds(metrics)} The epoch was chosen on dev; test was used for no choice.
 
 Trained on {_rows(config["data"])}: epochs {how["epochs"]}, batch {how["batch"]}, AdamW, peak learning rate
-{how["rate"]}, {metrics["seconds"]} s beside the encoding, {metrics["machine"]}. In training
-{model.get("pooled_dropout", 0):.0%} of the pooled vectors are hidden: the attention must tell these pairs apart by
-itself.
+{how["rate"]}, {metrics["seconds"]} s beside the encoding, {metrics["machine"]}.{_hidden(model)}
 
 {_seen(encoder, metrics)}
 Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: that of the encoder.
@@ -119,15 +118,22 @@ Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: th
 
 def _seeds(metrics: dict) -> str:
     """How far seeds move the numbers, where several were trained."""
-    seeds, measured = metrics.get("seeds", []), metrics.get("test") or metrics["dev"]
+    seeds, split = metrics.get("seeds", []), "test" if "test" in metrics else "dev"
+    measured = metrics[split]
     error = 100 * (measured["accuracy"] / 100 * (1 - measured["accuracy"] / 100) / measured["n"]) ** 0.5
     noise = f"One standard error of this accuracy is {error:.2f}."
-    values = [one["test"] for one in seeds if "test" in one]
+    values = [one[split] for one in seeds if split in one]
     if len(values) < 2:
         return f"One seed ({metrics['seed']}): how far seeds alone move these figures was not measured. {noise}"
-    each = ", ".join(f"{one['test']:.2f} (seed {one['seed']})" for one in seeds)
+    each = ", ".join(f"{one[split]:.2f} (seed {one['seed']})" for one in seeds)
     spread = f"{mean(values):.2f} with a standard deviation of {stdev(values):.2f}"
-    return f"Over {len(values)} seeds, test: {spread}: {each}. {noise}"
+    return f"Over {len(values)} seeds, {split}: {spread}: {each}. {noise}"
+
+
+def _hidden(model: dict) -> str:
+    share = model.get("pooled_dropout", 0)
+    told = f"{share:.0%} of the pooled vectors are hidden: the attention must tell these pairs apart by itself"
+    return f" In training\n{told}." if share else ""
 
 
 def _rows(data: dict) -> str:

@@ -21,6 +21,7 @@ from triattn_core.text.rows import read_json, rows_file
 from triattn_core.training.card import checkpoint_card, encoder_card
 from triattn_core.training.encoder import finish_encoder, post_train
 from triattn_core.training.loop import Event, seconds
+from triattn_core.training.recipe import read_recipe
 from triattn_core.training.tan import best, history, train_tan
 from triattn_core.verify import example_record
 
@@ -35,7 +36,9 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
         os.environ["ACCELERATE_TORCH_DEVICE"] = choose()
     keep_freed_memory()
     runs, measured = runs.resolve(), []
-    found = [(path, _read(path)) for path in (path.resolve() for path in paths)]  # all, before the first takes its time
+    found = [(path, _read(path)) for path in (path.resolve() for path in paths)]
+    for name in dict.fromkeys(name for _, config in found for name in _sets(config)):
+        rows_file(data, name)  # all that is asked for is there before the first takes its time
     for path, config in found:
         if isinstance(config, dict):
             yield from _train_encoder(path, config, data, runs, resume, command)
@@ -46,7 +49,10 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
                 folder = seed_run(runs, path.parent.name, seed)
                 how = config.training.model_copy(update={"seed": seed, "more_seeds": ()})
                 one = config.model_copy(update={"training": how})
-            yield from train_tan(one, folder, data, runs, resume, _accelerator(config.training.precision))
+            try:
+                yield from train_tan(one, folder, data, runs, resume, _accelerator(config.training.precision))
+            except ConfigError as error:
+                raise ConfigError(f"{path}: {error}") from None
         measured.append((path.parent, config))
     if _accelerator("no").is_main_process:
         yield from record_metrics(measured, data, runs, command)
@@ -64,7 +70,7 @@ def seed_run(runs: Path, name: str, seed: int) -> Path:
 
 def _train_encoder(path: Path, recipe: dict, data: Path, runs: Path, resume: bool, command: str) -> Iterator[Event]:
     accelerator = _accelerator(recipe.get("precision", "no"))
-    yield from post_train(recipe, path.parent, data, runs / path.parent.name, resume, accelerator)
+    yield from post_train(recipe, data, runs / path.parent.name, resume, accelerator)
     if accelerator.is_main_process:
         finish_encoder(recipe, path.parent, data, runs / path.parent.name, machine(), command)
         (path.parent / "README.md").write_text(encoder_card(path.parent), "utf-8")
@@ -141,7 +147,17 @@ def _read(path: Path) -> Config | dict:
     """A checkpoint's config, or an encoder's recipe as it stands."""
     if not path.is_file():
         raise ConfigError(f"{path}: no such file; name a checkpoint's config.json or an encoder's recipe.json")
-    found = read_json(path)
-    if found.get("kind") not in ("encoder", "tan"):
+    kind = read_json(path).get("kind")
+    if kind not in ("encoder", "tan"):
         raise ConfigError(f'{path}: expected "kind": "encoder" or "tan"')
-    return found if found["kind"] == "encoder" else read_config(path)
+    return read_recipe(path) if kind == "encoder" else read_config(path)
+
+
+def _sets(config: Config | dict) -> Iterator[str]:
+    """The sets of rows that a config or a recipe asks for."""
+    if isinstance(config, Config):
+        yield from filter(None, (*config.data.train, config.data.dev, config.data.test))
+        return
+    for stage in config["stages"]:
+        yield from filter(None, (*stage["data"], stage.get("mine")))
+    yield config["dev"]

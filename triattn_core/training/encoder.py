@@ -205,11 +205,11 @@ def swapped(rows: Sequence[Pair], share: float) -> list[Pair]:
 
 
 def post_train(
-    recipe: dict, folder: Path, data: Path, run: Path, resume: bool, accelerator: Accelerator
+    recipe: dict, data: Path, run: Path, resume: bool, accelerator: Accelerator
 ) -> Iterator[Event]:
-    """Run a recipe of kind "encoder" that stands in `folder`; yields events; the result is in the run's last state."""
+    """Run a recipe of kind "encoder"; yields events; the result is in the run's last state."""
     with accelerator.main_process_first():  # one process writes what a start from nothing begins with
-        folder = start_folder(recipe["start"], folder, data)
+        folder = start_folder(recipe["start"], beginning(run), data)
     torch.manual_seed(recipe["seed"])  # heads that the start weights lack are drawn
     bert = start_model(recipe["start"], folder)
     tokenizer = Tokenizer(folder / "tokenizer.json", match=bert.config.type_vocab_size > 2)
@@ -244,17 +244,21 @@ def post_train(
     yield from fit(job, run, accelerator, recipe.get("save_every", 200), resume)
 
 
+def beginning(run: Path) -> Path:
+    """Where a start from nothing is written: not over an encoder that stands beside its recipe."""
+    return run.with_name(run.name + ".start")
+
+
 def finish_encoder(recipe: dict, folder: Path, data: Path, run: Path, machine: str, command: str) -> None:
     """Writes the encoder of the run's last state in half precision, with its config, tokenizer and metrics.json."""
-    start = start_folder(recipe["start"], folder, data)
+    start = start_folder(recipe["start"], beginning(run), data)
     tensors = read_tensors(last_state(run) / "model.safetensors")
     kept = {
         name.removeprefix("bert.bert."): tensor for name, tensor in tensors.items() if name.startswith("bert.bert.")
     }
     digest = write_tensors(folder / "model.safetensors", kept)
     for name in ("config.json", "tokenizer.json"):
-        if start != folder:
-            shutil.copyfile(start / name, folder / name)
+        shutil.copyfile(start / name, folder / name)
     metrics = {
         "digest": digest,
         "start": recipe["start"]["name"],

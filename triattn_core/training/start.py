@@ -19,7 +19,7 @@ def start_folder(start: dict, folder: Path, data: Path) -> Path:
     """The folder of the start's config, tokenizer and, where it has any, weights.
 
     From an installed package or a local folder, with the SHA-256 of the weights checked; a start from nothing writes
-    its config and its vocabulary of characters to `folder`, beside the recipe. Raises ConfigError.
+    its config and its vocabulary of characters to `folder`. Raises ConfigError.
     """
     if "vocabulary" in start:
         return _nothing(start, folder, data)
@@ -46,6 +46,7 @@ def start_model(start: dict, folder: Path) -> BertForPreTraining:
 def _nothing(start: dict, folder: Path, data: Path) -> Path:
     words = start["vocabulary"]
     tokenizer = character_tokenizer(texts([rows_file(data, name) for name in words["data"]]), words["least"])
+    folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(folder / "tokenizer.json"))
     config = BertConfig(
         vocab_size=tokenizer.get_vocab_size(), pad_token_id=tokenizer.token_to_id("[PAD]"), **start["config"]

@@ -12,7 +12,7 @@ from accelerate import Accelerator
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from triattn_core.checkpoint import save
+from triattn_core.checkpoint import fits, save
 from triattn_core.config import Config, Data
 from triattn_core.errors import DataError
 from triattn_core.models.encoder import Encoder
@@ -28,7 +28,7 @@ from triattn_core.training.features import Features, encode
 from triattn_core.training.loop import Event, Job, events, fit
 
 BEST = "best.safetensors"
-NO_RECIPE = {"digest": True, "encoder_digest": True, "training": {"more_seeds"}}  # of a config: change no weight
+NO_RECIPE = {"digest": True, "training": {"more_seeds"}}  # of a config: change no weight
 
 
 def train_tan(
@@ -36,7 +36,9 @@ def train_tan(
 ) -> Iterator[Event]:
     """Train the checkpoint of `config`; yields events; writes weights and config.json to `folder`."""
     run = runs / folder.name
-    encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device), config.encoder_digest)
+    encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device))
+    fits(config, encoder)
+    config = config.model_copy(update={"encoder_digest": encoder.digest})  # the one that is there, not one before it
     names = (*config.data.train, config.data.dev)
     with accelerator.main_process_first():  # one process encodes, the others find it done
         sets = {name: _features(name, config, encoder, tokenizer, data, runs) for name in dict.fromkeys(names)}
@@ -46,7 +48,7 @@ def train_tan(
     if accelerator.is_main_process:
         tan = Tan(config.model, encoder.hidden, len(TASKS[config.task].LABELS))
         tan.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
-        save(folder, config.model_copy(update={"encoder_digest": encoder.digest}), tan)
+        save(folder, config, tan)
 
 
 def _features(name: str, config: Config, encoder: Encoder, tokenizer: Tokenizer, data: Path, runs: Path) -> Features:

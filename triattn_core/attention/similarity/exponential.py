@@ -7,7 +7,9 @@ beyond BOUND the plain form is taken.
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 import warnings
 from functools import cache
 
@@ -59,7 +61,15 @@ def exponential(pair: Tensor, context: Tensor, p: Tensor) -> Tensor:
 
 @cache
 def _compiler() -> bool:
-    return shutil.which("g++") is not None or shutil.which("clang++") is not None or torch.cuda.is_available()
+    """Whether one is there that works: it may lack its headers."""
+    if torch.cuda.is_available():
+        return True
+    found = shutil.which("g++") or shutil.which("clang++")
+    if found is None:
+        return False
+    command = [found, "-x", "c++", "-fopenmp", "-shared", "-fPIC", "-o", os.devnull, "-"]
+    program = b"#include <cmath>\n#include <omp.h>\nextern \"C\" int threads() { return omp_get_max_threads(); }\n"
+    return subprocess.run(command, input=program, capture_output=True, check=False).returncode == 0
 
 
 @cache

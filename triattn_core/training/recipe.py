@@ -1,0 +1,92 @@
+"""recipe.json of an encoder: what it starts from and how it is trained.  Unknown keys are refused by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from triattn_core.config import Strict, complaint
+from triattn_core.errors import ConfigError
+from triattn_core.text.rows import read_json
+
+
+class Source(Strict):
+    """Something that the start weights had read; `set`: our data sets that were cut from the same source."""
+
+    name: str
+    what: str
+    set: str = ""
+
+
+class Vocabulary(Strict):
+    """The characters that stand at least `least` times in these sets are tokens."""
+
+    data: tuple[str, ...] = Field(min_length=1)
+    least: int = Field(ge=1)
+
+
+class Start(Strict):
+    """Weights of an installed package or a local folder, or `config` and `vocabulary` of a BERT from nothing."""
+
+    name: str
+    had_seen: tuple[Source, ...]
+    package: str | None = None
+    path: str = ""
+    sha256: str | None = None
+    config: dict[str, float | int | str] | None = None  # of transformers' BertConfig
+    vocabulary: Vocabulary | None = None
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Start:
+        if (self.vocabulary is None) != (self.config is None):
+            raise ValueError("a start from nothing has both config and vocabulary")
+        if self.vocabulary is None and not (self.sha256 and (self.package or self.path)):
+            raise ValueError("weights are named by package or path, and sha256")
+        return self
+
+
+class Stage(Strict):
+    """Epochs over sets; `mask`: share of tokens hidden; `mine`: a set of positives to find negatives for.
+
+    `even`: see `training.even`.  `match`: whether tokens that both texts have are told apart.  `stop_after`: batches.
+    """
+
+    data: tuple[str, ...] = Field(min_length=1)
+    epochs: int = Field(ge=1)
+    mask: float = Field(ge=0, lt=1)
+    rate: float = Field(gt=0, lt=1)
+    word_weight: float | None = Field(None, ge=0)
+    even: float | None = Field(None, ge=1)
+    mine: str | None = None
+    match: bool | None = None
+    stop_after: int | None = Field(None, ge=1)
+
+
+class Recipe(Strict):
+    """An encoder; `swap`: share of the pairs turned round; `dev` measures the pair objective after each epoch."""
+
+    kind: Literal["encoder"]
+    start: Start
+    stages: tuple[Stage, ...] = Field(min_length=1)
+    dev: str
+    word_weight: float = Field(ge=0)
+    swap: float = Field(0.0, ge=0, le=1)
+    batch: int = Field(ge=1)
+    max_tokens: int = Field(ge=1)
+    precision: Literal["no", "bf16", "fp16"]
+    seed: int = Field(ge=0)
+    save_every: int = Field(200, ge=1)
+    note: str = ""
+
+
+def read_recipe(path: Path) -> dict:
+    """The recipe as it stands, once it is known to be one.  Raises ConfigError in one line naming file and key."""
+    found = read_json(path)
+    try:
+        Recipe.model_validate(found)
+    except ValidationError as error:
+        kinds = (Recipe, Start, Stage, Source, Vocabulary)
+        raise ConfigError(complaint(path, error, {key for kind in kinds for key in kind.model_fields})) from None
+    return found
