@@ -34,7 +34,7 @@ def shelf(found) -> str:
             f'<span class="t-item">{style.swatch(m)}{escape(name)}</span>' for m, name in mechanisms.items()
         )
         similarities = len({records.model(card, "similarity") for card in group})
-        best = f"{cards.percent(records.score(group[0]))} {records.METRICS.get(records.metric(group[0]), '')}"
+        best = f"{cards.percent(records.score(group[0]))} {records.metric_name(group[0])}"
         cells = (escape(task), squares, str(similarities), escape(data), escape(language), escape(best))
         lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     head = "".join(f"<th>{name}</th>" for name in "task mechanisms similarities data language best_on_test".split())

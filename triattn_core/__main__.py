@@ -139,7 +139,7 @@ def evaluate(options: argparse.Namespace) -> None:
     from triattn_core.analysis.significance import on_rows
     from triattn_core.checkpoint import load
     from triattn_core.device import keep_freed_memory
-    from triattn_core.evaluate import answers
+    from triattn_core.evaluate import measured, verdicts
 
     keep_freed_memory()
     if len(set(options.name)) < len(options.name):
@@ -150,12 +150,12 @@ def evaluate(options: argparse.Namespace) -> None:
     task = bundles[0].task
     try:
         with tqdm(unit="row", desc=" ".join(options.name), disable=None) as bar:
-            gold, answered = answers(bundles, task.read(options.data), bar.update)
+            judged = verdicts(bundles, task.read(options.data), bar.update)
     except DataError as error:
         said = str(error)
         raise DataError(said if said.startswith(str(options.data)) else f"{options.data}: {said}") from None
-    found = [{"task": task.NAME, "n": len(gold), "metrics": task.metrics(gold, answer)} for answer in answered]
-    differences = on_rows(options.name, gold, answered)
+    found = [measured(task, one) for one in judged]
+    differences = on_rows(options.name, [[right for right, *_ in one] for one in judged])
     if options.json:
         several = {
             "checkpoints": [{"name": name, **one} for name, one in zip(options.name, found)],
@@ -164,8 +164,8 @@ def evaluate(options: argparse.Namespace) -> None:
         print(json.dumps(several if len(found) > 1 else found[0]))
         return
     for name, one in zip(options.name, found):
-        said = f"{one['n']} rows  " + "  ".join(f"{key} {value}" for key, value in one["metrics"].items())
-        print(f"{name}  {said}" if len(found) > 1 else said)
+        told = f"{one['n']} rows  " + "  ".join(f"{key} {value}" for key, value in one["metrics"].items())
+        print(f"{name}  {told}" if len(found) > 1 else told)
     for one in differences:
         print(
             f"{one.b} less {one.a}: {one.gain:+.2f} points; right alone: {one.only_b} and {one.only_a} rows; "

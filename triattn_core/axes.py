@@ -32,4 +32,6 @@ COORDINATES = {
     "start": "character offset of its first character in that text",
     "end": "character offset after its last character",
     "special": "1 for [CLS] and [SEP]",
+    "segment": "the turn, sentence or short text it belongs to, empty for special tokens",
+    "tokens": "how many tokens it stands for: a long text is read in cells, the averages of a few tokens each",
 }

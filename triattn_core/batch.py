@@ -17,6 +17,7 @@ class RoleBatch:
     """One role of a batch.
 
     ids, types, positions: [B, n] long.  keep: [B, n] bool.  alone: [B, n + 2], the ids as `[CLS] … [SEP]`.
+    average: [B, cells, n], of a long text what takes the mean of each cell's tokens; None where tokens stay tokens.
     """
 
     ids: Tensor
@@ -24,9 +25,10 @@ class RoleBatch:
     positions: Tensor
     keep: Tensor
     alone: Tensor
+    average: Tensor | None = None
 
     def to(self, device: str | torch.device) -> RoleBatch:
-        return RoleBatch(*(tensor.to(device) for tensor in vars(self).values()))
+        return RoleBatch(*(None if tensor is None else tensor.to(device) for tensor in vars(self).values()))
 
 
 @dataclass(frozen=True)
@@ -60,4 +62,13 @@ def _pad(roles: Sequence[Role], tokenizer: Tokenizer) -> RoleBatch:
         positions=padded([role.positions for role in roles], 0, width),
         keep=torch.arange(width) < lengths[:, None],
         alone=padded([(cls, *role.ids, sep) for role in roles], pad, width + 2),
+        average=_average(roles, width) if any(role.cells for role in roles) else None,
     )
+
+
+def _average(roles: Sequence[Role], width: int) -> Tensor:
+    found = torch.zeros(len(roles), max(len(role.runs) for role in roles), width)
+    for row, role in enumerate(roles):
+        for cell, (start, end) in enumerate(role.runs):
+            found[row, cell, start:end] = 1 / (end - start)
+    return found

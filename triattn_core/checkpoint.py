@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from triattn_core.batch import Batch, collate
 from triattn_core.config import Config, read_config
 from triattn_core.device import choose
 from triattn_core.errors import CheckpointError, ConfigError, choices
+from triattn_core.models import answers
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.tan import Tan
@@ -43,7 +44,7 @@ class Bundle:
         return TASKS[self.config.task]
 
     def logits(self, batch: Batch) -> Tensor:
-        """[B, labels] of a batch, on the CPU."""
+        """[B, outputs] of a batch, on the CPU."""
         with torch.inference_mode():
             return self.tan(self.encoder(batch.to(self.device))).float().cpu()
 
@@ -67,7 +68,7 @@ def load(name: str | Path, device: str | None = None) -> Bundle:
     encoder, tokenizer = load_encoder(config.encoder, device, config.encoder_digest)
     try:
         fits(config, encoder)
-        tan = Tan(config.model, encoder.hidden, len(TASKS[config.task].LABELS))
+        tan = Tan(config.model, encoder.hidden, TASKS[config.task].OUTPUTS)
     except ConfigError as error:
         raise ConfigError(f"{path / 'config.json'}: {error}") from None
     _fill(tan, tensors, path / WEIGHTS)
@@ -76,11 +77,11 @@ def load(name: str | Path, device: str | None = None) -> Bundle:
 
 
 def fits(config: Config, encoder: Encoder) -> None:
-    """Raises ConfigError where the encoder has no positions for two sentences of `max_tokens`."""
+    """Raises ConfigError where the encoder has no positions for what the config has it read."""
     positions = encoder.joint.config.max_position_embeddings
-    if 2 * config.max_tokens + 3 > positions:
-        most = (positions - 3) // 2
-        raise ConfigError(f"max_tokens {config.max_tokens}: the encoder {config.encoder} reads {most} a sentence")
+    most = (positions - 3) // 2 if config.task == "pairs" else positions  # of a sentence, of the whole
+    if config.max_tokens > most:
+        raise ConfigError(f"max_tokens {config.max_tokens}: the encoder {config.encoder} reads at most {most} here")
 
 
 def _fill(module: torch.nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
@@ -104,25 +105,27 @@ def save(path: Path, config: Config, tan: Tan) -> Config:
     return config
 
 
-def probabilities(
-    bundles: Sequence[Bundle], examples: Sequence, size: int = 64
-) -> Iterator[tuple[int, list[list[float]]]]:
-    """(position, probabilities of each bundle) of each example, in order of length, batch by batch.
+def probabilities(bundles: Sequence[Bundle], examples: Sequence, size: int = 64) -> list[list[list[float]]]:
+    """The probabilities that each bundle gives each example: [bundles][examples][answers].
 
-    The encoder reads each batch once for all bundles. Raises ConfigError where they do not share it.
+    Rows of like length, whichever example they belong to, go in batches of `size`, and the encoder reads each once for
+    all bundles.  Raises ConfigError where they do not share it.
     """
     first = bundles[0]
     for other in bundles[1:]:
         for what in ("encoder", "device", "task"):
             if getattr(other, what) is not getattr(first, what) and getattr(other, what) != getattr(first, what):
                 raise ConfigError(f"{first.name} and {other.name} differ in their {what}: ask them apart")
-        if other.config.max_tokens != first.config.max_tokens:
-            raise ConfigError(f"{first.name} and {other.name} differ in max_tokens: ask them apart")
-    roles = first.task.roles(examples, first.tokenizer, first.config.max_tokens)
+        for what in ("max_tokens", "cells"):
+            if getattr(other.config, what) != getattr(first.config, what):
+                raise ConfigError(f"{first.name} and {other.name} differ in {what}: ask them apart")
+    grouped = first.task.roles(examples, first.tokenizer, first.config.limits)
+    counts, roles = [len(one) for one in grouped], [row for one in grouped for row in one]
+    outputs = torch.zeros(len(bundles), len(roles), first.task.OUTPUTS)
     order = sorted(range(len(roles)), key=lambda i: len(roles[i].context))
     for start in range(0, len(order), size):
         rows = order[start : start + size]
         with torch.inference_mode():
             encoded = first.encoder(collate([roles[i] for i in rows], first.tokenizer).to(first.device))
-            answers = [bundle.tan(encoded).float().cpu().softmax(-1).tolist() for bundle in bundles]
-        yield from zip(rows, map(list, zip(*answers)))
+            outputs[:, rows] = torch.stack([bundle.tan(encoded).float().cpu() for bundle in bundles])
+    return [answers.probabilities(one, counts) for one in outputs]

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from triattn_core.errors import ConfigError, choices
 from triattn_core.models.tan import TanConfig
 from triattn_core.tasks import TASKS
+from triattn_core.text.roles import Limits
 
 
 class Strict(BaseModel):
@@ -22,11 +23,13 @@ class Strict(BaseModel):
 class Data(Strict):
     """Sets by name: files `<name>.jsonl.gz` under the data folder; of the training rows, every `every`-th.
 
+    `where`: of train and dev, only rows whose fields have these values, such as {"level": "middle"}.
     `even`: in each tenth of token overlap no label has more than so many times the rows of the other; see
     `training.even`.
     """
 
     train: tuple[str, ...] = Field(min_length=1)
+    where: dict[str, str] = {}
     even: float | None = Field(None, ge=1)
     every: int = Field(1, ge=1)
     dev: str
@@ -65,12 +68,26 @@ class Config(Strict):
     task: Literal[tuple(TASKS)]
     language: str
     encoder: str
-    max_tokens: int = Field(64, ge=1, le=250)
+    max_tokens: int = Field(64, ge=1, le=512)
+    cells: tuple[int, int, int] | None = None  # of query, key and context, where the texts of a task are long
     model: TanConfig
     data: Data
     training: Training
     encoder_digest: str | None = None
     digest: str | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """How much of a text the model reads."""
+        return Limits(self.max_tokens, self.cells)
+
+    @model_validator(mode="after")
+    def _fits_its_task(self) -> Config:
+        if self.task == "pairs" and self.max_tokens > 250:
+            raise ValueError("max_tokens of a sentence must be at most 250")
+        if self.cells and (self.task == "pairs" or min(self.cells[:2]) < 1 or self.cells[2] < 8):
+            raise ValueError("cells are for long texts: at least 1 of query and key and 8 of context")
+        return self
 
 
 def read_config(path: Path) -> Config:

@@ -5,7 +5,8 @@ TriattnError            anything a user can cause and mend
 ├── DataError           a file of rows: names the file, the line and the field
 ├── ConfigError         a setting that is unknown or does not fit
 ├── CheckpointError     a checkpoint folder that is damaged, changed or not one of ours
-└── TraceError          an axis, site or quantity that a trace does not have
+├── TraceError          an axis, site or quantity that a trace does not have
+└── CaseError           a case that is not in the case book, or has been changed meanwhile
 
 A message says what was expected, what came, and what to do.
 """
@@ -38,6 +39,14 @@ class CheckpointError(TriattnError):
 
 class TraceError(TriattnError):
     """An axis, site or quantity that a trace does not have."""
+
+
+class CaseError(TriattnError):
+    """A case that is not in the case book, or has been changed meanwhile: `now` is what stands there."""
+
+    def __init__(self, message: str, now: object = None):
+        super().__init__(message)
+        self.now = now
 
 
 def choices(name: str, known: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from itertools import islice
 from triattn_core.checkpoint import Bundle, probabilities
 from triattn_core.errors import DataError, InputError
 
-WINDOW = 2048  # examples sorted by length together
+WINDOW = 2048  # rows sorted by length together
 
 
 def predictions(
@@ -19,15 +19,16 @@ def predictions(
     Raises DataError for an example that cannot be read, ConfigError for bundles that do not share an encoder.
     """
     rows, before = iter(examples), 0
-    while window := list(islice(rows, WINDOW)):
+    several = 8 if bundles[0].task.OUTPUTS == 1 else 1  # rows of an example, about
+    while window := list(islice(rows, max(1, WINDOW // several))):
         try:
             for example in window:
                 example.check()
-            found = dict(probabilities(bundles, window, size))
+            found = probabilities(bundles, window, size)
         except InputError:
             raise _unreadable(bundles[0], window, before) from None
         before += len(window)
-        yield from ((example, found[i]) for i, example in enumerate(window))
+        yield from zip(window, map(list, zip(*found)))
 
 
 def _unreadable(bundle: Bundle, window: Sequence, before: int) -> DataError:
@@ -35,35 +36,37 @@ def _unreadable(bundle: Bundle, window: Sequence, before: int) -> DataError:
     for number, example in enumerate(window, before + 1):
         try:
             example.check()
-            bundle.task.roles([example], bundle.tokenizer, bundle.config.max_tokens)
+            bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)
         except InputError as error:
             return DataError(f"row {example.id or number}: {error}")
     raise AssertionError("a window that cannot be read has a row that cannot be read")
 
 
-def answers(
+def verdicts(
     bundles: Sequence[Bundle], examples: Iterable, said: Callable[[int], None] = lambda n: None
-) -> tuple[list[int], list[list[int]]]:
-    """The labels [rows] of the examples that have one, and what each bundle answers [bundles][rows].
+) -> list[list[tuple]]:
+    """What the task says of each answer, [bundles][rows], first whether it is right; of examples that have a label.
 
     `said(1)` is called for each row. Raises DataError where no row has a label.
     """
-    gold: list[int] = []
-    answered: list[list[int]] = [[] for _ in bundles]
-    for example, found in predictions(bundles, (e for e in examples if e.label is not None)):
-        gold.append(example.label)
-        for answer, probability in zip(answered, found):
-            answer.append(max(range(len(probability)), key=probability.__getitem__))
+    verdict = bundles[0].task.verdict
+    found: list[list[tuple]] = [[] for _ in bundles]
+    for example, answers in predictions(bundles, (e for e in examples if e.label is not None)):
+        for one, answer in zip(found, answers):
+            one.append(verdict(example, answer))
         said(1)
-    if not gold:
-        raise DataError("no row has a label, in a field 'label': nothing to measure")
-    return gold, answered
+    if not found[0]:
+        raise DataError("no row has a label, or an answer: nothing to measure")
+    return found
 
 
 def evaluate(
     bundles: Sequence[Bundle], examples: Iterable, said: Callable[[int], None] = lambda n: None
 ) -> list[dict]:
-    """`{"task", "n", "metrics"}` of each bundle over the examples that have a label; see `answers`."""
-    gold, answered = answers(bundles, examples, said)
-    task = bundles[0].task
-    return [{"task": task.NAME, "n": len(gold), "metrics": task.metrics(gold, answer)} for answer in answered]
+    """`{"task", "n", "metrics"}` of each bundle over the examples that have a label; see `verdicts`."""
+    return [measured(bundles[0].task, one) for one in verdicts(bundles, examples, said)]
+
+
+def measured(task, found: Sequence[tuple]) -> dict:
+    """`{"task", "n", "metrics"}` of the verdicts on one bundle's answers."""
+    return {"task": task.NAME, "n": len(found), "metrics": task.metrics(found)}

@@ -3,49 +3,64 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import xarray as xr
 
 from triattn_core.attention.tap import Record, recording
 from triattn_core.batch import collate
-from triattn_core.checkpoint import Bundle
+from triattn_core.checkpoint import Bundle, probabilities
+from triattn_core.errors import InputError
+from triattn_core.models import answers
 from triattn_core.text.roles import Role, Roles
 from triattn_core.trace import AttentionTrace
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """Labels with their probabilities; `best` and `gold` are indices; `notes` are sentences for the reader."""
+    """Labels with their probabilities; `best` and `gold` are indices; `notes` are sentences for the reader.
+
+    `option`: of a task that chooses among texts, the one that the trace was recorded with.
+    """
 
     labels: tuple[str, ...]
     probabilities: tuple[float, ...]
     best: int
     gold: int | None = None
     notes: tuple[str, ...] = ()
+    option: int = 0
 
 
 def explain(
-    bundle: Bundle, example, wanted: Callable[[str], bool] = lambda site: True
+    bundle: Bundle, example, wanted: Callable[[str], bool] = lambda site: True, option: int | None = None
 ) -> tuple[Prediction, AttentionTrace]:
     """The prediction for an example of the bundle's task, and a trace of the sites that are wanted.
 
+    option: of a task that chooses among texts, which of them is traced; by default the one that is chosen.
     Raises InputError in one line where the input cannot be read.
     """
     example.check()
-    roles = bundle.task.roles([example], bundle.tokenizer, bundle.config.max_tokens)[0]
-    batch = collate([roles], bundle.tokenizer)
+    options = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0]
+    if option is not None and not 0 <= option < len(options):
+        raise InputError(f"There is no option {option + 1}: there are {len(options)}.")
     started = time.perf_counter()
+    if len(options) > 1:
+        (found,) = probabilities([bundle], [example])[0]
+        option = _best(found) if option is None else option
+    roles = options[option or 0]
     with recording(wanted) as record:
-        probabilities = bundle.logits(batch).softmax(-1)[0].tolist()
+        outputs = bundle.logits(collate([roles], bundle.tokenizer))
+    if len(options) == 1:
+        (found,) = answers.probabilities(outputs, [1])
     seconds = time.perf_counter() - started
     prediction = Prediction(
-        labels=bundle.task.LABELS,
-        probabilities=tuple(probabilities),
-        best=max(range(len(probabilities)), key=probabilities.__getitem__),
+        labels=bundle.task.labels(example),
+        probabilities=tuple(found),
+        best=_best(found),
         gold=example.label,
         notes=roles.notes,
+        option=option or 0,
     )
     model = bundle.config.model
     meta = {
@@ -58,29 +73,45 @@ def explain(
         "device": bundle.device,
         "seconds": seconds,
     }
-    return prediction, AttentionTrace(sites(record, roles), bundle.task.texts(example), meta)
+    texts = bundle.task.texts(example, prediction.option)
+    if len(options) > 1:
+        meta["option"] = prediction.option
+    return prediction, AttentionTrace(sites(record, roles, texts), texts, meta)
 
 
-def sites(record: Record, roles: Roles) -> dict[str, xr.DataArray]:
-    """The recorded tensors of the first example as labelled arrays."""
+def _best(probabilities: list[float]) -> int:
+    return max(range(len(probabilities)), key=probabilities.__getitem__)
+
+
+def sites(record: Record, roles: Roles, texts: Mapping[str, str]) -> dict[str, xr.DataArray]:
+    """The recorded tensors of the first row as labelled arrays; `texts` by the names that tokens carry."""
     found = {}
     for site, tapped in record.sites.items():
         query, key = (roles.query, roles.key) if "a_over_b" in site else (roles.key, roles.query)
         coords: dict = {}
         for axis, role in (("query", query), ("key", key), ("context", roles.context)):
             if axis in tapped.axes:
-                coords.update(coordinates(axis, role))
+                coords.update(coordinates(axis, role, texts))
         attrs = {"quantity": tapped.quantity, "sums_over": ",".join(tapped.sums_over)}
         found[site] = xr.DataArray(tapped.tensor[0].float().cpu().numpy(), coords, tapped.axes, attrs=attrs)
     return found
 
 
-def coordinates(axis: str, role: Role) -> dict:
-    """The coords of one axis; see `axes.COORDINATES`."""
+def coordinates(axis: str, role: Role, texts: Mapping[str, str]) -> dict:
+    """The coords of one axis; see `axes.COORDINATES`.  `texts`: the example's, by the names that tokens carry."""
+    runs = role.runs
+    first, last = [start for start, _ in runs], [end - 1 for _, end in runs]
+    starts, ends = [role.spans[i][0] for i in first], [role.spans[i][1] for i in last]
+    tokens = [
+        role.strings[i] if i == j else texts[role.texts[i]][start:end]
+        for i, j, start, end in zip(first, last, starts, ends)
+    ]
     return {
-        f"{axis}_token": (axis, list(role.strings)),
-        f"{axis}_text": (axis, list(role.texts)),
-        f"{axis}_start": (axis, [start for start, _ in role.spans]),
-        f"{axis}_end": (axis, [end for _, end in role.spans]),
-        f"{axis}_special": (axis, [int(flag) for flag in role.special]),
+        f"{axis}_token": (axis, tokens),
+        f"{axis}_text": (axis, [role.texts[i] for i in first]),
+        f"{axis}_start": (axis, starts),
+        f"{axis}_end": (axis, ends),
+        f"{axis}_special": (axis, [int(role.special[i]) for i in first]),
+        f"{axis}_segment": (axis, [role.segments[i] for i in first]),
+        f"{axis}_tokens": (axis, [end - start for start, end in runs]),
     }

@@ -14,8 +14,9 @@ from typing import Any
 from triattn_core.shelf import Card, encoders
 
 # What a model is judged by: the first of these that its metrics.json has, with the words for it.
-METRICS = {"accuracy": "accuracy", "R10@1": "R10@1", "f1": "F1", "em": "exact match"}
-TASKS = {"pairs": "Sentence pairs"}
+METRICS = {"f1": "F1", "em": "exact match", "accuracy_middle": "middle school", "accuracy_high": "high school"}
+BASELINES = {"majority": "largest class", "chance": "chance"}  # what a model without eyes would reach
+TASKS = {"pairs": "Sentence pairs", "dialogue": "Dialogue", "reading": "Reading"}
 LANGUAGES = {"en": "English", "zh": "Chinese"}
 SIMILARITIES = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them
 SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC"}
@@ -75,8 +76,18 @@ def data(card: Card) -> str:
 
 def metric(card: Card) -> str:
     """Name of the metric that stands for this model, empty where nothing was measured."""
-    measured = (name for name in METRICS if any(value(card, split, name) is not None for split in ("test", "dev")))
-    return next(measured, "")
+    told = (card.metrics.get(split) for split in ("test", "dev"))
+    return next((next(iter(metrics(one)), "") for one in told if isinstance(one, Mapping)), "")
+
+
+def metric_name(card: Card) -> str:
+    """The same in words."""
+    return METRICS.get(metric(card), metric(card))
+
+
+def metrics(told: Mapping) -> dict[str, float]:
+    """The metrics in what metrics.json holds of a split, in per cent; the first stands for the model."""
+    return {name: one for name, one in told.items() if name not in (*BASELINES, "n") and isinstance(one, float | int)}
 
 
 def value(card: Card, split: str, name: str) -> float | None:

@@ -114,7 +114,7 @@ def head(card: Card) -> str:
     """HTML: name, what it is, and the number that stands for it."""
     colour = style.colour(records.model(card, "mechanism"))
     split = card.metrics.get("test") or {}
-    name = records.METRICS.get(records.metric(card), "")
+    name = records.metric_name(card)
     aside = f"test {name}<br><span class='t-muted'>{split.get('n', 0):,} rows of {escape(records.data(card))}</span>"
     number = f'<div class="t-big"><b>{percent(records.score(card))}</b><span>{aside}</span></div>' if name else ""
     return (
@@ -130,7 +130,7 @@ def measured(card: Card) -> str:
     epochs = f"{told['epochs']} epoch{'s' * (told['epochs'] > 1)}" if told.get("epochs") else ""
     majority = records.value(card, "test", "majority") or told.get("majority")
     rows = [
-        (f"dev {records.METRICS.get(records.metric(card), '')}", percent(records.score(card, "dev"))),
+        (f"dev {records.metric_name(card)}", percent(records.score(card, "dev"))),
         ("F1 on test", percent(records.value(card, "test", "f1"))),
         ("majority class on test", percent(majority)),
         ("test over seeds", spread(card) or ""),
@@ -231,7 +231,7 @@ def footnote(rows: Sequence[Card], shelf: Sequence[Card]) -> str:
     """HTML: how to read the table."""
     shared = {records.encoder(card) for card in rows} - {None}
     size = sum(sum(records.files(folder).values()) for folder in shared)
-    metrics = sorted({records.METRICS[records.metric(card)] for card in rows if records.metric(card)})
+    metrics = sorted({records.metric_name(card) for card in rows if records.metric(card)})
     text = f"{len(rows)} of {len(shelf)}. Best on dev first; a click on a heading sorts. "
     text += f"MB: without the shared encoder ({megabytes(size)}). " if size else ""
     text += f"Dev and test: {', '.join(metrics)} in per cent." if metrics else ""

@@ -139,7 +139,7 @@ def panel(found: models.Explained, direction: str, layer: int, head: int | None,
     head = None if head is None else min(head, heads - 1)
     drawn, weights = (compare.two_way(trace.site(site + kind), head) for kind in (quantity, "weight"))
     right = None if said.gold is None else said.best == said.gold
-    score, metric = records.score(card), records.METRICS.get(records.metric(card), "")
+    score, metric = records.score(card), records.metric_name(card)
     measured = "" if score is None else f"{records.data(card)} test {metric} {score:.1f} %"
     kind, similarity = records.model(card, "mechanism"), records.model(card, "similarity")
     numbers = (compare.entropy(weights), compare.rank(weights))

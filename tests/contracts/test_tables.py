@@ -33,8 +33,8 @@ def sequences() -> list[States]:
     vectors = [torch.randn(4, size, HIDDEN, generator=draw) for size in (N, I, J)]
     keeps = [torch.ones(4, size, dtype=torch.bool) for size in (N, I, J)]
     keeps[0][1, 3:] = keeps[1][1, 4:] = keeps[2][1, 9:] = keeps[2][2] = keeps[1][3] = False
-    places = [torch.stack([torch.randperm(9, generator=draw)[:size] for _ in range(4)]) for size in (N, I)]
-    return [States(vector, keep, place) for vector, keep, place in zip(vectors, keeps, [*places, None])]
+    owns = [torch.randn(4, size, HIDDEN, generator=draw) for size in (N, I)]
+    return [States(vector, keep, own) for vector, keep, own in zip(vectors, keeps, [*owns, None])]
 
 
 @torch.no_grad()
@@ -66,7 +66,10 @@ def test_what_is_masked_cannot_matter(combination):
     module = build(combination)
     query, key, context = sequences()
     plain = module(query, key, context, "here")
-    loud = [replace(one, vectors=torch.where(one.keep[..., None], one.vectors, 1e3)) for one in (query, key, context)]
+    loud = [
+        replace(one, **{name: torch.where(one.keep[..., None], getattr(one, name), 1e3) for name in names})
+        for one, names in ((query, ("vectors", "own")), (key, ("vectors", "own")), (context, ("vectors",)))
+    ]
     found = module(query, *loud[1:], "here")
     torch.testing.assert_close(found[query.keep], plain[query.keep], rtol=0, atol=1e-6)
     # A padded query does not disturb the others.
@@ -80,9 +83,8 @@ def test_padding_cannot_matter(combination):
     query, key, context = sequences()
     together = module(query, key, context, "here")[1, :3]
     alone = module(
-        States(query.vectors[1:2, :3], query.keep[1:2, :3], query.positions[1:2, :3]),
-        States(key.vectors[1:2, :4], key.keep[1:2, :4], key.positions[1:2, :4]),
-        # Positions may point past the real tokens here; they are padding there and add nothing.
+        States(query.vectors[1:2, :3], query.keep[1:2, :3], query.own[1:2, :3]),
+        States(key.vectors[1:2, :4], key.keep[1:2, :4], key.own[1:2, :4]),
         States(context.vectors[1:2], context.keep[1:2]),
         "here",
     )[0]

@@ -19,11 +19,11 @@ Weights = dict[str, Array]
 
 @dataclass
 class Sequence:
-    """Vectors [n, h], which of them are real [n], and each one's place in the context [n]."""
+    """Vectors [n, h], which of them are real [n], and each one's own context vector [n, h]."""
 
     vectors: Array
     keep: Array
-    places: Array | None = None
+    own: Array | None = None
 
 
 def forward(
@@ -31,13 +31,15 @@ def forward(
 ) -> Array:
     """Logits [labels]."""
     for layer in range(layers):
-        own = below(W, f"layers.{layer}.")
-        over_b = attend(a, b, context, below(own, "attention."), mechanism, heads)
-        over_a = attend(b, a, context, below(own, "attention."), mechanism, heads)
-        a = Sequence(joined(a.vectors, over_b, own), a.keep, a.places)
-        b = Sequence(joined(b.vectors, over_a, own), b.keep, b.places)
+        here = below(W, f"layers.{layer}.")
+        over_b = attend(a, b, context, below(here, "attention."), mechanism, heads)
+        over_a = attend(b, a, context, below(here, "attention."), mechanism, heads)
+        a = Sequence(joined(a.vectors, over_b, here), a.keep, a.own)
+        b = Sequence(joined(b.vectors, over_a, here), b.keep, b.own)
         if mechanism != "bi" and layer < layers - 1:
-            context = Sequence(gelu(linear(context.vectors, below(own, "context."))), context.keep)
+            # Each context vector by itself, so that a token's own one is moved on as all are.
+            a, b = (Sequence(x.vectors, x.keep, gelu(linear(x.own, below(here, "context.")))) for x in (a, b))
+            context = Sequence(gelu(linear(context.vectors, below(here, "context."))), context.keep)
     left, right = mean(a), mean(b)
     together = np.concatenate([left, right, np.abs(left - right), pooled])
     return W["predict.weight"] @ together + W["predict.bias"]
@@ -47,7 +49,7 @@ def attend(query: Sequence, key: Sequence, context: Sequence, W: Weights, mechan
     """All heads side by side: [N, h]."""
     x, y = query.vectors, key.vectors
     if mechanism == "cbi":
-        x, y = x + own_context(query, context), y + own_context(key, context)
+        x, y = x + query.own, y + key.own
     q, k, v = linear(x, below(W, "query.")), linear(y, below(W, "key.")), linear(y, below(W, "value."))
     c = linear(context.vectors, below(W, "context.")) if mechanism == "tri" else None
     D = q.shape[1] // heads
@@ -68,15 +70,6 @@ def one_head(q: Array, k: Array, v: Array, c: Array | None, m: Weights, keep_key
         return loops.tadd(x, y, z, m["W"], m["U"], m["H"], m["p"])
 
     return loops.tri_attention(three, loops.additive_value, q, k, v, c, c, keep_key, keep_context)[2]
-
-
-def own_context(of: Sequence, context: Sequence) -> Array:
-    """The context vector at each token's place; nothing where that place is not real."""
-    found = np.zeros_like(of.vectors)
-    for token, place in enumerate(of.places):
-        if context.keep[place]:
-            found[token] = context.vectors[place]
-    return found
 
 
 def joined(old: Array, attended: Array, W: Weights) -> Array:

@@ -10,6 +10,7 @@ import tokenizers
 from triattn_core.errors import InputError
 from triattn_core.shelf import encoders
 from triattn_core.tasks import pairs
+from triattn_core.text.roles import Limits
 from triattn_core.text.tokenizer import LONGEST, SEEN, SPECIAL, Tokenizer, whole
 
 PATH = encoders() / "characters-zh" / "tokenizer.json"
@@ -49,11 +50,11 @@ def shown(tokenizer: Tokenizer, text: str, limit: int = 64) -> list[str]:
 
 
 def notes(tokenizer: Tokenizer, a: str, b: str = "看") -> tuple[str, ...]:
-    return pairs.roles([pairs.Example(a, b)], tokenizer, 64)[0].notes
+    return pairs.roles([pairs.Example(a, b)], tokenizer, Limits(64))[0][0].notes
 
 
 def test_the_papers_case_is_known_character_by_character(tokenizer) -> None:
-    (roles,) = pairs.roles([pairs.Example(*PAPER)], tokenizer, 64)
+    ((roles,),) = pairs.roles([pairs.Example(*PAPER)], tokenizer, Limits(64))
     assert roles.query.strings == tuple(PAPER[0]) and roles.key.strings == tuple(PAPER[1])
     assert roles.notes == ()
     assert tokenizer.special["unk"] not in roles.context.ids
@@ -63,7 +64,7 @@ def test_the_papers_case_is_known_character_by_character(tokenizer) -> None:
 @pytest.mark.parametrize("language", ["zh"])
 def test_all_examples_can_be_read(tokenizer, language: str) -> None:
     for example in pairs.examples(language):
-        assert pairs.roles([example], tokenizer, 64)[0].notes == (), example.id
+        assert pairs.roles([example], tokenizer, Limits(64))[0][0].notes == (), example.id
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -141,7 +142,7 @@ def test_a_tower_of_accents_is_shown_in_part(tokenizer) -> None:
 
 
 def test_only_punctuation_is_read(tokenizer) -> None:
-    (roles,) = pairs.roles([pairs.Example("？？？", "……。")], tokenizer, 64)
+    ((roles,),) = pairs.roles([pairs.Example("？？？", "……。")], tokenizer, Limits(64))
     assert len(roles.query) == 3 and len(roles.key) >= 3
     assert "".join(roles.query.strings) == "？？？"
 
@@ -161,4 +162,4 @@ def test_what_is_typed_as_a_special_token_is_text(tokenizer) -> None:
 
 def test_nothing_to_read_is_refused(tokenizer) -> None:
     with pytest.raises(InputError, match="Sentence A has no character that the model can read"):
-        pairs.roles([pairs.Example("\u200b\u3000", "看")], tokenizer, 64)
+        pairs.roles([pairs.Example("\u200b\u3000", "看")], tokenizer, Limits(64))

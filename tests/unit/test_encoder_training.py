@@ -20,7 +20,7 @@ from tests.tiny import HEADS, HIDDEN, WORDS, make_encoder, mark
 from triattn_core.errors import ConfigError
 from triattn_core.models.encoders import load_encoder
 from triattn_core.text.tokenizer import Tokenizer
-from triattn_core.training import encoder, loop
+from triattn_core.training import encoder, encoder_rows, loop
 
 MASK, RATE = 0.2, 1e-2
 
@@ -127,7 +127,7 @@ def test_the_asked_share_of_ordinary_tokens_is_hidden(tokenizer, share):
     ordinary = ~torch.isin(ids, torch.tensor(list(tokenizer.special.values())))
     assert 0.8 < ordinary.float().mean() < 0.9
     before = ids.clone()
-    shown, hidden = encoder.mask(ids, tokenizer, share)
+    shown, hidden = encoder_rows.mask(ids, tokenizer, share)
     assert torch.equal(ids, before)  # the loss reads what was hidden from them
     assert not hidden[~ordinary].any()
     assert torch.equal(shown[~hidden], ids[~hidden])
@@ -137,7 +137,7 @@ def test_the_asked_share_of_ordinary_tokens_is_hidden(tokenizer, share):
 def test_hidden_tokens_are_mostly_mask_and_sometimes_another_or_themselves(tokenizer):
     torch.manual_seed(2)
     ids = torch.randint(len(tokenizer), (400, 100))
-    shown, hidden = encoder.mask(ids, tokenizer, 0.5)
+    shown, hidden = encoder_rows.mask(ids, tokenizer, 0.5)
     masked = (shown == tokenizer.special["mask"])[hidden].float().mean()
     same = (shown == ids)[hidden].float().mean()
     lucky = 0.1 / len(tokenizer)  # a random token may be [MASK], or the hidden one
@@ -150,11 +150,11 @@ def test_hidden_tokens_are_mostly_mask_and_sometimes_another_or_themselves(token
 # --- what is mined ---
 
 
-def read(world: Path, name: str, tokenizer: Tokenizer) -> list[encoder.Pair]:
-    return encoder.read_pairs([world / "data" / "small" / f"{name}.jsonl"], tokenizer, 16)
+def read(world: Path, name: str, tokenizer: Tokenizer) -> list[encoder_rows.Pair]:
+    return encoder_rows.read_pairs([world / "data" / "small" / f"{name}.jsonl"], tokenizer, 16)
 
 
-def mined(world: Path, tokenizer: Tokenizer, seed: int = 1) -> list[encoder.Pair]:
+def mined(world: Path, tokenizer: Tokenizer, seed: int = 1) -> list[encoder_rows.Pair]:
     """What the first stage mines."""
     bert = BertForPreTraining.from_pretrained(world / "start").bert
     return encoder.mined(read(world, "positives", tokenizer), read(world, "train", tokenizer), bert, tokenizer, seed)
@@ -216,9 +216,9 @@ def test_a_run_has_its_stages_and_says_so(world, whole, tokenizer):
 def test_both_objectives_are_learned_and_every_tensor_moves(world, whole, tokenizer):
     module = encoder.PostTraining(BertForPreTraining.from_pretrained(world / "start")).eval()
     before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
-    ids, types, keep, labels = encoder.collate(read(world, "train", tokenizer), tokenizer)
+    ids, types, keep, labels = encoder_rows.collate(read(world, "train", tokenizer), tokenizer)
     torch.manual_seed(3)
-    shown, hidden = encoder.mask(ids, tokenizer, MASK)
+    shown, hidden = encoder_rows.mask(ids, tokenizer, MASK)
     losses = []
     for _ in range(2):
         with torch.no_grad():
@@ -227,7 +227,7 @@ def test_both_objectives_are_learned_and_every_tensor_moves(world, whole, tokeni
         module.load_state_dict(weights(whole[0]), strict=False)
     assert losses[1][0] < 0.8 * losses[0][0]
     assert losses[1][1] < 0.6 * losses[0][1]
-    assert encoder.accuracy(module, read(world, "dev", tokenizer), tokenizer) > 0.8
+    assert encoder.accuracy(module, [[row] for row in read(world, "dev", tokenizer)], tokenizer) > 0.8
     for name, tensor in weights(whole[0]).items():
         assert tensor.isfinite().all()
         assert not torch.equal(tensor, before[name]), name

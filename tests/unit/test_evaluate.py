@@ -16,7 +16,7 @@ from triattn_core.__main__ import main
 from triattn_core.analysis.significance import on_rows
 from triattn_core.checkpoint import Bundle, load
 from triattn_core.errors import ConfigError, DataError
-from triattn_core.evaluate import answers, evaluate, predictions
+from triattn_core.evaluate import evaluate, predictions, verdicts
 from triattn_core.explain import explain
 from triattn_core.tasks import pairs
 
@@ -106,16 +106,17 @@ def test_a_window_is_held_and_no_more(bundles, monkeypatch):
 
 def test_metrics_of_each_over_the_rows_that_have_a_label(bundles, examples):
     unjudged = [pairs.Example("who", "what"), *examples, pairs.Example("red", "car")]
-    gold, answered = answers(bundles, iter(unjudged))
-    assert gold == [example.label for example in examples]
+    judged = verdicts(bundles, iter(unjudged))
+    gold = [example.label for example in examples]
     told = list(predictions(bundles, examples))
     for number, (bundle, found) in enumerate(zip(bundles, evaluate(bundles, unjudged))):
-        assert answered[number] == [int(one[number][1] > one[number][0]) for _, one in told]
-        right = sum(g == a for g, a in zip(gold, answered[number]))
+        answered = [int(one[number][1] > one[number][0]) for _, one in told]
+        assert judged[number] == [(g == a, g, a) for g, a in zip(gold, answered)]
+        right = sum(g == a for g, a in zip(gold, answered))
         assert found["task"] == "pairs" and found["n"] == 75
         assert found["metrics"]["accuracy"] == pytest.approx(100 * right / 75, abs=0.005)
         assert evaluate([bundle], unjudged) == [found]
-    assert len({tuple(one) for one in answered}) > 1
+    assert len({tuple(one) for one in judged}) > 1
 
 
 def test_each_row_is_said(bundles, examples):
@@ -166,8 +167,9 @@ def test_the_command_line_compares_several(world, bundles, capsys, read):
         assert main(["evaluate", one.pop("name"), data, "--json"]) == 0
         assert json.loads(capsys.readouterr().out) == one
     by = dict(zip(NAMES, bundles))
-    gold, answered = answers([by["bi"], by["tri"], by["cbi"]], pairs.read(Path(data)))
-    assert found["differences"] == [vars(one) for one in on_rows(["bi", "tri", "cbi"], gold, answered)]
+    judged = verdicts([by["bi"], by["tri"], by["cbi"]], pairs.read(Path(data)))
+    right = [[right for right, *_ in one] for one in judged]
+    assert found["differences"] == [vars(one) for one in on_rows(["bi", "tri", "cbi"], right)]
     assert any(one["only_a"] != one["only_b"] for one in found["differences"])
 
 

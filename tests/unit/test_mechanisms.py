@@ -45,11 +45,12 @@ def sequences(seed: int = 0, dtype: torch.dtype = torch.float64) -> tuple[States
     vectors = [torch.randn(3, size, HIDDEN, generator=draw, dtype=dtype) for size in (N, I, J)]
     keeps = [torch.ones(3, size, dtype=torch.bool) for size in (N, I, J)]
     keeps[0][1, 3:] = keeps[1][1, 7:] = keeps[2][1, 10:] = keeps[2][2] = False
-    places = [torch.stack([torch.randperm(10, generator=draw)[:size] for _ in range(3)]) for size in (N, 10)]
-    places[1] = torch.nn.functional.pad(places[1], (0, I - 10))
+    owns = [torch.randn(3, size, HIDDEN, generator=draw, dtype=dtype) for size in (N, I)]
+    for own in owns:
+        own[2] = 0
     return (
-        States(vectors[0], keeps[0], places[0]),
-        States(vectors[1], keeps[1], places[1]),
+        States(vectors[0], keeps[0], owns[0]),
+        States(vectors[1], keeps[1], owns[1]),
         States(vectors[2], keeps[2]),
     )
 
@@ -66,15 +67,6 @@ def project(linear: torch.nn.Linear, vectors: torch.Tensor, head: int, bias: boo
     return np.array([W[rows] @ x + (b[rows] if bias else 0) for x in vectors.numpy()])
 
 
-def own_context(context: States, of: States, row: int) -> torch.Tensor:
-    """The context vector at each token's own place; nothing where that place is not real."""
-    found = torch.zeros_like(of.vectors[row])
-    for token, place in enumerate(of.positions[row].tolist()):
-        if context.keep[row, place]:
-            found[token] = context.vectors[row, place]
-    return found
-
-
 def expected(module, name, similarity, value, query, key, context, row, head):
     """Relevance, weights and output of one example and one head."""
     q, k, v = (
@@ -87,7 +79,7 @@ def expected(module, name, similarity, value, query, key, context, row, head):
         return oracle.bi_attention(TWO[similarity](weights), q, k, v, keep)
     if name == "cbi":
         at_query, at_key, at_value = (
-            project(getattr(module, role), own_context(context, states, row), head, bias=False)
+            project(getattr(module, role), states.own[row], head, bias=False)
             for role, states in (("query", query), ("key", key), ("value", key))
         )
         return oracle.c_bi_attention(TWO[similarity](weights), q, k, v, at_query, at_key, at_value, keep)
@@ -179,21 +171,22 @@ def test_c_bi_without_context_is_bi(similarity):
     cbi, bi = (MECHANISMS[name](HIDDEN, HEADS, similarity).double() for name in ("cbi", "bi"))
     bi.load_state_dict(cbi.state_dict())
     query, key, context = sequences(5)
-    for none in (
-        States(context.vectors[:, :0], context.keep[:, :0]),
-        replace(context, keep=torch.zeros_like(context.keep)),
-    ):
-        torch.testing.assert_close(cbi(query, key, none, "here"), bi(query, key, none, "here"))
+    plain = bi(query, key, context, "here")
+    for none in (None, 0.0):
+        without = [replace(one, own=None if none is None else torch.zeros_like(one.own)) for one in (query, key)]
+        torch.testing.assert_close(cbi(*without, context, "here"), plain)
+    assert (cbi(query, key, context, "here") - plain)[:2].abs().max() > 0.01
 
 
 def test_context_matters():
     """What Bi leaves out, C-Bi and Tri take in: another context, another output."""
     query, key, context = sequences(6)
     other = replace(context, vectors=context.vectors.roll(1, -1))
+    others = [replace(one, own=one.own.roll(1, -1)) for one in (query, key)]
     for name, matters in (("bi", False), ("cbi", True), ("tri", True)):
         torch.manual_seed(7)
         module = MECHANISMS[name](HIDDEN, HEADS, "additive").double()
-        moved = (module(query, key, context, "here") - module(query, key, other, "here")).abs().amax((1, 2))
+        moved = (module(query, key, context, "here") - module(*others, other, "here")).abs().amax((1, 2))
         assert [bool(m > 1e-3) for m in moved] == [matters, matters, False]  # the third row has no context
 
 

@@ -50,8 +50,11 @@ def changed(at: str, value: object) -> dict:
     ("at", "value", "said"),
     [
         *((name, None, f"{name}: Field required") for name in GOOD if name != "kind"),
-        ("start.name", None, "start.name: Field required"),
-        ("start.had_seen", None, "start.had_seen: Field required"),
+        ("start.name", None, "a start has a name"),
+        ("start.had_seen", None, "a start has a name, and what it had seen"),
+        ("start", {"encoder": "minilm-en"}, "with the digest of its tensors"),
+        ("task", "dialog", "task: "),
+        ("train_layers", 0, "train_layers: "),
         ("start.vocabulary", None, "has both config and vocabulary"),
         ("start", {"name": "w", "had_seen": []}, "weights are named by package or path, and sha256"),
         ("stages", [], "stages: "),

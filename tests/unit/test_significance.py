@@ -28,13 +28,11 @@ def closed(values: list[float]) -> list[float]:
     return [max(min(1.0, len(some) * min(values[j] for j in some)) for some in sets if i in some) for i in every]
 
 
-def rows(both: int, only_a: int, only_b: int, neither: int, seed: int = 1) -> tuple[list[int], list[list[int]]]:
-    """Gold labels and answers of two with so many rows right, in random order."""
+def rows(both: int, only_a: int, only_b: int, neither: int, seed: int = 1) -> list[list[bool]]:
+    """What two have right of so many rows, in random order."""
     right = np.repeat([[1, 1], [1, 0], [0, 1], [0, 0]], [both, only_a, only_b, neither], axis=0)
-    rng = np.random.default_rng(seed)
-    rng.shuffle(right)
-    gold = rng.integers(2, size=len(right))
-    return gold.tolist(), np.where(right == 1, gold[:, None], 1 - gold[:, None]).T.tolist()
+    np.random.default_rng(seed).shuffle(right)
+    return right.T.astype(bool).tolist()
 
 
 @pytest.mark.parametrize(
@@ -42,27 +40,25 @@ def rows(both: int, only_a: int, only_b: int, neither: int, seed: int = 1) -> tu
 )
 @pytest.mark.parametrize(("both", "neither"), [(11, 5), (0, 1)])
 def test_mcnemar_counts_the_rows_that_one_alone_has_right(only_a, only_b, both, neither):
-    gold, answered = rows(both, only_a, only_b, neither)
-    (found,) = on_rows(["a", "b"], gold, answered)
+    right = rows(both, only_a, only_b, neither)
+    (found,) = on_rows(["a", "b"], right)
     assert (found.a, found.b, found.only_a, found.only_b) == ("a", "b", only_a, only_b)
     assert found.p == found.adjusted == pytest.approx(coin(only_b, only_a + only_b), rel=1e-9)
-    right = [mean(g == answer for g, answer in zip(gold, answers)) for answers in answered]
-    assert found.gain == pytest.approx(100 * (right[1] - right[0]))
+    assert found.gain == pytest.approx(100 * (mean(right[1]) - mean(right[0])))
 
 
 def test_rows_that_both_have_right_say_nothing():
-    few, many = (on_rows("ab", *rows(both, 4, 15, 3))[0] for both in (0, 5000))
+    few, many = (on_rows("ab", rows(both, 4, 15, 3))[0] for both in (0, 5000))
     assert few.p == many.p < 0.05
     assert few.gain > 100 * many.gain > 0
 
 
 def test_every_two_are_asked_and_the_more_are_asked_the_less_is_proved():
-    gold, (a, b) = rows(40, 5, 20, 10)
-    names, answers = ["a", "b", "c"], [a, b, rows(40, 5, 20, 10, seed=2)[1][0]]
-    found = on_rows(names, gold, answers)
+    a, b = rows(40, 5, 20, 10)
+    found = on_rows("abc", [a, b, rows(40, 5, 20, 10, seed=2)[0]])
     assert [(one.a, one.b) for one in found] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert [one.adjusted for one in found] == pytest.approx(closed([one.p for one in found]))
-    alone = on_rows("ab", gold, [a, b])[0]
+    alone = on_rows("ab", [a, b])[0]
     assert found[0].p == alone.p == alone.adjusted < found[0].adjusted
 
 
@@ -71,8 +67,7 @@ def test_chance_passes_for_a_difference_no_more_often_than_it_says():
     rng = np.random.default_rng(5)
     found = []
     for _ in range(400):
-        gold, a, b = rng.integers(2, size=(3, 200)).tolist()
-        found.append(on_rows("ab", gold, [a, b]))
+        found.append(on_rows("ab", rng.integers(2, size=(2, 200)).astype(bool).tolist()))
     assert 0 < sum(one.p < 0.05 for (one,) in found) < 32
     assert 0.3 < mean(one.gain > 0 for (one,) in found) < 0.7
 

@@ -17,8 +17,9 @@ from triattn_core.__main__ import main
 from triattn_core.errors import ConfigError
 from triattn_core.models.encoders import load_encoder
 from triattn_core.tasks import pairs
+from triattn_core.text.roles import Limits
 from triattn_core.text.tokenizer import SPECIAL, Tokenizer
-from triattn_core.training import encoder
+from triattn_core.training import encoder, encoder_rows
 from triattn_core.training.card import encoder_card
 from triattn_core.training.start import start_folder, start_model
 
@@ -165,10 +166,10 @@ def test_the_encoder_that_was_made_is_loaded_and_reads_characters(made):
     loaded, tokenizer = load_encoder("characters", "cpu", expected=metrics["digest"])
     assert loaded.hidden == SIZES["hidden_size"] and loaded.joint.config.num_hidden_layers == 3
     assert loaded.joint.embeddings.word_embeddings.num_embeddings == len(tokenizer)
-    (roles,) = pairs.roles([pairs.Example("看Ａ驫", "电 影")], tokenizer, 16)
+    ((roles,),) = pairs.roles([pairs.Example("看Ａ驫", "电 影")], tokenizer, Limits(16))
     assert roles.query.strings == ("看", "Ａ", "驫") and roles.key.strings == ("电", "影")
     assert roles.notes == ("Sentence A: the model does not know 驫.",)
-    (roles,) = pairs.roles([pairs.Example("看电", "影看")], tokenizer, 16)
+    ((roles,),) = pairs.roles([pairs.Example("看电", "影看")], tokenizer, Limits(16))
     assert roles.context.types == (0, 2, 0, 0, 1, 3, 1)
     stored = load_file(made / "model.safetensors")
     assert not any(name.startswith(("cls", "bert.")) for name in stored)
@@ -232,16 +233,16 @@ def test_a_run_from_nothing_that_was_left_resumes_to_the_same_encoder(world, mad
 
 
 def test_a_share_of_the_pairs_is_turned_and_keeps_its_label():
-    rows = [encoder.Pair((number, 7), (number, 8, 9), number % 2) for number in range(2000)]
-    turned = [encoder.Pair(row.b, row.a, row.label) for row in rows]
-    assert encoder.swapped(rows, 0.0) == rows
-    assert encoder.swapped(rows, 1.0) == turned
+    rows = [encoder_rows.Pair((number, 7), (number, 8, 9), number % 2) for number in range(2000)]
+    turned = [encoder_rows.Pair(row.b, row.a, row.label) for row in rows]
+    assert encoder_rows.swapped(rows, 0.0) == rows
+    assert encoder_rows.swapped(rows, 1.0) == turned
     torch.manual_seed(1)
-    found = encoder.swapped(rows, 0.3)
+    found = encoder_rows.swapped(rows, 0.3)
     assert all(one in (row, other) for one, row, other in zip(found, rows, turned))
     assert abs(sum(one == other for one, other in zip(found, turned)) - 600) < 80
     torch.manual_seed(1)
-    assert encoder.swapped(rows, 0.3) == found
+    assert encoder_rows.swapped(rows, 0.3) == found
 
 
 @pytest.mark.parametrize(("share", "some"), [(None, {False}), (0.0, {False}), (0.5, {False, True}), (1.0, {True})])
@@ -253,7 +254,7 @@ def test_pairs_are_turned_in_training_as_the_recipe_says(world, made, tmp_path, 
     monkeypatch.setattr(encoder, "collate", lambda rows, *more: seen.extend(rows) or collate(rows, *more))
     next(encoder.post_train(recipe, world / "data", tmp_path / "run", False, Accelerator(cpu=True)))
     tokenizer = Tokenizer(tmp_path / "run.start" / "tokenizer.json")
-    whole = encoder.read_pairs([world / "data" / "zh" / "train.jsonl"], tokenizer, 16)
+    whole = encoder_rows.read_pairs([world / "data" / "zh" / "train.jsonl"], tokenizer, 16)
     order = {(row.a, row.b): row.label for row in whole}
     assert len(seen) == 8
     assert {(row.a, row.b) not in order for row in seen} == some

@@ -18,6 +18,7 @@ from triattn_core.models.encoder import Encoded
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.tan import Tan, TanConfig
 from triattn_core.tasks.pairs import Example, roles
+from triattn_core.text.roles import Limits
 
 HIDDEN, HEADS, N, I, J, ROWS = 14, 2, 3, 5, 11, 4
 
@@ -30,8 +31,8 @@ def encoded(seed: int = 0, rows: int = ROWS, dtype: torch.dtype = torch.float64)
     vectors = [torch.randn(rows, size, HIDDEN, generator=draw, dtype=dtype) for size in (N, I, J)]
     keep = [torch.ones(rows, size, dtype=torch.bool) for size in (N, I, J)]
     keep[0][1, 2:] = keep[1][1, 3:] = keep[2][1, 7:] = keep[2][2] = keep[0][3] = False
-    places = [torch.stack([torch.randperm(J, generator=draw)[:size] for _ in range(rows)]) for size in (N, I)]
-    states = [States(*one) for one in zip(vectors, keep, [*places, None])]
+    owns = [torch.randn(rows, size, HIDDEN, generator=draw, dtype=dtype) for size in (N, I)]
+    states = [States(*one) for one in zip(vectors, keep, [*owns, None])]
     return Encoded(*states, pooled=torch.randn(rows, HIDDEN, generator=draw, dtype=dtype))
 
 
@@ -47,12 +48,8 @@ def network(seed: int = 1, **config) -> Tan:
 def expected(tan: Tan, given: Encoded, row: int, mechanism: str) -> Tensor:
     weights = {name: tensor.numpy() for name, tensor in tan.state_dict().items()}
     sequences = [
-        oracle.Sequence(one.vectors[row].numpy(), one.keep[row].numpy(), places)
-        for one, places in (
-            (given.query, given.query.positions[row].numpy()),
-            (given.key, given.key.positions[row].numpy()),
-            (given.context, None),
-        )
+        oracle.Sequence(*(None if array is None else array[row].numpy() for array in (one.vectors, one.keep, one.own)))
+        for one in (given.query, given.key, given.context)
     ]
     pooled = given.pooled[row].numpy()
     return torch.tensor(oracle.forward(*sequences, pooled, weights, mechanism, len(tan.layers), HEADS))
@@ -132,7 +129,7 @@ def encodings(tmp_path_factory):
     folder = tmp_path_factory.mktemp("encoder") / "tiny"
     make_encoder(folder)
     encoder, tokenizer = load_encoder(str(folder), "cpu")
-    cut = roles(PAIRS, tokenizer, 16)
+    cut = [one for (one,) in roles(PAIRS, tokenizer, Limits(16))]
     with torch.no_grad():
         found = encoder(collate(cut, tokenizer))
     return BertModel.from_pretrained(folder).float().eval(), found, cut, tokenizer.special
@@ -169,10 +166,11 @@ def test_the_joint_sequence_is_the_last_layer_and_the_pooler(encodings, row):
     torch.testing.assert_close(found.pooled[row], out.pooler_output[0])
 
 
-def test_positions_point_at_the_same_tokens_in_the_joint_sequence(encodings):
+def test_own_context_is_the_state_of_the_same_token_in_the_joint_sequence(encodings):
+    """`[CLS] A [SEP] B [SEP]`: A begins at 1, B two places after A's end."""
     _, found, cut, _ = encodings
     for row, one in enumerate(cut):
-        for role, states in ((one.query, found.query), (one.key, found.key)):
-            places = states.positions[row, states.keep[row]].tolist()
-            assert [one.context.ids[place] for place in places] == list(role.ids)
-            assert not any(one.context.special[place] for place in places)
+        for states, first in ((found.query, 1), (found.key, len(one.query) + 2)):
+            size = int(states.keep[row].sum())
+            expected = found.context.vectors[row, first : first + size]
+            torch.testing.assert_close(states.own[row, :size], expected, rtol=0, atol=0)

@@ -133,7 +133,8 @@ def test_what_is_trained_on_here_is_measured_whole_there(small, measured):
 def test_rows_are_evened_and_dev_is_whole(small, measured, more):
     """Of the pairs alike in the share of common words none of the labels outweighs the other; see test_cues.py."""
     path = small / "data" / "small" / "train.jsonl"
-    words = [[set(getattr(one, name).replace("?", " ?").split()) for name in pairs.FIELDS] for one in pairs.read(path)]
+    texts = [pairs.texts(one).values() for one in pairs.read(path)]
+    words = [[set(text.replace("?", " ?").split()) for text in two] for two in texts]
     tenth = [min(int(10 * len(a & b) / len(a | b)), 9) for a, b in words]
     labels = [one.label for one in pairs.read(path)]
     kept, fewer = [], 0

@@ -13,6 +13,7 @@ from tokenizers.pre_tokenizers import BertPreTokenizer
 from triattn_core.errors import CheckpointError, InputError
 from triattn_core.shelf import encoders
 from triattn_core.tasks import pairs
+from triattn_core.text.roles import Limits
 from triattn_core.text.tokenizer import SPECIAL, Tokenizer
 
 WORDS = "the movie film watch can which browser browse ##r ##s not good bad cafe naive 10 000 . , ? ! ' - < > / ( )"
@@ -163,7 +164,7 @@ def test_a_tokenizer_file_that_is_none_is_refused(tmp_path, tokenizer_file):
 def test_roles_cut_from_the_joint_sequence(tokenizer):
     """Query and key stand in the context where their positions say, and point at their own sentence."""
     example = pairs.Example("The movie 😀 the", "浏览器 can")
-    (roles,) = pairs.roles([example], tokenizer, 64)
+    ((roles,),) = pairs.roles([example], tokenizer, Limits(64))
     texts = pairs.texts(example)
     context = roles.context
     assert [bool(flag) for flag in context.special].count(True) == 3
@@ -182,9 +183,9 @@ def test_roles_cut_from_the_joint_sequence(tokenizer):
 
 def test_roles_say_what_was_cut_and_what_is_unknown(tokenizer):
     long = pairs.Example("the movie " * 100, "ⴰⵣⵓⵍ the")
-    (roles,) = pairs.roles([long], tokenizer, 64)
+    ((roles,),) = pairs.roles([long], tokenizer, Limits(64))
     assert len(roles.query) == 64
     assert any(note.startswith("Sentence A is cut after 64 tokens") for note in roles.notes)
     assert any(note.startswith("Sentence B: the model does not know") for note in roles.notes)
     with pytest.raises(InputError, match="Sentence B has no character that the model can read"):
-        pairs.roles([pairs.Example("the", "\x00")], tokenizer, 64)
+        pairs.roles([pairs.Example("the", "\x00")], tokenizer, Limits(64))

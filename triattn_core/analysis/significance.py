@@ -25,14 +25,17 @@ class Difference:
     only_b: int | None = None
 
 
-def on_rows(names: Sequence[str], gold: Sequence[int], answered: Sequence[Sequence[int]]) -> list[Difference]:
-    """McNemar's exact test of every two on the rows that one of them alone has right (McNemar 1947)."""
-    right = [np.equal(gold, answer) for answer in answered]
+def on_rows(names: Sequence[str], right: Sequence[Sequence[bool]]) -> list[Difference]:
+    """McNemar's exact test of every two on the rows that one of them alone has right (McNemar 1947).
+
+    right: [names][rows], whether each row is answered rightly.
+    """
+    right = [np.asarray(one, bool) for one in right]
     found = []
     for i, j in combinations(range(len(names)), 2):
         only_a, only_b = int((right[i] & ~right[j]).sum()), int((right[j] & ~right[i]).sum())
         p = binomtest(only_b, only_a + only_b).pvalue if only_a + only_b else 1.0
-        found.append((names[i], names[j], 100 * (only_b - only_a) / len(gold), float(p), only_a, only_b))
+        found.append((names[i], names[j], 100 * (only_b - only_a) / len(right[i]), float(p), only_a, only_b))
     adjusted = holm([one[3] for one in found])
     return [Difference(a, b, gain, p, q, x, y) for (a, b, gain, p, x, y), q in zip(found, adjusted)]
 

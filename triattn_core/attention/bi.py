@@ -18,7 +18,7 @@ class BiAttention(nn.Module):
     `value` is taken for the sake of a common signature and has no effect: there is no context to mix in.
     """
 
-    uses_context = False
+    reads = ""  # of the context: nothing, "own" for each token its own vector, "context" for all of it
 
     def __init__(self, hidden: int, heads: int, similarity: str, value: str | None = None):
         super().__init__()

@@ -1,4 +1,4 @@
-"""What a mechanism is given: token states, which of them are real, and where they stand in the joint sequence."""
+"""What a mechanism is given: states of tokens or cells, which of them are real, and the context of each its own."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ class States:
 
     vectors: [B, n, h].
     keep: [B, n] bool, True = a real token.
-    positions: [B, n], the place of each token in the context sequence; None for the context itself.
+    own: [B, n, h], the context vector at each one's own place in the joint sequence, zeros where there is none; None
+        for the context itself, and where nobody reads it.
     """
 
     vectors: Tensor
     keep: Tensor
-    positions: Tensor | None = None
+    own: Tensor | None = None
 
 
 def split_heads(projected: Tensor, heads: int) -> Tensor:

@@ -20,7 +20,7 @@ AXES = ("head", "query", "key", "context")
 class TriAttention(nn.Module):
     """Multi-head three-way attention; `value` names the contextual value, by default the relevance's pairing."""
 
-    uses_context = True
+    reads = "context"
 
     def __init__(self, hidden: int, heads: int, similarity: str, value: str | None = None):
         super().__init__()

@@ -46,19 +46,38 @@ class Encoder(nn.Module):
         return self.joint.config.hidden_size
 
     def forward(self, batch: Batch) -> Encoded:
-        """States of a batch; `[CLS]` and `[SEP]` are neither query nor key, and are context."""
+        """States of a batch, of its cells where texts are filtered (Tri-Attention, section V-B).
+
+        `[CLS]` and `[SEP]` are neither query nor key, and are context.  A token's own context vector is gathered before
+        anything is averaged, and averaged in the same cells.
+        """
         context = batch.context
         out = self.joint(
             input_ids=context.ids, token_type_ids=context.types, attention_mask=context.keep.long()
         )
-        return Encoded(
-            query=States(self._alone(batch.query), batch.query.keep, batch.query.positions),
-            key=States(self._alone(batch.key), batch.key.keep, batch.key.positions),
-            context=States(out.last_hidden_state, context.keep),
-            pooled=out.pooler_output,
+        joined = out.last_hidden_state
+        query, key = (
+            filtered(States(self._alone(role), role.keep, own_context(joined, context.keep, role.positions)), role)
+            for role in (batch.query, batch.key)
         )
+        return Encoded(query, key, filtered(States(joined, context.keep), context), out.pooler_output)
 
     def _alone(self, role: RoleBatch) -> Tensor:
         real = torch.ones_like(role.alone)
         real[:, 2:] = role.keep.long()  # n real tokens between two special ones
         return self.alone(input_ids=role.alone, attention_mask=real).last_hidden_state[:, 1:-1]
+
+
+def own_context(context: Tensor, keep: Tensor, positions: Tensor) -> Tensor:
+    """The context vectors [B, n, h] at `positions` [B, n] of the joint sequence; zeros where none is real."""
+    found = context.gather(1, positions[..., None].expand(-1, -1, context.shape[-1]))
+    return torch.where(keep.gather(1, positions)[..., None], found, 0.0)
+
+
+def filtered(states: States, role: RoleBatch) -> States:
+    """The means of the cells; the tokens themselves where there are no cells."""
+    if role.average is None:
+        return states
+    average = role.average.to(states.vectors.dtype)
+    own = None if states.own is None else average @ states.own
+    return States(average @ states.vectors, average.any(-1), own)

@@ -14,7 +14,10 @@ from triattn_core.errors import CheckpointError
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.tensors import digest, read_tensors
 from triattn_core.shelf import WEIGHTS, encoders
+from triattn_core.text.rows import read_json
 from triattn_core.text.tokenizer import Tokenizer
+
+BASE = "base_encoder"  # in config.json: whose tensors stand where the folder has none of its own
 
 _loaded: WeakValueDictionary[tuple, Encoder] = WeakValueDictionary()
 _lock = Lock()
@@ -41,7 +44,7 @@ def load_encoder(name: str, device: str, expected: str | None = None) -> tuple[E
     Raises CheckpointError where its tensors are not those of the digest `expected`.
     """
     folder = encoder_folder(name)
-    tensors = read_tensors(folder / WEIGHTS)
+    tensors = encoder_tensors(folder)
     found = digest(tensors)
     if expected and found != expected:
         raise CheckpointError(
@@ -54,6 +57,12 @@ def load_encoder(name: str, device: str, expected: str | None = None) -> tuple[E
             encoder.digest = found
             _loaded[(found, device)] = encoder
     return encoder, Tokenizer(folder / "tokenizer.json", match=encoder.joint.config.type_vocab_size > 2)
+
+
+def encoder_tensors(folder: Path) -> dict[str, torch.Tensor]:
+    """The tensors of an encoder: its own, over those of the encoder that its config names as its base."""
+    own, config = read_tensors(folder / WEIGHTS), read_json(folder / "config.json")
+    return encoder_tensors(encoder_folder(config[BASE])) | own if config.get(BASE) else own
 
 
 def _build(folder: Path, tensors: dict[str, torch.Tensor]) -> Encoder:

@@ -4,6 +4,7 @@ prediction.  The filtering module is for long inputs; sentence matching skips it
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Literal
 
 import torch
@@ -59,27 +60,36 @@ class Interaction(nn.Module):
         kind = MECHANISMS[config.mechanism]
         self.attention = kind(hidden, config.heads, config.similarity, config.value)
         self.norm = nn.LayerNorm(hidden) if config.residual else None
-        self.context = nn.Linear(hidden, hidden) if kind.uses_context and not last else None
+        self.reads = kind.reads
+        self.context = nn.Linear(hidden, hidden) if kind.reads and not last else None
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(self, a: States, b: States, context: States, site: str) -> tuple[States, States, States]:
         """New states of a, b and the context."""
         new_a = self._joined(a, self.attention(a, b, context, f"{site}/a_over_b"))
         new_b = self._joined(b, self.attention(b, a, context, f"{site}/b_over_a"))
-        if self.context is not None:
-            context = States(self.dropout(gelu(self.context(context.vectors))), context.keep)
-        return new_a, new_b, context
+        if self.context is None:
+            return new_a, new_b, context
+        if self.reads == "own":
+            return self._moved(new_a), self._moved(new_b), context
+        return new_a, new_b, States(self._on(context.vectors), context.keep)
+
+    def _moved(self, states: States) -> States:
+        return replace(states, own=None if states.own is None else self._on(states.own))
+
+    def _on(self, context: Tensor) -> Tensor:
+        return self.dropout(gelu(self.context(context)))
 
     def _joined(self, states: States, attended: Tensor) -> States:
         if self.norm is not None:
             attended = self.norm(states.vectors + self.dropout(attended))
-        return States(attended, states.keep, states.positions)
+        return replace(states, vectors=attended)
 
 
 class Tan(nn.Module):
     """Interaction, aggregation and prediction over encoded sequences."""
 
-    def __init__(self, config: TanConfig, hidden: int, labels: int = 2):
+    def __init__(self, config: TanConfig, hidden: int, outputs: int = 2):
         super().__init__()
         if hidden % config.heads:
             raise ConfigError(f"{config.heads} heads do not share {hidden} features evenly: change heads")
@@ -88,10 +98,10 @@ class Tan(nn.Module):
         )
         self.dropout = nn.Dropout(config.dropout)
         self.pooled_dropout = config.pooled_dropout
-        self.predict = nn.Linear(4 * hidden, labels)
+        self.predict = nn.Linear(4 * hidden, outputs)
 
     def forward(self, encoded: Encoded) -> Tensor:
-        """Logits [B, labels] from `[a, b, |a - b|, pooled]`."""
+        """Logits [B, outputs] from `[a, b, |a - b|, pooled]`."""
         a, b, context = encoded.query, encoded.key, encoded.context
         for i, layer in enumerate(self.layers):
             a, b, context = layer(a, b, context, f"layer.{i}")

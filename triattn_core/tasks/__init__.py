@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from triattn_core.tasks import pairs
+from triattn_core.tasks import dialogue, pairs, reading
 
-TASKS = {pairs.NAME: pairs}
+TASKS = {task.NAME: task for task in (pairs, dialogue, reading)}

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from triattn_core.errors import DataError, InputError
-from triattn_core.text.roles import Roles, joint, tokens_notes
-from triattn_core.text.rows import read_json_lines
+from triattn_core.errors import InputError
+from triattn_core.text.roles import Limits, Part, Roles, joint, segment_ids, tokens_notes
+from triattn_core.text.rows import field, number, read_json_lines
 from triattn_core.text.tokenizer import Tokenizer
 
 NAME = "pairs"
-FIELDS = ("text_a", "text_b")
 LABELS = ("not a paraphrase", "paraphrase")
+OUTPUTS = len(LABELS)
 LANGUAGES = ("en", "zh")  # that have examples: a file each
 
 # Penn-Treebank spacing, as in the BiMPM copy of Quora's dev and test sets, back to natural text.
@@ -40,13 +41,8 @@ class Example:
     @classmethod
     def from_row(cls, row: dict, where: str = "input") -> Example:
         """An example from a row `{"text_a", "text_b", "label"?, "id"?}`. Raises DataError naming the field."""
-        for field in FIELDS:
-            if not isinstance(row.get(field), str):
-                raise DataError(f"{where}: field {field!r} must be text, got {row.get(field)!r:.40}")
-        label = row.get("label")
-        if label is not None and (type(label) is not int or label not in (0, 1)):
-            raise DataError(f"{where}: field 'label' must be 0 or 1, got {label!r:.40}")
-        return cls(row["text_a"], row["text_b"], label, str(row.get("id", "")))
+        text_a, text_b = field(row, "text_a", where), field(row, "text_b", where)
+        return cls(text_a, text_b, number(row, "label", where, 2), str(row.get("id", "")))
 
     def check(self) -> None:
         """Raises InputError where a sentence has no visible character."""
@@ -74,13 +70,13 @@ def read(path: Path, training: bool = False) -> Iterator[Example]:
         yield Example(natural(example.text_a), natural(example.text_b), example.label, example.id)
 
 
-def roles(batch: Sequence[Example], tokenizer: Tokenizer, limit: int) -> list[Roles]:
-    """Sentence A as query, B as key, `[CLS] A [SEP] B [SEP]` as context; at most `limit` tokens a sentence.
+def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Roles]]:
+    """Sentence A as query, B as key, `[CLS] A [SEP] B [SEP]` as context; at most `limits.tokens` a sentence.
 
     Raises InputError where a sentence has no token that can be read.
     """
-    left = tokenizer.encode([example.text_a for example in batch], limit)
-    right = tokenizer.encode([example.text_b for example in batch], limit)
+    left = tokenizer.encode([example.text_a for example in batch], limits.tokens)
+    right = tokenizer.encode([example.text_b for example in batch], limits.tokens)
     found = []
     for example, a, b in zip(batch, left, right):
         notes: list[str] = []
@@ -88,8 +84,13 @@ def roles(batch: Sequence[Example], tokenizer: Tokenizer, limit: int) -> list[Ro
             if not tokens:
                 raise InputError(f"Sentence {name} has no character that the model can read: type at least one word.")
             notes += tokens_notes(f"Sentence {name}", text, tokens, tokenizer)
-        context = joint((("a", example.text_a, a), ("b", example.text_b, b)), tokenizer)
-        found.append(Roles(context.take("a"), context.take("b"), context, tuple(notes)))
+        types_a, types_b = segment_ids(a.ids, b.ids, tokenizer)
+        parts = (
+            Part("a", example.text_a, a, "sentence A", 0, types_a),
+            Part("b", example.text_b, b, "sentence B", 1, types_b),
+        )
+        context = joint(parts, tokenizer)
+        found.append((Roles(context.take("a"), context.take("b"), context, tuple(notes)),))
     return found
 
 
@@ -103,20 +104,36 @@ def examples(language: str = "en") -> tuple[Example, ...]:
     return tuple(read(Path(__file__).with_name(f"pairs.{name}.jsonl")))
 
 
-def texts(example: Example) -> dict[str, str]:
+def texts(example: Example, option: int = 0) -> dict[str, str]:
     """The example's texts by the names that tokens carry."""
     return {"a": example.text_a, "b": example.text_b}
 
 
-def metrics(gold: Sequence[int], predicted: Sequence[int]) -> dict[str, float]:
+def labels(example: Example) -> tuple[str, ...]:
+    """What the probabilities belong to."""
+    return LABELS
+
+
+def verdict(example: Example, probabilities: Sequence[float]) -> tuple[bool, int, int]:
+    """Whether the example is answered rightly, its label, and the answer."""
+    answer = max(range(len(LABELS)), key=probabilities.__getitem__)
+    return answer == example.label, example.label, answer
+
+
+def metrics(verdicts: Sequence[tuple[bool, int, int]]) -> dict[str, float]:
     """Accuracy, and F1 of the label 1, each in per cent."""
-    pairs = list(zip(gold, predicted, strict=True))
-    hits = sum(g == p == 1 for g, p in pairs)
-    positive = sum(gold) + sum(predicted)
+    hits = sum(gold == answer == 1 for _, gold, answer in verdicts)
+    positive = sum(gold + answer for _, gold, answer in verdicts)
     return {
-        "accuracy": round(100 * sum(g == p for g, p in pairs) / len(pairs), 2),
+        "accuracy": round(100 * sum(right for right, *_ in verdicts) / len(verdicts), 2),
         "f1": round(100 * 2 * hits / positive, 2) if positive else 0.0,
     }
+
+
+def baseline(examples: Iterable[Example]) -> dict[str, float]:
+    """`majority`: the accuracy in per cent of always saying the larger class."""
+    labels = Counter(example.label for example in examples)
+    return {"majority": round(100 * max(labels.values()) / labels.total(), 2)}
 
 
 def row(example: Example) -> dict:

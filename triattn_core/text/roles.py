@@ -5,8 +5,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from itertools import chain
 
+from triattn_core.text.cells import Run, cells
 from triattn_core.text.tokenizer import LONGEST, Tokenizer, Tokens
 
 NAMED = 8  # unknown tokens that a note names
@@ -18,7 +21,9 @@ class Role:
 
     strings: the text each token stands for, as the reader wrote it; word pieces that go on begin with "##".
     texts, spans: the name of the source text and the character offsets into it; "" and (0, 0) for special tokens.
-    positions: the place of each token in the context.  types: BERT's segment ids, see `segments`.
+    positions: the place of each token in the context.  types: BERT's, see `segment_ids`.
+    segments: what of its text each token belongs to, such as "turn 3"; "" for special tokens.
+    cells: the runs of tokens that the model averages, of a long text; empty where each token is its own.
     """
 
     ids: tuple[int, ...]
@@ -28,15 +33,39 @@ class Role:
     special: tuple[bool, ...]
     positions: tuple[int, ...]
     types: tuple[int, ...]
+    segments: tuple[str, ...]
+    cells: tuple[Run, ...] = ()
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def take(self, text: str) -> Role:
-        """The tokens that come from one text."""
+        """The tokens that come from one text, each its own cell."""
         rows = [i for i, name in enumerate(self.texts) if name == text]
-        fields = (self.ids, self.strings, self.texts, self.spans, self.special, self.positions, self.types)
-        return Role(*(tuple(field[i] for i in rows) for field in fields))
+        columns = [getattr(self, field.name) for field in fields(self) if field.name != "cells"]
+        return Role(*(tuple(column[i] for i in rows) for column in columns))
+
+    def pooled(self, most: int) -> Role:
+        """The same tokens in at most `most` cells; each special token is one."""
+        alone = [i if special else None for i, special in enumerate(self.special)]
+        return replace(self, cells=cells(list(zip(alone, self.segments)), most))
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """What the model sees as one: its cells, or its tokens."""
+        return self.cells or tuple((i, i + 1) for i in range(len(self)))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much a model reads.
+
+    tokens: of a sentence of a pair; of the whole context of the other tasks.
+    cells: of query, key and context, where long texts are filtered.
+    """
+
+    tokens: int
+    cells: tuple[int, int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +78,48 @@ class Roles:
     notes: tuple[str, ...] = ()
 
 
-def segments(a: Sequence[int], b: Sequence[int], tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
+@dataclass(frozen=True)
+class Part:
+    """One text of a joint sequence.
+
+    segments: what each token belongs to, one name for all or one a token.  type: BERT's segment id of the text;
+    types: of each token, where they differ.
+    """
+
+    name: str
+    text: str
+    tokens: Tokens
+    segments: str | Sequence[str]
+    type: int = 0
+    types: Sequence[int] = ()
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @cached_property
+    def columns(self) -> tuple[Sequence, ...]:
+        """ids, strings, texts, spans, special, types, segments, with the [SEP] after them."""
+        tokens, text, size = self.tokens, self.text, len(self.tokens)
+        pieces = ["##" if string.startswith("##") else "" for string in tokens.strings]
+        shown = [piece + text[start:end] for piece, (start, end) in zip(pieces, tokens.spans)]
+        types = self.types or [self.type] * size
+        segments = [self.segments] * size if isinstance(self.segments, str) else self.segments
+        after = (None, "[SEP]", "", (0, 0), True, self.type, "")
+        columns = (tokens.ids, shown, [self.name] * size, tokens.spans, [False] * size, types, segments)
+        return tuple([*column, last] for column, last in zip(columns, after))
+
+
+def joint(parts: Iterable[Part], tokenizer: Tokenizer) -> Role:
+    """`[CLS] part [SEP] part [SEP]` (Tri-Attention, Eq. 20)."""
+    columns = zip(*(part.columns for part in parts))
+    before = (tokenizer.special["cls"], "[CLS]", "", (0, 0), True, 0, "")
+    found = [(first, *chain.from_iterable(column)) for first, column in zip(before, columns)]
+    ids = tuple(tokenizer.special["sep"] if one is None else one for one in found[0])
+    *rest, types, segments = found[1:]
+    return Role(ids, *rest, tuple(range(len(ids))), types, segments)
+
+
+def segment_ids(a: Sequence[int], b: Sequence[int], tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     """BERT's segment ids of two texts from their token ids: 0 for the first and 1 for the second.
 
     Where the encoder tells matches apart, 2 and 3 for a token that stands in the other text too: the exact-match
@@ -57,23 +127,6 @@ def segments(a: Sequence[int], b: Sequence[int], tokenizer: Tokenizer) -> tuple[
     """
     shared = (set(a) & set(b)) - {tokenizer.special["unk"]} if tokenizer.match else set()
     return [2 * (one in shared) for one in a], [1 + 2 * (one in shared) for one in b]
-
-
-def joint(parts: Iterable[tuple[str, str, Tokens]], tokenizer: Tokenizer) -> Role:
-    """`[CLS] part [SEP] part [SEP]` (Tri-Attention, Eq. 20) from (name, text, tokens) of each part."""
-    parts = list(parts)
-    types = [[min(number, 1)] * len(tokens) for number, (_, _, tokens) in enumerate(parts)]
-    if len(parts) == 2:
-        types = segments(parts[0][2].ids, parts[1][2].ids, tokenizer)
-    rows: list[tuple[int, str, str, tuple[int, int], bool, int]] = []
-    rows.append((tokenizer.special["cls"], "[CLS]", "", (0, 0), True, 0))
-    for number, (name, text, tokens) in enumerate(parts):
-        for id_, string, span, segment in zip(tokens.ids, tokens.strings, tokens.spans, types[number]):
-            shown = ("##" if string.startswith("##") else "") + text[slice(*span)]
-            rows.append((id_, shown, name, span, False, segment))
-        rows.append((tokenizer.special["sep"], "[SEP]", "", (0, 0), True, min(number, 1)))
-    ids, strings, texts, spans, special, segment_ids = zip(*rows)
-    return Role(ids, strings, texts, spans, special, tuple(range(len(rows))), segment_ids)
 
 
 def tokens_notes(name: str, text: str, tokens: Tokens, tokenizer: Tokenizer) -> list[str]:

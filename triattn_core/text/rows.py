@@ -60,3 +60,27 @@ def rows_file(folder: Path, name: str) -> Path:
         if (Path(folder) / (name + ending)).is_file():
             return Path(folder) / (name + ending)
     raise DataError(f"{folder}: no {name}.jsonl or {name}.jsonl.gz; name the folder of data sets with --data")
+
+
+def field(row: dict, name: str, where: str) -> str:
+    """The text of a field.  Raises DataError naming it."""
+    if not isinstance(row.get(name), str):
+        raise DataError(f"{where}: field {name!r} must be text, got {row.get(name)!r:.40}")
+    return row[name]
+
+
+def texts_field(row: dict, name: str, where: str) -> tuple[str, ...]:
+    """The texts of a field that holds a list of them.  Raises DataError naming it."""
+    found = row.get(name)
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise DataError(f"{where}: field {name!r} must be a list of texts, got {found!r:.40}")
+    return tuple(found)
+
+
+def number(row: dict, name: str, where: str, below: int) -> int | None:
+    """The whole number of a field, from 0; None where the row has none.  Raises DataError naming it."""
+    found = row.get(name)
+    if found is not None and (type(found) is not int or not 0 <= found < below):
+        said = "0 or 1" if below == 2 else f"a whole number from 0 to {below - 1}"
+        raise DataError(f"{where}: field {name!r} must be {said}, got {found!r:.40}")
+    return found

@@ -35,6 +35,13 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.ids)
 
+    def first(self, most: int, text: str) -> Tokens:
+        """The first tokens of `text`, at most so many."""
+        if len(self) <= most:
+            return self
+        rest = text[self.spans[most - 1][1] :].strip()
+        return Tokens(self.ids[:most], self.strings[:most], self.spans[:most], len(rest))
+
 
 class Tokenizer:
     """A Hugging Face tokenizer read from one file, with BERT's special tokens.

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from statistics import mean, stdev
 
+from triattn_core import records
 from triattn_core.axes import MECHANISM_LABELS
 from triattn_core.models.encoders import encoder_folder
 from triattn_core.shelf import encoders
@@ -87,12 +88,6 @@ def checkpoint_card(folder: Path) -> str:
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
     about = encoder_folder(config["encoder"]) / "metrics.json"
     encoder = json.loads(about.read_text("utf-8")) if about.is_file() else {}
-    rows = "\n".join(
-        f"| `{metrics[split]['set']}` | {metrics[split]['accuracy']:.2f} | {metrics[split]['f1']:.2f} "
-        f"| {metrics[split]['majority']:.2f} | {metrics[split]['n']:,} |"
-        for split in ("dev", "test")
-        if split in metrics
-    )
     model, how = config["model"], config["training"]
     label = MECHANISM_LABELS.get(model["mechanism"], model["mechanism"])
     layers = f"{model['layers']} layer{'s' * (model['layers'] > 1)}"
@@ -102,9 +97,7 @@ def checkpoint_card(folder: Path) -> str:
 Tri-Attention network: {layers}, {model["heads"]} heads, {metrics["parameters"]:,} parameters beside the shared
 encoder `{config["encoder"]}`, which is frozen: checkpoints that share it differ in attention alone.
 
-| set | accuracy, % | F1, % | largest class, % | pairs |
-|---|---:|---:|---:|---:|
-{rows}
+{_table([metrics[split] for split in ("dev", "test") if split in metrics])}
 {_start(config["encoder"], encoder)}
 {_seeds(metrics)} The epoch was chosen on dev; test was used for no choice.
 
@@ -116,12 +109,24 @@ Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: th
 """
 
 
+def _table(measured: list[dict]) -> str:
+    """A row a set: its metrics, what a model without eyes would reach, and how many examples it has."""
+    names = list(records.metrics(measured[-1]))
+    (blind,) = (name for name in records.BASELINES if name in measured[-1])
+    heads = [*(records.METRICS.get(name, name) for name in names), records.BASELINES[blind]]
+    lines = [f"| set | {' | '.join(f'{head}, %' for head in heads)} | examples |", "|---|" + "---:|" * (len(heads) + 1)]
+    for one in measured:
+        numbers = " | ".join(f"{one[name]:.2f}" if name in one else "" for name in (*names, blind))
+        lines.append(f"| `{one['set']}` | {numbers} | {one['n']:,} |")
+    return "\n".join(lines)
+
+
 def _seeds(metrics: dict) -> str:
     """How far seeds move the numbers, where several were trained."""
     seeds, split = metrics.get("seeds", []), "test" if "test" in metrics else "dev"
-    measured = metrics[split]
-    error = 100 * (measured["accuracy"] / 100 * (1 - measured["accuracy"] / 100) / measured["n"]) ** 0.5
-    noise = f"One standard error of this accuracy is {error:.2f}."
+    name, reached = next(iter(records.metrics(metrics[split]).items()))
+    error = 100 * (reached / 100 * (1 - reached / 100) / metrics[split]["n"]) ** 0.5
+    noise = f"One standard error of this {name} is {error:.2f}."
     values = [one[split] for one in seeds if split in one]
     if len(values) < 2:
         return f"One seed ({metrics['seed']}): how far seeds alone move these figures was not measured. {noise}"
@@ -141,7 +146,7 @@ def _rows(data: dict) -> str:
     every = data.get("every", 1)
     names = ", ".join(f"`{name}`" for name in data["train"])
     even = f", in each tenth of token overlap at most {data['even']:g} of one label to one" if data.get("even") else ""
-    return (f"every {every}th row of {names}" if every > 1 else names) + even
+    return (f"one row in {every} of {names}" if every > 1 else names) + even
 
 
 def _seen(encoder: dict, metrics: dict) -> str:

@@ -16,6 +16,7 @@ from triattn_core.config import Config, read_config
 from triattn_core.device import choose, describe, keep_freed_memory
 from triattn_core.errors import ConfigError
 from triattn_core.evaluate import evaluate
+from triattn_core.records import metrics
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import read_json, rows_file
 from triattn_core.training.card import checkpoint_card, encoder_card
@@ -108,10 +109,10 @@ def _measure(bundles: Sequence[Bundle], config: Config, data: Path) -> list[dict
         if name is None:
             continue
         results = evaluate(bundles, task.read(rows_file(data, name)))
-        labels = [example.label for example in task.read(rows_file(data, name)) if example.label is not None]
-        share = max(labels.count(label) for label in set(labels)) / len(labels)
+        examples = (example for example in task.read(rows_file(data, name)) if example.label is not None)
+        baseline = task.baseline(examples)
         for told, result in zip(found, results):
-            told[split] = {"set": name, **result["metrics"], "n": result["n"], "majority": round(100 * share, 2)}
+            told[split] = {"set": name, **result["metrics"], "n": result["n"], **baseline}
     return found
 
 
@@ -121,7 +122,8 @@ def _write(folder: Path, config: Config, seeds: dict[int, dict], run: Path, comm
         **first,
         "seed": config.training.seed,
         "seeds": [
-            {"seed": seed, **{split: told["accuracy"] for split, told in one.items()}} for seed, one in seeds.items()
+            {"seed": seed, **{split: next(iter(metrics(told).values())) for split, told in one.items()}}
+            for seed, one in seeds.items()
         ],
         "best_step": best(rows).get("step"),
         "epochs": config.training.epochs,

@@ -21,29 +21,15 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, normalize
 from transformers import BertForPreTraining
 
-from triattn_core.models.tensors import read_tensors, write_tensors
-from triattn_core.tasks import pairs as pairs_task
-from triattn_core.text.roles import segments
+from triattn_core.models.encoders import BASE, encoder_tensors
+from triattn_core.models.tensors import digest, read_tensors, write_tensors
 from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import mining, plan
+from triattn_core.training.encoder_rows import Ids, Pair, collate, mask, read_options, read_pairs, swapped
 from triattn_core.training.even import even, overlap
 from triattn_core.training.loop import Event, Job, events, fit, last_state, seconds
-from triattn_core.training.start import start_folder, start_model
-
-Ids = tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """The token ids of two sentences and the pair's label: no more, for there are many."""
-
-    a: Ids
-    b: Ids
-    label: int
-
-    def __len__(self) -> int:
-        return len(self.a) + len(self.b) + 3
+from triattn_core.training.start import start_folder, start_model, told
 
 
 class PostTraining(nn.Module):
@@ -58,45 +44,6 @@ class PostTraining(nn.Module):
         out = self.bert.bert(input_ids=ids, token_type_ids=types, attention_mask=keep.long())
         heads = self.bert.cls
         return heads.predictions(out.last_hidden_state[masked]), heads.seq_relationship(out.pooler_output)
-
-
-def read_pairs(files: Sequence[Path], tokenizer: Tokenizer, limit: int, training: bool = True) -> list[Pair]:
-    """All labelled pairs of the files, tokenized; of training files, those that may be trained on."""
-    found = []
-    for file in files:
-        rows = (example for example in pairs_task.read(file, training) if example.label is not None)
-        while part := list(islice(rows, 10_000)):
-            a = tokenizer.encode([example.text_a for example in part], limit)
-            b = tokenizer.encode([example.text_b for example in part], limit)
-            found += [Pair(left.ids, right.ids, one.label) for left, right, one in zip(a, b, part)]
-    return found
-
-
-def collate(
-    rows: Sequence[Pair], tokenizer: Tokenizer, match: bool | None = None
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """ids, types, keep, each [B, J], and labels [B], of `[CLS] A [SEP] B [SEP]`."""
-    width = max(map(len, rows))
-    ids = torch.full((len(rows), width), tokenizer.special["pad"])
-    types = torch.zeros_like(ids)
-    cls, sep = tokenizer.special["cls"], tokenizer.special["sep"]
-    for i, row in enumerate(rows):
-        ids[i, : len(row)] = torch.tensor([cls, *row.a, sep, *row.b, sep])
-        types[i, len(row.a) + 2 : len(row)] = 1
-        if tokenizer.match if match is None else match:
-            a, b = segments(row.a, row.b, tokenizer)
-            types[i, 1 : len(a) + 1], types[i, len(a) + 2 : len(row) - 1] = torch.tensor(a), torch.tensor(b)
-    return ids, types, ids != tokenizer.special["pad"], torch.tensor([row.label for row in rows])
-
-
-def mask(ids: Tensor, tokenizer: Tokenizer, share: float) -> tuple[Tensor, Tensor]:
-    """Ids with a share of the tokens hidden (80 % as [MASK], 10 % as a random token), and where: [B, J]."""
-    ordinary = ~torch.isin(ids, torch.tensor(list(tokenizer.special.values())))
-    hidden = ordinary & (torch.rand(ids.shape) < share)
-    draw = torch.rand(ids.shape)
-    shown = torch.where(hidden & (draw < 0.8), tokenizer.special["mask"], ids)
-    random = torch.randint(len(tokenizer), ids.shape)
-    return torch.where(hidden & (draw >= 0.9), random, shown), hidden
 
 
 @torch.inference_mode()
@@ -137,17 +84,24 @@ def mined(
 
 
 @torch.inference_mode()
-def accuracy(module: PostTraining, rows: Sequence[Pair], tokenizer: Tokenizer) -> float:
-    """Share of rows whose label the pair objective finds."""
-    right = 0
+def accuracy(module: PostTraining, groups: Sequence[Sequence[Pair]], tokenizer: Tokenizer) -> float:
+    """Share of examples that the pair objective finds: the label of a single row, the right one of several."""
+    rows = [row for group in groups for row in group]
     order = np.argsort([len(row) for row in rows])
-    device = module.bert.device
+    device, fits = module.bert.device, np.zeros(len(rows))
     for start in range(0, len(order), 128):
-        ids, types, keep, labels = collate([rows[i] for i in order[start : start + 128]], tokenizer)
+        chosen = order[start : start + 128]
+        ids, types, keep, _ = collate([rows[i] for i in chosen], tokenizer)
         nothing = torch.zeros_like(keep)
         _, logits = module(ids.to(device), types.to(device), keep.to(device), nothing.to(device))
-        right += (logits.argmax(-1).cpu() == labels).sum().item()
-    return right / len(rows)
+        fits[chosen] = (logits[:, 1] - logits[:, 0]).float().cpu().numpy()
+    ends = np.cumsum([len(group) for group in groups])[:-1]
+    found = [_found(one, [row.label for row in group]) for one, group in zip(np.split(fits, ends), groups)]
+    return sum(found) / len(found)
+
+
+def _found(fits: np.ndarray, labels: list[int]) -> bool:
+    return bool(fits[0] > 0) == labels[0] if len(labels) == 1 else labels[int(fits.argmax())] == 1
 
 
 @dataclass(frozen=True)
@@ -168,7 +122,12 @@ def schedule(recipe: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer) ->
     limit, seed = recipe["max_tokens"], recipe["seed"]
     stages, steps, ends, said = [], [], set(), []
     for number, stage in enumerate(recipe["stages"]):
-        rows = read_pairs([rows_file(data, name) for name in stage["data"]], tokenizer, limit)
+        files, task = [rows_file(data, name) for name in stage["data"]], recipe.get("task", "pairs")
+        if task == "pairs":
+            rows = read_pairs(files, tokenizer, limit)
+        else:
+            options = read_options(files, task, tokenizer, limit, stage.get("where", {}))
+            rows = [row for example in islice(options, None, None, stage.get("every", 1)) for row in example]
         counts = {"labelled": len(rows)}
         draws = [np.arange(len(rows))] * stage["epochs"]
         if stage.get("even"):
@@ -198,12 +157,6 @@ def schedule(recipe: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer) ->
     return Schedule(stages, steps, frozenset(ends), said)
 
 
-def swapped(rows: Sequence[Pair], share: float) -> list[Pair]:
-    """The rows with a share of them turned round, B before A: the relation has no direction."""
-    turn = torch.rand(len(rows)) < share
-    return [Pair(row.b, row.a, row.label) if turned else row for row, turned in zip(rows, turn.tolist())]
-
-
 def post_train(
     recipe: dict, data: Path, run: Path, resume: bool, accelerator: Accelerator
 ) -> Iterator[Event]:
@@ -212,9 +165,10 @@ def post_train(
         folder = start_folder(recipe["start"], beginning(run), data)
     torch.manual_seed(recipe["seed"])  # heads that the start weights lack are drawn
     bert = start_model(recipe["start"], folder)
+    freeze(bert, recipe.get("train_layers"))
     tokenizer = Tokenizer(folder / "tokenizer.json", match=bert.config.type_vocab_size > 2)
     todo = schedule(recipe, data, bert.bert, tokenizer)
-    dev = read_pairs([rows_file(data, recipe["dev"])], tokenizer, recipe["max_tokens"], training=False)
+    dev = _dev(recipe, rows_file(data, recipe["dev"]), tokenizer)
 
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
         number, chosen, _ = todo.steps[step]
@@ -249,6 +203,27 @@ def beginning(run: Path) -> Path:
     return run.with_name(run.name + ".start")
 
 
+def _dev(recipe: dict, file: Path, tokenizer: Tokenizer) -> list[list[Pair]]:
+    if recipe.get("task", "pairs") == "pairs":
+        return [[row] for row in read_pairs([file], tokenizer, recipe["max_tokens"], training=False)]
+    where = recipe["stages"][-1].get("where", {})
+    return list(read_options([file], recipe["task"], tokenizer, recipe["max_tokens"], where, training=False))
+
+
+def differing(tensors: dict[str, Tensor], base: dict[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors that are not those of the base, in half precision: what an encoder of a base has of its own."""
+    return {name: one for name, one in tensors.items() if not torch.equal(one.half(), base[name].half())}
+
+
+def freeze(bert: BertForPreTraining, layers: int | None) -> None:
+    """Leaves only the last `layers` layers and the heads to be trained; all, where None is given."""
+    if layers is None:
+        return
+    bert.bert.requires_grad_(False)
+    for part in (*bert.bert.encoder.layer[-layers:], bert.bert.pooler):
+        part.requires_grad_(True)
+
+
 def finish_encoder(recipe: dict, folder: Path, data: Path, run: Path, machine: str, command: str) -> None:
     """Writes the encoder of the run's last state in half precision, with its config, tokenizer and metrics.json."""
     start = start_folder(recipe["start"], beginning(run), data)
@@ -256,13 +231,18 @@ def finish_encoder(recipe: dict, folder: Path, data: Path, run: Path, machine: s
     kept = {
         name.removeprefix("bert.bert."): tensor for name, tensor in tensors.items() if name.startswith("bert.bert.")
     }
-    digest = write_tensors(folder / "model.safetensors", kept)
     for name in ("config.json", "tokenizer.json"):
         shutil.copyfile(start / name, folder / name)
+    if "encoder" in recipe["start"]:
+        kept = differing(kept, encoder_tensors(start))
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+        (folder / "config.json").write_text(json.dumps({**config, BASE: recipe["start"]["encoder"]}, indent=2) + "\n")
+    write_tensors(folder / "model.safetensors", kept)
+    name, had_seen = told(recipe["start"])
     metrics = {
-        "digest": digest,
-        "start": recipe["start"]["name"],
-        "start_had_seen": recipe["start"]["had_seen"],
+        "digest": digest(encoder_tensors(folder)),
+        "start": name,
+        "start_had_seen": had_seen,
         "seed": recipe["seed"],
         "seconds": round(seconds(run)) or None,
         "machine": machine,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -20,94 +21,118 @@ from triattn_core.text.roles import Roles
 from triattn_core.text.tokenizer import Tokenizer
 
 ROLES = ("query", "key", "context")
+VECTORS = ("query", "key", "context", "query.own", "key.own", "pooled")
+Window = tuple[Sequence[tuple[Roles, ...]], Sequence[int]]  # rows of each example, and the examples' labels
 
 
 class Features:
-    """Encoded examples, memory-mapped in half precision.
+    """Encoded examples, memory-mapped in half precision; an example has one row, or one an option.
 
-    A role's vectors are one array [all tokens of all examples, h]; `ends` says where each example stops.
+    A role's vectors are one array [all tokens or cells of all rows, h]; `ends` says where each row stops.
     """
 
     def __init__(self, folder: Path):
-        about = json.loads((folder / "about.json").read_text("utf-8"))
-        hidden = about["hidden"]
+        hidden = json.loads((folder / "about.json").read_text("utf-8"))["hidden"]
         self.labels = np.load(folder / "labels.npy")
-        self.pooled = np.load(folder / "pooled.npy", mmap_mode="r")
-        self.ends, self.vectors, self.positions = {}, {}, {}
-        for role in ROLES:
-            self.ends[role] = np.concatenate([[0], np.cumsum(np.load(folder / f"{role}.lengths.npy"))])
-            self.vectors[role] = np.memmap(folder / f"{role}.f16", np.float16, "r").reshape(-1, hidden)
-            self.positions[role] = np.load(folder / f"{role}.positions.npy")
+        self.counts = np.load(folder / "counts.npy")
+        self._rows = _ends(self.counts)
+        self.ends = {role: _ends(np.load(folder / f"{role}.lengths.npy")) for role in ROLES}
+        self.vectors = {
+            name: np.memmap(folder / f"{name}.f16", np.float16, "r").reshape(-1, hidden) for name in VECTORS
+        }
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @property
     def lengths(self) -> np.ndarray:
-        """Query and key tokens of each example: [examples, 2]."""
-        return np.stack([np.diff(self.ends["query"]), np.diff(self.ends["key"])], axis=1)
+        """Query and key tokens of each example, of its longest row: [examples, 2]."""
+        rows = np.stack([np.diff(self.ends["query"]), np.diff(self.ends["key"])], axis=1)
+        return np.maximum.reduceat(rows, self._rows[:-1])
 
-    def batch(self, rows: np.ndarray, device: str | torch.device) -> tuple[Encoded, Tensor]:
-        """The encoded examples of `rows`, padded, in float32, and their labels [B]."""
-        states = {role: self._states(role, rows, device) for role in ROLES}
-        pooled = torch.from_numpy(self.pooled[rows].astype(np.float32)).to(device)
-        return Encoded(**states, pooled=pooled), torch.from_numpy(self.labels[rows]).to(device)
+    def batch(
+        self, examples: np.ndarray, device: str | torch.device, own: bool = True
+    ) -> tuple[Encoded, list[int], Tensor]:
+        """The encoded rows of `examples`, padded, in float32; how many each has; and their labels [examples].
 
-    def _states(self, role: str, rows: np.ndarray, device: str | torch.device) -> States:
-        ends, vectors = self.ends[role], self.vectors[role]
-        lengths = [int(ends[row + 1] - ends[row]) for row in rows]
-        found = np.zeros((len(rows), max(lengths), vectors.shape[1]), np.float32)
-        positions = np.zeros(found.shape[:2], np.int64)
-        for i, row in enumerate(rows):
-            found[i, : lengths[i]] = vectors[ends[row] : ends[row + 1]]
-            positions[i, : lengths[i]] = self.positions[role][ends[row] : ends[row + 1]]
-        keep = torch.arange(found.shape[1]) < torch.tensor(lengths)[:, None]
-        return States(
-            torch.from_numpy(found).to(device), keep.to(device), torch.from_numpy(positions).to(device)
-        )
+        own: whether query and key come with their own context vectors.
+        """
+        rows = np.concatenate([np.arange(*self._rows[one : one + 2]) for one in examples])
+        states = [self._states(role, rows, device, own and role != "context") for role in ROLES]
+        pooled = torch.from_numpy(self.vectors["pooled"][rows].astype(np.float32)).to(device)
+        labels = torch.from_numpy(self.labels[examples]).to(device)
+        return Encoded(*states, pooled=pooled), self.counts[examples].tolist(), labels
+
+    def _states(self, role: str, rows: np.ndarray, device: str | torch.device, own: bool) -> States:
+        ends = self.ends[role]
+        lengths = ends[rows + 1] - ends[rows]
+        found = []
+        for name in (role, f"{role}.own")[: 1 + own]:
+            vectors = self.vectors[name]
+            padded = np.zeros((len(rows), lengths.max(), vectors.shape[1]), np.float32)
+            for i, row in enumerate(rows):
+                padded[i, : lengths[i]] = vectors[ends[row] : ends[row + 1]]
+            found.append(torch.from_numpy(padded).to(device))
+        keep = torch.arange(found[0].shape[1]) < torch.from_numpy(lengths)[:, None]
+        return States(found[0], keep.to(device), *found[1:])
+
+
+def _ends(sizes: np.ndarray) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(sizes)])
 
 
 def encode(
-    folder: Path, encoder: Encoder, tokenizer: Tokenizer, roles: Sequence[Roles], labels: Sequence[int]
+    folder: Path, encoder: Encoder, tokenizer: Tokenizer, windows: Iterable[Window], total: int, half: bool = False
 ) -> Features:
-    """The features of a set, made where `folder` does not hold them yet; complete or not there."""
+    """The features of a set, made where `folder` does not hold them yet; complete or not there.
+
+    windows: the set, a part at a time: no more than one is held.  total: examples of the set, for the progress bar.
+    half: run the encoder in bfloat16.
+    """
     if (folder / "about.json").is_file():
         return Features(folder)
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
-    for role in ROLES:
-        rows = [getattr(one, role) for one in roles]
-        np.save(part / f"{role}.lengths.npy", np.array([len(row) for row in rows], np.int64))
-        np.save(part / f"{role}.positions.npy", np.array([p for row in rows for p in row.positions], np.int16))
-    np.save(part / "labels.npy", np.array(labels, np.int64))
-    np.save(part / "pooled.npy", _write_vectors(part, encoder, tokenizer, roles))
-    about = {"hidden": encoder.hidden, "encoder": encoder.digest, "examples": len(roles)}
+    labels, counts, lengths = [], [], {role: [] for role in ROLES}
+    with tqdm(total=total, desc=f"encode {folder.name}", unit="example") as bar:
+        for examples, golds in windows:
+            rows = list(chain.from_iterable(examples))
+            for name, vectors in _vectors(encoder, tokenizer, rows, half).items():
+                with open(part / f"{name}.f16", "ab") as file:
+                    vectors.tofile(file)
+            for role in ROLES:
+                lengths[role] += [len(getattr(row, role).runs) for row in rows]
+            counts += map(len, examples)
+            labels += golds
+            bar.update(len(examples))
+    for name, found in (("labels", labels), ("counts", counts), *((f"{r}.lengths", lengths[r]) for r in ROLES)):
+        np.save(part / f"{name}.npy", np.array(found, np.int64))
+    about = {"hidden": encoder.hidden, "encoder": encoder.digest, "examples": len(labels)}
     (part / "about.json").write_text(json.dumps(about), "utf-8")
     os.rename(part, folder)
     return Features(folder)
 
 
 @torch.inference_mode()
-def _write_vectors(part: Path, encoder: Encoder, tokenizer: Tokenizer, roles: Sequence[Roles]) -> np.ndarray:
-    """Writes each role's vectors, in the order of the examples; returns the pooled vectors [examples, h]."""
+def _vectors(encoder: Encoder, tokenizer: Tokenizer, rows: Sequence[Roles], half: bool) -> dict[str, np.ndarray]:
+    """The vectors of VECTORS, [tokens or cells of all rows, h] each, in the order of the rows."""
     device = encoder.joint.device
-    pooled = np.zeros((len(roles), encoder.hidden), np.float16)
-    ends = {role: np.cumsum([0, *(len(getattr(one, role)) for one in roles)]) for role in ROLES}
-    arrays = {
-        role: np.memmap(part / f"{role}.f16", np.float16, "w+", shape=(ends[role][-1], encoder.hidden))
-        for role in ROLES
-    }
-    order = sorted(range(len(roles)), key=lambda i: len(roles[i].context))
-    for start in tqdm(range(0, len(order), 64), desc="encode", unit="batch"):
-        rows = order[start : start + 64]
-        encoded = encoder(collate([roles[i] for i in rows], tokenizer).to(device))
-        pooled[rows] = encoded.pooled.half().cpu().numpy()
-        for role in ROLES:
-            states: States = getattr(encoded, role)
-            for i, row in enumerate(rows):
-                first, last = ends[role][row], ends[role][row + 1]
-                arrays[role][first:last] = states.vectors[i, : last - first].half().cpu().numpy()
-    for array in arrays.values():
-        array.flush()
-    return pooled
+    ends = {role: _ends(np.array([len(getattr(row, role).runs) for row in rows])) for role in ROLES}
+    ends["pooled"] = np.arange(len(rows) + 1)
+    found = {name: np.zeros((ends[name.split(".")[0]][-1], encoder.hidden), np.float16) for name in VECTORS}
+    order = sorted(range(len(rows)), key=lambda i: len(rows[i].context))
+    for start in range(0, len(order), 64):
+        chosen = order[start : start + 64]
+        with torch.autocast(device.type, torch.bfloat16, enabled=half):
+            encoded = encoder(collate([rows[i] for i in chosen], tokenizer).to(device))
+        made = {
+            **{role: getattr(encoded, role).vectors for role in ROLES},
+            **{f"{role}.own": getattr(encoded, role).own for role in ROLES[:2]},
+            "pooled": encoded.pooled[:, None],
+        }
+        for name, vectors in made.items():
+            of, halves = ends[name.split(".")[0]], vectors.half().cpu().numpy()
+            for i, row in enumerate(chosen):
+                found[name][of[row] : of[row + 1]] = halves[i, : of[row + 1] - of[row]]
+    return found

@@ -9,6 +9,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from triattn_core.config import Strict, complaint
 from triattn_core.errors import ConfigError
+from triattn_core.tasks import TASKS
 from triattn_core.text.rows import read_json
 
 
@@ -28,10 +29,13 @@ class Vocabulary(Strict):
 
 
 class Start(Strict):
-    """Weights of an installed package or a local folder, or `config` and `vocabulary` of a BERT from nothing."""
+    """Weights of an installed package or a local folder, an encoder of ours with the digest of its tensors, or
+    `config` and `vocabulary` of a BERT from nothing."""
 
-    name: str
-    had_seen: tuple[Source, ...]
+    name: str = ""
+    had_seen: tuple[Source, ...] | None = None
+    encoder: str | None = None
+    digest: str | None = None
     package: str | None = None
     path: str = ""
     sha256: str | None = None
@@ -40,6 +44,12 @@ class Start(Strict):
 
     @model_validator(mode="after")
     def _one_way(self) -> Start:
+        if (self.encoder is None) != (self.digest is None):
+            raise ValueError("an encoder of ours is named with the digest of its tensors")
+        if self.encoder:
+            return self
+        if not self.name or self.had_seen is None:
+            raise ValueError("a start has a name, and what it had seen in had_seen")
         if (self.vocabulary is None) != (self.config is None):
             raise ValueError("a start from nothing has both config and vocabulary")
         if self.vocabulary is None and not (self.sha256 and (self.package or self.path)):
@@ -50,12 +60,16 @@ class Start(Strict):
 class Stage(Strict):
     """Epochs over sets; `mask`: share of tokens hidden; `mine`: a set of positives to find negatives for.
 
-    `even`: see `training.even`.  `match`: whether tokens that both texts have are told apart.  `stop_after`: batches.
+    `where`, `every`: of examples that choose among texts, only those whose fields have these values, and of these every
+    so many.  `even`: see `training.even`.  `match`: whether tokens that both texts have are told apart.
+    `stop_after`: batches.
     """
 
     data: tuple[str, ...] = Field(min_length=1)
     epochs: int = Field(ge=1)
     mask: float = Field(ge=0, lt=1)
+    where: dict[str, str] = {}
+    every: int = Field(1, ge=1)
     rate: float = Field(gt=0, lt=1)
     word_weight: float | None = Field(None, ge=0)
     even: float | None = Field(None, ge=1)
@@ -68,7 +82,9 @@ class Recipe(Strict):
     """An encoder; `swap`: share of the pairs turned round; `dev` measures the pair objective after each epoch."""
 
     kind: Literal["encoder"]
+    task: Literal[tuple(TASKS)] = "pairs"
     start: Start
+    train_layers: int | None = Field(None, ge=1)  # the last ones; all, where none are named
     stages: tuple[Stage, ...] = Field(min_length=1)
     dev: str
     word_weight: float = Field(ge=0)

@@ -10,19 +10,24 @@ from pathlib import Path
 from transformers import BertConfig, BertForPreTraining
 
 from triattn_core.errors import ConfigError
+from triattn_core.models.encoders import encoder_folder, encoder_tensors
+from triattn_core.models.tensors import digest
 from triattn_core.tasks import pairs as pairs_task
 from triattn_core.text.characters import character_tokenizer
-from triattn_core.text.rows import rows_file
+from triattn_core.text.rows import read_json, rows_file
 
 
 def start_folder(start: dict, folder: Path, data: Path) -> Path:
     """The folder of the start's config, tokenizer and, where it has any, weights.
 
-    From an installed package or a local folder, with the SHA-256 of the weights checked; a start from nothing writes
-    its config and its vocabulary of characters to `folder`. Raises ConfigError.
+    From an installed package or a local folder, with the SHA-256 of the weights checked; from an encoder of this
+    project, with its digest checked; a start from nothing writes its config and its vocabulary of characters to
+    `folder`. Raises ConfigError.
     """
     if "vocabulary" in start:
         return _nothing(start, folder, data)
+    if "encoder" in start:
+        return _ours(start)
     if "package" in start:
         spec = importlib.util.find_spec(start["package"])
         if spec is None or spec.origin is None:
@@ -30,17 +35,43 @@ def start_folder(start: dict, folder: Path, data: Path) -> Path:
         found = Path(spec.origin).parent / start.get("path", "")
     else:
         found = Path(start["path"])
-    digest = hashlib.sha256((found / "model.safetensors").read_bytes()).hexdigest()
-    if digest != start["sha256"]:
-        raise ConfigError(f"{found}/model.safetensors: expected SHA-256 {start['sha256']}, got {digest}")
+    have = hashlib.sha256((found / "model.safetensors").read_bytes()).hexdigest()
+    if have != start["sha256"]:
+        raise ConfigError(f"{found}/model.safetensors: expected SHA-256 {start['sha256']}, got {have}")
     return found
+
+
+def _ours(start: dict) -> Path:
+    found = encoder_folder(start["encoder"])
+    have = digest(encoder_tensors(found))
+    if have != start["digest"]:
+        raise ConfigError(f"{found}: expected tensor digest {start['digest']}, got {have}")
+    return found
+
+
+def told(start: dict) -> tuple[str, list[dict]]:
+    """What the start is called, and what it had seen; of one of our encoders also what that was trained on."""
+    if "encoder" not in start:
+        return start["name"], start["had_seen"]
+    folder = encoder_folder(start["encoder"])
+    metrics, recipe = (read_json(folder / f"{name}.json") for name in ("metrics", "recipe"))
+    sets = list(dict.fromkeys(name for stage in recipe["stages"] for name in stage["data"]))
+    what = {"name": ", ".join(sets), "what": f"what {folder.name} was trained on", "set": " ".join(_folders(sets))}
+    return f"{folder.name}, of this project", [*metrics["start_had_seen"], what]
+
+
+def _folders(sets: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(name.partition("/")[0] for name in sets))
 
 
 def start_model(start: dict, folder: Path) -> BertForPreTraining:
     """BERT with its two pretraining heads: the start's weights, and what these lack drawn at random."""
-    if "vocabulary" not in start:
+    if "vocabulary" not in start and "encoder" not in start:
         return BertForPreTraining.from_pretrained(folder, attn_implementation="sdpa")
-    return BertForPreTraining(BertConfig.from_pretrained(folder, attn_implementation="sdpa"))
+    found = BertForPreTraining(BertConfig.from_pretrained(folder, attn_implementation="sdpa"))
+    if "encoder" in start:
+        found.bert.load_state_dict({name: one.float() for name, one in encoder_tensors(folder).items()})
+    return found
 
 
 def _nothing(start: dict, folder: Path, data: Path) -> Path:

@@ -10,11 +10,12 @@ import numpy as np
 import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
 
+from triattn_core.attention import MECHANISMS
 from triattn_core.checkpoint import fits, save
 from triattn_core.config import Config, Data
-from triattn_core.errors import DataError
+from triattn_core.errors import ConfigError, DataError
+from triattn_core.models import answers
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.tan import Tan
@@ -28,6 +29,7 @@ from triattn_core.training.features import Features, encode
 from triattn_core.training.loop import Event, Job, events, fit
 
 BEST = "best.safetensors"
+WINDOW = 512  # examples that are held as tokens at once
 NO_RECIPE = {"digest": True, "training": {"more_seeds"}}  # of a config: change no weight
 
 
@@ -43,10 +45,10 @@ def train_tan(
     with accelerator.main_process_first():  # one process encodes, the others find it done
         sets = {name: _features(name, config, encoder, tokenizer, data, runs) for name in dict.fromkeys(names)}
     torch.manual_seed(config.training.seed)
-    job = _job(Tan(config.model, encoder.hidden, len(TASKS[config.task].LABELS)), config, sets, run, accelerator)
+    job = _job(Tan(config.model, encoder.hidden, TASKS[config.task].OUTPUTS), config, sets, run, accelerator)
     yield from fit(job, run, accelerator, every=200, resume=resume)
     if accelerator.is_main_process:
-        tan = Tan(config.model, encoder.hidden, len(TASKS[config.task].LABELS))
+        tan = Tan(config.model, encoder.hidden, TASKS[config.task].OUTPUTS)
         tan.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
         save(folder, config, tan)
 
@@ -55,21 +57,32 @@ def _features(name: str, config: Config, encoder: Encoder, tokenizer: Tokenizer,
     task, file = TASKS[config.task], rows_file(data, name)
     training = name in config.data.train
     rows = hashlib.sha256(file.read_bytes()).hexdigest()[:8]  # changed rows are other features
-    part = f"-training-{config.data.even or 0:g}-{config.data.every}" if training else ""
-    folder = runs / "features" / encoder.digest[:12] / f"{name.replace('/', '-')}-{rows}-{config.max_tokens}{part}"
+    half = training and config.training.precision == "bf16"  # dev is measured as it will be used
+    parts = [name.replace("/", "-"), rows, config.max_tokens, *(config.cells or ()), *config.data.where.values()]
+    parts += ["bf16"] * half
+    parts += ["training", f"{config.data.even or 0:g}", config.data.every] * training
+    folder = runs / "features" / encoder.digest[:12] / "-".join(map(str, parts))
     if (folder / "about.json").is_file():
         return Features(folder)
-    examples = [example for example in task.read(file, training) if example.label is not None]
+    wanted = config.data.where.items()
+    examples = [
+        example
+        for example in task.read(file, training)
+        if example.label is not None and all(str(getattr(example, key, "")) == value for key, value in wanted)
+    ]
     if not examples:
         raise DataError(f"{file}: no row has a label: nothing to train on")
     if training:
         examples = _chosen(examples, config.data, tokenizer, config.max_tokens)
-    roles = task.roles(examples, tokenizer, config.max_tokens)
-    return encode(folder, encoder, tokenizer, roles, [example.label for example in examples])
+    parts = (examples[start : start + WINDOW] for start in range(0, len(examples), WINDOW))
+    windows = ((task.roles(part, tokenizer, config.limits), [example.label for example in part]) for part in parts)
+    return encode(folder, encoder, tokenizer, windows, len(examples), half)
 
 
 def _chosen(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> list:
     """The training examples that the config asks for."""
+    if data.even and not hasattr(examples[0], "text_b"):
+        raise ConfigError("data.even is for pairs of sentences: take it out")
     if data.even:
         a, b = (
             tokenizer.encode([getattr(example, text) for example in examples], limit) for text in ("text_a", "text_b")
@@ -81,7 +94,7 @@ def _chosen(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> lis
 
 
 def _job(tan: Tan, config: Config, sets: dict[str, Features], run: Path, accelerator: Accelerator) -> Job:
-    how = config.training
+    how, own = config.training, MECHANISMS[config.model.mechanism].reads == "own"
     steps: list[tuple[str, np.ndarray]] = []
     ends = set()
     for epoch in range(how.epochs):
@@ -93,8 +106,8 @@ def _job(tan: Tan, config: Config, sets: dict[str, Features], run: Path, acceler
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
         name, rows = steps[step]
         mine = plan.share(rows, accelerator.process_index, accelerator.num_processes)
-        encoded, labels = sets[name].batch(np.sort(mine), accelerator.device)
-        return cross_entropy(module(encoded), labels), {}
+        encoded, counts, labels = sets[name].batch(np.sort(mine), accelerator.device, own)
+        return answers.loss(module(encoded), counts, labels), {}
 
     def measure(module: nn.Module, step: int) -> dict:
         found = evaluate(module, sets[config.data.dev], accelerator.device)
@@ -122,10 +135,10 @@ def evaluate(module: nn.Module, features: Features, device: str | torch.device) 
     module.eval()
     right, lost = 0, 0.0
     for rows in plan.batches(features.lengths, 128, seed=0, epoch=0, window=500):
-        encoded, labels = features.batch(rows, device)
-        logits = module(encoded)
-        lost += cross_entropy(logits, labels, reduction="sum").item()
-        right += (logits.argmax(-1) == labels).sum().item()
+        encoded, counts, labels = features.batch(rows, device)
+        outputs = module(encoded)
+        lost += answers.loss(outputs, counts, labels, reduction="sum").item()
+        right += (answers.scores(outputs, counts).argmax(-1) == labels).sum().item()
     return {"dev_loss": round(lost / len(features), 5), "dev_accuracy": right / len(features)}
 
 

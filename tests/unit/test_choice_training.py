@@ -1,0 +1,158 @@
+"""Training on dialogues and passages: what is stored is what the encoder gives, and a small run learns and repeats."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tests.tiny import HEADS, WORDS, config, make_encoder
+from triattn_core.__main__ import main
+from triattn_core.batch import collate
+from triattn_core.checkpoint import load
+from triattn_core.explain import explain
+from triattn_core.models.encoders import load_encoder
+from triattn_core.tasks import TASKS
+from triattn_core.text.roles import Limits
+from triattn_core.training.features import encode
+
+LIMITS = Limits(48, (3, 3, 14))
+
+
+def dialogue_row(draw: random.Random, single: bool) -> dict:
+    """The true response begins with the last turn's first word."""
+    turns = [" ".join(draw.choices(WORDS[4:-3], k=draw.randint(1, 5))) for _ in range(draw.randint(1, 4))]
+    responses = [" ".join(draw.choices(WORDS[4:-3], k=4)) for _ in range(4)]
+    label = draw.randrange(4)
+    responses[label] = f"{turns[-1].split()[0]} {responses[label]}"
+    if single:
+        return {"history": turns, "response": responses[label], "label": 1} if label % 2 else {
+            "history": turns, "response": responses[label - 1], "label": 0
+        }  # fmt: skip
+    return {"history": turns, "candidates": responses, "label": label}
+
+
+def reading_row(draw: random.Random) -> dict:
+    """The right option is the word after "is" in the passage; options are two to four."""
+    options = draw.sample(WORDS[4:16], draw.randint(2, 4))
+    answer = draw.randrange(len(options))
+    passage = f"the car watch. it is {options[answer]} . who play?"
+    level = draw.choice(["middle", "high"])
+    return {"passage": passage, "question": "what is it ?", "options": options, "answer": answer, "level": level}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    root = tmp_path_factory.mktemp("world")
+    make_encoder(root / "shelf" / "encoders" / "tiny")
+    (root / "shelf" / "encoders" / "tiny" / "metrics.json").write_text('{"start": "nothing", "start_had_seen": []}')
+    for split, count, seed in (("train", 60, 1), ("dev", 20, 2), ("test", 12, 3)):
+        draw = random.Random(seed)
+        rows = {
+            "talk": [dialogue_row(draw, split == "train") for _ in range(count)],
+            "text": [reading_row(draw) for _ in range(count)],
+        }
+        for name, some in rows.items():
+            path = root / "data" / name / f"{split}.jsonl"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text("".join(json.dumps(row) + "\n" for row in some), "utf-8")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_DEVICE", "cpu")
+        yield root
+
+
+def make(world: Path, task: str, mechanism: str, **data) -> Path:
+    folder = world / "shelf" / f"{task}-{mechanism}-{len(data)}"
+    folder.mkdir()
+    plan = config(mechanism) | {"task": task, "max_tokens": LIMITS.tokens, "cells": LIMITS.cells}
+    name = {"dialogue": "talk", "reading": "text"}[task]
+    plan["data"] = {"train": [f"{name}/train"], "dev": f"{name}/dev", "test": f"{name}/test", **data}
+    plan["training"] = {**plan["training"], "epochs": 2}
+    (folder / "config.json").write_text(json.dumps(plan), "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("task", ["dialogue", "reading"])
+def test_features_are_what_the_encoder_gives(world, tmp_path, task):
+    """Over windows of a few examples, and for examples with one option, or with fewer than others."""
+    encoder, tokenizer = load_encoder("tiny", "cpu")
+    room, name = TASKS[task], {"dialogue": "talk", "reading": "text"}[task]
+    examples = [*room.read(world / "data" / name / "dev.jsonl"), *room.read(world / "data" / name / "train.jsonl")][:40]
+    parts = (examples[start : start + 7] for start in range(0, 40, 7))
+    windows = ((room.roles(part, tokenizer, LIMITS), [one.label for one in part]) for part in parts)
+    features = encode(tmp_path / "found", encoder, tokenizer, windows, 40)
+    assert len(features) == 40 and features.labels.tolist() == [one.label for one in examples]
+    chosen = np.array([3, 17, 22, 39])
+    encoded, counts, labels = features.batch(chosen, "cpu")
+    rows = [row for one in room.roles([examples[i] for i in chosen], tokenizer, LIMITS) for row in one]
+    assert sum(counts) == len(rows) and labels.tolist() == [examples[i].label for i in chosen]
+    with torch.inference_mode():
+        expected = encoder(collate(rows, tokenizer))
+    for role in ("query", "key", "context"):
+        ours, theirs = getattr(encoded, role), getattr(expected, role)
+        assert torch.equal(ours.keep, theirs.keep)
+        for which in ("vectors", "own")[: 1 + (role != "context")]:
+            torch.testing.assert_close(
+                getattr(ours, which)[ours.keep], getattr(theirs, which)[ours.keep], rtol=0, atol=2e-3
+            )
+        assert features.batch(chosen, "cpu", own=False)[0].query.own is None
+    torch.testing.assert_close(encoded.pooled, expected.pooled, rtol=0, atol=2e-3)
+    sizes = [max(len(getattr(row, role).runs) for row in rows[: counts[0]]) for role in ("query", "key")]
+    assert features.lengths[3].tolist() == sizes
+
+
+@pytest.mark.parametrize(("task", "mechanism"), [("dialogue", "tri"), ("dialogue", "cbi"), ("reading", "tri")])
+def test_a_run_is_measured_as_evaluate_measures_it(world, capsys, task, mechanism):
+    folder = make(world, task, mechanism)
+    where = ["--data", str(world / "data"), "--runs", str(world / "runs")]
+    assert main(["train", str(folder / "config.json"), *where, "--json"]) == 0
+    capsys.readouterr()
+    metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
+    name = {"dialogue": "talk", "reading": "text"}[task]
+    for split in ("dev", "test"):
+        assert main(["evaluate", str(folder), str(world / "data" / name / f"{split}.jsonl"), "--json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        told = metrics[split]
+        assert found["metrics"] == {key: told[key] for key in found["metrics"]} and found["n"] == told["n"]
+        assert 0 < told["chance"] < 60
+    assert set(found["metrics"]) == (
+        {"R4@1", "R4@2"} if task == "dialogue" else {"accuracy", "accuracy_middle", "accuracy_high"}
+    )
+    assert main(["verify", str(folder)]) == 0
+
+
+def test_only_the_rows_that_are_asked_for_are_trained_on(world):
+    folder = make(world, "reading", "bi", where={"level": "middle"})
+    where = ["--data", str(world / "data"), "--runs", str(world / "runs")]
+    assert main(["train", str(folder / "config.json"), *where, "--json"]) == 0
+    labels = sorted((world / "runs" / "features").glob("*/text-train*middle*/labels.npy"))
+    whole = list(TASKS["reading"].read(world / "data" / "text" / "train.jsonl"))
+    assert len(labels) == 1
+    assert np.load(labels[0]).tolist() == [one.label for one in whole if one.level == "middle"]
+
+
+@torch.no_grad()
+def test_the_option_that_is_shown_is_the_one_that_is_asked_for(world):
+    bundle = load(world / "shelf" / "reading-tri-0")
+    example = next(one for one in TASKS["reading"].read(world / "data" / "text" / "dev.jsonl") if len(one.options) > 2)
+    best, _ = explain(bundle, example)
+    assert best.option == best.best and len(best.probabilities) == len(example.options)
+    for option, text in enumerate(example.options):
+        told, trace = explain(bundle, example, option=option)
+        assert told.probabilities == pytest.approx(best.probabilities, abs=1e-5) and told.option == option
+        assert trace.texts["option"] == text and trace.meta["option"] == option
+        array = trace.site("layer.0/a_over_b/weight")
+        assert array.sizes["head"] == HEADS and array.sizes["context"] <= 14
+        np.testing.assert_allclose(array.sum(["key", "context"]), 1, atol=1e-5)
+        for axis in ("query", "key", "context"):
+            assert int(array[f"{axis}_tokens"].sum()) >= array.sizes[axis]
+            for name, start, end, token in zip(
+                *(array[f"{axis}_{what}"].values for what in ("text", "start", "end", "token"))
+            ):
+                if name:
+                    assert str(token).removeprefix("##") == trace.texts[str(name)][start:end]

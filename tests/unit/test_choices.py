@@ -1,0 +1,205 @@
+"""Dialogues and reading comprehension: what is read, what is cut, and what becomes query, key and context."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.oracles.filtering import means
+from tests.tiny import WORDS, make_encoder
+from triattn_core.batch import collate
+from triattn_core.errors import DataError, InputError
+from triattn_core.models.encoders import load_encoder
+from triattn_core.tasks import TASKS, dialogue, reading
+from triattn_core.text.roles import Limits
+
+TALK = dialogue.Example(
+    ("who play the movie ?", "the red car .", "where is the big browser ?"), ("not small", "watch what film"), 1
+)
+TEXT = reading.Example(
+    "The big red car. Who watch the film? A movie is not blue.\nWhere is the browser.",
+    "what is blue ?",
+    ("the movie", "a car", "not the big film"),
+    2,
+)
+LIMITS = Limits(40, (3, 2, 13))
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("encoder") / "tiny"
+    make_encoder(folder)
+    return load_encoder(str(folder), "cpu")
+
+
+def words(role, texts: dict[str, str]) -> list[str]:
+    """What each token is, cut from the untouched text."""
+    return [texts[name][start:end] if name else "" for name, (start, end) in zip(role.texts, role.spans)]
+
+
+@pytest.mark.parametrize(("task", "example", "names"), [
+    (dialogue, TALK, ("turn.3", "response")),
+    (reading, TEXT, ("question", "option")),
+])  # fmt: skip
+def test_an_option_has_its_own_roles(world, task, example, names):
+    _, tokenizer = world
+    (options,) = task.roles([example], tokenizer, Limits(60))
+    assert len(options) == len(example.candidates if task is dialogue else example.options)
+    for option, one in enumerate(options):
+        texts = task.texts(example, option)
+        assert set(one.query.texts) == {names[0]} and set(one.key.texts) == {names[1]}
+        for role in (one.query, one.key):
+            assert [one.context.ids[place] for place in role.positions] == list(role.ids)
+            assert "".join(words(role, texts)) == texts[role.texts[0]].replace(" ", "")
+        whole = [word for word in words(one.context, texts) if word]
+        assert "".join(whole) == "".join("".join(texts.values()).split())
+        assert one.context.strings.count("[SEP]") == len(texts)
+        # BERT's second segment begins with what is asked.
+        second = {name for name, kind in zip(one.context.texts, one.context.types) if kind == 1}
+        assert second - {""} == ({"response"} if task is dialogue else {"question", "option"})
+
+
+def test_segments_are_turns_and_sentences(world):
+    _, tokenizer = world
+    (one, _), = dialogue.roles([TALK], tokenizer, Limits(60))  # fmt: skip
+    assert list(dict.fromkeys(one.context.segments)) == ["", "turn 1", "turn 2", "turn 3", "response"]
+    (one, *_), = reading.roles([TEXT], tokenizer, Limits(60))  # fmt: skip
+    expected = ["", *(f"sentence {i}" for i in (1, 2, 3, 4)), "question", "option"]
+    assert list(dict.fromkeys(one.context.segments)) == expected
+    assert one.context.strings[one.context.segments.index("sentence 3")] == "A"
+
+
+@pytest.mark.parametrize(("task", "example"), [(dialogue, TALK), (reading, TEXT)])
+def test_cells_stay_within_segments_and_special_tokens_are_their_own(world, task, example):
+    _, tokenizer = world
+    (options,) = task.roles([example], tokenizer, LIMITS)
+    for one in options:
+        for role, most in zip((one.query, one.key, one.context), LIMITS.cells):
+            assert len(role.runs) <= max(most, len(set(role.segments) - {""}) + sum(role.special))
+            assert [place for start, end in role.runs for place in range(start, end)] == list(range(len(role)))
+            for start, end in role.runs:
+                assert len(set(role.segments[start:end])) == 1
+                assert end - start == 1 or not any(role.special[start:end])
+        assert len(one.context.cells) == 13 < len(one.context)
+
+
+@pytest.mark.parametrize(("task", "example"), [(dialogue, TALK), (reading, TEXT)])
+@torch.no_grad()
+def test_cells_are_means_of_what_the_encoder_gives_their_tokens(world, task, example):
+    """In a padded batch, beside the oracle; the own context vectors of query and key in the same cells."""
+    encoder, tokenizer = world
+    (options,) = task.roles([example], tokenizer, LIMITS)
+    found = encoder(collate(options, tokenizer))
+    (plain,) = task.roles([example], tokenizer, Limits(LIMITS.tokens))
+    whole = encoder(collate(plain, tokenizer))
+    for row, one in enumerate(options):
+        for name in ("query", "key", "context"):
+            role, ours, tokens = getattr(one, name), getattr(found, name), getattr(whole, name)
+            assert ours.keep[row].sum() == len(role.runs)
+            assert len(role.runs) < len(role) or name == "key"
+            for which in ("vectors", "own")[: 1 + (name != "context")]:
+                expected = torch.from_numpy(means(getattr(tokens, which)[row].numpy(), role.runs)).float()
+                torch.testing.assert_close(getattr(ours, which)[row, : len(role.runs)], expected)
+    torch.testing.assert_close(found.pooled, whole.pooled)
+
+
+def test_of_a_long_dialogue_the_oldest_turns_are_left_out(world):
+    """The same for all candidates, and said."""
+    _, tokenizer = world
+    turns = tuple(" ".join(WORDS[i % 7 : i % 7 + 5]) for i in range(200))
+    example = dialogue.Example(turns, ("car", "the big red car is not small"), 0)
+    (options,) = dialogue.roles([example], tokenizer, Limits(60))
+    assert max(len(one.context) for one in options) <= 60
+    kept = {tuple(dict.fromkeys(one.context.segments)) for one in options}
+    assert len(kept) == 1
+    first = next(iter(kept))[1]
+    assert options[0].query.texts[0] == "turn.200" and 180 < int(first.split()[1]) < 197
+    told = f"Turns 1 to {int(first.split()[1]) - 1} are left out"
+    assert all(any(note.startswith(told) for note in one.notes) for one in options)
+    # A cell a turn: no more turns than cells are there for.
+    ((one, _),) = dialogue.roles([example], tokenizer, Limits(500, (3, 2, 13)))
+    assert len(set(one.context.segments) - {"", "response"}) == 5 and len(one.context.cells) <= 13
+
+
+def test_of_a_long_passage_the_end_is_left_out(world):
+    _, tokenizer = world
+    long = replace(TEXT, passage="The big red car is not blue. " * 3000)
+    (options,) = reading.roles([long], tokenizer, Limits(50, (3, 2, 13)))
+    assert max(len(one.context) for one in options) == 50
+    assert any(note.startswith("The passage is cut after ") for note in options[0].notes)
+    assert [one.context.texts.count("passage") for one in options] == [options[0].context.texts.count("passage")] * 3
+    segments = list(dict.fromkeys(options[0].context.segments))
+    assert any("–" in name for name in segments) or len(segments) <= 10
+
+
+@pytest.mark.parametrize(
+    ("example", "message"),
+    [
+        (replace(TALK, history=()), "The dialogue is empty"),
+        (replace(TALK, history=("who", " ")), "The last turn is empty"),
+        (replace(TALK, candidates=()), "No candidate is given"),
+        (replace(TALK, candidates=("a", "\n")), "Candidate 2 is empty"),
+        (replace(TALK, candidates=("a",) * 101), "101 candidates are too many: at most 100"),
+        (replace(TEXT, passage=""), "The passage is empty"),
+        (replace(TEXT, question=" "), "The question is empty"),
+        (replace(TEXT, options=("a", "")), "Option 2 is empty"),
+        (replace(TEXT, options=("a",)), "One option is no choice"),
+        (replace(TEXT, options=("a",) * 27), "27 options are too many"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_in_one_line(example, message):
+    with pytest.raises(InputError, match=message) as caught:
+        example.check()
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("task", "row", "message"),
+    [
+        ("dialogue", {"history": "a", "response": "b"}, "field 'history' must be a list of texts"),
+        ("dialogue", {"history": ["a"], "response": 3}, "field 'response' must be text"),
+        ("dialogue", {"history": ["a"]}, "field 'candidates' must be a list of texts"),
+        ("dialogue", {"history": ["a"], "candidates": ["b", "c"], "label": 2}, "from 0|0 or 1"),
+        ("dialogue", {"history": ["a"], "response": "b", "speakers": ["x"]}, "field 'speakers' must have"),
+        ("reading", {"passage": "a", "question": "b", "options": ["c", 1]}, "field 'options' must be a list"),
+        ("reading", {"passage": "a", "question": "b", "options": ["c", "d"], "answer": "A"}, "field 'answer' must be"),
+        ("reading", {"question": "b", "options": ["c", "d"]}, "field 'passage' must be text"),
+    ],
+)
+def test_a_bad_row_is_refused_with_file_line_and_field(tmp_path, task, row, message):
+    path = tmp_path / "rows.jsonl"
+    good = TASKS[task].row({"dialogue": TALK, "reading": TEXT}[task])
+    path.write_text(json.dumps(good) + "\n" + json.dumps(row) + "\n", "utf-8")
+    with pytest.raises(DataError, match=message) as caught:
+        list(TASKS[task].read(path))
+    assert f"{path}:2" in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("task", "example"), [(dialogue, TALK), (reading, TEXT)])
+def test_a_row_is_what_it_was_read_from(tmp_path, task, example):
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(task.row(example)) + "\n", "utf-8")
+    assert list(task.read(path)) == [example]
+
+
+def test_recall_and_accuracy():
+    judged = [dialogue.verdict(replace(TALK, candidates=tuple("abcdefghij"), label=label), told) for label, told in (
+        (0, [0.5, *[0.05] * 9]),
+        (3, [0.3, 0.1, 0.1, 0.2, *[0.01] * 6]),
+        (9, [0.1] * 10),
+    )]  # fmt: skip
+    assert judged == [(True, 1, 10), (False, 2, 10), (False, 10, 10)]
+    assert dialogue.metrics(judged) == {"R10@1": 33.33, "R10@2": 66.67, "R10@5": 66.67}
+    single = dialogue.Example(("a",), ("b",), 1)
+    assert dialogue.metrics([dialogue.verdict(single, [0.4, 0.6]), dialogue.verdict(single, [0.7, 0.3])]) == {
+        "accuracy": 50.0
+    }
+    levels = [reading.verdict(replace(TEXT, level=level), told) for level, told in (
+        ("middle", [0.1, 0.1, 0.8]), ("middle", [0.8, 0.1, 0.1]), ("high", [0.0, 0.0, 1.0])
+    )]  # fmt: skip
+    assert reading.metrics(levels) == {"accuracy": 66.67, "accuracy_high": 100.0, "accuracy_middle": 50.0}
+    assert dialogue.baseline([TALK, single]) == {"chance": 50.0}
+    assert reading.baseline([TEXT]) == {"chance": 33.33}

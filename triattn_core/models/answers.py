@@ -1,0 +1,41 @@
+"""From a TAN's outputs to the answers of a task: a label for a pair, or one among the options of an example."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+from torch.nn.utils.rnn import pad_sequence
+
+
+def scores(outputs: Tensor, counts: Sequence[int]) -> Tensor:
+    """Scores [examples, answers] before their softmax, -inf where an example has fewer answers than others.
+
+    outputs: [rows, labels], one row an example; or [rows, 1], a score for each option, `counts` options an example.  A
+    single option stands against a score of 0: whether it fits.  (Tri-Attention, section V-E: cross-entropy over the
+    options of one question; for dialogue over true and false response.)
+    """
+    if outputs.shape[1] > 1:
+        return outputs
+    rows = outputs[:, 0].split(list(counts))
+    return pad_sequence([_against_nothing(row) for row in rows], batch_first=True, padding_value=-inf)
+
+
+def probabilities(outputs: Tensor, counts: Sequence[int]) -> list[list[float]]:
+    """The probabilities of each example's answers: one an option, two where there is a single option."""
+    found = scores(outputs, counts).softmax(-1).tolist()
+    if outputs.shape[1] > 1:
+        return found
+    return [row[: max(2, count)] for row, count in zip(found, counts)]
+
+
+def loss(outputs: Tensor, counts: Sequence[int], labels: Tensor, reduction: str = "mean") -> Tensor:
+    """Cross-entropy of the labels [examples]."""
+    return cross_entropy(scores(outputs, counts), labels, reduction=reduction)
+
+
+def _against_nothing(row: Tensor) -> Tensor:
+    return torch.cat([row.new_zeros(1), row]) if len(row) == 1 else row

@@ -1,0 +1,52 @@
+"""What the tasks share that choose among texts: candidates of a dialogue, options of a question."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from triattn_core.errors import InputError
+from triattn_core.text.roles import Limits, Role, Roles
+from triattn_core.text.tokenizer import Tokens
+
+
+def check(what: str, texts: Sequence[str], most: int) -> None:
+    """Raises InputError where there is none, one is empty, or there are too many."""
+    if not texts:
+        raise InputError(f"No {what.lower()} is given: type at least one.")
+    if len(texts) > most:
+        raise InputError(f"{len(texts)} {what.lower()}s are too many: at most {most}.")
+    for i, text in enumerate(texts):
+        if not text.strip():
+            raise InputError(f"{what} {i + 1} is empty: type at least one word.")
+
+
+def readable(what: str, found: Sequence[Tokens]) -> None:
+    """Raises InputError where one has no token."""
+    for i, tokens in enumerate(found):
+        if not tokens:
+            raise InputError(f"{what} {i + 1} has no character that the model can read: type at least one word.")
+
+
+def filtered(context: Role, query: str, key: str, limits: Limits, notes: Sequence[str]) -> Roles:
+    """Query and key cut from the context by the names of their texts, each in its cells."""
+    roles = [context.take(query), context.take(key), context]
+    if limits.cells:
+        roles = [role.pooled(most) for role, most in zip(roles, limits.cells)]
+    return Roles(*roles, tuple(notes))
+
+
+def rank(probabilities: Sequence[float], label: int) -> int:
+    """The place of the true answer, from 1; equals come before it: a model that cannot decide has not found it."""
+    return sum(probability >= probabilities[label] for probability in probabilities)
+
+
+def chance(sizes: Iterable[int]) -> dict[str, float]:
+    """`chance`: how often a blind choice is right, in per cent, from the number of answers of each example."""
+    found = [1 / max(2, size) for size in sizes]
+    return {"chance": round(100 * sum(found) / len(found), 2)}
+
+
+def share(right: Iterable[bool]) -> float:
+    """In per cent."""
+    found = list(right)
+    return round(100 * sum(found) / len(found), 2)

@@ -1,0 +1,150 @@
+"""Reading comprehension: which option answers the question?  Query and key are question and option, context is all."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from triattn_core.errors import InputError
+from triattn_core.tasks import rankings
+from triattn_core.text.cells import merged, sentences
+from triattn_core.text.roles import Limits, Part, Roles, joint, tokens_notes
+from triattn_core.text.rows import field, number, read_json_lines, texts_field
+from triattn_core.text.tokenizer import Tokenizer, Tokens
+
+NAME = "reading"
+OUTPUTS = 1  # a score an option
+LANGUAGES = ("en",)
+MOST = 26  # options: A to Z
+SPECIAL = 4  # [CLS] passage [SEP] question [SEP] option [SEP]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A passage, a question about it and its options; `label` is the index of the right one, None where unknown.
+
+    `level` is a group of examples that is measured apart, such as RACE's "middle" and "high".
+    """
+
+    passage: str
+    question: str
+    options: tuple[str, ...]
+    label: int | None = None
+    id: str = ""
+    level: str = ""
+
+    @classmethod
+    def from_row(cls, row: dict, where: str = "input") -> Example:
+        """From `{"passage", "question", "options", "answer"?, "level"?}`.  Raises DataError naming the field."""
+        options = texts_field(row, "options", where)
+        label = number(row, "answer", where, len(options))
+        passage, question = field(row, "passage", where), field(row, "question", where)
+        return cls(passage, question, options, label, str(row.get("id", "")), str(row.get("level", "")))
+
+    def check(self) -> None:
+        """Raises InputError where a text is empty, or there are less than two options."""
+        for name, text in (("passage", self.passage), ("question", self.question)):
+            if not text.strip():
+                raise InputError(f"The {name} is empty: type at least one word.")
+        rankings.check("Option", self.options, MOST)
+        if len(self.options) < 2:
+            raise InputError("One option is no choice: type at least two.")
+
+
+def read(path: Path, training: bool = False) -> Iterator[Example]:
+    """The examples of a JSON Lines file; with `training` without rows marked `dup`.  Raises DataError with the line."""
+    for where, row in read_json_lines(path):
+        if not (training and row.get("dup")):
+            yield Example.from_row(row, where)
+
+
+def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Roles, ...]]:
+    """For each option: question as query, option as key, `[CLS] passage [SEP] question [SEP] option [SEP]` as context.
+
+    The context has at most `limits.tokens` tokens: of a longer passage the end is left out, the same for all options.
+    Raises InputError where a text has no token that can be read.
+    """
+    short = tokenizer.encode([text for one in batch for text in (one.question, *one.options)], limits.tokens // 5)
+    distinct = list(dict.fromkeys(one.passage for one in batch))
+    passages = dict(zip(distinct, tokenizer.encode(distinct, limits.tokens)))
+    rest = iter(short)
+    found = []
+    for example in batch:
+        question, *options = (next(rest) for _ in range(1 + len(example.options)))
+        found.append(_roles(example, passages[example.passage], question, options, tokenizer, limits))
+    return found
+
+
+def _roles(
+    example: Example, passage: Tokens, question: Tokens, options: list[Tokens], tokenizer: Tokenizer, limits: Limits
+) -> tuple[Roles, ...]:
+    for name, tokens in (("passage", passage), ("question", question)):
+        if not tokens:
+            raise InputError(f"The {name} has no character that the model can read: type at least one word.")
+    rankings.readable("Option", options)
+    passage = passage.first(limits.tokens - SPECIAL - len(question) - max(map(len, options)), example.passage)
+    first = (
+        Part("passage", example.passage, passage, _sentences(example.passage, passage, limits)),
+        Part("question", example.question, question, "question", 1),
+    )
+    notes = tokens_notes("The passage", example.passage, passage, tokenizer)
+    notes += tokens_notes("The question", example.question, question, tokenizer)
+    found = []
+    for i, (text, tokens) in enumerate(zip(example.options, options)):
+        context = joint([*first, Part("option", text, tokens, "option", 1)], tokenizer)
+        told = tokens_notes(f"Option {chr(65 + i)}", text, tokens, tokenizer)
+        found.append(rankings.filtered(context, "question", "option", limits, (*notes, *told)))
+    return tuple(found)
+
+
+def _sentences(text: str, tokens: Tokens, limits: Limits) -> list[str]:
+    """The sentence of each token; neighbours share one where there are more sentences than cells."""
+    starts = [start for start, _ in tokens.spans]
+    spans = [span for span in sentences(text) if span[0] <= starts[-1]]
+    spans = [(start, end) for start, end in spans if any(start <= one < end for one in starts)]
+    groups = merged(spans, limits.cells[2] - SPECIAL - 2 if limits.cells else len(spans))
+    names = [f"sentence {a + 1}" if a == b else f"sentences {a + 1}–{b + 1}" for a, b, _ in groups]
+    begins = [span[0] for *_, span in groups]
+    return [names[max(0, bisect_right(begins, start) - 1)] for start in starts]
+
+
+@cache
+def examples(language: str = "en") -> tuple[Example, ...]:
+    """Passages with questions written for this project; `id` is the kind and a number."""
+    return tuple(read(Path(__file__).with_name("reading.en.jsonl")))
+
+
+def texts(example: Example, option: int = 0) -> dict[str, str]:
+    """The example's texts by the names that tokens carry, with one of its options."""
+    return {"passage": example.passage, "question": example.question, "option": example.options[option]}
+
+
+def labels(example: Example) -> tuple[str, ...]:
+    """What the probabilities belong to."""
+    return tuple(chr(65 + i) for i in range(len(example.options)))
+
+
+def verdict(example: Example, probabilities: Sequence[float]) -> tuple[bool, str]:
+    """Whether the example is answered rightly, and its level."""
+    return rankings.rank(probabilities, example.label) == 1, example.level
+
+
+def metrics(verdicts: Sequence[tuple[bool, str]]) -> dict[str, float]:
+    """Accuracy in per cent, of all and of each level."""
+    levels = sorted({level for _, level in verdicts} - {""})
+    apart = {f"accuracy_{name}": rankings.share(right for right, level in verdicts if level == name) for name in levels}
+    return {"accuracy": rankings.share(right for right, _ in verdicts), **apart}
+
+
+def baseline(examples: Iterable[Example]) -> dict[str, float]:
+    """How often a blind choice is right."""
+    return rankings.chance(len(example.options) for example in examples)
+
+
+def row(example: Example) -> dict:
+    """The example as a row of its file format."""
+    found = {"passage": example.passage, "question": example.question, "options": list(example.options)}
+    return {**found, "answer": example.label}
