@@ -68,13 +68,14 @@ def frame(cards: Sequence[Card]) -> pd.DataFrame:
         }
         for card in cards
     ]
-    return pd.DataFrame(rows).dropna(axis="columns", how="all")
+    found = pd.DataFrame(rows).dropna(axis="columns", how="all")
+    return found.fillna({"over seeds": ""})  # a cell says nothing where nothing was measured
 
 
 def spread(card: Card) -> str | None:
-    """Mean and standard deviation on test over seeds, where there are several: "85.1 ± 0.2 (3)"."""
+    """Mean and standard deviation on test over seeds, where there are several: "85.1 ± 0.20 (3)"."""
     found = records.seeds(card)
-    return f"{mean(found):.1f} ± {stdev(found):.1f} ({len(found)})" if found else None
+    return f"{mean(found):.1f} ± {stdev(found):.2f} ({len(found)})" if found else None
 
 
 def group_head(cards: Sequence[Card]) -> str:
