@@ -38,7 +38,8 @@ def broadcast(module: TriAttention, q: Tensor, k: Tensor, v: Tensor, c: Tensor, 
     else:
         a, b, d = one.factors(q, k, c)
         relevance = (a[..., :, None, None, :] * b[..., None, :, None, :] * d[..., None, None, :, :]).sum(-1)
-        values = module.mix.paired(v, c)
+        v, c = module.mix.factors(v, c)
+        values = v[..., :, None, :] * c[..., None, :, :]
     weights = joint_softmax(relevance, *(keep[:, None] for keep in keeps))
     return (weights[..., None] * values[..., None, :, :, :]).sum((-3, -2))
 

@@ -16,7 +16,7 @@ from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
 from triattn_core.axes import AXES, QUANTITIES
 
-HIDDEN, HEADS, N, I, J = 22, 11, 5, 7, 13  # as many queries as make Tri-Attention go without its cube: 2 x 2 features
+HIDDEN, HEADS, N, I, J = 22, 2, 5, 7, 13
 EVERY = [(name, similarity, value) for name in MECHANISMS for similarity in SIMILARITIES for value in (None, *VALUES)]
 pytestmark = pytest.mark.parametrize("combination", EVERY, ids=lambda one: "-".join(map(str, one)))
 
@@ -110,12 +110,23 @@ def test_recording_does_not_change_the_output_or_the_gradients(combination):
     assert torch.equal(some["here/weight"].tensor, every["here/weight"].tensor)
 
 
+def test_nothing_to_attend_to_gives_zeros(combination):
+    """No key at all, in a batch of nothing else: zeros, recorded or not."""
+    query, key, context = sequences()
+    none = replace(key, vectors=key.vectors[:, :0], keep=key.keep[:, :0], own=key.own[:, :0])
+    module = build(combination)
+    for wanted in (lambda site: False, lambda site: True):
+        with recording(wanted):
+            found = module(query, none, context, "here")
+        assert found.shape == query.vectors.shape and torch.count_nonzero(found) == 0
+
+
 @torch.no_grad()
 def test_the_cube_is_made_only_to_be_shown(combination, monkeypatch):
     """Where the relevance is made of products, and nobody records."""
     module = build(combination)
-    if combination[0] != "tri" or not hasattr(module.similarity, "factors"):
-        pytest.skip("a relevance without factors: the cube is its only way")
+    if combination[0] != "tri" or not (hasattr(module.similarity, "factors") and hasattr(module.mix, "factors")):
+        pytest.skip("a relevance or a value without factors: the cube is its only way")
     asked = []
     three = module.similarity.three
     monkeypatch.setattr(module.similarity, "three", lambda *given: asked.append(1) or three(*given))
@@ -131,15 +142,15 @@ def test_the_cube_is_made_only_to_be_shown(combination, monkeypatch):
 
 def test_a_batch_that_is_cut_into_parts_gives_the_same(combination, monkeypatch):
     """A large batch goes through Tri-Attention in parts; gradients and rows without context too."""
-    if combination[0] != "tri":
-        pytest.skip("only Tri-Attention cuts its batch")
     module, states = build(combination), sequences()
+    if combination[0] != "tri" or (hasattr(module.similarity, "factors") and hasattr(module.mix, "factors")):
+        pytest.skip("cuts no batch, or cuts it elsewhere (test_products)")
     whole = module(*states, "here")
     slopes = torch.autograd.grad(whole.square().sum(), list(module.parameters()), allow_unused=True)
     sizes = []
     attend = module.attend
     monkeypatch.setattr(module, "attend", lambda *given: sizes.append(len(given[0])) or attend(*given))
-    monkeypatch.setattr(tri, "LARGEST", 2 * HEADS * N * I * J)  # two rows of a cube, and of its pairs
+    monkeypatch.setattr(tri, "LARGEST", 2 * HEADS * N * I * J)  # two rows of a cube
     cut = module(*states, "here")
     assert sizes == [4, 2, 2]
     torch.testing.assert_close(cut, whole, rtol=0, atol=1e-6)

@@ -57,10 +57,6 @@ class Additive(nn.Module):
         """[B, heads, N, I, J], [B, heads, I, D], [B, heads, J, D] → [B, heads, N, D]."""
         return additive(weights, value, context, has_context)
 
-    def paired(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
-        """The contextual values themselves: [B, heads, I, J, D]."""
-        return value[..., :, None, :] + with_neutral(context, has_context, 0.0)[..., None, :, :]
-
 
 class Multiplicative(nn.Module):
     """`v_i * c_j`: the pairing of T-dot-product and T-scaled-dot-product."""
@@ -72,9 +68,9 @@ class Multiplicative(nn.Module):
         """[B, heads, N, I, J], [B, heads, I, D], [B, heads, J, D] → [B, heads, N, D]."""
         return multiplicative(weights, value, context, has_context)
 
-    def paired(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
-        """The contextual values themselves: [B, heads, I, J, D]."""
-        return value[..., :, None, :] * with_neutral(context, has_context, 1.0)[..., None, :, :]
+    def factors(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """The two that a contextual value is the product of: [B, heads, I, D] and [B, heads, J, D]."""
+        return value, with_neutral(context, has_context, 1.0)
 
 
 class Bilinear(nn.Module):
@@ -88,10 +84,9 @@ class Bilinear(nn.Module):
         """[B, heads, N, I, J], [B, heads, I, D], [B, heads, J, D] → [B, heads, N, D]."""
         return bilinear(weights, value, context, self.U, self.H, has_context)
 
-    def paired(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
-        """The contextual values themselves: [B, heads, I, J, D]."""
-        context = with_neutral(context @ self.H.mT, has_context, 1.0)
-        return (value @ self.U.mT)[..., :, None, :] * context[..., None, :, :]
+    def factors(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """The two that a contextual value is the product of: [B, heads, I, D] and [B, heads, J, D]."""
+        return value @ self.U.mT, with_neutral(context @ self.H.mT, has_context, 1.0)
 
 
 VALUES = {"additive": Additive, "multiplicative": Multiplicative, "bilinear": Bilinear}

@@ -7,13 +7,13 @@ from torch import Tensor, nn
 
 from triattn_core.attention.mix import VALUES
 from triattn_core.attention.neutral import at_least_one
-from triattn_core.attention.paired import paired_attention, pairs_are_smaller
+from triattn_core.attention.products import product_attention
 from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.softmax import joint_softmax
 from triattn_core.attention.states import States, join_heads, split_heads
 from triattn_core.attention.tap import tap, tapped
 
-LARGEST = 1 << 22  # numbers of a cube, or of its pairs, at once on a CPU: larger blocks cost a page fault each 4 KB
+LARGEST = 1 << 22  # cells of a cube at once on a CPU: larger blocks cost a page fault each 4 KB
 AXES = ("head", "query", "key", "context")
 
 
@@ -59,16 +59,14 @@ class TriAttention(nn.Module):
     ) -> Tensor:
         """The same of projected heads: [B, heads, n, D] each and keeps [B, I], [B, J] → [B, heads, N, D]."""
         shown = tapped(f"{site}/relevance", f"{site}/weight")
-        paired = not shown and hasattr(self.similarity, "factors") and pairs_are_smaller(q)
-        each = q.shape[1] * k.shape[-2] * c.shape[-2] * (2 * q.shape[-1] if paired else q.shape[-2])
-        rows = max(1, LARGEST // max(1, each))
+        if not shown and hasattr(self.similarity, "factors") and hasattr(self.mix, "factors"):
+            factors = self.similarity.factors(q, k, c, has_context)
+            return product_attention(*factors, *self.mix.factors(v, c, has_context), keep_key, keep_context)
+        rows = max(1, LARGEST // max(1, q.shape[1] * q.shape[-2] * k.shape[-2] * c.shape[-2]))
         if not shown and rows < len(q) and q.device.type == "cpu":
             context = q.new_ones(len(q), dtype=torch.bool) if has_context is None else has_context
             parts = zip(*(one.split(rows) for one in (q, k, v, c, keep_key, keep_context, context)))
             return torch.cat([self.attend(*part, site) for part in parts])
-        if paired:
-            factors = self.similarity.factors(q, k, c, has_context)
-            return paired_attention(*factors, self.mix.paired(v, c, has_context), keep_key, keep_context)
         relevance = self.similarity.three(q, k, c, has_context)
         weights = joint_softmax(relevance, keep_key[:, None], keep_context[:, None])
         tap(f"{site}/relevance", relevance, AXES, "relevance")

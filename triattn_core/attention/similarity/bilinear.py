@@ -6,8 +6,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from triattn_core.attention.neutral import with_neutral
-from triattn_core.attention.paired import Factors
 from triattn_core.attention.parameters import matrix
+from triattn_core.attention.products import Factors
 from triattn_core.attention.similarity.dot import tdp
 
 

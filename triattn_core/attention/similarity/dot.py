@@ -6,7 +6,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from triattn_core.attention.neutral import with_neutral
-from triattn_core.attention.paired import Factors
+from triattn_core.attention.products import Factors
 
 
 def dp(query: Float[Tensor, "*q N D"], key: Float[Tensor, "*k I D"]) -> Float[Tensor, "*s N I"]:

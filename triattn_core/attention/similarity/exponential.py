@@ -31,7 +31,8 @@ def tanh_score(
         with torch.autocast(pair.device.type, enabled=False):
             return tanh_score(pair.float(), context.float(), p.float()).to(pair.dtype)
     with torch.no_grad():
-        bounded = pair.numel() == 0 or max(pair.abs().max(), context.abs().max()) <= BOUND
+        some = pair.numel() and context.numel()
+        bounded = some and max(pair.abs().max(), context.abs().max()) <= BOUND
     if not bounded or pair.dtype == torch.float64:
         return plain(pair, context, p)
     if worth_compiling(pair, context):

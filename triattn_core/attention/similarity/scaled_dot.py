@@ -6,7 +6,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from triattn_core.attention.neutral import with_neutral
-from triattn_core.attention.paired import Factors
+from triattn_core.attention.products import Factors
 from triattn_core.attention.similarity.dot import dp, tdp
 
 
