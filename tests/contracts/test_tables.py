@@ -21,6 +21,12 @@ EVERY = [(name, similarity, value) for name in MECHANISMS for similarity in SIMI
 pytestmark = pytest.mark.parametrize("combination", EVERY, ids=lambda one: "-".join(map(str, one)))
 
 
+@pytest.fixture(autouse=True)
+def without_cubes(monkeypatch):
+    """However small they are, so that every form is tried."""
+    monkeypatch.setattr(tri, "WORTH", 0)
+
+
 def build(combination: tuple[str, str, str], seed: int = 1) -> torch.nn.Module:
     name, similarity, value = combination
     torch.manual_seed(seed)

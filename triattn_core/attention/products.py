@@ -36,29 +36,35 @@ def product_attention(
     keep = (keep_key[:, :, None] & keep_context[:, None, :]).flatten(1)
     if not keep.numel():
         return query * 0.0
-    if query.device.type != "cpu":
-        found = fused(query, key, context, value, beside, keep)
+    # A large finite number instead of -inf: a row with nothing kept stays finite, gradients too.
+    bias = None if keep.all() else torch.where(keep, 0.0, torch.finfo(torch.float32).min / 2)
+    if query.device.type == "cpu":
+        found = in_blocks(query, key, context, value, beside, bias)
     else:
-        # Blocks are written in place, each in one type: in float32 at least, whatever comes.
-        dtype = torch.promote_types(query.dtype, torch.float32)
-        factors = (one.to(dtype).flatten(0, 1).contiguous() for one in (query, key, context, value, beside))
-        bias = None if keep.all() else _bias(keep, dtype).repeat_interleave(query.shape[1], 0)[:, None]
-        kept = torch.is_grad_enabled() and query.shape[:-1].numel() * keep.shape[1] <= KEPT
-        found = Products.apply(*factors, bias, kept).view(query.shape).to(query.dtype)
-    return found * keep.any(1)[:, None, None, None]
+        found = fused(query, key, context, value, beside, bias)
+    return found if bias is None else found * keep.any(1)[:, None, None, None]
 
 
-def fused(query: Tensor, key: Tensor, context: Tensor, value: Tensor, beside: Tensor, keep: Tensor) -> Tensor:
-    """The same by fused attention over pairs, keep [B, I·J]: the cube itself is never there."""
+def in_blocks(query, key, context, value, beside, bias: Tensor | None) -> Tensor:
+    """The same with a bias [B, I·J] on the relevance, on a CPU: a block of the cube at a time, gradients too."""
+    # What is written in place has one type: float32 at least, whatever comes.
+    dtype = torch.promote_types(query.dtype, torch.float32)
+    factors = [one.to(dtype).flatten(0, 1).contiguous() for one in (query, key, context, value, beside)]
+    (B, H, N, _), I, J = query.shape, key.shape[2], context.shape[2]
+    if bias is not None:
+        bias = bias[:, None].expand(B, H, I * J).reshape(B * H, 1, I * J)
+    kept = torch.is_grad_enabled() and B * H * N * I * J <= KEPT
+    return Products.apply(*factors, bias, kept).view(query.shape).to(query.dtype)
+
+
+def fused(query, key, context, value, beside, bias: Tensor | None) -> Tensor:
+    """The same by fused attention, a pair (key, context) taken as one key: the cube itself is never there."""
     keys = (key[..., :, None, :] * context[..., None, :, :]).flatten(-3, -2)
     values = (value[..., :, None, :] * beside[..., None, :, :]).flatten(-3, -2)
-    bias = _bias(keep, query.dtype)[:, None, None].expand(-1, 1, query.shape[-2], -1)
+    if bias is not None:
+        bias = bias.clamp_min(torch.finfo(query.dtype).min).to(query.dtype)
+        bias = bias[:, None, None].expand(-1, 1, query.shape[-2], -1)
     return scaled_dot_product_attention(query, keys, values, attn_mask=bias, scale=1.0)
-
-
-def _bias(keep: Tensor, dtype: torch.dtype) -> Tensor:
-    """0 where kept, else a large finite number instead of -inf: a row with nothing kept and gradients stay finite."""
-    return torch.zeros(keep.shape, dtype=dtype, device=keep.device).masked_fill(~keep, torch.finfo(dtype).min / 2)
 
 
 class Products(torch.autograd.Function):

@@ -14,6 +14,7 @@ from triattn_core.attention.states import States, join_heads, split_heads
 from triattn_core.attention.tap import tap, tapped
 
 LARGEST = 1 << 22  # cells of a cube at once on a CPU: larger blocks cost a page fault each 4 KB
+WORTH = 1 << 19  # cells of a batch's cubes from which on its products go without them
 AXES = ("head", "query", "key", "context")
 
 
@@ -59,10 +60,12 @@ class TriAttention(nn.Module):
     ) -> Tensor:
         """The same of projected heads: [B, heads, n, D] each and keeps [B, I], [B, J] → [B, heads, N, D]."""
         shown = tapped(f"{site}/relevance", f"{site}/weight")
-        if not shown and hasattr(self.similarity, "factors") and hasattr(self.mix, "factors"):
+        cells = q.shape[:3].numel() * k.shape[-2] * c.shape[-2]
+        products = hasattr(self.similarity, "factors") and hasattr(self.mix, "factors")
+        if products and not shown and cells >= WORTH:
             factors = self.similarity.factors(q, k, c, has_context)
             return product_attention(*factors, *self.mix.factors(v, c, has_context), keep_key, keep_context)
-        rows = max(1, LARGEST // max(1, q.shape[1] * q.shape[-2] * k.shape[-2] * c.shape[-2]))
+        rows = max(2, LARGEST * len(q) // max(1, cells))  # of one alone nothing is compiled
         if not shown and rows < len(q) and q.device.type == "cpu":
             context = q.new_ones(len(q), dtype=torch.bool) if has_context is None else has_context
             parts = zip(*(one.split(rows) for one in (q, k, v, c, keep_key, keep_context, context)))
