@@ -4,11 +4,18 @@ import streamlit as st
 
 st.set_page_config(page_title="triattn", layout="wide")
 st.navigation(
-    [
-        st.Page("pages/home.py", title="Home", default=True),
-        st.Page("pages/cube.py", title="Tri-Attention cube"),
-        st.Page("pages/side_by_side.py", title="Side by side"),
-        st.Page("pages/checkpoints.py", title="Checkpoints"),
-    ],
+    {
+        "": [st.Page("pages/home.py", title="Home", default=True)],
+        "Attention": [
+            st.Page("pages/cube.py", title="Tri-Attention cube"),
+            st.Page("pages/side_by_side.py", title="Side by side"),
+        ],
+        "Evidence": [
+            st.Page("pages/cases.py", title="Cases"),
+            st.Page("pages/case_book.py", title="Case book"),
+            st.Page("pages/results.py", title="Results"),
+            st.Page("pages/checkpoints.py", title="Checkpoints"),
+        ],
+    },
     position="top",
 ).run()

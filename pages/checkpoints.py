@@ -16,7 +16,9 @@ def losses(card, other) -> None:
     told = {name: one.metrics.get("history") or [] for name, one in names.items()}
     kept = {name: one.metrics.get("best_step") for name, one in names.items()}
     colours = {name: style.colour(records.model(one, "mechanism")) for name, one in names.items()}
-    st.html(cards.section("Loss", "cross-entropy; line dev, thin train, dot what was kept"))
+    several = any(sum("dev_loss" in one for one in history) > 1 for history in told.values())
+    dev = "line dev, dot what was kept" if several else "dot dev, measured once"
+    st.html(cards.section("Loss", f"cross-entropy; thin train, the second model dashed; {dev}"))
     if any(told.values()):
         theme = "dark" if style.dark() else "light"
         st.altair_chart(

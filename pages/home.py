@@ -12,7 +12,6 @@ import streamlit as st
 from pages.common import cards, models, style, worked
 from pages.common.errors import shown
 from triattn_core import records
-from triattn_core.tasks import pairs
 
 style.heading(
     "triattn",
@@ -49,9 +48,7 @@ st.html(
 columns = st.columns(max(3, len(worked.PAGES)), gap="medium")
 fills = [worked.place(page, column) for page, column in zip(worked.PAGES, columns)]
 with st.container(key="main"):
-    for language, column in zip(pairs.LANGUAGES, st.columns(len(pairs.LANGUAGES), gap="medium")):
-        with column:
-            worked.links(language)
+    worked.links()
     left, right = st.columns([2.7, 1], gap="medium")
 left.html(shelf(models.shelf()))
 with right.container(key="aside"), shown(stop=False):

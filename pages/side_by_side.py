@@ -1,36 +1,31 @@
-"""Side by side: one pair of sentences under two to four checkpoints, on one colour scale."""
+"""Side by side: one example under two to four checkpoints, or two of its options under one; on one colour scale."""
 
 from __future__ import annotations
 
-from html import escape
-
 import streamlit as st
 
-from pages.common import compared, explorer, export, inputs, models, style
+from pages.common import (
+    answers,
+    compared,
+    explorer,
+    export,
+    given,
+    inputs,
+    keeping,
+    models,
+    pinned,
+    state,
+    style,
+    tasks,
+)
 from pages.common.errors import shown
-from triattn_core.analysis import compare
 from triattn_core.axes import MECHANISMS
-from triattn_core.trace import AttentionTrace
+from triattn_core.tasks import TASKS
 from triattn_core.views import side_by_side as view
 from triattn_core.views.canvas import Canvas
 
-LEAD = (
-    'One pair under several mechanisms, on one colour scale. Each row shares out one <b class="t-query">query</b> '
-    'token\'s attention among the <b class="t-key">key</b> tokens; Tri is its cube, joined over context.'
-)
-
-
-def says(panels, found) -> None:
-    """One line: who says what, and how long they took; below it what was cut."""
-    lead, label, tail = view.verdict(panels)
-    meta = [one.trace.meta for one in found]
-    took = f"{1000 * sum(float(one['seconds']) for one in meta):.0f} ms on {str(meta[0]['device']).upper()} for all"
-    notes = dict.fromkeys(note for one in found for note in one.prediction.notes)
-    st.html(
-        f'<div class="t-says"><span>{escape(lead)} <b>{escape(label)}</b>{escape(tail)}</span>'
-        f'<span class="t-muted t-num">{escape(took)}</span></div>'
-        + "".join(f'<p class="t-note">{escape(note)}</p>' for note in notes)
-    )
+KINDS = tuple(MECHANISMS)
+OPTIONS = "options"
 
 
 @st.fragment
@@ -40,40 +35,55 @@ def explore(canvas: Canvas, key: str, known: list[range], at: list[int]) -> None
     explorer.answer(key, {"cell": list(at)})
 
 
-style.heading("Side by side", LEAD)
-cards = models.shelf(task="pairs", mechanisms=tuple(MECHANISMS))
-speaks, cards = compared.spoken(cards, prefer="zh")  # the paper's own case is Chinese
-pair = inputs.pair(speaks)
+def drawn(side: compared.Side, cell: tuple[int, int]) -> Canvas:
+    """The figure of the page."""
+    return view.figure(side.panels, side.gap, side.texts, cell, side.caption, side.across, side.lines)
+
+
+head, beside = style.opening()
+with beside:
+    task = tasks.picker(KINDS, compared.KEY, "checkpoint")
+    given.controls(task)
+words, pairs = tasks.TASKS[task], task == "pairs"
+style.say(head, "Side by side", words.side)
+tasks.missing(KINDS)
+speaks, cards = compared.spoken(models.shelf(task, KINDS), prefer="zh")  # the paper's own case is Chinese
+example = inputs.pair(speaks) if pairs else given.example(task)
 said = st.container()
 if len(cards) < view.FEWEST:
     st.info("Side by side needs two checkpoints of one task: see Checkpoints for what is on the shelf.")
     st.stop()
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
-    chosen = compared.several(cards)
-    if len(chosen) < view.FEWEST:
-        st.info("Choose at least two checkpoints.")
-        st.stop()
-    *choice, (left, right) = compared.settings(chosen)
+    by_option = not pairs and state.pick("Compare", ["mechanisms", OPTIONS], "compare", width=112) == OPTIONS
+    if by_option:
+        style.say(head, "Side by side", words.options)
+    picked = pinned.settings(task, words) if by_option else compared.settings(cards, words)
     st.space("stretch")
-    tail = st.container(width="content", key="tail")
+    tail = st.container(horizontal=True, width="content", key="tail")
 with shown():
-    found = [models.explain(card, pair) for card in chosen]
-    panels = [compared.panel(one, *choice) for one in found]
-    compare.same_tokens([one.weights for one in panels], [one.name for one in panels])
-    values = compare.difference(panels[left].drawn, panels[right].drawn)
-    gap = view.Gap(left, right, values, compare.jensen_shannon(panels[left].weights, panels[right].weights))
-texts, first = dict(found[0].trace.texts), view.first_cell(panels, gap)
-caption, at = compared.caption(chosen, *choice), list(first)
-known, key = [range(size) for size in panels[0].drawn.shape], explorer.key("side", *texts.values(), choice[0])
+    if by_option:
+        side = pinned.side(example, given.now(task), *picked)
+    else:
+        side = compared.side(example, None if pairs else given.now(task).option, *picked)
+first = view.first_cell(side.panels, side.gap)
+known, at = [range(size) for size in side.panels[0].drawn.shape], list(first)
+key = explorer.key("side", *side.parts)
 with said:
-    says(panels, found)
+    if by_option:
+        second = side.found[1].prediction.option
+        answers.block(example, {"": side.found[0]}, side.choice, second, pins=True)
+    elif not pairs:
+        answers.block(example, dict(zip(compared.named([one.card for one in side.found]), side.found)), side.choice)
+    if not by_option:
+        compared.says(side, notes=pairs)
 with tail:
-    whole = {f"{one.card.name}/{site}": array for one in found for site, array in one.trace.sites.items()}
+    with st.popover("Keep", width=76, key="keep"):
+        keeping.form(task, TASKS[task].row(example), "side_by_side")
     export.menu(
         "side-by-side",
         key,
-        lambda: view.figure(panels, gap, texts, tuple(at), caption),
-        lambda: view.table(panels, gap, texts),
-        AttentionTrace(whole, texts, {"checkpoints": ", ".join(one.card.name for one in found)}),
+        lambda: drawn(side, tuple(at)),
+        lambda: view.table(side.panels, side.gap, side.texts, side.across),
+        side.trace,
     )
-explore(view.figure(panels, gap, texts, first, caption), key, known, at)
+explore(drawn(side, first), key, known, at)

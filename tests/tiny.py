@@ -13,6 +13,7 @@ from transformers import BertConfig, BertModel
 from triattn_core.checkpoint import save
 from triattn_core.config import Config
 from triattn_core.models.tan import Tan
+from triattn_core.tasks import TASKS
 
 WORDS = "who what where play watch download movie film browser car red blue is the a not big small ? 电 影 看".split()
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -66,7 +67,7 @@ def make_checkpoint(root: Path, name: str, mechanism: str, seed: int, **settings
     folder = root / "shelf" / name
     plan = Config.model_validate(config(mechanism) | settings)
     torch.manual_seed(seed)
-    save(folder, plan, Tan(plan.model, HIDDEN))
+    save(folder, plan, Tan(plan.model, HIDDEN, TASKS[plan.task].OUTPUTS))
     return folder
 
 

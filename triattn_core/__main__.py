@@ -8,10 +8,17 @@ import os
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterable
+from itertools import chain, islice
 from pathlib import Path
 from statistics import mean, stdev
+from typing import TYPE_CHECKING
 
+from triattn_core.commands import book, cases
 from triattn_core.errors import DataError, TriattnError
+
+if TYPE_CHECKING:
+    from triattn_core.training.loop import Event
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -54,18 +61,44 @@ def parser() -> argparse.ArgumentParser:
     one = command("evaluate", evaluate, "metrics over a file of rows")
     one.add_argument("name", nargs="+", help="checkpoints, by name or folder; several share one encoder and its pass")
     one.add_argument("data", type=Path, help="JSON Lines, plain or .gz")
+    one.add_argument(
+        "--apart", type=Path, nargs="+", default=[], help="leave out rows whose texts stand together in these files too"
+    )
     command("seeds", seeds, "mean and spread over seeds, and whether they differ by more than noise", device=False)
     one = command("train", train, "train what a config.json or an encoder's recipe.json describes")
     one.add_argument("config", type=Path, nargs="+", help="several share the encoding of their data")
-    one.add_argument("--data", type=Path, default=Path("data"), help="the folder of data sets (default: data)")
-    one.add_argument("--runs", type=Path, default=Path("runs"), help="where states and logs go (default: runs)")
-    one.add_argument("--resume", action="store_true", help="go on from the last complete state")
+    _training(one)
+    one = command("sweep", sweep, "train variants of configs; their records are kept, their weights are not")
+    one.add_argument("config", type=Path, nargs="+", help="several share the encoding of their data")
+    one.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,…", help="such as model.layers=1,2,3")
+    one.add_argument("--seeds", type=_seeds, default=(), metavar="1,2,3", help="by default the config's own")
+    one.add_argument("--name", help="of the records, checkpoints/results/NAME.jsonl; by default of config and settings")
+    one.add_argument("--test", action="store_true", help="measure test too, once nothing is to be chosen any more")
+    _training(one)
+    command("results", results, "the papers' tables beside ours: does Tri > C-Bi > Bi hold?", device=False)
+    one = command("cases", cases.run, "several checkpoints over the same rows: who is right where, stored as a table")
+    cases.arguments(one)
+    one = command("book", book.run, "the case book: cases kept with a note and tags", json_too=False, device=False)
+    book.arguments(one)
     one = command("verify", verify, "digest, shapes, and the recorded numbers on the recorded example")
     one.add_argument("name", help="a checkpoint, by name or folder")
     one = command("app", app, "the browser app", json_too=False)
     one.add_argument("--port", type=int, default=8501)
     one.add_argument("--no-browser", action="store_true", help="do not open a browser window")
     return top
+
+
+def _training(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--data", type=Path, default=Path("data"), help="the folder of data sets (default: data)")
+    command.add_argument("--runs", type=Path, default=Path("runs"), help="where states and logs go (default: runs)")
+    command.add_argument("--resume", action="store_true", help="go on from the last complete state")
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    found = tuple(dict.fromkeys(int(one) for one in text.split(",")))
+    if min(found) < 0:
+        raise ValueError(text)  # argparse says which option it is of
+    return found
 
 
 def list_(options: argparse.Namespace) -> None:
@@ -117,6 +150,7 @@ def explain(options: argparse.Namespace) -> None:
         raise DataError(f"{options.out.parent}: no such folder to save the trace in")
     bundle = load(options.name, options.device)
     example = bundle.task.Example.from_row(read_json(options.input), str(options.input))
+    _heard(bundle, [example])
     prediction, trace = explain_one(bundle, example)
     if options.out:
         trace.save(options.out)
@@ -139,7 +173,7 @@ def evaluate(options: argparse.Namespace) -> None:
     from triattn_core.analysis.significance import on_rows
     from triattn_core.checkpoint import load
     from triattn_core.device import keep_freed_memory
-    from triattn_core.evaluate import measured, verdicts
+    from triattn_core.evaluate import apart, measured, verdicts
 
     keep_freed_memory()
     if len(set(options.name)) < len(options.name):
@@ -150,10 +184,17 @@ def evaluate(options: argparse.Namespace) -> None:
     task = bundles[0].task
     try:
         with tqdm(unit="row", desc=" ".join(options.name), disable=None) as bar:
-            judged = verdicts(bundles, task.read(options.data), bar.update)
+            rows = task.read(options.data)
+            first = list(islice(rows, 50))
+            _heard(bundles[0], first)
+            rows = chain(first, rows)
+            if options.apart:
+                rows = apart(rows, (one for file in options.apart for one in task.read(file)))
+            judged = verdicts(bundles, rows, bar.update)
     except DataError as error:
         said = str(error)
-        raise DataError(said if said.startswith(str(options.data)) else f"{options.data}: {said}") from None
+        named = said.startswith(tuple(map(str, (options.data, *options.apart))))
+        raise DataError(said if named else f"{options.data}: {said}") from None
     found = [measured(task, one) for one in judged]
     differences = on_rows(options.name, [[right for right, *_ in one] for one in judged])
     if options.json:
@@ -171,6 +212,17 @@ def evaluate(options: argparse.Namespace) -> None:
             f"{one.b} less {one.a}: {one.gain:+.2f} points; right alone: {one.only_b} and {one.only_a} rows; "
             f"McNemar p {one.p:.3g}, after Holm {one.adjusted:.3g}"
         )
+
+
+def _heard(bundle, examples: Iterable) -> None:
+    """Says, where it is so, that the texts are in a language that the checkpoint does not read."""
+    from triattn_core.records import spoken
+    from triattn_core.text.language import other_than
+
+    reads = bundle.config.language
+    other = other_than(reads, (text for one in examples for text in bundle.task.texts(one, 0).values()))
+    if reads and other:
+        print(f"triattn: the texts look {spoken(other)}: {bundle.name} reads {spoken(reads)}", file=sys.stderr)
 
 
 def seeds(options: argparse.Namespace) -> None:
@@ -202,12 +254,42 @@ def train(options: argparse.Namespace) -> None:
         os.environ["TRIATTN_DEVICE"] = options.device
     from triattn_core.training.command import train as train_all
 
-    for event in train_all(options.config, options.data, options.runs, options.resume, options.command):
-        if options.json:
+    _print(train_all(options.config, options.data, options.runs, options.resume, options.command), options.json)
+
+
+def sweep(options: argparse.Namespace) -> None:
+    """Prints the events as they come; each variant leaves its record."""
+    if options.device:
+        os.environ["TRIATTN_DEVICE"] = options.device
+    from triattn_core.training.sweep import sweep as sweep_all
+
+    where = (options.data, options.runs, options.resume, options.command)
+    _print(sweep_all(options.config, options.set, options.seeds, options.name, options.test, *where), options.json)
+
+
+def _print(events: Iterable[Event], as_json: bool) -> None:
+    for event in events:
+        if as_json:
             print(event.line(), flush=True)
         elif event.kind != "saved":
             values = "  ".join(f"{name} {value}" for name, value in event.values.items())
             print(f"{event.step}/{event.steps}  {values}", flush=True)
+
+
+def results(options: argparse.Namespace) -> None:
+    """Prints, for each paper, its mechanisms beside ours as a Markdown table; with --json every cell of every table."""
+    from triattn_core.results import beside, order, ours, published
+
+    papers, (found, problems) = published.papers(), ours.everything()
+    for said in (*(one for paper in papers for one in paper.problems), *problems):
+        print(said, file=sys.stderr)
+    if options.json:
+        cells = [(one.paper.name, table, beside.filled(table, found)) for one in papers for table in one.tables]
+        print(json.dumps([row for one in cells for row in beside.rows(*one)], ensure_ascii=False, indent=1))
+        return
+    for one in papers:
+        if rows := order.compared(one.tables, found):
+            print(f"{one.paper.name}\n\n{order.markdown(rows)}")
 
 
 def verify(options: argparse.Namespace) -> int:

@@ -34,4 +34,6 @@ COORDINATES = {
     "special": "1 for [CLS] and [SEP]",
     "segment": "the turn, sentence or short text it belongs to, empty for special tokens",
     "tokens": "how many tokens it stands for: a long text is read in cells, the averages of a few tokens each",
+    "label": "of a folded axis: what the group of cells is called, such as turn 4",
+    "cells": "of a folded axis: how many cells of the model the group joins",
 }

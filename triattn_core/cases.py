@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -129,26 +129,38 @@ class CaseBook:
         with self._session() as session:
             return [_case(found) for found in session.scalars(asked)]
 
+    def of(self, task: str, row: Mapping) -> list[Case]:
+        """The cases of just this row, the last changed first."""
+        asked = select(_Case).where(_Case.task == task, _Case.row == _dumped(row)).order_by(_Case.changed.desc())
+        with self._session() as session:
+            return [_case(found) for found in session.scalars(asked)]
+
     def tags(self) -> list[str]:
         """All tags in use."""
         with self._session() as session:
             return list(session.scalars(select(_Tag.name).distinct().order_by(_Tag.name)))
 
+    def lines(self) -> list[str]:
+        """All cases as JSON Lines."""
+        return [json.dumps({"format": FORMAT, **vars(case)}, ensure_ascii=False) + "\n" for case in self.search()]
+
     def export(self, path: Path) -> int:
-        """All cases as JSON Lines; returns how many."""
-        cases = self.search()
-        lines = [json.dumps({"format": FORMAT, **vars(case)}, ensure_ascii=False) + "\n" for case in cases]
-        Path(path).write_text("".join(lines), "utf-8")
-        return len(cases)
+        """All cases as a file of JSON Lines; returns how many."""
+        lines = self.lines()
+        try:
+            Path(path).write_text("".join(lines), "utf-8")
+        except OSError as error:
+            raise CaseError(f"{path}: cannot be written ({error.strerror})") from None
+        return len(lines)
 
     def load(self, rows: Iterable[tuple[str, dict]]) -> tuple[int, int]:
         """Takes in what `export` wrote, as ("file:line", row): how many are new, and how many were here already.
 
-        A case that is here in another state stands beside the old one under a new id.
+        A case that is here in another state stands beside the old one under a new id.  Where one is no case, none is
+        taken in.
         """
         new = same = 0
-        for where, row in rows:
-            case = _read(row, where)
+        for case in [_read(row, where) for where, row in rows]:
             with self._session() as session:
                 here = session.get(_Case, case.id)
                 if here is not None and _bare(_case(here)) == _bare(case):
@@ -215,17 +227,21 @@ def _tags(tags: Iterable[str]) -> tuple[str, ...]:
 
 def _row(case: Case) -> _Case:
     plain = {name: one for name, one in vars(case).items() if name not in ("row", "tags", "note")}
-    row = json.dumps(case.row, ensure_ascii=False, sort_keys=True)
-    texts, tags = "\n".join(_texts(case.row)), [_Tag(name=name) for name in case.tags]
-    return _Case(**plain, row=row, texts=texts, note=_note(case.note), tags=tags)
+    tags = [_Tag(name=name) for name in case.tags]
+    return _Case(**plain, row=_dumped(case.row), texts="\n".join(texts(case.row)), note=_note(case.note), tags=tags)
 
 
-def _texts(value: object) -> Iterator[str]:
+def _dumped(row: Mapping) -> str:
+    return json.dumps(row, ensure_ascii=False, sort_keys=True)
+
+
+def texts(value: object) -> Iterator[str]:
+    """All texts in a row, without its field names."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list | tuple):
         for one in value.values() if isinstance(value, dict) else value:
-            yield from _texts(one)
+            yield from texts(one)
 
 
 def _case(found: _Case) -> Case:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,12 +105,8 @@ def save(path: Path, config: Config, tan: Tan) -> Config:
     return config
 
 
-def probabilities(bundles: Sequence[Bundle], examples: Sequence, size: int = 64) -> list[list[list[float]]]:
-    """The probabilities that each bundle gives each example: [bundles][examples][answers].
-
-    Rows of like length, whichever example they belong to, go in batches of `size`, and the encoder reads each once for
-    all bundles.  Raises ConfigError where they do not share it.
-    """
+def together(bundles: Sequence[Bundle]) -> None:
+    """Raises ConfigError where bundles cannot share what an encoder reads: they must agree in encoder and task."""
     first = bundles[0]
     for other in bundles[1:]:
         for what in ("encoder", "device", "task"):
@@ -119,12 +115,35 @@ def probabilities(bundles: Sequence[Bundle], examples: Sequence, size: int = 64)
         for what in ("max_tokens", "cells"):
             if getattr(other.config, what) != getattr(first.config, what):
                 raise ConfigError(f"{first.name} and {other.name} differ in {what}: ask them apart")
+
+
+def _alike(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
+    """Places that go together, short ones first: at most `size`, none much longer than another.
+
+    A cube is padded along three axes: one long row in a batch of short ones would cost more than all of them.
+    """
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) == size or lengths[place] > 4 + 1.25 * lengths[batch[0]]):
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
+
+
+def probabilities(bundles: Sequence[Bundle], examples: Sequence, size: int = 64) -> list[list[list[float]]]:
+    """The probabilities that each bundle gives each example: [bundles][examples][answers].
+
+    Rows of like length, whichever example they belong to, go in batches of at most `size`, and the encoder reads each
+    once for all bundles.  Raises ConfigError where they do not share it.
+    """
+    together(bundles)
+    first = bundles[0]
     grouped = first.task.roles(examples, first.tokenizer, first.config.limits)
     counts, roles = [len(one) for one in grouped], [row for one in grouped for row in one]
     outputs = torch.zeros(len(bundles), len(roles), first.task.OUTPUTS)
-    order = sorted(range(len(roles)), key=lambda i: len(roles[i].context))
-    for start in range(0, len(order), size):
-        rows = order[start : start + size]
+    for rows in _alike([len(one.context) for one in roles], size):
         with torch.inference_mode():
             encoded = first.encoder(collate([roles[i] for i in rows], first.tokenizer).to(first.device))
             outputs[:, rows] = torch.stack([bundle.tan(encoded).float().cpu() for bundle in bundles])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -12,6 +14,8 @@ from triattn_core.errors import ConfigError, choices
 from triattn_core.models.tan import TanConfig
 from triattn_core.tasks import TASKS
 from triattn_core.text.roles import Limits
+
+NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
 
 
 class Strict(BaseModel):
@@ -90,12 +94,23 @@ class Config(Strict):
         return self
 
 
-def read_config(path: Path) -> Config:
-    """Raises ConfigError in one line that names the file, the key and what to do."""
+def read_config(path: Path, changes: Mapping[str, Any] = NO_CHANGES) -> Config:
+    """The config of a file, with `changes` by dotted name: {"model.layers": 3}.
+
+    Raises ConfigError in one line that names the file, the key and what to do.
+    """
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: not a JSON file ({error})") from None
+    for name, one in changes.items():
+        *parts, last = name.split(".")
+        place = found
+        for part in parts:
+            place = place.setdefault(part, {}) if isinstance(place, dict) else None
+        if not isinstance(place, dict):
+            raise ConfigError(f"{path}: {name!r} is no setting: its parts are objects of the file")
+        place[last] = one
     try:
         return Config.model_validate(found)
     except ValidationError as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import fields
 from itertools import islice
 
 from triattn_core.checkpoint import Bundle, probabilities
@@ -70,3 +72,16 @@ def evaluate(
 def measured(task, found: Sequence[tuple]) -> dict:
     """`{"task", "n", "metrics"}` of the verdicts on one bundle's answers."""
     return {"task": task.NAME, "n": len(found), "metrics": task.metrics(found)}
+
+
+def apart(examples: Iterable, others: Iterable) -> Iterator:
+    """The examples whose texts are not together in one of `others` too, in whatever order, case and punctuation."""
+    known = {_texts(one) for one in others}
+    return (one for one in examples if _texts(one) not in known)
+
+
+def _texts(example) -> frozenset[str]:
+    """Letters and digits of each text of an example: of its fields those that are text, or several."""
+    found = (getattr(example, field.name) for field in fields(example) if field.name != "id")
+    texts = (text for one in found for text in (one if isinstance(one, tuple) else (one,)) if isinstance(text, str))
+    return frozenset("".join(filter(str.isalnum, unicodedata.normalize("NFKC", one).casefold())) for one in texts)

@@ -165,6 +165,21 @@ def seen(card: Card) -> tuple[Source, ...] | None:
         return None
 
 
+def taught(card: Card) -> list[str]:
+    """The sets that its encoder was trained on by the encoder's recipe, each once; empty where there is none."""
+    folder = encoder(card)
+    try:
+        return sets(json.loads((folder / "recipe.json").read_text("utf-8"))) if folder else []
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return []
+
+
+def sets(recipe: Mapping) -> list[str]:
+    """The sets that an encoder's recipe names in its stages, each once."""
+    names = (name for stage in recipe["stages"] for name in (*stage["data"], stage.get("mine")))
+    return list(dict.fromkeys(filter(None, names)))
+
+
 def readme(card: Card) -> str:
     """The model card, Markdown without its front matter; empty where there is none."""
     try:

@@ -158,6 +158,8 @@ def sources(card: Card) -> str:
             "Its start weights had read the source of the test set: the score may flatter. "
             "Models that start from the same weights may be compared."
         )
+    taught = records.taught(card)
+    said += f" The encoder was then trained, with labels, on {', '.join(taught)}." if taught else ""
     table = f'<table class="t-facts t-sources">{lines}</table>'
     return section("What its start weights had read") + table + f'<p class="t-note">{said}</p>'
 

@@ -1,21 +1,47 @@
-"""Choosing checkpoints to compare, and what each of them shows of one pair."""
+"""Choosing checkpoints to compare, and what each of them shows of one example."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
 
 import streamlit as st
 
-from pages.common import languages, models, state
+from pages.common import inputs, languages, models, state
 from pages.common.errors import notice
+from pages.common.tasks import Words
 from triattn_core import records
 from triattn_core.analysis import compare
 from triattn_core.axes import MECHANISMS
 from triattn_core.shelf import Card
+from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views import side_by_side as view
 
 KEY = "checkpoints"  # of the widget, and in the URL
-DIRECTIONS = {"A over B": "a_over_b", "B over A": "b_over_a"}
+
+
+@dataclass(frozen=True)
+class Side:
+    """What stands side by side: the panels and the difference of two of them, and all that is shown or saved with them.
+
+    choice: the site that is shown.  found: what the models made of the example.  parts: what names the figure.
+    """
+
+    panels: list[view.Panel]
+    gap: view.Gap
+    found: list[models.Explained]
+    choice: Choice
+    caption: str
+    trace: AttentionTrace
+    parts: tuple[str, ...]
+    across: str = "key"
+    lines: tuple[str, ...] | None = None
+
+    @property
+    def texts(self) -> dict[str, str]:
+        return dict(self.found[0].trace.texts)
 
 
 def named(cards: Sequence[Card]) -> list[str]:
@@ -47,7 +73,8 @@ def spoken(cards: Sequence[Card], prefer: str) -> tuple[languages.Spoken, list[C
 
 def beside(card: Card) -> list[str]:
     """The preset that a card is in, as names of checkpoints; empty where there is none."""
-    here = [one for one in models.shelf("pairs", tuple(MECHANISMS)) if records.language(one) == records.language(card)]
+    shelf = models.shelf(str(card.config.get("task")), tuple(MECHANISMS))
+    here = [one for one in shelf if records.language(one) == records.language(card)]
     return next((names for names in presets(here).values() if card.name in names), [])
 
 
@@ -69,10 +96,10 @@ def several(cards: Sequence[Card]) -> list[Card]:
         st.session_state[KEY] = first
     if sets:
         one = st.session_state["similarity"] = _shared(sets, st.session_state[KEY])
-        look = {"placeholder": "several", "width": 128}
+        look = {"placeholder": "several", "width": 118}
         at = None if one is None else 0  # where none is the default, one could be taken out
         st.selectbox("Similarity", list(sets), at, key="similarity", on_change=_take, args=(sets,), **look)
-    with st.popover("Checkpoints", width=124):
+    with st.popover("Checkpoints", width=112):
         chosen = st.multiselect("Two to four of one language", names, key=KEY, max_selections=view.MOST)
     if set(chosen) == set(first):
         st.query_params.pop(KEY, None)
@@ -104,30 +131,68 @@ def _take(sets: dict[str, list[str]]) -> None:
         st.session_state[KEY] = sets[st.session_state["similarity"]]
 
 
-def settings(cards: Sequence[Card]) -> tuple[str, int, int | None, str, tuple[int, int]]:
-    """Direction, layer and head (from 0; None is the mean), quantity, and which two are subtracted."""
-    most = {what: max(int(card.config["model"].get(what, 1)) for card in cards) for what in ("layers", "heads")}
-    direction = state.segments("Direction", list(DIRECTIONS), "direction")
-    layer = state.segments("Layer", list(range(1, most["layers"] + 1)), "layer", default=0)
-    head = state.pick("Head", ["mean", *range(1, most["heads"] + 1)], "head", width=92)
-    quantity = state.segments("Quantity", ["weight", "relevance"], "quantity")
-    names = named(cards)
+def settings(cards: Sequence[Card], words: Words) -> tuple[list[Card], Choice, tuple[int, int]]:
+    """The pickers: which checkpoints, layer, direction, head and quantity, and which two are subtracted.
+
+    The page ends where less than two checkpoints are chosen.
+    """
+    chosen, tight = several(cards), max(map(len, words.directions)) > 10
+    if len(chosen) < view.FEWEST:
+        st.info("Choose at least two checkpoints.")
+        st.stop()
+    most = {what: max(int(card.config["model"].get(what, 1)) for card in chosen) for what in ("layers", "heads")}
+    direction = state.direction(words.directions)
+    choice = state.site(words.directions[direction], most["layers"], most["heads"])
+    names = named(chosen)
     pairs = {f"{names[i]} − {names[j]}": (i, j) for i in reversed(range(len(names))) for j in range(i)}
-    picker = state.segments if len(pairs) <= 3 and max(map(len, pairs)) < 16 else state.pick
-    gap = pairs[picker("Difference", list(pairs), "difference")]
-    return DIRECTIONS[direction], layer - 1, None if head == "mean" else head - 1, quantity, gap
+    few = len(pairs) <= 3 and max(map(len, pairs)) < 16 and not tight
+    gap = state.segments("Difference", list(pairs), "difference") if few else None
+    return chosen, choice, pairs[gap or state.pick("Difference", list(pairs), "difference", width=108)]
 
 
-def caption(cards: Sequence[Card], direction: str, layer: int, head: int | None, quantity: str) -> str:
+def side(example: Any, option: int | None, cards: Sequence[Card], choice: Choice, gap: tuple[int, int]) -> Side:
+    """One example under several checkpoints: query × key, summed over context.
+
+    option: of a task that chooses among texts; by default what the last one chooses.  Raises TriattnError.
+    """
+    option = models.explain(cards[-1], example, option).trace.meta.get("option")
+    found = [models.explain(card, example, option) for card in cards]
+    panels = [panel(one, choice) for one in found]
+    compare.same_tokens([one.weights for one in panels], [one.name for one in panels])
+    whole = {f"{one.card.name}/{site}": array for one in found for site, array in one.trace.sites.items()}
+    trace = AttentionTrace(whole, found[0].trace.texts, {"checkpoints": ", ".join(one.card.name for one in found)})
+    parts = (*found[0].trace.texts.values(), choice.site.split("/")[1])
+    return Side(panels, difference(panels, *gap), found, choice, caption([c.name for c in cards], choice), trace, parts)
+
+
+def says(side: Side, notes: bool) -> None:
+    """One line: who says what, and how long they took; below it what was cut, with `notes`."""
+    lead, label, tail = view.verdict(side.panels)
+    st.html(
+        f'<div class="t-says"><span>{escape(lead)} <b>{escape(label)}</b>{escape(tail)}</span>'
+        f'<span class="t-muted t-num">{escape(inputs.took(side.found))} for all</span></div>'
+        + (inputs.notes(side.found) if notes else "")
+    )
+
+
+def difference(panels: Sequence[view.Panel], left: int, right: int) -> view.Gap:
+    """The difference of two panels, and how far their rows lie apart."""
+    values = compare.difference(panels[left].drawn, panels[right].drawn)
+    return view.Gap(left, right, values, compare.jensen_shannon(panels[left].weights, panels[right].weights))
+
+
+def caption(names: Sequence[str], choice: Choice) -> str:
     """The settings in words, for under a saved picture."""
-    which = "mean of heads" if head is None else f"head {head + 1}"
-    told = (f"layer {layer + 1}", direction.replace("_", " "), which, quantity)
-    return ", ".join([*(card.name for card in cards), *told])
+    layer, direction, quantity = choice.site.split("/")
+    heads = [f"head {i + 1}" for _, i in choice.index] or ["mean of heads"]
+    return ", ".join([*names, f"layer {int(layer[6:]) + 1}", direction.replace("_", " "), *heads, quantity])
 
 
-def panel(found: models.Explained, direction: str, layer: int, head: int | None, quantity: str) -> view.Panel:
+def panel(found: models.Explained, choice: Choice) -> view.Panel:
     """What one checkpoint shows; a layer or head that it does not have is replaced by its last, and that is said."""
     card, said, trace = found.card, found.prediction, found.trace
+    name, direction, quantity = choice.site.split("/")
+    layer, head = int(name[6:]), next((i for _, i in choice.index), None)
     site = f"layer.{min(layer, compare.depth(trace) - 1)}/{direction}/"
     heads = trace.site(site + "weight").sizes["head"]
     for what, asked, has in (("layer", layer, compare.depth(trace)), ("head", head, heads)):

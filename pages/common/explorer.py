@@ -6,8 +6,8 @@ hundred bytes that the drawing script hears as a window event.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from hashlib import sha256
 from typing import Any
 
@@ -16,9 +16,9 @@ import streamlit as st
 from triattn_core.views.canvas import Canvas
 
 _MOUNT = """
-export default function ({ data, parentElement, setStateValue }) {
+export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".triattn-root");
-  return mount(root, data.payload, { key: data.key, send: setStateValue });
+  return mount(root, data.payload, { key: data.key, send: data.once ? setTriggerValue : setStateValue });
 }
 """
 _ANSWER = """
@@ -44,6 +44,19 @@ def show(canvas: Canvas, key: str) -> Any:
     """
     data = {"key": key, "payload": dict(canvas.payload)}
     return _figure(canvas.script, canvas.style)(key=key, data=data, on_cell_change=_nothing).cell
+
+
+def ask(canvas: Canvas, key: str, **then: Callable[[Any], None]) -> None:
+    """Draws a figure that asks: a click (`host.send("option", 3)`) calls `then["option"](3)`, then the page runs."""
+    told = {f"on_{name}_change": partial(_tell, key, name, run) for name, run in then.items()}
+    data = {"key": key, "payload": dict(canvas.payload), "once": True}
+    _figure(canvas.script, canvas.style)(key=key, data=data, **told)
+
+
+def _tell(key: str, name: str, run: Callable[[Any], None]) -> None:
+    value = st.session_state[key].get(name)
+    if value is not None:
+        run(value)
 
 
 def key(*parts: str) -> str:

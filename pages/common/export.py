@@ -45,7 +45,7 @@ def menu(
     name: of the files, without ending.  figure: the key that the canvas is shown under.  page and data are called only
     when they are asked for.
     """
-    with st.popover("Export", width=112, key="export"):
+    with st.popover("Export", width=92, key="export"):
         _pictures(data={"name": name, "figure": figure}, key="pictures")
         _save("Page that works offline, HTML", f"{name}.html", lambda: page().html(), "text/html")
         _save("All cells, CSV", f"{name}.csv", lambda: data().to_csv(index=False).encode("utf-8-sig"), "text/csv")

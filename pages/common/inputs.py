@@ -1,7 +1,8 @@
-"""What goes in and what the model says: the two rows at the top of every page about sentence pairs."""
+"""What goes in and what the model says: the two rows at the top of a page about sentence pairs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 
 import streamlit as st
@@ -86,23 +87,41 @@ def _differs(a: str, b: str, speaks: Spoken) -> None:
             st.button(f"Use {speaks.readers(other)}", key="turn", on_click=speaks.turn, args=(other,))
 
 
-def prediction(found: Explained, lead: str = "The model says") -> None:
+def prediction(found: Explained) -> None:
     """One line: the label, its probability as a bar and a number, the others, the gold label, time and device."""
-    said, meta = found.prediction, found.trace.meta
+    said = found.prediction
     ranked = enumerate(zip(said.labels, said.probabilities))
     facts = [f"{label} {number(share)}" for i, (label, share) in ranked if i != said.best]
-    facts += [f"gold: {said.labels[said.gold]}"] if said.gold is not None else []
-    if "seconds" in meta:
-        facts.append(f"{1000 * float(meta['seconds']):.0f} ms on {str(meta.get('device', 'cpu')).upper()}")
+    line(found, facts + ([f"gold: {said.labels[said.gold]}"] if said.gold is not None else []))
+
+
+def line(found: Explained, facts: Sequence[str]) -> None:
+    """What the model says, with a bar, then the facts, time and device; what a reader should know below."""
+    said = found.prediction
+    facts = [*facts, took([found])] if "seconds" in found.trace.meta else facts
     share = said.probabilities[said.best]
     st.html(
-        f'<div class="t-says"><span>{escape(lead)} <b>{escape(said.labels[said.best])}</b></span>'
+        f'<div class="t-says"><span>The model says <b>{escape(said.labels[said.best])}</b></span>'
         + style.bar(share, style.colour(found.mechanism))
         + f'<span class="t-num">{number(share)}</span>'
         + "".join(f'<span class="t-muted t-num">{escape(fact)}</span>' for fact in facts)
         + "</div>"
-        + "".join(f'<p class="t-note">{escape(note)}</p>' for note in said.notes)
+        + notes([found])
     )
+
+
+def took(found: Sequence[Explained]) -> str:
+    """How long the models took together, and on what."""
+    metas = [one.trace.meta for one in found]
+    seconds = sum(float(meta.get("seconds", 0)) for meta in metas)
+    told = f"{1000 * seconds:.0f} ms" if seconds < 2 else f"{seconds:.1f} s"
+    return f"{told} on {str(metas[0].get('device', 'cpu')).upper()}"
+
+
+def notes(found: Sequence[Explained]) -> str:
+    """HTML: what a reader should know, such as what was cut, each once."""
+    told = dict.fromkeys(note for one in found for note in one.prediction.notes)
+    return "".join(f'<p class="t-note">{escape(note)}</p>' for note in told)
 
 
 def number(probability: float) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.common import state
 from triattn_core import records
 from triattn_core.shelf import Card
 
@@ -44,6 +45,7 @@ class Spoken:
 
 def asked(key: str) -> list[str]:
     """Names of the checkpoints that the widget holds or, before it was made, that the link asks for."""
+    state.forget(key)
     held = st.session_state.get(key)
     if held is None:
         return st.query_params.get_all(key)

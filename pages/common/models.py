@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -22,7 +22,6 @@ from triattn_core.shelf import Card
 if TYPE_CHECKING:
     from triattn_core.checkpoint import Bundle
     from triattn_core.explain import Prediction
-    from triattn_core.tasks.pairs import Example
     from triattn_core.trace import AttentionTrace
     from triattn_core.verify import Check
 
@@ -32,11 +31,12 @@ TRACE_BYTES = 400_000_000  # traces kept; two sentences of 20 tokens take 7 MB, 
 
 @dataclass(frozen=True)
 class Explained:
-    """What one checkpoint made of one example. Shared by all sessions: never write to it."""
+    """What one checkpoint made of one example, and what that was made of. Shared by all sessions: never write to it."""
 
     card: Card
     prediction: Prediction
     trace: AttentionTrace
+    source: tuple = ()
 
     @property
     def mechanism(self) -> str:
@@ -61,8 +61,12 @@ class Kept:
     def put(self, key: tuple, value: Explained) -> None:
         with self.lock:
             self.items[key] = value
-            while len(self.items) > 1 and sum(map(size, self.items.values())) > self.limit:
+            while len(self.items) > 1 and self.bytes() > self.limit:
                 self.items.popitem(last=False)
+
+    def bytes(self) -> int:
+        """Of what is kept; what stands under two keys counts once."""
+        return sum(map(size, {id(one): one for one in self.items.values()}.values()))
 
 
 def size(item: Explained) -> int:
@@ -76,7 +80,7 @@ def _kept() -> Kept:
 
 
 @st.cache_resource
-def _lock(device: str) -> Lock:
+def lock(device: str) -> Lock:
     """One at a time on a device: two passes at once would only share its memory and its cores."""
     return Lock()
 
@@ -123,31 +127,48 @@ def verify(card: Card) -> tuple[datetime, list[Check]]:
     from triattn_core.verify import verify as check
 
     device = choose()
-    with _lock(device), memory_guard(f"{card.name} on {device}"):
+    with lock(device), memory_guard(f"{card.name} on {device}"):
         return datetime.now(), check(str(card.path), device)
 
 
-def explain(card: Card, example: Example) -> Explained:
-    """Prediction and trace of an example, from memory where it has been asked before. Raises TriattnError.
+def explain(card: Card, example: Any, option: int | None = None) -> Explained:
+    """Prediction and trace of an example of the card's task, from memory where it has been asked before.
 
-    What takes more than a moment, which is loading, is said on the page.
+    option: of a task that chooses among texts the one that is traced; by default the one that is chosen.
+    What takes more than a moment, which is loading, is said on the page.  Raises TriattnError.
     """
     example.check()
     with st.spinner(f"Loading and running {card.name}"):
         device = choose()
         key = (card.name, card.digest, device, example)
-        found = _kept().get(key)
+        found = _kept().get((*key, option))
         if found is None:
             bundle = load(card)
-            with _lock(device):
+            with lock(device):
                 # Another session may have asked the same meanwhile.
-                found = _kept().get(key) or _run(card, bundle, example)
-                _kept().put(key, found)
+                found = _kept().get((*key, option)) or _run(card, bundle, example, option)
+                for asked in {option, found.prediction.option}:
+                    _kept().put((*key, asked), found)
     return found
 
 
-def _run(card: Card, bundle: Bundle, example: Example) -> Explained:
+def _run(card: Card, bundle: Bundle, example: Any, option: int | None) -> Explained:
     from triattn_core.explain import explain as run
 
     with memory_guard("these texts"):
-        return Explained(card, *run(bundle, example))
+        said, trace = run(bundle, example, option=option)
+    return Explained(card, said, trace, (card.name, card.digest, bundle.device, example, said.option))
+
+
+def folded(found: Explained, way: str) -> Explained:
+    """The same with its context folded to turns or sentences (`folds.WAYS`)."""
+    from triattn_core.analysis.folds import folded as fold
+
+    if way == "tokens":
+        return found
+    key = (*found.source, way)
+    kept = _kept().get(key)
+    if kept is None:
+        kept = replace(found, trace=fold(found.trace, way), source=key)
+        _kept().put(key, kept)
+    return kept

@@ -5,13 +5,17 @@ Streamlit drops a value it cannot use from the URL without a word; these pickers
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import streamlit as st
+from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages.common.errors import notice
 from triattn_core.errors import choices
+from triattn_core.trace import Choice
 
 
 def pick(
@@ -32,8 +36,35 @@ def segments(
     )
 
 
+def toggle(label: str, key: str) -> bool:
+    """A switch in the URL, off by default."""
+    forget(key)
+    if st.session_state.get(key) and arrived() and key not in st.query_params:
+        _carry(key, True, "true")
+    return st.toggle(label, key=key, bind="query-params")
+
+
+def direction(names: Mapping[str, str]) -> str:
+    """Which way the attention runs; of long names a list, so that the row stays one."""
+    if max(map(len, names)) > 10:
+        return pick("Direction", list(names), "direction", width=160)
+    return segments("Direction", list(names), "direction")
+
+
+def site(direction: str, layers: int, heads: int) -> Choice:
+    """The pickers of layer, head and quantity: a site of a trace, and what is done to its heads."""
+    layer = segments("Layer", list(range(1, layers + 1)), "layer", default=0)
+    head = pick("Head", ["mean", *range(1, heads + 1)], "head", width=84)
+    quantity = segments("Quantity", ["weight", "relevance"], "quantity")
+    name = f"layer.{layer - 1}/{direction}/{quantity}"
+    if head == "mean":
+        return Choice(name, reduce=(("head", "mean"),))
+    return Choice(name, index=(("head", head - 1),))
+
+
 def settle(label: str, options: Sequence[Any], key: str, default: int, show: Callable[[Any], str]) -> None:
     """Before the widget is made: says what of the URL is of no use, and replaces a choice no longer offered."""
+    forget(key)
     asked, texts = st.query_params.get(key), [show(option) for option in options]
     if asked is not None and asked not in texts and key not in st.session_state:
         hint = choices(asked[:60], texts)
@@ -45,3 +76,38 @@ def settle(label: str, options: Sequence[Any], key: str, default: int, show: Cal
         # The same by name, such as a checkpoint measured anew; deleting it would leave the old choice on the screen.
         same = [option for option, text in zip(options, texts) if current is not None and text == show(current)]
         st.session_state[key] = same[0] if same else options[default]
+    elif key in st.session_state and arrived() and key not in st.query_params:
+        _carry(key, current, None if current == options[default] else show(current))
+
+
+def arrive() -> None:
+    """At the top of each page: notes whether the reader has just come to it."""
+    context = get_script_run_ctx()
+    page = context.page_script_hash if context else ""
+    st.session_state["arrived"] = st.session_state.get("page") != page
+    if arrived():
+        st.session_state["page"], st.session_state["visit"] = page, st.session_state.get("visit", 0) + 1
+
+
+def arrived() -> bool:
+    """Whether this is the page's first run since the reader came to it."""
+    return bool(st.session_state.get("arrived"))
+
+
+def forget(key: str) -> None:
+    """Drops what stands under a key from longer ago than the page that was left: a link that was clicked counts."""
+    seen, visit = st.session_state.setdefault("seen", {}), st.session_state.get("visit", 0)
+    if arrived() and key in st.session_state and seen.get(key) not in (visit, visit - 1):
+        del st.session_state[key]
+    seen[key] = visit
+
+
+def _carry(key: str, value: Any, text: str | None) -> None:
+    """What was chosen under the same key on the page that was left holds here too, in the URL as well.
+
+    Streamlit drops the values and the parameters of the widgets of that page, even those of a link that was clicked.
+    """
+    st.session_state[key] = value
+    if text is not None:
+        with suppress(StreamlitAPIException):
+            st.query_params[key] = text

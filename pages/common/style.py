@@ -7,8 +7,10 @@ from pathlib import Path
 from runpy import run_path
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.pages_manager import PagesManager
 
+from pages.common import state
 from pages.common.errors import open_notices
 from triattn_core.views.palette import THEMES
 
@@ -23,6 +25,8 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 [data-testid="stWidgetLabel"] p {font-size: 13px; line-height: 20px}
 [data-testid="stTextInputRootElement"] {height: 36px; background: transparent}
 [data-testid="stTextInputRootElement"] input {font-size: 16px; padding: 0 11px}
+[data-testid="stTextAreaRootElement"], [data-testid="stTextAreaRootElement"] > div {background: transparent}
+[data-testid="stTextAreaRootElement"] textarea {font-size: 14px; line-height: 1.45; padding: 7px 11px}
 .stSelectbox [role="group"] {height: 32px; min-height: 32px; background: transparent}
 .stSelectbox input {font-size: 13px}
 .stButtonGroup button, .stButton button, .stDownloadButton button, .stMenuButton button, .stPopover button {
@@ -35,6 +39,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-note [lang] {color: var(--t-text)}
 [data-testid="stAlertContainer"] {padding: 6px 12px; min-height: 0}
 [data-testid="stStatusWidgetRunningIcon"] {display: none}
+.st-key-top > [data-testid="stElementContainer"]:first-child {flex: 1 1 0; min-width: min(420px, 100%); width: auto}
 .t-head {display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 18px; margin: 0}
 .t-head h1 {font-size: 21px; font-weight: 650; letter-spacing: 0; padding: 0; margin: 0; line-height: 1.3}
 .t-intro p {font-size: 15.5px; line-height: 1.5; max-width: 1120px}
@@ -115,11 +120,28 @@ def heading(title: str, sentence: str, intro: bool = False) -> None:
 
     `intro` is for the first page: more than a sentence, to be read.
     """
+    place, _ = opening()
+    say(place, title, sentence, intro)
+
+
+def opening() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """The same in two steps, where a control decides the sentence: the place of the heading (see `say`), and the one
+    beside it."""
     _through_app()
+    state.arrive()
     variables = "".join(f"--t-{name.replace('_', '-')}:{value};" for name, value in colours().items())
     st.html(f"<style>:root{{{variables}}}{CSS}</style>")
-    st.html(f'<div class="t-head{" t-intro" if intro else ""}"><h1>{escape(title)}</h1><p>{sentence}</p></div>')
+    with st.container(horizontal=True, key="top"):
+        place = st.empty()
+        beside = st.container(horizontal=True, vertical_alignment="center", width="content", key="beside")
     open_notices()
+    return place, beside
+
+
+def say(place: DeltaGenerator, title: str, sentence: str, intro: bool = False) -> None:
+    """The heading in its place."""
+    look = f"t-head{' t-intro' if intro else ''}"
+    place.html(f'<div class="{look}"><h1>{escape(title)}</h1><p>{sentence}</p></div>')
 
 
 def _through_app() -> None:

@@ -6,21 +6,24 @@ from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
+from types import ModuleType
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.common import cards, languages, models, scores, style
+from pages.common import cards, given, languages, models, scores, style, tasks
 from pages.common.errors import plain
 from pages.common.inputs import number
 from triattn_core import records
 from triattn_core.errors import CheckpointError, TriattnError
 from triattn_core.shelf import Card
-from triattn_core.tasks import pairs
+from triattn_core.tasks import dialogue, pairs, reading
 from triattn_core.trace import Choice, reduce
 from triattn_core.views import strongest, thumbnail
 
 HEIGHT = 196  # pixels of the picture, kept free while it is computed
+FEW = 6  # examples of long texts that are listed
+TITLES = {"pairs": "More pairs to try", "dialogue": "Dialogues to try", "reading": "Passages to try"}
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ def side_by_side(theme: str) -> tuple[str, str, dict[str, str]]:
 
 def checkpoints(theme: str) -> tuple[str, str, dict[str, str]]:
     """What was reached on the test sets."""
-    groups = scores.measured(models.shelf())
+    groups = scores.measured(models.shelf(pairs.NAME)) or scores.measured(models.shelf())
     if not groups:
         raise CheckpointError("No checkpoint has been measured yet.")
     first = groups[0][0]
@@ -138,20 +141,39 @@ PAGES = (
 )
 
 
-def links(language: str) -> None:
-    """One example of each kind, each a link that opens it as a cube of a model that reads it."""
-    tri = first_tri(languages.by_language(models.shelf(pairs.NAME)).get(language, []))
-    if tri is None:
-        return
-    told = pairs.examples(language)
+def links() -> None:
+    """Examples of every task and language, each a link that opens it as a cube of a model that reads it."""
+    places = [(task, language) for task in (pairs, dialogue, reading) for language in task.LANGUAGES]
+    told = [(task, language, tri) for task, language in places if (tri := reads(task, language))]
+    for start in range(0, len(told), 2):
+        for one, column in zip(told[start : start + 2], st.columns(2, gap="medium")):
+            with column:
+                _links(*one)
+
+
+def reads(task: ModuleType, language: str) -> Card | None:
+    """What the cube opens on for examples of a task in a language."""
+    return first_tri(languages.by_language(models.shelf(task.NAME)).get(language, []))
+
+
+def _links(task: ModuleType, language: str, tri: Card) -> None:
+    """One example of each kind, of long texts the first few."""
+    told = task.examples(language)
     kinds = {example.id.rpartition("-")[0]: example for example in reversed(told)}
-    aside = f"{len(told)}, {records.spoken(language)}: the paper's case and others written here"
-    st.html(cards.section("More pairs to try", aside))
-    with st.container(key=f"links-{language}", gap=None):
-        for kind, example in reversed(kinds.items()):
-            label = f":gray[{kind}] {plain(example.text_a)} :gray[/] {plain(example.text_b)}"
-            opens = {"a": example.text_a, "b": example.text_b, "checkpoint": tri.name}
-            st.page_link(PAGES[0].page, label=label, query_params=opens)
+    shown = dict(list(reversed(kinds.items()))[: None if task is pairs else FEW])
+    written = "the paper's case and others written here" if task is pairs else "written here"
+    st.html(cards.section(TITLES[task.NAME], f"{len(told)}, {records.spoken(language)}: {written}"))
+    with st.container(key=f"links-{task.NAME}-{language}", gap=None):
+        for kind, example in shown.items():
+            if task is pairs:
+                said = f"{plain(example.text_a)} :gray[/] {plain(example.text_b)}"
+                opens = {"a": example.text_a, "b": example.text_b}
+            else:
+                asks, size = given.title(example)
+                said = plain(asks) + f" :gray[{plain(size)}]" * (task is dialogue)
+                opens = {"task": tasks.TASKS[task.NAME].label, "example": example.id}
+            label = f":gray[{kind}] {said}"
+            st.page_link(PAGES[0].page, label=label, query_params={**opens, "checkpoint": tri.name})
 
 
 def place(worked: Worked, column: DeltaGenerator) -> Callable[[], None]:

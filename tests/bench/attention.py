@@ -15,12 +15,12 @@ from unittest.mock import patch
 import torch
 from torch import Tensor
 
-from tests.bench.measure import Measured, free, measure
+from tests.bench.measure import Measured, free, in_turn, measure
 from triattn_core.attention.similarity import exponential
 from triattn_core.attention.softmax import joint_softmax
 from triattn_core.attention.tap import recording
 from triattn_core.attention.tri import TriAttention
-from triattn_core.device import describe
+from triattn_core.device import describe, keep_freed_memory
 
 HEADS, FEATURES = 12, 32
 NAMES = {"additive": "T-additive", "dot": "T-dot", "scaled_dot": "T-scaled-dot", "bilinear": "Trilinear"}
@@ -80,15 +80,14 @@ def rows(name: str, batch: int, tokens: int, device: str, dtype: torch.dtype) ->
     for backward in (False, True):
         for one in inputs:
             one.requires_grad_(backward)
-        outputs = []
-        for form, call in forms(name, inputs, [real, real], exponential._compiler()):
-            held = batch * HEADS * tokens**3 * FEATURES * inputs[0].element_size() * (6 if backward else 3)
-            if form == "broadcast" and held > free(device) / 2:
-                continue
-            with torch.set_grad_enabled(backward):
-                found = measure(with_backward(call, inputs) if backward else call, device)
-                outputs.append(call().detach().float())
-            yield "forward + backward" if backward else "forward", form, found
+        calls = dict(forms(name, inputs, [real, real], exponential._compiler()))
+        if batch * HEADS * tokens**3 * FEATURES * inputs[0].element_size() * (6 if backward else 3) > free(device) / 2:
+            calls.pop("broadcast")
+        with torch.set_grad_enabled(backward):
+            outputs = [call().detach().float() for call in calls.values()]
+            timed = {form: with_backward(call, inputs) if backward else call for form, call in calls.items()}
+            for form, found in in_turn(timed, device).items():
+                yield "forward + backward" if backward else "forward", form, found
         for other in outputs[1:]:
             torch.testing.assert_close(other, outputs[0], rtol=0, atol=1e-4 if dtype == torch.float32 else 5e-2)
 
@@ -109,6 +108,7 @@ def main() -> None:
     options.add_argument("--only", nargs="+", default=list(NAMES), choices=NAMES)
     chosen = options.parse_args()
     dtype = getattr(torch, chosen.dtype)
+    keep_freed_memory()  # as `train` and `evaluate` do
     rate = matrix_rate(chosen.device, dtype)
     machine = describe(chosen.device)
     print(f"{machine.title}, {machine.cores} cores, {chosen.dtype}; a matrix product: {rate / 1e9:,.0f} GFLOP/s\n")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -23,17 +23,27 @@ class Measured:
 
 
 def measure(call: Callable[[], object], device: str, least: float = 0.3) -> Measured:
-    """Calls until `least` seconds are over, three times at least, after one call to warm up."""
-    call()
-    peak = _peak(call, device)
-    times: list[float] = []
-    while sum(times) < least or len(times) < 3:
-        _wait(device)
-        start = time.perf_counter()
+    """One call alone; see `in_turn`."""
+    return in_turn({"": call}, device, least)[""]
+
+
+def in_turn(calls: Mapping[str, Callable[[], object]], device: str, least: float = 0.3) -> dict[str, Measured]:
+    """Each call until `least` seconds of it are over, three times at least, after one to warm up.
+
+    They take turns, so that a machine that slows down slows all of them.
+    """
+    for call in calls.values():
         call()
-        _wait(device)
-        times.append(time.perf_counter() - start)
-    return Measured(median(times), peak)
+    peaks = {name: _peak(call, device) for name, call in calls.items()}
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    while waiting := [name for name, spent in times.items() if sum(spent) < least or len(spent) < 3]:
+        for name in waiting:
+            _wait(device)
+            start = time.perf_counter()
+            calls[name]()
+            _wait(device)
+            times[name].append(time.perf_counter() - start)
+    return {name: Measured(median(spent), peaks[name]) for name, spent in times.items()}
 
 
 def free(device: str) -> int:

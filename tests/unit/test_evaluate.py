@@ -14,11 +14,11 @@ from tests.tiny import make_checkpoint, make_encoder, make_rows, make_world
 from triattn_core import evaluate as module
 from triattn_core.__main__ import main
 from triattn_core.analysis.significance import on_rows
-from triattn_core.checkpoint import Bundle, load
+from triattn_core.checkpoint import Bundle, _alike, load
 from triattn_core.errors import ConfigError, DataError
-from triattn_core.evaluate import evaluate, predictions, verdicts
+from triattn_core.evaluate import apart, evaluate, predictions, verdicts
 from triattn_core.explain import explain
-from triattn_core.tasks import pairs
+from triattn_core.tasks import dialogue, pairs
 
 NAMES = ("bi", "cbi", "tri", "tri-again")
 
@@ -78,6 +78,15 @@ def test_neither_window_nor_batch_matters(bundles, examples, monkeypatch, window
 def test_the_encoder_reads_each_row_once_for_all(bundles, examples, read, count):
     list(predictions(bundles[:count], examples, size=30))
     assert sorted(read) == [15, 30, 30]
+
+
+def test_a_long_row_is_not_padded_for_by_short_ones():
+    """Every row once, few at a time, none much longer than another of its batch."""
+    lengths = [9, 120, 7, 30, 8, 31, 7, 33, 10, 7]
+    found = list(_alike(lengths, size=3))
+    assert [[lengths[place] for place in batch] for batch in found] == [[7, 7, 7], [8, 9, 10], [30, 31, 33], [120]]
+    assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
+    assert list(_alike([], 3)) == []
 
 
 def test_a_window_is_held_and_no_more(bundles, monkeypatch):
@@ -155,6 +164,39 @@ def test_checkpoints_that_cut_at_different_lengths_are_refused(world, bundles, e
 
 
 # --- triattn evaluate ---
+
+
+def test_rows_that_stand_elsewhere_too_are_left_out():
+    """In whatever order, case, width and punctuation; not where only one of the texts does."""
+    rows = [("Ａ 电影？", "B!", 1), ("a电影", "c", 1), ("b", "a 电影", 0), ("B", "b", 0)]
+    rows = [pairs.Example(a, b, label, str(n)) for n, (a, b, label) in enumerate(rows)]
+    assert [one.id for one in apart(rows, [pairs.Example("b?", "A电影。", 0, "0")])] == ["1", "3"]
+    talks = [dialogue.Example(("Hi.", "which one"), (text,), 0) for text in ("this", "that")]
+    assert list(apart(talks, [dialogue.Example(("hi", "Which one?"), ("That!",), 0)])) == talks[:1]
+
+
+def test_the_command_line_measures_apart(world, capsys):
+    """A pair turned round is left out; a file that is not there is named."""
+    rows = [json.loads(line) for line in (world / "rows.jsonl").read_text("utf-8").splitlines()]
+    turned = [{"text_a": row["text_b"].upper(), "text_b": row["text_a"]} for row in rows[:20]]
+    (world / "turned.jsonl").write_text("\n".join(map(json.dumps, turned)), "utf-8")
+    assert main(["evaluate", "bi", str(world / "rows.jsonl"), "--apart", str(world / "turned.jsonl"), "--json"]) == 0
+    left = sum({row["text_a"], row["text_b"]} not in [{r["text_a"], r["text_b"]} for r in rows[:20]] for row in rows)
+    assert json.loads(capsys.readouterr().out)["n"] == left < len(rows)
+    assert main(["evaluate", "bi", str(world / "rows.jsonl"), "--apart", "nowhere.jsonl"]) == 1
+    assert capsys.readouterr().err == "triattn: nowhere.jsonl: no such file\n"
+
+
+def test_the_command_line_says_that_the_texts_look_foreign(world, capsys):
+    """And nothing of the kind where they do not."""
+    rows = [{"text_a": "哪些浏览器可以看电影", "text_b": "什么浏览器可以下电影", "label": 0}]
+    (world / "zh.jsonl").write_text("\n".join(json.dumps(row) for row in 3 * rows), "utf-8")
+    (world / "zh.json").write_text(json.dumps(rows[0]), "utf-8")
+    for command in (["evaluate", "bi", str(world / "zh.jsonl")], ["explain", "bi", str(world / "zh.json")]):
+        assert main(command) == 0
+        assert "triattn: the texts look Chinese: bi reads English" in capsys.readouterr().err
+    assert main(["evaluate", "bi", str(world / "rows.jsonl")]) == 0
+    assert "look" not in capsys.readouterr().err
 
 
 def test_the_command_line_compares_several(world, bundles, capsys, read):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from triattn_core.tasks import pairs
-from triattn_core.text.language import READ, guess
+from triattn_core.text.language import READ, guess, other_than
 
 
 @pytest.mark.parametrize("language", pairs.LANGUAGES)
@@ -35,3 +35,10 @@ def test_the_examples_are_in_their_language(language: str) -> None:
 )
 def test_letters_decide(text: str, language: str | None) -> None:
     assert guess(text) == language
+
+
+def test_most_of_the_texts_decide():
+    assert other_than("en", ["哪些浏览器", "手机", "Which browser?", "123"]) == "zh"
+    assert other_than("zh", ["哪些浏览器", "手机", "Which browser?"]) is None
+    assert other_than("en", ["哪些浏览器", "Which browser?"]) is None  # neither is most
+    assert other_than("en", ["123", ""]) is None

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import mean, stdev
 
 import numpy as np
-from scipy.stats import binomtest, ttest_ind
+from scipy.stats import binomtest, ttest_ind_from_stats
+
+LEVEL = 0.05
 
 
 @dataclass(frozen=True)
@@ -40,17 +42,90 @@ def on_rows(names: Sequence[str], right: Sequence[Sequence[bool]]) -> list[Diffe
     return [Difference(a, b, gain, p, q, x, y) for (a, b, gain, p, x, y), q in zip(found, adjusted)]
 
 
-def over_seeds(scores: dict[str, Sequence[float]]) -> list[Difference]:
+@dataclass(frozen=True)
+class Sample:
+    """What several runs reached: mean, standard deviation (None of one run), and how many they are."""
+
+    mean: float
+    spread: float | None
+    count: int
+
+
+def over_seeds(scores: Mapping[str, Sequence[float]]) -> list[Difference]:
     """Welch's t-test of every two that have two seeds or more: {name: metric of each seed} (Welch 1947)."""
     several = {name: values for name, values in scores.items() if len(values) > 1}
+    return between({name: Sample(mean(values), stdev(values), len(values)) for name, values in several.items()})
+
+
+def between(samples: Mapping[str, Sample]) -> list[Difference]:
+    """The same from means and spreads alone, as papers print them; what has one run, or no spread, is not asked."""
+    several = {name: one for name, one in samples.items() if one.count > 1 and one.spread is not None}
     found = []
     for a, b in combinations(several, 2):
-        same = stdev(several[a]) == stdev(several[b]) == 0
-        p = float(mean(several[a]) == mean(several[b])) if same else float(
-            ttest_ind(several[a], several[b], equal_var=False).pvalue
-        )
-        found.append((a, b, mean(several[b]) - mean(several[a]), p))
+        left, right = several[a], several[b]
+        if left.spread == right.spread == 0:
+            p = float(left.mean == right.mean)
+        else:
+            two = (one for each in (left, right) for one in (each.mean, each.spread, each.count))
+            p = float(ttest_ind_from_stats(*two, equal_var=False).pvalue)
+        found.append((a, b, right.mean - left.mean, p))
     return [Difference(*one, q) for one, q in zip(found, holm([one[3] for one in found]))]
+
+
+@dataclass(frozen=True)
+class Order:
+    """Whether an order of several holds.
+
+    `status`: "holds" (each step is more than noise), "against" (a step the other way is), "open" (neither), "untested"
+    (one run of some), "missing" (no number of some).  `words` says it with numbers.
+    """
+
+    status: str
+    words: str
+
+
+def order(samples: Mapping[str, Sample | None], expected: Sequence[str], level: float = LEVEL) -> Order:
+    """Is expected[0] > expected[1] > …?  Welch's test of every two, after Holm's correction.
+
+    Raises KeyError where a name of `expected` has no entry.
+    """
+    missing = [name for name in expected if samples[name] is None]
+    if missing:
+        return Order("missing", f"No figure of {_listed(missing)}." if len(missing) < len(expected) else "")
+    there = {name: samples[name] for name in expected}
+    said = _ranking(there)
+    single = [name for name, one in there.items() if one.count < 2 or one.spread is None]
+    if single:
+        return Order("untested", f"{said}, one run of {'each' if len(single) == len(there) else _listed(single)}.")
+    tests = {frozenset((one.a, one.b)): one for one in between(there)}
+    back, undecided = [], []
+    for first, second in combinations(expected, 2):
+        one, gap = tests[frozenset((first, second))], there[first].mean - there[second].mean
+        if one.adjusted >= level:
+            undecided.append(f"{first} and {second} ({_p(one)})")
+        elif gap < 0:
+            back.append(f"{second} leads {first} by {-gap:.2f} ({_p(one)})")
+    if back:
+        return Order("against", f"{_listed(back)}.")
+    if all(tests[frozenset(two)].adjusted < level for two in zip(expected, expected[1:])):
+        return Order("holds", f"Each step is more than chance (p < {level:g}).")
+    return Order("open", f"{said}, but not told apart: {_listed(undecided)}.")
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+
+
+def _ranking(samples: Mapping[str, Sample]) -> str:
+    ordered = sorted(samples, key=lambda name: -samples[name].mean)
+    text = ordered[0]
+    for before, name in zip(ordered, ordered[1:]):
+        text += f" {'=' if samples[before].mean == samples[name].mean else '>'} {name}"
+    return text
+
+
+def _p(one: Difference) -> str:
+    return "p < 0.001" if one.adjusted < 0.001 else f"p {one.adjusted:.2g}"
 
 
 def holm(values: Sequence[float]) -> list[float]:

@@ -61,7 +61,10 @@ def read(path: Path, training: bool = False) -> Iterator[Example]:
     """The examples of a JSON Lines file; with `training` without rows marked `dup`.  Raises DataError with the line."""
     for where, row in read_json_lines(path):
         if not (training and row.get("dup")):
-            yield Example.from_row(row, where)
+            yield from_file(row, where)
+
+
+from_file = Example.from_row
 
 
 def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Roles, ...]]:
@@ -157,5 +160,5 @@ def baseline(examples: Iterable[Example]) -> dict[str, float]:
 
 def row(example: Example) -> dict:
     """The example as a row of its file format."""
-    of = {"response": example.candidates[0]} if len(example.candidates) == 1 else {"candidates": example.candidates}
+    of = {"response": example.candidates[0]} if len(example.candidates) == 1 else {"candidates": list(example.candidates)}
     return {"history": list(example.history), **of, "label": example.label}

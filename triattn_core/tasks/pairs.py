@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -64,10 +64,14 @@ def read(path: Path, training: bool = False) -> Iterator[Example]:
     With `training`, rows marked `in_eval` (the pair stands in dev or test too) or `dup` (it stood before) are left out.
     """
     for where, row in read_json_lines(path):
-        if training and (row.get("in_eval") or row.get("dup")):
-            continue
-        example = Example.from_row(row, where)
-        yield Example(natural(example.text_a), natural(example.text_b), example.label, example.id)
+        if not (training and (row.get("in_eval") or row.get("dup"))):
+            yield from_file(row, where)
+
+
+def from_file(row: dict, where: str) -> Example:
+    """The example of a row of a data set, whose text may be spaced. Raises DataError naming the field."""
+    example = Example.from_row(row, where)
+    return replace(example, text_a=natural(example.text_a), text_b=natural(example.text_b))
 
 
 def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Roles]]:

@@ -58,7 +58,10 @@ def read(path: Path, training: bool = False) -> Iterator[Example]:
     """The examples of a JSON Lines file; with `training` without rows marked `dup`.  Raises DataError with the line."""
     for where, row in read_json_lines(path):
         if not (training and row.get("dup")):
-            yield Example.from_row(row, where)
+            yield from_file(row, where)
+
+
+from_file = Example.from_row
 
 
 def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Roles, ...]]:

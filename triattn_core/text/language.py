@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
+from collections.abc import Iterable
 
 READ = 2000  # characters that are looked at
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
@@ -23,3 +25,10 @@ def guess(text: str) -> str | None:
     if characters > words:
         return "zh"
     return "en" if words > max(characters, 1) else None
+
+
+def other_than(code: str, texts: Iterable[str]) -> str | None:
+    """The language that most of the texts look to be in, where it is not `code`."""
+    found = Counter(filter(None, map(guess, texts)))
+    most, count = found.most_common(1)[0] if found else (None, 0)
+    return most if most != code and 2 * count > found.total() else None

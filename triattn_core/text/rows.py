@@ -6,11 +6,14 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterator
+from io import SEEK_END, BufferedIOBase, TextIOWrapper
 from pathlib import Path
 
 from triattn_core.errors import DataError
 
 LINE_LIMIT = 10_000_000  # characters: a longer line is no row of ours (and guards against a zip bomb)
+EXPANSION = 100  # times its own size is the most that a .gz may unfold to: rows shrink to a tenth or a third
+IDLE = 1_000_000  # lines in a row that hold no row: such a file has no more of them
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[str, dict]]:
@@ -18,29 +21,95 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, dict]]:
     path = Path(path)
     if not path.is_file():
         raise DataError(f"{path}: no such file")
-    opened = gzip.open if path.suffix == ".gz" else open
-    with opened(path, "rt", encoding="utf-8-sig") as file:
-        number = 0
-        while True:
+    with open(path, "rb") as file:
+        for number, row in each_line(file, str(path)):
+            if isinstance(row, DataError):
+                raise row
+            yield f"{path}:{number}", row
+
+
+def each_line(file: BufferedIOBase, name: str) -> Iterator[tuple[int, dict | DataError]]:
+    """(line, its row, or in one line what is wrong with it) for each line that is not blank; raises nothing.
+
+    Where a file cannot be read on, the last pair says so.
+    """
+    idle = number = 0
+    try:
+        for number, line in _lines(file, name):
+            try:
+                row = _row(line) if line.strip() else None
+            except ValueError as error:
+                row = DataError(f"{name}:{number}: {error}")
+            idle = 0 if isinstance(row, dict) else idle + 1
+            if idle > IDLE:
+                raise ValueError(f"{IDLE:,} lines in a row are no rows: the rest is left out")
+            if row is not None:
+                yield number, row
+    except (OSError, EOFError, zlib.error) as error:
+        yield number + 1, DataError(f"{name}:{number + 1}: not UTF-8 JSON Lines ({error})")
+    except ValueError as error:
+        yield number + 1, DataError(f"{name}:{number + 1}: {error}")
+
+
+def count_lines(file: BufferedIOBase, name: str) -> int:
+    """How many lines a file has, for a progress bar: of a damaged one those that can be read."""
+    opened, limit = _opened(file, name)
+    lines, last = 0, b"\n"
+    try:
+        while limit > 0 and (chunk := opened.read1(1 << 20)):
+            lines, last, limit = lines + chunk.count(b"\n"), chunk[-1:], limit - len(chunk)
+    except (OSError, EOFError, zlib.error):
+        pass
+    return lines + (last != b"\n")
+
+
+def _opened(file: BufferedIOBase, name: str) -> tuple[BufferedIOBase, int]:
+    """The file unpacked, and how many bytes may come out of it."""
+    size = file.seek(0, SEEK_END)
+    file.seek(0)
+    packed = file.read(2) == b"\x1f\x8b" or name.endswith(".gz")
+    file.seek(0)
+    return (gzip.GzipFile(fileobj=file), LINE_LIMIT + EXPANSION * size) if packed else (file, size + 1)
+
+
+def _lines(file: BufferedIOBase, name: str) -> Iterator[tuple[int, str]]:
+    """Lines with their numbers from 1; bytes that are not UTF-8 come as lone surrogates."""
+    opened, limit = _opened(file, name)
+    text, number = TextIOWrapper(opened, "utf-8-sig", "surrogateescape"), 0
+    try:
+        while line := text.readline(LINE_LIMIT):
             number += 1
-            where = f"{path}:{number}"
-            try:
-                line = file.readline(LINE_LIMIT)
-            except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-                raise DataError(f"{where}: not UTF-8 JSON Lines ({error})") from None
-            if not line:
-                return
+            limit -= len(line)
             if len(line) == LINE_LIMIT:
-                raise DataError(f"{where}: a line of over {LINE_LIMIT:,} characters is no row")
-            if not line.strip():
-                continue
-            try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise DataError(f"{where}: not JSON ({error})") from None
-            if not isinstance(row, dict):
-                raise DataError(f"{where}: expected an object, got {type(row).__name__}")
-            yield where, row
+                raise ValueError(f"a line of over {LINE_LIMIT:,} characters is no row")
+            if limit < 0:
+                raise ValueError(f"unfolds to more than {EXPANSION} times its size: no file of rows does")
+            yield number, line
+    finally:
+        if not file.closed:
+            text.detach()  # the file stays open: it is its owner's
+
+
+def _row(line: str) -> dict:
+    """Raises ValueError that says what is wrong with the line."""
+    if not _is_text(line):
+        raise ValueError("not UTF-8 JSON Lines")
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not JSON ({error})") from None
+    if not isinstance(row, dict):
+        raise ValueError(f"expected an object, got {type(row).__name__}")
+    if "\\ud" in line.lower() and not _is_text(json.dumps(row, ensure_ascii=False)):
+        raise ValueError("half a character, \\ud800 to \\udfff alone, is no text")
+    return row
+
+
+def _is_text(text: str) -> bool:
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def read_json(path: Path) -> dict:

@@ -25,12 +25,6 @@ def encoder_dev(metrics: dict) -> float:
     return 100 * metrics["history"][-1]["values"]["dev accuracy"]
 
 
-def trained_on(recipe: dict) -> list[str]:
-    """The sets of an encoder's recipe, each once."""
-    names = [name for stage in recipe["stages"] for name in (*stage["data"], stage.get("mine"))]
-    return [f"`{name}`" for name in dict.fromkeys(filter(None, names))]
-
-
 def _stage(stage: dict) -> str:
     mined = f", and `{stage['mine']}` with mined negatives" if stage.get("mine") else ""
     stop = f", stopped after {stage['stop_after']:,} batches" if stage.get("stop_after") else ""
@@ -95,11 +89,12 @@ def checkpoint_card(folder: Path) -> str:
 
 {label}-Attention with the {model["similarity"].replace("_", " ")} relevance in a
 Tri-Attention network: {layers}, {model["heads"]} heads, {metrics["parameters"]:,} parameters beside the shared
-encoder `{config["encoder"]}`, which is frozen: checkpoints that share it differ in attention alone.
+encoder `{config["encoder"]}`, which is frozen: checkpoints that share it differ
+in attention alone, its layers and its size among it.
 
 {_table([metrics[split] for split in ("dev", "test") if split in metrics])}
 {_start(config["encoder"], encoder)}
-{_seeds(metrics)} The epoch was chosen on dev; test was used for no choice.
+{_seeds(metrics)} {"The epoch was chosen on dev; test" if how["epochs"] > 1 else "Test"} was used for no choice.
 
 Trained on {_rows(config["data"])}: epochs {how["epochs"]}, batch {how["batch"]}, AdamW, peak learning rate
 {how["rate"]}, {metrics["seconds"]} s beside the encoding, {metrics["machine"]}.{_hidden(model)}
@@ -168,7 +163,7 @@ def _start(name: str, metrics: dict) -> str:
         return ""
     recipe = json.loads(path.read_text("utf-8"))
     return f"""
-The encoder had been trained before with labels on {", ".join(trained_on(recipe))}: its own pair head reached
-{encoder_dev(metrics):.2f} % on `{recipe["dev"]}`. Chains of training positives may join sentences of dev
-and test (the pairs themselves are not in training).
+The encoder had been trained before with labels on {", ".join(f"`{name}`" for name in records.sets(recipe))}: its own pair head reached
+{encoder_dev(metrics):.2f} % on `{recipe["dev"]}`. Pairs of dev and test that stand in training as
+they are were left out of it; some stand there in other order or punctuation: `triattn evaluate … --apart` tells.
 """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import torch
@@ -17,6 +17,9 @@ from triattn_core.device import choose, describe, keep_freed_memory
 from triattn_core.errors import ConfigError
 from triattn_core.evaluate import evaluate
 from triattn_core.records import metrics
+from triattn_core.results.ours import TRAINED, append, today, variant
+from triattn_core.results.ours import folder as results
+from triattn_core.shelf import root
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import read_json, rows_file
 from triattn_core.training.card import checkpoint_card, encoder_card
@@ -33,30 +36,47 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
     Checkpoints of one encoder train on the same features and are measured in one pass over dev and test. Raises
     ConfigError for a file that is neither a config.json nor a recipe.json.
     """
-    if not os.environ.get("LOCAL_RANK"):  # `accelerate launch` gives each process its device
-        os.environ["ACCELERATE_TORCH_DEVICE"] = choose()
-    keep_freed_memory()
+    prepare()
     runs, measured = runs.resolve(), []
     found = [(path, _read(path)) for path in (path.resolve() for path in paths)]
-    for name in dict.fromkeys(name for _, config in found for name in _sets(config)):
+    for name in dict.fromkeys(name for _, config in found for name in sets(config)):
         rows_file(data, name)  # all that is asked for is there before the first takes its time
     for path, config in found:
         if isinstance(config, dict):
             yield from _train_encoder(path, config, data, runs, resume, command)
             continue
-        for seed in (config.training.seed, *config.training.more_seeds):
-            folder, one = path.parent, config
-            if seed != config.training.seed:
-                folder = seed_run(runs, path.parent.name, seed)
-                how = config.training.model_copy(update={"seed": seed, "more_seeds": ()})
-                one = config.model_copy(update={"training": how})
-            try:
-                yield from train_tan(one, folder, data, runs, resume, _accelerator(config.training.precision))
-            except ConfigError as error:
-                raise ConfigError(f"{path}: {error}") from None
+        more = {seed: seed_run(runs, path.parent.name, seed) for seed in config.training.more_seeds}
+        yield from train_seeds(path, config, {config.training.seed: path.parent, **more}, data, runs, resume)
         measured.append((path.parent, config))
-    if _accelerator("no").is_main_process:
+    if is_main_process():
         yield from record_metrics(measured, data, runs, command)
+
+
+def prepare() -> None:
+    """The device and the memory of this process, before the first run."""
+    if not os.environ.get("LOCAL_RANK"):  # `accelerate launch` gives each process its device
+        os.environ["ACCELERATE_TORCH_DEVICE"] = choose()
+    keep_freed_memory()
+
+
+def train_seeds(
+    path: Path, config: Config, folders: Mapping[int, Path], data: Path, runs: Path, resume: bool
+) -> Iterator[Event]:
+    """Train the config of `path` once for each seed of `folders`, into its folder."""
+    for seed, folder in folders.items():
+        one = config
+        if seed != config.training.seed:
+            how = config.training.model_copy(update={"seed": seed, "more_seeds": ()})
+            one = config.model_copy(update={"training": how})
+        try:
+            yield from train_tan(one, folder, data, runs, resume, _accelerator(config.training.precision))
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error}") from None
+
+
+def is_main_process() -> bool:
+    """Whether this one of several processes writes the records."""
+    return _accelerator("no").is_main_process
 
 
 def _accelerator(precision: str) -> Accelerator:
@@ -94,13 +114,13 @@ def record_metrics(
             for folder, config in group
             for seed in (config.training.seed, *config.training.more_seeds)
         }
-        numbers = dict(zip(folders, _measure([load(folder) for folder in folders.values()], group[0][1], data)))
+        numbers = dict(zip(folders, measure([load(folder) for folder in folders.values()], group[0][1], data)))
         for folder, config in group:
             seeds = {seed: found for (of, seed), found in numbers.items() if of == folder}
             yield _write(folder, config, seeds, runs / folder.name, command)
 
 
-def _measure(bundles: Sequence[Bundle], config: Config, data: Path) -> list[dict]:
+def measure(bundles: Sequence[Bundle], config: Config, data: Path) -> list[dict]:
     """`{"dev": …, "test": …}` of each bundle."""
     found: list[dict] = [{} for _ in bundles]
     task = TASKS[config.task]
@@ -130,13 +150,27 @@ def _write(folder: Path, config: Config, seeds: dict[int, dict], run: Path, comm
         "parameters": sum(p.numel() for p in load(folder).tan.parameters()),
         "seconds": round(seconds(run)),
         "machine": machine(),
+        "date": today(),
         "command": command,
+        "each_seed": [{"seed": seed, **told} for seed, told in seeds.items()],
         "history": rows,
         "example": example_record(load(folder), TASKS[config.task].examples(config.language)[0]),
     }
     (folder / "metrics.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
     (folder / "README.md").write_text(checkpoint_card(folder), "utf-8")
+    if folder.parent != root().resolve():  # what is not on the shelf leaves a record there
+        append(results() / f"{TRAINED}.jsonl", line(folder, config, found, found["each_seed"]))
     return Event("metric", found["best_step"] or 0, found["best_step"] or 0, {"checkpoint": folder.name, **first})
+
+
+def line(folder: Path, config: Config, told: Mapping, each_seed: Sequence[Mapping]) -> dict:
+    """The record of a run that is not shipped; see `results.ours`.  told: its `parameters`, `command` and the like."""
+    names = ("date", "machine", "command", "parameters")
+    kept = json.loads((folder / "config.json").read_text("utf-8"))
+    kept["training"] = {name: one for name, one in kept["training"].items() if name not in ("seed", "more_seeds")}
+    kept.pop("digest", None)
+    about = {"name": folder.name, **{name: told[name] for name in names}}
+    return {**about, "digest": variant(config), "config": kept, "each_seed": list(each_seed)}
 
 
 def machine() -> str:
@@ -155,7 +189,7 @@ def _read(path: Path) -> Config | dict:
     return read_recipe(path) if kind == "encoder" else read_config(path)
 
 
-def _sets(config: Config | dict) -> Iterator[str]:
+def sets(config: Config | dict) -> Iterator[str]:
     """The sets of rows that a config or a recipe asks for."""
     if isinstance(config, Config):
         yield from filter(None, (*config.data.train, config.data.dev, config.data.test))

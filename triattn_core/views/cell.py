@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import xarray as xr
 
-from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace import AttentionTrace, Choice, mass
 from triattn_core.views.palette import centred
 from triattn_core.views.strongest import picked, twin
+from triattn_core.views.tokens import cells_of
 
 LITTLE = 0.05  # bits: below, a map's rows look alike
 
@@ -16,8 +18,9 @@ LITTLE = 0.05  # bits: below, a map's rows look alike
 def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[str, float | int]:
     """The numbers of one cell, from the exact arrays.
 
-    weight; share of the whole mass; `against` = weight over the uniform weight; relevance centred per query, and
-    `raw` as scored; rank among the cells of its query by what is shown, `of` how many.
+    weight; share of the whole mass; `against` = weight over what it were if all cells of the model, of which a folded
+    one joins several, had the same; relevance centred per query, and `raw` as scored; rank among the cells of its query
+    by what is shown, `of` how many.
     Raises TraceError or IndexError where the cell is outside.
     """
     # Head and centring work query by query: the row of the query is all that is needed.
@@ -30,11 +33,17 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
     if weight is not None:
         found["weight"] = float(weight.isel(at))
         found["share"] = found["weight"] / queries
-        found["against"] = found["weight"] * row.size
+        found["against"] = found["weight"] / even(row, at)
     if relevance is not None:
         found["relevance"] = float(centred(relevance).isel(at))
         found["raw"] = float(relevance.isel(at))
     return found
+
+
+def even(row: xr.DataArray, at: dict[str, int]) -> float:
+    """The weight of a cell of one query where attention is even over what the model sees."""
+    cells = {axis: cells_of(row, axis) for axis in at}
+    return float(np.prod([count[at[axis]] / count.sum() for axis, count in cells.items()]))
 
 
 def axis_check(trace: AttentionTrace, choice: Choice) -> str:
@@ -58,6 +67,19 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
     miss = float(np.abs(scores / scores.sum(over) - weight).max())
     verdict = "Axis check" if miss < 1e-4 else "Axis check failed"
     return f"{verdict}: the softmax of relevance over {' × '.join(over)} repeats the weights within {miss:.0e}."
+
+
+def fold_check(trace: AttentionTrace, choice: Choice) -> str:
+    """One sentence: what folding did to the array, with the mass before and after; empty where nothing is folded."""
+    array = trace.pick(choice)
+    axis = array.attrs.get("folded")
+    if axis not in array.dims:
+        return ""
+    cells, groups = int(array[f"{axis}_cells"].sum()), array.sizes[axis]
+    said = f"{axis.capitalize()} is folded from {cells} cells to {groups}: "
+    if array.attrs["quantity"] == "relevance":
+        return said + "relevances are joined by log-sum-exp, so that their softmax is the summed weight."
+    return said + f"weights are summed, mass before {array.attrs['mass_before']:.6f} and after {mass(array):.6f}."
 
 
 def query_bits(weights: np.ndarray) -> float:

@@ -25,9 +25,14 @@ function numbersOf(cube, cell) {
   if (exact) {
     for (const name of Object.keys(exact)) found[name] = exact[name][i];
   }
-  if (found.weight !== undefined) Object.assign(found, { share: found.weight / payload.queries, against: found.weight / payload.uniform });
+  if (found.weight !== undefined) Object.assign(found, { share: found.weight / payload.queries, against: found.weight / evenShare(cube, cell) });
   return found;
 }
+
+/** The weight of a cell where attention is even over the cells of the model, of which a folded one joins several. */
+const evenShare = ({ payload, axes }, cell) => payload.even * axes[1].cells[cell[1]] * axes[2].cells[cell[2]];
+
+const isFolded = ({ axes }) => axes.some((tokens) => tokens.cells.some((n) => n > 1));
 
 /** Where everything stands for a given width. */
 function arrange(ctx, cube, theme, width) {
@@ -41,10 +46,13 @@ function arrange(ctx, cube, theme, width) {
   const keyWidth = K * pitch + gap * gapsOf(key);
   const right = labelQ + Math.max(keyWidth + between, title + 16, 250 - labelQ);
   pitch = Math.min(pitch, (width - right - barRoom - gap * gapsOf(context)) / C);
-  const tall = (tokens) => (leans(ctx, tokens, pitch, theme) ? clamp(widest(ctx, tokens, theme), 20, room) * 0.71 + 16 : 26);
-  const lean = Math.max(...[key, context].map((tokens) => tall(tokens) + STEP * (linesOf(ctx, tokens, pitch, theme) - 1)));
-  const top = 26 + lean, step = clamp((560 - top - 52 - 70) / (Q + K), 3.2, 32);
-  const cols = { key: layoutAxis(key, pitch, gap), context: layoutAxis(context, pitch, gap) };
+  // Few keys, and turns or sentences, take what room there is.
+  const keyPitch = clamp((right - labelQ - between - gap * gapsOf(key)) / K, pitch, 36);
+  const contextPitch = isFolded(cube) ? clamp((width - right - barRoom - gap * gapsOf(context)) / C, pitch, 64) : pitch;
+  const tall = (tokens, pitch) => (leans(ctx, tokens, pitch, theme) ? clamp(widest(ctx, tokens, theme), 20, room) * 0.71 + 16 : 26);
+  const lean = Math.max(...[[key, keyPitch], [context, contextPitch]].map(([tokens, wide]) => tall(tokens, wide) + STEP * (linesOf(ctx, tokens, wide, theme) - 1)));
+  const top = 26 + lean, fit = clamp((560 - top - 52 - 70) / (Q + K), 3.2, 32), step = fit > 0.88 * NEED ? Math.max(fit, NEED) : fit;
+  const cols = { key: layoutAxis(key, keyPitch, gap), context: layoutAxis(context, contextPitch, gap) };
   const rows = { query: layoutAxis(query, step, gap), key: layoutAxis(key, step, gap) };
   const lower = top + rows.query.size + 44;
   const height = Math.max(lower + rows.key.size + 72, top + rows.query.size + 290);
@@ -100,7 +108,7 @@ function paintTitle(ctx, cube, name, box, state, theme) {
   }
   write("  at " + depth + " ", theme.muted, 400);
   ctx.font = font(theme, 14, 650);
-  const limit = name === "qk" ? 76 : 140, word = fitText(ctx, cube.axes[AXIS[depth]].label[state.cell[AXIS[depth]]], limit), wide = ctx.measureText(word).width + 12;
+  const limit = name === "qk" ? 84 : 140, word = fitText(ctx, cube.axes[AXIS[depth]].name[state.cell[AXIS[depth]]], limit), wide = ctx.measureText(word).width + 12;
   ctx.fillStyle = theme[depth + "_mark"];
   ctx.fillRect(x, y - 15, wide, 20);
   ctx.fillStyle = theme[depth];
@@ -134,11 +142,11 @@ function paintBars(ctx, cube, place, state, theme, tint) {
   ctx.textAlign = "right";
   ctx.fillText(note, kc.x - 8, kc.y + kc.rows.size + 16);
   if (cube.payload.quantity === "weight" && kc.cols.size > 400) ctx.fillText("the whole query, sums to 1", kc.x + kc.cols.size, kc.y - 20);
-  captions(ctx, cube.axes[2], kc.cols, kc.x, kc.y + kc.rows.size + 52, theme);
+  if (!isFolded(cube)) captions(ctx, cube.axes[2], cube.payload.names, kc.cols, kc.x, kc.y + kc.rows.size + 52, theme);
 }
 
-/** Under the context axis: which sentence its words are of. */
-function captions(ctx, tokens, layout, x, y, theme) {
+/** Under the context axis: which text its words are of. */
+function captions(ctx, tokens, names, layout, x, y, theme) {
   ctx.textAlign = "center";
   ctx.font = font(theme, 12);
   for (const name of new Set(tokens.text.filter(Boolean))) {
@@ -146,17 +154,17 @@ function captions(ctx, tokens, layout, x, y, theme) {
     ctx.fillStyle = theme.hairline;
     ctx.fillRect(from, y, to - from - layout.line, 1);
     ctx.fillStyle = theme.muted;
-    const text = to - from > 70 ? "sentence " + name.toUpperCase() : name.toUpperCase();
-    ctx.fillText(text, (from + to) / 2, y + 14);
+    const fits = (text) => ctx.measureText(text).width < to - from + 4, { long, short } = names[name];
+    if (fits(short)) ctx.fillText(fits(long) ? long : short, (from + to) / 2, y + 14);
   }
 }
 
 function paintAside(ctx, cube, place, state, theme, colours, tint) {
-  const { left, height, aside } = place, { scale, quantity, uniform } = cube.payload, x = Math.min(24, left * 0.1);
+  const { left, height, aside } = place, { scale, quantity, uniform } = cube.payload, folded = isFolded(cube), x = Math.min(24, left * 0.1);
   const size = Math.min((left - 62) / 1.42, 140, height - aside - 170);
   if (size > 40) orientation(ctx, 58, aside + 14, size, cube, state, theme, tint);
   const value = numbersOf(cube, state.cell)[quantity];
-  colourBar(ctx, x, height - 78, Math.min(left - x - 8, 220), scale, colours, theme, { mark: `uniform 1/${count(Math.round(1 / uniform))}`, pointer: value });
+  colourBar(ctx, x, height - 78, Math.min(left - x - 8, 220), scale, colours, theme, { mark: `${folded ? "even share" : "uniform"} 1/${count(Math.round(1 / uniform))}`, pointer: value });
 }
 
 /** A small cube with the three cutting planes: query down, key across, context into the depth. */

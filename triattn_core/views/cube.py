@@ -16,9 +16,10 @@ import xarray as xr
 from triattn_core.axes import AXES, QUANTITIES
 from triattn_core.trace import AttentionTrace, Choice, reduce
 from triattn_core.views.canvas import Canvas, script
-from triattn_core.views.cell import axis_check, query_matters
+from triattn_core.views.cell import axis_check, fold_check, query_matters
 from triattn_core.views.palette import LogScale, SignedScale, centred, pack, scale_payload, theme_payload
-from triattn_core.views.strongest import joined, picked, strongest, twin, visible, words
+from triattn_core.views.strongest import picked, strongest, twin, visible
+from triattn_core.views.tokens import cells_of, named, tokens
 
 NEEDS = ("query", "key", "context")
 SCRIPTS = ("inspector.js", "cube.js", "explore.js")
@@ -64,30 +65,6 @@ def _alt(trace: AttentionTrace, array: xr.DataArray) -> str:
     )
 
 
-def tokens(array: xr.DataArray, texts: dict[str, str], axis: str, positions: np.ndarray) -> dict[str, list]:
-    """The shown tokens of an axis for draw.js, as parallel lists.
-
-    `joined` is 1 for a word piece that continues the word before it, `place` is "A4" for the fourth token of sentence
-    A, `position` the position in the trace.
-    """
-    coords = {name: array[f"{axis}_{name}"].values for name in ("text", "start", "end", "special")}
-    order: dict[str, int] = {}
-    places, tied, label = [], joined(array, axis), words(array, texts, axis)
-    for i, text in enumerate(coords["text"]):
-        order[text] = order.get(text, 0) + 1
-        places.append(f"{str(text).upper()}{order[text]}" if text else f"{axis} {i + 1}")
-    return {
-        "label": [label[i] for i in positions],
-        "joined": [int(tied[i]) for i in positions],
-        "place": [places[i] for i in positions],
-        "text": [str(coords["text"][i]) for i in positions],
-        "start": [int(coords["start"][i]) for i in positions],
-        "end": [int(coords["end"][i]) for i in positions],
-        "special": [int(coords["special"][i]) for i in positions],
-        "position": [int(i) for i in positions],
-    }
-
-
 def _payload(trace: AttentionTrace, choice: Choice, array: xr.DataArray, hide_special: bool) -> dict:
     quantity, texts = array.attrs["quantity"], dict(trace.texts)
     shown = visible(array, hide_special)
@@ -105,19 +82,21 @@ def _payload(trace: AttentionTrace, choice: Choice, array: xr.DataArray, hide_sp
         "alt": _alt(trace, array),
         "says": {**{axis: AXES[axis] for axis in NEEDS}, "quantity": QUANTITIES[quantity]},
         "texts": texts,
+        "names": named(texts),
         "axes": {axis: tokens(array, texts, axis, shown[axis]) for axis in NEEDS},
         "scale": scale_payload(scale),
         "themes": theme_payload(scale.kind),
         "levels": pack(scale.levels(part.values)),
         "sums": {axis: pack(along[axis].values.astype(np.float32)) for axis in along},
         "uniform": 1 / cells,
+        "even": 1 / float(np.prod([cells_of(array, axis).sum() for axis in NEEDS[1:]])),
         "queries": array.sizes["query"],
         "cells": part.size,
         "pairs": cells,
         "triples": {"cells": found, "value": _finite(rows[quantity]), "share": _finite(rows["share"])},
-        "check": " ".join(filter(None, (axis_check(trace, choice), query_matters(trace, choice)))),
+        "check": " ".join(filter(None, (check(trace, choice) for check in (fold_check, axis_check, query_matters)))),
         "hidden": _hidden(trace, choice, shown) if part.size < array.size else "",
-        "caption": _caption(trace, choice),
+        "caption": _caption(trace, choice, array),
     }
 
 
@@ -139,13 +118,14 @@ def _hidden(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray])
     return f"Special tokens are hidden: they hold {100 * share:.3g} % of the mass. Sums still count them."
 
 
-def _caption(trace: AttentionTrace, choice: Choice) -> str:
+def _caption(trace: AttentionTrace, choice: Choice, array: xr.DataArray) -> str:
     layer, direction, quantity = (choice.site.split("/") + ["", ""])[:3]
     number = layer.removeprefix("layer.")
     layer = f"layer {int(number) + 1}" if number.isdigit() else layer
     heads = [f"head {i + 1}" for axis, i in choice.index if axis == "head"]
     heads += [f"{how} of heads" for axis, how in choice.reduce if axis == "head"]
-    parts = [str(trace.meta.get("checkpoint", "")), layer, direction.replace("_", " "), *heads, quantity]
+    told = f"{axis} folded to {array.sizes[axis]}" if (axis := array.attrs.get("folded")) in array.dims else ""
+    parts = [str(trace.meta.get("checkpoint", "")), layer, direction.replace("_", " "), *heads, quantity, told]
     return ", ".join(filter(None, parts))
 
 

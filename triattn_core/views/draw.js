@@ -26,7 +26,9 @@ const isWide = (label) => /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangu
 const isLetter = (label) => label.length === 1 || [...new Intl.Segmenter().segment(label)].length === 1;
 const NEED = 12.5, STEP = 14; // pixels between labels that stand, and between two lines of them
 const sizeOf = (label) => (isWide(label) ? 15.5 : 13);
-const shown = (tokens, i) => (tokens.joined[i] ? "-" : "") + tokens.label[i];
+const tied = (tokens, i) => (tokens.joined[i] ? "-" : "");
+const shown = (tokens, i) => tied(tokens, i) + tokens.label[i]; // on an axis
+const spoken = (tokens, i) => tied(tokens, i) + tokens.name[i]; // in words: of a folded axis T4 is turn 4
 
 /** A label cut to `room` pixels with an ellipsis. */
 function fitText(ctx, text, room) {
@@ -266,21 +268,4 @@ function fitCanvas(canvas, width, height, density = window.devicePixelRatio || 1
   const ctx = canvas.getContext("2d");
   ctx.setTransform(density, 0, 0, density, 0, 0);
   return ctx;
-}
-
-/** "zh" for Chinese characters without kana or hangul: it decides which shapes a font gives them. */
-const langOf = (text) => (/\p{sc=Han}/u.test(text) && !/[\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}]/u.test(text) ? "zh" : "");
-
-/** Says in which language an element's text is, as far as it is Chinese. */
-function tongue(element, text) {
-  langOf(text) ? element.setAttribute("lang", langOf(text)) : element.removeAttribute("lang");
-  return element;
-}
-
-/** A DOM element whose children and text are only ever text. */
-function make(tag, attributes = {}, ...children) {
-  const element = tongue(document.createElement(tag), children.filter((child) => !(child instanceof Node)).join(""));
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children.map((child) => (child instanceof Node ? child : String(child))));
-  return element;
 }

@@ -187,11 +187,11 @@ class Explorer {
   /** A cell with its value; beside the cells, the whole word of a row or column and its place. */
   named(hit, cell) {
     if (hit.r !== undefined && hit.c !== undefined) {
-      const words = cell.map((i, a) => this.cube.axes[a].label[i]), value = numbersOf(this.cube, cell)[this.payload.quantity];
+      const words = cell.map((i, a) => this.cube.axes[a].name[i]), value = numbersOf(this.cube, cell)[this.payload.quantity];
       return `${words.join(" × ")}   ${this.cube.exact ? "" : "≈ "}${number(value)}`;
     }
     const [row, column] = PANELS[hit.name], axis = AXIS[hit.r !== undefined ? row : column], tokens = this.cube.axes[axis];
-    return `${shown(tokens, cell[axis])}   ${tokens.place[cell[axis]]}`;
+    return `${spoken(tokens, cell[axis])}   ${tokens.where[cell[axis]]}`;
   }
 
   save(format, name) {

@@ -45,28 +45,30 @@ def figure(
     theme: str = "light",
     height: int = 190,
 ) -> alt.LayerChart:
-    """Loss over steps. For each model its colour, and the step whose weights were kept, marked on its dev line."""
+    """Loss over steps. For each model its colour, the second one dashed; and the step whose weights were kept."""
     rows = table(histories)
     look = THEMES[theme]
     names = list(histories)
     colour = alt.Color("model:N", scale=alt.Scale(domain=names, range=[colours[name] for name in names]), legend=None)
     steps = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
     loss = alt.Y("loss:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
+    dash = alt.StrokeDash("model:N", scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]]), legend=None)
     tips = ["model:N", "split:N", "step:Q", alt.Tooltip("loss:Q", format=".3f")]
     base = alt.Chart(rows).encode(steps, loss, colour, tooltip=tips)
+    lines = base.encode(dash)  # two models of one mechanism have one colour
     dev = rows[rows.split == "dev"]
     chosen = dev[dev.step == dev.model.map(dict(kept))]
     last = rows[rows.split == (rows.split.iloc[-1] if len(dev) == 0 else "dev")].groupby("model").tail(1)
-    train = base.transform_filter("datum.split == 'train'").mark_line(strokeWidth=1, opacity=0.55)
+    train = lines.transform_filter("datum.split == 'train'").mark_line(strokeWidth=1, opacity=0.55)
     layers = [
         train,
-        base.transform_filter("datum.split == 'dev'").mark_line(strokeWidth=2),
+        lines.transform_filter("datum.split == 'dev'").mark_line(strokeWidth=2),
         base.transform_filter("datum.split == 'dev'").mark_point(size=14, filled=True),
         base.properties(data=chosen).mark_point(size=70, filled=True, opacity=1),
         *(_name(base, row, offset) for row, offset in _ends(last, rows)),
     ]
     chart = alt.layer(*layers).properties(height=height, padding={"right": 60, "left": 0, "top": 4, "bottom": 6})
     axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
-    lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    grid = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
     chart = chart.configure(font=FONTS)
-    return chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12).configure_view(stroke=None)
+    return chart.configure_axis(**axis, **grid, labelFontSize=12, titleFontSize=12).configure_view(stroke=None)

@@ -2,6 +2,7 @@
 
 const AXES = ["query", "key", "context"];
 const TRIPLES_LISTED = 8;
+const ALL_TEXTS = 3; // with more of them, those without a mark are left out
 
 /** All pieces of the word that piece i belongs to, as [first, last]. */
 function wordOf(tokens, i) {
@@ -13,26 +14,15 @@ function wordOf(tokens, i) {
 
 /** A word with the chosen piece in full ink and the rest of its word pale: brows|ers. */
 function wordNodes(tokens, i) {
-  const [first, last] = wordOf(tokens, i), pale = (from, to) => tokens.label.slice(from, to).join("");
+  const [first, last] = wordOf(tokens, i), pale = (from, to) => tokens.name.slice(from, to).join("");
   const before = pale(first, i), after = pale(i + 1, last + 1);
-  return [...(before ? [make("i", {}, before)] : []), tokens.label[i], ...(after ? [make("i", {}, after)] : [])];
+  return [...(before ? [make("i", {}, before)] : []), tokens.name[i], ...(after ? [make("i", {}, after)] : [])];
 }
 
-/** The text with the tokens of the chosen cell marked; a token that is chosen on two axes wears both colours. */
+/** The text with the tokens of the chosen cell marked. */
 function markedText(payload, name, cell) {
-  const spans = new Map(), out = [];
-  AXES.forEach((axis, a) => {
-    const tokens = payload.axes[axis], start = tokens.start[cell[a]], end = tokens.end[cell[a]];
-    if (tokens.text[cell[a]] === name && end > start) spans.set(start, { start, end, axes: [...(spans.get(start)?.axes ?? []), axis] });
-  });
-  // Offsets count characters, not UTF-16 units: an emoji is one.
-  const letters = [...payload.texts[name]];
-  let at = 0;
-  for (const { start, end, axes } of [...spans.values()].sort((a, b) => a.start - b.start)) {
-    out.push(letters.slice(at, start).join(""), make("mark", { class: axes.join(" "), title: axes.join(" and ") }, letters.slice(start, end).join("")));
-    at = end;
-  }
-  return [...out, letters.slice(at).join("")];
+  const chosen = AXES.map((axis, a) => ({ axis, tokens: payload.axes[axis], i: cell[a] })).filter(({ tokens, i }) => tokens.text[i] === name);
+  return marked(payload.texts[name], chosen.map(({ axis, tokens, i }) => ({ axis, start: tokens.start[i], end: tokens.end[i] })));
 }
 
 function sentenceNodes(payload, words, numbers, approximate) {
@@ -47,7 +37,7 @@ function sentenceNodes(payload, words, numbers, approximate) {
 function factRows(payload, numbers) {
   const known = (value, show) => (value === undefined ? "…" : show(value));
   const rank = ["rank in this query", known(numbers.rank, (r) => `${count(r)} of ${count(numbers.of)}`), "Largest value first, among the key × context pairs of this query"];
-  const against = ["against uniform", known(numbers.against, (x) => "× " + number(x)), "The weight over 1 / (keys × contexts)"];
+  const against = ["against uniform", known(numbers.against, (x) => "× " + number(x)), "The weight over what even attention would give this cell"];
   const share = ["share of all mass", known(numbers.share, percent), "The weight over the number of queries: each query holds the same mass"];
   if (payload.quantity === "weight") {
     return [share, against, ["relevance", known(numbers.relevance, number), "The score before the softmax, centred: minus the mean of this query's scores"], rank];
@@ -58,7 +48,7 @@ function factRows(payload, numbers) {
 /** A token in a row; where its axis has the same word twice, with its place. */
 function tokenCell(tokens, i) {
   const twice = tokens.label.indexOf(tokens.label[i]) !== tokens.label.lastIndexOf(tokens.label[i]);
-  return make("td", { title: tokens.place[i] }, shown(tokens, i), ...(twice ? [make("small", {}, " " + (tokens.special[i] ? i + 1 : tokens.place[i]))] : []));
+  return make("td", { title: tokens.where[i] }, spoken(tokens, i), ...(twice ? [make("small", {}, " " + (tokens.special[i] ? i + 1 : tokens.place[i]))] : []));
 }
 
 function triplesTable(payload, choose) {
@@ -87,18 +77,19 @@ function buildInspector(box, payload, choose) {
   const words = AXES.map((axis) => make("div", { class: axis, title: payload.says[axis] }));
   const strong = make("strong"), facts = make("dl"), sentence = make("p", { class: "sentence", "aria-live": "polite" });
   const texts = Object.keys(payload.texts).map((name) => tongue(make("span", { dir: "auto", "data-text": name }), payload.texts[name]));
+  const called = (name) => make("span", { title: payload.names[name].long }, payload.names[name].short);
   const triples = triplesTable(payload, choose);
   const unit = payload.quantity === "weight" ? "weight" : "relevance, centred";
   box.replaceChildren(
     make("div", {}, make("div", { class: "words" }, ...words),
       make("div", { class: "value" }, make("div", {}, strong, make("small", { title: payload.says.quantity }, unit)), facts), sentence,
-      make("div", { class: "texts", "aria-label": "The texts with the chosen tokens marked" }, ...texts.map((span) => make("p", {}, make("span", {}, span.dataset.text.toUpperCase()), span)))),
+      make("div", { class: "texts", "aria-label": "The texts with the chosen tokens marked" }, ...texts.map((span) => make("p", {}, called(span.dataset.text), span)))),
     make("div", {}, triples.table, make("p", { class: "notes" }, triples.notes.join(" "))));
   return (cell, numbers, approximate) => {
-    const names = AXES.map((axis, a) => payload.axes[axis].label[cell[a]]);
+    const names = AXES.map((axis, a) => payload.axes[axis].name[cell[a]]);
     AXES.forEach((axis, a) => {
       const tokens = payload.axes[axis], word = make("b", { title: names[a] }, ...wordNodes(tokens, cell[a]));
-      words[a].replaceChildren(axis, word, tokens.place[cell[a]]);
+      words[a].replaceChildren(axis, word, tokens.where[cell[a]]);
     });
     strong.textContent = (approximate ? "≈ " : "") + number(numbers[payload.quantity]);
     facts.replaceChildren(...factRows(payload, numbers).flatMap(([name, value, help]) => [make("dt", { title: help }, name), make("dd", {}, value)]));
@@ -107,6 +98,7 @@ function buildInspector(box, payload, choose) {
       span.replaceChildren(...markedText(payload, span.dataset.text, cell));
       const mark = span.querySelector("mark");
       if (mark) span.scrollTop = mark.offsetTop - 26;
+      span.parentElement.hidden = texts.length > ALL_TEXTS && !mark;
     });
     triples.rows.forEach((row, n) => row.setAttribute("aria-selected", String(triples.listed[n].every((x, a) => x === cell[a]))));
   };

@@ -1,4 +1,5 @@
-"""Two to four mechanisms on one pair of sentences: maps of query × key on one scale, the difference of any two."""
+"""Two to four maps on one scale, and the difference of any two: of query × key under several mechanisms, or of
+query × context with several options of one example."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ import xarray as xr
 from triattn_core.axes import MECHANISM_LABELS, QUANTITIES
 from triattn_core.errors import TraceError
 from triattn_core.views.canvas import Canvas, script
-from triattn_core.views.cube import tokens
 from triattn_core.views.palette import LogScale, Scale, SignedScale, pack, scale_payload, theme_payload
 from triattn_core.views.strongest import labels
+from triattn_core.views.tokens import named, tokens
 
 NEEDS = ("query", "key")
 FEWEST, MOST = 2, 4
@@ -28,10 +29,11 @@ SCRIPTS = ("side_by_side_maps.js", "side_by_side_table.js", "side_by_side.js")
 
 @dataclass(frozen=True)
 class Panel:
-    """One checkpoint: its maps [query, key] as `analysis.compare` makes them, and what it says of the pair.
+    """One checkpoint: its maps [query, key] as `analysis.compare` makes them, and what it says of the example.
 
     drawn: weights or centred relevances, what the map shows.  weights: always weights, for the numbers in the table.
-    entropy [query] in bits; rank [query, key]; right: None without a gold label; score: "Quora test accuracy 85.1 %".
+    entropy [query] in bits; rank [query, key]; right: None without a gold label; score: "Quora test accuracy 85.1 %";
+    note: what the map is, by default that of the mechanism.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Panel:
     probability: float
     right: bool | None
     score: str = ""
+    note: str | None = None
 
 
 @dataclass(frozen=True)
@@ -108,11 +111,18 @@ def scale_of(panels: Sequence[Panel]) -> Scale:
 
 
 def figure(
-    panels: Sequence[Panel], gap: Gap | None, texts: Mapping[str, str], cell: tuple[int, int], caption: str = ""
+    panels: Sequence[Panel],
+    gap: Gap | None,
+    texts: Mapping[str, str],
+    cell: tuple[int, int],
+    caption: str = "",
+    across: str = "key",
+    lines: Sequence[str] | None = None,
 ) -> Canvas:
     """The canvas of two to four panels with the same tokens.
 
-    `cell` is the (query, key) that is chosen at first; `caption` stands under what is saved.
+    `cell` is the (query, key) that is chosen at first; `caption` stands under what is saved.  `across`: what the maps'
+    second axis, named key, really is (see `folds.exchanged`).  `lines`: what is said of the scale.
     Raises TraceError for another number of panels.
     """
     if not FEWEST <= len(panels) <= MOST:
@@ -128,11 +138,13 @@ def figure(
         "axes": axes,
         "panels": [_panel(panel, title, scale, quantity) for panel, title in zip(panels, names)],
         "scale": scale_payload(scale),
-        "lines": _lines(panels, quantity, keys),
+        "across": across,
+        "names": named(texts),
+        "lines": list(lines) if lines is not None else _lines(panels, quantity, keys),
         "caption": caption,
         "gap": _gap(gap, names, panels, quantity) if gap else None,
         "cell": list(cell),
-        "alt": alt(panels, gap),
+        "alt": alt(panels, gap, across),
     }
     return Canvas(
         payload, script(*SCRIPTS), script("side_by_side.css"), "Side by side: " + ", ".join(names), payload["alt"]
@@ -146,7 +158,7 @@ def _panel(panel: Panel, title: str, scale: Scale, quantity: str) -> dict:
         "title": title,
         "name": panel.name,
         "mechanism": panel.mechanism,
-        "note": NOTES[quantity].get(panel.mechanism, ""),
+        "note": NOTES[quantity].get(panel.mechanism, "") if panel.note is None else panel.note,
     }
     bits = [round(float(value), 6) for value in panel.entropy]
     return {
@@ -190,12 +202,12 @@ def _lines(panels: Sequence[Panel], quantity: str, keys: int) -> list[str]:
     return ["One scale for all maps.", centred, *(["Tri is joined by log-sum-exp over context."] if tri else [])]
 
 
-def alt(panels: Sequence[Panel], gap: Gap | None) -> str:
+def alt(panels: Sequence[Panel], gap: Gap | None, across: str = "key") -> str:
     """What a screen reader hears in place of the drawing."""
     names = _titles(panels)
     said = "; ".join(f"{n} says {p.label} with probability {p.probability:.3f}" for n, p in zip(names, panels))
     sizes = panels[0].drawn.sizes
-    size = f"{sizes['query']} query by {sizes['key']} key tokens"
+    size = f"{sizes['query']} query by {sizes['key']} {across} tokens"
     more = ""
     if gap is not None:
         worst = int(np.argmax(gap.divergence))
@@ -221,17 +233,20 @@ def first_cell(panels: Sequence[Panel], gap: Gap | None) -> tuple[int, int]:
 
 def _wordlike(array: xr.DataArray, axis: str) -> np.ndarray:
     words = np.array([any(letter.isalnum() for letter in str(token)) for token in array[f"{axis}_token"].values])
+    words &= array[f"{axis}_special"].values == 0
     return words if words.any() else ~words
 
 
-def table(panels: Sequence[Panel], gap: Gap | None, texts: Mapping[str, str]) -> pd.DataFrame:
-    """Every cell as a row, for CSV: query, key and their positions, then for each panel its weight, rank and, where
-    relevance is drawn, relevance; last the difference, and the divergence of the row's query in bits."""
+def table(panels: Sequence[Panel], gap: Gap | None, texts: Mapping[str, str], across: str = "key") -> pd.DataFrame:
+    """Every cell as a row, for CSV: query, key (or what is `across`) and their positions, then for each panel its
+    weight, rank and, where relevance is drawn, relevance; last the difference, and the divergence of the row's query in
+    bits."""
     first, names = panels[0].drawn, _titles(panels)
     at = np.indices(first.shape).reshape(2, -1)
     columns: dict = {}
     for axis, where in zip(NEEDS, at):
-        columns |= {axis: np.array(labels(first, dict(texts), axis), object)[where], f"{axis}_at": where}
+        name = across if axis == "key" else axis
+        columns |= {name: np.array(labels(first, dict(texts), axis), object)[where], f"{name}_at": where}
     for name, panel in zip(names, panels):
         columns |= {f"{name} weight": panel.weights.values.ravel(), f"{name} rank": panel.rank.ravel()}
         if first.attrs["quantity"] == "relevance":

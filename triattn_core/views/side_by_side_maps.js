@@ -1,7 +1,7 @@
 // Several maps of query × key on one colour scale, the difference of two of them, and the divergence of their rows:
 // where they stand and how they are painted.
 
-const HEAD = 90, ROW_BARS = 76, SCALE = 70, GUTTER = 20, DIVERGENCE = 134, NARROW = 150, BETWEEN = 22, OVERHANG = 44;
+const HEAD = 90, ROW_BARS = 76, SCALE = 70, GUTTER = 20, DIVERGENCE = 134, NARROW = 150, BETWEEN = 22, OVERHANG = 44, GAP = 4;
 
 // ---- layout -----------------------------------------------------------------------------------------------------
 
@@ -18,7 +18,7 @@ function arrange(ctx, data, width, theme) {
   let across = n;
   while (across > 1 && (room(across) < NARROW || room(across) / key.label.length < finest)) across--;
   const wide = Math.min(room(across), 360), rows = layoutAxis(query, step);
-  const columns = layoutAxis(key, clamp(wide / key.label.length, 1, 64));
+  const columns = layoutAxis(key, clamp((wide - GAP * gapsOf(key)) / key.label.length, 1, 64), GAP);
   const lean = leans(ctx, key, columns.pitch, theme);
   const above = (lean ? Math.min(widest(ctx, key, theme), 96) * 0.71 + 22 : 26) + STEP * (linesOf(ctx, key, columns.pitch, theme) - 1);
   const tall = HEAD + above + rows.size + ROW_BARS + 26, lines = Math.ceil(n / across);
@@ -128,9 +128,9 @@ function paintMap(ctx, box, layout, data, theme, state, colours) {
   const { rows, columns } = layout, { query, key } = data.axes, [q, k] = state.cell, [hq, hk] = state.hover ?? [-1, -1];
   const x = box.x, y = box.y + layout.top, keys = key.label.length;
   if (box.labelled) rowLabels(ctx, rows, query, x, y, theme, { chosen: q, hover: hq, colour: theme.query, room: layout.own - 10 });
-  columnLabels(ctx, columns, key, x, y, theme, { chosen: k, hover: hk, colour: theme.key, room: 96 });
+  columnLabels(ctx, columns, key, x, y, theme, { chosen: k, hover: hk, colour: theme[data.across], room: 96 });
   paintCells(ctx, box, rows, columns, x, y, (r, c) => box.block.grid[r * keys + c], colours);
-  frame(ctx, columns, k, y - 3, y + rows.size + 2, x, theme.key, true);
+  frame(ctx, columns, k, y - 3, y + rows.size + 2, x, theme[data.across], true);
   frame(ctx, rows, q, x - 3, x + columns.size + 2, y, theme.query);
   ring(ctx, rows, columns, q, k, x, y, theme);
 }
@@ -172,7 +172,7 @@ function paintRow(ctx, box, layout, data, theme, state, index) {
   ctx.fillRect(middle - half - 2, tip - 12, 2 * half + 4, 15);
   ctx.globalAlpha = 1;
   text(ctx, label, middle, tip, theme.text, { weight: 650, align: "center", theme });
-  const caption = isGap ? "change for " : index === 0 ? "what " : "", name = shown(data.axes.query, q);
+  const caption = isGap ? "change for " : index === 0 ? "what " : "", name = spoken(data.axes.query, q);
   if (caption) text(ctx, caption + name + (isGap ? "" : " attends to"), box.x, y + long + 18, theme.muted, { theme, room: layout.wide });
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -13,10 +14,14 @@ from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views.palette import centred
 
 AXES = ("query", "key", "context")
+_NUMBERED = re.compile(r"(turn|sentences?) (\d.*)")
 
 
 def words(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
-    """The tokens of an axis as their reader knows them: the characters they were cut from, or a special one's name."""
+    """The tokens of an axis as their reader knows them: the characters they were cut from, or a special one's name; of
+    a folded axis what the groups are called."""
+    if f"{axis}_label" in array.coords:
+        return array[f"{axis}_label"].values.tolist()
     coords = (array[f"{axis}_{name}"].values.tolist() for name in ("token", "text", "start", "end"))
     return [texts.get(name, "")[start:end] or token.removeprefix("##") for token, name, start, end in zip(*coords)]
 
@@ -31,6 +36,14 @@ def joined(array: xr.DataArray, axis: str) -> list[bool]:
 def labels(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
     """The words of an axis, where a hyphen ties a piece to the word that it continues."""
     return ["-" * tied + word for tied, word in zip(joined(array, axis), words(array, texts, axis))]
+
+
+def brief(segment: str) -> str:
+    """A turn, a sentence or a text in as few letters as tell it from others: T4, S3–4, A, R for the response."""
+    numbered = _NUMBERED.fullmatch(segment)
+    if numbered:
+        return numbered[1][0].upper() + numbered[2]
+    return "[ ]" if segment.startswith("[") else segment.removeprefix("sentence ")[:1].upper()
 
 
 def twin(trace: AttentionTrace, choice: Choice, quantity: str) -> xr.DataArray | None:
@@ -63,8 +76,9 @@ def visible(array: xr.DataArray, hide_special: bool) -> dict[str, np.ndarray]:
 def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_special: bool = False) -> pd.DataFrame:
     """The `n` largest cells (all without `n`), largest first.
 
-    Columns: each axis with its label and, as `<axis>_at`, its position; the quantity; `share`, the part of the whole
-    mass that the cell holds (each query holds the same), missing where the trace has no weights.
+    Columns: each axis with its label and, as `<axis>_at`, its position; as `<axis>_tokens` how many tokens it stands
+    for, where that is not always one; the quantity; `share`, the part of the whole mass that the cell holds (each query
+    holds the same), missing where the trace has no weights.
     """
     array = picked(trace, choice)
     shown = visible(array, hide_special)
@@ -80,4 +94,6 @@ def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_
     share = np.nan if weight is None else weight.values[tuple(at.values())] / weight.sizes["query"]
     columns = {axis: names[axis][where] for axis, where in at.items()}
     columns |= {f"{axis}_at": where for axis, where in at.items()}
+    counts = {axis: array[f"{axis}_tokens"].values for axis in at if f"{axis}_tokens" in array.coords}
+    columns |= {f"{axis}_tokens": count[at[axis]] for axis, count in counts.items() if count.max() > 1}
     return pd.DataFrame({**columns, array.attrs["quantity"]: flat[top], "share": share})

@@ -1,0 +1,87 @@
+"""The block at the top of a page about dialogues or passages: what goes in, and what the models say of each option."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+import streamlit as st
+
+from pages.common import explorer, given, inputs
+from pages.common.models import Explained
+from triattn_core.analysis import folds
+from triattn_core.tasks import TASKS, dialogue
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.views import answers
+
+ROLES = {"a_over_b": ("query", "key"), "b_over_a": ("key", "query")}
+
+
+def block(
+    example: given.Example, found: Mapping[str, Explained], choice: Choice, other: int | None = None, pins: bool = False
+) -> None:
+    """Texts and options; a click on an option chooses it for the whole page.
+
+    found: what each model made of the example, by its title, all of one option; shares are those of the last model that
+    looks at the context.  choice: of weights or relevances of a site.
+    """
+    last = list(found.values())[-1]
+    direction, chosen = choice.site.split("/")[1], last.prediction.option
+    of = Choice(choice.site.rsplit("/", 1)[0] + "/weight", choice.index, choice.reduce)
+    mass = folds.shares(last.trace, of) if "context" in last.trace.site(of.site).dims else None
+    canvas = answers.figure(
+        asked(example, last.trace),
+        {title: of_options(one) for title, one in found.items()},
+        chosen,
+        other,
+        pins,
+        mass,
+        [one.mechanism for one in found.values()],
+        ROLES[direction],
+        _told(example, last),
+    )
+    parts = given.texts(example).values()
+    key = explorer.key("answers", str(pins), *parts)
+    explorer.ask(canvas, key, option=partial(given.pick, "option"), other=partial(given.pick, "other"))
+    if told := inputs.notes(list(found.values())):
+        st.html(told)
+
+
+def asked(example: given.Example, trace: AttentionTrace) -> answers.Asked:
+    """The example as the block shows it."""
+    task = "dialogue" if isinstance(example, dialogue.Example) else "reading"
+    texts = dict(list(TASKS[task].texts(example).items())[:-1])  # the last one is the option
+    speakers = [chr(65 + one) for one in getattr(example, "speakers", ())]
+    return answers.Asked(texts, given.options(example), right(example), speakers, _read(trace, texts))
+
+
+def right(example: given.Example) -> int | None:
+    """The index of the right option, None where it is not known or is not there."""
+    if len(given.options(example)) == 1:  # the label says whether it is right
+        return 0 if example.label == 1 else None
+    return example.label
+
+
+def of_options(found: Explained) -> list[float]:
+    """What a model gives each option: of a single one that it is right."""
+    said = found.prediction
+    return list(said.probabilities[1:] if said.labels[0].startswith("not ") else said.probabilities)
+
+
+def _told(example: given.Example, found: Explained) -> str:
+    """Beside the options of one model: where the right one stands, and how long it took."""
+    gold, shares = right(example), of_options(found)
+    rank = sum(one >= shares[gold] for one in shares) if gold is not None else None
+    where = f"the right one ranks {rank} of {len(shares)}" if rank and len(shares) > 1 else ""
+    return " · ".join(filter(None, (where, inputs.took([found]))))
+
+
+def _read(trace: AttentionTrace, texts: Mapping[str, str]) -> dict[str, int]:
+    """How many characters of each text the model reads."""
+    ends = dict.fromkeys(texts, 0)
+    for site in trace.sites.values():
+        for axis in ("query", "key", "context"):
+            if axis in site.dims:
+                for name, end in zip(site[f"{axis}_text"].values.tolist(), site[f"{axis}_end"].values.tolist()):
+                    ends[name] = max(ends.get(name, 0), end)
+    return ends

@@ -1,0 +1,76 @@
+"""The cases of the book: filters in the URL, and a list whose rows open a case."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+import streamlit as st
+
+from pages.common import book_file, state, tasks
+from triattn_core.cases import Case, CaseBook, texts
+
+ANY = "any"
+NONE = "No case has been kept yet: the pages Cases, Tri-Attention cube and Side by side have a button for it."
+ROW, MOST = 30, 20  # pixels of a row, rows without scrolling
+COLUMNS = {
+    "changed": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=126),
+    "task": st.column_config.Column(width=78),
+    "tags": st.column_config.ListColumn(width=150),
+    "note": st.column_config.Column(width="medium"),
+}
+
+
+def found(book: CaseBook) -> list[Case]:
+    """What the filters leave, the last changed first.  Raises CaseError."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="filters"):
+        words = st.text_input("Words", key="words", bind="query-params", width=220, placeholder="in note, tags, texts")
+        tag = state.pick("Tag", [ANY, *book.tags()], "tag", width=150)
+        task = state.pick("Task", [ANY, *tasks.TASKS], "task", show=_task, width=150)
+        st.space("stretch")
+        book_file.both(book)
+    return book.search(words, [] if tag == ANY else [tag], "" if task == ANY else task)
+
+
+def _task(name: str) -> str:
+    return tasks.TASKS[name].label if name in tasks.TASKS else name
+
+
+def shown(cases: Sequence[Case]) -> Case | None:
+    """The list; the case that is open: clicked, asked for by the link, or the first."""
+    if not cases:
+        st.html('<p class="t-note">No case is like that.</p>')
+        return None
+    asked = st.query_params.get("case", "")
+    at = next((i for i, case in enumerate(cases) if case.id == asked), 0)
+
+    def take() -> None:
+        picked = st.session_state["book"]["selection"]
+        rows = [row for row, _ in picked.get("cells", [])] or picked["rows"]
+        st.query_params["case"] = cases[rows[-1] if rows else at].id
+
+    st.session_state["book"] = {"selection": {"rows": [at], "columns": [], "cells": []}}
+    st.html(f'<p class="t-note"><b>{len(cases):,}</b> case{"s" * (len(cases) > 1)}</p>')
+    st.dataframe(
+        pd.DataFrame(map(_row, cases)),
+        key="book",
+        hide_index=True,
+        row_height=ROW,
+        height=ROW * (min(len(cases), MOST) + 1) + 7,
+        on_select=take,
+        selection_mode=["single-row", "single-cell"],
+        column_config=COLUMNS,
+        alt="The cases that pass the filters.",
+    )
+    return cases[at]
+
+
+def _row(case: Case) -> dict:
+    first = next(iter(texts(case.row)), "")
+    return {
+        "text": first[:200],
+        "note": " ".join(case.note.split())[:200],
+        "tags": list(case.tags),
+        "task": case.task,
+        "changed": pd.Timestamp(case.changed),
+    }

@@ -1,0 +1,74 @@
+"""One case beside the list: its texts, who answers what, how much context moved, where it opens, and a note to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from pages.common import cards, case_rows, case_texts, compared, keeping, reopen, style
+from pages.common.errors import shown
+from pages.common.inputs import number
+from triattn_core.analysis import agreement
+from triattn_core.analysis.mined import Mined
+from triattn_core.tasks import TASKS, pairs
+
+
+def aside(
+    mined: Mined, line: int, at: int, of: int, examples: Mapping[int, object], here: Mapping[str, object]
+) -> None:
+    """All about the row with this line, the `at`-th of `of` in the list.
+
+    here: cards of the shelf by name: what the case can be opened with.
+    """
+    row, example = mined.table[mined.table["row"] == line].iloc[0], examples.get(line)
+    st.html(cards.section(f"Row {line:,}", f"{at:,} of {of:,}"))
+    if example is not None:
+        case_texts.html(mined.about.task, example)
+    else:
+        with shown(stop=False):
+            case_rows.ask(mined)
+    st.html(_verdicts(mined, row, example))
+    st.html(cards.facts(_facts(mined, row)))
+    names = [name for name in mined.names if name in here]
+    if example is None:
+        return
+    given, query = TASKS[mined.about.task].row(example), {compared.KEY: names}
+    with st.container(horizontal=True, key="open"):
+        if len(names) > 1:
+            reopen.link(mined.about.task, given, "side_by_side", query)
+        if tri := [name for name in mined.three_way if name in here]:
+            reopen.link(mined.about.task, given, "cube", {"checkpoint": tri[0]})
+    keeping.form(mined.about.task, given, "side_by_side", query)
+
+
+def _verdicts(mined: Mined, row: pd.Series, example) -> str:
+    """HTML: what each checkpoint answers, with which probability, and whether that is right."""
+    names = TASKS[mined.about.task].labels(example) if example is not None else pairs.LABELS
+    lines = []
+    for title, one in zip(agreement.titles(mined), mined.about.checkpoints):
+        answer = int(row[f"{one.name} answer"])
+        known = mined.about.task == "pairs" or example is not None
+        said = names[answer] if known and answer < len(names) else f"answer {answer + 1}"
+        right = "" if row["label"] < 0 else "right" if row[f"{one.name} right"] else "wrong"
+        cells = (said, number(float(row[f"{one.name} confidence"])), right)
+        head = f"<td>{style.swatch(one.mechanism)}<b>{escape(title)}</b></td>"
+        cells = "".join(f'<td class="{"r" * (i > 0)}">{escape(cell)}</td>' for i, cell in enumerate(cells))
+        lines.append(f"<tr>{head}{cells}</tr>")
+    return f'<table class="t-table t-said">{"".join(lines)}</table>'
+
+
+def _facts(mined: Mined, row: pd.Series) -> list[tuple[str, str]]:
+    """Names and numbers."""
+    told = []
+    if mined.about.task == "pairs":
+        told.append(("gold", pairs.LABELS[row["label"]] if row["label"] >= 0 else "not judged"))
+    for name in mined.three_way:
+        column = f"{name} moved"
+        above = int((mined.table[column] > row[column]).sum())
+        which = f" {name}" if len(mined.three_way) > 1 else ""
+        told.append((f"context moved{which}", f"{row[column]:.3g} bits"))
+        told.append(("rank among all rows", f"{above + 1:,} of {len(mined.table):,}"))
+    return [*told, ("length", f"{row['tokens']:,} tokens"), ("id", str(row["id"]))]

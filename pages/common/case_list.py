@@ -1,0 +1,161 @@
+"""The list of cases: filtered by who is right, label, length, confidence, what context moved, and words; a click on a
+heading sorts, a click on a row opens it beside the list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+import streamlit as st
+
+from pages.common import state, style
+from triattn_core.analysis import agreement
+from triattn_core.analysis.mined import Mined
+from triattn_core.cases import texts
+from triattn_core.tasks import TASKS, pairs
+
+ANY, NOBODY = "any", "not judged"
+ROW, MOST, TEXT = 30, 16, 168  # pixels of a row, rows without scrolling, pixels of a text
+SURE = {"0.9 and more": (0.9, 1.01), "0.7 to 0.9": (0.7, 0.9), "below 0.7": (0, 0.7)}
+MOVES = {"the most moved tenth": (0.9, 1.0), "upper half": (0.5, 1.0), "lower half": (0.0, 0.5)}
+UNITS = {"pairs": "pairs", "dialogue": "dialogues", "reading": "questions"}
+QUERIES = {"pairs": "A", "dialogue": "the last turn", "reading": "the question"}
+MOVED = (
+    "The Jensen-Shannon divergence of Tri's first layer with its context from the same layer without any: what each "
+    "query token looks at, the mean over heads and tokens of both directions. From 0 to 1 bit."
+)
+AT = "How much context moved each token of {}, in its order: the mean over heads. Each row has its own scale."
+TEXTS = {
+    "pairs": {"sentence A": lambda one: one.text_a, "sentence B": lambda one: one.text_b},
+    "dialogue": {"last turn": lambda one: one.history[-1], "true response": lambda one: _right(one.candidates, one)},
+    "reading": {"question": lambda one: one.question, "right option": lambda one: _right(one.options, one)},
+}
+
+
+def _right(options, example) -> str:
+    return options[example.label] if example.label is not None and example.label < len(options) else ""
+
+
+def spoken_for(mined: Mined) -> str:
+    """The checkpoint that the list is about: Tri, else the last."""
+    return (mined.three_way or mined.names)[-1]
+
+
+def filtered(mined: Mined, examples: Mapping[int, object]) -> pd.DataFrame:
+    """The row of filters, each in the URL; the rows of the table that pass, the most moved first."""
+    table = mined.table.assign(agreement=agreement.combination(mined)).fillna({"agreement": NOBODY})
+    name, keep = spoken_for(mined), pd.Series(True, table.index)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="filters"):
+        known = [*agreement.eight_way(mined).index, *[NOBODY] * (len(mined.judged) < len(table))]
+        keep &= _one_of("Who is right", "agreement", table["agreement"], {one: [one] for one in known}, 126)
+        if mined.about.task == "pairs":
+            keep &= _one_of("Gold", "gold", table["label"], {one: [i] for i, one in enumerate(pairs.LABELS)}, 134)
+        keep &= _between("Length", "length", table["tokens"], _thirds(table["tokens"]), 104)
+        keep &= _between("Confidence", "confidence", table[f"{name} confidence"], SURE, 112)
+        if mined.three_way:
+            ranks = table[f"{name} moved"].rank(pct=True)
+            keep &= _between("Context moved", "moved", ranks, MOVES, 152)
+        words = st.text_input("Words or row", key="words", bind="query-params", width=150)
+    if words.strip():
+        keep &= _found(mined.about.task, table, examples, words)
+    order = f"{name} moved" if mined.three_way else f"{name} confidence"
+    return table[keep].sort_values(order, ascending=False, kind="stable")
+
+
+def _one_of(label: str, key: str, values: pd.Series, options: Mapping[str, list], width: int) -> pd.Series:
+    chosen = state.pick(label, [ANY, *options], key, width=width)
+    return pd.Series(True, values.index) if chosen == ANY else values.isin(options[chosen])
+
+
+def _between(label: str, key: str, values: pd.Series, options: Mapping[str, tuple], width: int) -> pd.Series:
+    """From the lower end, without the upper one; of ranks the upper one with them."""
+    chosen = state.pick(label, [ANY, *options], key, width=width)
+    if chosen == ANY:
+        return pd.Series(True, values.index)
+    low, high = options[chosen]
+    return values.between(low, high, "right" if key == "moved" else "left")
+
+
+def _thirds(tokens: pd.Series) -> dict[str, tuple[float, float]]:
+    """Short, middling and long of this table, in tokens."""
+    a, b = (int(one) for one in tokens.quantile([1 / 3, 2 / 3]))
+    ends = {f"up to {a}": (0, a + 1)} | ({f"{a + 1} to {b}": (a + 1, b + 1)} if b > a else {})
+    return ends | {f"over {b}": (b + 1, 1 << 31)}
+
+
+def _found(task: str, table: pd.DataFrame, examples: Mapping[int, object], words: str) -> pd.Series:
+    """The rows with this number, or those that have all words in their texts or their id."""
+    if words.strip().isdecimal():
+        return table["row"] == int(words[:12])
+    asked = words.casefold().split()
+    of = TASKS[task].row
+    said = {line: "\n".join(texts(of(example))).casefold() for line, example in examples.items()}
+    told = table["row"].map(said).fillna("") + " " + table["id"].str.casefold()
+    return told.map(lambda text: all(word in text for word in asked))
+
+
+def shown(mined: Mined, rows: pd.DataFrame, examples: Mapping[int, object]) -> int | None:
+    """The list; the row that is open, by its line: clicked, asked for by the link, or the first; None without any."""
+    numbers = rows["row"].tolist()
+    st.html(f'<p class="t-note"><b>{len(rows):,}</b> of {len(mined.table):,} {UNITS[mined.about.task]}</p>')
+    if not numbers:
+        st.html('<p class="t-note">No row is like that: take a filter back.</p>')
+        return None
+    asked = st.query_params.get("row", "")
+    now = int(asked) if asked.isdecimal() and len(asked) < 10 and int(asked) in numbers else numbers[0]
+
+    def take() -> None:
+        picked = st.session_state["list"]["selection"]
+        at = [row for row, _ in picked.get("cells", [])] or picked["rows"]
+        st.query_params["row"] = str(numbers[at[-1]] if at else now)
+
+    st.session_state["list"] = {"selection": {"rows": [numbers.index(now)], "columns": [], "cells": []}}
+    st.dataframe(
+        _columns(mined, rows, examples),
+        key="list",
+        hide_index=True,
+        row_height=ROW,
+        height=ROW * (min(len(rows), MOST) + 1) + 7,
+        on_select=take,
+        selection_mode=["single-row", "single-cell"],
+        column_config=_config(mined),
+        alt="The rows that pass the filters.",
+    )
+    return now
+
+
+def _columns(mined: Mined, rows: pd.DataFrame, examples: Mapping[int, object]) -> pd.DataFrame:
+    """What the list shows of each row: its texts where they are here, its id where not."""
+    name, titles, lines = spoken_for(mined), agreement.titles(mined), rows["row"].tolist()
+    found = {"row": lines}
+    if examples:
+        known = [examples.get(line) for line in lines]
+        texts = TEXTS[mined.about.task].items()
+        found |= {title: ["" if one is None else text(one) for one in known] for title, text in texts}
+    else:
+        found["id"] = rows["id"].tolist()
+    if mined.about.task == "pairs":
+        found["gold"] = [pairs.LABELS[i] if i in (0, 1) else "" for i in rows["label"]]
+    right = zip(*(rows[f"{one} right"].tolist() for one in mined.names))
+    found["right"] = [[title for title, good in zip(titles, one) if good] for one in right]
+    found["confidence"] = rows[f"{name} confidence"].to_numpy()
+    if mined.three_way:
+        found |= {"moved": rows[f"{name} moved"].to_numpy(), "at": rows[f"{name} moved at"].tolist()}
+    return pd.DataFrame(found)
+
+
+def _config(mined: Mined) -> dict:
+    """How the columns look."""
+    titles, config = agreement.titles(mined), st.column_config
+    colours = [style.colour(one.mechanism) for one in mined.about.checkpoints]
+    query = QUERIES[mined.about.task]
+    return {title: config.Column(width=TEXT) for title in TEXTS[mined.about.task]} | {
+        "row": config.NumberColumn(width=50, format="localized", help="Its line in the file, from 1."),
+        "gold": config.Column(width=106),
+        "right": config.MultiselectColumn(width=106, options=titles, color=colours, help="Who answers it rightly."),
+        "confidence": config.ProgressColumn(
+            width=92, min_value=0, max_value=1, format="%.3f", help=f"The probability {spoken_for(mined)} answers with."
+        ),
+        "moved": config.NumberColumn("moved, bits", width=82, format="%.4f", help=MOVED),
+        "at": config.BarChartColumn("where", width=84, y_min=0, help=AT.format(query)),
+    }

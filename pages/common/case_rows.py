@@ -1,0 +1,131 @@
+"""Which rows cases are mined from: the project's own examples, a stored table, or a file that is handed over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+
+import streamlit as st
+
+from pages.common import mining, state
+from pages.common.errors import plain
+from triattn_core import records
+from triattn_core.analysis import mined as stored
+from triattn_core.analysis import sources
+from triattn_core.analysis.mined import About, Mined
+from triattn_core.analysis.sources import Source
+from triattn_core.errors import DataError
+from triattn_core.shelf import Card, root
+
+OWN, FILE = "our own examples", "a file of yours"
+MAGIC = b"PAR1"  # of a Parquet file
+HELD = 3  # files that a session holds
+
+
+def pick(names: set[str]) -> str | Path:
+    """The picker: OWN, FILE, or the path of a stored table of just these checkpoints."""
+    tables = shipped(names)
+    chosen = state.pick("Rows", [OWN, *tables, FILE], "rows", width=190)
+    return tables.get(chosen, chosen)
+
+
+def table(chosen: str | Path, task: str, language: str, cards: Sequence[Card]) -> Mined | None:
+    """The chosen table, mined now where it must be; None, and said why, where there is none.  Raises TriattnError."""
+    if isinstance(chosen, Path):
+        return _load(chosen, chosen.stat().st_mtime_ns)
+    if chosen == OWN:
+        return mining.mined(cards, sources.file(sources.own(task, language)))
+    name, content = _handed()
+    if not content:
+        return None
+    if content.startswith(MAGIC):
+        return stored.load(BytesIO(content), name)
+    return mining.mined(cards, _hold(sources.given(name, content)))
+
+
+def source(mined: Mined) -> Source | None:
+    """The file of a table's rows: handed over in this session, one of ours, or under `data/`."""
+    about, here = mined.about, [Path("data"), Path(__file__).parents[2] / "data"]
+    return st.session_state.get("files", {}).get(about.sha256) or sources.find(about.data, about.sha256, here)
+
+
+def examples(mined: Mined) -> dict[int, object]:
+    """The examples of a table's rows by line; empty where their file is not here."""
+    found = source(mined)
+    return {} if found is None else _examples(mined.about.task, found.sha256, found)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the texts")
+def _examples(task: str, sha256: str, _source: Source) -> dict[int, object]:
+    read = sources.examples(task, _source)
+    return {line: example for line, example in read if not isinstance(example, DataError)}
+
+
+def ask(mined: Mined) -> None:
+    """One line that asks for the file of the rows, whose texts a stored table does not have."""
+    about = mined.about
+    said = f"The texts stand in {about.data}, which is not here: hand it over, or put it under data/"
+    given = st.file_uploader(plain(said), key="texts", width="stretch")
+    if given is None:
+        return
+    found = sources.given(about.data, given.getvalue())
+    if found.sha256 != about.sha256:
+        raise DataError(f"{given.name} is another file: its SHA-256 is {found.sha256[:12]}…, not {about.sha256[:12]}…")
+    _hold(found)
+    st.rerun()
+
+
+def _handed() -> tuple[str, bytes]:
+    """Name and content of the file of this session, and the place where it is handed over."""
+    limit = st.get_option("server.maxUploadSize")
+    said = f"JSON Lines, plain or .gz, or the Parquet of an earlier run; up to {limit} MB"
+    given = st.file_uploader(said, ["jsonl", "gz", "json", "parquet"], key="file")
+    if given is not None:
+        st.session_state["file of rows"] = (given.name, given.getvalue())
+    name, content = st.session_state.get("file of rows", ("", b""))
+    if given is not None and not content:
+        raise DataError(f"{name}: nothing in it")
+    if not content:
+        st.info("Hand over a file of rows of this task, or the table of an earlier run.")
+    elif given is None:
+        st.html(f'<p class="t-note">Shown: {plain(name)}, handed over before.</p>')
+    return name, content
+
+
+def _hold(source: Source) -> Source:
+    files = st.session_state.setdefault("files", {})
+    files[source.sha256] = source
+    while len(files) > HELD:
+        del files[next(iter(files))]
+    return source
+
+
+def shipped(names: set[str]) -> dict[str, Path]:
+    """The stored tables of just these checkpoints on the shelf, by what they are called; others are passed over."""
+    found = {}
+    for path in sorted((root() / "results" / "cases").glob("*.parquet")):
+        about = _about(path, path.stat().st_mtime_ns)
+        if about is not None and {one.name for one in about.checkpoints} == names:
+            found[called(about)] = path
+    return found
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def _about(path: Path, changed: int) -> About | None:
+    try:
+        return stored.about(path)
+    except DataError:
+        return None
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _load(path: Path, changed: int) -> Mined:
+    return stored.load(path)
+
+
+def called(about: About) -> str:
+    """The rows of a table by data set and split, such as "LCQMC test"; a file of ours or yours by its name."""
+    folder, _, name = about.data.rpartition("/")
+    split = name.partition(".")[0]
+    return f"{records.SETS.get(folder, folder)} {split}" if split in ("train", "dev", "test") else name

@@ -1,0 +1,47 @@
+"""The texts of a case as their reader knows them, short: two sentences, the end of a dialogue, a passage's start."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+LONG, TURNS, OPTIONS = 320, 3, 6  # characters of a text, turns and options that are shown
+
+
+def html(task: str, example: Any) -> None:
+    """Draws them; what is left out is said."""
+    long = task != "pairs"
+    lines = [_line(mark, text, long) for mark, text in _marked(task, example)]
+    st.html("".join(lines))
+
+
+def _marked(task: str, example: Any) -> list[tuple[str, str]]:
+    """Each text with what it is called."""
+    if task == "pairs":
+        return [("A", example.text_a), ("B", example.text_b)]
+    if task == "dialogue":
+        first = max(0, len(example.history) - TURNS)
+        before = [("", f"{first} earlier turns")] if first else []
+        turns = [(f"T{i + 1}", turn) for i, turn in enumerate(example.history) if i >= first]
+        return before + turns + _options(example.candidates, example.label, lambda i: str(i + 1))
+    texts = [("text", example.passage), ("asks", example.question)]
+    return texts + _options(example.options, example.label, lambda i: chr(65 + i))
+
+
+def _options(options: tuple[str, ...], label: int | None, name) -> list[tuple[str, str]]:
+    """The true one first."""
+    if len(options) == 1:
+        return [({0: "false", 1: "true"}.get(label, "?"), options[0])]
+    order = sorted(range(len(options)), key=lambda i: i != label)
+    shown = [(name(i) + " ✓" * (i == label), options[i]) for i in order[:OPTIONS]]
+    more = len(options) - OPTIONS
+    return shown + ([("", f"and {more} more")] if more > 0 else [])
+
+
+def _line(mark: str, text: str, small: bool) -> str:
+    shown = text if len(text) <= LONG else f"{text[:LONG]}… ({len(text):,} characters)"
+    look = "t-case t-small" if small else "t-case"
+    muted = "" if mark else ' class="t-muted"'
+    return f'<p class="{look}"><span class="t-muted">{mark}</span><span dir="auto"{muted}>{escape(shown)}</span></p>'

@@ -1,0 +1,83 @@
+"""A mined table as a whole: where it comes from, who is right where, and how it is taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from io import BytesIO
+
+import streamlit as st
+
+from pages.common import case_list, case_rows
+from pages.common.errors import notice
+from triattn_core.analysis import agreement
+from triattn_core.analysis.mined import Mined
+from triattn_core.shelf import Card
+from triattn_core.tasks import pairs
+from triattn_core.views import agreement as view
+from triattn_core.views.canvas import Canvas
+
+
+PUBLISHED = "lcqmc/test.jsonl.gz"  # the rows of the paper's case study
+PARQUET = "application/vnd.apache.parquet"
+
+
+def told(mined: Mined, shelf: Mapping[str, Card]) -> None:
+    """One line on where the table comes from, what was set aside, and whether its checkpoints are still those here."""
+    about = mined.about
+    minutes, seconds = divmod(about.seconds, 60)
+    took = f"{minutes:.0f} min {seconds:.0f} s" if minutes else f"{seconds:.2g} s"
+    parts = [f"{len(mined.table):,} {case_list.UNITS[about.task]} of {about.data}"]
+    parts += [f"mined in {took} on {about.device.upper()}, {about.date[:10]}"]
+    parts += [] if about.whole else [f"only as far as line {about.lines:,}"]
+    st.html(f'<p class="t-note">{escape("; ".join(parts))}</p>')
+    if about.aside:
+        with st.expander(f"{about.aside:,} rows could not be read and were set aside"):
+            st.code("\n".join(about.complaints), language=None, wrap_lines=True)
+    gone = [one.name for one in about.checkpoints if one.name not in shelf]
+    other = [one.name for one in about.checkpoints if one.name not in gone and shelf[one.name].digest != one.digest]
+    if gone:
+        notice(f"No longer on the shelf: {', '.join(gone)}. The table stands, but its rows cannot be opened with them.")
+    if other:
+        notice(f"Trained anew since: {', '.join(other)}. A row that is opened now may say something else.")
+
+
+def figure(mined: Mined) -> Canvas:
+    """Who is right where, and whether it is chance."""
+    about, titles = mined.about, agreement.titles(mined)
+    tests = [view.Test(one.a, one.b, one.only_a, one.only_b, one.adjusted) for one in agreement.differences(mined)]
+    additive = {one.similarity for one in about.checkpoints} == {"additive"}
+    paper = agreement.PAPER if additive and about.data == PUBLISHED else {}
+    return view.figure(
+        agreement.eight_way(mined),
+        dict(zip(titles, (one.mechanism for one in about.checkpoints))),
+        tests,
+        agreement.accuracy(mined),
+        pairs.LABELS if about.task == "pairs" else (),
+        case_list.UNITS[about.task],
+        st.session_state.get("agreement", st.query_params.get("agreement", "")),
+        {name: [of[0], of[1]] for name, of in paper.items()},
+    )
+
+
+def filter_by(told: Mapping) -> None:
+    """A click on a combination: the list shows it, or all again."""
+    st.session_state["agreement"] = str(told.get("name")) or case_list.ANY
+
+
+def export(mined: Mined) -> None:
+    """The table as it is stored, and for a spreadsheet."""
+    name = f"cases-{case_rows.called(mined.about).replace(' ', '-')}"
+    with st.popover("Export", width=112, key="export"):
+        for label, ending, content, mime in (
+            ("Table that opens here again, Parquet", "parquet", lambda: _parquet(mined), PARQUET),
+            ("For a spreadsheet, CSV", "csv", lambda: mined.table.to_csv(index=False).encode("utf-8-sig"), "text/csv"),
+        ):
+            save = {"key": f"save-{ending}", "on_click": "ignore", "width": "stretch"}
+            st.download_button(label, content, f"{name}.{ending}", mime, **save)
+
+
+def _parquet(mined: Mined) -> bytes:
+    file = BytesIO()
+    mined.write(file)
+    return file.getvalue()

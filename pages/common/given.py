@@ -1,0 +1,217 @@
+"""Dialogues and passages that go in: the project's own examples, or what the reader writes.  All of it is in the URL,
+as far as a link can carry it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from pages.common import state
+from pages.common.errors import notice, plain
+from triattn_core.errors import InputError, choices
+from triattn_core.tasks import TASKS, dialogue, reading
+
+PARTS = {
+    "dialogue": {"turns": "Turns, one a line, the last one asks", "candidates": "Candidates, one a line"},
+    "reading": {"passage": "Passage", "question": "Question", "options": "Options, one a line"},
+}
+LISTS = ("turns", "candidates", "options")
+PICKS = ("option", "other")
+NAMES = ("example", *(part for parts in PARTS.values() for part in parts), *PICKS)  # ours in the URL
+LINK = 6000  # characters of text in a link, as the browser writes them: longer ones are refused on the way
+LIMIT = 200_000  # characters of a text that are kept
+Example = dialogue.Example | reading.Example
+
+
+@dataclass
+class Given:
+    """What goes in now.  `option` is shown, `other` compared with it: indices, None where nobody has chosen.
+
+    written: what of this stands in the URL; where the URL says otherwise, a link was opened.
+    """
+
+    task: str
+    parts: dict[str, str]
+    option: int | None = None
+    other: int | None = None
+    written: dict[str, str] = field(default_factory=dict)
+
+
+def now(task: str) -> Given:
+    """What goes in: as it stands, or as a link asks that was opened; of another task what its page opens on."""
+    link = {name: st.query_params[name] for name in NAMES if name in st.query_params}
+    given = st.session_state.get("given")
+    stays = given and given.task == task and state.arrived() and not _texts(link)  # from another page, without a link
+    if not stays and (given is None or _texts(given.written) != _texts(link)):
+        given = _linked(task, link)
+    elif given.task != task:  # by its picker, which leaves the link as it is, or by a link
+        given = _linked(task, {} if given.written == link else link)
+    elif given.written != link and not stays:
+        given.option, given.other = _picks(link)
+    st.session_state["given"] = given
+    return given
+
+
+def example(task: str) -> Example:
+    """What goes in, as an example of the task, and the URL brought up to date; the editor, where it is asked for or
+    something is to be mended."""
+    given = now(task)
+    found = parsed(task, given.parts)
+    if st.session_state.get("edit") or not _sound(found):
+        _editor(given)
+    count = len(options(found))
+    for name in PICKS:
+        asked = getattr(given, name)
+        if asked is not None and not 0 <= asked < count:
+            notice(f"The link asks for {name} {asked + 1}: there are {count}. Shown instead: what the model chooses.")
+            setattr(given, name, None)
+    _write(given, found)
+    return found
+
+
+def controls(task: str) -> None:
+    """The examples, and the switch that opens the editor; of another task nothing, and its link loses what is ours."""
+    if task not in PARTS:
+        st.session_state.pop("given", None)
+        for name in NAMES:
+            st.query_params.pop(name, None)
+        return
+    known = TASKS[task].examples()
+    st.menu_button(
+        "Examples", known, key=f"{task}-example", on_click=_take, args=(task,), format_func=_title, width=108
+    )
+    state.toggle("Edit", "edit")
+
+
+def options(example: Example) -> tuple[str, ...]:
+    """The texts of which one is the answer."""
+    return example.candidates if isinstance(example, dialogue.Example) else example.options
+
+
+def pick(what: str, at: int) -> None:
+    """Chooses an option: `option` is shown, `other` compared with it."""
+    given = st.session_state["given"]
+    if what == "option" and at == given.other:  # the two change places
+        given.other = given.option
+    setattr(given, what, at)
+
+
+def link(**more: str) -> dict[str, str]:
+    """The parameters of a link to another page with the same input."""
+    return {**st.session_state["given"].written, **more}
+
+
+def parsed(task: str, parts: Mapping[str, str]) -> Example:
+    """The example of these texts: one of the project's with its label, where it is one of them."""
+    fields = {name: _lines(text) if name in LISTS else text.strip() for name, text in parts.items()}
+    if task == "dialogue":
+        found: Example = dialogue.Example(fields["turns"], fields["candidates"])
+    else:
+        found = reading.Example(fields["passage"], fields["question"], fields["options"])
+    return next((one for one in TASKS[task].examples() if texts(one) == texts(found)), found)
+
+
+def texts(example: Example) -> dict[str, str]:
+    """The parts of an example as they are written."""
+    if isinstance(example, dialogue.Example):
+        return {"turns": "\n".join(example.history), "candidates": "\n".join(example.candidates)}
+    return {"passage": example.passage, "question": example.question, "options": "\n".join(example.options)}
+
+
+def _sound(example: Example) -> bool:
+    try:
+        example.check()
+    except InputError:
+        return False
+    return True
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    """The lines that are not blank."""
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
+
+
+def _linked(task: str, link: dict[str, str]) -> Given:
+    known = {one.id: one for one in TASKS[task].examples()}
+    parts, name = texts(next(iter(known.values()))), link.get("example")
+    if name in known:
+        parts = texts(known[name])
+    elif name is not None:
+        notice(f"The link asks for example {name[:60]!r}; {choices(name[:60], known)}. Shown instead: the first one.")
+    elif any(part in link for part in PARTS[task]):
+        parts = {part: link.get(part, "")[:LIMIT] for part in PARTS[task]}
+    return Given(task, parts, *_picks(link), written=link)
+
+
+def _texts(link: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in link.items() if name not in PICKS}
+
+
+def _picks(link: Mapping[str, str]) -> list[int | None]:
+    """The options that a link names, from 0."""
+    asked = [link.get(name, "") for name in PICKS]
+    for name, value in zip(PICKS, asked):
+        if value and not (value.isdecimal() and len(value) < 6):
+            notice(f"The link asks for {name} {value[:20]!r}: a number was expected.")
+    return [int(value) - 1 if value.isdecimal() and len(value) < 6 else None for value in asked]
+
+
+def _write(given: Given, found: Example) -> None:
+    """Brings the URL up to date: the name of an example, or the texts; the first example needs nothing."""
+    known, wanted = TASKS[given.task].examples(), {}
+    if found in known:
+        wanted = {"example": found.id} if found != known[0] else {}
+    elif (size := len(urlencode(given.parts))) <= LINK:
+        wanted = {name: text for name, text in given.parts.items() if text}
+    else:
+        said = f"Too long for a link ({size:,} characters, at most {LINK:,}): keep this page open, or save the trace."
+        st.html(f'<p class="t-note">{said}</p>')
+    wanted |= {name: str(at + 1) for name in PICKS if (at := getattr(given, name)) is not None}
+    for name in NAMES:
+        if name not in wanted:
+            st.query_params.pop(name, None)
+        elif st.query_params.get(name) != wanted[name]:
+            st.query_params[name] = wanted[name]
+    given.written = wanted
+
+
+def _editor(given: Given) -> None:
+    """The texts to write in: what is left stands as it was read."""
+    left, right = st.columns(2, gap="large")
+    for name, label in PARTS[given.task].items():
+        key = f"write-{name}"
+        st.session_state[key] = given.parts[name]
+        with left if name in ("turns", "passage") else right:
+            if name == "question":
+                st.text_input(label, key=key, on_change=_edit, args=(name,))
+            else:
+                height = 128 if name == "options" else 206
+                st.text_area(label, key=key, height=height, on_change=_edit, args=(name,))
+    for name, text in given.parts.items():
+        if len(text) == LIMIT:
+            notice(f"{PARTS[given.task][name].partition(',')[0]}: only the first {LIMIT:,} characters are kept.")
+
+
+def _edit(name: str) -> None:
+    given = st.session_state["given"]
+    given.parts[name] = st.session_state[f"write-{name}"][:LIMIT]
+    given.option = given.other = None
+
+
+def _take(task: str) -> None:
+    given = st.session_state["given"]
+    given.parts, given.option, given.other = texts(st.session_state[f"{task}-example"]), None, None
+
+
+def _title(example: Example) -> str:
+    return plain("  ".join(title(example)))
+
+
+def title(example: Example) -> tuple[str, str]:
+    """What is asked, and how long what comes before it is."""
+    if isinstance(example, dialogue.Example):
+        return example.history[-1], f"({len(example.history)} turns)"
+    return example.question, f"({len(example.passage.split())} words)"

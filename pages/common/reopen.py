@@ -1,0 +1,52 @@
+"""An example opened on another page by a link: its texts in the URL, or, where they are too long for one, by a button
+that hands them over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import parse_qs, urlencode
+
+import streamlit as st
+
+from pages.common import given, tasks
+from triattn_core.tasks import TASKS
+
+PAGES = {"side_by_side": "Open side by side", "cube": "Open as cube"}
+TEXTS = {"a", "b", "example", *(part for parts in given.PARTS.values() for part in parts)}
+Query = Mapping[str, str | Sequence[str]]
+
+
+def link(task: str, row: Mapping, page: str, query: Query) -> None:
+    """The link that opens a row of a task's file format on a page ("side_by_side", "cube").
+
+    query: what else stands in the URL there; what it says of texts gives way to those of the row.
+    """
+    label = PAGES[page]
+    settings = {name: value for name, value in query.items() if name not in TEXTS}
+    settings |= {tasks.KEY: tasks.TASKS[task].label} if task in tasks.TASKS else {}
+    texts = parameters(task, row)
+    if len(urlencode(texts)) <= given.LINK or task == "pairs":
+        st.page_link(f"pages/{page}.py", label=label, query_params={**settings, **texts})
+    elif st.button(label, key=f"open-{page}", type="tertiary"):
+        st.session_state["given"] = given.Given(task, texts)
+        st.switch_page(f"pages/{page}.py", query_params=settings)
+
+
+def parameters(task: str, row: Mapping) -> dict[str, str]:
+    """The parameters that hold the texts of a row; of one of the project's own examples its name."""
+    example = TASKS[task].Example.from_row(dict(row))
+    if task == "pairs":
+        return {"a": example.text_a, "b": example.text_b}
+    texts = given.texts(example)
+    known = next((one for one in TASKS[task].examples() if given.texts(one) == texts), None)
+    return {"example": known.id} if known else texts
+
+
+def parsed(query: str) -> dict[str, list[str]]:
+    """A stored query: `layer=1&checkpoints=a&checkpoints=b`."""
+    return parse_qs(query)
+
+
+def stored(query: Query) -> str:
+    """A query to be stored."""
+    return urlencode({name: value for name, value in query.items() if value not in ("", [])}, doseq=True)

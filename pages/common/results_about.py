@@ -1,0 +1,92 @@
+"""Below the Results page's table: what to know before comparing, the order of the mechanisms, what was left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+
+from pages.common import cards, style
+from pages.common.results import told
+from triattn_core.analysis.significance import Order
+from triattn_core.axes import MECHANISM_LABELS
+from triattn_core.results.beside import Cell
+from triattn_core.results.order import EXPECTED, Compared
+from triattn_core.results.ours import Record
+from triattn_core.results.published import LeftOut, Note
+
+STATUS = {"holds": "It holds.", "against": "It does not hold.", "open": "Not shown.", "untested": "Not tested."}
+TEST = "Welch's test over runs, Holm's correction within a row, p < 0.05"
+
+
+def known(notes: Sequence[Note]) -> str:
+    """HTML: a line a note, its head on the left."""
+    lines = "".join(f"<b>{escape(note.head)}</b><span>{escape(note.text)}</span>" for note in notes)
+    return cards.section("What to know before comparing") + f'<div class="t-know">{lines}</div>'
+
+
+def left_out(entries: Sequence[LeftOut]) -> str:
+    """HTML: what could not be reached, and why."""
+    lines = "".join(f"<b>{escape(one.what)}</b><span>{escape(one.why)}</span>" for one in entries)
+    return cards.section("Left out") + f'<div class="t-know">{lines or "<span>Nothing.</span>"}</div>'
+
+
+def runs(records: Sequence[Record]) -> str:
+    """How many runs the records hold, and the day of the last."""
+    count = sum(one.runs for one in records)
+    days = sorted(str(one.card.metrics["date"]) for one in records if one.card.metrics.get("date"))
+    return f"records of {count} run{'s' * (count != 1)}" + (f", the last of {days[-1]}" if days else "")
+
+
+def order(rows: Sequence[Compared], group: str) -> str:
+    """HTML: the mechanisms of each similarity on one data set, and in words whether Tri > C-Bi > Bi holds.
+
+    The sentence above is over all data sets.
+    """
+    names, some = list(reversed(EXPECTED)), [one for one in rows if one.column.group == group]
+    there = any(cell.printed for row in some for cell in row.cells.values())
+    heads = "".join(
+        f'<th class="n{" first" * (i == 0)}">{style.swatch(name)}{MECHANISM_LABELS[name]}</th>'
+        for i, name in enumerate(names)
+    )
+    body, metric = [], ""
+    for row in some:
+        cells, metric = [row.cells[name] for name in names], row.column.name
+        printed = "".join(_td(one.printed.text if one.printed else "–", i == 0, "") for i, one in enumerate(cells))
+        ours = "".join(_td(_mean(one), i == 0, told(one)) for i, one in enumerate(cells))
+        says = _says(row.printed) * there + _says(row.ours)
+        body.append(f"<tr><td>{escape(row.similarity.replace('_', ' '))}</td>{printed * there}{ours}{says}</tr>")
+    titles = [("published", 3)] * there + [("ours", 3)] + [("in the paper", 1)] * there + [("here", 1)]
+    over = "".join(f'<th class="t-over" colspan="{wide}"><span>{text}</span></th>' for text, wide in titles)
+    head = f"<tr><th>{escape(metric)}</th>{over}</tr><tr><th></th>{heads * (1 + there)}{'<th></th>' * (1 + there)}</tr>"
+    table = f'<table class="t-beside t-order">{head}{"".join(body)}</table>'
+    title = f"Does Tri > C-Bi > Bi hold on {group}?" if group else "Does Tri > C-Bi > Bi hold?"
+    return f'{cards.section(title, TEST)}<div class="t-scroll">{table}</div><p class="t-note">{_sentence(rows)}</p>'
+
+
+def _sentence(rows: Sequence[Compared]) -> str:
+    parts = []
+    both = {"in the paper's printed figures": [one.printed for one in rows], "in ours": [one.ours for one in rows]}
+    for name, orders in both.items():
+        counts = Counter(one.status for one in orders)
+        asked = len(orders) - counts["missing"] - counts["untested"]
+        back = f" ({counts['against']} with a step the other way)" if counts["against"] else ""
+        parts.append(f"{name} the order holds in {counts['holds']} of {asked} rows{back}")
+    said = f"Over all data sets and similarities, where all three have several runs: {', '.join(parts)}."
+    return escape(f"{said} What is tested is the chance of runs, on one test set and one encoder.")
+
+
+def _td(text: str, first: bool, hover: str) -> str:
+    title = f' title="{escape(hover, quote=True)}"' if hover else ""
+    return f'<td class="n{" first" * first}"{title}>{escape(text.replace("± ", "±"))}</td>'
+
+
+def _mean(cell: Cell) -> str:
+    if cell.ours is None:
+        return "–"
+    spread = "" if cell.spread is None else f" ± {cell.spread:.2f}"
+    return f"{cell.ours:.{cell.column.digits}f}{spread}"
+
+
+def _says(found: Order) -> str:
+    return f'<td class="say t-muted"><b>{STATUS.get(found.status, "")}</b> {escape(found.words)}</td>'

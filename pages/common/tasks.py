@@ -1,0 +1,106 @@
+"""Which task a page is about: those that have a checkpoint on the shelf are offered, the others are named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from pages.common import languages, models, state
+from pages.common.errors import notice
+
+KEY = "task"  # of the widget, and in the URL
+AXIS = '<b class="t-{0}">{0}</b>'.format
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a task is called on the pages, which way its attention runs, and to what its context folds.
+
+    cube, side, options: the sentence beside the heading of each page, side by side with mechanisms and with options.
+    ways: of `folds.WAYS`, the one it opens on first.
+    """
+
+    label: str
+    directions: dict[str, str] = field(repr=False)
+    ways: tuple[str, ...]
+    cube: str = field(repr=False)
+    side: str = field(repr=False)
+    options: str = field(default="", repr=False)
+
+
+def _directions(a: str, b: str) -> dict[str, str]:
+    return {f"{a} over {b}": "a_over_b", f"{b} over {a}": "b_over_a"}
+
+
+QUERY, KEY_AXIS, CONTEXT = map(AXIS, ("query", "key", "context"))
+LOOKS = f"what of the {CONTEXT} each {QUERY} token looks at, the same"
+ROWS = f"one scale: how each {QUERY} token shares out its attention among {KEY_AXIS}s."
+TASKS = {
+    "pairs": Words(
+        "Sentence pairs",
+        _directions("A", "B"),
+        ("tokens", "sentences"),
+        f"Every cell is the weight that one {QUERY} token gives to one {KEY_AXIS} token in the light of one {CONTEXT} "
+        "token. Three slices of one cube, through one cell.",
+        f"One pair under several mechanisms, on one colour scale. Each row shares out one {QUERY} token's attention "
+        f"among {KEY_AXIS}s; Tri is joined over context.",
+    ),
+    "dialogue": Words(
+        "Dialogue",
+        _directions("turn", "candidate"),
+        ("turns", "sentences", "tokens"),
+        f"Last turn {QUERY}, candidate {KEY_AXIS}, whole dialogue {CONTEXT}.",
+        f"One dialogue, several mechanisms, {ROWS}",
+        f"Two candidates under one model: {LOOKS} turn under both.",
+    ),
+    "reading": Words(
+        "Reading comprehension",
+        _directions("question", "option"),
+        ("sentences", "tokens"),
+        f"Question {QUERY}, option {KEY_AXIS}, all of the text {CONTEXT}.",
+        f"One question, several mechanisms, {ROWS}",
+        f"Two options under one model: {LOOKS} sentence under both.",
+    ),
+}
+
+
+def offered(mechanisms: Sequence[str]) -> list[str]:
+    """The tasks that have a checkpoint of one of these mechanisms."""
+    return [name for name in TASKS if models.shelf(name, mechanisms)]
+
+
+def picker(mechanisms: Sequence[str], *keys: str) -> str:
+    """The task, in the URL: by default that of the checkpoints that the link names, else the first that is here.
+
+    keys: the page's widgets that hold checkpoints.
+    """
+    there, link = offered(mechanisms) or ["pairs"], st.query_params.get(KEY)
+    if len(there) == 1:
+        if link is not None and link != TASKS[there[0]].label:
+            notice(f"The link asks for task {link[:60]!r}: there is no checkpoint for it here.")
+        return there[0]
+    state.forget(KEY)
+    if link is None and st.session_state.get(KEY) not in there:
+        asked = [name for key in keys for name in languages.asked(key)]
+        found = [name for name in there for card in models.shelf(name, mechanisms) if card.name in asked]
+        st.session_state[KEY] = (found or there)[0]
+    return state.segments("Task", there, KEY, show=_label, label_visibility="collapsed", on_change=_turn)
+
+
+def _turn() -> None:
+    """Another task: its context folds as it opens."""
+    st.session_state["context"] = TASKS[st.session_state[KEY]].ways[0]
+
+
+def _label(name: str) -> str:
+    return TASKS[name].label if name in TASKS else str(name)
+
+
+def missing(mechanisms: Sequence[str]) -> None:
+    """One line that names the tasks without a checkpoint."""
+    there = offered(mechanisms)
+    names = [words.label.lower() for name, words in TASKS.items() if name not in there]
+    if there and names:
+        st.html(f'<p class="t-note">No checkpoint is here yet for {" and ".join(names)}.</p>')

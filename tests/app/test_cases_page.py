@@ -1,0 +1,207 @@
+"""The page Cases from app.py: what it opens on, its filters and links, files that are handed over, and stopping."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.common import case_list
+from tests.app.test_pages import opened, texts
+from tests.choices_shelf import make_shelf
+from triattn_core.analysis import agreement, mined, sources
+from triattn_core.analysis.runs import Run
+from triattn_core.cases import CaseBook
+from triattn_core.checkpoint import load
+from triattn_core.shelf import VARIABLE
+from triattn_core.tasks import TASKS, pairs
+
+NAMES = [f"quora-{mechanism}-additive" for mechanism in ("bi", "cbi", "tri")]
+TABLE = {"pairs": 48, "dialogue": 12, "reading": 12}
+LABELS = {"pairs": "Sentence pairs", "dialogue": "Dialogue", "reading": "Reading comprehension"}
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory) -> Path:
+    """Untrained checkpoints of all tasks, and a stored table of rows that are not in the project."""
+    root = make_shelf(tmp_path_factory.mktemp("shelf"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, str(root))
+        (root / "results" / "cases").mkdir(parents=True)
+        (root / "results" / "cases" / "broken.parquet").write_bytes(b"PAR1 no table")
+        run = Run([load(name, "cpu") for name in NAMES], sources.given("far/test.jsonl", ROWS))
+        while run.step():
+            pass
+        run.mined().save(root / "results" / "cases" / "far.parquet")
+    return root
+
+
+@pytest.fixture(autouse=True)
+def place(shelf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(VARIABLE, str(shelf))
+    monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
+    monkeypatch.setenv("TRIATTN_CASES", str(tmp_path / "cases.sqlite"))
+    return tmp_path / "cases.sqlite"
+
+
+def rows(count: int) -> bytes:
+    some = pairs.examples("en")[:count]
+    return "".join(json.dumps(pairs.row(one) | {"id": f"n-{i}"}) + "\n" for i, one in enumerate(some)).encode()
+
+
+ROWS = rows(20) + b"\n"  # a file that is not among our own
+
+
+def sound(app: AppTest) -> AppTest:
+    assert not app.exception and not app.error, texts(app)
+    return app
+
+
+def listed(app: AppTest) -> list[int]:
+    return app.dataframe[0].value["row"].tolist()
+
+
+def handed(name: str, content: bytes) -> AppTest:
+    app = sound(opened("cases", rows="a file of yours"))
+    return app.file_uploader(key="file").upload(name, content).run()
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_it_opens_on_our_own_examples(task: str) -> None:
+    app = sound(opened("cases", task=LABELS[task]))
+    assert "<h1>Cases</h1>" in texts(app) and sorted(listed(app)) == list(range(1, TABLE[task] + 1))
+    moved = app.dataframe[0].value["moved"].tolist()
+    assert moved == sorted(moved, reverse=True) and moved[0] > 0
+    assert f"{TABLE[task]} {case_list.UNITS[task]} of tasks/" in texts(app)
+    links = {link.proto.page.rpartition("/")[2]: link.proto for link in app.get("page_link")}
+    assert set(links) == {"side_by_side", "cube"}
+    assert "checkpoints=" in links["side_by_side"].query_string
+
+
+def test_filters_leave_what_they_say() -> None:
+    app = sound(opened("cases"))
+    table = app.dataframe[0].value
+    for name, right in (("only Tri", {"Tri"}), ("none", set())):
+        count = sum(set(one) == right for one in table["right"])
+        sound(app.selectbox(key="agreement").set_value(name).run())
+        assert (len(listed(app)) if count else 0) == count
+    sound(app.selectbox(key="agreement").set_value("any").run())
+    sound(app.selectbox(key="gold").set_value("paraphrase").run())
+    assert len(listed(app)) == int((table["gold"] == "paraphrase").sum()) < len(table)
+    sound(app.selectbox(key="moved").set_value("upper half").run())
+    assert 0 < len(listed(app)) <= 24
+
+
+def test_words_and_row_numbers_are_found() -> None:
+    app = sound(opened("cases", words="browser"))
+    assert listed(app) == [2]
+    for asked, found in (("2", [2]), ("OVERLAP-1", [2]), ("text_a", None), ("no such word", None), ("99999", None)):
+        sound(app.text_input(key="words").set_value(asked).run())
+        assert (listed(app) if len(app.dataframe) else None) == found, asked
+    assert "No row is like that" in texts(app)
+
+
+def test_a_link_restores_filters_and_row() -> None:
+    app = sound(opened("cases", gold="paraphrase", row="32", language="English"))
+    example = pairs.examples("en")[31]
+    if example.label == 1:
+        assert example.text_a in texts(app) and "Row 32" in texts(app)
+    app = opened("cases", agreement="only Foo", row="9999999999999", similarity="quadratic")
+    assert not app.exception and len(app.info) == 2 and "Row " in texts(app)
+
+
+def test_a_file_of_rows_is_mined_and_what_cannot_be_read_is_told() -> None:
+    app = sound(handed("mine.jsonl.gz", gzip.compress(b"{\n" + ROWS + b'{"text_a": 1}\n')))
+    assert len(listed(app)) == 20 and "20 pairs of mine.jsonl.gz" in texts(app)
+    assert [one.label for one in app.expander] == ["2 rows could not be read and were set aside"]
+    assert "mine.jsonl.gz:1: not JSON" in app.code[0].value and "mine.jsonl.gz:22: field 'text_a'" in app.code[0].value
+    assert app.get("page_link") and sound(app.selectbox(key="gold").set_value("paraphrase").run())
+
+
+BAD = {
+    "empty": ("rows.jsonl", b""),
+    "blank": ("rows.jsonl", b"\n\n"),
+    "binary": ("rows.jsonl", bytes(range(256)) * 40),
+    "UTF-16": ("rows.jsonl", '{"text_a": "x"}'.encode("utf-16")),
+    "another task": ("rows.jsonl", b'{"history": ["a"], "response": "b"}\n' * 3),
+    "cut short": ("rows.jsonl.gz", gzip.compress(ROWS)[:30]),
+    "a zip bomb": ("rows.jsonl.gz", gzip.compress(b"\n" * 30_000_000)),
+    "no Parquet": ("rows.parquet", b"PAR1" + bytes(400)),
+}
+
+
+@pytest.mark.parametrize("kind", BAD)
+def test_a_bad_file_is_one_line(kind: str) -> None:
+    app = handed(*BAD[kind])
+    assert not app.exception and len(app.error) == 1
+    assert "rows\\." in app.error[0].value and "\n" not in app.error[0].value
+
+
+def test_the_table_of_an_earlier_run_opens_at_once(shelf: Path) -> None:
+    content = (shelf / "results" / "cases" / "far.parquet").read_bytes()
+    app = sound(handed("cases.parquet", content))
+    assert len(listed(app)) == 20 and "hand it over" in app.file_uploader(key="texts").label
+
+
+def test_a_shipped_table_asks_for_its_texts_in_one_line() -> None:
+    app = sound(opened("cases", rows="far test", row="7"))
+    assert len(listed(app)) == 20 and app.dataframe[0].value["id"].tolist()[0].startswith("n-")
+    assert not app.get("page_link")
+    ask = app.file_uploader(key="texts")
+    assert "far/test\\.jsonl" in ask.label
+    app = ask.upload("test.jsonl", rows(20)).run()
+    assert len(app.error) == 1 and "is another file" in app.error[0].value
+    app = sound(app.file_uploader(key="texts").set_value(("x.jsonl", ROWS, "text/plain")).run())
+    assert pairs.examples("en")[6].text_a in texts(app) and len(app.get("page_link")) == 2
+    assert "sentence A" in app.dataframe[0].value
+
+
+def test_what_was_mined_before_a_stop_is_shown_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    step = Run.step
+
+    def stops(run: Run) -> bool:
+        import streamlit as st
+
+        if len(run.parts) == 2:  # as if the reader pressed the button now
+            st.session_state["mining stopped"] = next(iter(st.session_state["mining"]))
+            st.rerun()
+        return step(run)
+
+    monkeypatch.setattr(Run, "step", stops)
+    app = sound(handed("mine.jsonl", rows(40)))
+    assert 0 < len(listed(app)) < 40 and "Stopped at line" in texts(app)
+    monkeypatch.setattr(Run, "step", step)
+    app = sound(app.button(key="go-on").click().run())
+    assert len(listed(app)) == 40 and "Stopped at line" not in texts(app)
+
+
+def test_a_table_of_another_checkpoint_says_so(shelf: Path) -> None:
+    far = mined.load(shelf / "results" / "cases" / "far.parquet")
+    told = [one.model_copy(update={"digest": "0" * 64}) for one in far.about.checkpoints]
+    told[0] = told[0].model_copy(update={"name": "gone-bi"})
+    table = far.table.rename(columns=lambda name: name.replace(NAMES[0], "gone-bi"))
+    file = BytesIO()
+    mined.Mined(table, far.about.model_copy(update={"checkpoints": tuple(told)})).write(file)
+    app = sound(handed("old.parquet", file.getvalue()))
+    said = " ".join(one.value for one in app.info)
+    assert "No longer on the shelf" in said and "Trained anew since" in said
+    assert list(agreement.eight_way(far).index)[2] == "only Tri"
+
+
+def test_a_case_is_kept_from_here(place: Path) -> None:
+    app = sound(opened("cases", row="2"))
+    assert not place.exists()
+    note = next(one for one in app.text_area if one.key.startswith("note-"))
+    note.set_value("Only play and download differ.")
+    next(one for one in app.multiselect if one.key.startswith("tags-")).set_value(["verb"])
+    sound(next(one for one in app.button if one.key.startswith("keep-")).click().run())
+    (case,) = CaseBook(place).search()
+    assert (case.task, case.tags, case.page) == ("pairs", ("verb",), "side_by_side")
+    assert case.note == "Only play and download differ."
+    assert case.row == pairs.row(pairs.examples("en")[1]) and case.query.count("checkpoints=") == 3
+    link = app.get("page_link")[-1].proto
+    assert link.page.endswith("case_book") and case.id in link.query_string

@@ -1,0 +1,251 @@
+"""Dialogues and passages on the pages: what they open on, what a link does, what bad input says, and what folds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.test_pages import opened, texts
+from tests.choices_shelf import make_shelf
+from triattn_core.shelf import VARIABLE
+from triattn_core.tasks import dialogue, reading
+
+TALKS, PASSAGES = dialogue.examples(), reading.examples()
+TALK, TEXT = {"task": "Dialogue"}, {"task": "Reading comprehension"}
+FIGURES = {"cube": "triples", "side_by_side": "panels"}  # what the payload of each page's figure has
+
+
+@pytest.fixture(scope="module")
+def every_task(tmp_path_factory) -> Path:
+    return make_shelf(tmp_path_factory.mktemp("shelf"))
+
+
+@pytest.fixture(autouse=True)
+def shelf(every_task: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(every_task))
+
+
+def payloads(app: AppTest) -> list[dict]:
+    """What the canvases of the page draw."""
+    found = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
+    return [one["payload"] for one in found if "payload" in one]
+
+
+def block(app: AppTest) -> dict:
+    """The texts and options at the top."""
+    return next(one for one in payloads(app) if "rows" in one)
+
+
+def figure(app: AppTest, page: str) -> dict:
+    return next(one for one in payloads(app) if FIGURES[page] in one)
+
+
+def sound(app: AppTest) -> AppTest:
+    assert not app.exception and not app.error
+    return app
+
+
+def told(app: AppTest) -> str:
+    return texts(app).replace("\\", "")
+
+
+def shown(app: AppTest) -> str:
+    """The text of the chosen option."""
+    found = block(app)
+    return next(row["text"] for row in found["rows"] if row["at"] == found["chosen"])
+
+
+@pytest.mark.parametrize("page", FIGURES)
+def test_pages_open_on_pairs_and_offer_what_is_here(page: str) -> None:
+    app = sound(opened(page))
+    picker = app.segmented_control(key="task")
+    assert picker.value == "pairs" and len(app.text_input) >= 2
+    assert picker.options == ["Sentence pairs", "Dialogue", "Reading comprehension"]
+    assert "No checkpoint is here yet" not in told(app)
+
+
+@pytest.mark.parametrize("page", FIGURES)
+def test_tasks_without_a_checkpoint_are_named(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(make_shelf(tmp_path, ("pairs", "reading"))))
+    app = sound(opened(page, **TALK))
+    assert "No checkpoint is here yet for dialogue." in told(app)
+    assert "asks for task 'Dialogue'" in told(app)
+    assert app.segmented_control(key="task").value == "pairs"
+
+
+@pytest.mark.parametrize("page", FIGURES)
+def test_a_dialogue_is_a_chat_with_ranked_candidates(page: str) -> None:
+    app, first = sound(opened(page, **TALK)), TALKS[0]
+    found = block(app)
+    assert [text["text"] for text in found["texts"]] == list(first.history)
+    assert [text["who"] for text in found["texts"]] == ["A", "B", "A"]
+    assert sorted(row["text"] for row in found["rows"]) == sorted(first.candidates)
+    given = [row["shares"][-1] for row in found["rows"]]
+    assert given == sorted(given, reverse=True) and sum(given) == pytest.approx(1, abs=1e-4)
+    assert found["chosen"] == found["rows"][0]["at"]  # what the model chooses
+    assert [row["at"] for row in found["rows"] if row["right"]] == [first.label]
+    assert len(found["models"]) == {"cube": 1, "side_by_side": 3}[page]
+
+
+@pytest.mark.parametrize("page", FIGURES)
+def test_a_passage_stands_as_text_with_its_options_in_order(page: str) -> None:
+    app, first = sound(opened(page, **TEXT)), PASSAGES[0]
+    found = block(app)
+    assert [text["text"] for text in found["texts"]] == [first.passage, first.question]
+    assert [row["text"] for row in found["rows"]] == list(first.options)
+    runs = found["texts"][0]["runs"]
+    assert runs[0]["name"] == "sentence 1" and first.passage[runs[0]["start"] : runs[0]["end"]].startswith("Old Mr.")
+
+
+@pytest.mark.parametrize("page", FIGURES)
+def test_a_link_opens_the_same_example_and_option(page: str) -> None:
+    app = sound(opened(page, **TALK, example="echo-1", option="3"))
+    example = next(one for one in TALKS if one.id == "echo-1")
+    assert block(app)["chosen"] == 2 and shown(app) == example.candidates[2]
+    assert example.candidates[2] in figure(app, page)["texts"].values()
+    sound(app.run())
+    assert (app.query_params["option"], app.query_params["example"]) == ("3", "echo-1")
+    assert not app.info
+
+
+def test_a_checkpoint_in_the_link_brings_its_task() -> None:
+    app = sound(opened("cube", checkpoint="race-tri-additive"))
+    assert app.segmented_control(key="task").value == "reading" and not block(app)["chat"]
+
+
+def test_another_task_opens_on_its_own_example() -> None:
+    app = sound(opened("cube", **TALK, example="echo-1", option="3", context="tokens"))
+    sound(app.segmented_control(key="task").set_value("reading").run())
+    assert block(app)["texts"][1]["text"] == PASSAGES[0].question
+    assert app.selectbox(key="context").value == "sentences" and not app.info
+    sound(app.segmented_control(key="task").set_value("pairs").run())
+    assert not {"example", "option"} & set(app.query_params)
+
+
+def test_own_text_is_in_the_link_and_has_no_gold() -> None:
+    own = {"turns": "hello\n\nwhat now?", "candidates": "one\ntwo"}
+    app = sound(opened("cube", **TALK, **own))
+    found = block(app)
+    assert [text["text"] for text in found["texts"]] == ["hello", "what now?"]
+    assert not any(row["right"] for row in found["rows"])
+    assert app.query_params["turns"] == own["turns"]
+    app = sound(opened("cube", **TALK, **own, edit="true"))
+    app.text_area(key="write-candidates").set_value("one\ntwo\nthree").run()
+    assert {row["text"] for row in block(sound(app))["rows"]} == {"one", "two", "three"}
+    assert app.query_params["candidates"] == "one\ntwo\nthree"
+
+
+def test_text_too_long_for_a_link_is_said_and_kept() -> None:
+    passage = "The clock is slow because its oil is old. " * 600
+    app = sound(opened("cube", **TEXT, passage=passage, question="Why is it slow?", options="oil\nwater"))
+    assert "Too long for a link" in told(app) and "passage" not in app.query_params
+    assert "The passage is cut after" in told(app)
+    assert block(sound(app.run()))["texts"][0]["text"] == passage.strip()
+    assert block(app)["texts"][0]["read"] < len(passage) / 2
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({**TALK, "turns": "and now?", "candidates": "one\ntwo"}, None),
+        ({**TALK, "turns": "\n".join(f"turn {i} it is" for i in range(200)), "candidates": "a\nb"}, "of 200 turns"),
+        ({**TALK, "turns": "and now?", "candidates": "one\n\n   \ntwo"}, None),
+        ({**TALK, "turns": "and now?", "candidates": "\n".join(f"answer {i}" for i in range(100))}, None),
+        ({**TALK, "turns": "and now?", "candidates": "only one"}, None),
+        ({**TEXT, "passage": "It is red. " * 6000, "question": "Is it?", "options": "yes\nno"}, "is cut after"),
+        ({**TEXT, "passage": "It is red.", "question": "Is it?", "options": "\n".join("abcdefghijkl")}, None),
+        ({**TALK, "turns": "<script>alert(1)</script>\n看电影 why", "candidates": "<b>x</b>\ny"}, "does not know 看"),
+    ],
+    ids="one-turn 200-turns blank-candidate 100-candidates single 18,000-words twelve-options markup".split(),
+)
+def test_odd_input_gives_a_result(query: dict, said: str | None) -> None:
+    app = sound(opened("cube", **query))
+    assert figure(app, "cube") and "<script>" not in texts(app)
+    assert said is None or said in told(app)
+    assert all(row["text"].strip() for row in block(app)["rows"])
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ({**TALK, "turns": "and now?", "candidates": " \n"}, "No candidate is given: type at least one."),
+        ({**TALK, "turns": "", "candidates": "one\ntwo"}, "The dialogue is empty: type at least one turn."),
+        ({**TALK, "turns": "x", "candidates": "\n".join("a" * 101)}, "101 candidates are too many: at most 100."),
+        ({**TEXT, "passage": "It is.", "question": "Is it?", "options": "yes"}, "One option is no choice"),
+        ({**TEXT, "passage": " ", "question": "Is it?", "options": "yes\nno"}, "The passage is empty"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line_with_the_editor_open(query: dict, said: str) -> None:
+    app = opened("cube", **query)
+    assert not app.exception and len(app.error) == 1
+    assert said in app.error[0].value.replace("\\", "")
+    assert len(app.text_area) == 2
+
+
+def test_a_link_that_asks_for_what_is_not_there_says_so() -> None:
+    app = sound(opened("cube", **TALK, example="nothing<b>", option="77"))
+    assert "example 'nothing<b>'" in told(app) and "asks for option 77: there are 10" in told(app)
+    assert block(app)["texts"][0]["text"] == TALKS[0].history[0]
+    assert "option 'x': a number" in told(opened("cube", **TALK, option="x"))
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ({**TALK, "context": "turns"}, ["[CLS] [SEP]", "turn 1", "turn 2", "turn 3", "response"]),
+        ({"context": "sentences"}, ["[CLS] [SEP]", "sentence A", "sentence B"]),
+        ({}, None),
+    ],
+)
+def test_the_context_folds(query: dict, names: list[str] | None) -> None:
+    context = figure(sound(opened("cube", **query)), "cube")["axes"]["context"]
+    assert names is None and "[CLS]" in context["name"] or context["name"] == names
+    assert (max(context["cells"]) > 1) == (names is not None)
+
+
+def test_a_dialogue_opens_folded_to_turns_and_unfolds_to_cells() -> None:
+    app = sound(opened("cube", **TALK))
+    folded = figure(app, "cube")
+    assert "Context is folded from 40 cells to 5" in folded["check"] and "after 1.000000" in folded["check"]
+    assert app.selectbox(key="context").options == ["turns", "sentences", "tokens"]
+    app.selectbox(key="context").set_value("tokens").run()
+    whole = figure(sound(app), "cube")
+    assert len(whole["axes"]["context"]["name"]) == 40 and "folded" not in whole["check"]
+    assert any("tokens" in place for place in whole["axes"]["context"]["where"])  # cells of several tokens say so
+
+
+def test_two_options_stand_side_by_side() -> None:
+    app = sound(opened("side_by_side", **TALK, compare="options", option="1"))
+    found, drawn = block(app), figure(app, "side_by_side")
+    assert found["pins"] and found["chosen"] == 0 and found["pinned"] == TALKS[0].label
+    assert [panel["title"] for panel in drawn["panels"]] == ["Candidate 1", f"Candidate {TALKS[0].label + 1}"]
+    assert [panel["right"] for panel in drawn["panels"]] == [False, True]
+    assert drawn["across"] == "context" and drawn["axes"]["key"]["label"] == ["[ ]", "T1", "T2", "T3", "R"]
+    assert "no mass is lost" in " ".join(drawn["lines"])
+    app = sound(opened("side_by_side", **TALK, compare="options", option="1", other="4", context="sentences"))
+    assert [panel["title"] for panel in figure(app, "side_by_side")["panels"]] == ["Candidate 1", "Candidate 4"]
+
+
+def test_an_option_is_not_compared_with_itself() -> None:
+    app = sound(opened("side_by_side", **TEXT, compare="options", option="2", other="2"))
+    titles = [panel["title"] for panel in figure(app, "side_by_side")["panels"]]
+    assert titles[0] == "Option B" and titles[1] != "Option B"
+    alone = opened("side_by_side", **TALK, compare="options", turns="and now?", candidates="only one")
+    assert [error.value for error in alone.error] == [r"There is one candidate\: type another to compare it with\."]
+
+
+def test_all_mechanisms_show_the_same_option() -> None:
+    drawn = figure(sound(opened("side_by_side", **TEXT, option="2")), "side_by_side")
+    assert len(drawn["panels"]) == 3 and drawn["across"] == "key"
+    assert drawn["texts"]["option"] == PASSAGES[0].options[1]
+    assert "".join(drawn["axes"]["key"]["name"]) == PASSAGES[0].options[1].replace(" ", "")
+
+
+def test_home_leads_to_dialogues_and_passages() -> None:
+    app = sound(opened("home"))
+    assert "Dialogues to try" in told(app) and "Passages to try" in told(app)
+    links = [link.proto.label for link in app.get("page_link")]
+    assert any(PASSAGES[0].question.rstrip("?") in label for label in links)

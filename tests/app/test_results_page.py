@@ -1,0 +1,157 @@
+"""The Results page from app.py, without a browser: what it opens on, what it says of what is missing, what it links."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from triattn_core.results import beside, ours, published
+from triattn_core.shelf import VARIABLE, shelf
+
+APP = str(Path(__file__).parents[2] / "app.py")
+PAPER = next(one for one in published.papers() if one.paper.name == "Tri-Attention")
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=110)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.switch_page("pages/results.py").run()
+
+
+def html(app: AppTest) -> str:
+    return "\n".join(element.proto.body for element in app.get("html"))
+
+
+def cells(text: str, which: str = 't-beside"') -> list[list[str]]:
+    """The texts of a table's rows, as a reader sees them."""
+    body = text.split(f'<table class="{which}', 1)[1].split("</table>", 1)[0]
+    rows = re.findall(r"<tr.*?</tr>", body, re.DOTALL)
+    found = [re.findall(r"<t[dh].*?</t[dh]>", row) for row in rows]
+    return [[unescape(re.sub(r"<.*?>", "", cell)).strip("\u2007\u2008 ") for cell in row] for row in found]
+
+
+def bold(text: str) -> list[str]:
+    return re.findall(r"<b>([\d.]+)</b>", text.split('<table class="t-beside"', 1)[1].split("</table>", 1)[0])
+
+
+def test_it_opens_on_the_table_with_most_to_compare_and_its_rows_are_the_papers() -> None:
+    app = opened()
+    assert not app.exception and not app.error and not app.info
+    table = next(one for one in PAPER.tables if one.label == app.session_state["table"])
+    counts = {one.label: sum(c.difference is not None for row in beside.filled(one, ours.everything()[0]) for c in row)
+              for one in PAPER.tables}  # fmt: skip
+    assert counts[table.label] == max(counts.values()) > 0
+    assert f"{table.label}. {table.title}" in unescape(html(app))
+    names = [row[0] for row in cells(html(app)) if len(row) > 3 and row[0]]
+    assert names == [row.name.replace("_{", "").replace("}", "") for row in table.rows]
+
+
+@pytest.mark.parametrize("table", PAPER.tables, ids=lambda one: one.label)
+def test_every_printed_number_stands_on_the_page(table) -> None:
+    for group in dict.fromkeys(column.group for column in table.columns):
+        app = opened(table=table.label, data=group)
+        assert not app.exception and not app.error
+        shown = {row[0]: row[1:] for row in cells(html(app)) if row[0] and len(row) > 3}
+        at = [i for i, column in enumerate(one for one in table.columns if one.printed) if column.group == group]
+        for row in table.rows:
+            numbers = [row.values[i] for i in at]
+            found = shown[row.name.replace("_{", "").replace("}", "")]
+            for i, text in enumerate(numbers):
+                number, _, spread = (part.strip() for part in text.partition("±"))
+                assert found[2 * i].strip("\u2007\u2008") == ("–" if number == "-" else number)
+                assert found[2 * i + 1] == (f"±{spread}" if spread else "")
+
+
+def test_the_best_of_each_is_marked_and_a_number_of_ours_opens_its_checkpoint() -> None:
+    app = opened(table="Table VI")
+    assert bold(html(app))[:2] == ["88.06", "87.49"]  # in the order of the rows: ERNIE's F1, then TAdd's accuracy
+    links = set(re.findall(r'href="checkpoints\?checkpoint=([\w-]+)"', html(app)))
+    there = {card.name for card in shelf()}
+    assert links and links <= there and all(name.startswith("lcqmc-tri-") for name in links)
+
+
+@pytest.fixture
+def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A shelf of records alone: one complete, one bare, one that was never measured on test; and a sweep."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    told = {"tri": {"test": {"accuracy": 91.0, "f1": 90.0, "n": 9}, "seed": 1}, "bi": {"dev": {"accuracy": 82.0}}}
+    for name, metrics in told.items():
+        config = {"task": "pairs", "model": {"mechanism": name, "similarity": "additive"}, "encoder": "<b>own</b>"}
+        config |= {"data": {"train": ["lcqmc/train"], "dev": "lcqmc/dev", "test": "lcqmc/test"}}
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(json.dumps(config))
+        (tmp_path / name / "metrics.json").write_text(json.dumps(metrics))
+        (tmp_path / name / "model.safetensors").write_bytes(b"0")
+    for layers in (1, 2):
+        config = {"task": "pairs", "data": {"dev": "lcqmc/dev"}, "model": {"mechanism": "tri", "similarity": "dot"}}
+        line: dict = {"digest": str(layers), "config": config, "set": {"model.layers": layers}, "date": "2026-01-02"}
+        line["each_seed"] = [{"seed": 1, "dev": {"accuracy": 80.0 + layers}}]
+        ours.append(tmp_path / "results" / "s.jsonl", line)
+    return tmp_path
+
+
+def test_what_is_missing_is_said_in_its_cell(small: Path) -> None:
+    app = opened(table="Table VIII", data="LCQMC")
+    assert not app.exception and not app.error
+    text = html(app)
+    rows = {row[0]: row for row in cells(text) if row and row[0]}
+    assert rows["Tri-AttentionTAdd"][5:] == ["91.00", "", "90.00", "", "1", "+3.51", ""]
+    assert rows["Bi-AttentionAdd"][5] == "not measured on test" and rows["Bi-AttentionDP"][5] == "not trained"
+    titles = unescape(" ".join(re.findall(r'title="(.*?)"', text)))
+    assert "not measured on test: bi" in titles and "no record of pairs, lcqmc, bi, dot" not in titles
+    assert "not trained: no record of lcqmc, bi, dot" in titles
+    assert "machine not recorded" in titles and "day not recorded" in titles and "9 test rows" in titles
+    assert "<b>own</b>" not in text and "&lt;b&gt;own" in text
+    assert "records of 4 runs, the last of 2026-01-02" in text
+
+
+def test_a_sweep_is_drawn_and_where_there_is_none_its_command_stands(small: Path) -> None:
+    app = opened(table="Table VI")
+    (chart,) = app.get("vega_lite_chart")
+    assert "layers" in chart.proto.spec and "Ringed" in html(app)
+    assert "triattn sweep" not in html(app) and not app.code
+    app = opened(table="Table VII")
+    assert not app.get("vega_lite_chart") and app.code[0].value == PAPER.figures[2].command
+
+
+def test_without_any_record_the_papers_are_still_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    app = opened()
+    assert not app.exception and not app.error and len(app.info) == 1
+    assert "triattn train" in app.info[0].value
+    assert "TF-IDF" in html(app) and "Left out" in html(app) and "not trained" in html(app)
+
+
+def test_a_broken_record_and_a_broken_table_are_notices_and_the_rest_is_there(small: Path) -> None:
+    with open(small / "results" / "s.jsonl", "a", encoding="utf-8") as file:
+        file.write("{\n")
+    folder = small / "results" / "papers" / "own"
+    folder.mkdir(parents=True)
+    (folder / "paper.json").write_text('{"order": 9, "name": "Own", "cite": "x"}')
+    (folder / "table-1.json").write_text("{")
+    app = opened()
+    assert not app.exception and not app.error
+    said = [one.value.replace("\\", "") for one in app.info]
+    assert len(said) == 2 and "table-1.json" in said[0] and "s.jsonl:3" in said[1]
+    app = opened(paper="Own")
+    assert not app.exception and "Left out" in html(app)
+
+
+@pytest.mark.parametrize("query", [{"table": "Table XL<script>"}, {"data": "none"}, {"draw": "beauty"}])
+def test_a_link_that_asks_for_what_is_not_there_is_told_so(query) -> None:
+    app = opened(**query)
+    assert not app.exception and not app.error
+    assert len(app.info) == 1 and "Shown instead" in app.info[0].value.replace("\\", "")
+    assert "<script>" not in html(app)
+
+
+def test_tables_can_be_taken_away() -> None:
+    app = opened(table="Table VI")
+    buttons = app.get("download_button")
+    assert [one.proto.label for one in buttons] == ["Table VI, CSV", "All its tables, CSV", "Points of the figure, CSV"]

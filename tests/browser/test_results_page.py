@@ -1,0 +1,79 @@
+"""The Results page in a real browser: it fits, its dots stand on their rows, and a number opens its checkpoint."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+TABLE = "table.t-beside:not(.t-order)"
+
+
+def opened(page, app: str, query: str = "") -> None:
+    page.goto(f"{app}/results{query}")
+    page.wait_for_selector(TABLE)
+    page.wait_for_selector(".t-know:last-of-type")
+
+
+def boxes(page, selector: str) -> list[dict]:
+    return [one.bounding_box() for one in page.locator(selector).all()]
+
+
+def test_a_number_of_ours_opens_its_checkpoint(page, app):
+    opened(page, app, "?table=Table+VI")
+    link = page.locator(f"{TABLE} a").first
+    name = re.search(r"checkpoint=([\w-]+)", link.get_attribute("href")).group(1)
+    assert re.fullmatch(r"\d\d\.\d\d", link.inner_text())
+    hover = link.locator("xpath=ancestor::td").get_attribute("title")
+    assert name in hover and "test rows" in hover
+    link.click()
+    page.wait_for_selector(f".t-card h2:has-text('{name}')")
+    assert "/checkpoints?checkpoint=" in page.url
+
+
+def test_dots_stand_on_their_rows_in_the_order_of_the_numbers(page, app):
+    opened(page, app, "?table=Table+VIII&data=LCQMC")
+    rows = page.locator(f"{TABLE} tr:has(.dot)")
+    found = []
+    for i in range(rows.count()):
+        row = rows.nth(i)
+        box, dots = row.bounding_box(), [one.bounding_box() for one in row.locator(".dot").all()]
+        assert len(dots) == 2
+        for dot in dots:
+            assert abs(dot["y"] + dot["height"] / 2 - box["y"] - box["height"] / 2) < 2.5
+        texts = row.locator("td.n").all_inner_texts()
+        found.append((float(texts[0]), dots[0]["x"]))
+        found.append((float(texts[2]), dots[1]["x"]))
+    assert len(found) == 16
+    (low, left), (high, right) = min(found), max(found)
+    for value, x in found:
+        assert abs(x - left - (right - left) * (value - low) / (high - low)) < 1.5
+
+
+def test_the_choice_is_in_the_link_and_the_table_follows(page, app):
+    opened(page, app, "?table=Table+VIII&data=LCQMC")
+    assert "TAdd" in page.locator(TABLE).inner_text()
+    page.get_by_role("radio", name="Table VII", exact=True).or_(page.get_by_text("Table VII", exact=True)).first.click()
+    page.wait_for_selector(f"{TABLE} >> text=Stanford AR")
+    page.get_by_text("Middle school", exact=True).first.click()
+    page.wait_for_selector("th.t-strip b:has-text('Middle school')")
+    assert "table=Table+VII" in page.url.replace("%20", "+") and "draw=Middle+school" in page.url.replace("%20", "+")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_at_800_pixels_nothing_overlaps_or_runs_over(browser, app, theme):
+    context = browser.new_context(viewport={"width": 800, "height": 900}, color_scheme=theme)
+    page = context.new_page()
+    page.set_default_timeout(60_000)
+    for table in ("Table+V", "Table+VIII"):
+        opened(page, app, f"?table={table}")
+        assert page.evaluate("document.documentElement.scrollWidth") <= 800
+        wide = page.evaluate(f"[...document.querySelectorAll('{TABLE}')].map((t) => t.parentElement).map((t) => "
+                             "[t.scrollWidth, t.clientWidth])")  # fmt: skip
+        assert all(inside <= outside for inside, outside in wide)
+        for row in page.locator(f"{TABLE} tr").all()[2:8]:
+            cells = [one for one in boxes(row, "td") if one and one["width"]]
+            assert all(b["x"] >= a["x"] + a["width"] - 0.5 for a, b in zip(cells, cells[1:]))
+    colour = page.evaluate("getComputedStyle(document.querySelector('table.t-beside td')).color")
+    assert (max(map(int, re.findall(r"\d+", colour)[:3])) > 150) == (theme == "dark")
+    context.close()

@@ -1,0 +1,198 @@
+"""Mining: every number of the table is what one example alone gives, for each task, and stopping keeps what came."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import islice
+
+import numpy as np
+import pytest
+import torch
+from scipy.spatial.distance import jensenshannon
+
+from tests.tiny import make_checkpoint, make_encoder, make_rows
+from tests.unit.test_choice_training import LIMITS, dialogue_row, reading_row
+from triattn_core.analysis import agreement, mining, moved, sources
+from triattn_core.analysis.runs import Run
+from triattn_core.attention.states import States
+from triattn_core.attention.tap import recording
+from triattn_core.batch import collate
+from triattn_core.checkpoint import load
+from triattn_core.errors import ConfigError, DataError
+from triattn_core.explain import explain
+
+TRIO = ("bi", "cbi", "tri")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """Drawn checkpoints of three tasks, and a file of rows for each."""
+    root = tmp_path_factory.mktemp("world")
+    make_encoder(root / "shelf" / "encoders" / "tiny")
+    (root / "shelf" / "encoders" / "tiny" / "metrics.json").write_text('{"start": "nothing", "start_had_seen": []}')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_DEVICE", "cpu")
+        long = {"max_tokens": LIMITS.tokens, "cells": LIMITS.cells}
+        for task, settings in (("pairs", {}), ("dialogue", long), ("reading", long)):
+            for seed, mechanism in enumerate(TRIO):
+                make_checkpoint(root, f"{task}-{mechanism}", mechanism, seed, task=task, **settings)
+        make_rows(root / "pairs.jsonl", 30, 4)
+        draw = random.Random(5)
+        for name, row in (("dialogue", lambda: dialogue_row(draw, False)), ("reading", lambda: reading_row(draw))):
+            (root / f"{name}.jsonl").write_text("".join(json.dumps(row()) + "\n" for _ in range(9)), "utf-8")
+        yield root
+
+
+def bundles(task: str):
+    return [load(f"{task}-{mechanism}") for mechanism in TRIO]
+
+
+def mined(world, task: str, size: int = 64):
+    run = Run(bundles(task), sources.file(world / f"{task}.jsonl"))
+    run._parts = mining.mine(run.bundles, sources.examples(task, run.source), size)
+    while run.step():
+        pass
+    return run.mined()
+
+
+def alone(bundle, example, option: int) -> tuple[float, list[float]]:
+    """How much context moved one example: SciPy's distance, a mask over all of the context, and loops."""
+    roles = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0][option]
+    with torch.inference_mode():
+        encoded = bundle.encoder(collate([roles], bundle.tokenizer))
+        nothing = States(encoded.context.vectors, torch.zeros_like(encoded.context.keep))
+        a, b, weights = encoded.query, encoded.key, []
+        for context in (encoded.context, nothing):
+            for query, key in ((a, b), (b, a)):
+                with recording() as record:
+                    bundle.tan.layers[0].attention(query, key, context, "x")
+                weights.append(record.sites["x/weight"].tensor[0].sum(-1).double().numpy())
+    of = [
+        [np.mean([jensenshannon(one[h, n], other[h, n], 2) ** 2 for h in range(len(one))]) for n in range(one.shape[1])]
+        for one, other in zip(weights[:2], weights[2:])
+    ]
+    return float(np.mean(of[0] + of[1])), of[0]
+
+
+@pytest.mark.parametrize("task", ["pairs", "dialogue", "reading"])
+def test_each_row_is_what_the_example_alone_gives(world, task):
+    found, some = mined(world, task, size=7), bundles(task)
+    examples = dict(sources.examples(task, sources.file(world / f"{task}.jsonl")))
+    assert list(found.table["row"]) == sorted(examples)
+    for _, row in found.table.iterrows():
+        example = examples[row["row"]]
+        assert row["label"] == example.label
+        for bundle in some:
+            said, trace = explain(bundle, example)
+            assert row[f"{bundle.name} answer"] == said.best
+            assert row[f"{bundle.name} confidence"] == pytest.approx(max(said.probabilities), abs=1e-5)
+            assert row[f"{bundle.name} right"] == (said.best == example.label)
+        options = some[-1].task.roles([example], some[-1].tokenizer, some[-1].config.limits)[0]
+        assert row["tokens"] == max(len(one.context) - sum(one.context.special) for one in options)
+        mean, at = alone(some[-1], example, said.option)
+        assert row[f"{task}-tri moved"] == pytest.approx(mean, abs=1e-6) and mean > 1e-4
+        np.testing.assert_allclose(row[f"{task}-tri moved at"], at, atol=6e-5)
+
+
+def test_neither_padding_nor_the_parts_of_a_batch_matter(world, monkeypatch):
+    whole = mined(world, "pairs")
+    monkeypatch.setattr(moved, "LARGEST", 500)
+    for size in (1, 30):
+        other = mined(world, "pairs", size).table
+        for column in ("pairs-tri moved", "pairs-tri confidence", "pairs-bi confidence"):
+            np.testing.assert_allclose(other[column], whole.table[column], atol=1e-6)
+
+
+def test_a_context_without_weight_moves_nothing(world):
+    """Where H c is 0 for every token, the cube is Bi's weights, shared out among the context tokens alike."""
+    bundle = load("pairs-tri")
+    with torch.no_grad():
+        bundle.tan.layers[0].attention.similarity.H.zero_()
+    source = sources.file(world / "pairs.jsonl")
+    part = next(mining.mine([load("pairs-bi"), bundle], sources.examples("pairs", source)))
+    assert part.table["pairs-tri moved"].max() < 1e-9
+
+
+def test_what_was_mined_before_a_stop_is_kept(world, monkeypatch):
+    monkeypatch.setattr(mining, "WINDOW", 10)
+    run = Run(bundles("pairs"), sources.file(world / "pairs.jsonl"))
+    with pytest.raises(DataError, match="no row"):
+        run.mined()
+    assert run.lines == 30 and run.step() and run.step() and run.step()
+    found = run.mined()
+    assert 10 < len(found.table) < 30 and not found.about.whole
+    assert 10 < found.about.lines < 30 and found.table["row"].is_monotonic_increasing
+    while run.step():
+        pass
+    assert len(run.mined().table) == 30 and run.mined().about.whole and run.mined().about.lines == 30
+    assert len(found.table) < 30
+
+
+def test_rows_that_cannot_be_read_are_set_aside_with_line_and_reason(world, tmp_path):
+    good = {"text_a": "who play", "text_b": "what play", "label": 1}
+    bad = {
+        "not JSON": "{",
+        "expected an object, got list": "[1]",
+        "field 'text_a' must be text": json.dumps(good | {"text_a": 3}),
+        "field 'label' must be 0 or 1": json.dumps(good | {"label": "1"}),
+        "Sentence B is empty": json.dumps(good | {"text_b": " "}),
+        "no character that the model can read": json.dumps(good | {"text_a": "\u200b\u200b"}),
+        "half a character": json.dumps(good | {"text_a": "\ud83d"}),
+    }
+    lines = [line for one in bad.values() for line in (json.dumps(good), one, "")]
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes("\n".join(lines).encode() + b'{"text_a": "\xff"}\n' + json.dumps(good).encode())
+    run = Run(bundles("pairs"), sources.file(path))
+    while run.step():
+        pass
+    found = run.mined()
+    assert list(found.table["row"]) == [1, 4, 7, 10, 13, 16, 19, 22] and found.about.whole
+    assert found.about.aside == len(bad) + 1 == len(found.about.complaints)
+    for line, reason in zip(range(2, 22, 3), bad):
+        assert any(f":{line}: " in one or f"line {line}: " in one for one in found.about.complaints if reason in one)
+    assert any(":21: not UTF-8" in one for one in found.about.complaints)
+
+
+def test_a_row_that_nobody_judged_is_mined_and_not_counted(world, tmp_path):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"text_a": "who play", "text_b": "what play"}\n{"text_a": "a", "text_b": "car", "label": 0}\n')
+    run = Run(bundles("pairs"), sources.file(path))
+    run.step()
+    found = run.mined()
+    assert list(found.table["label"]) == [-1, 0] and not found.table["pairs-bi right"][0]
+    assert agreement.eight_way(found)["rows"].sum() == 1
+
+
+def test_what_cannot_be_asked_together_is_refused(world):
+    some = bundles("pairs")
+    for wrong, why in (
+        (some[:1], "2 to 4"),
+        (some[:1] * 2, "named twice"),
+        ([some[0], load("reading-bi")], "differ in their task"),
+    ):
+        with pytest.raises(ConfigError, match=why):
+            next(mining.mine(wrong, []))
+
+
+def test_the_file_of_a_stored_table_is_found_by_name_and_digest(world, tmp_path):
+    source = sources.file(world / "pairs.jsonl")
+    folder, name = source.name.split("/")
+    assert name == "pairs.jsonl" and sources.find(source.name, source.sha256, [world.parent]).place == world / name
+    assert sources.find(source.name, "0" * 64, [world.parent]) is None
+    assert sources.find(f"../../{source.name}", source.sha256, [tmp_path]) is None
+    own = sources.file(sources.own("pairs", "zh"))
+    assert sources.find(own.name, own.sha256, []) is not None
+    assert len(list(islice(sources.examples("pairs", own), 5))) == 5
+    handed = sources.given("pairs.jsonl", (world / "pairs.jsonl").read_bytes())
+    assert handed.sha256 == source.sha256 and handed.lines == 30
+
+
+def test_divergence_is_symmetric_bounded_and_zero_for_the_same():
+    p, q = torch.tensor([[1.0, 0.0, 0.0], [0.2, 0.3, 0.5]]), torch.tensor([[0.0, 1.0, 0.0], [0.2, 0.3, 0.5]])
+    np.testing.assert_allclose(moved.divergence(p, q), [1, 0], atol=1e-12)
+    np.testing.assert_allclose(moved.divergence(q, p), moved.divergence(p, q))
+    assert moved.divergence(torch.zeros(2, 3), torch.zeros(2, 3)).tolist() == [0, 0]
+
+

@@ -1,0 +1,164 @@
+"""The stored table: what is written is read again, anything else is refused in one line; and who is right where."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from triattn_core.analysis import agreement, mined
+from triattn_core.analysis.mined import KEY, About, Checkpoint, Mined, frame, load
+from triattn_core.analysis.significance import on_rows
+from triattn_core.errors import DataError
+
+KINDS = (("m-bi", "bi"), ("m-cbi", "cbi"), ("m-tri", "tri"))
+
+
+def about(**settings) -> About:
+    given = {
+        "task": "pairs",
+        "language": "en",
+        "checkpoints": [Checkpoint(name=name, mechanism=of, similarity="dot", digest="0a1b") for name, of in KINDS],
+        "data": "set/test.jsonl.gz",
+        "sha256": "00ff",
+        "lines": 40,
+        "whole": True,
+        "aside": 1,
+        "complaints": ["test.jsonl.gz:3: not JSON"],
+        "seconds": 1.5,
+        "device": "cpu",
+        "date": "2026-01-01",
+        "command": "triattn cases",
+    }
+    return About.model_validate(given | settings)
+
+
+def made(count: int = 37, seed: int = 1, **settings) -> Mined:
+    """A table of drawn numbers."""
+    draw = np.random.default_rng(seed)
+    found = {"row": range(1, count + 1), "id": [f"row-{i}" for i in range(count)], "label": draw.integers(-1, 2, count)}
+    found["tokens"] = draw.integers(4, 40, count)
+    for name, of in KINDS:
+        found[f"{name} answer"] = draw.integers(0, 2, count)
+        found[f"{name} confidence"] = draw.random(count)
+        found[f"{name} right"] = draw.random(count) < 0.6
+        if of == "tri":
+            found[f"{name} moved"] = draw.random(count) / 20
+            found[f"{name} moved at"] = [draw.random(n).astype(np.float32) for n in draw.integers(1, 9, count)]
+    return Mined(frame(found, KINDS), about(**settings))
+
+
+def test_what_is_stored_is_read_again(tmp_path):
+    first = made()
+    first.save(tmp_path / "cases.parquet")
+    second = load(tmp_path / "cases.parquet")
+    assert second.about == first.about
+    lists = "m-tri moved at"
+    pd.testing.assert_frame_equal(second.table.drop(columns=lists), first.table.drop(columns=lists))
+    for one, other in zip(first.table[lists], second.table[lists]):
+        np.testing.assert_array_equal(one, other)
+    assert first.names == ["m-bi", "m-cbi", "m-tri"] and first.three_way == ["m-tri"]
+
+
+def test_parts_are_joined_in_the_order_of_the_file():
+    whole = made()
+    parts = [whole.table.iloc[20:], whole.table.iloc[:20]]
+    pd.testing.assert_frame_equal(mined.joined(parts, whole.about).table, whole.table)
+    empty = mined.joined([frame({}, KINDS)], whole.about)
+    assert empty.table.empty and empty.table.dtypes.equals(whole.table.dtypes)
+
+
+def others(folder: Path) -> dict[str, tuple[Path, str]]:
+    """Files that are no such table, and what is said of them."""
+    made().save(folder / "good.parquet")
+    good = (folder / "good.parquet").read_bytes()
+    table = pq.read_table(folder / "good.parquet")
+    plain = table.replace_schema_metadata({})
+
+    def wrote(name: str, table: pa.Table, told: bytes | None = None) -> Path:
+        pq.write_table(table if told is None else table.replace_schema_metadata({KEY: told}), folder / name)
+        return folder / name
+
+    def put(name: str, content: bytes) -> Path:
+        (folder / name).write_bytes(content)
+        return folder / name
+
+    known = made().about.model_dump_json()
+    return {
+        "text": (put("text", b'{"text_a": "x"}\n' * 90), "no Parquet file"),
+        "empty": (put("empty", b""), "no Parquet file"),
+        "cut short": (put("cut", good[: len(good) // 2]), "no Parquet file"),
+        "with a hole": (put("hole", good[:300] + bytes(200) + good[500:]), "no Parquet file"),
+        "another Parquet": (wrote("other", plain), "of something else"),
+        "a later format": (wrote("later", plain, known.replace('"format":1', '"format":2').encode()), "format: Input"),
+        "no JSON": (wrote("json", plain, b"{"), "Expecting property name"),
+        "other columns": (wrote("columns", plain.drop_columns(["tokens"]), known.encode()), "its columns are others"),
+        "no such file": (folder / "none", "No such file"),
+    }
+
+
+def test_anything_else_is_refused_in_one_line(tmp_path):
+    for kind, (path, said) in others(tmp_path).items():
+        with pytest.raises(DataError, match=path.name) as caught:
+            load(path)
+        assert "not a table of `triattn cases`" in str(caught.value)
+        assert said in str(caught.value) and "\n" not in str(caught.value) and len(str(caught.value)) < 300, kind
+
+
+def test_a_table_of_too_many_rows_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    made().save(tmp_path / "cases.parquet")
+    monkeypatch.setattr(mined, "LARGEST", 36)
+    monkeypatch.setattr(pq.ParquetFile, "read", lambda *_: pytest.fail("it is read"))
+    with pytest.raises(DataError, match="37 rows are more than such a table has"):
+        load(tmp_path / "cases.parquet")
+
+
+def test_a_table_that_cannot_be_written_is_one_line(tmp_path):
+    with pytest.raises(DataError, match="cannot be written"):
+        made().save(tmp_path / "none" / "cases.parquet")
+
+
+def test_the_combinations_are_counted():
+    found = made(200)
+    table = agreement.eight_way(found)
+    assert list(table.index) == [
+        *("all three", "none", "only Tri", "only C-Bi", "only Bi", "C-Bi and Tri", "Bi and Tri", "Bi and C-Bi")
+    ]
+    rows = found.table[found.table["label"] >= 0]
+    for right in product([False, True], repeat=3):
+        here = rows[[tuple(row) == right for row in rows[[f"{name} right" for name, _ in KINDS]].to_numpy()]]
+        (counted,) = [line for _, line in table.iterrows() if (line["Bi"], line["C-Bi"], line["Tri"]) == right]
+        assert counted["rows"] == len(here)
+        assert [counted["label 0"], counted["label 1"]] == [(here["label"] == one).sum() for one in (0, 1)]
+    assert table["rows"].sum() == len(rows) < 200
+    of = agreement.combination(found)
+    assert list(of.index) == list(rows.index) and of.value_counts().to_dict() == table["rows"].to_dict()
+
+
+def test_the_paper_s_name_is_tri_alone():
+    table = agreement.eight_way(made())
+    (name,) = agreement.PAPER
+    assert table.loc[name, ["Bi", "C-Bi", "Tri"]].tolist() == [False, False, True]
+    assert sum(agreement.PAPER[name].values()) == 151
+
+
+def test_tests_between_mechanisms_are_over_the_judged_rows():
+    found = made(300)
+    rows = found.judged
+    assert agreement.differences(found) == on_rows(
+        ["Bi", "C-Bi", "Tri"], [rows[f"{name} right"].tolist() for name, _ in KINDS]
+    )
+    assert agreement.accuracy(found)["Tri"] == pytest.approx(100 * rows["m-tri right"].mean())
+
+
+def test_other_tasks_have_no_split_by_label_and_two_of_a_kind_their_names():
+    found = made(task="reading")
+    assert "label 0" not in agreement.eight_way(found)
+    twins = [Checkpoint(name=f"m-{i}", mechanism="tri", similarity="dot", digest="") for i in range(2)]
+    assert agreement.titles(made(checkpoints=twins)) == ["m-0", "m-1"]
+    assert agreement.called(["a", "b"], (0, 1)) == "both" and agreement.called(["a", "b"], (1,)) == "only b"

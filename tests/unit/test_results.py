@@ -1,0 +1,266 @@
+"""Ours beside the papers': which record fills which cell, and why a cell is empty; whatever is missing is said."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from triattn_core.results import beside, notes
+from triattn_core.results.beside import Cell, best, cell, filled, rows
+from triattn_core.results.ours import Record, append, everything, lines, matching
+from triattn_core.results.published import Column, Paper, Printed, Row, Table
+from triattn_core.shelf import VARIABLE, Card
+
+CONFIG = {
+    "task": "pairs",
+    "encoder": "small",
+    "model": {"mechanism": "tri", "similarity": "dot", "layers": 2},
+    "data": {"train": ["lcqmc/train"], "every": 3, "dev": "lcqmc/dev", "test": "lcqmc/test"},
+    "training": {"epochs": 1},
+}
+TEST = {"set": "lcqmc/test", "accuracy": 81.5, "f1": 79.25, "n": 400, "majority": 50.0}
+COLUMN = Column(group="LCQMC", name="Accuracy", metric="accuracy", digits=2, ours={"data": "lcqmc"})
+F1 = COLUMN.model_copy(update={"name": "F1-score", "metric": "f1"})
+ROW = Row(name="TAN_{TDP}", values=("87.25 ± 0.11", "-"), ours={"mechanism": "tri", "similarity": "dot"})
+TABLE = Table(
+    kind="table", number=6, label="Table VI", short="", title="", columns=(COLUMN, F1),
+    rows=(Row(name="COIN", values=("85.6", "86.5")), ROW),
+)  # fmt: skip
+
+
+def record(name: str = "one", config: dict | None = None, file: str = "", problem=None, **metrics) -> Record:
+    told = {"test": TEST, **metrics}
+    return Record(Card(name, Path(name), CONFIG if config is None else config, told, "aa", 1, problem), file)
+
+
+# --- which record ---
+
+
+@pytest.mark.parametrize(
+    ("wanted", "fits"),
+    [
+        ({"mechanism": "tri", "data": "lcqmc"}, True),
+        ({"model.mechanism": "tri", "data.test": "lcqmc/test", "layers": 2}, True),
+        ({"similarity": ["additive", "dot"]}, True),
+        ({"similarity": ["additive"]}, False),
+        ({"data": "quora"}, False),
+        ({"nothing.of": "it"}, False),
+    ],
+)
+def test_settings_say_which_record_is_meant(wanted, fits):
+    assert bool(matching([record()], wanted)) == fits
+    assert matching([record(config={})], wanted) == []
+
+
+def test_unshipped_runs_fill_a_cell_and_sweeps_only_where_they_are_named():
+    shelf, trained, swept = record("a"), record("b", file="trained"), record("c", file="layers")
+    assert matching([shelf, trained, swept], {"mechanism": "tri"}) == [shelf, trained]
+    assert matching([shelf, trained, swept], {"mechanism": "tri", "records": "layers"}) == [swept]
+
+
+def test_of_several_the_shelf_comes_first_then_seeds_then_dev():
+    each = [{"seed": seed, "test": TEST} for seed in (1, 2)]
+    unmeasured, trained = record("a", test={}, dev={"accuracy": 99.0}), record("b", file="trained", each_seed=each)
+    low, high = (record(name, dev={"accuracy": value}) for name, value in (("low", 80.0), ("high", 82.0)))
+    seeds = record("seeds", each_seed=each, dev={"accuracy": 79.0})
+    for all_, chosen in (
+        ([unmeasured, trained], trained),
+        ([trained, low], low),
+        ([low, high], high),
+        ([low, seeds, high], seeds),
+    ):
+        found = cell(TABLE, ROW, COLUMN, all_)
+        assert found.record is chosen and found.others == len(all_) - 1
+
+
+# --- the numbers ---
+
+
+def test_a_cell_has_the_mean_over_seeds_and_the_difference():
+    each = [{"seed": n, "test": {**TEST, "accuracy": value}} for n, value in enumerate((81.5, 82.0, 82.9))]
+    found = cell(TABLE, ROW, COLUMN, [record(each_seed=each)])
+    assert found.values == (81.5, 82.0, 82.9)
+    assert found.ours == pytest.approx(82.1333, abs=1e-4)
+    assert found.spread == pytest.approx(math.sqrt((0.6333**2 + 0.1333**2 + 0.7667**2) / 2), abs=1e-3)
+    assert found.difference == pytest.approx(82.13333 - 87.25)
+    assert cell(TABLE, ROW, F1, [record(each_seed=each)]).difference is None  # the paper prints no F1 here
+
+
+def test_older_records_have_all_seeds_of_the_first_metric_alone():
+    one = record(seeds=[{"seed": 1, "dev": 80.0, "test": 81.5}, {"seed": 2, "test": 82.5}, {"seed": 3, "dev": 1.0}])
+    assert one.values("test", "accuracy") == (81.5, 82.5)
+    assert one.values("test", "f1") == (79.25,)
+    assert one.values("dev", "accuracy") == (80.0, 1.0) and one.values("dev", "f1") == ()
+
+
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        {"test": None}, {"test": []}, {"test": {"accuracy": "81"}}, {"test": {"accuracy": None, "n": 3}},
+        {"each_seed": 3}, {"each_seed": [None, {"test": 4}], "seeds": "no", "test": {}},
+    ],
+)  # fmt: skip
+def test_a_record_that_lacks_its_numbers_says_so(metrics):
+    found = cell(TABLE, ROW, COLUMN, [record("bare", **metrics)])
+    if metrics == {"each_seed": 3}:
+        assert found.values == (81.5,) and found.reason == ""
+        return
+    assert found.values == () and found.ours is None
+    assert found.reason in ("not measured on test: bare", "no accuracy among its numbers on test: bare")
+
+
+def test_an_empty_cell_has_its_reason():
+    nothing = cell(TABLE, ROW, COLUMN, [])
+    assert nothing.reason == "not trained: no record of lcqmc, tri, dot"
+    assert cell(TABLE, TABLE.rows[0], COLUMN, [record()]).reason == ""  # a system of others
+    told = ROW.model_copy(update={"reason": "not to be had: its data"})
+    assert cell(TABLE, told, COLUMN, [record()]).reason == "not to be had: its data"
+    lacks = cell(TABLE, ROW, F1, [record(test={"accuracy": 80.0, "n": 4})])
+    assert lacks.reason == "no f1 among its numbers on test: one"
+
+
+def test_the_best_of_a_column_are_those_that_print_alike():
+    def made(*values: float, better: str = "higher") -> list[Cell]:
+        column = COLUMN.model_copy(update={"digits": 1, "better": better})
+        return [Cell(column, Printed(str(one), one, None), (one,) if one > 70 else ()) for one in values]
+
+    assert best(made(84.12, 84.08, 83.0), ours=True) == {0, 1}
+    assert best(made(84.12, 84.08, 83.0), ours=False) == {0}
+    assert best(made(84.1, 73.0, 65.0, better="lower"), ours=True) == {1}
+    assert best(made(84.1, 73.0, 65.0, better="lower"), ours=False) == {2}
+    assert best(made(84.1, 65.0), ours=True) == set()  # of one there is no best
+
+
+def test_the_page_opens_where_most_can_be_compared():
+    empty = TABLE.model_copy(update={"rows": TABLE.rows[:1]})
+    paper = Paper(order=1, name="x", cite="y")
+    shelved = [beside.Shelved(paper, tables, (), ()) for tables in ((), (empty, TABLE))]
+    assert beside.opening(shelved, [record()]) == (1, 1)
+    assert beside.opening([], []) == (0, 0)
+
+
+def test_a_table_as_rows_has_every_cell_with_its_reason():
+    found = rows("Paper", TABLE, filled(TABLE, [record()]))
+    assert [(one["row"], one["metric"], one["published"], one["ours"]) for one in found] == [
+        ("COIN", "Accuracy", "85.6", None),
+        ("COIN", "F1-score", "86.5", None),
+        ("TAN TDP", "Accuracy", "87.25 ± 0.11", 81.5),
+        ("TAN TDP", "F1-score", None, 79.25),
+    ]
+    assert found[2]["ours_less_published"] == pytest.approx(-5.75)
+    assert (found[2]["record"], found[2]["file"], found[2]["rows_measured"]) == ("one", "shelf", 400)
+    empty = rows("Paper", TABLE, filled(TABLE, []))
+    assert empty[2]["reason"].startswith("not trained") and empty[2]["seeds"] == 0
+
+
+# --- the files of runs that are not shipped ---
+
+
+def line(digest: str, *seeds: int, accuracy: float = 80.0, **more) -> dict:
+    each = [{"seed": seed, "dev": {"set": "lcqmc/dev", "accuracy": accuracy + seed, "n": 9}} for seed in seeds]
+    return {"name": "x", "digest": digest, "config": CONFIG, "each_seed": each, **more}
+
+
+def test_lines_of_one_digest_are_one_record_with_all_its_seeds(tmp_path):
+    file = tmp_path / "deep" / "some.jsonl"
+    for one in (line("a", 1, 2), line("b", 1, set={"model.layers": 4}), line("a", 2, 3, accuracy=70.0)):
+        append(file, one)
+    found, problems = lines(file)
+    assert problems == [] and [one.card.digest for one in found] == ["a", "b"]
+    assert found[0].values("dev", "accuracy") == (81.0, 72.0, 73.0)
+    assert found[0].file == "some" and found[1].changed == {"model.layers": 4}
+    assert found[0].rows("dev") == 9 and found[0].runs == 3
+
+
+def test_a_torn_last_line_is_left_out_and_the_next_record_stands_on_its_own(tmp_path):
+    file = tmp_path / "some.jsonl"
+    append(file, line("a", 1))
+    whole = file.read_bytes()
+    for torn in (b'{"name": "x", "dig', json.dumps(line("b", 2)).encode()[:-1], b"\xff\xfe"):
+        file.write_bytes(whole + torn)
+        assert [one.card.digest for one in lines(file)[0]] == ["a"] and lines(file)[1] == []
+        append(file, line("c", 3))
+        assert [one.card.digest for one in lines(file)[0]] == ["a", "c"] and lines(file)[1] == []
+    file.write_bytes(whole.rstrip(b"\n"))  # somebody's editor
+    append(file, line("c", 3))
+    assert [one.card.digest for one in lines(file)[0]] == ["a", "c"]
+    file.write_bytes(b'{"na')
+    append(file, line("c", 3))
+    assert [one.card.digest for one in lines(file)[0]] == ["c"]
+
+
+def test_a_broken_line_is_named_and_the_others_are_there(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    file = tmp_path / "results" / "some.jsonl"
+    append(file, line("a", 1))
+    with open(file, "a", encoding="utf-8") as out:
+        out.write('{"name": \n\n{"config": {}}\n[]\n{"config": 3, "each_seed": []}\n')
+    append(file, line("b", 1))
+    append(tmp_path / "results" / "trained.jsonl", line("c", 1))
+    found, problems = everything()
+    assert [one.card.digest for one in found] == ["a", "b", "c"]
+    assert [one.rpartition("some.jsonl:")[2].partition(":")[0] for one in problems] == ["2", "4", "5", "6"]
+
+
+def test_a_checkpoint_without_weights_still_has_its_numbers_and_one_without_numbers_its_problem(tmp_path, monkeypatch):
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    for name, metrics in (("measured", {"test": TEST}), ("bare", None), ("broken", "{")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text(json.dumps(CONFIG))
+        if metrics is not None:
+            (tmp_path / name / "metrics.json").write_text(metrics if metrics == "{" else json.dumps(metrics))
+    found, problems = everything()
+    assert [one.card.name for one in found] == ["measured"]
+    assert len(problems) == 2 and "bare" in problems[0] and "broken" in problems[1]
+
+
+# --- what to know ---
+
+
+def encoder(root: Path, seen: list | None) -> None:
+    folder = root / "encoders" / "small"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text('{"num_hidden_layers": 5, "hidden_size": 77}')
+    if seen is not None:
+        (folder / "metrics.json").write_text(json.dumps({"start_had_seen": seen}))
+
+
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [
+        (None, "What those of small had read is not recorded."),
+        ([], "small began from nothing: it had read the training texts alone."),
+        ([{"name": "Wiki"}, {"name": "Web"}], "Those of small had read Wiki and 1 more, none of it the source"),
+        ([{"name": "Wiki"}, {"name": "Cars", "set": "lcqmc"}], "Those of small had read Cars, the source of the test"),
+    ],
+)
+def test_notes_say_what_the_start_weights_had_read(tmp_path, monkeypatch, seen, said):
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    encoder(tmp_path, seen)
+    each = [{"seed": n, "test": {"accuracy": 80.0 + n, "n": 400}} for n in (1, 2)]
+    cells = [one for row in filled(TABLE, [record(each_seed=each)]) for one in row]
+    found = {one.head: one.text for one in notes.computed(cells)}
+    assert found["Start weights"].startswith(said)
+    assert found["Encoder"] == "small, 5 layers of 77 features; the heads are trained on its frozen features."
+    assert found["Trained on"] == "One row in 3 of lcqmc/train; 1 epoch."
+    error = 100 * math.sqrt(0.815 * 0.185 / 400)
+    assert found["Seeds"].startswith("2 seeds behind 1 cell of ours, 1 seed behind 1 cell of ours.")
+    assert f"one standard error near 82 % is {error:.2f}." in found["Seeds"]
+    assert "F1-score: not recorded of every seed." in found["Seeds"]
+
+
+def test_notes_of_nothing_say_how_much_is_empty():
+    (only,) = notes.computed([c for row in filled(TABLE, []) for c in row])
+    assert (only.head, only.text) == ("Empty", "2 cells of ours: not trained.")
+
+
+def test_a_bare_config_has_no_training_rows_in_words():
+    assert notes.trained_on(record(config={})) == ""
+    data = CONFIG["data"] | {"where": {"level": "middle"}, "every": 1, "even": 1.5}
+    assert notes.trained_on(record(config=CONFIG | {"cells": [15, 15, 32], "data": data})) == (
+        "All rows of lcqmc/train, level middle alone, labels evened to 1.5 to one among pairs of like word overlap; "
+        "1 epoch; read in 15 / 15 / 32 cells."
+    )

@@ -1,0 +1,115 @@
+"""Figures from sweeps: which runs make a line, and what is drawn of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from triattn_core.results import curves
+from triattn_core.results.ours import Record
+from triattn_core.results.published import Figure
+from triattn_core.shelf import Card
+from triattn_core.views import layers
+
+FIGURE = Figure(
+    kind="figure", number=5, label="Figure 5", short="", title="", x="model.layers", x_name="layers", metric="accuracy",
+    metric_name="accuracy", ours={"mechanism": "tri"}, command="triattn sweep",
+    lines=({"name": "TAdd", "ours": {"similarity": "additive"}, "chosen": 2},
+           {"name": "TDP", "ours": {"similarity": "dot"}}),
+)  # fmt: skip
+
+
+def run(n: int, *values: float, similarity: str = "additive", every: int = 3, file: str = "one", sweep: bool = True):
+    model = {"mechanism": "tri", "similarity": similarity, "layers": n}
+    config = {"model": model, "data": {"train": ["a/train"], "every": every, "dev": "a/dev"}, "training": {"epochs": 1}}
+    each = [{"seed": seed, "dev": {"accuracy": value}} for seed, value in enumerate(values, 1)]
+    card = Card("x", Path("x"), config, {"dev": {"accuracy": values[0]}, "each_seed": each}, "", 1)
+    return Record(card, file, {"model.layers": n} if sweep else {})
+
+
+def points(found) -> dict[str, dict[float, tuple[float, ...]]]:
+    return {one.line.name: one.points for one in found}
+
+
+def test_runs_that_differ_in_the_swept_setting_alone_are_a_line():
+    all_ = [run(3, 81.0, 82.0), run(1, 80.0, 79.0), run(2, 85.0, similarity="dot"), run(2, 70.0, sweep=False)]
+    expected = {"TAdd": {1.0: (80.0, 79.0), 3.0: (81.0, 82.0)}, "TDP": {2.0: (85.0,)}}
+    assert points(curves.curves(FIGURE, all_)) == expected
+    assert list(curves.curves(FIGURE, all_)[0].points) == [1.0, 3.0]
+    assert curves.curves(FIGURE, []) == []
+
+
+@pytest.mark.parametrize(
+    ("others", "chosen"),
+    [
+        ([run(1, 70.0, every=6), run(2, 71.0, every=6), run(3, 72.0, every=6)], 70.0),  # more points
+        ([run(1, 70.0, 70.0, every=6), run(2, 71.0, every=6)], 70.0),  # as many, more runs
+        ([run(1, 70.0, file="two"), run(2, 71.0, file="two")], 70.0),  # as many of both: the later file
+        ([run(1, 70.0, every=6)], 80.0),
+    ],
+)
+def test_of_several_sweeps_one_is_drawn_and_none_are_mixed(others, chosen):
+    (found,) = curves.curves(FIGURE, [run(1, 80.0), run(2, 81.0), *others])
+    assert found.points[1.0][0] == chosen
+    assert len({value[0] // 10 for value in found.points.values()}) == 1
+
+
+def test_points_as_rows_and_in_words():
+    found = curves.curves(FIGURE, [run(1, 80.0, 81.0), run(2, 82.0, 83.0)])
+    assert curves.rows(found)[:2] == [
+        {"line": "TAdd", "x": 1.0, "run": 1, "value": 80.0},
+        {"line": "TAdd", "x": 1.0, "run": 2, "value": 81.0},
+    ]
+    assert curves.told(found) == "A point is 2 runs. One row in 3 of a/train; 1 epoch."
+    assert "1 to 2 runs" in curves.told(curves.curves(FIGURE, [run(1, 80.0, 81.0), run(2, 82.0)]))
+
+
+# --- the view ---
+
+
+def test_a_band_is_one_standard_deviation_and_of_one_run_there_is_none():
+    table = layers.table(pd.DataFrame(curves.rows(curves.curves(FIGURE, [run(1, 80.0, 82.0), run(2, 83.0)]))))
+    low, high = (pytest.approx(81 + side * 2**0.5) for side in (-1, 1))
+    assert table.to_dict("records") == [
+        {"line": "TAdd", "x": 1.0, "mean": 81.0, "runs": 2, "low": low, "high": high},
+        {"line": "TAdd", "x": 2.0, "mean": 83.0, "runs": 1, "low": 83.0, "high": 83.0},
+    ]
+
+
+def drawn(*records, theme: str = "light") -> dict:
+    found = curves.curves(FIGURE, records)
+    chosen = {one.line.name: one.line.chosen for one in found}
+    titles = {"x": "layers", "value": "accuracy"}
+    return layers.figure(pd.DataFrame(curves.rows(found)), titles, chosen, "#123456", theme).to_dict()
+
+
+def data(spec: dict, layer: dict) -> list[dict]:
+    name = layer.get("data", spec.get("data", {})).get("name")
+    return spec["datasets"][name]
+
+
+def test_the_figure_names_its_lines_marks_the_best_and_rings_the_papers_choice():
+    spec = drawn(*(run(n, 80 + n % 3) for n in range(1, 7)), *(run(n, 79.0, similarity="dot") for n in range(1, 7)))
+    texts = [layer for layer in spec["layer"] if layer["mark"]["type"] == "text"]
+    best, *ends = texts
+    assert data(spec, best)[0]["mean"] == 82 and data(spec, best)[0]["x"] == 2
+    assert [data(spec, one)[0]["line"] for one in ends] == ["TAdd", "TDP"]
+    assert all(data(spec, one)[0]["x"] == 6 for one in ends)
+    (ring,) = [one for one in spec["layer"] if one["mark"].get("filled") is False]
+    assert [(one["line"], one["x"]) for one in data(spec, ring)] == [("TAdd", 2)]
+    axis = spec["layer"][0]["encoding"]["x"]
+    assert axis["title"] == "layers" and axis["axis"]["values"] == [1, 2, 3, 4, 5, 6]
+
+
+def test_names_of_lines_that_end_together_do_not_cover_each_other():
+    spec = drawn(run(1, 80.0), run(2, 82.0), run(1, 79.0, similarity="dot"), run(2, 82.0, similarity="dot"))
+    moves = [one["mark"]["dy"] for one in spec["layer"] if one["mark"].get("align") == "left"]
+    assert abs(moves[0] - moves[1]) >= 14
+
+
+def test_one_point_alone_is_drawn_in_both_themes():
+    light, dark = (drawn(run(2, 82.0), theme=theme) for theme in ("light", "dark"))
+    assert light["config"]["axis"] != dark["config"]["axis"]
+    assert light["layer"][0]["encoding"]["x"]["axis"]["values"] == [2]

@@ -1,0 +1,142 @@
+"""The papers' tables as files: what stands in them agrees with itself and with what the paper says in words."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from triattn_core.errors import DataError
+from triattn_core.results import published
+from triattn_core.results.published import Paper, Table, plain, printed, read
+from triattn_core.shelf import VARIABLE
+
+FOLDER = published.HERE / "results" / "papers" / "tri-attention"
+SIZES = {5: (22, 3), 6: (22, 2), 7: (17, 1), 8: (8, 5), 9: (8, 5)}  # rows and printed columns as the paper has them
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[int, Table]:
+    return {number: read(FOLDER / f"table-{number}.json", Table) for number in SIZES}
+
+
+def number(table: Table, name: str, metric: str) -> float:
+    """A printed number by its row's name without marks, and its column's metric."""
+    row = next(row for row in table.rows if plain(row.name) == name)
+    return table.printed(row, next(one for one in table.columns if one.metric == metric)).value
+
+
+def texts(table: Table, mechanism: str, metrics: tuple[str, ...]) -> dict[str, list[str]]:
+    """Printed texts of the rows of a mechanism, by similarity."""
+    columns = [next(one for one in table.columns if one.metric == metric) for metric in metrics]
+    return {
+        row.ours["similarity"]: [table.printed(row, column).text for column in columns]
+        for row in table.rows
+        if row.ours and row.ours["mechanism"] == mechanism
+    }
+
+
+@pytest.mark.parametrize("which", SIZES)
+def test_tables_have_the_size_of_the_papers(tables, which):
+    table = tables[which]
+    assert (len(table.rows), sum(column.printed for column in table.columns)) == SIZES[which]
+    assert table.number == which and len({row.name for row in table.rows}) == len(table.rows)
+    assert len([row for row in table.rows if row.ours]) in (4, 8)
+
+
+def test_what_the_paper_prints_twice_is_the_same(tables):
+    ranks, pairs = ("R10@1", "R10@2", "R10@5"), ("accuracy", "f1")
+    assert texts(tables[5], "tri", ranks) == texts(tables[8], "tri", ranks) == texts(tables[9], "tri", ranks)
+    assert texts(tables[6], "tri", pairs) == texts(tables[8], "tri", pairs) == texts(tables[9], "tri", pairs)
+    assert len(texts(tables[8], "tri", ranks)) == 4
+
+
+def test_what_the_paper_says_of_its_tables_in_words_holds(tables):
+    """Section VI-F: gains in per cent of the lower figure on LCQMC, in points on Ubuntu; VI-D and VI-E: who leads."""
+    eight, nine = tables[8], tables[9]
+
+    def gain(table: Table, high: str, low: str, metric: str) -> float:
+        return 100 * (number(table, high, metric) / number(table, low, metric) - 1)
+
+    def points(table: Table, high: str, low: str) -> list[float]:
+        return [round(number(table, high, f"R10@{k}") - number(table, low, f"R10@{k}"), 1) for k in (1, 2, 5)]
+
+    assert round(gain(eight, "Tri-Attention Trili", "Bi-Attention Bili", "accuracy"), 2) == 1.03
+    assert round(gain(eight, "Tri-Attention Trili", "Bi-Attention Bili", "f1"), 2) == 0.76
+    assert round(gain(nine, "Tri-Attention TDP", "C-BiAttention DP", "accuracy"), 2) == 1.52
+    assert round(gain(nine, "Tri-Attention TDP", "C-BiAttention DP", "f1"), 2) in (1.17, 1.18)
+    assert points(eight, "Tri-Attention TSDP", "Bi-Attention SDP") == [0.8, 0.2, 0.1]
+    assert points(nine, "Tri-Attention TAdd", "C-BiAttention Add")[:2] == [0.4, 0.1]
+    others = [number(tables[6], plain(row.name), "accuracy") for row in tables[6].rows if not row.ours]
+    assert all(number(tables[6], f"TAN {one}", "accuracy") > max(others) - 0.08 for one in ("TAdd", "TDP", "TSDP"))
+    assert 0 < number(tables[7], "TAN TAdd", "accuracy") - number(tables[7], "BERT base+DCMN", "accuracy") < 1
+    assert number(tables[7], "TAN TDP", "accuracy") < number(tables[7], "BERT base+DCMN", "accuracy")
+
+
+def test_values_are_kept_as_they_are_printed():
+    assert (printed("87.30").number, printed("87.30").value, printed("87.30").spread) == ("87.30", 87.3, None)
+    one = printed("90.5 ± 0.06")
+    assert (one.number, one.spread_text, one.value, one.spread) == ("90.5", "0.06", 90.5, 0.06)
+    assert printed("-") is None
+    assert plain("TAN_{TAdd}") == "TAN TAdd" and plain("BERT_{base}+DCMN") == "BERT base+DCMN"
+
+
+def test_a_column_of_ours_alone_has_no_printed_number_wherever_it_stands():
+    columns = [{"name": name, "metric": name, "printed": name != "own"} for name in ("own", "a", "b")]
+    table = Table.model_validate(
+        {"kind": "table", "number": 1, "label": "", "short": "", "title": "", "columns": columns}
+        | {"rows": [{"name": "x", "values": ["1.5", "-"]}]}
+    )
+    found = [table.printed(table.rows[0], column) for column in table.columns]
+    assert [one and one.value for one in found] == [None, 1.5, None]
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch) -> Path:
+    """Another shelf with a paper of its own, a copy of the shipped one."""
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    shutil.copytree(FOLDER, tmp_path / "results" / "papers" / "another")
+    return tmp_path / "results" / "papers" / "another"
+
+
+def test_the_papers_of_the_package_stand_beside_those_of_another_shelf(shelf):
+    about = json.loads((shelf / "paper.json").read_text("utf-8"))
+    (shelf / "paper.json").write_text(json.dumps(about | {"name": "Another", "order": 0}), "utf-8")
+    found = published.papers()
+    assert [one.paper.name for one in found] == ["Another", "Tri-Attention"]
+    assert [len(one.tables) for one in found] == [6, 6] and [len(one.figures) for one in found] == [3, 3]
+    assert [one.number for one in found[0].tables] == [5, 6, 7, 8, 9, 20]
+    assert not any(one.problems for one in found)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"colour": "red"}, "colour"),
+        ({"columns": []}, "columns"),
+        ({"rows": [{"name": "one", "values": ["1", "2", "3"]}]}, "row 'one' has 3 values, the printed columns are 2"),
+        ({"rows": [{"name": "one", "values": ["1,5", "2"]}]}, "'1,5' is no printed value"),
+        (None, "not a JSON file"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_line_and_the_others_are_there(shelf, change, says):
+    path = shelf / "table-6.json"
+    text = "{" if change is None else json.dumps(json.loads(path.read_text("utf-8")) | change)
+    path.write_text(text, "utf-8")
+    with pytest.raises(DataError, match="table-6.json"):
+        read(path, Table)
+    another = next(one for one in published.papers() if one.problems)
+    assert [one.number for one in another.tables] == [5, 7, 8, 9, 20]
+    (said,) = another.problems
+    assert str(path) in said and says in said and "\n" not in said
+
+
+def test_a_paper_without_its_head_is_said_and_has_no_tables(shelf):
+    (shelf / "paper.json").write_text("[]", "utf-8")
+    last = published.papers()[-1]
+    assert (last.paper.name, last.tables) == ("another", ()) and "paper.json" in last.problems[0]
+    with pytest.raises(DataError, match="order"):
+        (shelf / "paper.json").write_text('{"name": "x", "cite": "y"}', "utf-8")
+        read(shelf / "paper.json", Paper)

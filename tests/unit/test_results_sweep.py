@@ -1,0 +1,215 @@
+"""`triattn sweep` in a small world: every variant leaves its record, no weights, and a stopped sweep goes on."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.tiny import change, make_world
+from triattn_core.__main__ import main
+from triattn_core.analysis.significance import over_seeds
+from triattn_core.config import read_config
+from triattn_core.errors import ConfigError
+from triattn_core.results import beside, curves, ours
+from triattn_core.results.published import Figure
+from triattn_core.shelf import shelf
+from triattn_core.training import sweep as sweeps
+from triattn_core.training.sweep import choices_of, sweep
+
+FIGURE = Figure(
+    kind="figure", number=1, label="", short="", title="", x="model.layers", x_name="layers", metric="accuracy",
+    metric_name="accuracy", lines=({"name": "Bi", "ours": {"mechanism": "bi"}},), command="",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """A config of Bi and one of Tri, one epoch each; nothing is trained."""
+    root = make_world(tmp_path_factory.mktemp("sweep"), ("bi", "tri"))
+    for name in ("bi", "tri"):
+        change(root / "shelf" / f"small-{name}", training={"epochs": 1, "more_seeds": [7]})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_DEVICE", "cpu")
+        yield root
+
+
+def run(world: Path, *more: str, names: tuple[str, ...] = ("bi",)) -> int:
+    paths = [str(world / "shelf" / f"small-{name}" / "config.json") for name in names]
+    return main(["sweep", *paths, "--data", str(world / "data"), "--runs", str(world / "runs"), *more])
+
+
+def stored(world: Path, name: str) -> list[dict]:
+    path = world / "shelf" / "results" / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+@pytest.fixture(scope="module")
+def swept(world) -> list[dict]:
+    assert run(world, "--set", "model.layers=1,3", "--seeds", "2,1") == 0
+    return stored(world, "small-bi-layers")
+
+
+def test_a_record_a_variant_with_all_that_made_it(world, swept):
+    assert [one["set"] for one in swept] == [{"model.layers": 1}, {"model.layers": 3}]
+    for one in swept:
+        assert [told["seed"] for told in one["each_seed"]] == [2, 1]
+        for told in one["each_seed"]:
+            assert told["dev"]["set"] == "small/dev" and told["dev"]["n"] == 20 and "test" not in told
+            assert 0 <= told["dev"]["accuracy"] <= 100 and told["best_step"] == 6 and told["seconds"] >= 0
+        assert one["config"]["model"]["layers"] == one["set"]["model.layers"]
+        assert one["config"]["encoder_digest"] and "seed" not in one["config"]["training"]
+        assert one["command"].startswith("triattn sweep ") and one["machine"].startswith("CPU")
+        assert len(one["date"]) == 10
+    assert swept[0]["parameters"] < swept[1]["parameters"]
+    assert len({one["digest"] for one in swept}) == 2
+
+
+def test_no_weights_are_left_and_the_shelf_is_as_it_was(world, swept):
+    assert {path.parent.name for path in world.rglob("*.safetensors")} == {"tiny"}
+    assert [path.name for path in (world / "runs").iterdir()] == ["features"]
+    assert all(not (card.path / "metrics.json").exists() for card in shelf())
+
+
+def test_a_variant_is_trained_as_the_same_config_is_by_train(world, swept, tmp_path, monkeypatch):
+    """The numbers of `triattn train` on a copy of the config with that setting and seed; it leaves a record itself."""
+    folder = tmp_path / "copy"
+    folder.mkdir()
+    shutil.copy(world / "shelf" / "small-bi" / "config.json", folder)
+    change(folder, model={"layers": 3}, training={"seed": 2, "more_seeds": []})
+    where = ["--data", str(world / "data"), "--runs", str(tmp_path / "runs")]
+    assert main(["train", str(folder / "config.json"), *where]) == 0
+    told = json.loads((folder / "metrics.json").read_text("utf-8"))
+    assert swept[1]["each_seed"][0]["dev"] == told["dev"]
+    (line,) = stored(world, "trained")
+    assert line["name"] == "copy" and line["digest"] == swept[1]["digest"] and line["date"] == told["date"]
+    assert line["each_seed"] == told["each_seed"] == [{"seed": 2, "dev": told["dev"], "test": told["test"]}]
+    (found,) = ours.matching(ours.everything()[0], {"mechanism": "bi"})
+    assert found.file == "trained" and found.values("test", "f1") == (told["test"]["f1"],)
+
+
+def test_what_is_on_the_shelf_leaves_no_other_record_and_all_seeds_all_metrics(world, tmp_path, monkeypatch):
+    root = tmp_path / "world"
+    shutil.copytree(world, root, ignore=shutil.ignore_patterns("results", "runs"))
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+    where = ["--data", str(root / "data"), "--runs", str(root / "runs")]
+    assert main(["train", str(root / "shelf" / "small-tri" / "config.json"), *where]) == 0
+    assert not (root / "shelf" / "results").exists()
+    (found,) = [one for one in ours.everything()[0] if one.card.name == "small-tri"]
+    assert found.runs == 2 and len(found.values("test", "f1")) == len(found.values("dev", "accuracy")) == 2
+    assert found.values("test", "accuracy") == tuple(one["test"] for one in found.card.metrics["seeds"])
+
+
+def test_the_records_make_a_curve_and_seeds_that_can_be_tested(world, swept):
+    (found,) = curves.curves(FIGURE, ours.everything()[0])
+    assert {x: len(values) for x, values in found.points.items()} == {1.0: 2, 3.0: 2}
+    assert found.points[1.0] == tuple(one["dev"]["accuracy"] for one in swept[0]["each_seed"])
+    assert len(over_seeds({str(x): values for x, values in found.points.items()})) == 1
+
+
+def test_without_resume_nothing_recorded_is_overwritten(world, swept, capsys):
+    assert run(world, "--set", "model.layers=1,3") == 1
+    assert "--resume" in capsys.readouterr().err
+    assert stored(world, "small-bi-layers") == swept
+
+
+def test_resume_trains_only_what_is_missing(world, swept, monkeypatch, capsys):
+    """Another layer, then another seed, then the test set: each once; what is there stays as it is."""
+    trained = []
+    real = sweeps.train_seeds
+
+    def counted(path, config, folders, *more):
+        trained.append((config.model.layers, list(folders)))
+        return real(path, config, folders, *more)
+
+    monkeypatch.setattr(sweeps, "train_seeds", counted)
+    assert run(world, "--set", "model.layers=1,2,3", "--seeds", "2,1", "--resume", "--json") == 0
+    assert trained == [(2, [2, 1])]
+    events = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    last = events[-1]
+    assert (last["step"], last["steps"]) == (2, 3) and last["values"]["model.layers"] == 2
+    one = ("--set", "model.layers=1", "--name", "small-bi-layers", "--resume", "--seeds")
+    assert run(world, *one, "2,1,4") == 0
+    assert trained[1:] == [(1, [4])]
+    assert run(world, *one, "4", "--test") == 0
+    assert trained[2:] == [(1, [4])]
+    assert stored(world, "small-bi-layers")[:2] == swept
+    record = next(one for one in ours.lines(world / "shelf" / "results" / "small-bi-layers.jsonl")[0]
+                  if one.changed == {"model.layers": 1})  # fmt: skip
+    assert len(record.values("dev", "accuracy")) == 3 and len(record.values("test", "accuracy")) == 1
+    assert run(world, *one, "2,1,4") == 0 and len(trained) == 3
+
+
+def test_a_sweep_that_is_stopped_keeps_what_it_had(world, monkeypatch):
+    """Left in the second variant: the first is recorded, and with resume the second alone is trained."""
+    paths = [world / "shelf" / "small-bi" / "config.json"]
+    where = (world / "data", world / "runs")
+
+    def started(resume: bool):
+        return sweep(paths, ["training.rate=0.002,0.004"], (), "stopped", False, *where, resume, "triattn sweep")
+
+    for event in started(False):
+        if (event.kind, event.step) == ("metric", 1) and "variant" in event.values:
+            break
+    else:
+        raise AssertionError("the first variant was never said to be done")
+    assert [one["set"] for one in stored(world, "stopped")] == [{"training.rate": 0.002}]
+    done = [event.values for event in started(True) if "variant" in event.values]
+    assert [one["training.rate"] for one in done] == [0.004]
+    assert [one["set"]["training.rate"] for one in stored(world, "stopped")] == [0.002, 0.004]
+
+
+def test_several_configs_and_settings_are_all_combined(world):
+    settings = ("--set", "model.similarity=dot,scaled_dot", "--set", "data.every=4", "--name", "two")
+    assert run(world, *settings, names=("bi", "tri")) == 0
+    found = stored(world, "two")
+    assert [(one["name"], one["set"]["model.similarity"]) for one in found] == [
+        ("small-bi", "dot"), ("small-bi", "scaled_dot"), ("small-tri", "dot"), ("small-tri", "scaled_dot")
+    ]  # fmt: skip
+    assert all(one["config"]["data"]["every"] == 4 and one["each_seed"][0]["seed"] == 1 for one in found)
+    cell = beside.measured(
+        beside.Column(name="x", metric="accuracy", split="dev"),
+        {"records": "two", "mechanism": "tri", "similarity": "dot"},
+        ours.everything()[0],
+    )
+    assert cell.values == (found[2]["each_seed"][0]["dev"]["accuracy"],)
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (("--set", "model.layer=1"), "did you mean 'layers'"),
+        (("--set", "model.layers=0"), "model.layers"),
+        (("--set", "task.x=1"), "no setting"),
+        (("--set", "model.layers"), "NAME=VALUE"),
+        (("--set", "training.seed=1,2"), "--seeds"),
+        (("--name", "../x"), "--name"),
+        (("--name", "trained"), "--name"),
+        (("--set", 'data.dev="small/none"', "--name", "n"), "none.jsonl"),
+        (("--set", "data.test=null", "--test", "--name", "n"), "data.test"),
+    ],
+)
+def test_bad_settings_are_one_line_before_anything_is_trained(world, capsys, more, says):
+    before = sorted((world / "shelf" / "results").glob("*"))
+    assert run(world, *more) == 1
+    said = capsys.readouterr().err
+    assert says in said and said.count("\n") == 1
+    assert sorted((world / "shelf" / "results").glob("*")) == before
+
+
+def test_values_are_json_or_words():
+    assert choices_of("model.layers=1,2") == ("model.layers", [1, 2])
+    assert choices_of("model.similarity=dot,additive") == ("model.similarity", ["dot", "additive"])
+    assert choices_of('data.train=["a","b"],["c"]') == ("data.train", [["a", "b"], ["c"]])
+    assert choices_of("training.rate=1e-3") == ("training.rate", [0.001])
+    with pytest.raises(ConfigError):
+        choices_of("=1")
+
+
+def test_a_config_is_read_with_changes(world):
+    path = world / "shelf" / "small-bi" / "config.json"
+    assert read_config(path, {"model.layers": 5}).model.layers == 5
+    assert read_config(path).model.layers == 2

@@ -1,0 +1,122 @@
+"""Case studies, mined: two to four checkpoints over the same rows, in batches, and how much context moved attention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import pandas as pd
+import torch
+
+from triattn_core.analysis.mined import frame
+from triattn_core.analysis.moved import with_moves
+from triattn_core.batch import collate
+from triattn_core.checkpoint import Bundle, together
+from triattn_core.errors import ConfigError, DataError, InputError
+from triattn_core.models import answers
+from triattn_core.text.roles import Roles
+
+FEWEST, MOST = 2, 4
+WINDOW = 512  # rows, or options, that are sorted by length together
+SEVERAL = 8  # options of an example, about
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a batch gave: rows of the table (see `mined.Mined`), what was set aside, and the line that was come to."""
+
+    table: pd.DataFrame
+    aside: tuple[str, ...]
+    line: int
+
+
+def mine(bundles: Sequence[Bundle], rows: Iterable[tuple[int, object]], size: int = 64) -> Iterator[Part]:
+    """A part for each batch; who stops iterating keeps the parts that came.
+
+    rows: (line, example of the task, or a DataError that says why there is none), as `sources.examples` gives them.
+    Rows are taken in windows and batched in these by length, each about `size` texts that the shared encoder reads
+    once.  Raises ConfigError for bundles that cannot be asked together.
+    """
+    if not FEWEST <= len(bundles) <= MOST:
+        raise ConfigError(f"cases are mined with {FEWEST} to {MOST} checkpoints, not {len(bundles)}")
+    if len({bundle.name for bundle in bundles}) < len(bundles):
+        raise ConfigError("a checkpoint is named twice: name each once")
+    together(bundles)
+    rows, line = iter(rows), 0
+    while some := list(islice(rows, max(1, WINDOW // (SEVERAL if bundles[0].task.OUTPUTS == 1 else 1)))):
+        good, aside = _read(bundles[0], some)
+        batches = list(_batches(good, size)) or [[]]
+        for number, batch in enumerate(batches, 1):
+            at = line + (some[-1][0] - line) * number // len(batches)
+            yield Part(_table(bundles, batch), tuple(aside) if number == 1 else (), at)
+        line = some[-1][0]
+
+
+def _read(bundle: Bundle, some: Sequence[tuple[int, object]]) -> tuple[list[tuple], list[str]]:
+    """(line, example, its roles) of what can be read, and what is wrong with the others."""
+    good, aside = [], [str(one) for _, one in some if isinstance(one, DataError)]
+    some = [(line, example) for line, example in some if not isinstance(example, DataError)]
+    try:
+        roles = bundle.task.roles([example for _, example in some], bundle.tokenizer, bundle.config.limits)
+        return [(*one, of) for one, of in zip(some, roles)], aside
+    except InputError:  # one of them; now one by one
+        for line, example in some:
+            try:
+                of = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0]
+                good.append((line, example, of))
+            except InputError as error:
+                aside.append(f"line {line}: {error}")
+    return good, aside
+
+
+def _batches(good: Sequence[tuple], size: int) -> Iterator[list[tuple]]:
+    """Examples of like length together, each with all its options."""
+    batch: list[tuple] = []
+    for one in sorted(good, key=lambda one: max(len(roles.context) for roles in one[2])):
+        batch.append(one)
+        if sum(len(roles) for *_, roles in batch) >= size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _table(bundles: Sequence[Bundle], good: Sequence[tuple]) -> pd.DataFrame:
+    """A row for each (line, example, roles)."""
+    task = bundles[0].task
+    found = {
+        "row": [line for line, *_ in good],
+        "id": [str(example.id)[:80] for _, example, _ in good],
+        "label": [-1 if example.label is None else example.label for _, example, _ in good],
+        "tokens": [max(len(one.context) - sum(one.context.special) for one in roles) for *_, roles in good],
+    }
+    counts = [len(roles) for *_, roles in good]
+    first = np.cumsum([0, *counts])
+    for bundle, logits, moves in _run(bundles, [one for *_, roles in good for one in roles]):
+        said = answers.probabilities(logits, counts)
+        best = [int(np.argmax(one)) for one in said]
+        right = [e.label is not None and task.verdict(e, one)[0] for (_, e, _), one in zip(good, said)]
+        found[f"{bundle.name} answer"] = best
+        found[f"{bundle.name} confidence"] = [one[at] for one, at in zip(said, best)]
+        found[f"{bundle.name} right"] = right
+        if moves is not None:
+            # Of several options the one that is chosen, as the pages trace it; of a single one that one.
+            chosen = [moves[i + min(at, n - 1)] for i, at, n in zip(first, best, counts)]
+            found[f"{bundle.name} moved"] = [one for one, _ in chosen]
+            found[f"{bundle.name} moved at"] = [np.round(one, 4).astype(np.float32) for _, one in chosen]
+    return frame(found, [(bundle.name, bundle.config.model.mechanism) for bundle in bundles])
+
+
+def _run(bundles: Sequence[Bundle], roles: Sequence[Roles]) -> Iterator[tuple[Bundle, torch.Tensor, list | None]]:
+    """Of each bundle its outputs [rows, outputs], and for Tri what `with_moves` says of each row."""
+    if not roles:
+        return
+    with torch.inference_mode():
+        encoded = bundles[0].encoder(collate(roles, bundles[0].tokenizer).to(bundles[0].device))
+        for bundle in bundles:
+            if bundle.config.model.mechanism == "tri":
+                yield bundle, *with_moves(bundle.tan, encoded)
+            else:
+                yield bundle, bundle.tan(encoded).float().cpu(), None

@@ -1,0 +1,140 @@
+"""A paper's table with ours in it: a cell for each row and column, the best of each column, and the table as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean, stdev
+from typing import Any
+
+from triattn_core import records
+from triattn_core.analysis.significance import Sample
+from triattn_core.results.ours import Record, matching
+from triattn_core.results.published import Column, Printed, Row, Shelved, Table, plain
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The printed number and ours: `values` are those of each seed, from `record`; where there are none, `reason`.
+
+    `others`: how many records fitted besides.
+    """
+
+    column: Column
+    printed: Printed | None
+    values: tuple[float, ...] = ()
+    record: Record | None = None
+    others: int = 0
+    reason: str = ""
+
+    @property
+    def ours(self) -> float | None:
+        """The mean over seeds."""
+        return mean(self.values) if self.values else None
+
+    @property
+    def spread(self) -> float | None:
+        """The standard deviation over seeds, None of one."""
+        return stdev(self.values) if len(self.values) > 1 else None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours less the printed one."""
+        return None if self.ours is None or self.printed is None else self.ours - self.printed.value
+
+    def sample(self) -> Sample | None:
+        """Ours as a test takes it."""
+        return None if self.ours is None else Sample(self.ours, self.spread, len(self.values))
+
+    def shown(self) -> float | None:
+        """Ours in the digits in which it is written."""
+        return None if self.ours is None else round(self.ours, self.column.digits)
+
+
+def filled(table: Table, all_: Sequence[Record]) -> list[list[Cell]]:
+    """[rows][columns] of a table."""
+    return [[cell(table, row, column, all_) for column in table.columns] for row in table.rows]
+
+
+def cell(table: Table, row: Row, column: Column, all_: Sequence[Record]) -> Cell:
+    """One cell; a row that is none of ours has the printed number alone."""
+    printed = table.printed(row, column)
+    if row.ours is None or row.reason:
+        return Cell(column, printed, reason=row.reason)
+    return measured(column, column.ours | row.ours, all_, printed)
+
+
+def measured(
+    column: Column, wanted: Mapping[str, Any], all_: Sequence[Record], printed: Printed | None = None
+) -> Cell:
+    """The cell of a column for the record with these settings.
+
+    Of several that fit, those measured come first, then the shelf's, then most seeds, then the best on dev.
+    """
+    fitting = matching(all_, wanted)
+    if not fitting:
+        return Cell(column, printed, reason=f"not trained: no record of {named(wanted)}")
+    best = max(fitting, key=lambda one: _rank(one, column))
+    values = best.values(column.split, column.metric)
+    if not values:
+        there = best.values(column.split, records.metric(best.card)) or best.rows(column.split) is not None
+        lacks = f"no {column.metric} among its numbers" if there else "not measured"
+        return Cell(column, printed, (), best, 0, f"{lacks} on {column.split}: {best.card.name}")
+    return Cell(column, printed, values, best, len(fitting) - 1)
+
+
+def _rank(record: Record, column: Column) -> tuple:
+    dev = record.values("dev", records.metric(record.card))
+    seeds = len(record.values(column.split, column.metric))
+    return bool(seeds), not record.file, seeds, mean(dev) if dev else float("-inf")
+
+
+def named(wanted: Mapping[str, Any]) -> str:
+    """Settings in words: `tri, additive, lcqmc`."""
+    parts = [one if isinstance(one, list) else [one] for name, one in wanted.items() if name != "task"]
+    return ", ".join(" or ".join(map(str, some)) for some in parts)
+
+
+def best(cells: Sequence[Cell], ours: bool) -> set[int]:
+    """The places of the best cells of a column, as they are written; of ours, or of the printed ones."""
+    found = {i: one.shown() if ours else one.printed.value for i, one in enumerate(cells) if ours or one.printed}
+    found = {i: one for i, one in found.items() if one is not None}
+    if len(found) < 2:
+        return set()
+    top = (max if cells[0].column.better == "higher" else min)(found.values())
+    return {i for i, one in found.items() if one == top}
+
+
+def opening(papers: Sequence[Shelved], all_: Sequence[Record]) -> tuple[int, int]:
+    """Which paper and which of its tables have most cells with both numbers, from 0: what there is to compare."""
+    counts = {
+        (i, j): sum(one.difference is not None for row in filled(table, all_) for one in row)
+        for i, paper in enumerate(papers)
+        for j, table in enumerate(paper.tables)
+    }
+    return max(counts, key=counts.__getitem__, default=(0, 0))
+
+
+def rows(paper: str, table: Table, cells: Sequence[Sequence[Cell]]) -> list[dict[str, Any]]:
+    """The table for a file: a row a cell, exact numbers."""
+    return [
+        {
+            "paper": paper,
+            "table": table.label,
+            "row": plain(row.name),
+            "data": one.column.group,
+            "metric": one.column.name,
+            "unit": one.column.unit,
+            "published": one.printed.text if one.printed else None,
+            "ours": one.ours,
+            "ours_spread": one.spread,
+            "seeds": len(one.values),
+            "ours_less_published": one.difference,
+            "record": one.record.card.name if one.record else None,
+            "file": (one.record.file or "shelf") if one.record else None,
+            "rows_measured": one.record.rows(one.column.split) if one.record else None,
+            "reason": one.reason or None,
+        }
+        for row, line in zip(table.rows, cells)
+        for one in line
+    ]

@@ -1,0 +1,93 @@
+"""What to know before comparing ours with a paper's: from the records themselves, so that it is true of these runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from triattn_core import records
+from triattn_core.errors import DataError
+from triattn_core.results.beside import Cell
+from triattn_core.results.ours import Record
+from triattn_core.results.published import Note
+from triattn_core.text.rows import read_json
+
+
+def computed(cells: Sequence[Cell]) -> list[Note]:
+    """Encoder, training rows, seeds and empty cells of the cells of ours; empty where no row is ours."""
+    used = list({id(one.record): one.record for one in cells if one.record and one.values}.values())
+    found = [Note(head="Encoder", text=text) for text in dict.fromkeys(map(_encoder, used))]
+    found += [Note(head="Start weights", text=text) for text in dict.fromkeys(map(_seen, used)) if text]
+    found += [Note(head="Trained on", text=text) for text in dict.fromkeys(map(trained_on, used)) if text]
+    return found + _seeds(cells) + _empty(cells)
+
+
+def _encoder(record: Record) -> str:
+    name = str(record.card.config.get("encoder") or "")
+    folder = records.encoder(record.card)
+    size = _size(folder) if folder else ""
+    return f"{name or 'not recorded'}{size}; the heads are trained on its frozen features."
+
+
+def _size(folder: Path) -> str:
+    try:
+        told = read_json(folder / "config.json")
+        return f", {int(told['num_hidden_layers'])} layers of {int(told['hidden_size'])} features"
+    except (DataError, KeyError, TypeError, ValueError):
+        return ""
+
+
+def _seen(record: Record) -> str:
+    name, had = record.card.config.get("encoder", ""), records.seen(record.card)
+    if had is None:
+        return f"What those of {name} had read is not recorded."
+    if not had:
+        return f"{name} began from nothing: it had read the training texts alone."
+    of_test = [one.name for one in had if one.of_test]
+    if of_test:
+        return f"Those of {name} had read {', '.join(of_test)}, the source of the test set: ours may flatter."
+    return f"Those of {name} had read {had[0].name} and {len(had) - 1} more, none of it the source of this test set."
+
+
+def trained_on(record: Record) -> str:
+    """The training rows of a record in words; empty where its config has none."""
+    told = records.flat(record.card.config)
+    sets = told.get("data.train")
+    if not isinstance(sets, list) or not sets:
+        return ""
+    text = ", ".join(map(str, sets))
+    where = [f"{name.rpartition('.')[2]} {one}" for name, one in told.items() if name.startswith("data.where.")]
+    text += f", {' and '.join(where)} alone" if where else ""
+    every, even, epochs = told.get("data.every", 1), told.get("data.even"), told.get("training.epochs")
+    text = f"{f'One row in {every}' if every != 1 else 'All rows'} of {text}"
+    if isinstance(even, int | float):
+        text += f", labels evened to {even:g} to one among pairs of like word overlap"
+    text += f"; {epochs} epoch{'s' * (epochs != 1)}" if epochs else ""
+    cells = told.get("cells")
+    return text + (f"; read in {' / '.join(map(str, cells))} cells." if isinstance(cells, list) else ".")
+
+
+def _seeds(cells: Iterable[Cell]) -> list[Note]:
+    measured = [one for one in cells if one.values and one.record]
+    counts = Counter(len(one.values) for one in measured)
+    if not counts:
+        return []
+    told = [
+        f"{count} seed{'s' * (count > 1)} behind {n} cell{'s' * (n > 1)} of ours"
+        for count, n in sorted(counts.items(), reverse=True)
+    ]
+    text = f"{', '.join(told)}."
+    short = dict.fromkeys(one.column.name for one in measured if len(one.values) < one.record.runs)
+    text += f" {' and '.join(short)}: not recorded of every seed." if short else ""
+    sizes = {(one.record.rows(one.column.split), one.column.split) for one in measured}
+    if len(sizes) == 1 and (rows := next(iter(sizes)))[0] and 0 < (measured[0].ours or 0) < 100:
+        share = (measured[0].ours or 0) / 100
+        error = 100 * (share * (1 - share) / rows[0]) ** 0.5
+        text += f" {rows[0]:,} {rows[1]} rows: one standard error near {100 * share:.0f} % is {error:.2f}."
+    return [Note(head="Seeds", text=text)]
+
+
+def _empty(cells: Iterable[Cell]) -> list[Note]:
+    reasons = Counter(one.reason.partition(":")[0] for one in cells if one.reason)
+    return [Note(head="Empty", text=f"{n} cells of ours: {reason}.") for reason, n in reasons.items()]

@@ -1,0 +1,82 @@
+"""Does Tri > C-Bi > Bi hold?  In the paper's printed figures, and in ours: the first metric of each data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from triattn_core.analysis.significance import Order, Sample, order
+from triattn_core.axes import MECHANISM_LABELS
+from triattn_core.records import SIMILARITIES
+from triattn_core.results.beside import Cell, measured
+from triattn_core.results.ours import Record
+from triattn_core.results.published import Column, Printed, Table
+
+EXPECTED = ("tri", "cbi", "bi")
+SHORT = {"holds": "holds", "against": "no", "open": "not shown", "untested": "one seed", "missing": ""}
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The mechanisms of one similarity on one data set: a cell each, and what the tests say of the order."""
+
+    column: Column
+    similarity: str
+    cells: Mapping[str, Cell]
+    printed: Order
+    ours: Order
+
+
+def compared(tables: Sequence[Table], all_: Sequence[Record]) -> list[Compared]:
+    """A row a data set and similarity of a paper's tables; none where its systems are no mechanisms of ours."""
+    columns: dict[str, Column] = {}
+    found: dict[tuple[str, str], dict[str, tuple[Printed | None, int]]] = {}
+    for table in tables:
+        for column in table.columns:
+            first = columns.setdefault(column.group, column)
+            for row in table.rows if column.metric == first.metric else ():
+                ours = row.ours or {}
+                if ours.get("mechanism") in EXPECTED and "similarity" in ours:
+                    key = (column.group, str(ours["similarity"]))
+                    by = found.setdefault(key, {})
+                    by.setdefault(str(ours["mechanism"]), (table.printed(row, column), table.runs))
+    places = {name: i for i, name in enumerate(SIMILARITIES)}
+    keys = sorted(found, key=lambda one: (list(columns).index(one[0]), places.get(one[1], len(places))))
+    return [_row(columns[group], similarity, found[group, similarity], all_) for group, similarity in keys]
+
+
+def _row(
+    column: Column, similarity: str, told: Mapping[str, tuple[Printed | None, int]], all_: Sequence[Record]
+) -> Compared:
+    cells, printed, ours = {}, {}, {}
+    for name in EXPECTED:
+        number, runs = told.get(name, (None, 1))
+        wanted = {**column.ours, "mechanism": name, "similarity": similarity}
+        cells[name] = measured(column, wanted, all_, number)
+        label = MECHANISM_LABELS[name]
+        printed[label] = None if number is None else Sample(number.value, number.spread, runs)
+        ours[label] = cells[name].sample()
+    return Compared(column, similarity, cells, order(printed, list(printed)), order(ours, list(ours)))
+
+
+def markdown(rows: Sequence[Compared]) -> str:
+    """The rows as a table for the README: the paper's figures, ours with their seeds, and whether the order holds."""
+    names = [MECHANISM_LABELS[name] for name in reversed(EXPECTED)]
+    head = ["", *(f"paper: {name}" for name in names), *(f"ours: {name}" for name in names), "in the paper", "here"]
+    lines = [head, ["---", *["---:"] * 6, "---", "---"]]
+    for row in rows:
+        cells = [row.cells[name] for name in reversed(EXPECTED)]
+        texts = [one.printed.text if one.printed else "" for one in cells] + [written(one) for one in cells]
+        what = f"{row.column.group} {row.column.name}, {row.similarity.replace('_', ' ')}"
+        lines.append([what, *texts, SHORT[row.printed.status], SHORT[row.ours.status]])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def written(cell: Cell) -> str:
+    """Ours in the digits of its column, with spread and number of seeds; empty where nothing was measured."""
+    if cell.ours is None:
+        return ""
+    digits = cell.column.digits
+    if cell.spread is None:
+        return f"{cell.ours:.{digits}f}"
+    return f"{cell.ours:.{digits}f} ± {cell.spread:.2f} ({len(cell.values)})"

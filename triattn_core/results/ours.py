@@ -1,0 +1,172 @@
+"""What was measured here: the records of the shelf's checkpoints, and of runs that were not shipped.
+
+A run that is not shipped is a line of `checkpoints/results/<file>.jsonl`, a JSON object: `name`, `date`, `machine`,
+`command`, `config` (with the digest of its encoder), `digest` (of the config, without seeds), `set` (what a sweep
+changed), `parameters`, and `each_seed`: [{"seed", "seconds", "best_step", "dev": {"set", metrics …, "n"}, "test": …}].
+Lines of one file and digest are one record: a later one adds its seeds, or measures them anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from triattn_core import records
+from triattn_core.errors import DataError
+from triattn_core.shelf import Card, root, shelf
+from triattn_core.text.rows import each_line
+
+TRAINED = "trained"  # the file of runs by `triattn train` whose folder is not on the shelf
+# What tells no variant from another: seeds, digests, and on what it is measured at the end.
+UNSEEDED = {"digest": True, "encoder_digest": True, "data": {"test"}, "training": {"seed", "more_seeds"}}
+
+
+@dataclass(frozen=True)
+class Record:
+    """A run, or some that differ in the seed alone: its card (for an unshipped run its `path` is the file).
+
+    `file` is "" for a checkpoint of the shelf; `changed`: the settings that a sweep changed.
+    """
+
+    card: Card
+    file: str = ""
+    changed: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """Settings of the config by dotted name, by the last part of it, and `data`, the folder of its data set."""
+        flat = records.flat(self.card.config)
+        short = {name.rpartition(".")[2]: one for name, one in flat.items()}
+        return short | flat | {"data": records.data_folder(self.card)}
+
+    @property
+    def runs(self) -> int:
+        """How many seeds it has, at least one."""
+        told = (self.card.metrics.get(name) for name in ("each_seed", "seeds"))
+        return max(1, *(len(one) for one in told if isinstance(one, list)), 1)
+
+    def values(self, split: str, metric: str) -> tuple[float, ...]:
+        """The metric of each seed that was measured, in per cent; what the records lack is left out."""
+        told = self.card.metrics
+        each = told.get("each_seed")
+        found = [_number(_part(one, split), metric) for one in each] if isinstance(each, list) else []
+        if not any(one is not None for one in found) and metric == records.metric(self.card):
+            seeds = told.get("seeds")
+            found = [_number(one, split) for one in seeds] if isinstance(seeds, list) else []
+        found = [one for one in found if one is not None] or [_number(_part(told, split), metric)]
+        return tuple(one for one in found if one is not None)
+
+    def rows(self, split: str) -> int | None:
+        """How many rows of the split were measured."""
+        found = _number(_part(self.card.metrics, split), "n")
+        return None if found is None else int(found)
+
+
+def _part(told: object, name: str) -> object:
+    return told.get(name) if isinstance(told, Mapping) else None
+
+
+def _number(told: object, name: str) -> float | None:
+    found = _part(told, name)
+    return float(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+
+def folder() -> Path:
+    """Where the records of runs that are not shipped stand."""
+    return root() / "results"
+
+
+def variant(config: Any) -> str:
+    """What tells a config from others, whatever its seeds: 16 hexadecimal digits.  config: a `config.Config`."""
+    told = config.model_dump(mode="json", exclude=UNSEEDED)
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def today() -> str:
+    """The date in UTC."""
+    return datetime.now(UTC).date().isoformat()
+
+
+def append(file: Path, record: Mapping) -> None:
+    """One more line.  A line that an interrupted run left half is taken away first."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    before, _, last = (file.read_bytes() if file.is_file() else b"").rpartition(b"\n")
+    start = ""
+    if last:
+        try:
+            json.loads(last)
+            start = "\n"  # whole, but for its end: somebody has edited the file
+        except ValueError:
+            os.truncate(file, len(before) + 1 if before else 0)
+    with open(file, "a", encoding="utf-8") as out:
+        out.write(start + json.dumps(record, ensure_ascii=False) + "\n")
+
+
+def lines(file: Path) -> tuple[list[Record], list[str]]:
+    """The records of a file, and what is wrong with lines that are none, with file and line.
+
+    A last line that was never finished is left out without a word: it is measured again.
+    """
+    if not file.is_file():
+        return [], []
+    found: dict[str, dict] = {}
+    problems = []
+    with open(file, "rb") as opened:
+        for number, row in each_line(opened, str(file)):
+            each = row.get("each_seed") if isinstance(row, dict) else None
+            if not isinstance(each, list) or not isinstance(row.get("config"), dict):
+                said = row if isinstance(row, DataError) else "a record has the object config and the list each_seed"
+                problems.append(str(said) if isinstance(said, DataError) else f"{file}:{number}: {said}")
+                continue
+            one = found.setdefault(str(row.get("digest") or number), {"seeds": {}})
+            one["seeds"] |= {told.get("seed"): told for told in each if isinstance(told, dict)}
+            one["row"] = row
+    torn = problems and not file.read_bytes().endswith(b"\n") and f":{_count(file)}:" in problems[-1]
+    records_ = [_record(file, one["row"], list(one["seeds"].values())) for one in found.values()]
+    return records_, problems[:-1] if torn else problems
+
+
+def _count(file: Path) -> int:
+    return file.read_bytes().count(b"\n") + 1
+
+
+def _record(file: Path, row: dict, seeds: Sequence[Mapping]) -> Record:
+    first = seeds[0] if seeds else {}
+    metrics = {**{name: row.get(name) for name in ("date", "machine", "command", "parameters")}, **first}
+    changed = row.get("set")
+    told = {**metrics, "each_seed": seeds}
+    card = Card(str(row.get("name") or file.stem), file, row["config"], told, str(row.get("digest") or ""), 0)
+    return Record(card, file.stem, changed if isinstance(changed, dict) else {})
+
+
+def everything() -> tuple[list[Record], list[str]]:
+    """All records, the shelf's first, and one line for each file that cannot be read."""
+    found, problems = [], []
+    for card in shelf():
+        problems += [card.problem] if card.problem and not card.metrics else []
+        found += [Record(card)] if card.metrics else []
+    for file in sorted(folder().glob("*.jsonl")):
+        some, wrong = lines(file)
+        found, problems = found + some, problems + wrong
+    return found, problems
+
+
+def matching(all_: Sequence[Record], wanted: Mapping[str, Any]) -> list[Record]:
+    """The records whose settings are as `ours` of a table says; see `published`."""
+    wanted = dict(wanted)
+    file = wanted.pop("records", None)
+    files = ("", TRAINED) if file is None else (file,)
+    return [one for one in all_ if one.file in files and fits(one, wanted)]
+
+
+def fits(record: Record, wanted: Mapping[str, Any]) -> bool:
+    """Whether the record's settings are these."""
+    settings = record.settings
+    return all(settings.get(name) in (one if isinstance(one, list) else [one]) for name, one in wanted.items())

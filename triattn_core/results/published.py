@@ -1,0 +1,225 @@
+"""The figures that papers print, as text files: a folder a paper, a file a table or a figure, no code.
+
+`checkpoints/results/papers/<paper>/` holds `paper.json`, `table-*.json` and `figure-*.json`; their keys are the fields
+of Paper, Table and Figure.  A printed value is kept as it is printed: "87.49 ± 0.47", "70.6", or "-" for none.
+
+`ours` says which record of ours belongs to a column, a row or a line, by the settings of its config.json: by dotted
+name (`model.mechanism`) or by the last part of it (`mechanism`); `data` is the folder of its data set, and a list
+means any of these.  Those of column and row hold together.  `records` names a file `checkpoints/results/<name>.jsonl`;
+without it, the checkpoints of the shelf are asked first, then `trained.jsonl`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from triattn_core.errors import DataError, TriattnError
+from triattn_core.shelf import root
+from triattn_core.text.rows import read_json
+
+HERE = Path(__file__).parents[2] / "checkpoints"  # the papers' tables do not depend on whose shelf it is
+PRINTED = re.compile(r"(-?\d+(?:\.\d+)?)(?:\s*±\s*(\d+(?:\.\d+)?))?")
+Ours = dict[str, str | int | float | bool | list]
+
+
+class Strict(BaseModel):
+    """Frozen, and nothing unknown."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Note(Strict):
+    """What to know before comparing; `about`: the group of columns that it is about, all without."""
+
+    head: str
+    text: str
+    about: str = ""
+
+
+class Column(Strict):
+    """A metric; `digits` after the point for ours; not `printed`: ours alone, the paper has no such column."""
+
+    group: str = ""
+    name: str
+    metric: str
+    unit: str = "%"
+    digits: int = Field(1, ge=0, le=6)
+    better: Literal["higher", "lower"] = "higher"
+    split: Literal["test", "dev"] = "test"
+    printed: bool = True
+    ours: Ours = {}
+
+
+class Row(Strict):
+    """A system by the paper's own name (`TAN_{TAdd}`: a subscript); without `ours` it is none of ours.
+
+    `reason`: why ours is empty, where no record could ever fill it.
+    """
+
+    name: str
+    group: str = ""
+    values: tuple[str, ...] = ()
+    ours: Ours | None = None
+    reason: str = ""
+
+    @field_validator("values")
+    @classmethod
+    def _readable(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        for text in values:
+            if text != "-" and not PRINTED.fullmatch(text):
+                raise ValueError(f'{text!r} is no printed value such as "87.49 ± 0.47", "70.6" or "-"')
+        return values
+
+
+class Table(Strict):
+    """A table of a paper; `runs`: over how many its means and spreads are, where it says so."""
+
+    kind: Literal["table"]
+    number: int
+    label: str
+    short: str
+    title: str
+    runs: int = Field(1, ge=1)
+    columns: tuple[Column, ...] = Field(min_length=1)
+    rows: tuple[Row, ...] = Field(min_length=1)
+    notes: tuple[Note, ...] = ()
+
+    @model_validator(mode="after")
+    def _whole(self) -> Table:
+        wanted = sum(column.printed for column in self.columns)
+        for row in self.rows:
+            if len(row.values) != wanted:
+                raise ValueError(f"row {row.name!r} has {len(row.values)} values, the printed columns are {wanted}")
+        return self
+
+    def printed(self, row: Row, column: Column) -> Printed | None:
+        """The printed value of a cell, None where the paper has none."""
+        if not column.printed:
+            return None
+        return printed(row.values[[one for one in self.columns if one.printed].index(column)])
+
+
+class Line(Strict):
+    """A curve; `chosen`: the value of x that the paper went on with."""
+
+    name: str
+    ours: Ours = {}
+    chosen: float | None = None
+
+
+class Figure(Strict):
+    """A figure of a paper: a metric against a setting, `x`.  `command` makes the records that it is drawn from."""
+
+    kind: Literal["figure"]
+    number: int
+    label: str
+    short: str
+    title: str
+    x: str
+    x_name: str
+    metric: str
+    metric_name: str
+    split: Literal["dev", "test"] = "dev"
+    ours: Ours = {}
+    lines: tuple[Line, ...] = Field(min_length=1)
+    command: str
+    note: str = ""
+
+
+class LeftOut(Strict):
+    """What could not be reached, and why."""
+
+    what: str
+    why: str
+
+
+class Paper(Strict):
+    """`order`: its place among the papers; `setup`: what the systems of its tables are, for all tables."""
+
+    order: int
+    name: str
+    cite: str
+    setup: tuple[Note, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
+
+
+@dataclass(frozen=True)
+class Printed:
+    """A printed number, its spread over runs where one is printed, and the text as it stands in the paper."""
+
+    text: str
+    value: float
+    spread: float | None
+
+    @property
+    def number(self) -> str:
+        """The number as it stands in the paper, without its spread."""
+        return self.text.partition("±")[0].strip()
+
+    @property
+    def spread_text(self) -> str:
+        """The spread as it stands in the paper."""
+        return self.text.partition("±")[2].strip()
+
+
+@dataclass(frozen=True)
+class Shelved:
+    """A paper with its tables and figures in the order of their numbers; `problems`: files that cannot be read."""
+
+    paper: Paper
+    tables: tuple[Table, ...]
+    figures: tuple[Figure, ...]
+    problems: tuple[str, ...]
+
+
+def printed(text: str) -> Printed | None:
+    """A value as a paper prints it; None for "-"."""
+    found = PRINTED.fullmatch(text)
+    return Printed(text, float(found[1]), float(found[2]) if found[2] else None) if found else None
+
+
+def plain(name: str) -> str:
+    """A name without the marks of its subscript: `TAN_{TAdd}` → `TAN TAdd`."""
+    return re.sub(r"_\{(.*?)\}", r" \1", name).strip()
+
+
+def read(path: Path, kind: type[Strict]) -> Strict:
+    """Raises DataError in one line that names file and key."""
+    try:
+        return kind.model_validate(read_json(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(map(str, first["loc"])) or "file"
+        said = first["msg"].removeprefix("Value error, ")
+        raise DataError(f"{path}: {key}: {said}") from None
+
+
+def papers() -> tuple[Shelved, ...]:
+    """The papers of the package, and those of the shelf in use where it is another one."""
+    files = [path for top in (HERE, root()) for path in top.glob("results/papers/*/paper.json")]
+    folders = {path.parent.name: path.parent for path in files}
+    found, broken = [], []
+    for folder in folders.values():
+        problems: list[str] = []
+        tables = _all(folder, "table", Table, problems)
+        figures = _all(folder, "figure", Figure, problems)
+        try:
+            found.append(Shelved(read(folder / "paper.json", Paper), tables, figures, tuple(problems)))
+        except TriattnError as error:
+            broken.append(Shelved(Paper(order=999, name=folder.name, cite=""), (), (), (str(error), *problems)))
+    return tuple(sorted(found + broken, key=lambda one: one.paper.order))
+
+
+def _all(folder: Path, kind: str, of: type[Strict], problems: list[str]) -> tuple:
+    found = []
+    for path in sorted(folder.glob(f"{kind}-*.json")):
+        try:
+            found.append(read(path, of))
+        except TriattnError as error:
+            problems.append(str(error))
+    return tuple(sorted(found, key=lambda one: one.number))

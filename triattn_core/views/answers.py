@@ -1,0 +1,138 @@
+"""What goes in and what a model says, for tasks that choose among texts: a dialogue as a chat, a passage as text, and
+their candidates or options as a list to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import xarray as xr
+
+from triattn_core.views.canvas import Canvas, script
+from triattn_core.views.palette import theme_payload
+from triattn_core.views.tokens import named
+
+SCRIPTS = ("answers.js",)
+CHAT = {
+    "texts": "Dialogue",
+    "shares": "share of the attention, per turn",
+    "options": "Candidate responses, ranked by probability",
+    "right": "true",
+    "rest": "The response itself holds {option}",
+}
+PASSAGE = {
+    "texts": "Passage and question",
+    "shares": "shade: share of the attention, at most {most} a sentence",
+    "options": "Options",
+    "right": "right",
+    "rest": "The option itself holds {option}",
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An example whose answer is one of several texts.
+
+    texts: what is read, in its order and by the names of a trace: turns, or passage and question; the last one asks.
+    options: the candidates.  gold: index of the right one, None where nobody has said.  speakers: of the turns.
+    read: of texts that the model reads in part how many characters; 0 of those that it does not read.
+    """
+
+    texts: Mapping[str, str]
+    options: Sequence[str]
+    gold: int | None = None
+    speakers: Sequence[str] = ()
+    read: Mapping[str, int] | None = None
+
+
+def figure(
+    asked: Asked,
+    said: Mapping[str, Sequence[float]],
+    chosen: int,
+    pinned: int | None = None,
+    pins: bool = False,
+    mass: xr.DataArray | None = None,
+    mechanisms: Sequence[str] = (),
+    roles: tuple[str, str] = ("query", "key"),
+    told: str = "",
+) -> Canvas:
+    """Texts on the left, options on the right; a click on one sends `option`, on its pin `other`.
+
+    said: what each model gives each option, by the model's title; a dialogue's candidates are ranked by the last.
+    mass: [context], what part of the attention lies on each turn or sentence (`folds.shares`).
+    roles: of the text that asks and of the chosen option.  mechanisms: of the models, for their colours.
+    told: beside the head of the options, where there is one model.
+    """
+    chat = "passage" not in asked.texts
+    words, last = CHAT if chat else PASSAGE, list(said.values())[-1]
+    order = sorted(range(len(asked.options)), key=lambda i: -last[i]) if chat else range(len(asked.options))
+    rows = [
+        {
+            "at": i,
+            "mark": str(i + 1) if chat else chr(65 + i),
+            "rank": rank,
+            "text": asked.options[i],
+            "shares": [float(one[i]) for one in said.values()],
+            "right": i == asked.gold,
+        }
+        for rank, i in enumerate(order, start=1)
+    ]
+    runs, who = _runs(mass), f"{list(said)[-1]}: " if len(said) > 1 else ""
+    most = max((run["share"] for run in runs.get("passage", [])), default=0.0)
+    payload = {
+        "chat": chat,
+        "words": {**words, "shares": who + words["shares"].format(most=f"{100 * most:.2g} %") if runs else ""},
+        "rest": _rest(words["rest"], runs) if runs else "",
+        "texts": _texts(asked, runs),
+        "rows": rows,
+        "models": [{"title": title, "mechanism": kind} for title, kind in zip(said, mechanisms)],
+        "chosen": chosen,
+        "pinned": pinned,
+        "pins": pins,
+        "roles": list(roles),
+        "told": told,
+        "themes": theme_payload(),
+        "alt": _alt(rows, chosen),
+    }
+    return Canvas(payload, script(*SCRIPTS), script("answers.css"), words["texts"], payload["alt"], height=320)
+
+
+def _texts(asked: Asked, runs: Mapping[str, list[dict]]) -> list[dict]:
+    called, read = named(asked.texts), asked.read or {}
+    speakers = dict(zip(asked.texts, asked.speakers))
+    return [
+        {
+            "name": name,
+            **called[name],
+            "who": speakers.get(name, ""),
+            "text": text,
+            "read": read.get(name, len(text)),
+            "runs": runs.get(name, []),
+        }
+        for name, text in asked.texts.items()
+    ]
+
+
+def _runs(mass: xr.DataArray | None) -> dict[str, list[dict]]:
+    """The shares by text, each with its span."""
+    found: dict[str, list[dict]] = {}
+    if mass is not None:
+        columns = (mass[f"context_{name}"].values.tolist() for name in ("label", "text", "start", "end"))
+        for name, text, start, end, share in zip(*columns, mass.values.tolist()):
+            found.setdefault(text, []).append({"name": name, "start": start, "end": end, "share": share})
+    return found
+
+
+def _rest(words: str, runs: Mapping[str, list[dict]]) -> str:
+    """What is not beside a text: the share of the chosen option, and of the special tokens."""
+    option, special = (
+        sum(run["share"] for run in found)
+        for found in ([*runs.get("response", []), *runs.get("option", [])], runs.get("", []))
+    )
+    return words.format(option=f"{100 * option:.2g} %") + f", [CLS] and [SEP] {100 * special:.2g} %."
+
+
+def _alt(rows: Sequence[dict], chosen: int) -> str:
+    best = max(rows, key=lambda row: row["shares"][-1])
+    shown = next(row for row in rows if row["at"] == chosen)
+    return f"{len(rows)} options; the model gives {best['shares'][-1]:.3f} to: {best['text']}. Shown: {shown['text']}."
