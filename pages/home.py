@@ -12,6 +12,7 @@ import streamlit as st
 from pages.common import cards, models, style, worked
 from pages.common.errors import shown
 from triattn_core import records
+from triattn_core.axes import MECHANISMS
 
 style.heading(
     "triattn",
@@ -28,17 +29,18 @@ def shelf(found) -> str:
     size = sum(card.size for card in found)
     lines = []
     for (task, data, language), group in records.groups(found).items():
-        mechanisms = {records.model(card, "mechanism"): cards.label(card) for card in reversed(group)}
+        labels = {records.model(card, "mechanism"): cards.label(card) for card in group}
         squares = "".join(
-            f'<span class="t-item">{style.swatch(m)}{escape(name)}</span>' for m, name in mechanisms.items()
+            f'<span class="t-item">{style.swatch(m)}{escape(labels[m])}</span>' for m in MECHANISMS if m in labels
         )
         similarities = len({records.model(card, "similarity") for card in group})
         best = f"{cards.percent(records.score(group[0]))} {records.metric_name(group[0])}"
         cells = (escape(task), squares, str(similarities), escape(data), escape(language), escape(best))
         lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    head = "".join(f"<th>{name}</th>" for name in "task mechanisms similarities data language best_on_test".split())
+    names = ("task", "mechanisms", "similarities", "data", "language", "test, of the best on dev")
+    head = "".join(f"<th>{name}</th>" for name in names)
     aside = f"{len(found)} checkpoints, {cards.megabytes(size)}" if found else "no checkpoint yet: train one first"
-    table = f'<table class="t-table"><tr>{head.replace("_", " ")}</tr>{"".join(lines)}</table>' if found else ""
+    table = f'<table class="t-table"><tr>{head}</tr>{"".join(lines)}</table>' if found else ""
     return cards.section("The shelf", aside) + f'<div class="t-scroll">{table}</div>'
 
 

@@ -31,6 +31,12 @@ def chromium() -> str:
     return path
 
 
+@pytest.fixture(scope="session", autouse=True)
+def book_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test writes into the case book of whoever runs it."""
+    os.environ["TRIATTN_CASES"] = str(tmp_path_factory.mktemp("book") / "cases.sqlite")
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Everything under tests/browser needs the browser."""
     for item in items:

@@ -17,7 +17,6 @@ from triattn_core.tasks import pairs
 from triattn_core.views import agreement as view
 from triattn_core.views.canvas import Canvas
 
-
 PUBLISHED = "lcqmc/test.jsonl.gz"  # the rows of the paper's case study
 PARQUET = "application/vnd.apache.parquet"
 

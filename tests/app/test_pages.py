@@ -20,6 +20,8 @@ PAGES = {
     "cube": "Tri-Attention cube",
     "side_by_side": "Side by side",
     "checkpoints": "Checkpoints",
+    "cases": "Cases",
+    "case_book": "Case book",
 }
 MODEL_PAGES = ("cube", "side_by_side")
 SAYS = '<div class="t-says">'  # the line with the prediction

@@ -118,6 +118,31 @@ def test_a_copied_link_opens_the_same_view(page, pair_page):
     assert table(page) == rows
 
 
+def test_what_nobody_chose_is_the_same_in_the_figure_and_in_its_link(page, pair_page):
+    """Another setting has another cell to begin with: on screen, and for whoever opens the link."""
+    page.goto(pair_page)
+    page.wait_for_selector(CELL)
+    first = page.locator(CELL).get_attribute("data-cell")
+    different = 0
+    for similarity in ("dot", "scaled dot", "bilinear"):
+        page.get_by_role("combobox", name="Similarity").click()
+        page.get_by_role("option", name=similarity, exact=True).click()
+        page.wait_for_function("name => location.search.includes(name)", arg=similarity.replace(" ", "-"))
+        page.wait_for_selector(f".side tbody th[title$='{similarity.replace(' ', '-')}']")
+        while page.locator(CELL).count() > 1:
+            page.wait_for_timeout(100)
+        page.wait_for_timeout(500)  # the page has said where to stand
+        shown = page.locator(CELL).get_attribute("data-cell")
+        other = page.context.browser.new_page()
+        other.goto(page.url)
+        other.wait_for_selector(CELL)
+        other.wait_for_timeout(500)
+        assert other.locator(CELL).get_attribute("data-cell") == shown, similarity
+        other.close()
+        different += shown != first
+    assert different, "the same cell for all: this test shows nothing"
+
+
 def test_the_page_shows_the_computed_numbers(page, pair_page):
     from triattn_core import checkpoint, explain
     from triattn_core.tasks import pairs

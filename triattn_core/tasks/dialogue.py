@@ -160,5 +160,6 @@ def baseline(examples: Iterable[Example]) -> dict[str, float]:
 
 def row(example: Example) -> dict:
     """The example as a row of its file format."""
-    of = {"response": example.candidates[0]} if len(example.candidates) == 1 else {"candidates": list(example.candidates)}
+    found = list(example.candidates)
+    of = {"response": found[0]} if len(found) == 1 else {"candidates": found}
     return {"history": list(example.history), **of, "label": example.label}

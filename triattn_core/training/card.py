@@ -162,8 +162,9 @@ def _start(name: str, metrics: dict) -> str:
     if not path.is_file():
         return ""
     recipe = json.loads(path.read_text("utf-8"))
+    sets = ", ".join(f"`{name}`" for name in records.sets(recipe))
     return f"""
-The encoder had been trained before with labels on {", ".join(f"`{name}`" for name in records.sets(recipe))}: its own pair head reached
+The encoder had been trained before with labels on {sets}: its own pair head reached
 {encoder_dev(metrics):.2f} % on `{recipe["dev"]}`. Pairs of dev and test that stand in training as
 they are were left out of it; some stand there in other order or punctuation: `triattn evaluate … --apart` tells.
 """

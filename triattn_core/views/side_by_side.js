@@ -50,10 +50,11 @@ function mount(root, payload, host = {}) {
   const tell = () => { fillBelow(below, data, state.cell, theme); ask(); };
 
   function choose(cell, quiet = false) {
-    state.cell = kept.cell = inside(cell);
+    state.cell = inside(cell);
     tell();
     clearTimeout(timer);
-    if (quiet) return;
+    if (quiet) return; // what nobody chose is the page's to choose anew for another figure
+    kept.cell = state.cell;
     heard.textContent = words(data, state.cell).join(", ");
     if (host.send) timer = setTimeout(() => host.send("cell", state.cell), SETTLE);
   }

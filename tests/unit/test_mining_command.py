@@ -1,0 +1,145 @@
+"""`triattn cases` and `triattn book`: what they print, store and refuse, and that Ctrl-C keeps what there is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.tiny import make_checkpoint, make_encoder, make_rows
+from triattn_core.__main__ import main
+from triattn_core.analysis import agreement
+from triattn_core.analysis.mined import load
+from triattn_core.analysis.runs import Run
+from triattn_core.cases import CaseBook
+
+NAMES = ["small-bi", "small-cbi", "small-tri"]
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory) -> Path:
+    root = tmp_path_factory.mktemp("world")
+    make_encoder(root / "shelf" / "encoders" / "tiny")
+    make_rows(root / "rows.jsonl", 30, 4)
+    with open(root / "rows.jsonl", "a", encoding="utf-8") as file:
+        file.write('{"text_a": "who"}\n')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_DEVICE", "cpu")
+        for seed, mechanism in enumerate(("bi", "cbi", "tri")):
+            make_checkpoint(root, f"small-{mechanism}", mechanism, seed)
+        yield root
+
+
+def cases(world: Path, out: Path, *more: str) -> int:
+    return main(["cases", *NAMES, str(world / "rows.jsonl"), "--out", str(out), *more])
+
+
+def test_the_table_is_stored_and_told(world, tmp_path, capsys):
+    assert cases(world, tmp_path / "cases.parquet") == 0
+    found, told = load(tmp_path / "cases.parquet"), capsys.readouterr().out
+    assert len(found.table) == 30 and found.about.whole and found.about.aside == 1
+    assert found.about.command.startswith("triattn cases small-bi") and found.about.data.endswith("/rows.jsonl")
+    for name, row in agreement.eight_way(found).iterrows():
+        (line,) = [line for line in told.splitlines() if line.startswith(f"{name} ")]
+        assert line.split()[-3:] == [str(row["rows"]), str(row["label 0"]), str(row["label 1"])]
+    assert told.count("McNemar p") == 3 and "rows.jsonl:31: field 'text_b'" in told
+    for text in ("movie", "browser"):  # words of the rows
+        assert text.encode() not in (tmp_path / "cases.parquet").read_bytes()
+
+
+def test_for_machines(world, tmp_path, capsys):
+    assert cases(world, tmp_path / "cases.parquet", "--json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["rows"] == 30 and len(told["agreement"]) == 8 and len(told["differences"]) == 3
+    assert sum(one["rows"] for one in told["agreement"]) == 30 and told["checkpoints"][2]["mechanism"] == "tri"
+
+
+def test_ctrl_c_keeps_what_there_is(world, tmp_path, capsys, monkeypatch):
+    step = Run.step
+
+    def stopped(run):
+        if len(run.parts) == 2:
+            raise KeyboardInterrupt
+        return step(run)
+
+    monkeypatch.setattr(Run, "step", stopped)
+    assert cases(world, tmp_path / "cases.parquet") == 130
+    found = load(tmp_path / "cases.parquet")
+    assert 0 < len(found.table) < 30 and not found.about.whole
+    assert f"holds the {len(found.table)} rows" in capsys.readouterr().err
+
+
+def test_what_cannot_be_mined_is_one_line(world, tmp_path, capsys):
+    data, out = str(world / "rows.jsonl"), str(tmp_path / "cases.parquet")
+    (tmp_path / "empty.jsonl").write_text("")
+    (tmp_path / "other.jsonl").write_text('{"passage": "x"}\n' * 3)
+    for asked, said in (
+        ([*NAMES, data, "--out", str(tmp_path / "none" / "x.parquet")], "no such folder"),
+        ([*NAMES, str(tmp_path / "none.jsonl"), "--out", out], "no such file"),
+        ([*NAMES, data, "--out", data], "that is the data"),
+        (["small-bi", "small-bi", data, "--out", out], "named twice"),
+        (["small-bi", data, "--out", out], "2 to 4 checkpoints"),
+        ([*NAMES, str(tmp_path / "empty.jsonl"), "--out", out], "empty.jsonl: no row in it"),
+        ([*NAMES, str(tmp_path / "other.jsonl"), "--out", out], "other.jsonl:1: field 'text_a'"),
+    ):
+        assert main(["cases", *asked]) == 1, said
+        told = capsys.readouterr().err.splitlines()
+        assert said in told[-1] and told[-1].startswith("triattn: ")
+    assert not Path(out).exists() and len(Path(data).read_text("utf-8").splitlines()) == 31
+
+
+@pytest.fixture
+def book(tmp_path, monkeypatch, capsys):
+    """Runs `triattn book`: (exit code, what it printed, parsed where JSON was asked for)."""
+    monkeypatch.setenv("TRIATTN_CASES", str(tmp_path / "cases.sqlite"))
+    (tmp_path / "row.json").write_text('{"text_a": "哪些浏览器", "text_b": "什么浏览器", "label": 0}', "utf-8")
+
+    def run(*arguments: str):
+        code = main(["book", *arguments])
+        told = capsys.readouterr()
+        return code, json.loads(told.out) if "--json" in arguments and not code else told.out + told.err
+
+    return run
+
+
+def test_a_case_is_kept_found_changed_and_taken_out(book, tmp_path):
+    assert "no case in" in book("list")[1]
+    _, case = book("keep", str(tmp_path / "row.json"), "--note", "看", "--tags", "verb, zh", "--page", "cube", "--json")
+    assert (case["note"], case["tags"], case["page"], case["version"]) == ("看", ["verb", "zh"], "cube", 1)
+    assert CaseBook(tmp_path / "cases.sqlite").get(case["id"]).row["text_b"] == "什么浏览器"
+    assert case["id"] in book("list")[1] and "什么浏览器" in book("show", case["id"])[1]
+    for asked, found in ((("浏览器",), 1), (("none",), 0), (("--tag", "zh"), 1), (("--task", "reading"), 0)):
+        assert len(book("search", *asked, "--json")[1]) == found, asked
+    _, changed = book("change", case["id"], "--note", "other", "--version", "1", "--json")
+    assert (changed["note"], changed["tags"], changed["version"]) == ("other", ["verb", "zh"], 2)
+    code, told = book("change", case["id"], "--tags", "", "--version", "1")
+    assert code == 1 and "changed meanwhile" in told
+    assert book("drop", case["id"])[0] == 0 and book("drop", case["id"])[0] == 1
+
+
+def test_a_book_goes_through_a_file(book, tmp_path):
+    book("keep", str(tmp_path / "row.json"))
+    assert book("export", str(tmp_path / "book.jsonl"))[1].startswith("1 cases in")
+    assert book("import", str(tmp_path / "book.jsonl"), "--json")[1] == {"new": 0, "same": 1}
+    other = ("--book", str(tmp_path / "other.sqlite"), "--json")
+    assert book("import", str(tmp_path / "book.jsonl"), *other)[1] == {"new": 1, "same": 0}
+    (tmp_path / "bad.jsonl").write_text((tmp_path / "book.jsonl").read_text("utf-8") + "{}\n", "utf-8")
+    third = ("--book", str(tmp_path / "third.sqlite"))
+    code, told = book("import", str(tmp_path / "bad.jsonl"), *third)
+    assert code == 1 and "bad.jsonl:2: not a case" in told
+    assert book("list", *third, "--json")[1] == []
+
+
+def test_what_cannot_be_kept_is_one_line(book, tmp_path):
+    (tmp_path / "bad.json").write_text('{"text_a": " ", "text_b": "x"}')
+    for asked, said in (
+        (("keep", str(tmp_path / "bad.json")), "Sentence A is empty"),
+        (("keep", str(tmp_path / "row.json"), "--task", "pair"), "did you mean 'pairs'"),
+        (("keep", str(tmp_path / "none.json")), "none.json"),
+        (("show", "abc"), "no case 'abc'"),
+        (("export", str(tmp_path / "none" / "x.jsonl")), "cannot be written"),
+    ):
+        code, told = book(*asked)
+        assert code == 1 and said in told and told.count("\n") == 1
