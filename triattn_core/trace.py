@@ -204,7 +204,7 @@ def _group_coords(array: xr.DataArray, axis: str, names: Sequence[str], index: n
                 "end": max(some["end"]) if whole else 0,
                 "special": min(some["special"]),
                 "segment": some["segment"][0] if len(set(some.get("segment", ()))) == 1 else "",
-                "tokens": cells,
+                "tokens": sum(some.get("tokens", [cells])),
                 "cells": cells,
             }
         )

@@ -99,12 +99,12 @@ def _table(bundles: Sequence[Bundle], good: Sequence[tuple]) -> pd.DataFrame:
         best = [int(np.argmax(one)) for one in said]
         right = [e.label is not None and task.verdict(e, one)[0] for (_, e, _), one in zip(good, said)]
         found[f"{bundle.name} answer"] = best
-        found[f"{bundle.name} confidence"] = [one[at] for one, at in zip(said, best)]
+        found[f"{bundle.name} confidence"] = [min(round(one[at], 4), 0.9999) for one, at in zip(said, best)]
         found[f"{bundle.name} right"] = right
         if moves is not None:
             # Of several options the one that is chosen, as the pages trace it; of a single one that one.
             chosen = [moves[i + min(at, n - 1)] for i, at, n in zip(first, best, counts)]
-            found[f"{bundle.name} moved"] = [one for one, _ in chosen]
+            found[f"{bundle.name} moved"] = [round(one, 5) for one, _ in chosen]
             found[f"{bundle.name} moved at"] = [np.round(one, 4).astype(np.float32) for _, one in chosen]
     return frame(found, [(bundle.name, bundle.config.model.mechanism) for bundle in bundles])
 

@@ -73,7 +73,7 @@ def figure(
             "rank": rank,
             "text": asked.options[i],
             "shares": [float(one[i]) for one in said.values()],
-            "right": i == asked.gold,
+            "right": rank == 1,
         }
         for rank, i in enumerate(order, start=1)
     ]
