@@ -65,7 +65,7 @@ class Mined:
 
     row: its line in the file, from 1.  id: what the file calls it.  label: the index of the right answer, -1 where
     nobody has said.  tokens: of all its texts that a model reads, special ones aside; with the longest of its options.
-    For each checkpoint NAME: `NAME answer`, the index of its answer; `NAME confidence`, the probability of that, to four
+    For each checkpoint NAME: `NAME answer`, the index of its answer; `NAME confidence`, the probability of it, to four
     decimals and below 1; `NAME right`, False too where there is no label.  For Tri also `NAME moved`, how much context
     moved its attention, in bits, and `NAME moved at`, the same for each token of the query: see `analysis.moved`.
     """

@@ -73,7 +73,7 @@ def figure(
             "rank": rank,
             "text": asked.options[i],
             "shares": [float(one[i]) for one in said.values()],
-            "right": rank == 1,
+            "right": i == asked.gold,
         }
         for rank, i in enumerate(order, start=1)
     ]
