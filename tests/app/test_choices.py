@@ -166,6 +166,7 @@ def test_odd_input_gives_a_result(query: dict, said: str | None) -> None:
     assert figure(app, "cube") and "<script>" not in texts(app)
     assert said is None or said in told(app)
     assert all(row["text"].strip() for row in block(app)["rows"])
+    assert not any(row["right"] for row in block(app)["rows"])  # nobody has said
 
 
 @pytest.mark.parametrize(

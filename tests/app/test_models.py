@@ -32,6 +32,14 @@ def test_one_that_is_too_large_is_kept_alone() -> None:
     assert list(kept.items) == [("b",)]
 
 
+def test_what_stands_under_two_keys_counts_once() -> None:
+    kept, one = Kept(limit=100), item(60)
+    kept.put(("chosen",), one)
+    kept.put(("asked for",), one)
+    kept.put(("b",), item(40))
+    assert list(kept.items) == [("chosen",), ("asked for",), ("b",)]
+
+
 def test_no_probability_is_written_as_certain_that_is_not() -> None:
     shown = [number(p) for p in (0.0, 0.0001, 0.0005, 0.5, 0.8734, 0.9994, 0.99999, 1.0)]
     assert shown == ["0.000", "< 0.001", "0.001", "0.500", "0.873", "0.999", "> 0.999", "1.000"]

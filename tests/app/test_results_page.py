@@ -70,7 +70,12 @@ def test_every_printed_number_stands_on_the_page(table) -> None:
 
 def test_the_best_of_each_is_marked_and_a_number_of_ours_opens_its_checkpoint() -> None:
     app = opened(table="Table VI")
-    assert bold(html(app))[:2] == ["88.06", "87.49"]  # in the order of the rows: ERNIE's F1, then TAdd's accuracy
+    table = next(one for one in PAPER.tables if one.label == "Table VI")
+    ours_ = list(zip(*beside.filled(table, ours.everything()[0])))
+    tops = [max(f"{one.ours:.2f}" for one in column if one.values) for column in ours_]
+    found = bold(html(app))
+    assert found[:2] == ["88.06", "87.49"]  # in the order of the rows: ERNIE's F1, then TAdd's accuracy
+    assert set(found[2:]) == set(tops)
     links = set(re.findall(r'href="checkpoints\?checkpoint=([\w-]+)"', html(app)))
     there = {card.name for card in shelf()}
     assert links and links <= there and all(name.startswith("lcqmc-tri-") for name in links)
