@@ -17,7 +17,8 @@ SHOWN = 600  # characters of a row that no task of ours can read
 def shown(book: CaseBook, case: Case) -> None:
     """The case and what can be done with it.  An edit begins with the case as this session first saw it."""
     label = tasks.TASKS[case.task].label if case.task in tasks.TASKS else case.task
-    st.html(cards.section(label, f"kept {case.created[:10]}, changed {case.version - 1} times"))
+    changed = f", changed {case.changed[:10]}" if case.version > 1 else ""
+    st.html(cards.section(label, f"kept {case.created[:10]}{changed}"))
     _row(case)
     if _base(case).version != case.version:
         _conflict(case)

@@ -7,17 +7,20 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.common import book_file, state, tasks
+from pages.common import book_file, case_list, state, tasks
 from triattn_core.cases import Case, CaseBook, texts
+from triattn_core.errors import TriattnError
+from triattn_core.tasks import TASKS
 
 ANY = "any"
 NONE = "No case has been kept yet: the pages Cases, Tri-Attention cube and Side by side have a button for it."
 ROW, MOST = 30, 20  # pixels of a row, rows without scrolling
 COLUMNS = {
-    "changed": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=126),
-    "task": st.column_config.Column(width=78),
-    "tags": st.column_config.ListColumn(width=150),
-    "note": st.column_config.Column(width="medium"),
+    "text": st.column_config.Column(width=210),
+    "note": st.column_config.Column(width=210),
+    "tags": st.column_config.ListColumn(width=110),
+    "task": st.column_config.Column(width=70),
+    "changed": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm", width=118),
 }
 
 
@@ -66,11 +69,19 @@ def shown(cases: Sequence[Case]) -> Case | None:
 
 
 def _row(case: Case) -> dict:
-    first = next(iter(texts(case.row)), "")
     return {
-        "text": first[:200],
+        "text": _text(case)[:200],
         "note": " ".join(case.note.split())[:200],
         "tags": list(case.tags),
         "task": case.task,
         "changed": pd.Timestamp(case.changed),
     }
+
+
+def _text(case: Case) -> str:
+    """What a case is known by: its first sentence, last turn or question; of a row of no task of ours any text."""
+    try:
+        example = TASKS[case.task].Example.from_row(case.row)
+        return next(iter(case_list.TEXTS[case.task].values()))(example)
+    except (TriattnError, KeyError, IndexError):
+        return next(iter(texts(case.row)), "")

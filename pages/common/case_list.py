@@ -15,7 +15,7 @@ from triattn_core.cases import texts
 from triattn_core.tasks import TASKS, pairs
 
 ANY, NOBODY = "any", "not judged"
-ROW, MOST, TEXT = 30, 16, 168  # pixels of a row, rows without scrolling, pixels of a text
+ROW, MOST, TEXT = 30, 16, 158  # pixels of a row, rows without scrolling, pixels of a text
 SURE = {"0.9 and more": (0.9, 1.01), "0.7 to 0.9": (0.7, 0.9), "below 0.7": (0, 0.7)}
 MOVES = {"the most moved tenth": (0.9, 1.0), "upper half": (0.5, 1.0), "lower half": (0.0, 0.5)}
 UNITS = {"pairs": "pairs", "dialogue": "dialogues", "reading": "questions"}

@@ -46,7 +46,7 @@ def figure(mined: Mined) -> Canvas:
     about, titles = mined.about, agreement.titles(mined)
     tests = [view.Test(one.a, one.b, one.only_a, one.only_b, one.adjusted) for one in agreement.differences(mined)]
     additive = {one.similarity for one in about.checkpoints} == {"additive"}
-    paper = agreement.PAPER if additive and about.data == PUBLISHED else {}
+    paper = agreement.PAPER if additive and about.whole and about.data == PUBLISHED else {}
     return view.figure(
         agreement.eight_way(mined),
         dict(zip(titles, (one.mechanism for one in about.checkpoints))),

@@ -67,7 +67,8 @@ def _go_on(run: Run, key: tuple) -> None:
     slot = st.empty()
     with slot.container(horizontal=True, vertical_alignment="center", key="under-way"):
         bar = st.progress(0.0, _told(run))
-        st.button("Stop", key="stop", width=72, on_click=_stop, args=(key,), help="What was mined by then is shown.")
+        said = "What was mined by then is shown."
+        st.button("Stop mining", key="stop", width=112, on_click=_stop, args=(key,), help=said)
     device = run.bundles[0].device
     more = True
     while more:

@@ -118,7 +118,7 @@ def test_a_file_of_rows_is_mined_and_what_cannot_be_read_is_told() -> None:
     app = sound(handed("mine.jsonl.gz", gzip.compress(b"{\n" + ROWS + b'{"text_a": 1}\n')))
     assert len(listed(app)) == 20 and "20 pairs of mine.jsonl.gz" in texts(app)
     assert [one.label for one in app.expander] == ["2 rows could not be read and were set aside"]
-    assert "mine.jsonl.gz:1: not JSON" in app.code[0].value and "mine.jsonl.gz:22: field 'text_a'" in app.code[0].value
+    assert "mine.jsonl.gz:1: not JSON" in app.code[0].value and "mine.jsonl.gz:23: field 'text_a'" in app.code[0].value
     assert app.get("page_link") and sound(app.selectbox(key="gold").set_value("paraphrase").run())
 
 
