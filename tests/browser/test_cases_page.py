@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -69,24 +68,6 @@ def test_our_own_examples_are_there_a_click_filters_and_a_case_opens(page, here,
     assert asked is None or all(one.startswith(DATA[language]) for one in asked)
     said = page.locator(".side tbody th").evaluate_all("(all) => all.map((one) => one.title)")
     assert said == [f"{DATA[language]}-{kind}-additive" for kind in ("bi", "cbi", "tri")]
-
-
-def test_mining_stops_and_goes_on(page, here, tmp_path):
-    rows = [json.dumps(pairs.row(one)) for one in pairs.examples("en") for _ in range(14)]
-    (tmp_path / "many.jsonl").write_text("\n".join(rows), "utf-8")
-    page.goto(f"{here}/cases?language=English&rows=a+file+of+yours")
-    page.wait_for_selector("[data-testid=stFileUploader]", timeout=120_000)
-    page.locator("input[type=file]").set_input_files(tmp_path / "many.jsonl")
-    begun = "/line [1-9]/.test(document.querySelector('[data-testid=stProgress]')?.innerText ?? '')"
-    page.wait_for_function(begun, timeout=240_000)
-    page.get_by_role("button", name="Stop mining").click()
-    page.get_by_text("Stopped at line").wait_for(timeout=240_000)
-    total = sum(counts(page).values())
-    assert 0 < total < len(rows)
-    page.get_by_role("button", name="Go on").click()
-    page.wait_for_selector(LIST, timeout=280_000)
-    page.wait_for_function(f"document.querySelector('.t-note b')?.innerText === '{len(rows)}'")
-    assert sum(counts(page).values()) == len(rows)
 
 
 def test_a_case_is_kept_and_opened_from_the_book(page, here, place):
