@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from triattn_core.analysis.runs import Run
 
 UNDER_WAY = 3  # runs that a session may leave half done
+AT_ONCE = 1.0  # seconds of batches before other sessions have their turn, and the reader is heard
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
@@ -69,11 +70,12 @@ def _go_on(run: Run, key: tuple) -> None:
         bar = st.progress(0.0, _told(run))
         said = "What was mined by then is shown."
         st.button("Stop mining", key="stop", width=112, on_click=_stop, args=(key,), help=said)
-    device = run.bundles[0].device
     more = True
     while more:
-        with models.lock(device), memory_guard("these rows"):
-            more = run.step()
+        with models.lock(run.bundles[0].device), memory_guard("these rows"):
+            until = run.seconds + AT_ONCE
+            while more and run.seconds < until:
+                more = run.step()
         bar.progress(min(1.0, run.line / max(1, run.lines)), _told(run))
     slot.empty()
 

@@ -20,7 +20,7 @@ from tests.tiny import HEADS, HIDDEN, WORDS, make_encoder, mark
 from triattn_core.errors import ConfigError
 from triattn_core.models.encoders import load_encoder
 from triattn_core.text.tokenizer import Tokenizer
-from triattn_core.training import encoder, encoder_rows, loop
+from triattn_core.training import encoder, encoder_rows, encoder_schedule, loop
 
 MASK, RATE = 0.2, 1e-2
 
@@ -157,7 +157,8 @@ def read(world: Path, name: str, tokenizer: Tokenizer) -> list[encoder_rows.Pair
 def mined(world: Path, tokenizer: Tokenizer, seed: int = 1) -> list[encoder_rows.Pair]:
     """What the first stage mines."""
     bert = BertForPreTraining.from_pretrained(world / "start").bert
-    return encoder.mined(read(world, "positives", tokenizer), read(world, "train", tokenizer), bert, tokenizer, seed)
+    rows, known = (read(world, name, tokenizer) for name in ("positives", "train"))
+    return encoder_schedule.mined(rows, known, bert, tokenizer, seed)
 
 
 def test_mined_pairs_are_negatives_that_no_chain_of_positives_joins(world, tokenizer):
@@ -188,8 +189,8 @@ def test_marked_rows_are_not_trained_on_and_dev_is_whole(world, tokenizer, tmp_p
         mark(tmp_path / "data" / "small" / f"{name}.jsonl", in_eval=(2, 3), dup=(9,))
     measured, accuracy = [], encoder.accuracy
     monkeypatch.setattr(encoder, "accuracy", lambda *given: measured.append(len(given[1])) or accuracy(*given))
-    asked, mined = [], encoder.mined
-    monkeypatch.setattr(encoder, "mined", lambda *given: asked.append(given[0]) or mined(*given))
+    asked, mined = [], encoder_schedule.mined
+    monkeypatch.setattr(encoder_schedule, "mined", lambda *given: asked.append(given[0]) or mined(*given))
     events = train(recipe(world), tmp_path, tmp_path / "run", until=19)
     said = next(event.values["stages"] for event in events if event.kind == "metric")
     whole = read(world, "positives", tokenizer)
@@ -216,7 +217,9 @@ def test_a_run_has_its_stages_and_says_so(world, whole, tokenizer):
 def test_both_objectives_are_learned_and_every_tensor_moves(world, whole, tokenizer):
     module = encoder.PostTraining(BertForPreTraining.from_pretrained(world / "start")).eval()
     before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
-    ids, types, keep, labels = encoder_rows.collate(read(world, "train", tokenizer), tokenizer)
+    rows = read(world, "train", tokenizer)
+    labels = torch.tensor([row.label for row in rows])
+    ids, types, keep = encoder_rows.collate(rows, tokenizer)
     torch.manual_seed(3)
     shown, hidden = encoder_rows.mask(ids, tokenizer, MASK)
     losses = []

@@ -10,24 +10,23 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
 import torch
 from accelerate import Accelerator
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy, normalize
+from torch.nn.functional import cross_entropy
 from transformers import BertForPreTraining
 
+from triattn_core.models import answers
 from triattn_core.models.encoders import BASE, encoder_tensors
 from triattn_core.models.tensors import digest, read_tensors, write_tensors
 from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer
-from triattn_core.training import mining, plan
-from triattn_core.training.encoder_rows import Ids, Pair, collate, mask, read_options, read_pairs, swapped
-from triattn_core.training.even import even, overlap
+from triattn_core.training import plan
+from triattn_core.training.encoder_rows import Group, collate, mask, read_options, read_pairs, swapped
+from triattn_core.training.encoder_schedule import schedule
 from triattn_core.training.loop import Event, Job, events, fit, last_state, seconds
 from triattn_core.training.start import start_folder, start_model, told
 
@@ -47,114 +46,30 @@ class PostTraining(nn.Module):
 
 
 @torch.inference_mode()
-def sentence_vectors(bert: nn.Module, sentences: Sequence[Ids], tokenizer: Tokenizer) -> np.ndarray:
-    """Mean-pooled unit vectors [sentences, features] of the start encoder, as all-MiniLM-L6-v2 was trained to give."""
-    order = np.argsort([len(one) for one in sentences])
-    found = np.zeros((len(sentences), bert.config.hidden_size), np.float32)
-    for start in range(0, len(order), 256):
-        rows = order[start : start + 256]
-        width = len(sentences[rows[-1]]) + 2
-        ids = torch.full((len(rows), width), tokenizer.special["pad"])
-        for i, row in enumerate(rows):
-            ids[i, : len(sentences[row]) + 2] = torch.tensor(
-                [tokenizer.special["cls"], *sentences[row], tokenizer.special["sep"]]
-            )
-        keep = (ids != tokenizer.special["pad"]).to(bert.device)
-        with torch.autocast(bert.device.type, torch.bfloat16):
-            states = bert(input_ids=ids.to(bert.device), attention_mask=keep.long()).last_hidden_state.float()
-        mean = (states * keep[..., None]).sum(1) / keep.sum(1, keepdim=True)
-        found[rows] = normalize(mean, dim=-1).cpu().numpy()
-    return found
-
-
-def mined(
-    rows: Sequence[Pair], known: Sequence[Pair], bert: nn.Module, tokenizer: Tokenizer, seed: int
-) -> list[Pair]:
-    """Negatives for the positives in `rows`, never joined to them by positives there or in `known`."""
-    number: dict[Ids, int] = {}
-    for row in (*rows, *known):
-        for ids in (row.a, row.b):
-            number.setdefault(ids, len(number))
-    sentences = list(number)
-    asked, links = (
-        [(number[row.a], number[row.b]) for row in some if row.label == 1] for some in (rows, (*rows, *known))
-    )
-    vectors = sentence_vectors(bert.eval(), sentences, tokenizer)
-    return [Pair(sentences[i], sentences[j], 0) for i, j in mining.negatives(vectors, asked, links, seed)]
-
-
-@torch.inference_mode()
-def accuracy(module: PostTraining, groups: Sequence[Sequence[Pair]], tokenizer: Tokenizer) -> float:
+def accuracy(module: PostTraining, groups: Sequence[Group], tokenizer: Tokenizer) -> float:
     """Share of examples that the pair objective finds: the label of a single row, the right one of several."""
     rows = [row for group in groups for row in group]
     order = np.argsort([len(row) for row in rows])
-    device, fits = module.bert.device, np.zeros(len(rows))
+    device, found = module.bert.device, torch.zeros(len(rows), 1)
     for start in range(0, len(order), 128):
         chosen = order[start : start + 128]
-        ids, types, keep, _ = collate([rows[i] for i in chosen], tokenizer)
+        ids, types, keep = collate([rows[i] for i in chosen], tokenizer)
         nothing = torch.zeros_like(keep)
         _, logits = module(ids.to(device), types.to(device), keep.to(device), nothing.to(device))
-        fits[chosen] = (logits[:, 1] - logits[:, 0]).float().cpu().numpy()
-    ends = np.cumsum([len(group) for group in groups])[:-1]
-    found = [_found(one, [row.label for row in group]) for one, group in zip(np.split(fits, ends), groups)]
-    return sum(found) / len(found)
+        found[chosen] = fits(logits).cpu()
+    counts, labels = _answers(groups)
+    return (answers.scores(found, counts).argmax(-1) == labels).double().mean().item()
 
 
-def _found(fits: np.ndarray, labels: list[int]) -> bool:
-    return bool(fits[0] > 0) == labels[0] if len(labels) == 1 else labels[int(fits.argmax())] == 1
+def fits(relation: Tensor) -> Tensor:
+    """How much the second text belongs to the first, [rows, 1], from the pair's logits [rows, 2]."""
+    return (relation[:, 1:] - relation[:, :1]).float()
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """What a run does: the rows of each stage, and for each step its stage, its rows and its learning rate.
-
-    `ends`: the steps after which an epoch, or a stage, is over.  `said`: a line a stage for metrics.json.
-    """
-
-    stages: list[list[Pair]]
-    steps: list[tuple[int, np.ndarray, float]]
-    ends: frozenset[int]
-    said: list[dict]
-
-
-def schedule(recipe: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer) -> Schedule:
-    """The rows and steps of a recipe; `stop_after` ends a stage early, its learning rate as planned for the whole."""
-    limit, seed = recipe["max_tokens"], recipe["seed"]
-    stages, steps, ends, said = [], [], set(), []
-    for number, stage in enumerate(recipe["stages"]):
-        files, task = [rows_file(data, name) for name in stage["data"]], recipe.get("task", "pairs")
-        if task == "pairs":
-            rows = read_pairs(files, tokenizer, limit)
-        else:
-            options = read_options(files, task, tokenizer, limit, stage.get("where", {}))
-            rows = [row for example in islice(options, None, None, stage.get("every", 1)) for row in example]
-        counts = {"labelled": len(rows)}
-        draws = [np.arange(len(rows))] * stage["epochs"]
-        if stage.get("even"):
-            overlaps, labels = [overlap(row.a, row.b) for row in rows], [row.label for row in rows]
-            draws = [even(overlaps, labels, stage["even"], seed + epoch) for epoch in range(stage["epochs"])]
-            counts["kept"] = len(draws[0])
-        if stage.get("mine"):
-            extra = read_pairs([rows_file(data, stage["mine"])], tokenizer, limit)
-            negatives = mined(extra, rows, bert, tokenizer, seed)
-            counts |= {"positives": len(extra), "mined negatives": len(negatives)}
-            added = np.arange(len(rows), len(rows) + len(extra) + len(negatives))
-            draws = [np.concatenate([draw, added]) for draw in draws]
-            rows += extra + negatives
-        lengths = np.array([len(row) for row in rows])
-        epochs = [
-            [draw[batch] for batch in plan.batches(lengths[draw], recipe["batch"], seed + number, epoch)]
-            for epoch, draw in enumerate(draws)
-        ]
-        chosen = [batch for epoch in epochs for batch in epoch]
-        last = min(stage.get("stop_after", len(chosen)), len(chosen))
-        over = np.cumsum([len(epoch) for epoch in epochs])
-        ends |= {len(steps) + int(min(end, last)) for end in over}
-        rates = [plan.learning_rate(i, len(chosen), stage["rate"]) for i in range(last)]
-        steps += [(number, batch, rate) for batch, rate in zip(chosen, rates)]
-        said.append({**counts, "steps": last, "steps planned": len(chosen)})
-        stages.append(rows)
-    return Schedule(stages, steps, frozenset(ends), said)
+def _answers(groups: Sequence[Group]) -> tuple[list[int], Tensor]:
+    """How many rows each example has, and which is right; of a single row whether it is: [examples]."""
+    labels = [group[0].label if len(group) == 1 else [row.label for row in group].index(1) for group in groups]
+    return [len(group) for group in groups], torch.tensor(labels)
 
 
 def post_train(
@@ -174,11 +89,13 @@ def post_train(
         number, chosen, _ = todo.steps[step]
         mine = plan.share(chosen, accelerator.process_index, accelerator.num_processes)
         stage = recipe["stages"][number]
-        rows = swapped([todo.stages[number][i] for i in mine], recipe.get("swap", 0.0))
-        ids, types, keep, labels = collate(rows, tokenizer, stage.get("match"))
+        groups = [todo.stages[number][i] for i in mine]
+        rows = swapped([row for group in groups for row in group], recipe.get("swap", 0.0))
+        ids, types, keep = collate(rows, tokenizer, stage.get("match"))
         shown, hidden = mask(ids, tokenizer, stage["mask"])
         words, relation = module(*(one.to(accelerator.device) for one in (shown, types, keep, hidden)))
-        pair = cross_entropy(relation.float(), labels.to(accelerator.device))
+        counts, labels = _answers(groups)
+        pair = answers.loss(fits(relation), counts, labels.to(accelerator.device))
         if not hidden.any():
             return pair, {"pair": round(pair.item(), 4)}
         word = cross_entropy(words.float(), ids[hidden].to(accelerator.device))
@@ -203,7 +120,7 @@ def beginning(run: Path) -> Path:
     return run.with_name(run.name + ".start")
 
 
-def _dev(recipe: dict, file: Path, tokenizer: Tokenizer) -> list[list[Pair]]:
+def _dev(recipe: dict, file: Path, tokenizer: Tokenizer) -> list[Group]:
     if recipe.get("task", "pairs") == "pairs":
         return [[row] for row in read_pairs([file], tokenizer, recipe["max_tokens"], training=False)]
     where = recipe["stages"][-1].get("where", {})

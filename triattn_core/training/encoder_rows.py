@@ -30,6 +30,9 @@ class Pair:
         return len(self.a) + len(self.b) + 3
 
 
+Group = list[Pair]  # the options of an example; a single pair is one of its own
+
+
 def read_pairs(files: Sequence[Path], tokenizer: Tokenizer, limit: int, training: bool = True) -> list[Pair]:
     """All labelled pairs of the files, tokenized; of training files, those that may be trained on."""
     found = []
@@ -44,8 +47,8 @@ def read_pairs(files: Sequence[Path], tokenizer: Tokenizer, limit: int, training
 
 def collate(
     rows: Sequence[Pair], tokenizer: Tokenizer, match: bool | None = None
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """ids, types, keep, each [B, J], and labels [B], of `[CLS] A [SEP] B [SEP]`."""
+) -> tuple[Tensor, Tensor, Tensor]:
+    """ids, types, keep, each [B, J], of `[CLS] A [SEP] B [SEP]`."""
     width = max(map(len, rows))
     ids = torch.full((len(rows), width), tokenizer.special["pad"])
     types = torch.zeros_like(ids)
@@ -56,7 +59,7 @@ def collate(
         if tokenizer.match if match is None else match:
             a, b = segment_ids(row.a, row.b, tokenizer)
             types[i, 1 : len(a) + 1], types[i, len(a) + 2 : len(row) - 1] = torch.tensor(a), torch.tensor(b)
-    return ids, types, ids != tokenizer.special["pad"], torch.tensor([row.label for row in rows])
+    return ids, types, ids != tokenizer.special["pad"]
 
 
 def mask(ids: Tensor, tokenizer: Tokenizer, share: float) -> tuple[Tensor, Tensor]:
@@ -71,7 +74,7 @@ def mask(ids: Tensor, tokenizer: Tokenizer, share: float) -> tuple[Tensor, Tenso
 
 def read_options(
     files: Sequence[Path], task: str, tokenizer: Tokenizer, limit: int, where: dict[str, str], training: bool = True
-) -> Iterator[list[Pair]]:
+) -> Iterator[Group]:
     """Of each example of a task that chooses among texts its options: what is asked, the option, whether it is right.
 
     The first sequence is what BERT's first segment holds: the dialogue, or the passage.

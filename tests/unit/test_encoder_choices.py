@@ -1,0 +1,92 @@
+"""An encoder that is post-trained on choices: the options of an example stand against each other, a single one alone."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+import torch
+from accelerate import Accelerator
+from torch.nn.functional import cross_entropy
+
+from tests.tiny import make_encoder
+from tests.unit.test_choice_training import dialogue_row, reading_row
+from triattn_core.models.encoders import encoder_tensors
+from triattn_core.models.tensors import digest
+from triattn_core.training import encoder, encoder_rows
+
+ROWS = {
+    "reading": [reading_row(random.Random(seed)) for seed in range(12)],
+    "dialogue": [dialogue_row(random.Random(seed), single=True) for seed in range(12)],
+}
+
+
+def job(tmp_path, monkeypatch, task: str):
+    """The job of one epoch over ROWS, in batches of six examples, as post-training hands it to the loop."""
+    folder = tmp_path / "tiny"
+    make_encoder(folder)
+    (folder / "metrics.json").write_text('{"start": "nothing", "start_had_seen": []}')
+    (tmp_path / "set").mkdir()
+    for split in ("train", "dev"):
+        (tmp_path / "set" / f"{split}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS[task]))
+    recipe = {
+        "kind": "encoder", "task": task, "start": {"encoder": str(folder), "digest": digest(encoder_tensors(folder))},
+        "stages": [{"data": ["set/train"], "epochs": 1, "mask": 0.0, "rate": 1e-3}], "dev": "set/dev",
+        "word_weight": 0.2, "batch": 6, "max_tokens": 48, "seed": 1,
+    }  # fmt: skip
+    found = []
+    monkeypatch.setattr(encoder, "fit", lambda one, *_: found.append(one) or iter(()))
+    list(encoder.post_train(recipe, tmp_path, tmp_path / "run", False, Accelerator(cpu=True)))
+    return found[0]
+
+
+@pytest.mark.parametrize("task", ROWS)
+def test_the_loss_is_that_of_the_right_option_among_its_own(tmp_path, monkeypatch, task):
+    """Over an epoch: every example counts once, whatever the number of its options; a single one has two labels."""
+    asked = encoder_rows.collate
+    seen: list[list[encoder_rows.Pair]] = []
+    monkeypatch.setattr(encoder, "collate", lambda rows, *more: seen.append(rows) or asked(rows, *more))
+    one = job(tmp_path, monkeypatch, task)
+    module = one.module.eval()
+    assert one.steps == 2
+    for step in range(one.steps):
+        outputs = []
+        hook = module.register_forward_hook(lambda *given: outputs.append(given[-1][1]))
+        with torch.no_grad():
+            loss, said = one.loss(module, step)
+        hook.remove()
+        rows, relation = seen[-1], outputs[0].float()
+        if task == "dialogue":
+            expected = cross_entropy(relation, torch.tensor([row.label for row in rows]))
+        else:
+            sizes = _sizes(rows)
+            each = [part.log_softmax(0) for part in (relation[:, 1] - relation[:, 0]).split(sizes)]
+            right = [[row.label for row in part].index(1) for part in _split(rows, sizes)]
+            expected = -sum(part[i] for part, i in zip(each, right)) / len(right)
+            assert len(sizes) == 6
+        assert loss.item() == pytest.approx(expected.item(), abs=1e-6)
+        assert said == {"pair": round(loss.item(), 4)}
+
+
+def _sizes(rows) -> list[int]:
+    """Rows of one example have one passage and one question, and stand together."""
+    starts = [i for i in range(len(rows)) if i == 0 or rows[i].a != rows[i - 1].a]
+    return [end - start for start, end in zip(starts, [*starts[1:], len(rows)])]
+
+
+def _split(rows, sizes):
+    rest = iter(rows)
+    return [[next(rest) for _ in range(size)] for size in sizes]
+
+
+def test_no_example_is_cut_in_two(tmp_path, monkeypatch):
+    """A batch holds whole examples: each has one right option."""
+    asked, seen = encoder_rows.collate, []
+    monkeypatch.setattr(encoder, "collate", lambda rows, *more: seen.append(rows) or asked(rows, *more))
+    one = job(tmp_path, monkeypatch, "reading")
+    with torch.no_grad():
+        for step in range(one.steps):
+            one.loss(one.module.eval(), step)
+    assert [sum(row.label for row in rows) for rows in seen[-2:]] == [6, 6]
+    assert sum(map(len, seen[-2:])) == sum(len(row["options"]) for row in ROWS["reading"])
