@@ -1,0 +1,66 @@
+"""`triattn train` and `triattn sweep`: events as they come."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triattn_core.training.loop import Event
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What both commands take."""
+    parser.add_argument("config", type=Path, nargs="+", help="several share the encoding of their data")
+    parser.add_argument("--data", type=Path, default=Path("data"), help="the folder of data sets (default: data)")
+    parser.add_argument("--runs", type=Path, default=Path("runs"), help="where states and logs go (default: runs)")
+    parser.add_argument("--resume", action="store_true", help="go on from the last complete state")
+
+
+def sweep_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `triattn sweep` takes beside them."""
+    arguments(parser)
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,…", help="such as model.layers=1,2,3")
+    parser.add_argument("--seeds", type=_seeds, default=(), metavar="1,2,3", help="by default the config's own")
+    parser.add_argument(
+        "--name", help="of the records, checkpoints/results/NAME.jsonl; by default of config and settings"
+    )
+    parser.add_argument("--test", action="store_true", help="measure test too, once nothing is to be chosen any more")
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    found = tuple(dict.fromkeys(int(one) for one in text.split(",")))
+    if min(found) < 0:
+        raise ValueError(text)  # argparse says which option it is of
+    return found
+
+
+def train(options: argparse.Namespace) -> None:
+    """Prints the events as they come."""
+    if options.device:
+        os.environ["TRIATTN_DEVICE"] = options.device
+    from triattn_core.training.command import train as train_all
+
+    _print(train_all(options.config, options.data, options.runs, options.resume, options.command), options.json)
+
+
+def sweep(options: argparse.Namespace) -> None:
+    """Prints the events as they come; each variant leaves its record."""
+    if options.device:
+        os.environ["TRIATTN_DEVICE"] = options.device
+    from triattn_core.training.sweep import sweep as sweep_all
+
+    where = (options.data, options.runs, options.resume, options.command)
+    _print(sweep_all(options.config, options.set, options.seeds, options.name, options.test, *where), options.json)
+
+
+def _print(events: Iterable[Event], as_json: bool) -> None:
+    for event in events:
+        if as_json:
+            print(event.line(), flush=True)
+        elif event.kind != "saved":
+            values = "  ".join(f"{name} {value}" for name, value in event.values.items())
+            print(f"{event.step}/{event.steps}  {values}", flush=True)
