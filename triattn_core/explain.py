@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import xarray as xr
@@ -33,11 +33,16 @@ class Prediction:
 
 
 def explain(
-    bundle: Bundle, example, wanted: Callable[[str], bool] = lambda site: True, option: int | None = None
+    bundle: Bundle,
+    example,
+    wanted: Callable[[str], bool] = lambda site: True,
+    option: int | None = None,
+    known: Sequence[float] | None = None,
 ) -> tuple[Prediction, AttentionTrace]:
     """The prediction for an example of the bundle's task, and a trace of the sites that are wanted.
 
     option: of a task that chooses among texts, which of them is traced; by default the one that is chosen.
+    known: the probabilities of the options, where an earlier call has found them: only the one traced is run then.
     Raises InputError in one line where the input cannot be read.
     """
     example.check()
@@ -46,7 +51,7 @@ def explain(
         raise InputError(f"There is no option {option + 1}: there are {len(options)}.")
     started = time.perf_counter()
     if len(options) > 1:
-        (found,) = probabilities([bundle], [example])[0]
+        found = list(known) if known else probabilities([bundle], [example])[0][0]
         option = _best(found) if option is None else option
     roles = options[option or 0]
     with recording(wanted) as record:

@@ -146,17 +146,25 @@ def explain(card: Card, example: Any, option: int | None = None) -> Explained:
             bundle = load(card)
             with lock(device):
                 # Another session may have asked the same meanwhile.
-                found = _kept().get((*key, option)) or _run(card, bundle, example, option)
+                found = _kept().get((*key, option)) or _run(card, bundle, example, option, _known(key, bundle, example))
                 for asked in {option, found.prediction.option}:
                     _kept().put((*key, asked), found)
     return found
 
 
-def _run(card: Card, bundle: Bundle, example: Any, option: int | None) -> Explained:
+def _known(key: tuple, bundle: Bundle, example: Any) -> tuple[float, ...] | None:
+    """What the options were given when another of them was traced."""
+    asked = (None, *range(len(bundle.task.labels(example))))
+    return next((one.prediction.probabilities for option in asked if (one := _kept().get((*key, option)))), None)
+
+
+def _run(
+    card: Card, bundle: Bundle, example: Any, option: int | None, known: tuple[float, ...] | None = None
+) -> Explained:
     from triattn_core.explain import explain as run
 
     with memory_guard("these texts"):
-        said, trace = run(bundle, example, option=option)
+        said, trace = run(bundle, example, option=option, known=known)
     return Explained(card, said, trace, (card.name, card.digest, bundle.device, example, said.option))
 
 

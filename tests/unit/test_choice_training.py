@@ -145,6 +145,10 @@ def test_the_option_that_is_shown_is_the_one_that_is_asked_for(world):
     for option, text in enumerate(example.options):
         told, trace = explain(bundle, example, option=option)
         assert told.probabilities == pytest.approx(best.probabilities, abs=1e-5) and told.option == option
+        again, same = explain(bundle, example, option=option, known=best.probabilities)
+        assert again.probabilities == best.probabilities and (again.option, again.best) == (option, best.best)
+        for site, array in trace.sites.items():
+            np.testing.assert_array_equal(same.site(site), array)
         assert trace.texts["option"] == text and trace.meta["option"] == option
         array = trace.site("layer.0/a_over_b/weight")
         assert array.sizes["head"] == HEADS and array.sizes["context"] <= 14

@@ -146,6 +146,14 @@ def test_weights_that_start_from_nothing_follow_from_the_seed(world, tmp_path):
     assert len(weights) > 15 and not any(torch.equal(drawn[0][name], drawn[2][name]) for name in weights)
 
 
+@pytest.mark.parametrize("asked, found", [(None, 0.1), (0.0, 0.0), (0.3, 0.3)])
+def test_the_dropout_of_the_attention_may_be_another(world, tmp_path, asked, found):
+    folder = start(world, tmp_path, attention_probs_dropout_prob=0.1)
+    model = start_model(make_recipe()["start"], folder, asked)
+    shares = [layer.attention.self.dropout.p for layer in model.bert.encoder.layer]
+    assert shares and set(shares) == {found}
+
+
 # --- from a recipe to an encoder ---
 
 

@@ -11,7 +11,7 @@ def masked_softmax(
     relevance: Float[Tensor, "*b N I"], keep_key: Bool[Tensor, "*m I"]
 ) -> Float[Tensor, "*b N I"]:
     """Softmax over keys (Tri-Attention, Eq. 4). True in `keep_key` = a real token; sums to one over key."""
-    return _softmax(relevance, keep_key[..., None, :])
+    return kept_softmax(relevance, keep_key[..., None, :])
 
 
 def joint_softmax(
@@ -19,14 +19,14 @@ def joint_softmax(
 ) -> Float[Tensor, "*b N I J"]:
     """One softmax per query over all (key, context) pairs together (Eq. 15); sums to one over key x context."""
     keep = keep_key[..., None, :, None] & keep_context[..., None, None, :]
-    flat = _softmax(relevance.flatten(-2), keep.expand(*keep.shape[:-2], *relevance.shape[-2:]).flatten(-2))
+    flat = kept_softmax(relevance.flatten(-2), keep.expand(*keep.shape[:-2], *relevance.shape[-2:]).flatten(-2))
     return flat.view_as(relevance)
 
 
-def _softmax(relevance: Tensor, keep: Tensor) -> Tensor:
+def kept_softmax(relevance: Tensor, keep: Tensor) -> Tensor:
     """Softmax over the last axis in at least float32; a row with nothing kept is zeros, and so is its gradient."""
     if relevance.dtype in (torch.float16, torch.bfloat16):
-        return _softmax(relevance.float(), keep).to(relevance.dtype)
+        return kept_softmax(relevance.float(), keep).to(relevance.dtype)
     # A large finite number instead of -inf: a row with nothing kept stays finite, gradients too.
     lowest = torch.finfo(relevance.dtype).min / 2
     weights = (relevance + torch.zeros_like(keep, dtype=relevance.dtype).masked_fill(~keep, lowest)).softmax(-1)

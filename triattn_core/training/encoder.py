@@ -79,7 +79,7 @@ def post_train(
     with accelerator.main_process_first():  # one process writes what a start from nothing begins with
         folder = start_folder(recipe["start"], beginning(run), data)
     torch.manual_seed(recipe["seed"])  # heads that the start weights lack are drawn
-    bert = start_model(recipe["start"], folder)
+    bert = start_model(recipe["start"], folder, recipe.get("attention_dropout"))
     freeze(bert, recipe.get("train_layers"))
     tokenizer = Tokenizer(folder / "tokenizer.json", match=bert.config.type_vocab_size > 2)
     todo = schedule(recipe, data, bert.bert, tokenizer)

@@ -64,11 +64,14 @@ def _folders(sets: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(name.partition("/")[0] for name in sets))
 
 
-def start_model(start: dict, folder: Path) -> BertForPreTraining:
+def start_model(start: dict, folder: Path, attention_dropout: float | None = None) -> BertForPreTraining:
     """BERT with its two pretraining heads: the start's weights, and what these lack drawn at random."""
+    config = BertConfig.from_pretrained(folder, attn_implementation="sdpa")
+    if attention_dropout is not None:
+        config.attention_probs_dropout_prob = attention_dropout
     if "vocabulary" not in start and "encoder" not in start:
-        return BertForPreTraining.from_pretrained(folder, attn_implementation="sdpa")
-    found = BertForPreTraining(BertConfig.from_pretrained(folder, attn_implementation="sdpa"))
+        return BertForPreTraining.from_pretrained(folder, config=config)
+    found = BertForPreTraining(config)
     if "encoder" in start:
         found.bert.load_state_dict({name: one.float() for name, one in encoder_tensors(folder).items()})
     return found

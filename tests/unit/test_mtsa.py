@@ -1,0 +1,112 @@
+"""The layer: projections, heads and masks put together as in section 3.2, what it shows, and its ablations."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from tests.oracles import tensorized as oracle
+from triattn_core.attention.mtsa import Mtsa
+from triattn_core.attention.tap import recording
+from triattn_core.errors import ConfigError
+
+WIDTH, HEADS, SIZE, N = 6, 3, 5, 7
+MASKS = ("forward", "backward", "window:2")
+KEEP = torch.tensor([[1, 1, 1, 1, 1, 0, 0], [0, 0, 0, 1, 1, 1, 1]]).bool()
+
+
+def layer(**more) -> Mtsa:
+    torch.manual_seed(1)
+    found = Mtsa(WIDTH, HEADS, SIZE, MASKS, **more).double().eval()
+    for name, parameter in found.named_parameters():
+        if name.endswith("bias"):
+            torch.nn.init.normal_(parameter)
+    return found
+
+
+def states() -> torch.Tensor:
+    return torch.randn(2, N, WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+
+
+def by_hand(module: Mtsa, x: np.ndarray, keep: np.ndarray) -> np.ndarray:
+    """Eq. 13 of one example, a head after the other."""
+    has = {name: parameter.detach().numpy() for name, parameter in module.named_parameters()}
+    heads = []
+    for c in range(HEADS):
+        rows = slice(c * SIZE, (c + 1) * SIZE)
+        q, k, v = (x @ has[f"{name}.weight"][rows].T + has[f"{name}.bias"][rows] for name in ("query", "key", "value"))
+        R = oracle.token2token(q if module.token2token else 0 * q, k)
+        S = np.zeros_like(k)
+        if module.source2token:
+            first, second = (f"source2token.{name}" for name in ("first", "second"))
+            S = oracle.source2token(k, has[f"{first}.weight"][c].T, has[f"{first}.bias"][c, 0],
+                                    has[f"{second}.weight"][c].T, has[f"{second}.bias"][c, 0])  # fmt: skip
+        M = oracle.mask(module.masks[c], N, module.include_self)
+        P = oracle.weights(R, S, M, keep, module.scale_t, module.scale_s)
+        heads.append(oracle.attended(P, v, keep))
+    return np.concatenate(heads, -1) @ has["out.weight"].T + has["out.bias"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {},
+        {"scale_t": "identity", "include_self": True},
+        {"scale_s": "log_sigmoid"},
+        {"token2token": False},
+        {"source2token": False},
+        {"token2token": False, "source2token": False},
+    ],
+    ids=str,
+)
+def test_a_layer_is_that_of_the_paper(more):
+    module, x = layer(**more), states()
+    found = module(x, KEEP)
+    for b in range(2):
+        np.testing.assert_allclose(found[b].detach(), by_hand(module, x[b].numpy(), KEEP[b].numpy()), atol=1e-10)
+
+
+def test_half_of_the_heads_look_back_and_half_ahead():
+    assert Mtsa(WIDTH, 4, SIZE).masks == ("forward", "forward", "backward", "backward")
+    assert Mtsa(WIDTH, 3, SIZE, ["none"]).masks == ("none",) * 3
+    with pytest.raises(ConfigError, match="2 masks for 3 heads"):
+        Mtsa(WIDTH, 3, SIZE, ["forward", "backward"])
+    with pytest.raises(ConfigError, match="'forwards'; .*forward"):
+        Mtsa(WIDTH, 3, SIZE, ["forwards"])
+
+
+def test_what_is_shown_is_what_was_computed():
+    module, x = layer(), states()
+    plain = module(x, KEEP)
+    with recording() as record:
+        shown = module(x, KEEP, "layer.0")
+    assert torch.equal(plain, shown)
+    sites = {name.removeprefix("layer.0/"): one for name, one in record.sites.items()}
+    assert sorted(sites) == [f"{a}/{b}" for a in ("source2token", "token2token") for b in ("relevance", "weight")]
+    R, S = sites["token2token/relevance"].tensor, sites["source2token/relevance"].tensor
+    for b in range(2):
+        keep = KEEP[b].numpy()
+        for c, name in enumerate(MASKS):
+            M = oracle.mask(name, N, False)
+            nothing = np.zeros((N, 2))
+            pairs = oracle.weights(R[b, c].numpy(), nothing, M, keep, "log_sigmoid", "identity")[..., 0]
+            np.testing.assert_allclose(sites["token2token/weight"].tensor[b, c], pairs, atol=1e-12)
+        S_ = S[b][:, keep].numpy()
+        wanted = np.exp(S_) / np.exp(S_).sum(1, keepdims=True)
+        np.testing.assert_allclose(sites["source2token/weight"].tensor[b][:, keep], wanted, atol=1e-12)
+
+
+def test_padding_changes_nothing():
+    module, x = layer(), states()
+    for b in range(2):
+        alone = module(x[b : b + 1, KEEP[b]], torch.ones(1, int(KEEP[b].sum()), dtype=torch.bool))
+        torch.testing.assert_close(module(x, KEEP)[b, KEEP[b]], alone[0])
+
+
+def test_attention_is_dropped_in_training_only():
+    module, x = layer(keep=0.64), states()
+    assert module.share == pytest.approx(0.2)
+    assert torch.equal(module(x, KEEP), layer()(x, KEEP))
+    module.train()
+    assert not torch.allclose(module(x, KEEP), module(x, KEEP))

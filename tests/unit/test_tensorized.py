@@ -1,0 +1,155 @@
+"""Tensorized self-attention against its equations: the tensor, and the output that never builds it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from tests.oracles import tensorized as oracle
+from triattn_core.attention import tensorized
+from triattn_core.attention.positions import mask
+from triattn_core.errors import ConfigError
+
+B, H, N, D = 2, 3, 7, 5
+MASKS = ["forward", "backward", "none", "distance", "window:2"]
+PADDING = {"none": [7, 7], "after": [4, 7], "before": [-5, 7], "all": [0, 3]}
+
+
+def keeps(name: str) -> torch.Tensor:
+    """[B, N]: so many real tokens at the beginning, or, negative, at the end."""
+    found = torch.zeros(B, N, dtype=torch.bool)
+    for row, count in enumerate(PADDING[name]):
+        found[row, N + count if count < 0 else 0 : N if count < 0 else count] = True
+    return found
+
+
+def given(dtype=torch.float64, seed: int = 1) -> list[torch.Tensor]:
+    """q, k, v, S, each [B, H, N, D]."""
+    draw = torch.Generator().manual_seed(seed)
+    return [2 * torch.randn(B, H, N, D, dtype=dtype, generator=draw) for _ in range(4)]
+
+
+def expected(q, k, v, S, M, keep, scale_t, scale_s) -> np.ndarray:
+    """s [B, H, N, D] of the oracle."""
+    found = np.zeros(v.shape)
+    for b in range(len(q)):
+        for h in range(q.shape[1]):
+            one = [part[b, h].double().numpy() for part in (q, k, v, S)]
+            P = oracle.weights(oracle.token2token(one[0], one[1]), one[3], M, keep[b].numpy(), scale_t, scale_s)
+            found[b, h] = oracle.attended(P, one[2], keep[b].numpy())
+    return found
+
+
+@pytest.mark.parametrize("self_too", [False, True])
+@pytest.mark.parametrize("name", MASKS)
+def test_masks_are_those_of_the_paper(name, self_too):
+    np.testing.assert_array_equal(mask(name, N, self_too), oracle.mask(name, N, self_too))
+
+
+@pytest.mark.parametrize("name", ["foward", "window", "window:", "window:-1", "window:x", ""])
+def test_an_unknown_mask_is_named(name):
+    with pytest.raises(ConfigError, match="unknown mask"):
+        mask(name, N)
+
+
+@pytest.mark.parametrize("scale_s", tensorized.SCALES)
+@pytest.mark.parametrize("scale_t", tensorized.SCALES)
+@pytest.mark.parametrize("padding", PADDING)
+@pytest.mark.parametrize("name", MASKS)
+def test_output_is_that_of_the_equations(name, padding, scale_t, scale_s):
+    keep, M, parts = keeps(padding), mask(name, N), given()
+    found = tensorized.attend(*parts, M.double(), keep, scale_t, scale_s)
+    wanted = expected(*parts, M.double().numpy(), keep, scale_t, scale_s)
+    np.testing.assert_allclose(found, wanted, atol=1e-12)
+    single = tensorized.attend(*(part.float() for part in parts), M, keep, scale_t, scale_s)
+    np.testing.assert_allclose(single, wanted, atol=3e-6)
+
+
+@pytest.mark.parametrize("scale_s", tensorized.SCALES)
+@pytest.mark.parametrize("scale_t", tensorized.SCALES)
+@pytest.mark.parametrize("name", MASKS)
+def test_the_tensor_is_that_of_the_equations(name, scale_t, scale_s):
+    keep, M = keeps("before"), mask(name, N)
+    q, k, _, S = given()
+    R = q @ k.mT / D**0.5
+    found = tensorized.tensor(R, S, M.double(), keep[:, None], scale_t, scale_s)
+    for b in range(B):
+        for h in range(H):
+            wanted = oracle.weights(
+                R[b, h].numpy(), S[b, h].numpy(), M.double().numpy(), keep[b].numpy(), scale_t, scale_s
+            )
+            np.testing.assert_allclose(found[b, h], wanted, atol=1e-12)
+    sums = found.sum(-2)
+    assert ((sums - 1).abs().lt(1e-9) | sums.eq(0)).all()
+
+
+@pytest.mark.parametrize("scale_t", tensorized.SCALES)
+@pytest.mark.parametrize("name", MASKS)
+def test_gradients_are_those_of_the_tensor(name, scale_t):
+    """Of all that is learned; nothing flows where there is nothing to attend to."""
+    keep, M = keeps("after"), mask(name, N).double()
+    gradients = []
+    for explicit in (False, True):
+        parts = [part.requires_grad_() for part in given()]
+        q, k, v, S = parts
+        if explicit:
+            P = tensorized.tensor(q @ k.mT / D**0.5, S, M, keep[:, None], scale_t, "identity")
+            out = torch.einsum("bhjil,bhil->bhjl", P, v) * keep[:, None, :, None]
+        else:
+            out = tensorized.attend(*parts, M, keep, scale_t, "identity")
+        (out * torch.linspace(-1, 2, out.numel(), dtype=out.dtype).view_as(out)).sum().backward()
+        gradients.append([part.grad for part in parts])
+    for found, wanted in zip(*gradients):
+        torch.testing.assert_close(found, wanted, atol=1e-10, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scale_t", tensorized.SCALES)
+@pytest.mark.parametrize("name", ["forward", "backward", "window:1"])
+@pytest.mark.parametrize("place", [0, N - 1])
+def test_a_score_out_of_sight_does_not_drown_the_others(name, place, scale_t):
+    """One source2token score of 120 where a masked row does not see it: every E that the row sees underflows."""
+    keep, M, parts = keeps("none"), mask(name, N), given(torch.float32)
+    parts[3][:, :, place] = 120.0
+    parts = [part.requires_grad_() for part in parts]
+    found = tensorized.attend(*parts, M, keep, scale_t, "identity")
+    wanted = expected(*(part.detach() for part in parts), M.double().numpy(), keep, scale_t, "identity")
+    np.testing.assert_allclose(found.detach(), wanted, atol=1e-5)
+    found.sum().backward()
+    assert all(part.grad.isfinite().all() for part in parts)
+    assert found.detach().abs().sum(-1).gt(0).sum() >= B * H * (N - 1)  # all but the one that sees nothing
+
+
+@pytest.mark.parametrize("scale_t", tensorized.SCALES)
+@pytest.mark.parametrize("name", ["forward", "backward", "none"])
+def test_pairs_with_hardly_any_score_still_share_out_one(name, scale_t):
+    """R near -140, where sigmoid and exp are nothing in float32."""
+    keep, M = keeps("before"), mask(name, N)
+    q, k, v, S = given(torch.float32)
+    q, k = q.abs() + 10, -k.abs() - 6.26
+    found = tensorized.attend(q, k, v, S, M, keep, scale_t, "identity")
+    assert (q @ k.mT / D**0.5).mean() < -140
+    np.testing.assert_allclose(
+        found, expected(q, k, v, S, M.double().numpy(), keep, scale_t, "identity"), atol=2e-4
+    )
+
+
+def test_one_token_has_nothing_to_attend_to():
+    parts = [part[:, :, :1].requires_grad_() for part in given()]
+    keep = torch.ones(B, 1, dtype=torch.bool)
+    for name in ("forward", "backward", "window:3", "distance"):
+        found = tensorized.attend(*parts, mask(name, 1), keep, "log_sigmoid", "identity")
+        assert not found.any()
+    alone = tensorized.attend(*parts, mask("none", 1), keep, "log_sigmoid", "identity")
+    torch.testing.assert_close(alone, parts[2])
+
+
+def test_what_is_dropped_is_the_dividend_alone():
+    """On average the output is the same; where all is kept it is the same."""
+    keep, M, parts = keeps("none"), mask("none", N).double(), given()
+    whole = tensorized.attend(*parts, M, keep, "log_sigmoid", "identity")
+    torch.manual_seed(1)
+    many = torch.stack([tensorized.attend(*parts, M, keep, "log_sigmoid", "identity", 0.2) for _ in range(3000)])
+    assert not torch.allclose(many[0], whole)
+    spread = many.std(0) / 3000**0.5
+    assert ((many.mean(0) - whole).abs() < 6 * spread).all()

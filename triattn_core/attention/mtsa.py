@@ -1,0 +1,116 @@
+"""Multi-mask tensorized self-attention (Shen et al. 2019, "Tensorized Self-Attention", section 3.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from math import sqrt
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import elu, relu
+
+from triattn_core.attention import positions, tensorized
+from triattn_core.attention.softmax import kept_softmax
+from triattn_core.attention.states import join_heads, split_heads
+from triattn_core.attention.tap import tap, tapped
+from triattn_core.errors import ConfigError
+
+ACTIVATIONS = {"relu": relu, "elu": elu}
+PAIRS, FEATURES = ("head", "query", "key"), ("head", "key", "feature")
+
+
+class PerHead(nn.Module):
+    """A linear layer for each head: [B, H, n, D] → [B, H, n, outputs]."""
+
+    def __init__(self, heads: int, inputs: int, outputs: int):
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(heads, inputs, outputs))
+        self.bias = nn.Parameter(torch.zeros(heads, 1, outputs))
+        for one in self.weight:
+            nn.init.xavier_uniform_(one)
+
+    def forward(self, states: Tensor) -> Tensor:
+        return states @ self.weight + self.bias
+
+
+class Source2Token(nn.Module):
+    """f^s(k) = W2 act(W1 k + b1) + b2, a score for each feature (Eq. 9): [B, H, n, D] → [B, H, n, D]."""
+
+    def __init__(self, heads: int, size: int, activation: str = "relu"):
+        super().__init__()
+        self.first, self.second = PerHead(heads, size, size), PerHead(heads, size, size)
+        self.activation = ACTIVATIONS[activation]
+
+    def forward(self, k: Tensor) -> Tensor:
+        return self.second(self.activation(self.first(k)))
+
+
+class Mtsa(nn.Module):
+    """MTSA: every head a tensorized self-attention of its own, under its own positional mask.
+
+    masks: names of `positions`, one for all heads or one for each; by default forward for the first half of the heads
+    and backward for the rest.  token2token, source2token: False leaves the score out (the ablations of Table 3).
+    keep: of attention dropout, the probability p with which a product is kept: sqrt(p) on each factor (Appendix A.3).
+    Raises ConfigError for an unknown mask.
+    """
+
+    def __init__(
+        self,
+        width: int,
+        heads: int,
+        size: int,
+        masks: Sequence[str] = (),
+        scale_t: str = "log_sigmoid",
+        scale_s: str = "identity",
+        include_self: bool = False,
+        activation: str = "relu",
+        token2token: bool = True,
+        source2token: bool = True,
+        keep: float = 1.0,
+    ):
+        super().__init__()
+        names = masks or ["forward"] * (heads // 2) + ["backward"] * (heads - heads // 2)
+        self.masks = tuple(map(positions.known, names * heads if len(names) == 1 else names))
+        if len(self.masks) != heads:
+            raise ConfigError(f"{len(self.masks)} masks for {heads} heads: name one, or one for each")
+        self.heads, self.include_self, self.share = heads, include_self, 1 - sqrt(keep)
+        self.scale_t, self.scale_s = scale_t, scale_s
+        self.query, self.key, self.value = (nn.Linear(width, heads * size) for _ in range(3))
+        self.source2token = Source2Token(heads, size, activation) if source2token else None
+        self.token2token = token2token
+        self.out = nn.Linear(heads * size, heads * size)
+
+    def forward(self, x: Tensor, keep: Tensor, site: str = "mtsa") -> Tensor:
+        """Contextual embeddings [B, n, heads * size] of x [B, n, width]; `keep` [B, n] True = a real token.
+
+        Taps the scores and their two-way weights: `<site>/token2token/…` [head, query, key], a query being the governor
+        and a key the dependent, and `<site>/source2token/…` [head, key, feature].
+        """
+        q, k, v = (split_heads(project(x), self.heads) for project in (self.query, self.key, self.value))
+        S = self.source2token(k) if self.source2token else torch.zeros_like(k)
+        q = q if self.token2token else torch.zeros_like(q)
+        share, found, start = self.share if self.training else 0.0, [], 0
+        for name, group in groupby(self.masks):
+            end = start + len(list(group))
+            M = positions.mask(name, x.shape[1], self.include_self, x.device).to(x.dtype)
+            parts = (one[:, start:end] for one in (q, k, v, S))
+            found.append(tensorized.attend(*parts, M, keep, self.scale_t, self.scale_s, share))
+            start = end
+        self._show(q, k, S, keep, site)
+        return self.out(join_heads(torch.cat(found, 1)))
+
+    def _show(self, q: Tensor, k: Tensor, S: Tensor, keep: Tensor, site: str) -> None:
+        kinds = ("token2token", "source2token")
+        names = [f"{site}/{kind}/{what}" for kind in kinds for what in ("relevance", "weight")]
+        if not tapped(*names):
+            return
+        R = q @ k.mT / sqrt(q.shape[-1])
+        M = torch.stack([positions.mask(name, q.shape[2], self.include_self, q.device) for name in self.masks])
+        scores = tensorized.SCALES[self.scale_t](R) + M.masked_fill(M.isneginf(), 0.0)
+        weights = kept_softmax(scores, ~M.isneginf() & keep[:, None, None, :])
+        tap(names[0], R, PAIRS, "relevance")
+        tap(names[1], weights, PAIRS, "weight", ("key",))
+        tap(names[2], S, FEATURES, "relevance")
+        features = tensorized.SCALES[self.scale_s](S).mT
+        tap(names[3], kept_softmax(features, keep[:, None, None, :]).mT, FEATURES, "weight", ("key",))

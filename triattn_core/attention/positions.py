@@ -1,0 +1,49 @@
+"""Positional masks: what a token may attend to by where it stands (MTSA, section 3.2; DiSA, Shen et al. 2018).
+
+A mask M [query, key] is added to scores before their softmax: 0 where the query (the governor) may attend to the key
+(the dependent), -inf where not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from triattn_core.errors import ConfigError, choices
+
+Shape = Callable[[Tensor], Tensor]  # query less key [n, n], whole numbers → M
+
+WINDOW = "window:"  # and how many tokens it reaches on either side
+
+
+def _only(allowed: Tensor) -> Tensor:
+    return torch.zeros(allowed.shape, device=allowed.device).masked_fill(~allowed, -torch.inf)
+
+
+MASKS: dict[str, Shape] = {
+    "forward": lambda ahead: _only(ahead >= 0),  # only what stands before it
+    "backward": lambda ahead: _only(ahead <= 0),  # only what stands after it
+    "distance": lambda ahead: -ahead.abs().float(),  # all, the farther the less
+    "none": lambda ahead: torch.zeros(ahead.shape, device=ahead.device),
+}
+
+
+def mask(name: str, n: int, include_self: bool = False, device: torch.device | str = "cpu") -> Tensor:
+    """M [n, n], float32: one of MASKS, or `window:k` for k tokens on either side.
+
+    include_self: whether a token may attend to itself; of `none` it always does.  Raises ConfigError: unknown name.
+    """
+    known(name)
+    places = torch.arange(n, device=device)
+    ahead = places[:, None] - places
+    found = _only(ahead.abs() <= int(name.removeprefix(WINDOW))) if name.startswith(WINDOW) else MASKS[name](ahead)
+    return found if include_self or name == "none" else found.masked_fill(ahead == 0, -torch.inf)
+
+
+def known(name: str) -> str:
+    """The name of a mask as it stands.  Raises ConfigError naming the nearest."""
+    if name in MASKS or (name.startswith(WINDOW) and name.removeprefix(WINDOW).isdecimal()):
+        return name
+    raise ConfigError(f"unknown mask {name!r}; {choices(name, (*MASKS, WINDOW + '3'))}")
