@@ -11,7 +11,7 @@ import streamlit as st
 from pages.common import case_list, case_rows
 from pages.common.errors import notice
 from triattn_core.analysis import agreement
-from triattn_core.analysis.mined import Mined
+from triattn_core.analysis.mined import WINDOW, Mined
 from triattn_core.shelf import Card
 from triattn_core.tasks import pairs
 from triattn_core.views import agreement as view
@@ -28,7 +28,8 @@ def told(mined: Mined, shelf: Mapping[str, Card]) -> None:
     took = f"{minutes:.0f} min {seconds:.0f} s" if minutes else f"{seconds:.2g} s"
     parts = [f"{len(mined.table):,} {case_list.UNITS[about.task]} of {about.data}"]
     parts += [f"mined in {took} on {about.device.upper()}, {about.date[:10]}"]
-    parts += [] if about.whole else [f"only as far as line {about.lines:,}"]
+    if not about.whole:
+        parts += [f"stopped about line {about.lines:,}: of each {WINDOW} the shortest are mined first"]
     st.html(f'<p class="t-note">{escape("; ".join(parts))}</p>')
     if about.aside:
         with st.expander(f"{about.aside:,} rows could not be read and were set aside"):

@@ -13,7 +13,7 @@ import streamlit as st
 
 from pages.common import models
 from pages.common.errors import plain
-from triattn_core.analysis.mined import Mined
+from triattn_core.analysis.mined import WINDOW, Mined
 from triattn_core.analysis.sources import Source
 from triattn_core.device import choose, memory_guard
 from triattn_core.shelf import Card
@@ -90,7 +90,8 @@ def _told(run: Run) -> str:
 
 def _stopped(run: Run) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="stopped"):
-        st.html(f"Stopped at line {run.line:,} of {run.lines:,}: these are the {run.rows:,} rows mined by then.")
+        told = f"Stopped after {run.rows:,} rows of {run.lines:,} lines: of each {WINDOW} the shortest are mined first."
+        st.html(told)
         st.button("Go on", key="go-on", width=84, on_click=_stop, args=(None,))
 
 

@@ -173,10 +173,10 @@ def test_what_was_mined_before_a_stop_is_shown_and_goes_on(monkeypatch: pytest.M
 
     monkeypatch.setattr(Run, "step", stops)
     app = sound(handed("mine.jsonl", rows(40)))
-    assert 0 < len(listed(app)) < 40 and "Stopped at line" in texts(app)
+    assert 0 < len(listed(app)) < 40 and "Stopped after" in texts(app)
     monkeypatch.setattr(Run, "step", step)
     app = sound(app.button(key="go-on").click().run())
-    assert len(listed(app)) == 40 and "Stopped at line" not in texts(app)
+    assert len(listed(app)) == 40 and "Stopped after" not in texts(app)
 
 
 def test_a_table_of_another_checkpoint_says_so(shelf: Path) -> None:

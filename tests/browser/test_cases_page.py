@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,6 +69,24 @@ def test_our_own_examples_are_there_a_click_filters_and_a_case_opens(page, here,
     assert asked is None or all(one.startswith(DATA[language]) for one in asked)
     said = page.locator(".side tbody th").evaluate_all("(all) => all.map((one) => one.title)")
     assert said == [f"{DATA[language]}-{kind}-additive" for kind in ("bi", "cbi", "tri")]
+
+
+def test_mining_stops_when_asked_and_goes_on(page, here, tmp_path):
+    rows = [json.dumps(pairs.row(one)) for one in pairs.examples("en") for _ in range(14)]
+    (tmp_path / "many.jsonl").write_text("\n".join(rows), "utf-8")
+    page.goto(f"{here}/cases?language=English&rows=a+file+of+yours")
+    page.wait_for_selector("[data-testid=stFileUploader]", timeout=120_000)
+    page.locator("input[type=file]").set_input_files(tmp_path / "many.jsonl")
+    page.get_by_role("button", name="Stop mining").click(timeout=240_000)
+    stopped = page.get_by_text("Stopped after")
+    stopped.wait_for(timeout=240_000)
+    mined = int(re.search(r"after ([\d,]+) rows", stopped.inner_text())[1].replace(",", ""))
+    assert 0 <= mined < len(rows) and f"of {len(rows):,}" in stopped.inner_text()
+    assert not mined or sum(counts(page).values()) == mined
+    page.get_by_role("button", name="Go on").click()
+    page.wait_for_selector(LIST, timeout=280_000)
+    page.wait_for_function(f"document.querySelector('.t-note b')?.innerText === '{len(rows)}'", timeout=240_000)
+    assert sum(counts(page).values()) == len(rows) and not stopped.count()
 
 
 def test_a_case_is_kept_and_opened_from_the_book(page, here, place):

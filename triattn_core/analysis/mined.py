@@ -22,6 +22,7 @@ KEY = b"triattn cases"  # of our metadata in the file
 LARGEST = 5_000_000  # rows
 BYTES = 2_000_000_000  # of the columns, unpacked
 DIFFERENCES = {"row": "DELTA_BINARY_PACKED", "id": "DELTA_BYTE_ARRAY"}
+WINDOW = 512  # rows, or options, that are sorted by length and mined together
 TOLD = 20  # complaints about rows that are kept
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from triattn_core.analysis.mined import frame
+from triattn_core.analysis.mined import WINDOW, frame
 from triattn_core.analysis.moved import with_moves
 from triattn_core.batch import collate
 from triattn_core.checkpoint import Bundle, together
@@ -19,7 +19,6 @@ from triattn_core.models import answers
 from triattn_core.text.roles import Roles
 
 FEWEST, MOST = 2, 4
-WINDOW = 512  # rows, or options, that are sorted by length together
 SEVERAL = 8  # options of an example, about
 
 
