@@ -29,22 +29,22 @@ def built(q: Tensor, k: Tensor, v: Tensor, S: Tensor, M: Tensor, keep: Tensor, *
     return (P * v[..., None, :, :]).sum(-2)
 
 
-def forms(x: Tensor, with_tensor: bool) -> dict[str, Call]:
-    """(form, call) of a layer each."""
+def forms(x: Tensor, with_tensor: bool) -> dict[str, tuple[Call, list[Tensor]]]:
+    """Of each form its call, and what gradients are asked for: the input and all weights."""
     torch.manual_seed(1)
     plain = nn.MultiheadAttention(WIDTH, HEADS, batch_first=True).to(x)
     keep = torch.ones(x.shape[:2], dtype=torch.bool, device=x.device)
-    found: dict[str, Call] = {"multi-head": lambda: plain(x, x, x, need_weights=False)[0]}
+    found = {"multi-head": (lambda: plain(x, x, x, need_weights=False)[0], [x, *plain.parameters()])}
     for scale in tensorized.SCALES:
         layer = Mtsa(WIDTH, HEADS, WIDTH // HEADS, scale_t=scale).to(x)
-        found[f"MTSA, {scale}"] = lambda layer=layer: layer(x, keep)
+        found[f"MTSA, {scale}"] = (lambda layer=layer: layer(x, keep)), [x, *layer.parameters()]
     if with_tensor:
 
         def explicit() -> Tensor:
             with patch.object(tensorized, "attend", built):
                 return layer(x, keep)
 
-        found["tensor"] = explicit
+        found["tensor"] = explicit, [x, *layer.parameters()]
     return found
 
 
@@ -63,7 +63,7 @@ def main() -> None:
             x = torch.randn(ALL // tokens, tokens, WIDTH, device=chosen.device, requires_grad=backward)
             with torch.set_grad_enabled(backward):
                 calls = forms(x, tokens == 64)
-                timed = {name: with_backward(call, [x]) if backward else call for name, call in calls.items()}
+                timed = {name: with_backward(*one) if backward else one[0] for name, one in calls.items()}
                 found = in_turn(timed, chosen.device)
             base = found["multi-head"]
             for name, one in found.items():
