@@ -136,6 +136,18 @@ def test_only_the_rows_that_are_asked_for_are_trained_on(world):
     assert np.load(labels[0]).tolist() == [one.label for one in whole if one.level == "middle"]
 
 
+def test_labels_that_take_turns_are_not_all_left_out_but_one(world, capsys):
+    """True and false response one after the other: every second row would teach that all is true."""
+    rows = [dialogue_row(random.Random(seed), single=True) for seed in range(40)]
+    sides = [[row for row in rows if row["label"] == label] for label in (1, 0)]
+    told = "".join(json.dumps(row) + "\n" for two in zip(*sides) for row in two)
+    (world / "data" / "talk" / "turns.jsonl").write_text(told)
+    folder = make(world, "dialogue", "bi", train=["talk/turns"], every=2)
+    where = ["--data", str(world / "data"), "--runs", str(world / "runs")]
+    assert main(["train", str(folder / "config.json"), *where]) == 1
+    assert "data.every 2 leaves rows of one label alone: take another number" in capsys.readouterr().err
+
+
 @torch.no_grad()
 def test_the_option_that_is_shown_is_the_one_that_is_asked_for(world):
     bundle = load(world / "shelf" / "reading-tri-0")

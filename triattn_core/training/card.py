@@ -31,10 +31,33 @@ def _stage(stage: dict) -> str:
     sets = ", ".join(f"`{name}`" for name in stage["data"])
     weight = f" (weight {stage['word_weight']})" if "word_weight" in stage else ""
     even = f", in each tenth of token overlap at most {stage['even']:g} to one" if stage.get("even") else ""
-    return (
-        f"- {sets}{mined}{even}: {stage['epochs']} epoch{'s' * (stage['epochs'] > 1)}{stop};\n  {stage['mask']:.0%} of "
-        f"the tokens hidden{weight}, peak learning rate {stage['rate']}"
-    )
+    where = "".join(f", {name} {value}" for name, value in stage.get("where", {}).items())
+    every = f", one example in {stage['every']}" if stage.get("every", 1) > 1 else ""
+    hidden = f"{stage['mask']:.0%} of the tokens hidden{weight}, " if stage["mask"] else ""
+    epochs = f"{stage['epochs']} epoch{'s' * (stage['epochs'] > 1)}"
+    return f"- {sets}{mined}{where}{every}{even}: {epochs}{stop};\n  {hidden}peak learning rate {stage['rate']}"
+
+
+def _objectives(recipe: dict) -> str:
+    """What the encoder was trained to do."""
+    label = "the label of a pair"
+    if recipe.get("task", "pairs") != "pairs":
+        label = "which text goes on with another, the options of an example against each other,"
+    how = "Trained" if recipe["start"].get("vocabulary") else "Post-trained"
+    if not any(stage["mask"] for stage in recipe["stages"]):
+        return f"{how} with one of BERT's own objectives:\n{label} in the place of next-sentence prediction."
+    words = f"masked-language modelling\n(weight {recipe['word_weight']} unless said)"
+    return f"""{how} with BERT's own two objectives on the training texts: {words},
+and {label} in the place of next-sentence prediction."""
+
+
+def _limits(recipe: dict) -> str:
+    """Of the training: what a text was cut to, what did not move, and what was not dropped."""
+    layers, dropout = recipe.get("train_layers"), recipe.get("attention_dropout")
+    kept = f", the last {layers} layers trained, what is below them as in the start" if layers else ""
+    dropped = f", attention dropout {dropout:g}" if dropout is not None else ""
+    of = "sentence" if recipe.get("task", "pairs") == "pairs" else "joint sequence"
+    return f"at most {recipe['max_tokens']} tokens a {of}{kept}{dropped}"
 
 
 def encoder_card(folder: Path) -> str:
@@ -57,12 +80,12 @@ full-width and half-width forms as one. Any other character is unknown to the mo
 A {config["num_hidden_layers"]}-layer BERT (hidden size {config["hidden_size"]}, {config["num_attention_heads"]} heads),
 half precision. Start weights: {metrics["start"]}.
 {vocabulary}
-{"Trained" if words else "Post-trained"} with BERT's own two objectives on the training texts: masked-language modelling
-(weight {recipe["word_weight"]} unless said), and the label of a pair in the place of next-sentence prediction.
+{_objectives(recipe)}
 
 {stages}
 
-Batch {recipe["batch"]}, seed {recipe["seed"]}, {PRECISIONS[recipe["precision"]]} arithmetic, {metrics["machine"]}.
+Batch {recipe["batch"]}, seed {recipe["seed"]}, {_limits(recipe)}.
+Made with {PRECISIONS[recipe["precision"]]} arithmetic on {metrics["machine"]}.
 While it was trained, its pair objective alone reached {encoder_dev(metrics):.2f} % on `{recipe["dev"]}` (that head is
 not shipped): what a TAN adds, it adds to this.
 
@@ -141,7 +164,8 @@ def _rows(data: dict) -> str:
     every = data.get("every", 1)
     names = ", ".join(f"`{name}`" for name in data["train"])
     even = f", in each tenth of token overlap at most {data['even']:g} of one label to one" if data.get("even") else ""
-    return (f"one row in {every} of {names}" if every > 1 else names) + even
+    where = "".join(f", {name} {value}" for name, value in data.get("where", {}).items())
+    return (f"one row in {every} of {names}" if every > 1 else names) + where + even
 
 
 def _seen(encoder: dict, metrics: dict) -> str:
@@ -163,8 +187,9 @@ def _start(name: str, metrics: dict) -> str:
         return ""
     recipe = json.loads(path.read_text("utf-8"))
     sets = ", ".join(f"`{name}`" for name in records.sets(recipe))
+    twice = "" if recipe.get("task", "pairs") != "pairs" else """ Pairs of dev and test that stand in training as
+they are were left out of it; some stand there in other order or punctuation: `triattn evaluate … --apart` tells."""
     return f"""
 The encoder had been trained before with labels on {sets}: its own pair head reached
-{encoder_dev(metrics):.2f} % on `{recipe["dev"]}`. Pairs of dev and test that stand in training as
-they are were left out of it; some stand there in other order or punctuation: `triattn evaluate … --apart` tells.
+{encoder_dev(metrics):.2f} % on `{recipe["dev"]}`.{twice}
 """

@@ -90,7 +90,10 @@ def _chosen(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> lis
         overlaps = [overlap(left.ids, right.ids) for left, right in zip(a, b)]
         kept = even(overlaps, [example.label for example in examples], data.even, seed=1)
         examples = [examples[i] for i in kept]
-    return examples[:: data.every]
+    kept = examples[:: data.every]
+    if len({one.label for one in kept}) == 1 < len({one.label for one in examples}):  # rows whose labels take turns
+        raise ConfigError(f"data.every {data.every} leaves rows of one label alone: take another number")
+    return kept
 
 
 def _job(tan: Tan, config: Config, sets: dict[str, Features], run: Path, accelerator: Accelerator) -> Job:
