@@ -19,7 +19,7 @@ BASELINES = {"majority": "largest class", "chance": "chance"}  # what a model wi
 TASKS = {"pairs": "Sentence pairs", "dialogue": "Dialogue", "reading": "Reading"}
 LANGUAGES = {"en": "English", "zh": "Chinese"}
 SIMILARITIES = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them
-SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC"}
+SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC", "ubuntu_irc": "Ubuntu IRC", "race": "RACE"}
 NO_SETTINGS = {"digest", "encoder_digest"}  # of a config: they differ always and explain nothing
 
 
