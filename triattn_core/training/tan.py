@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +12,12 @@ from accelerate import Accelerator
 from torch import Tensor, nn
 
 from triattn_core.attention import MECHANISMS
-from triattn_core.checkpoint import fits, save
-from triattn_core.config import Config, Data
+from triattn_core.checkpoint import save
+from triattn_core.config import AnyConfig, Config, Data
 from triattn_core.errors import ConfigError, DataError
-from triattn_core.models import answers
+from triattn_core.models import answers, kinds
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.tan import Tan
 from triattn_core.models.tensors import read_tensors, write_tensors
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import rows_file
@@ -39,18 +38,38 @@ def train_tan(
     """Train the checkpoint of `config`; yields events; writes weights and config.json to `folder`."""
     run = runs / folder.name
     encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device))
-    fits(config, encoder)
+    kinds.reader(config, encoder)
     config = config.model_copy(update={"encoder_digest": encoder.digest})  # the one that is there, not one before it
     names = (*config.data.train, config.data.dev)
     with accelerator.main_process_first():  # one process encodes, the others find it done
         sets = {name: _features(name, config, encoder, tokenizer, data, runs) for name in dict.fromkeys(names)}
+    parts = {name: sets[name] for name in config.data.train}
+    own = MECHANISMS[config.model.mechanism].reads == "own"
+    yield from fit_best(config, encoder.hidden, parts, sets[config.data.dev], folder, run, resume, accelerator, own)
+
+
+def fit_best(
+    config: AnyConfig,
+    hidden: int,
+    train: Mapping[str, Features],
+    dev: Features,
+    folder: Path,
+    run: Path,
+    resume: bool,
+    accelerator: Accelerator,
+    own: bool = True,
+) -> Iterator[Event]:
+    """Train a new model of any kind on features; what was best on dev goes to `folder`.
+
+    train: parts by name; an epoch reads each once.  own: whether tokens come with their own context vectors.
+    """
     torch.manual_seed(config.training.seed)
-    job = _job(Tan(config.model, encoder.hidden, TASKS[config.task].OUTPUTS), config, sets, run, accelerator)
+    job = _job(kinds.build(config, hidden), config, train, dev, run, accelerator, own)
     yield from fit(job, run, accelerator, every=200, resume=resume)
     if accelerator.is_main_process:
-        tan = Tan(config.model, encoder.hidden, TASKS[config.task].OUTPUTS)
-        tan.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
-        save(folder, config, tan)
+        model = kinds.build(config, hidden)
+        model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
+        save(folder, config, model)
 
 
 def _features(name: str, config: Config, encoder: Encoder, tokenizer: Tokenizer, data: Path, runs: Path) -> Features:
@@ -93,38 +112,47 @@ def _chosen(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> lis
     return examples[:: data.every]
 
 
-def _job(tan: Tan, config: Config, sets: dict[str, Features], run: Path, accelerator: Accelerator) -> Job:
-    how, own = config.training, MECHANISMS[config.model.mechanism].reads == "own"
+def _job(
+    model: nn.Module,
+    config: AnyConfig,
+    train: Mapping[str, Features],
+    dev: Features,
+    run: Path,
+    accelerator: Accelerator,
+    own: bool,
+) -> Job:
+    how, constant = config.training, getattr(config.training, "schedule", "linear") == "constant"
     steps: list[tuple[str, np.ndarray]] = []
     ends = set()
     for epoch in range(how.epochs):
-        for number, name in enumerate(config.data.train):
-            chosen = plan.batches(sets[name].lengths, how.batch, how.seed + number, epoch, window=500)
+        for number, name in enumerate(train):
+            chosen = plan.batches(train[name].lengths, how.batch, how.seed + number, epoch, window=500)
             steps += [(name, rows) for rows in chosen]
         ends.add(len(steps))
 
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
         name, rows = steps[step]
         mine = plan.share(rows, accelerator.process_index, accelerator.num_processes)
-        encoded, counts, labels = sets[name].batch(np.sort(mine), accelerator.device, own)
+        encoded, counts, labels = train[name].batch(np.sort(mine), accelerator.device, own)
         return answers.loss(module(encoded), counts, labels), {}
 
     def measure(module: nn.Module, step: int) -> dict:
-        found = evaluate(module, sets[config.data.dev], accelerator.device)
+        found = evaluate(module, dev, accelerator.device)
         before = best([row for row in history(run) if row["step"] < step]).get("dev_accuracy", -1.0)
         if found["dev_accuracy"] > before and accelerator.is_main_process:
             write_tensors(run / BEST, module.state_dict())
         return found
 
     return Job(
-        module=tan,
+        module=model,
         steps=len(steps),
         seed=how.seed,
-        rate=lambda step: plan.learning_rate(step, len(steps), how.rate),
+        rate=(lambda step: how.rate) if constant else (lambda step: plan.learning_rate(step, len(steps), how.rate)),
         loss=loss,
         measure=measure,
         milestones=frozenset(ends),
         weight_decay=how.weight_decay,
+        optimizer=getattr(how, "optimizer", "adamw"),
         recipe=config.model_dump(mode="json", exclude=NO_RECIPE),
     )
 
