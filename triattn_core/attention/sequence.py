@@ -15,7 +15,7 @@ def aligned(
     x: Float[Tensor, "B n h"], keep: Bool[Tensor, "B n"]
 ) -> tuple[Float[Tensor, "B n h"], Bool[Tensor, "B n"], Int[Tensor, "B n"]]:
     """x and keep with the real tokens first, padding zeros; and where each came from, for `back`."""
-    order = (~keep).int().argsort(1, stable=True)
+    order = (~keep).int().argsort(dim=1, stable=True)
     keep = keep.gather(1, order)
     return x.gather(1, order[..., None].expand_as(x)) * keep[..., None], keep, order
 

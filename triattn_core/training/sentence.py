@@ -32,9 +32,9 @@ def train_sentence(
     names = dict.fromkeys((*parts.train, parts.dev[0]))
     with accelerator.main_process_first():  # one process encodes, the others find it done
         sets = {name: _features(name, parts.sets[name], config, words, tokenizer, data, runs) for name in names}
-    train = {name: sets[name].part(rows) for name, rows in parts.train.items()}
-    dev = sets[parts.dev[0]].part(parts.dev[1])
-    yield from fit_best(config, words.hidden, train, dev, folder, runs / folder.name, resume, accelerator)
+    seen = {name: sets[name].part(rows) for name, rows in parts.train.items()}
+    seen[config.data.dev] = sets[parts.dev[0]].part(parts.dev[1])
+    yield from fit_best(config, words.hidden, seen, folder, runs / folder.name, resume, accelerator)
 
 
 def folds(config: SentenceCheckpoint, folder: Path, runs: Path) -> dict[Path, SentenceCheckpoint]:

@@ -43,28 +43,25 @@ def train_tan(
     names = (*config.data.train, config.data.dev)
     with accelerator.main_process_first():  # one process encodes, the others find it done
         sets = {name: _features(name, config, encoder, tokenizer, data, runs) for name in dict.fromkeys(names)}
-    parts = {name: sets[name] for name in config.data.train}
-    own = MECHANISMS[config.model.mechanism].reads == "own"
-    yield from fit_best(config, encoder.hidden, parts, sets[config.data.dev], folder, run, resume, accelerator, own)
+    yield from fit_best(config, encoder.hidden, sets, folder, run, resume, accelerator)
 
 
 def fit_best(
     config: AnyConfig,
     hidden: int,
-    train: Mapping[str, Features],
-    dev: Features,
+    sets: Mapping[str | None, Features],
     folder: Path,
     run: Path,
     resume: bool,
     accelerator: Accelerator,
-    own: bool = True,
 ) -> Iterator[Event]:
     """Train a new model of any kind on features; what was best on dev goes to `folder`.
 
-    train: parts by name; an epoch reads each once.  own: whether tokens come with their own context vectors.
+    sets: the features of `config.data.train`, of which an epoch reads each once, and of `config.data.dev`, under the
+    name None where dev has no name of its own.
     """
     torch.manual_seed(config.training.seed)
-    job = _job(kinds.build(config, hidden), config, train, dev, run, accelerator, own)
+    job = _job(kinds.build(config, hidden), config, sets, run, accelerator)
     yield from fit(job, run, accelerator, every=200, resume=resume)
     if accelerator.is_main_process:
         model = kinds.build(config, hidden)
@@ -113,31 +110,26 @@ def _chosen(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> lis
 
 
 def _job(
-    model: nn.Module,
-    config: AnyConfig,
-    train: Mapping[str, Features],
-    dev: Features,
-    run: Path,
-    accelerator: Accelerator,
-    own: bool,
+    model: nn.Module, config: AnyConfig, sets: Mapping[str | None, Features], run: Path, accelerator: Accelerator
 ) -> Job:
+    own = getattr(MECHANISMS.get(config.model.mechanism), "reads", None) == "own"
     how, constant = config.training, getattr(config.training, "schedule", "linear") == "constant"
     steps: list[tuple[str, np.ndarray]] = []
     ends = set()
     for epoch in range(how.epochs):
-        for number, name in enumerate(train):
-            chosen = plan.batches(train[name].lengths, how.batch, how.seed + number, epoch, window=500)
+        for number, name in enumerate(config.data.train):
+            chosen = plan.batches(sets[name].lengths, how.batch, how.seed + number, epoch, window=500)
             steps += [(name, rows) for rows in chosen]
         ends.add(len(steps))
 
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
         name, rows = steps[step]
         mine = plan.share(rows, accelerator.process_index, accelerator.num_processes)
-        encoded, counts, labels = train[name].batch(np.sort(mine), accelerator.device, own)
+        encoded, counts, labels = sets[name].batch(np.sort(mine), accelerator.device, own)
         return answers.loss(module(encoded), counts, labels), {}
 
     def measure(module: nn.Module, step: int) -> dict:
-        found = evaluate(module, dev, accelerator.device)
+        found = evaluate(module, sets[config.data.dev], accelerator.device)
         before = best([row for row in history(run) if row["step"] < step]).get("dev_accuracy", -1.0)
         if found["dev_accuracy"] > before and accelerator.is_main_process:
             write_tensors(run / BEST, module.state_dict())
