@@ -187,7 +187,9 @@ def read_config(path: Path, changes: Mapping[str, Any] = NO_CHANGES) -> AnyConfi
         if not isinstance(place, dict):
             raise ConfigError(f"{path}: {name!r} is no setting: its parts are objects of the file")
         place[last] = one
-    kind = KINDS.get(str(found.get("kind")) if isinstance(found, dict) else "", Config)
+    kind = KINDS.get(str(found.get("kind", "tan")) if isinstance(found, dict) else "tan")
+    if kind is None:
+        raise ConfigError(f"{path}: kind: {choices(str(found['kind']), KINDS)}, got {found['kind']!r:.60}")
     try:
         return kind.model_validate(found)
     except ValidationError as error:

@@ -162,7 +162,7 @@ def test_what_is_right_and_what_a_blind_answer_reaches():
         (None, {"labels": []}, "name the classes"),
         (None, {"task": "inference"}, "labels are those of the task"),
         (None, {"task": "pairs"}, "task"),
-        (None, {"kind": "sentences"}, "kind"),
+        (None, {"kind": "sentences"}, "kind: did you mean 'sentence'?"),
         (None, {"cells": [1, 2, 3]}, "unknown key 'cells'"),
     ],
 )

@@ -26,8 +26,10 @@ from triattn_core.training import plan
 from triattn_core.training.even import even, overlap
 from triattn_core.training.features import Features, encode
 from triattn_core.training.loop import Event, Job, events, fit
+from triattn_core.training.text_features import TextFeatures
 
 BEST = "best.safetensors"
+AnyFeatures = Features | TextFeatures
 WINDOW = 512  # examples that are held as tokens at once
 NO_RECIPE = {"digest": True, "training": {"more_seeds"}}  # of a config: change no weight
 
@@ -49,7 +51,7 @@ def train_tan(
 def fit_best(
     config: AnyConfig,
     hidden: int,
-    sets: Mapping[str | None, Features],
+    sets: Mapping[str | None, AnyFeatures],
     folder: Path,
     run: Path,
     resume: bool,
@@ -110,7 +112,7 @@ def _chosen(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> lis
 
 
 def _job(
-    model: nn.Module, config: AnyConfig, sets: Mapping[str | None, Features], run: Path, accelerator: Accelerator
+    model: nn.Module, config: AnyConfig, sets: Mapping[str | None, AnyFeatures], run: Path, accelerator: Accelerator
 ) -> Job:
     own = getattr(MECHANISMS.get(config.model.mechanism), "reads", None) == "own"
     how, constant = config.training, getattr(config.training, "schedule", "linear") == "constant"
@@ -150,7 +152,7 @@ def _job(
 
 
 @torch.no_grad()
-def evaluate(module: nn.Module, features: Features, device: str | torch.device) -> dict[str, float]:
+def evaluate(module: nn.Module, features: AnyFeatures, device: str | torch.device) -> dict[str, float]:
     """Mean loss and accuracy over a set of features."""
     module.eval()
     right, lost = 0, 0.0
