@@ -103,6 +103,7 @@ def test_what_is_held_out_is_not_trained_on(world):
     keys = {name: {texts_of(one) for one in parts.examples(name)} for name in ("dev", "test")}
     learnt = [texts_of(rows[i]) for i in train_]
     assert texts_of(rows[0]) in keys["test"], "the first row of train stands in test too"
+    assert not keys["dev"] & keys["test"]
     assert not set(learnt) & (keys["dev"] | keys["test"]) and len(set(learnt)) == len(learnt)
     assert dev[0] == "ask/train" and len(dev[1]) == round(0.25 * (len(learnt) + len(dev[1])))
     assert test[0] == "ask/test" and len(test[1]) == 12
