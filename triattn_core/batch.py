@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from triattn_core.text.roles import Role, Roles
+from triattn_core.text.texts import Texts
 from triattn_core.text.tokenizer import Tokenizer
 
 
@@ -43,8 +44,20 @@ class Batch:
         return Batch(self.query.to(device), self.key.to(device), self.context.to(device))
 
 
-def collate(roles: Sequence[Roles], tokenizer: Tokenizer) -> Batch:
-    """A batch of the examples' roles, each padded to its longest."""
+@dataclass(frozen=True)
+class TextBatch:
+    """Texts of B examples that are encoded each on its own, in the order of the task."""
+
+    texts: tuple[RoleBatch, ...]
+
+    def to(self, device: str | torch.device) -> TextBatch:
+        return TextBatch(tuple(one.to(device) for one in self.texts))
+
+
+def collate(roles: Sequence[Roles] | Sequence[Texts], tokenizer: Tokenizer) -> Batch | TextBatch:
+    """A batch of the examples' roles, or of their texts, each padded to its longest."""
+    if isinstance(roles[0], Texts):
+        return TextBatch(tuple(_pad([one.roles[name] for one in roles], tokenizer) for name in roles[0].roles))
     return Batch(*(_pad([getattr(one, name) for one in roles], tokenizer) for name in ("query", "key", "context")))
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from triattn_core.batch import Batch, collate
-from triattn_core.config import Config, read_config
+from triattn_core.batch import Batch, TextBatch, collate
+from triattn_core.config import AnyConfig, read_config
 from triattn_core.device import choose
 from triattn_core.errors import CheckpointError, ConfigError, choices
-from triattn_core.models import answers
+from triattn_core.models import answers, kinds
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.tan import Tan
 from triattn_core.models.tensors import digest, read_tensors, write_tensors
+from triattn_core.models.words import WordVectors
 from triattn_core.shelf import WEIGHTS, find
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import read_json
@@ -26,16 +26,19 @@ from triattn_core.text.tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class Bundle:
-    """Modules in eval mode with all that is known of them. Never written to after loading; shared by all sessions."""
+    """Modules in eval mode with all that is known of them. Never written to after loading; shared by all sessions.
+
+    Of every kind: `encoder` is frozen, shared, and makes of a batch what `model`, which was trained, takes.
+    """
 
     name: str
     path: Path
-    config: Config
+    config: AnyConfig
     metrics: dict
     digest: str
     tokenizer: Tokenizer
-    encoder: Encoder
-    tan: Tan
+    encoder: Encoder | WordVectors
+    model: torch.nn.Module
     device: str
 
     @property
@@ -43,10 +46,19 @@ class Bundle:
         """The task's room: its Example, roles, labels and metrics."""
         return TASKS[self.config.task]
 
-    def logits(self, batch: Batch) -> Tensor:
+    def labels(self, example) -> tuple[str, ...]:
+        """What the probabilities of an example belong to."""
+        return self.config.labels if getattr(self.config, "labels", ()) else self.task.labels(example)
+
+    @property
+    def outputs(self) -> int:
+        """How many numbers the model gives for a row."""
+        return kinds.outputs(self.config)
+
+    def logits(self, batch: Batch | TextBatch) -> Tensor:
         """[B, outputs] of a batch, on the CPU."""
         with torch.inference_mode():
-            return self.tan(self.encoder(batch.to(self.device))).float().cpu()
+            return self.model(self.encoder(batch.to(self.device))).float().cpu()
 
 
 def load(name: str | Path, device: str | None = None) -> Bundle:
@@ -67,21 +79,13 @@ def load(name: str | Path, device: str | None = None) -> Bundle:
         )
     encoder, tokenizer = load_encoder(config.encoder, device, config.encoder_digest)
     try:
-        fits(config, encoder)
-        tan = Tan(config.model, encoder.hidden, TASKS[config.task].OUTPUTS)
+        frozen = kinds.reader(config, encoder)
+        model = kinds.build(config, encoder.hidden)
     except ConfigError as error:
         raise ConfigError(f"{path / 'config.json'}: {error}") from None
-    _fill(tan, tensors, path / WEIGHTS)
-    tan = tan.to(device).eval().requires_grad_(False)
-    return Bundle(path.name, path, config, metrics, found, tokenizer, encoder, tan, device)
-
-
-def fits(config: Config, encoder: Encoder) -> None:
-    """Raises ConfigError where the encoder has no positions for what the config has it read."""
-    positions = encoder.joint.config.max_position_embeddings
-    most = (positions - 3) // 2 if config.task == "pairs" else positions  # of a sentence, of the whole
-    if config.max_tokens > most:
-        raise ConfigError(f"max_tokens {config.max_tokens}: the encoder {config.encoder} reads at most {most} here")
+    _fill(model, tensors, path / WEIGHTS)
+    model = model.to(device).eval().requires_grad_(False)
+    return Bundle(path.name, path, config, metrics, found, tokenizer, frozen, model, device)
 
 
 def _fill(module: torch.nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
@@ -97,10 +101,10 @@ def _fill(module: torch.nn.Module, tensors: dict[str, Tensor], path: Path) -> No
     module.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
 
 
-def save(path: Path, config: Config, tan: Tan) -> Config:
+def save(path: Path, config: AnyConfig, model: torch.nn.Module) -> AnyConfig:
     """Writes weights and config.json; returns the config with its digest."""
     path.mkdir(parents=True, exist_ok=True)
-    config = config.model_copy(update={"digest": write_tensors(path / WEIGHTS, tan.state_dict())})
+    config = config.model_copy(update={"digest": write_tensors(path / WEIGHTS, model.state_dict())})
     (path / "config.json").write_text(config.model_dump_json(indent=2, exclude_none=True) + "\n", "utf-8")
     return config
 
@@ -112,8 +116,8 @@ def together(bundles: Sequence[Bundle]) -> None:
         for what in ("encoder", "device", "task"):
             if getattr(other, what) is not getattr(first, what) and getattr(other, what) != getattr(first, what):
                 raise ConfigError(f"{first.name} and {other.name} differ in their {what}: ask them apart")
-        for what in ("max_tokens", "cells"):
-            if getattr(other.config, what) != getattr(first.config, what):
+        for what in ("max_tokens", "cells", "labels"):
+            if getattr(other.config, what, ()) != getattr(first.config, what, ()):
                 raise ConfigError(f"{first.name} and {other.name} differ in {what}: ask them apart")
 
 
@@ -142,9 +146,9 @@ def probabilities(bundles: Sequence[Bundle], examples: Sequence, size: int = 64)
     first = bundles[0]
     grouped = first.task.roles(examples, first.tokenizer, first.config.limits)
     counts, roles = [len(one) for one in grouped], [row for one in grouped for row in one]
-    outputs = torch.zeros(len(bundles), len(roles), first.task.OUTPUTS)
-    for rows in _alike([len(one.context) for one in roles], size):
+    outputs = torch.zeros(len(bundles), len(roles), first.outputs)
+    for rows in _alike([one.length for one in roles], size):
         with torch.inference_mode():
             encoded = first.encoder(collate([roles[i] for i in rows], first.tokenizer).to(first.device))
-            outputs[:, rows] = torch.stack([bundle.tan(encoded).float().cpu() for bundle in bundles])
+            outputs[:, rows] = torch.stack([bundle.model(encoded).float().cpu() for bundle in bundles])
     return [answers.probabilities(one, counts) for one in outputs]

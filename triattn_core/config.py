@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from triattn_core.errors import ConfigError, choices
+from triattn_core.models.sentence import SentenceConfig
 from triattn_core.models.tan import TanConfig
 from triattn_core.tasks import TASKS
 from triattn_core.text.roles import Limits
@@ -69,7 +70,7 @@ class Config(Strict):
 
     format: Literal[1]
     kind: Literal["tan"]
-    task: Literal[tuple(TASKS)]
+    task: Literal[tuple(name for name, task in TASKS.items() if not hasattr(task, "TEXTS"))]
     language: str
     encoder: str
     max_tokens: int = Field(64, ge=1, le=512)
@@ -94,8 +95,83 @@ class Config(Strict):
         return self
 
 
-def read_config(path: Path, changes: Mapping[str, Any] = NO_CHANGES) -> Config:
-    """The config of a file, with `changes` by dotted name: {"model.layers": 3}.
+class SentenceData(Strict):
+    """Sets by name, as in `Data`; `where` chooses among the rows of the training sets, and of what is cut from them.
+
+    dev: None where there is no such set: then `dev_share` of the training rows is held out.
+    folds: where a set has no split at all, so many parts of it are tested on in turn, each by a model trained on the
+    others; `train` and `test` name the same set, and the shipped weights are those tested on part `fold`, from 1.
+    split_seed: of what is drawn; the same for all seeds of training, so that they compare.
+    """
+
+    train: tuple[str, ...] = Field(min_length=1)
+    where: dict[str, str] = {}
+    every: int = Field(1, ge=1)
+    dev: str | None = None
+    dev_share: float = Field(0.1, gt=0, lt=1)
+    test: str | None = None
+    folds: int = Field(0, ge=0, le=100)
+    fold: int = Field(1, ge=1)
+    split_seed: int = Field(1, ge=0)
+
+    @model_validator(mode="after")
+    def _measured_on_other_rows(self) -> SentenceData:
+        if not self.folds and ({self.dev, self.test} & set(self.train) or self.dev and self.dev == self.test):
+            raise ValueError("train, dev and test must be different sets; a set without a split has folds")
+        if self.folds and (self.folds < 3 or self.dev or len(self.train) > 1 or self.test not in (None, *self.train)):
+            raise ValueError("folds: at least 3, of one set that is train and test, without dev")
+        if self.fold > max(1, self.folds):
+            raise ValueError(f"fold {self.fold}: there are {self.folds} folds")
+        return self
+
+
+class SentenceTraining(Training):
+    """As appendix B: L2 is the optimizer's weight decay (`adamw` takes it apart from the gradient); no schedule."""
+
+    rate: float = Field(gt=0, le=1)
+    optimizer: Literal["adam", "adadelta", "adamw"] = "adam"
+    schedule: Literal["constant", "linear"] = "constant"  # linear: warm-up, then decay
+    weight_decay: float = Field(1e-4, ge=0)
+
+
+class SentenceCheckpoint(Strict):
+    """A sentence model; `labels` are what the classes of its data set are called (`labels.json`), in their order."""
+
+    format: Literal[1]
+    kind: Literal["sentence"]
+    task: Literal["sentences", "inference"]
+    language: str
+    encoder: str
+    max_tokens: int = Field(128, ge=1, le=2048)
+    labels: tuple[str, ...] = ()
+    model: SentenceConfig
+    data: SentenceData
+    training: SentenceTraining
+    encoder_digest: str | None = None
+    digest: str | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """How much of a text the model reads."""
+        return Limits(self.max_tokens)
+
+    @model_validator(mode="after")
+    def _fits_its_task(self) -> SentenceCheckpoint:
+        if self.task == "sentences" and len(set(self.labels)) < max(2, len(self.labels)):
+            raise ValueError("labels: name the classes of the data set, each once, at least two")
+        if self.task != "sentences" and self.labels:
+            raise ValueError(f"labels are those of the task {self.task}: take them out")
+        if self.data.folds and self.training.more_seeds:
+            raise ValueError("more_seeds and folds: the spread of folds is measured, take more_seeds out")
+        return self
+
+
+KINDS: dict[str, type[Config] | type[SentenceCheckpoint]] = {"tan": Config, "sentence": SentenceCheckpoint}
+AnyConfig = Config | SentenceCheckpoint
+
+
+def read_config(path: Path, changes: Mapping[str, Any] = NO_CHANGES) -> AnyConfig:
+    """The config of a file, by its "kind", with `changes` by dotted name: {"model.layers": 3}.
 
     Raises ConfigError in one line that names the file, the key and what to do.
     """
@@ -111,11 +187,20 @@ def read_config(path: Path, changes: Mapping[str, Any] = NO_CHANGES) -> Config:
         if not isinstance(place, dict):
             raise ConfigError(f"{path}: {name!r} is no setting: its parts are objects of the file")
         place[last] = one
+    kind = KINDS.get(str(found.get("kind", "tan")) if isinstance(found, dict) else "tan")
+    if kind is None:
+        raise ConfigError(f"{path}: kind: {choices(str(found['kind']), KINDS)}, got {found['kind']!r:.60}")
     try:
-        return Config.model_validate(found)
+        return kind.model_validate(found)
     except ValidationError as error:
-        keys = {key for kind in (Config, Data, Training, TanConfig) for key in kind.model_fields}
-        raise ConfigError(complaint(path, error, keys)) from None
+        raise ConfigError(complaint(path, error, _keys(kind))) from None
+
+
+def _keys(kind: type[BaseModel]) -> set[str]:
+    """All that a config of this kind may have."""
+    parts = [one.annotation for one in kind.model_fields.values()]
+    inner = [one for one in parts if isinstance(one, type) and issubclass(one, BaseModel)]
+    return {key for one in (kind, *inner) for key in one.model_fields}
 
 
 def complaint(path: Path, error: ValidationError, keys: set[str]) -> str:

@@ -76,11 +76,11 @@ def measured(task, found: Sequence[tuple]) -> dict:
 
 def apart(examples: Iterable, others: Iterable) -> Iterator:
     """The examples whose texts are not together in one of `others` too, in whatever order, case and punctuation."""
-    known = {_texts(one) for one in others}
-    return (one for one in examples if _texts(one) not in known)
+    known = {texts_of(one) for one in others}
+    return (one for one in examples if texts_of(one) not in known)
 
 
-def _texts(example) -> frozenset[str]:
+def texts_of(example) -> frozenset[str]:
     """Letters and digits of each text of an example: of its fields those that are text, or several."""
     found = (getattr(example, field.name) for field in fields(example) if field.name != "id")
     texts = (text for one in found for text in (one if isinstance(one, tuple) else (one,)) if isinstance(text, str))

@@ -14,6 +14,7 @@ from triattn_core.checkpoint import Bundle, probabilities
 from triattn_core.errors import InputError
 from triattn_core.models import answers
 from triattn_core.text.roles import Role, Roles
+from triattn_core.text.texts import Texts
 from triattn_core.trace import AttentionTrace
 
 
@@ -60,21 +61,17 @@ def explain(
         (found,) = answers.probabilities(outputs, [1])
     seconds = time.perf_counter() - started
     prediction = Prediction(
-        labels=bundle.task.labels(example),
+        labels=bundle.labels(example),
         probabilities=tuple(found),
         best=_best(found),
         gold=example.label,
         notes=roles.notes,
         option=option or 0,
     )
-    model = bundle.config.model
     meta = {
         "checkpoint": bundle.name,
         "digest": bundle.digest,
-        "mechanism": model.mechanism,
-        "similarity": model.similarity,
-        "layers": model.layers,
-        "heads": model.heads,
+        **bundle.config.model.about,
         "device": bundle.device,
         "seconds": seconds,
     }
@@ -88,13 +85,12 @@ def _best(probabilities: list[float]) -> int:
     return max(range(len(probabilities)), key=probabilities.__getitem__)
 
 
-def sites(record: Record, roles: Roles, texts: Mapping[str, str]) -> dict[str, xr.DataArray]:
+def sites(record: Record, roles: Roles | Texts, texts: Mapping[str, str]) -> dict[str, xr.DataArray]:
     """The recorded tensors of the first row as labelled arrays; `texts` by the names that tokens carry."""
     found = {}
     for site, tapped in record.sites.items():
-        query, key = (roles.query, roles.key) if "a_over_b" in site else (roles.key, roles.query)
         coords: dict = {}
-        for axis, role in (("query", query), ("key", key), ("context", roles.context)):
+        for axis, role in roles.axes(site).items():
             if axis in tapped.axes:
                 coords.update(coordinates(axis, role, texts))
         attrs = {"quantity": tapped.quantity, "sums_over": ",".join(tapped.sums_over)}

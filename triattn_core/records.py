@@ -16,7 +16,13 @@ from triattn_core.shelf import Card, encoders
 # What a model is judged by: the first of these that its metrics.json has, with the words for it.
 METRICS = {"f1": "F1", "em": "exact match", "accuracy_middle": "middle school", "accuracy_high": "high school"}
 BASELINES = {"majority": "largest class", "chance": "chance"}  # what a model without eyes would reach
-TASKS = {"pairs": "Sentence pairs", "dialogue": "Dialogue", "reading": "Reading"}
+TASKS = {
+    "pairs": "Sentence pairs",
+    "dialogue": "Dialogue",
+    "reading": "Reading",
+    "sentences": "Sentences",
+    "inference": "Inference",
+}
 LANGUAGES = {"en": "English", "zh": "Chinese"}
 SIMILARITIES = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them
 SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC", "ubuntu_irc": "Ubuntu IRC", "race": "RACE"}
@@ -65,7 +71,8 @@ def place(card: Card) -> tuple[int, int, str, str]:
 def data_folder(card: Card) -> str:
     """Folder of the data set that it is measured on: `quora`."""
     told = card.config.get("data")
-    name = str(told.get("test") or told.get("dev") or "") if isinstance(told, Mapping) else str(told or "")
+    trained = told.get("train") or ("",) if isinstance(told, Mapping) else ("",)
+    name = str(told.get("test") or told.get("dev") or trained[0]) if isinstance(told, Mapping) else str(told or "")
     return name.partition("/")[0]
 
 

@@ -27,7 +27,7 @@ def verify(name: str, device: str | None = None) -> list[Check]:
         bundle = load(name, device)
     except TriattnError as error:
         return [Check("loads", str(error), "a sound folder", False)]
-    count = len(bundle.tan.state_dict())
+    count = len(bundle.model.state_dict())
     recorded = bundle.config.digest or ""
     checks = [
         Check("tensor digest", bundle.digest[:12], recorded[:12] or "none recorded", bundle.digest == recorded),

@@ -18,7 +18,7 @@ from triattn_core.analysis.runs import Run
 from triattn_core.cases import CaseBook
 from triattn_core.checkpoint import load
 from triattn_core.shelf import VARIABLE
-from triattn_core.tasks import TASKS, pairs
+from triattn_core.tasks import pairs
 
 NAMES = [f"quora-{mechanism}-additive" for mechanism in ("bi", "cbi", "tri")]
 TABLE = {"pairs": 48, "dialogue": 12, "reading": 12}
@@ -70,7 +70,7 @@ def handed(name: str, content: bytes) -> AppTest:
     return app.file_uploader(key="file").upload(name, content).run()
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", LABELS)
 def test_it_opens_on_our_own_examples(task: str) -> None:
     app = sound(opened("cases", task=LABELS[task]))
     assert "<h1>Cases</h1>" in texts(app) and sorted(listed(app)) == list(range(1, TABLE[task] + 1))

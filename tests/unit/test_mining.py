@@ -67,7 +67,7 @@ def alone(bundle, example, option: int) -> tuple[float, list[float]]:
         for context in (encoded.context, nothing):
             for query, key in ((a, b), (b, a)):
                 with recording() as record:
-                    bundle.tan.layers[0].attention(query, key, context, "x")
+                    bundle.model.layers[0].attention(query, key, context, "x")
                 weights.append(record.sites["x/weight"].tensor[0].sum(-1).double().numpy())
     of = [
         [np.mean([jensenshannon(one[h, n], other[h, n], 2) ** 2 for h in range(len(one))]) for n in range(one.shape[1])]
@@ -109,7 +109,7 @@ def test_a_context_without_weight_moves_nothing(world):
     """Where H c is 0 for every token, the cube is Bi's weights, shared out among the context tokens alike."""
     bundle = load("pairs-tri")
     with torch.no_grad():
-        bundle.tan.layers[0].attention.similarity.H.zero_()
+        bundle.model.layers[0].attention.similarity.H.zero_()
     source = sources.file(world / "pairs.jsonl")
     part = next(mining.mine([load("pairs-bi"), bundle], sources.examples("pairs", source)))
     assert part.table["pairs-tri moved"].max() < 1e-9

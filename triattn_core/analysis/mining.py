@@ -73,7 +73,7 @@ def _read(bundle: Bundle, some: Sequence[tuple[int, object]]) -> tuple[list[tupl
 def _batches(good: Sequence[tuple], size: int) -> Iterator[list[tuple]]:
     """Examples of like length together, each with all its options."""
     batch: list[tuple] = []
-    for one in sorted(good, key=lambda one: max(len(roles.context) for roles in one[2])):
+    for one in sorted(good, key=lambda one: max(roles.length for roles in one[2])):
         batch.append(one)
         if sum(len(roles) for *_, roles in batch) >= size:
             yield batch
@@ -89,7 +89,7 @@ def _table(bundles: Sequence[Bundle], good: Sequence[tuple]) -> pd.DataFrame:
         "row": [line for line, *_ in good],
         "id": [str(example.id)[:80] for _, example, _ in good],
         "label": [-1 if example.label is None else example.label for _, example, _ in good],
-        "tokens": [max(len(one.context) - sum(one.context.special) for one in roles) for *_, roles in good],
+        "tokens": [max(one.tokens for one in roles) for *_, roles in good],
     }
     counts = [len(roles) for *_, roles in good]
     first = np.cumsum([0, *counts])
@@ -116,6 +116,6 @@ def _run(bundles: Sequence[Bundle], roles: Sequence[Roles]) -> Iterator[tuple[Bu
         encoded = bundles[0].encoder(collate(roles, bundles[0].tokenizer).to(bundles[0].device))
         for bundle in bundles:
             if bundle.config.model.mechanism == "tri":
-                yield bundle, *with_moves(bundle.tan, encoded)
+                yield bundle, *with_moves(bundle.model, encoded)
             else:
-                yield bundle, bundle.tan(encoded).float().cpu(), None
+                yield bundle, bundle.model(encoded).float().cpu(), None

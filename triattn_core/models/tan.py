@@ -34,6 +34,11 @@ class TanConfig(BaseModel):
     dropout: float = Field(0.1, ge=0, lt=1)
     pooled_dropout: float = Field(0.0, ge=0, lt=1)  # of whole pooled vectors: without it, attention has little to learn
 
+    @property
+    def about(self) -> dict[str, str | int]:
+        """What a trace says of the model that left it."""
+        return {name: getattr(self, name) for name in ("mechanism", "similarity", "layers", "heads")}
+
     @field_validator("similarity")
     @classmethod
     def _similarity(cls, name: str) -> str:

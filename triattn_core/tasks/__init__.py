@@ -1,7 +1,10 @@
-"""Tasks: each says which text is query, key and context.  To add one: a file here, a line in the table."""
+"""Tasks: each says which text is query, key and context, or which texts are encoded each on its own.
+
+To add one: a file here, a line in the table.
+"""
 
 from __future__ import annotations
 
-from triattn_core.tasks import dialogue, pairs, reading
+from triattn_core.tasks import dialogue, inference, pairs, reading, sentences
 
-TASKS = {task.NAME: task for task in (pairs, dialogue, reading)}
+TASKS = {task.NAME: task for task in (pairs, dialogue, reading, sentences, inference)}

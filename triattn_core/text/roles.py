@@ -77,6 +77,21 @@ class Roles:
     context: Role
     notes: tuple[str, ...] = ()
 
+    @property
+    def length(self) -> int:
+        """Tokens of the joint sequence: what a row of a batch costs."""
+        return len(self.context)
+
+    @property
+    def tokens(self) -> int:
+        """The same without special tokens."""
+        return len(self.context) - sum(self.context.special)
+
+    def axes(self, site: str) -> dict[str, Role]:
+        """Whose tokens stand along the axes of a site: a direction `b_over_a` has query and key change places."""
+        query, key = (self.query, self.key) if "a_over_b" in site else (self.key, self.query)
+        return {"query": query, "key": key, "context": self.context}
+
 
 @dataclass(frozen=True)
 class Part:

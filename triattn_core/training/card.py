@@ -15,7 +15,7 @@ PRECISIONS = {"no": "float32", "bf16": "bfloat16", "fp16": "float16"}
 LICENSE = "Apache 2.0."
 
 
-def had_seen(metrics: dict) -> str:
+def hadseen(metrics: dict) -> str:
     """A list of what the start weights had seen before our training."""
     return "\n".join(f"- {one['name']}: {one['what']}" for one in metrics.get("start_had_seen", []))
 
@@ -74,7 +74,7 @@ def encoder_card(folder: Path) -> str:
 A token is a character: the {config["vocab_size"] - 5:,} that stand at least {words["least"]} times in {sets},
 full-width and half-width forms as one. Any other character is unknown to the model.
 """
-    seen = had_seen(metrics) or "Nothing: the weights were drawn at random."
+    seen = hadseen(metrics) or "Nothing: the weights were drawn at random."
     return f"""# {folder.name}
 
 A {config["num_hidden_layers"]}-layer BERT (hidden size {config["hidden_size"]}, {config["num_attention_heads"]} heads),
@@ -115,19 +115,19 @@ Tri-Attention network: {layers}, {model["heads"]} heads, {metrics["parameters"]:
 encoder `{config["encoder"]}`, which is frozen: checkpoints that share it differ
 in attention alone, its layers and its size among it.
 
-{_table([metrics[split] for split in ("dev", "test") if split in metrics])}
+{table([metrics[split] for split in ("dev", "test") if split in metrics])}
 {_start(config["encoder"], encoder)}
-{_seeds(metrics)} {"The epoch was chosen on dev; test" if how["epochs"] > 1 else "Test"} was used for no choice.
+{seeds(metrics)} {"The epoch was chosen on dev; test" if how["epochs"] > 1 else "Test"} was used for no choice.
 
-Trained on {_rows(config["data"])}: epochs {how["epochs"]}, batch {how["batch"]}, AdamW, peak learning rate
+Trained on {rows(config["data"])}: epochs {how["epochs"]}, batch {how["batch"]}, AdamW, peak learning rate
 {how["rate"]}, {metrics["seconds"]} s beside the encoding, {metrics["machine"]}.{_hidden(model)}
 
-{_seen(encoder, metrics)}
+{seen(encoder, metrics)}
 Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: that of the encoder.
 """
 
 
-def _table(measured: list[dict]) -> str:
+def table(measured: list[dict]) -> str:
     """A row a set: its metrics, what a model without eyes would reach, and how many examples it has."""
     names = list(records.metrics(measured[-1]))
     (blind,) = (name for name in records.BASELINES if name in measured[-1])
@@ -139,7 +139,7 @@ def _table(measured: list[dict]) -> str:
     return "\n".join(lines)
 
 
-def _seeds(metrics: dict) -> str:
+def seeds(metrics: dict) -> str:
     """How far seeds move the numbers, where several were trained."""
     seeds, split = metrics.get("seeds", []), "test" if "test" in metrics else "dev"
     name, reached = next(iter(records.metrics(metrics[split]).items()))
@@ -159,7 +159,7 @@ def _hidden(model: dict) -> str:
     return f" In training\n{told}." if share else ""
 
 
-def _rows(data: dict) -> str:
+def rows(data: dict) -> str:
     """The training sets in words."""
     every = data.get("every", 1)
     names = ", ".join(f"`{name}`" for name in data["train"])
@@ -168,7 +168,7 @@ def _rows(data: dict) -> str:
     return (f"one row in {every} of {names}" if every > 1 else names) + where + even
 
 
-def _seen(encoder: dict, metrics: dict) -> str:
+def seen(encoder: dict, metrics: dict) -> str:
     """What the start weights of the encoder had seen, and whether the test's source was among it."""
     if encoder.get("start_had_seen") == []:
         return "The encoder began from nothing: it had seen no text but the training texts.\n"
@@ -177,7 +177,7 @@ def _seen(encoder: dict, metrics: dict) -> str:
     source = metrics.get("test", metrics.get("dev", {})).get("set", "").partition("/")[0]
     read = [one["name"] for one in encoder["start_had_seen"] if source in one.get("set", "").split(", ")]
     flatter = f" ({', '.join(read)} among it: the test figures may flatter)" if read else ""
-    return f"What the encoder's start weights had seen before{flatter}:\n\n{had_seen(encoder)}\n"
+    return f"What the encoder's start weights had seen before{flatter}:\n\n{hadseen(encoder)}\n"
 
 
 def _start(name: str, metrics: dict) -> str:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 
 import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 
 from triattn_core.checkpoint import Bundle, load
-from triattn_core.config import Config, read_config
+from triattn_core.config import KINDS, AnyConfig, SentenceCheckpoint, read_config
 from triattn_core.device import choose, describe, keep_freed_memory
 from triattn_core.errors import ConfigError
 from triattn_core.evaluate import evaluate
@@ -24,10 +26,18 @@ from triattn_core.tasks import TASKS
 from triattn_core.text.rows import read_json, rows_file
 from triattn_core.training.card import checkpoint_card, encoder_card
 from triattn_core.training.encoder import finish_encoder, post_train
+from triattn_core.training.folds import joined, spread
 from triattn_core.training.loop import Event, seconds
 from triattn_core.training.recipe import read_recipe
+from triattn_core.training.sentence import folds, train_sentence
+from triattn_core.training.sentence_card import sentence_card
+from triattn_core.training.splits import splits
 from triattn_core.training.tan import best, history, train_tan
 from triattn_core.verify import example_record
+
+NOTHING: Mapping = MappingProxyType({})
+TRAINERS = {"tan": train_tan, "sentence": train_sentence}
+CARDS = {"tan": checkpoint_card, "sentence": sentence_card}
 
 
 def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: str) -> Iterator[Event]:
@@ -45,6 +55,11 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
         if isinstance(config, dict):
             yield from _train_encoder(path, config, data, runs, resume, command)
             continue
+        if _folded(config):
+            for folder, one in folds(config, path.parent, runs).items():
+                yield from train_seeds(path, one, {one.training.seed: folder}, data, runs, resume)
+            measured.append((path.parent, config))
+            continue
         more = {seed: seed_run(runs, path.parent.name, seed) for seed in config.training.more_seeds}
         yield from train_seeds(path, config, {config.training.seed: path.parent, **more}, data, runs, resume)
         measured.append((path.parent, config))
@@ -60,7 +75,7 @@ def prepare() -> None:
 
 
 def train_seeds(
-    path: Path, config: Config, folders: Mapping[int, Path], data: Path, runs: Path, resume: bool
+    path: Path, config: AnyConfig, folders: Mapping[int, Path], data: Path, runs: Path, resume: bool
 ) -> Iterator[Event]:
     """Train the config of `path` once for each seed of `folders`, into its folder."""
     for seed, folder in folders.items():
@@ -69,9 +84,14 @@ def train_seeds(
             how = config.training.model_copy(update={"seed": seed, "more_seeds": ()})
             one = config.model_copy(update={"training": how})
         try:
-            yield from train_tan(one, folder, data, runs, resume, _accelerator(config.training.precision))
+            accelerator = _accelerator(config.training.precision)
+            yield from TRAINERS[config.kind](one, folder, data, runs, resume, accelerator)
         except ConfigError as error:
             raise ConfigError(f"{path}: {error}") from None
+
+
+def _folded(config: AnyConfig) -> bool:
+    return isinstance(config, SentenceCheckpoint) and config.data.folds > 0
 
 
 def is_main_process() -> bool:
@@ -98,15 +118,18 @@ def _train_encoder(path: Path, recipe: dict, data: Path, runs: Path, resume: boo
 
 
 def record_metrics(
-    trained: Sequence[tuple[Path, Config]], data: Path, runs: Path, command: str
+    trained: Sequence[tuple[Path, AnyConfig]], data: Path, runs: Path, command: str
 ) -> Iterator[Event]:
     """Measures dev and test with the checkpoints as they stand on disk; writes metrics.json and the cards.
 
     Checkpoints that share encoder and sets are measured together: the encoder reads each row once.
     """
-    alike: dict[tuple, list[tuple[Path, Config]]] = {}
+    alike: dict[tuple, list[tuple[Path, AnyConfig]]] = {}
     for folder, config in trained:
-        key = (config.task, config.encoder, config.max_tokens, config.data.dev, config.data.test)
+        if _folded(config):
+            yield _folds(folder, config, data, runs, command)
+            continue
+        key = (config.task, config.encoder, config.max_tokens, config.data.dev, config.data.test, _own(config))
         alike.setdefault(key, []).append((folder, config))
     for group in alike.values():
         folders = {
@@ -120,23 +143,50 @@ def record_metrics(
             yield _write(folder, config, seeds, runs / folder.name, command)
 
 
-def measure(bundles: Sequence[Bundle], config: Config, data: Path) -> list[dict]:
+def _own(config: AnyConfig) -> str:
+    """What sentence models must have in common to be measured together."""
+    if not isinstance(config, SentenceCheckpoint):
+        return ""
+    return repr((config.model.vectors, config.labels, config.data.model_dump()))
+
+
+def _folds(folder: Path, config: SentenceCheckpoint, data: Path, runs: Path, command: str) -> Event:
+    """Each fold's weights on the rows that they were not trained on; the records are those of all."""
+    measured = {}
+    for path, one in folds(config, folder, runs).items():
+        (measured[one.data.fold],) = measure([load(path)], one, data)
+    found = {config.training.seed: joined(measured)}
+    return _write(folder, config, found, runs / folder.name, command, {"folds": spread(measured, config.data.fold)})
+
+
+def measure(bundles: Sequence[Bundle], config: AnyConfig, data: Path) -> list[dict]:
     """`{"dev": …, "test": …}` of each bundle."""
     found: list[dict] = [{} for _ in bundles]
-    task = TASKS[config.task]
-    for split in ("dev", "test"):
-        name = getattr(config.data, split)
-        if name is None:
-            continue
-        results = evaluate(bundles, task.read(rows_file(data, name)))
-        examples = (example for example in task.read(rows_file(data, name)) if example.label is not None)
-        baseline = task.baseline(examples)
+    task, rows = TASKS[config.task], _rows(config, data)
+    for split, (name, examples) in rows.items():
+        results = evaluate(bundles, examples())
+        baseline = task.baseline(example for example in examples() if example.label is not None)
         for told, result in zip(found, results):
             told[split] = {"set": name, **result["metrics"], "n": result["n"], **baseline}
     return found
 
 
-def _write(folder: Path, config: Config, seeds: dict[int, dict], run: Path, command: str) -> Event:
+def _rows(config: AnyConfig, data: Path) -> dict[str, tuple[str, Callable[[], Iterable]]]:
+    """Dev and test, where there are such: the name of the set, and what gives its examples."""
+    task, found = TASKS[config.task], {}
+    parts = splits(config, data) if isinstance(config, SentenceCheckpoint) else None
+    for split in ("dev", "test"):
+        name = getattr(config.data, split)
+        if parts is not None and getattr(parts, split) and (split == "dev" or name):
+            found[split] = getattr(parts, split)[0], partial(parts.examples, split)
+        elif name:
+            found[split] = name, partial(task.read, rows_file(data, name))
+    return found
+
+
+def _write(
+    folder: Path, config: AnyConfig, seeds: dict[int, dict], run: Path, command: str, more: Mapping = NOTHING
+) -> Event:
     rows, first = history(run), seeds[config.training.seed]
     found = {
         **first,
@@ -145,9 +195,10 @@ def _write(folder: Path, config: Config, seeds: dict[int, dict], run: Path, comm
             {"seed": seed, **{split: next(iter(metrics(told).values())) for split, told in one.items()}}
             for seed, one in seeds.items()
         ],
+        **more,
         "best_step": best(rows).get("step"),
         "epochs": config.training.epochs,
-        "parameters": sum(p.numel() for p in load(folder).tan.parameters()),
+        "parameters": sum(p.numel() for p in load(folder).model.parameters()),
         "seconds": round(seconds(run)),
         "machine": machine(),
         "date": today(),
@@ -157,13 +208,13 @@ def _write(folder: Path, config: Config, seeds: dict[int, dict], run: Path, comm
         "example": example_record(load(folder), TASKS[config.task].examples(config.language)[0]),
     }
     (folder / "metrics.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    (folder / "README.md").write_text(checkpoint_card(folder), "utf-8")
+    (folder / "README.md").write_text(CARDS[config.kind](folder), "utf-8")
     if folder.parent != root().resolve():  # what is not on the shelf leaves a record there
         append(results() / f"{TRAINED}.jsonl", line(folder, config, found, found["each_seed"]))
     return Event("metric", found["best_step"] or 0, found["best_step"] or 0, {"checkpoint": folder.name, **first})
 
 
-def line(folder: Path, config: Config, told: Mapping, each_seed: Sequence[Mapping]) -> dict:
+def line(folder: Path, config: AnyConfig, told: Mapping, each_seed: Sequence[Mapping]) -> dict:
     """The record of a run that is not shipped; see `results.ours`.  told: its `parameters`, `command` and the like."""
     names = ("date", "machine", "command", "parameters")
     kept = json.loads((folder / "config.json").read_text("utf-8"))
@@ -179,19 +230,19 @@ def machine() -> str:
     return f"{device.title}, {device.cores} cores, torch {torch.__version__}"
 
 
-def _read(path: Path) -> Config | dict:
+def _read(path: Path) -> AnyConfig | dict:
     """A checkpoint's config, or an encoder's recipe as it stands."""
     if not path.is_file():
         raise ConfigError(f"{path}: no such file; name a checkpoint's config.json or an encoder's recipe.json")
     kind = read_json(path).get("kind")
-    if kind not in ("encoder", "tan"):
-        raise ConfigError(f'{path}: expected "kind": "encoder" or "tan"')
+    if kind not in ("encoder", *KINDS):
+        raise ConfigError(f'{path}: expected "kind": ' + " or ".join(f'"{one}"' for one in ("encoder", *KINDS)))
     return read_recipe(path) if kind == "encoder" else read_config(path)
 
 
-def sets(config: Config | dict) -> Iterator[str]:
+def sets(config: AnyConfig | dict) -> Iterator[str]:
     """The sets of rows that a config or a recipe asks for."""
-    if isinstance(config, Config):
+    if not isinstance(config, dict):
         yield from filter(None, (*config.data.train, config.data.dev, config.data.test))
         return
     for stage in config["stages"]:

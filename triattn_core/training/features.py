@@ -35,8 +35,8 @@ class Features:
         hidden = json.loads((folder / "about.json").read_text("utf-8"))["hidden"]
         self.labels = np.load(folder / "labels.npy")
         self.counts = np.load(folder / "counts.npy")
-        self._rows = _ends(self.counts)
-        self.ends = {role: _ends(np.load(folder / f"{role}.lengths.npy")) for role in ROLES}
+        self._rows = row_ends(self.counts)
+        self.ends = {role: row_ends(np.load(folder / f"{role}.lengths.npy")) for role in ROLES}
         self.vectors = {
             name: np.memmap(folder / f"{name}.f16", np.float16, "r").reshape(-1, hidden) for name in VECTORS
         }
@@ -66,18 +66,21 @@ class Features:
     def _states(self, role: str, rows: np.ndarray, device: str | torch.device, own: bool) -> States:
         ends = self.ends[role]
         lengths = ends[rows + 1] - ends[rows]
-        found = []
-        for name in (role, f"{role}.own")[: 1 + own]:
-            vectors = self.vectors[name]
-            padded = np.zeros((len(rows), lengths.max(), vectors.shape[1]), np.float32)
-            for i, row in enumerate(rows):
-                padded[i, : lengths[i]] = vectors[ends[row] : ends[row + 1]]
-            found.append(torch.from_numpy(padded).to(device))
+        found = [padded(self.vectors[name], ends, rows).to(device) for name in (role, f"{role}.own")[: 1 + own]]
         keep = torch.arange(found[0].shape[1]) < torch.from_numpy(lengths)[:, None]
         return States(found[0], keep.to(device), *found[1:])
 
 
-def _ends(sizes: np.ndarray) -> np.ndarray:
+def padded(vectors: np.ndarray, ends: np.ndarray, rows: np.ndarray) -> Tensor:
+    """[rows, longest, h] in float32 of vectors [all tokens, h], zeros after each row's last; `ends` as in Features."""
+    lengths = ends[rows + 1] - ends[rows]
+    found = np.zeros((len(rows), lengths.max(), vectors.shape[1]), np.float32)
+    for i, row in enumerate(rows):
+        found[i, : lengths[i]] = vectors[ends[row] : ends[row + 1]]
+    return torch.from_numpy(found)
+
+
+def row_ends(sizes: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes)])
 
 
@@ -118,7 +121,7 @@ def encode(
 def _vectors(encoder: Encoder, tokenizer: Tokenizer, rows: Sequence[Roles], half: bool) -> dict[str, np.ndarray]:
     """The vectors of VECTORS, [tokens or cells of all rows, h] each, in the order of the rows."""
     device = encoder.joint.device
-    ends = {role: _ends(np.array([len(getattr(row, role).runs) for row in rows])) for role in ROLES}
+    ends = {role: row_ends(np.array([len(getattr(row, role).runs) for row in rows])) for role in ROLES}
     ends["pooled"] = np.arange(len(rows) + 1)
     found = {name: np.zeros((ends[name.split(".")[0]][-1], encoder.hidden), np.float16) for name in VECTORS}
     order = sorted(range(len(rows)), key=lambda i: len(rows[i].context))

@@ -57,17 +57,24 @@ class Job:
     milestones: frozenset[int]
     weight_decay: float = 0.01
     clip: float = 1.0
+    optimizer: str = "adamw"
     recipe: dict = field(default_factory=dict)
 
 
-def optimizer_for(module: nn.Module, weight_decay: float) -> torch.optim.AdamW:
-    """AdamW; biases and normalisation weights (one-dimensional) do not decay."""
+OPTIMIZERS = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam, "adadelta": torch.optim.Adadelta}
+
+
+def optimizer_for(module: nn.Module, weight_decay: float, name: str = "adamw") -> torch.optim.Optimizer:
+    """One of OPTIMIZERS; biases and normalisation weights (one-dimensional) do not decay.
+
+    In `adam` and `adadelta` the decay is a part of the gradient: L2 regularisation, decay / 2 times the squared norm.
+    """
     trained = [p for p in module.parameters() if p.requires_grad]
     groups = [
         {"params": [p for p in trained if p.ndim > 1], "weight_decay": weight_decay},
         {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
     ]
-    return torch.optim.AdamW(groups, lr=0.0)
+    return OPTIMIZERS[name](groups, lr=0.0)
 
 
 def fit(job: Job, run: Path, accelerator: Accelerator, every: int = 200, resume: bool = False) -> Iterator[Event]:
@@ -89,7 +96,7 @@ def fit(job: Job, run: Path, accelerator: Accelerator, every: int = 200, resume:
 def _steps(
     job: Job, run: Path, accelerator: Accelerator, every: int, resume: bool, before: float
 ) -> Iterator[Event]:
-    module, optimizer = accelerator.prepare(job.module, optimizer_for(job.module, job.weight_decay))
+    module, optimizer = accelerator.prepare(job.module, optimizer_for(job.module, job.weight_decay, job.optimizer))
     first = _load(accelerator, run) if resume else 0
     started = time.monotonic()
     for step in range(first, job.steps):

@@ -15,7 +15,7 @@ from typing import Any
 
 from triattn_core import records
 from triattn_core.checkpoint import load
-from triattn_core.config import Config, read_config
+from triattn_core.config import AnyConfig, read_config
 from triattn_core.errors import ConfigError
 from triattn_core.results import ours
 from triattn_core.text.rows import rows_file
@@ -30,7 +30,7 @@ class Variant:
 
     path: Path
     changed: dict[str, Any]
-    config: Config
+    config: AnyConfig
 
     @property
     def name(self) -> str:
@@ -85,7 +85,7 @@ def _run(
         return
     bundles = [load(folder) for folder in folders.values()]
     told = {"date": ours.today(), "machine": machine(), "command": command}
-    told["parameters"] = sum(p.numel() for p in bundles[0].tan.parameters())
+    told["parameters"] = sum(p.numel() for p in bundles[0].model.parameters())
     each = [
         {"seed": seed, "seconds": round(seconds(folder)), "best_step": best(history(folder)).get("step"), **numbers}
         for (seed, folder), numbers in zip(folders.items(), measure(bundles, variant.config, data))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,13 +12,12 @@ from accelerate import Accelerator
 from torch import Tensor, nn
 
 from triattn_core.attention import MECHANISMS
-from triattn_core.checkpoint import fits, save
-from triattn_core.config import Config, Data
+from triattn_core.checkpoint import save
+from triattn_core.config import AnyConfig, Config, Data
 from triattn_core.errors import ConfigError, DataError
-from triattn_core.models import answers
+from triattn_core.models import answers, kinds
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.tan import Tan
 from triattn_core.models.tensors import read_tensors, write_tensors
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import rows_file
@@ -27,8 +26,10 @@ from triattn_core.training import plan
 from triattn_core.training.even import even, overlap
 from triattn_core.training.features import Features, encode
 from triattn_core.training.loop import Event, Job, events, fit
+from triattn_core.training.text_features import TextFeatures
 
 BEST = "best.safetensors"
+AnyFeatures = Features | TextFeatures
 WINDOW = 512  # examples that are held as tokens at once
 NO_RECIPE = {"digest": True, "training": {"more_seeds"}}  # of a config: change no weight
 
@@ -39,18 +40,35 @@ def train_tan(
     """Train the checkpoint of `config`; yields events; writes weights and config.json to `folder`."""
     run = runs / folder.name
     encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device))
-    fits(config, encoder)
+    kinds.reader(config, encoder)
     config = config.model_copy(update={"encoder_digest": encoder.digest})  # the one that is there, not one before it
     names = (*config.data.train, config.data.dev)
     with accelerator.main_process_first():  # one process encodes, the others find it done
         sets = {name: _features(name, config, encoder, tokenizer, data, runs) for name in dict.fromkeys(names)}
+    yield from fit_best(config, encoder.hidden, sets, folder, run, resume, accelerator)
+
+
+def fit_best(
+    config: AnyConfig,
+    hidden: int,
+    sets: Mapping[str | None, AnyFeatures],
+    folder: Path,
+    run: Path,
+    resume: bool,
+    accelerator: Accelerator,
+) -> Iterator[Event]:
+    """Train a new model of any kind on features; what was best on dev goes to `folder`.
+
+    sets: the features of `config.data.train`, of which an epoch reads each once, and of `config.data.dev`, under the
+    name None where dev has no name of its own.
+    """
     torch.manual_seed(config.training.seed)
-    job = _job(Tan(config.model, encoder.hidden, TASKS[config.task].OUTPUTS), config, sets, run, accelerator)
+    job = _job(kinds.build(config, hidden), config, sets, run, accelerator)
     yield from fit(job, run, accelerator, every=200, resume=resume)
     if accelerator.is_main_process:
-        tan = Tan(config.model, encoder.hidden, TASKS[config.task].OUTPUTS)
-        tan.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
-        save(folder, config, tan)
+        model = kinds.build(config, hidden)
+        model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
+        save(folder, config, model)
 
 
 def _features(name: str, config: Config, encoder: Encoder, tokenizer: Tokenizer, data: Path, runs: Path) -> Features:
@@ -96,8 +114,11 @@ def _chosen(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> lis
     return kept
 
 
-def _job(tan: Tan, config: Config, sets: dict[str, Features], run: Path, accelerator: Accelerator) -> Job:
-    how, own = config.training, MECHANISMS[config.model.mechanism].reads == "own"
+def _job(
+    model: nn.Module, config: AnyConfig, sets: Mapping[str | None, AnyFeatures], run: Path, accelerator: Accelerator
+) -> Job:
+    own = getattr(MECHANISMS.get(config.model.mechanism), "reads", None) == "own"
+    how, constant = config.training, getattr(config.training, "schedule", "linear") == "constant"
     steps: list[tuple[str, np.ndarray]] = []
     ends = set()
     for epoch in range(how.epochs):
@@ -120,20 +141,21 @@ def _job(tan: Tan, config: Config, sets: dict[str, Features], run: Path, acceler
         return found
 
     return Job(
-        module=tan,
+        module=model,
         steps=len(steps),
         seed=how.seed,
-        rate=lambda step: plan.learning_rate(step, len(steps), how.rate),
+        rate=(lambda step: how.rate) if constant else (lambda step: plan.learning_rate(step, len(steps), how.rate)),
         loss=loss,
         measure=measure,
         milestones=frozenset(ends),
         weight_decay=how.weight_decay,
+        optimizer=getattr(how, "optimizer", "adamw"),
         recipe=config.model_dump(mode="json", exclude=NO_RECIPE),
     )
 
 
 @torch.no_grad()
-def evaluate(module: nn.Module, features: Features, device: str | torch.device) -> dict[str, float]:
+def evaluate(module: nn.Module, features: AnyFeatures, device: str | torch.device) -> dict[str, float]:
     """Mean loss and accuracy over a set of features."""
     module.eval()
     right, lost = 0, 0.0

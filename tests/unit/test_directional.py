@@ -1,0 +1,125 @@
+"""DiSA, Bi-BloSA and source2token pooling against loops in float64, with padding on either side."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from tests.oracles import directional as oracle
+from triattn_core.attention import disa
+from triattn_core.attention.blosa import BlockAttention
+from triattn_core.attention.multi_head import MultiHead, sinusoids
+from triattn_core.attention.pooling import Source2TokenPooling
+from triattn_core.attention.tap import recording
+
+N, WIDTH, OUT = 7, 3, 10
+SIZE = OUT // 2
+KEEP = torch.tensor([[1, 1, 1, 1, 1, 0, 0], [0, 0, 0, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1]]).bool()
+
+
+def drawn(module: nn.Module) -> nn.Module:
+    """In float64, all numbers drawn, biases too."""
+    draw = torch.Generator().manual_seed(3)
+    for parameter in module.double().parameters():
+        parameter.data = torch.randn(parameter.shape, dtype=torch.float64, generator=draw)
+    return module.eval()
+
+
+def states(width: int) -> torch.Tensor:
+    return torch.randn(3, N, width, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
+
+
+def numbers(module: nn.Module) -> dict[str, np.ndarray]:
+    return {name: parameter.detach().numpy() for name, parameter in module.named_parameters()}
+
+
+def test_pooling_is_that_of_the_equation():
+    module, x = drawn(Source2TokenPooling(SIZE, nn.ReLU())), states(SIZE)
+    with recording() as record:
+        found = module(x, KEEP)
+    has = numbers(module)
+    for b in range(3):
+        s, p = oracle.pooling(
+            x[b].numpy(), has["first.weight"], has["first.bias"], has["second.weight"], has["second.bias"],
+            KEEP[b].numpy(),
+        )  # fmt: skip
+        np.testing.assert_allclose(found[b].detach(), s, atol=1e-12)
+        np.testing.assert_allclose(record.sites["pool/weight"].tensor[b], p, atol=1e-12)
+    assert not module(x, torch.zeros_like(KEEP)).any()
+
+
+@pytest.mark.parametrize("largest", [1 << 25, 1], ids=["whole", "a query at a time"])
+def test_disa_is_that_of_the_equations(monkeypatch, largest):
+    monkeypatch.setattr(disa, "LARGEST", largest)
+    module, x = drawn(disa.Disa(WIDTH, OUT, nn.ELU())), states(WIDTH)
+    with recording() as record:
+        found = module(x, KEEP, "layer.0")
+    has = numbers(module)
+    for b in range(3):
+        keep = KEEP[b].numpy()
+        for at, name in enumerate(("forward", "backward")):
+            h = x[b].numpy() @ has[f"hidden.{at}.weight"].T + has[f"hidden.{at}.bias"]
+            h = np.where(h > 0, h, np.exp(h) - 1) * keep[:, None]
+            W1, W2 = has[f"attention.{at}.key.weight"], has[f"attention.{at}.query.weight"]
+            s, p = oracle.masked(h, W1, W2, has[f"attention.{at}.query.bias"], keep, name == "forward")
+            u = oracle.gated(h, s, has[f"gates.{at}.gate.weight"], has[f"gates.{at}.gate.bias"])
+            np.testing.assert_allclose(found[b, keep, at * SIZE : (at + 1) * SIZE].detach(), u[keep], atol=1e-12)
+            np.testing.assert_allclose(record.sites[f"layer.0/{name}/weight"].tensor[b], p, atol=1e-12)
+
+
+def test_disa_in_parts_has_the_same_gradients(monkeypatch):
+    module, x, slopes = drawn(disa.Disa(WIDTH, OUT, nn.ELU())), states(WIDTH), []
+    for largest in (1 << 25, 1):
+        monkeypatch.setattr(disa, "LARGEST", largest)
+        slopes.append(torch.autograd.grad(module(x, KEEP).square().sum(), list(module.parameters())))
+    for whole, parts in zip(*slopes):
+        torch.testing.assert_close(whole, parts)
+
+
+def test_block_attention_is_that_of_the_equations():
+    """Blocks of three tokens of five real ones: the second is not full."""
+    module, x = drawn(BlockAttention(SIZE, "forward", 3, nn.ReLU())), states(SIZE)[0]
+    found, has = module(x[None], KEEP[:1])[0], numbers(module)
+    x, keep = x.numpy(), KEEP[0].numpy()
+
+    def attended(name: str, rows: np.ndarray, real: np.ndarray) -> np.ndarray:
+        part = {one: has[f"{name}.{one}"] for one in ("key.weight", "query.weight", "query.bias")}
+        return oracle.masked(rows, *part.values(), real, True)[0]
+
+    pool = [has[f"pool.{name}"] for name in ("first.weight", "first.bias", "second.weight", "second.bias")]
+    blocks = [slice(0, 3), slice(3, 5)]
+    h = np.concatenate([attended("within", x[one], keep[one]) for one in blocks])
+    v = np.array([oracle.pooling(h[one], *pool, keep[one])[0] for one in blocks])
+    e = oracle.gated(attended("between", v, np.ones(2, bool)), v, has["gate.gate.weight"], has["gate.gate.bias"])
+    together = np.concatenate([x[:5], h, e[[0, 0, 0, 1, 1]]], -1)
+    G = 1 / (1 + np.exp(-(together @ has["share.weight"].T + has["share.bias"])))
+    u = G * np.maximum(together @ has["fuse.weight"].T + has["fuse.bias"], 0) + (1 - G) * x[:5]
+    np.testing.assert_allclose(found[:5].detach(), u, atol=1e-12)
+
+
+def test_multi_head_is_that_of_the_equations():
+    heads, size = 2, 5
+    module, x = drawn(MultiHead(WIDTH, heads, size)), states(WIDTH)
+    found, has = module(x, KEEP), numbers(module)
+    for b in range(3):
+        real = KEEP[b].numpy()
+        rows = x[b].numpy()[real]
+        for p in range(len(rows)):
+            for f in range(WIDTH):
+                angle = p / 10_000 ** ((f - f % 2) / WIDTH)
+                rows[p, f] += np.cos(angle) if f % 2 else np.sin(angle)
+        joined = []
+        for c in range(heads):
+            part = slice(c * size, (c + 1) * size)
+            names = ("query", "key", "value")
+            q, k, v = (rows @ has[f"{one}.weight"][part].T + has[f"{one}.bias"][part] for one in names)
+            powers = np.exp(q @ k.T / np.sqrt(size))
+            joined.append(powers / powers.sum(1, keepdims=True) @ v)
+        wanted = np.concatenate(joined, -1) @ has["out.weight"].T + has["out.bias"]
+        np.testing.assert_allclose(found[b, real].detach(), wanted, atol=1e-6)
+
+
+def test_positions_of_an_odd_width():
+    assert sinusoids(torch.arange(4)[None], 5).shape == (1, 4, 5)

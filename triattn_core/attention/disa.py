@@ -1,0 +1,90 @@
+"""Directional self-attention (DiSA; Shen et al. 2018a, "DiSAN"): multi-dim attention of token to token under a mask.
+
+    f(h_i, h_j) = c tanh((W1 h_i + W2 h_j + b) / c) + M[j, i]            a score for each feature, c = 5
+    s_j = sum_i softmax_i(f(h_i, h_j)) * h_i
+    F = sigmoid(W_f1 s + W_f2 h + b_f),  u = F * h + (1 - F) * s         the fusion gate
+
+i is the key (the dependent), j the query (the governor).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout
+from torch.utils.checkpoint import checkpoint
+
+from triattn_core.attention import positions
+from triattn_core.attention.softmax import kept_softmax
+from triattn_core.attention.tap import tap, tapped
+
+C = 5.0
+DIRECTIONS = ("forward", "backward")
+AXES = ("query", "key", "feature")
+LARGEST = 1 << 25  # numbers of a tensor [B, query, key, feature] that are held at once
+
+
+class MaskedAttention(nn.Module):
+    """s of the equations above: [B, n, D] → [B, n, D], zeros for a token that may attend to nothing."""
+
+    def __init__(self, size: int, mask: str, keep: float = 1.0):
+        super().__init__()
+        self.mask, self.share = mask, 1 - keep
+        self.key, self.query = nn.Linear(size, size, bias=False), nn.Linear(size, size)
+
+    def forward(self, h: Tensor, keep: Tensor, site: str = "") -> Tensor:
+        """Memory is linear in n: long texts go a few queries at a time.  Taps `<site>/weight` [query, key, feature]."""
+        n = h.shape[1]
+        M = positions.mask(self.mask, n, device=h.device)
+        keys, queries, open_ = self.key(h), self.query(h), ~M.isneginf() & keep[:, None, :] & keep[..., None]
+        size = max(1, LARGEST // max(1, h.numel()))
+        share = self.share if self.training else 0.0
+
+        def some(queries: Tensor, open_: Tensor) -> Tensor:
+            weights = dropout(_weights(keys, queries, open_), share)
+            return torch.einsum("bjil,bil->bjl", weights, h)
+
+        if site and tapped(f"{site}/weight"):
+            tap(f"{site}/weight", _weights(keys, queries, open_), AXES, "weight", ("key",))
+        if size >= n:
+            return some(queries, open_)
+        parts = zip(queries.split(size, 1), open_.split(size, 1))
+        return torch.cat([checkpoint(some, *part, use_reentrant=False) for part in parts], 1)
+
+
+def _weights(keys: Tensor, queries: Tensor, open_: Tensor) -> Tensor:
+    """[B, query, key, feature]; sums to one over key."""
+    scores = C * torch.tanh((keys[:, None] + queries[:, :, None]) / C)
+    return kept_softmax(scores.transpose(-1, -2), open_[:, :, None]).transpose(-1, -2)
+
+
+class Gate(nn.Module):
+    """u = F * a + (1 - F) * b, with F = sigmoid of a linear layer over both."""
+
+    def __init__(self, size: int):
+        super().__init__()
+        self.gate = nn.Linear(2 * size, size)
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        F = torch.sigmoid(self.gate(torch.cat([a, b], -1)))
+        return F * a + (1 - F) * b
+
+
+class Disa(nn.Module):
+    """Both directions, each with its own layers, one after the other in the features: [B, n, width] → [B, n, out]."""
+
+    def __init__(self, width: int, out: int, activation: nn.Module, keep: float = 1.0):
+        super().__init__()
+        size = out // 2
+        self.hidden = nn.ModuleList(nn.Linear(width, size) for _ in DIRECTIONS)
+        self.attention = nn.ModuleList(MaskedAttention(size, name, keep) for name in DIRECTIONS)
+        self.gates = nn.ModuleList(Gate(size) for _ in DIRECTIONS)
+        self.activation = activation
+
+    def forward(self, x: Tensor, keep: Tensor, site: str = "disa") -> Tensor:
+        """Taps `<site>/forward/weight` and `<site>/backward/weight`, [query, key, feature]."""
+        found = []
+        for name, linear, attention, gate in zip(DIRECTIONS, self.hidden, self.attention, self.gates):
+            h = self.activation(linear(x)).masked_fill(~keep[..., None], 0.0)
+            found.append(gate(h, attention(h, keep, f"{site}/{name}")))
+        return torch.cat(found, -1)

@@ -1,0 +1,44 @@
+"""Multi-head self-attention with positions (Vaswani et al. 2017), as the baseline of "Tensorized Self-Attention"."""
+
+from __future__ import annotations
+
+from math import log, sqrt
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import dropout
+
+from triattn_core.attention.sequence import places
+from triattn_core.attention.softmax import masked_softmax
+from triattn_core.attention.states import join_heads, split_heads
+from triattn_core.attention.tap import tap
+
+AXES = ("head", "query", "key")
+
+
+def sinusoids(positions: Int[Tensor, "B n"], width: int) -> Float[Tensor, "B n {width}"]:
+    """sin(p / 10000^(2i / width)) in the even features 2i, cos of the same in the odd ones (section 3.5)."""
+    even = torch.arange(0, width, 2, device=positions.device)
+    angles = positions[..., None] * torch.exp(-log(10_000) / width * even)
+    return torch.stack([angles.sin(), angles.cos()], -1).flatten(-2)[..., :width]
+
+
+class MultiHead(nn.Module):
+    """softmax(q k' / sqrt(D)) v in each head, heads joined, then W_o (Eqs. 4 and 5 of "Tensorized Self-Attention")."""
+
+    def __init__(self, width: int, heads: int, size: int, keep: float = 1.0):
+        super().__init__()
+        self.heads, self.share = heads, 1 - keep
+        self.query, self.key, self.value = (nn.Linear(width, heads * size) for _ in range(3))
+        self.out = nn.Linear(heads * size, heads * size)
+
+    def forward(self, x: Tensor, keep: Tensor, site: str = "multi_head") -> Tensor:
+        """[B, n, heads * size] of x [B, n, width].  Taps `<site>/relevance`, `<site>/weight` [head, query, key]."""
+        x = x + sinusoids(places(keep), x.shape[-1]).to(x.dtype)
+        q, k, v = (split_heads(project(x), self.heads) for project in (self.query, self.key, self.value))
+        relevance = q @ k.mT / sqrt(q.shape[-1])
+        weights = masked_softmax(relevance, keep[:, None, :])
+        tap(f"{site}/relevance", relevance, AXES, "relevance")
+        tap(f"{site}/weight", weights, AXES, "weight", ("key",))
+        return self.out(join_heads(dropout(weights, self.share, self.training) @ v))

@@ -1,0 +1,70 @@
+"""Settings of the context-fusion blocks, and which block has which."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from torch import nn
+
+from triattn_core.attention import positions
+from triattn_core.attention.tensorized import SCALES
+from triattn_core.errors import ConfigError
+
+ACTIVATIONS = {"relu": nn.ReLU, "elu": nn.ELU}
+MASKED = ("masks", "scale_t", "scale_s", "include_self", "token2token", "source2token")
+# Settings that not every block has.
+OWN = {
+    "multi_head": ("heads", "attention_keep"),
+    "disa": ("attention_keep",),
+    "bi_blosa": ("attention_keep", "block"),
+    "mtsa": ("heads", "attention_keep", *MASKED),
+}
+HALVED = ("bi_lstm", "bi_gru", "disa", "bi_blosa")  # two directions share the features
+
+
+class FusionSettings(BaseModel):
+    """What makes one block differ from another; the paper's sizes by default.
+
+    out: features of a token after the block.  masks, scale_t, …: see `attention.mtsa.Mtsa`.  attention_keep: the share
+    of attention that dropout keeps.  block: tokens of a block of Bi-BloSA.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    out: int = Field(600, ge=2)
+    heads: int = Field(8, ge=1)
+    masks: tuple[str, ...] = ()
+    scale_t: Literal[tuple(SCALES)] = "log_sigmoid"
+    scale_s: Literal[tuple(SCALES)] = "identity"
+    include_self: bool = False
+    token2token: bool = True
+    source2token: bool = True
+    attention_keep: float = Field(1.0, gt=0, le=1)
+    activation: Literal[tuple(ACTIVATIONS)] = "relu"
+    block: int = Field(5, ge=1)
+
+    @field_validator("masks")
+    @classmethod
+    def _masks(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        for name in names:
+            try:
+                positions.known(name)
+            except ConfigError as error:
+                raise ValueError(str(error)) from None
+        return names
+
+    @model_validator(mode="after")
+    def _fits_the_block(self) -> FusionSettings:
+        mechanism = getattr(self, "mechanism", "mtsa")
+        has = OWN.get(mechanism, ())
+        for name in dict.fromkeys(one for some in OWN.values() for one in some):
+            if name not in has and getattr(self, name) != FusionSettings.model_fields[name].default:
+                raise ValueError(f"{mechanism} has no setting {name}: take it out")
+        if "heads" in has and self.out % self.heads:
+            raise ValueError(f"{self.heads} heads do not share {self.out} features evenly: change heads or out")
+        if len(self.masks) not in (0, 1, self.heads):
+            raise ValueError(f"{len(self.masks)} masks for {self.heads} heads: name one, or one for each")
+        if mechanism in HALVED and self.out % 2:
+            raise ValueError(f"two directions do not share {self.out} features evenly: change out")
+        return self

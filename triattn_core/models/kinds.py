@@ -1,0 +1,51 @@
+"""Kinds of checkpoints: of each what is frozen and shared, and what is trained.  To add one: a line in each table."""
+
+from __future__ import annotations
+
+from torch import nn
+
+from triattn_core.config import AnyConfig
+from triattn_core.errors import ConfigError
+from triattn_core.models.encoder import Encoder
+from triattn_core.models.sentence import SentenceModel
+from triattn_core.models.tan import Tan
+from triattn_core.models.words import WordVectors, word_vectors
+from triattn_core.tasks import TASKS
+
+
+def reader(config: AnyConfig, encoder: Encoder) -> Encoder | WordVectors:
+    """What is frozen: it makes of a batch what the trained model takes.
+
+    Raises ConfigError where the encoder cannot read what the config asks of it.
+    """
+    return READERS[config.kind](config, encoder)
+
+
+def build(config: AnyConfig, hidden: int) -> nn.Module:
+    """What is trained, new; `hidden` is the width of the encoder's states."""
+    return MODELS[config.kind](config, hidden)
+
+
+def outputs(config: AnyConfig) -> int:
+    """How many numbers the model gives for a row: a score for each class, or one where an option is a row."""
+    return len(getattr(config, "labels", ())) or TASKS[config.task].OUTPUTS
+
+
+def _joint(config: AnyConfig, encoder: Encoder) -> Encoder:
+    positions = encoder.joint.config.max_position_embeddings
+    most = (positions - 3) // 2 if config.task == "pairs" else positions  # of a sentence, of the whole
+    if config.max_tokens > most:
+        raise ConfigError(f"max_tokens {config.max_tokens}: the encoder {config.encoder} reads at most {most} here")
+    return encoder
+
+
+READERS = {
+    "tan": _joint,
+    "sentence": lambda config, encoder: word_vectors(encoder, config.model.vectors, config.max_tokens),
+}
+MODELS = {
+    "tan": lambda config, hidden: Tan(config.model, hidden, outputs(config)),
+    "sentence": lambda config, hidden: SentenceModel(
+        config.model, hidden, outputs(config), tuple(TASKS[config.task].TEXTS)
+    ),
+}

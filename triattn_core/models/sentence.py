@@ -1,0 +1,88 @@
+"""Sentence models (Shen et al. 2019, section 4): word vectors, context fusion, pooling, classifier.
+
+One text is classified by its vector s; a premise and a hypothesis by [p, h, p - h, p * h] (section 4.1; Bowman et al.
+2016), both encoded with the same weights.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from pydantic import Field, field_validator
+from torch import Tensor, nn
+
+from triattn_core.attention.pooling import Source2TokenPooling
+from triattn_core.attention.states import States
+from triattn_core.models.fusion import FUSIONS
+from triattn_core.models.fusion.settings import ACTIVATIONS, FusionSettings
+
+
+class SentenceConfig(FusionSettings):
+    """What makes one sentence model differ from another; the paper's sizes by default.
+
+    vectors: `embedding` or `layer:k`, see `models.words`.  width: features of a token before the first block.  layers:
+    blocks one on the other.  keep: what dropout keeps of the inputs of every fully connected layer, and of every block
+    (p_kp of appendix B).  activation: of all fully connected layers.
+    """
+
+    mechanism: Literal[tuple(FUSIONS)]
+    vectors: str = "embedding"
+    width: int = Field(300, ge=1)
+    layers: int = Field(1, ge=1, le=12)
+    hidden: int = Field(300, ge=1)
+    keep: float = Field(0.5, gt=0, le=1)
+
+    @field_validator("vectors")
+    @classmethod
+    def _vectors(cls, source: str) -> str:
+        if not re.fullmatch(r"embedding|layer:[1-9]\d*", source):
+            raise ValueError('expected "embedding", or "layer:k" with k from 1')
+        return source
+
+    @property
+    def about(self) -> dict[str, str | int]:
+        """What a trace says of the model that left it."""
+        return {name: getattr(self, name) for name in ("mechanism", "vectors", "layers", "heads")}
+
+
+class SentenceModel(nn.Module):
+    """Logits of a batch; `texts` are the names of the texts that the task gives, one or two."""
+
+    def __init__(self, config: SentenceConfig, words: int, outputs: int, texts: Sequence[str] = ("text",)):
+        super().__init__()
+        self.texts = tuple(texts)
+        act = ACTIVATIONS[config.activation]
+        self.dropout, self.activation = nn.Dropout(1 - config.keep), act()
+        self.first = nn.Linear(words, config.width)
+        widths = [config.width, *[config.out] * (config.layers - 1)]
+        self.layers = nn.ModuleList(FUSIONS[config.mechanism](width, config) for width in widths)
+        self.pool = Source2TokenPooling(config.out, act())
+        size = config.out * (4 if len(self.texts) > 1 else 1)
+        self.hidden, self.predict = nn.Linear(size, config.hidden), nn.Linear(config.hidden, outputs)
+        for module in self.modules():
+            if isinstance(module, nn.Linear):  # appendix B
+                nn.init.xavier_uniform_(module.weight)
+                if module.bias is not None:
+                    nn.init.zeros_(module.bias)
+
+    def forward(self, texts: Sequence[States]) -> Tensor:
+        """[B, outputs].  Of several texts each taps its sites under its name: `premise/layer.0/…`, `premise/pool/…`."""
+        several = len(self.texts) > 1
+        found = [self.sentence(one, f"{name}/" if several else "") for name, one in zip(self.texts, texts)]
+        joined = found[0]
+        if several:
+            p, h = found
+            joined = torch.cat([p, h, p - h, p * h], -1)
+        return self.predict(self.dropout(self.activation(self.hidden(self.dropout(joined)))))
+
+    def sentence(self, states: States, site: str = "") -> Tensor:
+        """The vector [B, out] of each text."""
+        keep = states.keep
+        x = self.activation(self.first(self.dropout(states.vectors)))
+        for i, layer in enumerate(self.layers):
+            fused = layer(self.dropout(x), keep, f"{site}layer.{i}").masked_fill(~keep[..., None], 0.0)
+            x = x + fused if i else fused  # stacked blocks add to what the one below gave
+        return self.pool(self.dropout(x), keep, f"{site}pool")

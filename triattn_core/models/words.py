@@ -1,0 +1,69 @@
+"""Word vectors of a frozen encoder: its word-embedding table, or the states of one of its layers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn.functional import layer_norm
+
+from triattn_core.attention.states import States
+from triattn_core.batch import RoleBatch, TextBatch
+from triattn_core.errors import ConfigError
+from triattn_core.models.encoder import Encoder
+
+TABLE, LAYER = "embedding", "layer:"
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """Two are equal where they read the same of the same encoder: then bundles share what they give.
+
+    source: `embedding`, the table that word pieces are looked up in, which knows no context; or `layer:k`, the states
+    after layer k of `[CLS] text [SEP]`.  Either is standardised token by token (mean 0, variance 1): the table's
+    numbers are some twentieth of what a layer's are.
+    """
+
+    encoder: Encoder
+    source: str
+
+    @property
+    def hidden(self) -> int:
+        """Width of a vector."""
+        return self.encoder.hidden
+
+    @property
+    def digest(self) -> str:
+        """Of the encoder's tensors."""
+        return self.encoder.digest
+
+    @property
+    def layer(self) -> int:
+        """0 for the table."""
+        return 0 if self.source == TABLE else int(self.source.removeprefix(LAYER))
+
+    def __call__(self, batch: TextBatch) -> tuple[States, ...]:
+        """The states of each text of a batch."""
+        return tuple(States(self._vectors(one), one.keep) for one in batch.texts)
+
+    def _vectors(self, text: RoleBatch) -> Tensor:
+        joint = self.encoder.joint
+        if not self.layer:
+            found = joint.embeddings.word_embeddings(text.ids)
+        else:
+            real = torch.ones_like(text.alone)
+            real[:, 2:] = text.keep.long()  # n real tokens between two special ones
+            states = joint(input_ids=text.alone, attention_mask=real, output_hidden_states=True).hidden_states
+            found = states[self.layer][:, 1:-1]
+        return layer_norm(found, found.shape[-1:])
+
+
+def word_vectors(encoder: Encoder, source: str, tokens: int) -> WordVectors:
+    """The vectors of `source`.  Raises ConfigError for a layer that the encoder does not have, or too many tokens."""
+    found, config = WordVectors(encoder, source), encoder.joint.config
+    if found.layer > config.num_hidden_layers:
+        raise ConfigError(f"model.vectors {source!r}: the encoder has layers 1 to {config.num_hidden_layers}")
+    if found.layer and tokens > config.max_position_embeddings - 2:
+        raise ConfigError(f"max_tokens {tokens}: the encoder reads at most {config.max_position_embeddings - 2} here")
+    return found

@@ -1,0 +1,43 @@
+"""What the tasks share whose answer is one class of several: of a sentence, or of a premise and a hypothesis."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from triattn_core.errors import DataError, InputError
+
+
+def check(texts: Mapping[str, str]) -> None:
+    """Raises InputError where a text has no visible character; `texts` by their titles."""
+    for title, text in texts.items():
+        if not text.strip():
+            raise InputError(f"{title} is empty: type at least one word.")
+
+
+def verdict(label: int, probabilities: Sequence[float]) -> tuple[bool, int, int]:
+    """Whether the answer is right, the label, and the answer.  Raises DataError for a class the model does not have."""
+    if label >= len(probabilities):
+        raise DataError(
+            f"a row has label {label}, but this checkpoint knows classes 0 to {len(probabilities) - 1}: "
+            "measure it on the set it was trained for"
+        )
+    answer = max(range(len(probabilities)), key=probabilities.__getitem__)
+    return answer == label, label, answer
+
+
+def metrics(verdicts: Sequence[tuple[bool, int, int]]) -> dict[str, float]:
+    """Accuracy in per cent."""
+    return {"accuracy": round(100 * sum(right for right, *_ in verdicts) / len(verdicts), 2)}
+
+
+def baseline(labels: Iterable[int]) -> dict[str, float]:
+    """`majority`: the accuracy in per cent of always saying the largest class."""
+    found = Counter(labels)
+    return {"majority": round(100 * max(found.values()) / found.total(), 2)}
+
+
+def wanted(row: Mapping[str, Any], where: Mapping[str, str]) -> bool:
+    """Whether the fields of a row have these values."""
+    return all(str(row.get(name, "")) == value for name, value in where.items())
