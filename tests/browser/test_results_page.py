@@ -33,17 +33,19 @@ def test_a_number_of_ours_opens_its_checkpoint(page, app):
 
 def test_dots_stand_on_their_rows_in_the_order_of_the_numbers(page, app):
     opened(page, app, "?table=Table+VIII&data=LCQMC")
-    rows = page.locator(f"{TABLE} tr:has(.dot)")
+    # All at once: the page may still move while it is read.
+    rows = page.locator(f"{TABLE} tr:has(.dot)").evaluate_all("""(rows) => rows.map((row) => {
+        const at = (one) => { const box = one.getBoundingClientRect(); return [box.x, box.y + box.height / 2] }
+        const texts = [...row.querySelectorAll('td.n')].map((one) => one.innerText)
+        return [at(row)[1], [...row.querySelectorAll('.dot')].map(at), texts]
+    })""")
     found = []
-    for i in range(rows.count()):
-        row = rows.nth(i)
-        box, dots = row.bounding_box(), [one.bounding_box() for one in row.locator(".dot").all()]
+    for middle, dots, texts in rows:
         assert len(dots) == 2
-        for dot in dots:
-            assert abs(dot["y"] + dot["height"] / 2 - box["y"] - box["height"] / 2) < 2.5
-        texts = row.locator("td.n").all_inner_texts()
-        found.append((float(texts[0]), dots[0]["x"]))
-        found.append((float(texts[2]), dots[1]["x"]))
+        for _, y in dots:
+            assert abs(y - middle) < 2.5
+        found.append((float(texts[0]), dots[0][0]))
+        found.append((float(texts[2]), dots[1][0]))
     assert len(found) == 16
     (low, left), (high, right) = min(found), max(found)
     for value, x in found:

@@ -163,13 +163,13 @@ def test_a_sweep_that_is_stopped_keeps_what_it_had(world, monkeypatch):
 
 
 def test_several_configs_and_settings_are_all_combined(world):
-    settings = ("--set", "model.similarity=dot,scaled_dot", "--set", "data.every=4", "--name", "two")
+    settings = ("--set", "model.similarity=dot,scaled_dot", "--set", "data.every=3", "--name", "two")
     assert run(world, *settings, names=("bi", "tri")) == 0
     found = stored(world, "two")
     assert [(one["name"], one["set"]["model.similarity"]) for one in found] == [
         ("small-bi", "dot"), ("small-bi", "scaled_dot"), ("small-tri", "dot"), ("small-tri", "scaled_dot")
     ]  # fmt: skip
-    assert all(one["config"]["data"]["every"] == 4 and one["each_seed"][0]["seed"] == 1 for one in found)
+    assert all(one["config"]["data"]["every"] == 3 and one["each_seed"][0]["seed"] == 1 for one in found)
     cell = beside.measured(
         beside.Column(name="x", metric="accuracy", split="dev"),
         {"records": "two", "mechanism": "tri", "similarity": "dot"},
