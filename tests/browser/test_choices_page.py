@@ -102,7 +102,8 @@ def test_a_click_on_an_option_shows_its_cube_and_its_link_opens_it(page, app, ta
     other.click()
     page.wait_for_function(f"location.search.includes('option={int(at) + 1}')")
     answer = "response" if task == "dialogue" else "option"
-    expect(page.locator(f'.triattn [data-text="{answer}"]')).to_have_text(text)  # one: the cube before it is gone
+    # A list of one: the cube before it is gone.
+    expect(page.locator(f'.triattn [data-text="{answer}"]')).to_have_text([text], timeout=60_000)
     page.wait_for_selector(CUBE)
     page.locator(CUBE).focus()
     page.keyboard.press("n")
