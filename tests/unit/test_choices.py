@@ -124,7 +124,7 @@ def test_of_a_long_dialogue_the_oldest_turns_are_left_out(world):
     assert len(set(one.context.segments) - {"", "response"}) == 5 and len(one.context.cells) <= 13
 
 
-def test_of_a_long_passage_the_end_is_left_out(world):
+def test_a_long_passage_of_equal_sentences_is_read_from_its_beginning(world):
     _, tokenizer = world
     long = replace(TEXT, passage="The big red car is not blue. " * 3000)
     (options,) = reading.roles([long], tokenizer, Limits(50, (3, 2, 13)))
@@ -133,6 +133,25 @@ def test_of_a_long_passage_the_end_is_left_out(world):
     assert [one.context.texts.count("passage") for one in options] == [options[0].context.texts.count("passage")] * 3
     segments = list(dict.fromkeys(options[0].context.segments))
     assert any("–" in name for name in segments) or len(segments) <= 10
+
+
+@pytest.mark.parametrize("place", [0, 7, 400, 997, 999])
+def test_of_a_long_passage_the_part_is_read_that_is_asked_about(world, place):
+    _, tokenizer = world
+    said = ["The big red car. "] * 1000
+    said[place] = "Where is the browser. "
+    long = replace(TEXT, passage="".join(said), question="where is the browser ?")
+    (options,) = reading.roles([long], tokenizer, Limits(50))
+    texts, context = reading.texts(long), options[0].context
+    rows = [i for i, name in enumerate(context.texts) if name == "passage"]
+    read = [word for word, name in zip(words(context, texts), context.texts) if name == "passage"]
+    assert "browser" in read and len(read) == 50 - 4 - 5 - 4
+    assert read[0] in ("The", "Where") or place == 999  # the last run begins where it must to end with the text
+    assert context.segments[rows[read.index("browser")]] == f"sentence {place + 1}"
+    before, after = context.spans[rows[0]][0], context.spans[rows[-1]][1]
+    sizes = [len(part.strip()) for part in (long.passage[:before], long.passage[after:])]
+    told = f"{sizes[0]:,} characters before them and {sizes[1]:,} after."
+    assert any(note.endswith(told) for note in options[0].notes) is (before > 0)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from triattn_core.errors import ConfigError
 from triattn_core.models.encoders import load_encoder
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import encoder, encoder_rows, encoder_schedule, loop
+from triattn_core.training.start import start_model
 
 MASK, RATE = 0.2, 1e-2
 
@@ -284,6 +285,9 @@ def test_the_finished_encoder_can_be_loaded_by_name(world, whole, tmp_path, monk
         if not name.endswith("position_ids"):
             assert torch.equal(tensor, trained[f"bert.bert.{name}"].half().float()), name
     assert len(tokenizer) == len(Tokenizer(world / "start" / "tokenizer.json"))
+    onward = start_model({"encoder": "mine"}, folder)  # a further training begins with the pair head too
+    for name, tensor in onward.cls.seq_relationship.state_dict().items():
+        assert torch.equal(tensor, trained[f"bert.cls.seq_relationship.{name}"].half().float()), name
     assert (metrics["start"], metrics["machine"], metrics["command"]) == ("tiny", "a machine", "a command")
     assert metrics["seed"] == 1
     assert metrics["start_had_seen"] == recipe(world)["start"]["had_seen"]

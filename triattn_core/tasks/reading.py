@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -11,6 +11,7 @@ from pathlib import Path
 from triattn_core.errors import InputError
 from triattn_core.tasks import rankings
 from triattn_core.text.cells import merged, sentences
+from triattn_core.text.nearest import nearest
 from triattn_core.text.roles import Limits, Part, Roles, joint, tokens_notes
 from triattn_core.text.rows import field, number, read_json_lines, texts_field
 from triattn_core.text.tokenizer import Tokenizer, Tokens
@@ -20,6 +21,7 @@ OUTPUTS = 1  # a score an option
 LANGUAGES = ("en",)
 MOST = 26  # options: A to Z
 SPECIAL = 4  # [CLS] passage [SEP] question [SEP] option [SEP]
+LONGEST = 50_000  # tokens of a passage in which what is asked is looked for
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,13 @@ from_file = Example.from_row
 def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Roles, ...]]:
     """For each option: question as query, option as key, `[CLS] passage [SEP] question [SEP] option [SEP]` as context.
 
-    The context has at most `limits.tokens` tokens: of a longer passage the end is left out, the same for all options.
+    The context has at most `limits.tokens` tokens: of a longer passage the run of sentences that shares most words with
+    question and options, the same for all options (see `nearest`).
     Raises InputError where a text has no token that can be read.
     """
     short = tokenizer.encode([text for one in batch for text in (one.question, *one.options)], limits.tokens // 5)
     distinct = list(dict.fromkeys(one.passage for one in batch))
-    passages = dict(zip(distinct, tokenizer.encode(distinct, limits.tokens)))
+    passages = dict(zip(distinct, tokenizer.encode(distinct, LONGEST)))
     rest = iter(short)
     found = []
     for example in batch:
@@ -88,7 +91,8 @@ def _roles(
         if not tokens:
             raise InputError(f"The {name} has no character that the model can read: type at least one word.")
     rankings.readable("Option", options)
-    passage = passage.first(limits.tokens - SPECIAL - len(question) - max(map(len, options)), example.passage)
+    room = limits.tokens - SPECIAL - len(question) - max(map(len, options))
+    passage = nearest(passage, example.passage, room, {*question.ids, *(one for option in options for one in option.ids)})
     first = (
         Part("passage", example.passage, passage, _sentences(example.passage, passage, limits)),
         Part("question", example.question, question, "question", 1),
@@ -106,10 +110,11 @@ def _roles(
 def _sentences(text: str, tokens: Tokens, limits: Limits) -> list[str]:
     """The sentence of each token; neighbours share one where there are more sentences than cells."""
     starts = [start for start, _ in tokens.spans]
-    spans = [span for span in sentences(text) if span[0] <= starts[-1]]
-    spans = [(start, end) for start, end in spans if any(start <= one < end for one in starts)]
-    groups = merged(spans, limits.cells[2] - SPECIAL - 2 if limits.cells else len(spans))
-    names = [f"sentence {a + 1}" if a == b else f"sentences {a + 1}–{b + 1}" for a, b, _ in groups]
+    spans = [(i, span) for i, span in enumerate(sentences(text), 1) if starts[0] < span[1] and span[0] <= starts[-1]]
+    spans = [(i, (a, b)) for i, (a, b) in spans if bisect_left(starts, a) < bisect_left(starts, b)]
+    groups = merged([span for _, span in spans], limits.cells[2] - SPECIAL - 2 if limits.cells else len(spans))
+    numbers = [(spans[first][0], spans[last][0]) for first, last, _ in groups]
+    names = [f"sentence {a}" if a == b else f"sentences {a}–{b}" for a, b in numbers]
     begins = [span[0] for *_, span in groups]
     return [names[max(0, bisect_right(begins, start) - 1)] for start in starts]
 

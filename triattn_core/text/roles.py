@@ -147,8 +147,13 @@ def segment_ids(a: Sequence[int], b: Sequence[int], tokenizer: Tokenizer) -> tup
 def tokens_notes(name: str, text: str, tokens: Tokens, tokenizer: Tokenizer) -> list[str]:
     """What a reader should know: what was cut, and what the model cannot read."""
     notes = []
-    if tokens.cut:
-        kept = f"{len(tokens)} token{'s' * (len(tokens) != 1)}"
+    kept = f"{len(tokens)} token{'s' * (len(tokens) != 1)}"
+    if tokens.skipped:
+        notes.append(
+            f"{name} is long: the model reads the {kept} nearest to what is asked and leaves out {tokens.skipped:,} "
+            f"characters before them and {tokens.cut:,} after."
+        )
+    elif tokens.cut:
         notes.append(f"{name} is cut after {kept}: {tokens.cut:,} characters are left out.")
     unknown = [text[slice(*span)] for id_, span in zip(tokens.ids, tokens.spans) if id_ == tokenizer.special["unk"]]
     if unknown:

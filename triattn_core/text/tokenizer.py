@@ -24,23 +24,27 @@ SPECIAL = {"cls": "[CLS]", "sep": "[SEP]", "pad": "[PAD]", "unk": "[UNK]", "mask
 class Tokens:
     """Tokens of one text, without special tokens; `spans` are character offsets into that text.
 
-    `cut` is the number of characters after the last token kept: 0 when nothing was cut.
+    `cut` is the number of characters after the last token kept: 0 when nothing was cut; `skipped` of those before the
+    first.
     """
 
     ids: tuple[int, ...]
     strings: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
     cut: int = 0
+    skipped: int = 0
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def first(self, most: int, text: str) -> Tokens:
-        """The first tokens of `text`, at most so many."""
-        if len(self) <= most:
+    def run(self, start: int, most: int, text: str) -> Tokens:
+        """The tokens of `text` from `start` on, at most so many."""
+        if not start and len(self) <= most:
             return self
-        rest = text[self.spans[most - 1][1] :].strip()
-        return Tokens(self.ids[:most], self.strings[:most], self.spans[:most], len(rest))
+        part = slice(start, start + most)
+        spans = self.spans[part]
+        before, rest = text[: spans[0][0]].strip(), text[spans[-1][1] :].strip()
+        return Tokens(self.ids[part], self.strings[part], spans, len(rest), len(before))
 
 
 class Tokenizer:

@@ -28,7 +28,9 @@ from triattn_core.training import plan
 from triattn_core.training.encoder_rows import Group, collate, mask, read_options, read_pairs, swapped
 from triattn_core.training.encoder_schedule import schedule
 from triattn_core.training.loop import Event, Job, events, fit, last_state, seconds
-from triattn_core.training.start import start_folder, start_model, told
+from triattn_core.training.start import RELATION, start_folder, start_model, told
+
+HEAD = "bert.cls.seq_relationship."  # the pair head of `PostTraining`
 
 
 class PostTraining(nn.Module):
@@ -155,6 +157,8 @@ def finish_encoder(recipe: dict, folder: Path, data: Path, run: Path, machine: s
         config = json.loads((folder / "config.json").read_text("utf-8"))
         (folder / "config.json").write_text(json.dumps({**config, BASE: recipe["start"]["encoder"]}, indent=2) + "\n")
     write_tensors(folder / "model.safetensors", kept)
+    head = {name.removeprefix(HEAD): one.half() for name, one in tensors.items() if name.startswith(HEAD)}
+    write_tensors(folder / RELATION, head)
     name, had_seen = told(recipe["start"])
     metrics = {
         "digest": digest(encoder_tensors(folder)),

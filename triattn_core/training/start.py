@@ -11,10 +11,12 @@ from transformers import BertConfig, BertForPreTraining
 
 from triattn_core.errors import ConfigError
 from triattn_core.models.encoders import encoder_folder, encoder_tensors
-from triattn_core.models.tensors import digest
+from triattn_core.models.tensors import digest, read_tensors
 from triattn_core.tasks import pairs as pairs_task
 from triattn_core.text.characters import character_tokenizer
 from triattn_core.text.rows import read_json, rows_file
+
+RELATION = "relation.safetensors"  # beside an encoder: the pair head it was trained with, not part of its digest
 
 
 def start_folder(start: dict, folder: Path, data: Path) -> Path:
@@ -74,6 +76,9 @@ def start_model(start: dict, folder: Path, attention_dropout: float | None = Non
     found = BertForPreTraining(config)
     if "encoder" in start:
         found.bert.load_state_dict({name: one.float() for name, one in encoder_tensors(folder).items()})
+        if (folder / RELATION).is_file():
+            head = {name: one.float() for name, one in read_tensors(folder / RELATION).items()}
+            found.cls.seq_relationship.load_state_dict(head)
     return found
 
 
