@@ -92,7 +92,8 @@ def _roles(
             raise InputError(f"The {name} has no character that the model can read: type at least one word.")
     rankings.readable("Option", options)
     room = limits.tokens - SPECIAL - len(question) - max(map(len, options))
-    passage = nearest(passage, example.passage, room, {*question.ids, *(one for option in options for one in option.ids)})
+    asked = {one for tokens in (question, *options) for one in tokens.ids}
+    passage = nearest(passage, example.passage, room, asked)
     first = (
         Part("passage", example.passage, passage, _sentences(example.passage, passage, limits)),
         Part("question", example.question, question, "question", 1),
