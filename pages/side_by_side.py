@@ -58,8 +58,9 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     if by_option:
         style.say(head, "Side by side", words.options)
     picked = pinned.settings(task, words) if by_option else compared.settings(cards, words)
-    st.space("stretch")
-    tail = st.container(horizontal=True, width="content", key="tail")
+    if by_option:
+        st.space("stretch")
+        tail = st.container(horizontal=True, width="content", key="tail")
 with shown():
     if by_option:
         side = pinned.side(example, given.now(task), *picked)
@@ -74,8 +75,10 @@ with said:
         answers.block(example, {"": side.found[0]}, side.choice, second, pins=True)
     elif not pairs:
         answers.block(example, dict(zip(compared.named([one.card for one in side.found]), side.found)), side.choice)
-    if not by_option:
-        compared.says(side, notes=pairs)
+    if not by_option:  # more settings than with options: what is saved stands above them
+        with st.container(horizontal=True, vertical_alignment="center"):
+            compared.says(side, notes=pairs)
+            tail = st.container(horizontal=True, width="content", key="tail")
 with tail:
     with st.popover("Keep", width=76, key="keep"):
         keeping.form(task, TASKS[task].row(example), "side_by_side")
