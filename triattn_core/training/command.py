@@ -12,6 +12,7 @@ from types import MappingProxyType
 import torch
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
+from tqdm import tqdm
 
 from triattn_core.checkpoint import Bundle, load
 from triattn_core.config import KINDS, AnyConfig, SentenceCheckpoint, read_config
@@ -164,7 +165,8 @@ def measure(bundles: Sequence[Bundle], config: AnyConfig, data: Path) -> list[di
     found: list[dict] = [{} for _ in bundles]
     task, rows = TASKS[config.task], _rows(config, data)
     for split, (name, examples) in rows.items():
-        results = evaluate(bundles, examples())
+        with tqdm(desc=f"measure {name}", unit="example") as bar:
+            results = evaluate(bundles, examples(), bar.update)
         baseline = task.baseline(example for example in examples() if example.label is not None)
         for told, result in zip(found, results):
             told[split] = {"set": name, **result["metrics"], "n": result["n"], **baseline}
