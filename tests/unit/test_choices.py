@@ -14,6 +14,7 @@ from triattn_core.batch import collate
 from triattn_core.errors import DataError, InputError
 from triattn_core.models.encoders import load_encoder
 from triattn_core.tasks import TASKS, dialogue, reading
+from triattn_core.text.cells import sentences
 from triattn_core.text.roles import Limits
 
 TALK = dialogue.Example(
@@ -84,6 +85,21 @@ def test_cells_stay_within_segments_and_special_tokens_are_their_own(world, task
                 assert len(set(role.segments[start:end])) == 1
                 assert end - start == 1 or not any(role.special[start:end])
         assert len(one.context.cells) == 13 < len(one.context)
+
+
+@pytest.mark.parametrize("most", [2, 3, 5, 7, 11])
+def test_a_cell_of_a_question_or_an_option_does_not_cross_a_sentence(world, most):
+    _, tokenizer = world
+    long = replace(TEXT, question="The movie is blue. What is red ?", options=("a car. Not the film. big", "small ."))
+    (options,) = reading.roles([long], tokenizer, Limits(60, (most, most, 40)))
+    for option, one in enumerate(options):
+        texts = reading.texts(long, option)
+        for role, name in ((one.query, "question"), (one.key, "option")):
+            found = sentences(texts[name])
+            within = [next(i for i, (a, b) in enumerate(found) if a <= start < b) for start, _ in role.spans]
+            apart = all(within[start] == within[end - 1] for start, end in role.runs)
+            assert apart is (len(found) <= most), (name, most)
+            assert len(role.runs) == min(most, len(role))
 
 
 @pytest.mark.parametrize(("task", "example"), [(dialogue, TALK), (reading, TEXT)])

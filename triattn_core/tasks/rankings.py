@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from triattn_core.errors import InputError
-from triattn_core.text.roles import Limits, Role, Roles
+from triattn_core.text.roles import NO_TEXTS, Limits, Role, Roles
 from triattn_core.text.tokenizer import Tokens
 
 
@@ -27,11 +27,21 @@ def readable(what: str, found: Sequence[Tokens]) -> None:
             raise InputError(f"{what} {i + 1} has no character that the model can read: type at least one word.")
 
 
-def filtered(context: Role, query: str, key: str, limits: Limits, notes: Sequence[str]) -> Roles:
-    """Query and key cut from the context by the names of their texts, each in its cells."""
+def filtered(
+    context: Role,
+    query: str,
+    key: str,
+    limits: Limits,
+    notes: Sequence[str],
+    texts: Mapping[str, str] = NO_TEXTS,
+) -> Roles:
+    """Query and key cut from the context by the names of their texts, each in its cells.
+
+    texts: those whose sentences are kept apart.
+    """
     roles = [context.take(query), context.take(key), context]
     if limits.cells:
-        roles = [role.pooled(most) for role, most in zip(roles, limits.cells)]
+        roles = [role.pooled(most, texts) for role, most in zip(roles, limits.cells)]
     return Roles(*roles, tuple(notes))
 
 

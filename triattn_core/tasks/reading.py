@@ -104,7 +104,7 @@ def _roles(
     for i, (text, tokens) in enumerate(zip(example.options, options)):
         context = joint([*first, Part("option", text, tokens, "option", 1)], tokenizer)
         told = tokens_notes(f"Option {chr(65 + i)}", text, tokens, tokenizer)
-        found.append(rankings.filtered(context, "question", "option", limits, (*notes, *told)))
+        found.append(rankings.filtered(context, "question", "option", limits, (*notes, *told), texts(example, i)))
     return tuple(found)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import heapq
 import re
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from itertools import groupby
 
 Run = tuple[int, int]
@@ -45,6 +46,7 @@ def cells(segments: Sequence[Hashable], most: int) -> tuple[Run, ...]:
     )
 
 
+@lru_cache(1024)
 def sentences(text: str) -> tuple[Run, ...]:
     """Spans of the sentences of a text: they touch, and together they are the text."""
     ends = [match.end() for match in _END.finditer(text) if text[: match.end()].strip()]

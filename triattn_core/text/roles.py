@@ -4,15 +4,18 @@ which know no task."""
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from itertools import chain
+from itertools import chain, groupby
+from types import MappingProxyType
 
-from triattn_core.text.cells import Run, cells
+from triattn_core.text.cells import Run, cells, sentences
 from triattn_core.text.tokenizer import LONGEST, Tokenizer, Tokens
 
 NAMED = 8  # unknown tokens that a note names
+NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -45,10 +48,18 @@ class Role:
         columns = [getattr(self, field.name) for field in fields(self) if field.name != "cells"]
         return Role(*(tuple(column[i] for i in rows) for column in columns))
 
-    def pooled(self, most: int) -> Role:
-        """The same tokens in at most `most` cells; each special token is one."""
+    def pooled(self, most: int, texts: Mapping[str, str] = NO_TEXTS) -> Role:
+        """The same tokens in at most `most` cells; each special token is one.
+
+        No cell crosses the end of a segment, nor of a sentence of `texts` where so many cells are enough for that.
+        """
+        begins = {name: [start for start, _ in sentences(text)] for name, text in texts.items()}
+        within = [bisect_right(begins.get(name, ()), start) for name, (start, _) in zip(self.texts, self.spans)]
         alone = [i if special else None for i, special in enumerate(self.special)]
-        return replace(self, cells=cells(list(zip(alone, self.segments)), most))
+        groups = list(zip(alone, self.segments, within))
+        if len(list(groupby(groups))) > most:
+            groups = list(zip(alone, self.segments))
+        return replace(self, cells=cells(groups, most))
 
     @property
     def runs(self) -> tuple[Run, ...]:
