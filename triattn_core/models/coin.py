@@ -5,21 +5,27 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
 from typing import Literal
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
-from torch.nn.functional import linear, relu
+from torch.nn.functional import layer_norm, linear, relu
 
 from triattn_core.attention.coin import FUSIONS, Interaction, Pair, together
 from triattn_core.attention.dropout import Dropout
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.tap import tap
-from triattn_core.errors import ConfigError
+from triattn_core.batch import Batch
+from triattn_core.errors import CheckpointError, ConfigError
+from triattn_core.models.encoder import Encoder
+from triattn_core.text.tokenizer import Tokenizer
 
 KERNEL = 3
+TOKENIZER = "tokenizer.json"
 
 
 class CoinConfig(BaseModel):
@@ -58,6 +64,41 @@ class Sentences:
 
     words: Tensor
     keep: Bool[Tensor, "B n"]
+
+
+@dataclass(frozen=True)
+class PairWords:
+    """What COIN is given of a batch: numbers of words, or vectors of an encoder's table, standardised token by token.
+
+    Two are equal where they give the same.  hidden: how many words there are, or the width of a vector.  digest: of
+    `tokenizer.json`, or of the encoder's tensors.
+    """
+
+    hidden: int
+    digest: str
+    encoder: Encoder | None = None
+
+    def __call__(self, batch: Batch) -> tuple[Sentences, Sentences]:
+        """Both sentences of each pair; a token is read by itself, so that the context is not needed."""
+        a, b = (Sentences(self.look(side.ids), side.keep) for side in (batch.query, batch.key))
+        return a, b
+
+    def look(self, ids: Int[Tensor, "B n"]) -> Tensor:
+        """[B, n] as they are, or [B, n, hidden]."""
+        if self.encoder is None:
+            return ids
+        return layer_norm(self.encoder.joint.embeddings.word_embeddings(ids), (self.hidden,))
+
+
+def own_words(folder: Path, expected: str | None = None) -> tuple[PairWords, Tokenizer]:
+    """The words of a `tokenizer.json`.  Raises CheckpointError where it is not the file of the digest `expected`."""
+    file = folder / TOKENIZER
+    tokenizer = Tokenizer(file)
+    found = sha256(file.read_bytes()).hexdigest()
+    if expected and found != expected:
+        told = f"digest {found[:12]}, but {expected[:12]} was recorded"
+        raise CheckpointError(f"{file}: {told}; copy the checkpoint anew")
+    return PairWords(len(tokenizer), found), tokenizer
 
 
 class Convolution(nn.Module):
@@ -139,6 +180,7 @@ class Coin(nn.Module):
             nn.init.zeros_(one) if one.ndim == 1 else nn.init.xavier_uniform_(one)
         if not frozen:
             nn.init.normal_(self.embed.weight, std=0.1)
+            self.embed.weight.no_decay = True  # most words are in few batches: in the others L2 alone would move them
 
     def forward(self, sentences: tuple[Sentences, Sentences], off: Collection[str] = ()) -> Tensor:
         """[B, outputs].  off: blocks to leave out of this call (`layer.0`: it hands on what it was given), and
