@@ -1,4 +1,4 @@
-"""The words of a set of pairs as numbers on disk: read and cut into tokens once for all seeds, and held in memory."""
+"""The words of sets of pairs: learnt from the training rows, and put on disk as numbers, once for all seeds."""
 
 from __future__ import annotations
 
@@ -8,55 +8,18 @@ from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from triattn_core.config import CoinCheckpoint
 from triattn_core.errors import DataError
-from triattn_core.models.coin import TOKENIZER, PairWords, Sentences, own_words
+from triattn_core.models.coin import TOKENIZER, PairWords, own_words
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.kinds import reader
 from triattn_core.tasks import pairs
 from triattn_core.text.characters import TOKENIZERS
 from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer
-from triattn_core.training.features import row_ends
+from triattn_core.training.pair_rows import SIDES, PairRows
 from triattn_core.training.tan import chosen
-
-SIDES = ("a", "b")
-
-
-class PairRows:
-    """Rows of one set, or of several as one; a file has labels, and of each side all words and its rows' lengths."""
-
-    def __init__(self, files: Sequence[Path], words: PairWords):
-        parts = [dict(np.load(file)) for file in files]
-        found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        self.labels, self.words = found["labels"], words
-        self.ids = {side: found[side] for side in SIDES}
-        self.ends = {side: row_ends(found[f"{side}.lengths"]) for side in SIDES}
-
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    @property
-    def lengths(self) -> np.ndarray:
-        """Tokens of both sentences: [rows, 2]."""
-        return np.stack([np.diff(self.ends[side]) for side in SIDES], axis=1)
-
-    def batch(
-        self, rows: np.ndarray, device: str | torch.device, own: bool = True
-    ) -> tuple[tuple[Sentences, Sentences], list[int], Tensor]:
-        """What the model takes of `rows`, padded; 1 for each row, which is an example; and the labels."""
-        a, b = (self._sentences(side, rows, device) for side in SIDES)
-        return (a, b), [1] * len(rows), torch.from_numpy(self.labels[rows]).to(device)
-
-    def _sentences(self, side: str, rows: np.ndarray, device: str | torch.device) -> Sentences:
-        starts, ends = self.ends[side][rows], self.ends[side][rows + 1]
-        columns = np.arange((ends - starts).max())
-        keep = columns < (ends - starts)[:, None]
-        ids = np.where(keep, self.ids[side][np.minimum(starts[:, None] + columns, len(self.ids[side]) - 1)], 0)
-        return Sentences(self.words.look(torch.from_numpy(ids).to(device)), torch.from_numpy(keep).to(device))
 
 
 def pair_rows(

@@ -26,10 +26,11 @@ from triattn_core.training import plan
 from triattn_core.training.even import even, overlap
 from triattn_core.training.features import Features, encode
 from triattn_core.training.loop import Event, Job, events, fit
+from triattn_core.training.pair_rows import PairRows
 from triattn_core.training.text_features import TextFeatures
 
 BEST = "best.safetensors"
-AnyFeatures = Features | TextFeatures
+AnyFeatures = Features | TextFeatures | PairRows
 WINDOW = 512  # examples that are held as tokens at once
 NO_RECIPE = {"digest": True, "training": {"more_seeds"}}  # of a config: change no weight
 
