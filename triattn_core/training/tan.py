@@ -120,7 +120,9 @@ def _job(
 ) -> Job:
     own = getattr(MECHANISMS.get(config.model.mechanism), "reads", None) == "own"
     how, trained = config.training, [name for name in config.data.train if name in sets]
-    weight = _balance(sets, trained).to(accelerator.device) if getattr(how, "balanced", False) else None
+    weight = None
+    if getattr(how, "balanced", False):
+        weight = balance(np.concatenate([sets[name].labels for name in trained])).to(accelerator.device)
     steps: list[tuple[str, np.ndarray]] = []
     ends = set()
     for epoch in range(how.epochs):
@@ -157,9 +159,9 @@ def _job(
     )
 
 
-def _balance(sets: Mapping[str | None, AnyFeatures], names: Sequence[str]) -> Tensor:
+def balance(labels: np.ndarray) -> Tensor:
     """A weight for each label, with which all labels weigh the same and a row weighs one on average."""
-    counts = np.bincount(np.concatenate([sets[name].labels for name in names]))
+    counts = np.bincount(labels)
     return torch.tensor(counts.sum() / (len(counts) * counts.clip(min=1)), dtype=torch.float32)
 
 
