@@ -14,8 +14,8 @@ from triattn_core.config import AnyConfig, read_config
 from triattn_core.device import choose
 from triattn_core.errors import CheckpointError, ConfigError, choices
 from triattn_core.models import answers, kinds
+from triattn_core.models.coin import PairWords
 from triattn_core.models.encoder import Encoder
-from triattn_core.models.encoders import load_encoder
 from triattn_core.models.tensors import digest, read_tensors, write_tensors
 from triattn_core.models.words import WordVectors
 from triattn_core.shelf import WEIGHTS, find
@@ -37,7 +37,7 @@ class Bundle:
     metrics: dict
     digest: str
     tokenizer: Tokenizer
-    encoder: Encoder | WordVectors
+    encoder: Encoder | WordVectors | PairWords
     model: torch.nn.Module
     device: str
 
@@ -77,10 +77,9 @@ def load(name: str | Path, device: str | None = None) -> Bundle:
             f"{path / WEIGHTS}: digest {found[:12]}, but config.json records {config.digest[:12]}; "
             "copy the checkpoint anew"
         )
-    encoder, tokenizer = load_encoder(config.encoder, device, config.encoder_digest)
     try:
-        frozen = kinds.reader(config, encoder)
-        model = kinds.build(config, encoder.hidden)
+        frozen, tokenizer = kinds.frozen(config, path, device)
+        model = kinds.build(config, frozen.hidden)
     except ConfigError as error:
         raise ConfigError(f"{path / 'config.json'}: {error}") from None
     _fill(model, tensors, path / WEIGHTS)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from triattn_core.errors import ConfigError, choices
+from triattn_core.models.coin import CoinConfig
 from triattn_core.models.sentence import SentenceConfig
 from triattn_core.models.tan import TanConfig
 from triattn_core.tasks import TASKS
@@ -166,8 +167,60 @@ class SentenceCheckpoint(Strict):
         return self
 
 
-KINDS: dict[str, type[Config] | type[SentenceCheckpoint]] = {"tan": Config, "sentence": SentenceCheckpoint}
-AnyConfig = Config | SentenceCheckpoint
+class Vocabulary(Strict):
+    """The words of the training rows, those that stand there at least `least` times: `characters`, or words."""
+
+    tokens: Literal["characters", "words"]
+    least: int = Field(2, ge=1)
+
+
+class CoinTraining(Training):
+    """Appendix A: Adam, the rate times `decay` after each epoch, L2 on all matrices but the words' vectors.
+
+    balanced: each label weighs the same in the loss, however many rows have it.
+    """
+
+    optimizer: Literal["adam", "adamw"] = "adam"
+    schedule: Literal["exponential", "linear", "constant"] = "exponential"
+    decay: float = Field(0.9, gt=0, le=1)
+    weight_decay: float = Field(1e-6, ge=0)
+    clip: float = Field(5.0, gt=0)
+    balanced: bool = False
+
+
+class CoinCheckpoint(Strict):
+    """A COIN: it learns vectors of the words of `vocabulary`, or takes those of an encoder's table, frozen.
+
+    encoder_digest: of the encoder's tensors, or of `tokenizer.json`, where there is no encoder.
+    """
+
+    format: Literal[1]
+    kind: Literal["coin"]
+    task: Literal["pairs"]
+    language: str
+    encoder: str | None = None
+    vocabulary: Vocabulary | None = None
+    max_tokens: int = Field(50, ge=1, le=250)
+    model: CoinConfig
+    data: Data
+    training: CoinTraining
+    encoder_digest: str | None = None
+    digest: str | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """How much of a text the model reads."""
+        return Limits(self.max_tokens)
+
+    @model_validator(mode="after")
+    def _has_words(self) -> CoinCheckpoint:
+        if (self.encoder is None) == (self.vocabulary is None):
+            raise ValueError("name a vocabulary, whose vectors are learnt, or the encoder whose table is read: one")
+        return self
+
+
+KINDS: dict[str, type[BaseModel]] = {"tan": Config, "sentence": SentenceCheckpoint, "coin": CoinCheckpoint}
+AnyConfig = Config | SentenceCheckpoint | CoinCheckpoint
 
 
 def read_config(path: Path, changes: Mapping[str, Any] = NO_CHANGES) -> AnyConfig:

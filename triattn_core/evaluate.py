@@ -44,22 +44,45 @@ def _unreadable(bundle: Bundle, window: Sequence, before: int) -> DataError:
     raise AssertionError("a window that cannot be read has a row that cannot be read")
 
 
-def verdicts(
+def vote(answers: Sequence[Sequence[float]]) -> list[float]:
+    """One answer of several models' probabilities, each of which has a vote; the mean probability settles a tie.
+
+    The shares sum to one, and rank all options of a task that chooses among texts.
+    """
+    votes = [0.0] * len(answers[0])
+    for one in answers:
+        votes[max(range(len(one)), key=one.__getitem__)] += 1
+    means = [sum(column) / len(answers) for column in zip(*answers)]
+    return [(count + mean) / (len(answers) + 1) for count, mean in zip(votes, means)]
+
+
+def with_vote(
     bundles: Sequence[Bundle], examples: Iterable, said: Callable[[int], None] = lambda n: None
 ) -> list[list[tuple]]:
+    """As `verdicts`, and after the bundles their majority vote."""
+    return verdicts(bundles, examples, said, lambda answers: [*answers, vote(answers)])
+
+
+def verdicts(
+    bundles: Sequence[Bundle],
+    examples: Iterable,
+    said: Callable[[int], None] = lambda n: None,
+    joined: Callable[[list], list] = list,
+) -> list[list[tuple]]:
     """What the task says of each answer, [bundles][rows], first whether it is right; of examples that have a label.
+
+    joined: what is judged, of the bundles' answers to a row: by default each.
 
     `said(1)` is called for each row. Raises DataError where no row has a label.
     """
     verdict = bundles[0].task.verdict
-    found: list[list[tuple]] = [[] for _ in bundles]
+    found: list[list[tuple]] = []
     for example, answers in predictions(bundles, (e for e in examples if e.label is not None)):
-        for one, answer in zip(found, answers):
-            one.append(verdict(example, answer))
+        found.append([verdict(example, answer) for answer in joined(answers)])
         said(1)
-    if not found[0]:
+    if not found:
         raise DataError("no row has a label, or an answer: nothing to measure")
-    return found
+    return list(map(list, zip(*found)))
 
 
 def evaluate(

@@ -164,6 +164,8 @@ def seen(card: Card) -> tuple[Source, ...] | None:
     were cut from the same source.
     """
     folder, own = encoder(card), data_folder(card)
+    if "vocabulary" in card.config:  # it has learnt its words itself
+        return ()
     try:
         told = json.loads((folder / "metrics.json").read_text("utf-8"))["start_had_seen"] if folder else None
         sets = [one.get("set", "").replace(",", " ").split() for one in told]

@@ -10,11 +10,14 @@ from pathlib import Path
 from triattn_core.commands.examples import heard
 from triattn_core.errors import DataError
 
+VOTE = "majority vote"
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument("name", nargs="+", help="checkpoints, by name or folder; several share their encoder's pass")
     parser.add_argument("data", type=Path, help="JSON Lines, plain or .gz")
+    parser.add_argument("--vote", action="store_true", help="measure the majority vote of the checkpoints too")
     text = "leave out rows whose texts stand together in these files too"
     parser.add_argument("--apart", type=Path, nargs="+", default=[], help=text)
 
@@ -26,11 +29,13 @@ def run(options: argparse.Namespace) -> None:
     from triattn_core.analysis.significance import on_rows
     from triattn_core.checkpoint import load
     from triattn_core.device import keep_freed_memory
-    from triattn_core.evaluate import apart, measured, verdicts
+    from triattn_core.evaluate import apart, measured, verdicts, with_vote
 
     keep_freed_memory()
     if len(set(options.name)) < len(options.name):
         raise DataError("a checkpoint is named twice: name each once")
+    if options.vote and len(options.name) < 3:
+        raise DataError("a majority vote needs three checkpoints or more")
     if not options.data.is_file():
         raise DataError(f"{options.data}: no such file")
     bundles = [load(name, options.device) for name in options.name]
@@ -43,21 +48,21 @@ def run(options: argparse.Namespace) -> None:
             rows = chain(first, rows)
             if options.apart:
                 rows = apart(rows, (one for file in options.apart for one in task.read(file)))
-            judged = verdicts(bundles, rows, bar.update)
+            judged = (with_vote if options.vote else verdicts)(bundles, rows, bar.update)
     except DataError as error:
         said = str(error)
         named = said.startswith(tuple(map(str, (options.data, *options.apart))))
         raise DataError(said if named else f"{options.data}: {said}") from None
-    found = [measured(task, one) for one in judged]
-    differences = on_rows(options.name, [[right for right, *_ in one] for one in judged])
+    found, names = [measured(task, one) for one in judged], [*options.name, *[VOTE] * options.vote]
+    differences = on_rows(names, [[right for right, *_ in one] for one in judged])
     if options.json:
         several = {
-            "checkpoints": [{"name": name, **one} for name, one in zip(options.name, found)],
+            "checkpoints": [{"name": name, **one} for name, one in zip(names, found)],
             "differences": [vars(one) for one in differences],
         }
         print(json.dumps(several if len(found) > 1 else found[0]))
         return
-    for name, one in zip(options.name, found):
+    for name, one in zip(names, found):
         told = f"{one['n']} rows  " + "  ".join(f"{key} {value}" for key, value in one["metrics"].items())
         print(f"{name}  {told}" if len(found) > 1 else told)
     for one in differences:

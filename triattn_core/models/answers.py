@@ -32,9 +32,11 @@ def probabilities(outputs: Tensor, counts: Sequence[int]) -> list[list[float]]:
     return [row[: max(2, count)] for row, count in zip(found, counts)]
 
 
-def loss(outputs: Tensor, counts: Sequence[int], labels: Tensor, reduction: str = "mean") -> Tensor:
-    """Cross-entropy of the labels [examples]."""
-    return cross_entropy(scores(outputs, counts), labels, reduction=reduction)
+def loss(
+    outputs: Tensor, counts: Sequence[int], labels: Tensor, reduction: str = "mean", weight: Tensor | None = None
+) -> Tensor:
+    """Cross-entropy of the labels [examples]; `weight` of each label, where they do not weigh the same."""
+    return cross_entropy(scores(outputs, counts), labels, weight, reduction=reduction)
 
 
 def _against_nothing(row: Tensor) -> Tensor:

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from torch import nn
 
 from triattn_core.config import AnyConfig
 from triattn_core.errors import ConfigError
+from triattn_core.models.coin import Coin, PairWords, own_words
 from triattn_core.models.encoder import Encoder
+from triattn_core.models.encoders import load_encoder
 from triattn_core.models.sentence import SentenceModel
 from triattn_core.models.tan import Tan
 from triattn_core.models.words import WordVectors, word_vectors
 from triattn_core.tasks import TASKS
+from triattn_core.text.tokenizer import Tokenizer
 
 
-def reader(config: AnyConfig, encoder: Encoder) -> Encoder | WordVectors:
+def frozen(config: AnyConfig, folder: Path, device: str) -> tuple[Encoder | WordVectors | PairWords, Tokenizer]:
+    """What is frozen, on `device`, and the tokenizer: the encoder's, or the one in the folder of the checkpoint.
+
+    Raises ConfigError as `reader`, and CheckpointError where either is not what the config has recorded.
+    """
+    if config.encoder is None:
+        return own_words(folder, config.encoder_digest)
+    encoder, tokenizer = load_encoder(config.encoder, device, config.encoder_digest)
+    return reader(config, encoder), tokenizer
+
+
+def reader(config: AnyConfig, encoder: Encoder) -> Encoder | WordVectors | PairWords:
     """What is frozen: it makes of a batch what the trained model takes.
 
     Raises ConfigError where the encoder cannot read what the config asks of it.
@@ -22,7 +38,7 @@ def reader(config: AnyConfig, encoder: Encoder) -> Encoder | WordVectors:
 
 
 def build(config: AnyConfig, hidden: int) -> nn.Module:
-    """What is trained, new; `hidden` is the width of the encoder's states."""
+    """What is trained, new; `hidden` is the width of the encoder's states, or how many words there are without one."""
     return MODELS[config.kind](config, hidden)
 
 
@@ -42,10 +58,12 @@ def _joint(config: AnyConfig, encoder: Encoder) -> Encoder:
 READERS = {
     "tan": _joint,
     "sentence": lambda config, encoder: word_vectors(encoder, config.model.vectors, config.max_tokens),
+    "coin": lambda config, encoder: PairWords(encoder.hidden, encoder.digest, encoder),
 }
 MODELS = {
     "tan": lambda config, hidden: Tan(config.model, hidden, outputs(config)),
     "sentence": lambda config, hidden: SentenceModel(
         config.model, hidden, outputs(config), tuple(TASKS[config.task].TEXTS)
     ),
+    "coin": lambda config, hidden: Coin(config.model, hidden, outputs(config), frozen=config.encoder is not None),
 }

@@ -99,9 +99,10 @@ class Roles:
         return len(self.context) - sum(self.context.special)
 
     def axes(self, site: str) -> dict[str, Role]:
-        """Whose tokens stand along the axes of a site: a direction `b_over_a` has query and key change places."""
-        query, key = (self.query, self.key) if "a_over_b" in site else (self.key, self.query)
-        return {"query": query, "key": key, "context": self.context}
+        """Whose tokens stand along the axes of a site: in `b_over_a` they change places, `a_over_a` is a's alone."""
+        sides = {"a": self.query, "b": self.key}
+        query, key = next(((q, k) for q in "ab" for k in "ab" if f"{q}_over_{k}" in site), ("b", "a"))
+        return {"query": sides[query], "key": sides[key], "context": self.context}
 
 
 @dataclass(frozen=True)

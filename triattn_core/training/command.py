@@ -15,7 +15,7 @@ from accelerate.state import AcceleratorState
 from tqdm import tqdm
 
 from triattn_core.checkpoint import Bundle, load
-from triattn_core.config import KINDS, AnyConfig, SentenceCheckpoint, read_config
+from triattn_core.config import KINDS, AnyConfig, CoinCheckpoint, SentenceCheckpoint, read_config
 from triattn_core.device import choose, describe, keep_freed_memory
 from triattn_core.errors import ConfigError
 from triattn_core.evaluate import evaluate
@@ -26,6 +26,7 @@ from triattn_core.shelf import root
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import read_json, rows_file
 from triattn_core.training.card import checkpoint_card, encoder_card
+from triattn_core.training.coin import coin_card, train_coin
 from triattn_core.training.encoder import finish_encoder, post_train
 from triattn_core.training.folds import joined, spread
 from triattn_core.training.loop import Event, seconds
@@ -37,8 +38,8 @@ from triattn_core.training.tan import best, history, train_tan
 from triattn_core.verify import example_record
 
 NOTHING: Mapping = MappingProxyType({})
-TRAINERS = {"tan": train_tan, "sentence": train_sentence}
-CARDS = {"tan": checkpoint_card, "sentence": sentence_card}
+TRAINERS = {"tan": train_tan, "sentence": train_sentence, "coin": train_coin}
+CARDS = {"tan": checkpoint_card, "sentence": sentence_card, "coin": coin_card}
 
 
 def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: str) -> Iterator[Event]:
@@ -145,7 +146,9 @@ def record_metrics(
 
 
 def _own(config: AnyConfig) -> str:
-    """What sentence models must have in common to be measured together."""
+    """What models must have in common to be measured together: their sets, and what they read."""
+    if isinstance(config, CoinCheckpoint):
+        return repr((config.vocabulary, config.data.model_dump()))
     if not isinstance(config, SentenceCheckpoint):
         return ""
     return repr((config.model.vectors, config.labels, config.data.model_dump()))

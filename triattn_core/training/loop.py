@@ -65,16 +65,18 @@ OPTIMIZERS = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam, "adadelta": 
 
 
 def optimizer_for(module: nn.Module, weight_decay: float, name: str = "adamw") -> torch.optim.Optimizer:
-    """One of OPTIMIZERS; biases and normalisation weights (one-dimensional) do not decay.
+    """One of OPTIMIZERS; biases and normalisation weights (one-dimensional) do not decay, nor what says `no_decay`.
 
     In `adam` and `adadelta` the decay is a part of the gradient: L2 regularisation, decay / 2 times the squared norm.
     """
     trained = [p for p in module.parameters() if p.requires_grad]
+    still = [p.ndim <= 1 or getattr(p, "no_decay", False) for p in trained]
     groups = [
-        {"params": [p for p in trained if p.ndim > 1], "weight_decay": weight_decay},
-        {"params": [p for p in trained if p.ndim <= 1], "weight_decay": 0.0},
+        {"params": [p for p, stays in zip(trained, still) if not stays], "weight_decay": weight_decay},
+        {"params": [p for p, stays in zip(trained, still) if stays], "weight_decay": 0.0},
     ]
-    return OPTIMIZERS[name](groups, lr=0.0)
+    fused = {} if name == "adadelta" else {"fused": True}  # one pass over all weights, on a CPU too
+    return OPTIMIZERS[name](groups, lr=0.0, **fused)
 
 
 def fit(job: Job, run: Path, accelerator: Accelerator, every: int = 200, resume: bool = False) -> Iterator[Event]:

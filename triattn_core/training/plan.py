@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 WINDOW = 50  # batches sorted by length together: little padding, still nearly random
@@ -31,6 +33,16 @@ def share(rows: np.ndarray, process: int, processes: int) -> np.ndarray:
 
 def _cut(rows: np.ndarray, size: int) -> list[np.ndarray]:
     return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def schedule(how, steps: int) -> Callable[[int], float]:
+    """The rate of each step, by the `schedule` of a config's `training`: linear where it has none."""
+    name = getattr(how, "schedule", "linear")
+    if name == "constant":
+        return lambda step: how.rate
+    if name == "exponential":
+        return lambda step: how.rate * how.decay ** (step * how.epochs / steps)
+    return lambda step: learning_rate(step, steps, how.rate)
 
 
 def learning_rate(step: int, steps: int, peak: float, warmup: float = 0.1) -> float:

@@ -26,10 +26,11 @@ from triattn_core.training import plan
 from triattn_core.training.even import even, overlap
 from triattn_core.training.features import Features, encode
 from triattn_core.training.loop import Event, Job, events, fit
+from triattn_core.training.pair_rows import PairRows
 from triattn_core.training.text_features import TextFeatures
 
 BEST = "best.safetensors"
-AnyFeatures = Features | TextFeatures
+AnyFeatures = Features | TextFeatures | PairRows
 WINDOW = 512  # examples that are held as tokens at once
 NO_RECIPE = {"digest": True, "training": {"more_seeds"}}  # of a config: change no weight
 
@@ -59,8 +60,8 @@ def fit_best(
 ) -> Iterator[Event]:
     """Train a new model of any kind on features; what was best on dev goes to `folder`.
 
-    sets: the features of `config.data.train`, of which an epoch reads each once, and of `config.data.dev`, under the
-    name None where dev has no name of its own.
+    sets: the features of `config.data.train`, of which an epoch reads each once (those of several may stand together
+    under the first name), and of `config.data.dev`, under the name None where dev has no name of its own.
     """
     torch.manual_seed(config.training.seed)
     job = _job(kinds.build(config, hidden), config, sets, run, accelerator)
@@ -91,13 +92,13 @@ def _features(name: str, config: Config, encoder: Encoder, tokenizer: Tokenizer,
     if not examples:
         raise DataError(f"{file}: no row has a label: nothing to train on")
     if training:
-        examples = _chosen(examples, config.data, tokenizer, config.max_tokens)
+        examples = chosen(examples, config.data, tokenizer, config.max_tokens)
     parts = (examples[start : start + WINDOW] for start in range(0, len(examples), WINDOW))
     windows = ((task.roles(part, tokenizer, config.limits), [example.label for example in part]) for part in parts)
     return encode(folder, encoder, tokenizer, windows, len(examples), half)
 
 
-def _chosen(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> list:
+def chosen(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> list:
     """The training examples that the config asks for."""
     if data.even and not hasattr(examples[0], "text_b"):
         raise ConfigError("data.even is for pairs of sentences: take it out")
@@ -118,11 +119,14 @@ def _job(
     model: nn.Module, config: AnyConfig, sets: Mapping[str | None, AnyFeatures], run: Path, accelerator: Accelerator
 ) -> Job:
     own = getattr(MECHANISMS.get(config.model.mechanism), "reads", None) == "own"
-    how, constant = config.training, getattr(config.training, "schedule", "linear") == "constant"
+    how, trained = config.training, [name for name in config.data.train if name in sets]
+    weight = None
+    if getattr(how, "balanced", False):
+        weight = balance(np.concatenate([sets[name].labels for name in trained])).to(accelerator.device)
     steps: list[tuple[str, np.ndarray]] = []
     ends = set()
     for epoch in range(how.epochs):
-        for number, name in enumerate(config.data.train):
+        for number, name in enumerate(trained):
             chosen = plan.batches(sets[name].lengths, how.batch, how.seed + number, epoch, window=500)
             steps += [(name, rows) for rows in chosen]
         ends.add(len(steps))
@@ -131,7 +135,7 @@ def _job(
         name, rows = steps[step]
         mine = plan.share(rows, accelerator.process_index, accelerator.num_processes)
         encoded, counts, labels = sets[name].batch(np.sort(mine), accelerator.device, own)
-        return answers.loss(module(encoded), counts, labels), {}
+        return answers.loss(module(encoded), counts, labels, weight=weight), {}
 
     def measure(module: nn.Module, step: int) -> dict:
         found = evaluate(module, sets[config.data.dev], accelerator.device)
@@ -144,14 +148,21 @@ def _job(
         module=model,
         steps=len(steps),
         seed=how.seed,
-        rate=(lambda step: how.rate) if constant else (lambda step: plan.learning_rate(step, len(steps), how.rate)),
+        rate=plan.schedule(how, len(steps)),
         loss=loss,
         measure=measure,
         milestones=frozenset(ends),
         weight_decay=how.weight_decay,
+        clip=getattr(how, "clip", Job.clip),
         optimizer=getattr(how, "optimizer", "adamw"),
         recipe=config.model_dump(mode="json", exclude=NO_RECIPE),
     )
+
+
+def balance(labels: np.ndarray) -> Tensor:
+    """A weight for each label, with which all labels weigh the same and a row weighs one on average."""
+    counts = np.bincount(labels)
+    return torch.tensor(counts.sum() / (len(counts) * counts.clip(min=1)), dtype=torch.float32)
 
 
 @torch.no_grad()

@@ -1,0 +1,212 @@
+"""COIN from config to checkpoint: its words, its rows, a small run from end to end, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tests.tiny import change, make_encoder, make_rows
+from triattn_core import records
+from triattn_core.__main__ import main
+from triattn_core.batch import collate
+from triattn_core.checkpoint import load
+from triattn_core.config import CoinTraining, read_config
+from triattn_core.errors import CheckpointError, ConfigError
+from triattn_core.explain import explain
+from triattn_core.models.coin import Coin, CoinConfig
+from triattn_core.models.encoders import load_encoder
+from triattn_core.shelf import shelf
+from triattn_core.tasks import pairs
+from triattn_core.text.characters import word_tokenizer
+from triattn_core.text.tokenizer import SPECIAL, Tokenizer
+from triattn_core.training import plan
+from triattn_core.training.loop import optimizer_for
+from triattn_core.training.pair_words import pair_rows
+from triattn_core.training.tan import balance
+from triattn_core.verify import verify
+
+MODEL = {"embedding": 7, "hidden": 10, "layers": 2, "heads": 5}
+OWN = {"vocabulary": {"tokens": "words", "least": 1}}
+SEEDS = (2, 3)
+
+
+def make(root: Path, name: str, **more) -> Path:
+    folder = root / "shelf" / name
+    folder.mkdir(parents=True)
+    plan_ = {"format": 1, "kind": "coin", "task": "pairs", "language": "en", "max_tokens": 12, "model": MODEL}
+    plan_ |= {"data": {"train": ["small/train"], "dev": "small/dev", "test": "small/test"}}
+    plan_ |= {"training": {"epochs": 2, "rate": 0.01, "batch": 8}} | (OWN if "encoder" not in more else {}) | more
+    (folder / "config.json").write_text(json.dumps(plan_), "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    root = tmp_path_factory.mktemp("world")
+    make_encoder(root / "shelf" / "encoders" / "tiny")
+    for split, count, seed in (("train", 48, 1), ("more", 17, 4), ("dev", 20, 2), ("test", 22, 3)):
+        make_rows(root / "data" / "small" / f"{split}.jsonl", count, seed)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_DEVICE", "cpu")
+        yield root
+
+
+def run(world: Path, *arguments: str) -> int:
+    return main([*arguments, "--data", str(world / "data"), "--runs", str(world / "runs")])
+
+
+@pytest.fixture(scope="module")
+def trained(world) -> Path:
+    """A checkpoint with its own words and two more seeds."""
+    folder = make(world, "coin")
+    change(folder, training={"more_seeds": SEEDS})
+    assert run(world, "train", str(folder / "config.json")) == 0
+    return folder
+
+
+def test_words_are_those_of_the_training_rows(world):
+    texts = ["What's Red?", "what is RÉD", "is it"]
+    assert word_tokenizer(texts, 2).get_vocab() == {
+        one: i for i, one in enumerate([*SPECIAL.values(), "is", "red", "what"])
+    }
+    config = read_config(make(world, "plan-words") / "config.json")
+    _, words, folder = pair_rows(config, world / "data", world / "runs", "cpu")
+    rows = [json.loads(line) for line in (world / "data" / "small" / "train.jsonl").read_text().splitlines()]
+    expected = {word for row in rows for word in (row["text_a"] + " " + row["text_b"]).split()}
+    found = json.loads((folder / "tokenizer.json").read_text("utf-8"))["model"]["vocab"]
+    assert set(found) == expected | set(SPECIAL.values()) and words.hidden == len(found)
+
+
+def test_of_some_rows_only_their_words_are_learnt(world):
+    data = {"train": ["small/train"], "dev": "small/dev", "every": 47}
+    config = read_config(make(world, "plan-every", data=data) / "config.json")
+    sets, words, folder = pair_rows(config, world / "data", world / "runs", "cpu")
+    assert len(sets["small/train"]) == 2 and sets["small/train"].ids["a"].max() < words.hidden
+    rows = list(pairs.read(world / "data" / "small" / "train.jsonl"))[::47]
+    texts = [text for one in rows for text in (one.text_a, one.text_b)]
+    assert words.hidden == word_tokenizer(texts).get_vocab_size()
+
+
+@pytest.mark.parametrize("encoder", [None, "tiny"])
+def test_rows_are_what_a_bundle_reads(world, encoder):
+    more = {} if encoder is None else {"encoder": encoder, "vocabulary": None}
+    data = {"train": ["small/train", "small/more"], "dev": "small/dev"}
+    config = read_config(make(world, f"plan-{encoder}", data=data, **more) / "config.json")
+    sets, words, folder = pair_rows(config, world / "data", world / "runs", "cpu")
+    assert list(sets) == ["small/dev", "small/train"] and len(sets["small/train"]) == 48 + 17
+    tokenizer = load_encoder("tiny", "cpu")[1] if encoder else Tokenizer(folder / "tokenizer.json")
+    examples = list(pairs.read(world / "data" / "small" / "dev.jsonl"))
+    chosen = np.array([3, 5, 13])
+    found, counts, labels = sets["small/dev"].batch(chosen, "cpu")
+    roles = [one for (one,) in pairs.roles([examples[i] for i in chosen], tokenizer, config.limits)]
+    for ours, theirs in zip(found, words(collate(roles, tokenizer)), strict=True):
+        assert torch.equal(ours.keep, theirs.keep) and ours.words.shape == theirs.words.shape
+        torch.testing.assert_close(ours.words[ours.keep], theirs.words[theirs.keep])
+    assert counts == [1, 1, 1] and labels.tolist() == [examples[i].label for i in chosen]
+    assert sets["small/dev"].lengths[5].tolist() == [len(roles[1].query), len(roles[1].key)]
+
+
+def test_a_run_from_end_to_end(world, trained, capsys):
+    metrics = json.loads((trained / "metrics.json").read_text("utf-8"))
+    assert [one["seed"] for one in metrics["each_seed"]] == [1, *SEEDS]
+    assert all(check.good for check in verify("coin"))
+    card = next(card for card in shelf() if card.name == "coin")
+    assert card.problem is None and records.model(card, "mechanism") == "coin" and records.seen(card) == ()
+    assert "2 interaction blocks" in (trained / "README.md").read_text("utf-8")
+    bundle = load("coin")
+    prediction, trace = explain(bundle, pairs.Example("who is the red car ?", "is a big car"))
+    assert abs(sum(prediction.probabilities) - 1) < 1e-6
+    assert trace.site("layer.1/b_over_b/weight")["query_token"].values.tolist() == ["is", "a", "big", "car"]
+    over = trace.site("layer.0/a_over_b/without_context/weight")
+    assert over["query_text"].values[0] == "a" and over["key_text"].values[0] == "b"
+    assert trace.site("layer.0/b_over_a/gate").dims == ("query", "feature")
+    names = ["coin", *(str(world / "runs" / f"coin-seed-{seed}") for seed in SEEDS)]
+    capsys.readouterr()
+    assert main(["evaluate", *names, str(world / "data" / "small" / "test.jsonl"), "--vote", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["checkpoints"]
+    assert [one["name"] for one in told] == [*names, "majority vote"]
+    assert [one["metrics"]["accuracy"] for one in told[:3]] == [one["test"]["accuracy"] for one in metrics["each_seed"]]
+    bundles = [load(name) for name in names]
+    rows = list(pairs.read(world / "data" / "small" / "test.jsonl"))
+    votes = [[explain(one, row, lambda site: False)[0].best for one in bundles] for row in rows]
+    right = sum((sum(vote) >= 2) == row.label for vote, row in zip(votes, rows))
+    assert told[3]["metrics"]["accuracy"] == round(100 * right / len(rows), 2)
+
+
+def test_it_learns(world):
+    folder = make(world, "learns", training={"epochs": 20, "rate": 0.01, "batch": 8, "balanced": True})
+    change(folder, data={"test": None}, model={"dropout": 0.0})
+    assert run(world, "train", str(folder / "config.json")) == 0
+    bundle = load(folder)
+    rows = list(pairs.read(world / "data" / "small" / "train.jsonl"))
+    right = [explain(bundle, row, lambda site: False)[0].best == row.label for row in rows]
+    assert sum(right) > 0.75 * len(right)
+
+
+def test_the_table_of_an_encoder_needs_no_words_of_its_own(world):
+    folder = make(world, "coin-table", encoder="tiny")
+    assert run(world, "train", str(folder / "config.json")) == 0
+    bundle = load(folder)
+    assert not (folder / "tokenizer.json").exists() and isinstance(bundle.model.embed, torch.nn.Linear)
+    assert all(check.good for check in verify(str(folder)))
+
+
+def test_other_words_are_refused(world, trained, tmp_path):
+    copy = shutil.copytree(trained, tmp_path / "copy")
+    file = copy / "tokenizer.json"
+    file.write_text(file.read_text("utf-8").replace('"red"', '"rad"'), "utf-8")
+    with pytest.raises(CheckpointError, match="tokenizer.json: digest .* was recorded; copy the checkpoint anew"):
+        load(copy)
+    file.unlink()
+    with pytest.raises(CheckpointError, match="tokenizer.json"):
+        load(copy)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"encoder": "tiny"}, "name a vocabulary"),
+        ({"vocabulary": None}, "name a vocabulary"),
+        ({"model.fusion": "sample"}, "model.fusion"),
+        ({"model.width": 3}, "unknown key 'model.width'"),
+        ({"vocabulary.tokens": "letters"}, "vocabulary.tokens"),
+        ({"task": "inference"}, "task"),
+    ],
+)
+def test_what_no_coin_can_have_is_refused(world, changed, said):
+    path = world / "shelf" / "refused" / "config.json"
+    if not path.is_file():
+        make(world, "refused")
+    with pytest.raises(ConfigError, match=said):
+        read_config(path, changed)
+
+
+def test_a_vote_needs_three(world, trained, capsys):
+    assert main(["evaluate", "coin", str(world / "data" / "small" / "test.jsonl"), "--vote"]) == 1
+    assert "a majority vote needs three checkpoints or more" in capsys.readouterr().err
+
+
+def test_the_rate_decays_by_the_epoch():
+    rate = plan.schedule(CoinTraining(epochs=4, rate=0.5, batch=1, decay=0.5), steps=12)
+    np.testing.assert_allclose([rate(step) for step in (0, 3, 6, 9)], [0.5, 0.25, 0.125, 0.0625])
+    constant = plan.schedule(CoinTraining(epochs=4, rate=0.5, batch=1, schedule="constant"), steps=12)
+    assert {constant(step) for step in range(12)} == {0.5}
+
+
+def test_vectors_of_words_and_biases_do_not_decay():
+    module = Coin(CoinConfig(**MODEL), 11)
+    decays, stays = optimizer_for(module, 0.5, "adam").param_groups
+    assert decays["weight_decay"] == 0.5 and stays["weight_decay"] == 0
+    assert any(one is module.embed.weight for one in stays["params"])
+    assert any(one is module.predict.weight for one in decays["params"])
+
+
+def test_labels_weigh_the_same():
+    weight = balance(np.array([0, 1, 1, 1]))
+    np.testing.assert_allclose(weight * torch.tensor([1, 3]), [2, 2])

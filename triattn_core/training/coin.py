@@ -1,0 +1,66 @@
+"""Training of a COIN from its words up; the best epoch on dev becomes the checkpoint.  And its model card."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from accelerate import Accelerator
+
+from triattn_core.config import CoinCheckpoint
+from triattn_core.models.coin import TOKENIZER
+from triattn_core.training.card import rows, seeds, table
+from triattn_core.training.loop import Event
+from triattn_core.training.pair_words import pair_rows
+from triattn_core.training.tan import fit_best
+
+LEFT_OUT = {"context": False, "fusion": "simple", "aggregation": False, "pooling": "max"}
+
+
+def train_coin(
+    config: CoinCheckpoint, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
+) -> Iterator[Event]:
+    """Train the checkpoint of `config`; yields events; writes weights, config.json and tokenizer.json to `folder`."""
+    with accelerator.main_process_first():  # one process reads the texts, the others find it done
+        sets, words, vocabulary = pair_rows(config, data, runs, str(accelerator.device))
+    config = config.model_copy(update={"encoder_digest": words.digest})
+    yield from fit_best(config, words.hidden, sets, folder, runs / folder.name, resume, accelerator)
+    if vocabulary is not None and accelerator.is_main_process:
+        shutil.copyfile(vocabulary / TOKENIZER, folder / TOKENIZER)
+
+
+def coin_card(folder: Path) -> str:
+    """The card of a folder with config.json and metrics.json."""
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
+    model, how = config["model"], config["training"]
+    left_out = ", ".join(f"{name} {one}".lower() for name, one in LEFT_OUT.items() if model[name] == one)
+    return f"""# {folder.name}
+
+COIN, the context-aware interaction network: {model["layers"]} interaction block{"s" * (model["layers"] > 1)}, {model["embedding"]} features a
+token and {model["hidden"]} in its networks, {metrics["parameters"]:,} parameters.{f" Left out: {left_out}." if left_out else ""}
+{_words(config)}
+
+{table([metrics[split] for split in ("dev", "test") if split in metrics])}
+
+{seeds(metrics)} The epoch was chosen on dev.
+
+Trained on {rows(config["data"])}: epochs {how["epochs"]}, batch {how["batch"]}, {how["optimizer"]}, learning rate
+{how["rate"]} ({_schedule(how)}), L2 {how["weight_decay"]:g}, dropout {model["dropout"]:g}, gradients clipped at {how["clip"]:g},
+{metrics["seconds"]} s, {metrics["machine"]}.{" Both labels weigh the same." if how["balanced"] else ""}
+
+Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: Apache 2.0.
+"""  # noqa: E501
+
+
+def _schedule(how: dict) -> str:
+    return f"times {how['decay']:g} after each epoch" if how["schedule"] == "exponential" else how["schedule"]
+
+
+def _words(config: dict) -> str:
+    if config.get("encoder"):
+        return f"Its words are the word-embedding table of `{config['encoder']}`, frozen: they know no context."
+    words, how = config["vocabulary"]["tokens"], config["vocabulary"]["least"]
+    return f"It began from nothing: its vectors are those of the {words} that stand at least {how} times in training."
