@@ -11,6 +11,7 @@ from triattn_core.checkpoint import Bundle, probabilities
 from triattn_core.errors import DataError, InputError
 
 WINDOW = 2048  # rows sorted by length together
+CHOICES = ("candidates", "options")  # fields of an example that hold the texts one of which is right
 
 
 def predictions(
@@ -104,7 +105,13 @@ def apart(examples: Iterable, others: Iterable) -> Iterator:
 
 
 def texts_of(example) -> frozenset[str]:
-    """Letters and digits of each text of an example: of its fields those that are text, or several."""
-    found = (getattr(example, field.name) for field in fields(example) if field.name != "id")
-    texts = (text for one in found for text in (one if isinstance(one, tuple) else (one,)) if isinstance(text, str))
+    """Letters and digits of each text of an example; of texts that are chosen among, the right one alone, for another
+    file may offer others beside it."""
+    texts: list[str] = []
+    for field in fields(example):
+        value = getattr(example, field.name)
+        if field.name in CHOICES and len(value) > 1 and example.label is not None:
+            value = value[example.label]
+        if field.name != "id":
+            texts += value if isinstance(value, tuple) else [value] if isinstance(value, str) else []
     return frozenset("".join(filter(str.isalnum, unicodedata.normalize("NFKC", one).casefold())) for one in texts)

@@ -172,7 +172,10 @@ def test_rows_that_stand_elsewhere_too_are_left_out():
     rows = [pairs.Example(a, b, label, str(n)) for n, (a, b, label) in enumerate(rows)]
     assert [one.id for one in apart(rows, [pairs.Example("b?", "A电影。", 0, "0")])] == ["1", "3"]
     talks = [dialogue.Example(("Hi.", "which one"), (text,), 0) for text in ("this", "that")]
-    assert list(apart(talks, [dialogue.Example(("hi", "Which one?"), ("That!",), 0)])) == talks[:1]
+    learnt = [dialogue.Example(("hi", "Which one?"), ("That!",), 0)]
+    assert list(apart(talks, learnt)) == talks[:1]
+    tested = [dialogue.Example(("Hi.", "which one"), ("this", "that", "none"), right) for right in (0, 1, 2)]
+    assert list(apart(tested, learnt)) == [tested[0], tested[2]]
 
 
 def test_the_command_line_measures_apart(world, capsys):

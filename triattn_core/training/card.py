@@ -10,6 +10,7 @@ from triattn_core import records
 from triattn_core.axes import MECHANISM_LABELS
 from triattn_core.models.encoders import encoder_folder
 from triattn_core.shelf import encoders
+from triattn_core.training.start import RELATION
 
 PRECISIONS = {"no": "float32", "bf16": "bfloat16", "fp16": "float16"}
 LICENSE = "Apache 2.0."
@@ -42,7 +43,7 @@ def _objectives(recipe: dict) -> str:
     """What the encoder was trained to do."""
     label = "the label of a pair"
     if recipe.get("task", "pairs") != "pairs":
-        label = "which text goes on with another, the options of an example against each other,"
+        label = "which text goes on with another (the options of an example, where it has several, in one softmax),"
     how = "Trained" if recipe["start"].get("vocabulary") else "Post-trained"
     if not any(stage["mask"] for stage in recipe["stages"]):
         return f"{how} with one of BERT's own objectives:\n{label} in the place of next-sentence prediction."
@@ -86,8 +87,8 @@ half precision. Start weights: {metrics["start"]}.
 
 Batch {recipe["batch"]}, seed {recipe["seed"]}, {_limits(recipe)}.
 Made with {PRECISIONS[recipe["precision"]]} arithmetic on {metrics["machine"]}.
-While it was trained, its pair objective alone reached {encoder_dev(metrics):.2f} % on `{recipe["dev"]}` (that head is
-not shipped): what a TAN adds, it adds to this.
+Its pair objective alone reached {encoder_dev(metrics):.2f} % on `{recipe["dev"]}` ({_head(recipe, folder)}):
+what a TAN adds, it adds to this.
 
 {recipe.get("note", "")}
 
@@ -97,6 +98,13 @@ What the start weights had seen before:
 
 Tensor digest: `{metrics["digest"]}`. Made by `{metrics["command"]}`. Licence: {LICENSE}
 """
+
+
+def _head(recipe: dict, folder: Path) -> str:
+    """What its figure on dev counts, and where the head that reached it is."""
+    counts = "accuracy" if recipe.get("task", "pairs") == "pairs" else "the right option ranked first"
+    where = f"in `{RELATION}`, for a further training" if (folder / RELATION).is_file() else "not shipped"
+    return f"{counts}; the head is {where}"
 
 
 def checkpoint_card(folder: Path) -> str:

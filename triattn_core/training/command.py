@@ -34,7 +34,7 @@ from triattn_core.training.recipe import read_recipe
 from triattn_core.training.sentence import folds, train_sentence
 from triattn_core.training.sentence_card import sentence_card
 from triattn_core.training.splits import splits
-from triattn_core.training.tan import best, history, train_tan
+from triattn_core.training.tan import best, history, suits, train_tan
 from triattn_core.verify import example_record
 
 NOTHING: Mapping = MappingProxyType({})
@@ -177,16 +177,24 @@ def measure(bundles: Sequence[Bundle], config: AnyConfig, data: Path) -> list[di
 
 
 def _rows(config: AnyConfig, data: Path) -> dict[str, tuple[str, Callable[[], Iterable]]]:
-    """Dev and test, where there are such: the name of the set, and what gives its examples."""
-    task, found = TASKS[config.task], {}
+    """Dev and test, where there are such: the name of the set, and what gives its examples.
+
+    Dev of a TAN is what it was chosen on, the rows that `data.where` leaves; test is the whole file.
+    """
+    found = {}
     parts = splits(config, data) if isinstance(config, SentenceCheckpoint) else None
     for split in ("dev", "test"):
         name = getattr(config.data, split)
         if parts is not None and getattr(parts, split) and (split == "dev" or name):
             found[split] = getattr(parts, split)[0], partial(parts.examples, split)
         elif name:
-            found[split] = name, partial(task.read, rows_file(data, name))
+            found[split] = name, partial(_examples, config, split, rows_file(data, name))
     return found
+
+
+def _examples(config: AnyConfig, split: str, file: Path) -> Iterator:
+    where = config.data.where if split == "dev" else {}
+    return (one for one in TASKS[config.task].read(file) if suits(one, where))
 
 
 def _write(

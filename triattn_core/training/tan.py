@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -83,12 +84,7 @@ def _features(name: str, config: Config, encoder: Encoder, tokenizer: Tokenizer,
     folder = runs / "features" / encoder.digest[:12] / "-".join(map(str, parts))
     if (folder / "about.json").is_file():
         return Features(folder)
-    wanted = config.data.where.items()
-    examples = [
-        example
-        for example in task.read(file, training)
-        if example.label is not None and all(str(getattr(example, key, "")) == value for key, value in wanted)
-    ]
+    examples = [one for one in task.read(file, training) if one.label is not None and suits(one, config.data.where)]
     if not examples:
         raise DataError(f"{file}: no row has a label: nothing to train on")
     if training:
@@ -96,6 +92,11 @@ def _features(name: str, config: Config, encoder: Encoder, tokenizer: Tokenizer,
     parts = (examples[start : start + WINDOW] for start in range(0, len(examples), WINDOW))
     windows = ((task.roles(part, tokenizer, config.limits), [example.label for example in part]) for part in parts)
     return encode(folder, encoder, tokenizer, windows, len(examples), half)
+
+
+def suits(example: Any, where: Mapping[str, str]) -> bool:
+    """Whether the fields of an example have these values."""
+    return all(str(getattr(example, name, "")) == value for name, value in where.items())
 
 
 def chosen(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> list:
