@@ -14,7 +14,6 @@ from triattn_core.attention import positions, tensorized
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.states import join_heads, split_heads
 from triattn_core.attention.tap import tap, tapped
-from triattn_core.errors import ConfigError
 
 ACTIVATIONS = {"relu": relu, "elu": elu}
 PAIRS, FEATURES = ("head", "query", "key"), ("head", "key", "feature")
@@ -49,8 +48,8 @@ class Source2Token(nn.Module):
 class Mtsa(nn.Module):
     """MTSA: every head a tensorized self-attention of its own, under its own positional mask.
 
-    masks: names of `positions`, one for all heads or one for each; by default forward for the first half of the heads
-    and backward for the rest.  token2token, source2token: False leaves the score out (the ablations of Table 3).
+    masks: names of `positions`, see `positions.of_heads`.  token2token, source2token: False leaves the score out (the
+    ablations of Table 3).
     keep: of attention dropout, the probability p with which a product is kept: sqrt(p) on each factor (Appendix A.3).
     Raises ConfigError for an unknown mask.
     """
@@ -70,10 +69,7 @@ class Mtsa(nn.Module):
         keep: float = 1.0,
     ):
         super().__init__()
-        names = masks or ["forward"] * (heads // 2) + ["backward"] * (heads - heads // 2)
-        self.masks = tuple(map(positions.known, names * heads if len(names) == 1 else names))
-        if len(self.masks) != heads:
-            raise ConfigError(f"{len(self.masks)} masks for {heads} heads: name one, or one for each")
+        self.masks = positions.of_heads(masks, heads)
         self.heads, self.include_self, self.share = heads, include_self, 1 - sqrt(keep)
         self.scale_t, self.scale_s = scale_t, scale_s
         self.query, self.key, self.value = (nn.Linear(width, heads * size) for _ in range(3))
