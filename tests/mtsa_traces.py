@@ -32,7 +32,8 @@ def made(n: int = N, size: int = SIZE, layer: str = LAYER, text: str = "text", m
     draw, heads = np.random.default_rng(5), len(MASKS)
     R, S = draw.normal(0, 1.5, (heads, n, n)).astype(np.float32), draw.normal(0, 2, (heads, n, size)).astype(np.float32)
     powers = 1 / (1 + np.exp(-R)) if how.get("scale_t") != "identity" else np.exp(R)
-    powers = powers * np.stack([open_pairs(name, n) for name in MASKS])
+    allowed = np.stack([open_pairs(name, n) for name in MASKS])
+    powers = powers * allowed
     pairs = powers / np.maximum(powers.sum(-1, keepdims=True), 1e-30)
     features = np.exp(S) / np.exp(S).sum(1, keepdims=True)
     both, key = {**coords("query", n, text), **coords("key", n, text)}, coords("key", n, text)
@@ -42,11 +43,14 @@ def made(n: int = N, size: int = SIZE, layer: str = LAYER, text: str = "text", m
         return xr.DataArray(values, both if "query" in axes else key, ("head", *axes), attrs=attrs)
 
     sites = {
+        f"{layer}/mask/contribution": site(
+            np.where(allowed, 0, -np.inf).astype(np.float32), ("query", "key"), "contribution"
+        ),
         f"{layer}/token2token/relevance": site(R, ("query", "key"), "relevance"),
         f"{layer}/token2token/weight": site(pairs, ("query", "key"), "weight"),
         f"{layer}/source2token/relevance": site(S, ("key", "feature"), "relevance"),
         f"{layer}/source2token/weight": site(features, ("key", "feature"), "weight"),
     }
-    meta = {"scale_t": "log_sigmoid", "scale_s": "identity", "masks": masks, "include_self": 0, **how}
+    meta = {"scale_t": "log_sigmoid", "scale_s": "identity", "masks": masks, **how}
     meta |= {"checkpoint": "tiny-mtsa", "digest": "d1", "mechanism": "mtsa", "layers": 1, "heads": heads}
     return AttentionTrace(sites, {text: " ".join(f"w{i}" for i in range(n))}, meta)

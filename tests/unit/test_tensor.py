@@ -7,7 +7,7 @@ import pytest
 import torch
 import xarray as xr
 
-from tests.mtsa_traces import LAYER, MASKS, N, SIZE, made
+from tests.mtsa_traces import LAYER, MASKS, SIZE, N, made
 from tests.oracles import features, tensorized
 from triattn_core.analysis import tensor as room
 from triattn_core.analysis.clusters import clusters

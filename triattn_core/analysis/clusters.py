@@ -48,6 +48,11 @@ def clusters(weights: xr.DataArray, most: int) -> Clusters:
     return Clusters(of, order, prototypes, typical, _between(points, of))
 
 
+def likeness(source: xr.DataArray) -> list[int]:
+    """Positions of the features of source2token weights [key, feature], those that are alike side by side."""
+    return clusters(source.expand_dims("query"), 1).order.tolist()
+
+
 def _between(points: np.ndarray, of: np.ndarray) -> float:
     spread = ((points - points.mean(0)) ** 2).sum()
     within = sum(((points[of == i] - points[of == i].mean(0)) ** 2).sum() for i in set(of.tolist()))

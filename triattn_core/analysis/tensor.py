@@ -13,7 +13,7 @@ from dataclasses import replace
 import torch
 import xarray as xr
 
-from triattn_core.attention import positions, tensorized
+from triattn_core.attention import tensorized
 from triattn_core.errors import InputError, TraceError
 from triattn_core.trace import AttentionTrace
 
@@ -37,28 +37,25 @@ def tensor(trace: AttentionTrace, layer: str, head: int) -> AttentionTrace:
     R, S = (trace.site(f"{layer}/{kind}/relevance") for kind in ("token2token", "source2token"))
     if not 0 <= head < R.sizes["head"]:
         raise TraceError(f"there is no head {head + 1}: {layer} has {R.sizes['head']}")
-    R, S = R.isel(head=head), S.isel(head=head)
+    R, S, M = (one.isel(head=head) for one in (R, S, trace.site(f"{layer}/mask/contribution")))
     n, size = R.sizes["query"], S.sizes["feature"]
     if n * n * size > MOST:
         raise InputError(
             f"The tensor of {n:,} tokens has {n} × {n} × {size} = {n * n * size:,} cells, {MOST:,} are shown at most: "
             "shorten the text."
         )
-    mask = masks.split(",")[head]
-    M = positions.mask(mask, n, bool(trace.meta["include_self"]))
     parts = {
         "token2token": R.copy(data=tensorized.SCALES[scale_t](torch.tensor(R.values)).numpy()),
         "source2token": S.copy(data=tensorized.SCALES[scale_s](torch.tensor(S.values)).numpy()),
-        "mask": R.copy(data=M.numpy()),
+        "mask": M,
     }
-    P = tensorized.tensor(
-        *(torch.tensor(one.values) for one in (R, S)), M, torch.ones(n, dtype=torch.bool), scale_t, scale_s
-    )
+    scores = (torch.tensor(one.values) for one in (R, S, M))
+    P = tensorized.tensor(*scores, torch.ones(n, dtype=torch.bool), scale_t, scale_s)
     T = sum(parts.values()).transpose(*AXES)
     found = {f"{name}/contribution": _as(one, "contribution") for name, one in parts.items()}
     found |= {"relevance": _as(T, "relevance"), "weight": _as(T.copy(data=P.numpy()), "weight", "key")}
     sites = {f"{layer}/tensor/{name}": one for name, one in found.items()}
-    return replace(trace, sites=sites, meta={**trace.meta, "head": head, "mask": mask})
+    return replace(trace, sites=sites, meta={**trace.meta, "head": head, "mask": masks.split(",")[head]})
 
 
 def _as(array: xr.DataArray, quantity: str, sums_over: str = "") -> xr.DataArray:

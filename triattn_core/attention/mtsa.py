@@ -81,7 +81,8 @@ class Mtsa(nn.Module):
         """Contextual embeddings [B, n, heads * size] of x [B, n, width]; `keep` [B, n] True = a real token.
 
         Taps the scores and their two-way weights: `<site>/token2token/…` [head, query, key], a query being the governor
-        and a key the dependent, and `<site>/source2token/…` [head, key, feature].
+        and a key the dependent, `<site>/source2token/…` [head, key, feature], and `<site>/mask/contribution` M [head, query,
+        key].
         """
         q, k, v = (split_heads(project(x), self.heads) for project in (self.query, self.key, self.value))
         S = self.source2token(k) if self.source2token else torch.zeros_like(k)
@@ -99,12 +100,13 @@ class Mtsa(nn.Module):
     def _show(self, q: Tensor, k: Tensor, S: Tensor, keep: Tensor, site: str) -> None:
         kinds = ("token2token", "source2token")
         names = [f"{site}/{kind}/{what}" for kind in kinds for what in ("relevance", "weight")]
-        if not tapped(*names):
+        if not tapped(*names, f"{site}/mask/contribution"):
             return
         R = q @ k.mT / sqrt(q.shape[-1])
         M = torch.stack([positions.mask(name, q.shape[2], self.include_self, q.device) for name in self.masks])
         scores = tensorized.SCALES[self.scale_t](R) + M.masked_fill(M.isneginf(), 0.0)
         weights = kept_softmax(scores, ~M.isneginf() & keep[:, None, None, :])
+        tap(f"{site}/mask/contribution", M.expand(len(q), *M.shape), PAIRS, "contribution")
         tap(names[0], R, PAIRS, "relevance")
         tap(names[1], weights, PAIRS, "weight", ("key",))
         tap(names[2], S, FEATURES, "relevance")

@@ -49,7 +49,7 @@ class SentenceConfig(FusionSettings):
         told = {name: getattr(self, name) for name in ("mechanism", "vectors", "layers", "heads")}
         if self.mechanism != "mtsa":
             return told
-        how = {"scale_t": self.scale_t, "scale_s": self.scale_s, "include_self": int(self.include_self)}
+        how = {"scale_t": self.scale_t, "scale_s": self.scale_s}
         return {**told, **how, "masks": ",".join(positions.of_heads(self.masks, self.heads))}
 
 

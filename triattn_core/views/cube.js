@@ -52,7 +52,8 @@ function arrange(ctx, cube, theme, width) {
   const title = ctx.measureText(`query × key at ${cube.third} `).width + 76;
   const between = Math.max(barRoom, labelK);
   let pitch = clamp((width - labelQ - between - barRoom - gaps) / (K + C), 2.5, 36);
-  const keyWidth = K * pitch + gap * gapsOf(key);
+  // Beside many features keys would be too narrow to be told apart.
+  const keyWidth = K * (cube.third === "feature" ? clamp((0.28 * width) / K, pitch, 18) : pitch) + gap * gapsOf(key);
   const right = labelQ + Math.max(keyWidth + between, title + 16, 250 - labelQ);
   pitch = Math.min(pitch, (width - right - barRoom - gap * gapsOf(context)) / C);
   // Few keys, and turns or sentences, take what room there is.

@@ -20,7 +20,7 @@ from triattn_core.trace import AttentionTrace, Choice, reduce
 from triattn_core.views.canvas import Canvas, script
 from triattn_core.views.cell import axis_check, fold_check, query_matters
 from triattn_core.views.palette import LogScale, SignedScale, centred, pack, scale_payload, theme_payload
-from triattn_core.views.strongest import distributions, over, picked, strongest, twin, visible
+from triattn_core.views.strongest import distributions, opened, over, picked, strongest, twin, visible
 from triattn_core.views.tokens import cells_of, named, tokens
 
 NEEDS = ("query", "key", "context")
@@ -112,6 +112,7 @@ def _payload(
         "cells": part.size,
         "pairs": cells,
         "triples": {"cells": found, "value": _finite(rows[quantity]), "share": _finite(rows["share"])},
+        "against": quantity == "weight" and opened(trace, choice) is not None,  # how the triples are sorted
         "check": " ".join(filter(None, (check(trace, choice) for check in (fold_check, axis_check, query_matters)))),
         "hidden": _hidden(trace, choice, shown) if part.size < array.size else "",
         "caption": _caption(trace, choice, array),

@@ -59,7 +59,7 @@ class Explorer {
     Object.assign(this, buildRoom(root, payload));
     const wanted = kept.cell ?? payload.cell, first = payload.triples.cells[0] ?? [0, 0, 0];
     this.state = { cell: (wanted && fromTrace(this.cube, wanted)) ?? first, panel: kept.panel, hover: null, focus: false };
-    this.inspect = buildInspector(this.inspector, payload, (cell) => this.choose(cell));
+    this.inspect = buildInspector(this.inspector, payload, (cell) => this.choose(cell), this.cube.open);
   }
 
   start() {

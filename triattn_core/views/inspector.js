@@ -53,34 +53,37 @@ function tokenCell(tokens, i) {
   return make("td", { title: tokens.where[i] }, spoken(tokens, i), ...(twice ? [make("small", {}, " " + (tokens.special[i] ? i + 1 : tokens.place[i]))] : []));
 }
 
-function triplesTable(payload, choose) {
-  const { cells: found, share, value } = payload.triples, listed = found.slice(0, TRIPLES_LISTED), each = payload.order[2] === "feature";
-  const shares = payload.quantity === "weight" && share[0] !== null && !each, sizes = shares ? share : value, top = Math.max(...sizes.map(Math.abs), 1e-30);
+function triplesTable(payload, choose, open) {
+  const { cells: found, share, value } = payload.triples, listed = found.slice(0, TRIPLES_LISTED), { against } = payload;
+  const shares = payload.quantity === "weight" && share[0] !== null && !against;
+  const sizes = shares ? share : against ? value.map((one, n) => one * open(found[n][0])) : value, top = Math.max(...sizes.map(Math.abs), 1e-30);
+  const unit = shares ? "share of all mass" : against ? "× uniform" : payload.quantity;
   const head = make("tr", {}, make("th", { scope: "col", "aria-label": "rank" }), ...payload.order.map((axis) => make("th", { scope: "col", class: "ink " + axis, style: "font-weight:400" }, axis)),
-    make("th", { "aria-hidden": "true" }), make("th", { scope: "col", "aria-label": shares ? "share of all mass" : payload.quantity }));
+    make("th", { "aria-hidden": "true" }), make("th", { scope: "col", "aria-label": unit }));
   const rows = listed.map((cell, n) => {
     const bar = make("i");
     bar.style.width = (100 * Math.abs(sizes[n])) / top + "%";
     const row = make("tr", { tabindex: "0" }, make("td", {}, n + 1), ...cell.map((i, a) => tokenCell(payload.axes[payload.order[a]], i)),
-      make("td", { "aria-hidden": "true" }, bar), make("td", {}, shares ? percent(share[n]) : number(value[n])));
+      make("td", { "aria-hidden": "true" }, bar), make("td", {}, shares ? percent(share[n]) : (against ? "× " : "") + number(sizes[n])));
     row.addEventListener("click", () => choose(cell));
     row.addEventListener("keydown", (event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), choose(cell)));
     return row;
   });
-  const title = payload.quantity !== "weight" ? "Highest relevance" : each && payload.masked ? "Strongest against uniform" : "Strongest triples";
-  const table = make("table", {}, make("caption", {}, title, make("span", {}, shares ? "share of all mass" : payload.quantity)), make("thead", {}, head), make("tbody", {}, ...rows));
+  const title = payload.quantity !== "weight" ? "Highest relevance" : against ? "Strongest against uniform" : "Strongest triples";
+  const table = make("table", {}, make("caption", {}, title, make("span", {}, unit)), make("thead", {}, head), make("tbody", {}, ...rows));
   const held = sum(share.slice(0, listed.length)), notes = [];
   if (share[0] !== null) notes.push(`${count(listed.length)} of ${count(payload.cells)} cells hold ${percent(held)} of the mass.`);
   return { table, listed, rows, notes: [...notes, payload.hidden, payload.check].filter(Boolean) };
 }
 
-/** Fills `box`; returns update(cell, numbers, approximate). */
-function buildInspector(box, payload, choose) {
+/** Fills `box`; open(q): how many keys a query may attend to.  Returns update(cell, numbers, approximate, out), `out` for
+    a cell that a mask leaves out. */
+function buildInspector(box, payload, choose, open) {
   const words = payload.order.map((axis) => make("div", { class: axis, title: payload.says[axis] }));
   const strong = make("strong"), facts = make("dl"), sentence = make("p", { class: "sentence", "aria-live": "polite" });
   const texts = Object.keys(payload.texts).map((name) => tongue(make("span", { dir: "auto", "data-text": name }), payload.texts[name]));
   const called = (name) => make("span", { title: payload.names[name].long }, payload.names[name].short);
-  const triples = triplesTable(payload, choose);
+  const triples = triplesTable(payload, choose, open);
   const unit = payload.quantity === "weight" ? "weight" : "relevance, centred";
   box.replaceChildren(
     make("div", {}, make("div", { class: "words" }, ...words),

@@ -54,7 +54,7 @@ def _numbered(array: xr.DataArray, axis: str, positions: np.ndarray) -> dict[str
         "label": [str(i + 1) for i in positions],
         "name": [name[i] for i in positions],
         "place": [str(i + 1) for i in positions],
-        "where": [f"{group}, {i + 1} of {count}" if group else f"{i + 1} of {count}" for i, group in enumerate(groups)],
+        "where": [group or f"of {count}" for group in groups],
         "text": groups,
         "position": [int(i) for i in positions],
         "cells": [1] * count,
