@@ -1,4 +1,4 @@
-"""The tensor: query × key × feature of one MTSA head, the sum behind each cell, and features clustered by their maps."""
+"""The tensor: query × key × feature of one MTSA head, the sum behind each cell, and features in clusters."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from triattn_core.views.terms import profile, terms
 
 MECHANISMS = ("mtsa",)
 SAYS = (
-    'MTSA scores every <b class="t-query">query</b>, <b class="t-key">key</b> and <b class="t-feature">feature</b>: each '
-    "feature shares out the query's attention in its own way. The whole tensor of one head, as three linked slices."
+    'MTSA scores every <b class="t-query">query</b>, <b class="t-key">key</b> and <b class="t-feature">feature</b>: '
+    "each feature shares out the query's attention in its own way. One head's tensor, as three linked slices."
 )
 MOST = 8  # clusters
 
@@ -101,7 +101,7 @@ with tail:
     )
 explore(canvas, trace, layer, choice, found, key)
 count = len(found.prototypes)
-aside = f"{count} of {len(found.of)} features' maps explain {100 * found.explained:.3g} % of how they differ"
+aside = f"{count} clusters of {len(found.of)} features explain {100 * found.explained:.3g} % of how their maps differ"
 st.html(texts.section("Features clustered by their maps", aside))
 st.html(
     '<p class="t-note">Each map is the mean of a cluster: again a distribution over keys in every row. '

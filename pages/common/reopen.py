@@ -17,7 +17,8 @@ PAGES = {
     "mtsa": "Open in MTSA",
     "tensor": "Open the tensor",
 }
-TEXTS = {"a", "b", "text", "premise", "hypothesis", "example", *(part for parts in given.PARTS.values() for part in parts)}
+ALONE = {name for task in TASKS.values() for name in getattr(task, "TEXTS", ())}
+TEXTS = {"a", "b", *ALONE, "example", *(part for parts in given.PARTS.values() for part in parts)}
 Query = Mapping[str, str | Sequence[str]]
 
 

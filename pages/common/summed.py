@@ -17,7 +17,7 @@ def number(value: float) -> str:
     """Three significant digits, with its sign; a mask may say -∞."""
     if not isfinite(value):
         return "−∞" if value < 0 else "∞"
-    return f"{value:+.3g}".replace("-", "−") if value else "0"
+    return f"{value:+#.3g}".replace("-", "−") if value else "0"
 
 
 def sum_of(terms: Terms, trace: AttentionTrace, words: tuple[str, str], feature: int, theme: str) -> str:
@@ -31,20 +31,20 @@ def sum_of(terms: Terms, trace: AttentionTrace, words: tuple[str, str], feature:
     parts = terms.parts
     allowed = "left out" if not isfinite(parts["mask"]) else "allowed" if not parts["mask"] else "allowed, but far"
     first, second = parts["token2token"], parts["token2token"] + parts["source2token"]
-    rows = [
+    rows = [  # name, what it is, where its bar begins (None: a total, from zero), its value
         ("token2token", how[0].format(f"{query} · {key} / √D"), 0.0, first),
-        ("source2token", how[1].format(f"feature {feature + 1} of {key}"), first, second),
-        ("mask", f"{mask}: {allowed}", second, terms.score),
+        ("source2token", how[1].format(f"feature {feature + 1} of {key}"), first, parts["source2token"]),
+        ("mask", f"{mask}: {allowed}", second, parts["mask"]),
         ("score", "sum of the three", None, terms.score),
-        ("log-sum-exp", f"all that {query} may attend to", terms.score, terms.log_probability),
+        ("log-sum-exp", f"of all that {query} may attend to, taken off", terms.score, -terms.whole),
         ("log probability", "score − log-sum-exp", None, terms.log_probability),
     ]
-    ends = [one for _, _, *pair in rows for one in pair if one is not None and isfinite(one)]
+    ends = [one for one in (first, second, terms.score, terms.log_probability) if isfinite(one)]
     low, high = min(0.0, *ends), max(0.0, *ends)
     lines = "".join(_line(row, low, max(high - low, 1e-9), theme) for row in rows)
     last = (
         f'<tr class="t-total"><td>probability</td><td class="t-muted">its exponential: the weight of this cell</td><td>'
-        f'</td><td class="r"><b class="t-large">{terms.probability:.3g}</b></td></tr>'
+        f'</td><td class="r"><b class="t-large">{terms.probability:#.3g}</b></td></tr>'
     )
     return cards.section("What made this weight", f"{words[0]} → {words[1]}, feature {feature + 1}") + (
         f'<table class="t-facts t-sum">{lines}{last}</table>'
@@ -52,17 +52,14 @@ def sum_of(terms: Terms, trace: AttentionTrace, words: tuple[str, str], feature:
 
 
 def _line(row: tuple, low: float, span: float, theme: str) -> str:
-    name, what, start, end = row
-    total = start is None
-    start = 0.0 if total else start
-    value = end if total else end - start
-    value = value if isfinite(end) or not isfinite(start) else -float("inf")
-    drawn = ""
+    name, what, start, value = row
+    total, start = start is None, start or 0.0
+    end, drawn = start + value, ""
     if isfinite(start) and isfinite(end):
         left, width = 100 * (min(start, end) - low) / span, 100 * abs(end - start) / span
         colour = "var(--t-text)" if total else DIVERGING[theme][1 if end < start else 3]
         drawn = f'<i style="left:{left:.2f}%;width:max({width:.2f}%, 1px);background:{colour}"></i>'
-    told = number(value) if isfinite(start) or total else "–"
+    told = number(value)
     label = f"<b>{name}</b>" if total else name
     return (
         f'<tr><td>{label}</td><td class="t-muted">{what}</td><td><span class="t-fall">{drawn}</span></td>'
@@ -78,12 +75,12 @@ def agreement(found: Profile, of: list[int], words: tuple[str, str], chosen: int
     above, below, other = found.above(), found.below(), found.disagree()
     side = "less" if found.mean >= found.even else "more"
     verdict = (
-        f"<b>{len(other)}</b> of {len(found.weights)} disagree: they give it {side} than an even share, their mean gives "
-        f"{'more' if side == 'less' else 'less'}."
+        f"<b>{len(other)}</b> of {len(found.weights)} disagree: they give it {side} than an even share, their mean "
+        f"gives {'more' if side == 'less' else 'less'}."
         if other
         else f"All {len(found.weights)} agree on which side of an even share they stand."
     )
-    numbers = f"Even share {found.even:.3g}, mean of features {found.mean:.3g} ± {found.spread:.2g} (standard deviation)."
+    numbers = f"Even share {found.even:.3g}, mean {found.mean:.3g} ± {found.spread:.2g} (standard deviation)."
     ends = "".join(
         _side(name, some[:LISTED], found, of, chosen, set(other))
         for name, some in ((f"Most, {len(above)} above", above), (f"Least, {len(below)} below", below))
@@ -94,8 +91,8 @@ def agreement(found: Profile, of: list[int], words: tuple[str, str], chosen: int
 def _side(name: str, some: list[int], found: Profile, of: list[int], chosen: int, other: set[int]) -> str:
     rows = "".join(
         f'<tr class="{"t-mark" if i == chosen else ""}"><td>feature {i + 1}{" *" if i in other else ""}</td>'
-        f'<td class="t-muted">cluster {of[i] + 1}</td><td class="r">{found.weights[i]:.3g}</td>'
-        f'<td class="r t-muted">× {found.weights[i] / found.even:.3g}</td></tr>'
+        f'<td class="t-muted">cluster {of[i] + 1}</td><td class="r">{found.weights[i]:#.3g}</td>'
+        f'<td class="r t-muted">× {found.weights[i] / found.even:#.3g}</td></tr>'
         for i in some
     )
     none = '<tr><td class="t-muted">none</td></tr>'

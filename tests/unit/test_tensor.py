@@ -16,7 +16,8 @@ from triattn_core.errors import InputError, TraceError
 
 
 def by_loops(trace, head: int) -> np.ndarray:
-    R, S = (trace.site(f"{LAYER}/{kind}/relevance").values[head].astype(float) for kind in ("token2token", "source2token"))
+    sites = [trace.site(f"{LAYER}/{kind}/relevance") for kind in ("token2token", "source2token")]
+    R, S = (site.values[head].astype(float) for site in sites)
     M = tensorized.mask(MASKS[head], N, False)
     keep = np.ones(N, bool)
     return tensorized.weights(R, S, M, keep, str(trace.meta["scale_t"]), str(trace.meta["scale_s"]))

@@ -1,9 +1,10 @@
-"""The whole tensor of one MTSA head, from the scores that its trace holds; never of more than the head that is asked for.
+"""The whole tensor of one MTSA head, from the scores that its trace holds; of no other head than the one asked for.
 
-    T[j, i, l] = scale_t(R[j, i]) + scale_s(S[i, l]) + M[j, i]       "Tensorized Self-Attention" (Shen et al. 2019), Eq. 10
+    T[j, i, l] = scale_t(R[j, i]) + scale_s(S[i, l]) + M[j, i]       Eq. 10
     P = softmax of T over i                                          Eq. 11
 
-j is the query (the governor), i the key (the dependent), l the feature.
+of "Tensorized Self-Attention" (Shen et al. 2019).  j is the query (the governor), i the key (the dependent), l the
+feature.
 """
 
 from __future__ import annotations

@@ -81,8 +81,8 @@ class Mtsa(nn.Module):
         """Contextual embeddings [B, n, heads * size] of x [B, n, width]; `keep` [B, n] True = a real token.
 
         Taps the scores and their two-way weights: `<site>/token2token/…` [head, query, key], a query being the governor
-        and a key the dependent, `<site>/source2token/…` [head, key, feature], and `<site>/mask/contribution` M [head, query,
-        key].
+        and a key the dependent, `<site>/source2token/…` [head, key, feature], and the mask M as
+        `<site>/mask/contribution` [head, query, key].
         """
         q, k, v = (split_heads(project(x), self.heads) for project in (self.query, self.key, self.value))
         S = self.source2token(k) if self.source2token else torch.zeros_like(k)

@@ -66,7 +66,8 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
         worst_sum = float(sums.ravel()[np.where(sums == 0, 0, np.abs(sums - 1)).argmax()])
         if abs(worst_sum - 1) > 1e-4 and empty < sums.size:
             return f"Axis check failed: a {each}'s weights sum to {worst_sum:.6f} over {' × '.join(axes)}, not to 1."
-        told = f"Axis check: weights sum to {worst_sum:.6f} over {' × '.join(axes)}, for each {each}" * (empty < sums.size)
+        told = f"Axis check: weights sum to {worst_sum:.6f} over {' × '.join(axes)}, for each {each}"
+        told *= empty < sums.size
         nothing = f"{empty:,} of {sums.size:,} rows may attend to nothing: their weights are zeros" * bool(empty)
         return "; ".join(filter(None, (told, nothing))) + "."
     if weight is None:

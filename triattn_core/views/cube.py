@@ -71,7 +71,8 @@ def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
 
 
 def _alt(trace: AttentionTrace, array: xr.DataArray) -> str:
-    sizes, texts = " × ".join(f"{array.sizes[axis]} {axis}" for axis in array.dims), " / ".join(trace.texts.values())[:300]
+    sizes = " × ".join(f"{array.sizes[axis]} {axis}" for axis in array.dims)
+    texts = " / ".join(trace.texts.values())[:300]
     return (
         f"Three slices of a cube of {array.attrs['quantity']}s, {sizes}, of: {texts}. "
         "Arrow keys move the chosen cell; its numbers follow as text."
@@ -121,7 +122,7 @@ def _payload(
 
 def _groups(tokens: dict[str, list]) -> dict[str, dict[str, str]]:
     """What the groups of an axis without tokens are called, in few letters and in words."""
-    groups = dict.fromkeys(group for group, label, name in zip(tokens["text"], tokens["label"], tokens["name"]) if group)
+    groups = filter(None, tokens["text"]) if "flat" in tokens else ()
     return {group: {"short": group.rpartition(" ")[2], "long": group} for group in groups}
 
 

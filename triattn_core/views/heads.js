@@ -1,7 +1,7 @@
 // Maps of governor × dependent of one text on one scale: two or so with source2token beside them, token × feature, or a
 // grid of many.  Cells are [query, key, panel, place of the feature in the order of its panel].
 
-const HEAD = 44, GUTTER = 26, SCALE = 66, BARS = 96, CAPTION = 20, STRIP = 12, WIDE = 900;
+const HEAD = 44, GUTTER = 26, SCALE = 66, BARS = 96, CAPTION = 20, STRIP = 12, WIDE = 900, OVERHANG = 34;
 const HINT = ": another governor up and down, another dependent left and right. Hatched: a mask leaves the pair out.";
 const LOOKS = { query: "governor ↓", key: "dependent →" };
 
@@ -25,11 +25,11 @@ const inMask = (data, panel, cell) => Boolean(panel.out?.[at(data, cell)]);
 function arrange(ctx, data, width, theme) {
   const { query, key } = data.axes, n = key.label.length, count = data.panels.length, many = !data.wide;
   const own = clamp(widest(ctx, query, theme), many ? 40 : 72, 110) + 14, stacked = !many && width < WIDE;
-  const beside = many || stacked ? 0 : own + BARS + clamp(width * 0.3, 200, 460) + GUTTER;
-  let across = many ? Math.min(count, width < WIDE ? 2 : 4) : Math.min(count, 3);
+  const beside = many || stacked ? OVERHANG : own + BARS + clamp(width * 0.3, 200, 460) + GUTTER;
+  let across = many ? Math.min(count, width < WIDE ? 2 : count < 7 ? 6 : 4) : Math.min(count, 3);
   const room = () => (width - own - beside - (across - 1) * GUTTER) / across;
   while (across > 1 && room() < 120) across--;
-  const pitch = clamp(room() / n, 1, 30), step = clamp((many ? 250 : 280) / n, many ? 3 : 5, many ? 20 : 25);
+  const pitch = clamp(room() / n, 1, 30), step = clamp((many ? 190 : 280) / n, many ? 3 : 5, many ? 16 : 25);
   const columns = layoutAxis(key, pitch), rows = layoutAxis(query, step);
   const lean = leans(ctx, key, pitch, theme) ? clamp(widest(ctx, key, theme), 20, 96) * 0.71 + 20 : 26;
   const strip = many && data.panels[0].strip ? STRIP + 4 : 0, above = HEAD + lean + (many ? 0 : CAPTION);
@@ -46,9 +46,9 @@ function arrange(ctx, data, width, theme) {
 }
 
 function placeSource({ boxes, columns, own, above }, data, { width, stacked, end }) {
-  const left = stacked ? 0 : boxes.at(-1).x + columns.size + GUTTER, y = stacked ? end + above - 8 : boxes[0].y;
+  const left = stacked ? 0 : boxes.at(-1).x + columns.size + GUTTER, y = stacked ? end + 92 : boxes[0].y;
   const bars = left + own, x = bars + BARS;
-  return { left, bars, x, y, cells: layoutAxis(featuresOf(data.panels[0]), clamp((width - x - 4) / data.wide, 0.5, 9)) };
+  return { left, bars, x, y, top: y - (stacked ? 58 : above - 16), cells: layoutAxis(featuresOf(data.panels[0]), clamp((width - x - 4) / data.wide, 0.5, 9)) };
 }
 
 const featuresOf = ({ order }) => ({ label: order.map((f) => String(f + 1)), text: order.map(() => ""), special: [], joined: [], flat: true });
@@ -122,8 +122,8 @@ function paintMap(ctx, box, layout, data, theme, state, colours) {
 
 /** Of the chosen head: a bar for each token, its mean over features; and token × feature. */
 function paintSource(ctx, layout, data, theme, state, colours) {
-  const { rows, source } = layout, { left, bars: from, x, y, cells: features } = source, [, k, panel, f] = state.cell;
-  const block = data.panels[panel], key = data.axes.key, hover = state.hover ?? [-1, -1, -1, -1], top = y - layout.above + 16;
+  const { rows, source } = layout, { left, bars: from, x, y, top, cells: features } = source, [, k, panel, f] = state.cell;
+  const block = data.panels[panel], key = data.axes.key, hover = state.hover ?? [-1, -1, -1, -1];
   const room = x + features.size - left, wide = text(ctx, "Source2token", left, top, theme.text, { size: 15, weight: 650, theme });
   text(ctx, `${block.title}: what a token has by itself, read down a column`, left + wide + 10, top, theme.muted, { theme, room: room - wide - 10 });
   rowLabels(ctx, rows, key, from, y, theme, { chosen: k, hover: hover[1], colour: theme.key, room: layout.own - 12 });

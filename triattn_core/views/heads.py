@@ -166,7 +166,8 @@ def figure(
 
 def _panel(one: Map, scale: Scale, order: Sequence[int] | None) -> dict:
     told = {"title": one.title, "note": one.note, "levels": pack(scale.levels(one.drawn.values))}
-    told |= {"weights": _floats(one.weights), "values": _floats(one.drawn), "masked": pack(one.masked.astype(np.uint8)) if one.masked.any() else ""}
+    told |= {"weights": _floats(one.weights), "values": _floats(one.drawn)}
+    told["masked"] = pack(one.masked.astype(np.uint8)) if one.masked.any() else ""
     told["scores"] = _floats(one.scores) if one.scores is not None else ""
     told["order"] = list(map(int, order)) if order is not None else None
     if one.source is not None:
@@ -208,7 +209,8 @@ def table(trace: AttentionTrace, layer: str) -> pd.DataFrame:
     at = np.indices(found[0].weights.shape).reshape(2, -1)
     columns: dict = {}
     for axis, where in zip(("query", "key"), at):
-        columns |= {axis: np.array(labels(found[0].weights, dict(trace.texts), axis), object)[where], f"{axis}_at": where}
+        names = np.array(labels(found[0].weights, dict(trace.texts), axis), object)
+        columns |= {axis: names[where], f"{axis}_at": where}
     parts = []
     for head, one in enumerate(found):
         scores = one.scores.values.ravel()

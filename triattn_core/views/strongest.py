@@ -116,7 +116,9 @@ def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_
     values = array.isel(shown).values
     flat = np.where(np.isfinite(values), values, -np.inf).ravel()
     left = opened(trace, choice)
-    size = flat if left is None or array.attrs["quantity"] != "weight" else (array * left).transpose(*array.dims).isel(shown).values.ravel()
+    size = flat
+    if left is not None and array.attrs["quantity"] == "weight":
+        size = (array * left).transpose(*array.dims).isel(shown).values.ravel()
     n = min(n or flat.size, flat.size)
     top = np.argpartition(-size, n - 1)[:n] if n < flat.size else np.arange(flat.size)
     top = top[np.lexsort((top, -size[top]))]
