@@ -53,11 +53,13 @@ if not cards:
 task = encoded.chosen(cards).config["task"]
 example = encoded.example(task)
 says = st.container()
-with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
+settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
+with settings:
     card = encoded.checkpoint(cards)
-    with shown():
-        found = models.explain(card, example)
-    trace = found.trace
+with shown():
+    found = models.explain(card, example)
+trace = found.trace
+with settings:
     layer = encoded.layer(trace)
     pairs = [tuple(heads.beside(trace, i)) for i in range(max(map(len, heads.groups(trace).values())))]
     every = tuple(range(int(trace.meta["heads"])))

@@ -53,7 +53,8 @@ def explore(canvas, trace, layer: str, choice: Choice, found, key: str) -> None:
     explorer.answer(key, {"cell": at, "stamp": canvas.payload["stamp"], "numbers": told})
     array, spoken = trace.site(choice.site), dict(trace.texts)
     pair = tuple(words(array, spoken, axis)[i] for axis, i in zip(("query", "key"), at))
-    left, right = st.columns([1.15, 1], gap="large")
+    with st.container(key="main"):
+        left, right = st.columns([1.15, 1], gap="large")
     theme = "dark" if style.dark() else "light"
     left.html(summed.sum_of(terms(trace, layer, at), trace, pair, at[2], theme))
     right.html(summed.agreement(profile(trace, layer, at), found.of.tolist(), pair, at[2]))
@@ -68,10 +69,12 @@ if not cards:
 task = encoded.chosen(cards).config["task"]
 example = encoded.example(task)
 says = st.container()
-with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
+settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
+with settings:
     card = encoded.checkpoint(cards)
-    with shown():
-        run = models.explain(card, example)
+with shown():
+    run = models.explain(card, example)
+with settings:
     layer = encoded.layer(run.trace)
     masks = str(run.trace.meta["masks"]).split(",")
     at_head = state.pick("Head", list(range(len(masks))), "head", show=lambda i: str(i + 1), width=76)
@@ -101,7 +104,8 @@ with tail:
     )
 explore(canvas, trace, layer, choice, found, key)
 count = len(found.prototypes)
-aside = f"{count} clusters of {len(found.of)} features explain {100 * found.explained:.3g} % of how their maps differ"
+clusters = f"{count} cluster{'s' * (count > 1)} of {len(found.of)} features"
+aside = f"{clusters} explain{'s' * (count == 1)} {100 * found.explained:.3g} % of how their maps differ"
 st.html(texts.section("Features clustered by their maps", aside))
 st.html(
     '<p class="t-note">Each map is the mean of a cluster: again a distribution over keys in every row. '

@@ -96,6 +96,12 @@ def test_rows_that_attend_to_nothing_are_counted_not_failed(trace, head):
     assert cell.axis_check(broken, WEIGHT).startswith("Axis check failed")
 
 
+def test_an_empty_first_row_fails_no_check():
+    trace = compute(made(n=2), LAYER, FORWARD)
+    said = cell.axis_check(trace, WEIGHT)
+    assert said.startswith("Axis check: weights sum to 1.0") and f"{SIZE} of {2 * SIZE} rows" in said
+
+
 def test_one_token_says_that_there_is_nothing():
     trace = compute(made(n=1), LAYER, FORWARD)
     payload = tensor.figure(trace, WEIGHT, ORDER, OF).payload

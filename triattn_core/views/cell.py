@@ -61,13 +61,14 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
     array, weight, axes = trace.pick(choice), twin(trace, choice, "weight"), over(trace, choice)
     each = " and ".join(str(axis) for axis in array.dims if axis not in axes) or "row"
     if array.attrs["quantity"] == "weight":
-        sums = array.sum(axes).values
-        empty = int((sums == 0).sum())  # a mask left nothing to attend to
-        worst_sum = float(sums.ravel()[np.where(sums == 0, 0, np.abs(sums - 1)).argmax()])
-        if abs(worst_sum - 1) > 1e-4 and empty < sums.size:
-            return f"Axis check failed: a {each}'s weights sum to {worst_sum:.6f} over {' × '.join(axes)}, not to 1."
-        told = f"Axis check: weights sum to {worst_sum:.6f} over {' × '.join(axes)}, for each {each}"
-        told *= empty < sums.size
+        sums = array.sum(axes).values.ravel()
+        held = sums[sums != 0]
+        empty, told = sums.size - held.size, ""  # a mask left nothing to attend to
+        if held.size:
+            worst = float(held[np.abs(held - 1).argmax()])
+            if abs(worst - 1) > 1e-4:
+                return f"Axis check failed: a {each}'s weights sum to {worst:.6f} over {' × '.join(axes)}, not to 1."
+            told = f"Axis check: weights sum to {worst:.6f} over {' × '.join(axes)}, for each {each}"
         nothing = f"{empty:,} of {sums.size:,} rows may attend to nothing: their weights are zeros" * bool(empty)
         return "; ".join(filter(None, (told, nothing))) + "."
     if weight is None:
