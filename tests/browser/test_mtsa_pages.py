@@ -64,6 +64,7 @@ def test_a_click_chooses_pair_map_and_feature_and_says_exact_numbers(page, tmp_p
 
 
 def test_the_cell_is_in_the_link_and_leads_to_the_tensor(page, app):
+    page.set_default_timeout(180_000)  # torch is loaded first
     page.goto(f"{app}/mtsa?{urlencode({'text': TEXT, 'heads': '2 and 4', 'cell': '4.1.0.3'})}")
     page.wait_for_selector(f'{CANVAS}[data-cell="4.1.0.3"]')
     page.locator(CANVAS).focus()
@@ -80,6 +81,7 @@ def test_the_cell_is_in_the_link_and_leads_to_the_tensor(page, app):
 
 
 def test_the_tensor_shows_one_number_everywhere(page, app):
+    page.set_default_timeout(180_000)
     page.goto(f"{app}/tensor?{urlencode({'text': TEXT, 'head': 3, 'cell': '1.4.5'})}")
     page.wait_for_selector(f'{CUBE}[data-cell="1.4.5"][data-exact="true"]')
     inspector = number(page.locator(".triattn .value strong").inner_text())
