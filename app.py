@@ -9,6 +9,8 @@ st.navigation(
         "Attention": [
             st.Page("pages/cube.py", title="Tri-Attention cube"),
             st.Page("pages/side_by_side.py", title="Side by side"),
+            st.Page("pages/mtsa.py", title="MTSA"),
+            st.Page("pages/tensor.py", title="The tensor"),
         ],
         "Evidence": [
             st.Page("pages/cases.py", title="Cases"),

@@ -21,9 +21,10 @@ MECHANISMS = {
     "bi": "Bi-Attention: the relevance of a key to a query, context left out.",
     "cbi": "C-Bi-Attention: each token carries its own context vector, then ordinary two-way attention.",
     "tri": "Tri-Attention: the relevance of key and context together to a query, one cube of weights.",
+    "mtsa": "MTSA: a score for every pair of tokens and every feature; each head looks one way along the text.",
 }
 
-MECHANISM_LABELS = {"bi": "Bi", "cbi": "C-Bi", "tri": "Tri"}
+MECHANISM_LABELS = {"bi": "Bi", "cbi": "C-Bi", "tri": "Tri", "mtsa": "MTSA"}
 
 # What a coordinate of an axis is called in a trace: `query_token`, `query_start`, …
 COORDINATES = {

@@ -45,7 +45,7 @@ def _row(case: Case) -> None:
     case_texts.html(case.task, example)
     query = reopen.parsed(case.query)
     with st.container(horizontal=True, key="open"):
-        reopen.link(case.task, case.row, case.page if case.page in reopen.PAGES else "side_by_side", query)
+        reopen.link(case.task, case.row, case.page if case.page in reopen.PAGES else reopen.usual(case.task), query)
 
 
 def _base(case: Case) -> Case:

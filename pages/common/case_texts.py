@@ -7,6 +7,8 @@ from typing import Any
 
 import streamlit as st
 
+from triattn_core.tasks import TASKS
+
 LONG, TURNS, OPTIONS = 320, 3, 6  # characters of a text, turns and options that are shown
 
 
@@ -21,6 +23,8 @@ def _marked(task: str, example: Any) -> list[tuple[str, str]]:
     """Each text with what it is called."""
     if task == "pairs":
         return [("A", example.text_a), ("B", example.text_b)]
+    if hasattr(TASKS[task], "TEXTS"):
+        return [(name, text) for name, text in TASKS[task].texts(example).items()]
     if task == "dialogue":
         first = max(0, len(example.history) - TURNS)
         before = [("", f"{first} earlier turns")] if first else []

@@ -13,6 +13,7 @@ from typing import Any
 
 import streamlit as st
 
+from pages.common import state
 from triattn_core.views.canvas import Canvas
 
 _MOUNT = """
@@ -67,11 +68,13 @@ def key(*parts: str) -> str:
 def cell(key: str, chosen: Sequence[int] | None, known: Sequence[Sequence[int]], first: Sequence[int]) -> list[int]:
     """The chosen cell: what was clicked, else what the URL asks for (`cell=3.1.7`), else the first.
 
-    Writes a click into the URL, and takes the parameter out when other texts come.  known: the positions of each axis.
+    Writes a click into the URL, and takes the parameter out when other texts come to a page.
+    known: the positions of each axis.
     """
     if st.session_state.setdefault("cell_of", key) != key:
         st.session_state["cell_of"] = key
-        st.query_params.pop("cell", None)
+        if not state.arrived():  # a link that was followed here names its own cell
+            st.query_params.pop("cell", None)
     if chosen is not None:
         asked = [int(i) for i in chosen]
     else:

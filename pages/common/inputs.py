@@ -60,7 +60,7 @@ def _sentence(name: str, opens: str, first: str) -> str:
     if name not in st.session_state and name not in st.query_params and first != opens:
         st.session_state[name] = first
     label = f"Sentence {name.upper()}"
-    return st.text_input(label, opens, key=name, bind="query-params", on_change=_shorten, args=(name,))
+    return st.text_input(label, opens, key=name, bind="query-params", on_change=shorten, args=(name,))
 
 
 def _example(a: str, b: str) -> pairs.Example | None:
@@ -149,7 +149,7 @@ def _turn(speaks: Spoken) -> None:
         st.session_state["a"], st.session_state["b"] = first.text_a, first.text_b
 
 
-def _shorten(name: str) -> None:
+def shorten(name: str) -> None:
     text = st.session_state[name]
     if len(text) > LIMIT:
         st.session_state[f"whole_{name}"], st.session_state[name] = len(text), text[:LIMIT]

@@ -11,8 +11,14 @@ import streamlit as st
 from pages.common import given, tasks
 from triattn_core.tasks import TASKS
 
-PAGES = {"side_by_side": "Open side by side", "cube": "Open as cube"}
-TEXTS = {"a", "b", "example", *(part for parts in given.PARTS.values() for part in parts)}
+PAGES = {
+    "side_by_side": "Open side by side",
+    "cube": "Open as cube",
+    "mtsa": "Open in MTSA",
+    "tensor": "Open the tensor",
+}
+ALONE = {name for task in TASKS.values() for name in getattr(task, "TEXTS", ())}
+TEXTS = {"a", "b", *ALONE, "example", *(part for parts in given.PARTS.values() for part in parts)}
 Query = Mapping[str, str | Sequence[str]]
 
 
@@ -25,11 +31,16 @@ def link(task: str, row: Mapping, page: str, query: Query) -> None:
     settings = {name: value for name, value in query.items() if name not in TEXTS}
     settings |= {tasks.KEY: tasks.TASKS[task].label} if task in tasks.TASKS else {}
     texts = parameters(task, row)
-    if len(urlencode(texts)) <= given.LINK or task == "pairs":
+    if len(urlencode(texts)) <= given.LINK or task == "pairs" or hasattr(TASKS[task], "TEXTS"):
         st.page_link(f"pages/{page}.py", label=label, query_params={**settings, **texts})
     elif st.button(label, key=f"open-{page}", type="tertiary"):
         st.session_state["given"] = given.Given(task, texts)
         st.switch_page(f"pages/{page}.py", query_params=settings)
+
+
+def usual(task: str) -> str:
+    """The page that a row of a task opens on where it names none."""
+    return "mtsa" if hasattr(TASKS[task], "TEXTS") else "side_by_side"
 
 
 def parameters(task: str, row: Mapping) -> dict[str, str]:
@@ -37,6 +48,8 @@ def parameters(task: str, row: Mapping) -> dict[str, str]:
     example = TASKS[task].Example.from_row(dict(row))
     if task == "pairs":
         return {"a": example.text_a, "b": example.text_b}
+    if hasattr(TASKS[task], "TEXTS"):
+        return TASKS[task].texts(example)
     texts = given.texts(example)
     known = next((one for one in TASKS[task].examples() if given.texts(one) == texts), None)
     return {"example": known.id} if known else texts

@@ -46,7 +46,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-head:not(.t-intro) p, .t-muted {color: var(--t-muted)}
 .t-head p {margin: 0; font-size: 14px}
 .t-num {font-variant-numeric: tabular-nums}
-.t-query {color: var(--t-query)} .t-key {color: var(--t-key)} .t-context {color: var(--t-context)}
+.t-query {color: var(--t-query)} .t-key {color: var(--t-key)} .t-context, .t-feature {color: var(--t-context)}
 .t-says {display: flex; flex-wrap: wrap; align-items: center; gap: 2px 14px; line-height: 1.5}
 .t-says .t-muted {font-size: 14px}
 .t-bar {display: inline-block; width: 170px; height: 8px; background: var(--t-hairline)}
@@ -99,6 +99,11 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
   .st-key-main > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {min-width: 100%}
   .st-key-aside {border: 0; padding: 0}
 }
+.t-sum {max-width: none} .t-sum td {padding-top: 3px; padding-bottom: 3px}
+.t-sum td:nth-child(-n+2) {white-space: nowrap; width: 1%}
+.t-fall {position: relative; display: block; height: 12px; min-width: 90px} .t-fall i {position: absolute; height: 12px}
+.t-total td {border-top: 1px solid var(--t-hairline)} .t-large {font-size: 20px; font-weight: 600}
+.t-sides {display: grid; grid-template-columns: 1fr 1fr; align-items: start; gap: 0 28px; margin-top: 6px}
 .t-lead {margin: 10px 0 -4px; font-size: 14px} .t-lead .t-muted {font-size: 13px; margin-left: 10px}
 .t-item {margin-right: 18px; white-space: nowrap}
 .t-scroll {overflow-x: auto}

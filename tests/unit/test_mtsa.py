@@ -83,12 +83,14 @@ def test_what_is_shown_is_what_was_computed():
         shown = module(x, KEEP, "layer.0")
     assert torch.equal(plain, shown)
     sites = {name.removeprefix("layer.0/"): one for name, one in record.sites.items()}
-    assert sorted(sites) == [f"{a}/{b}" for a in ("source2token", "token2token") for b in ("relevance", "weight")]
+    scores = [f"{a}/{b}" for a in ("source2token", "token2token") for b in ("relevance", "weight")]
+    assert sorted(sites) == ["mask/contribution", *scores]
     R, S = sites["token2token/relevance"].tensor, sites["source2token/relevance"].tensor
     for b in range(2):
         keep = KEEP[b].numpy()
         for c, name in enumerate(MASKS):
             M = oracle.mask(name, N, False)
+            np.testing.assert_array_equal(sites["mask/contribution"].tensor[b, c], M)
             nothing = np.zeros((N, 2))
             pairs = oracle.weights(R[b, c].numpy(), nothing, M, keep, "log_sigmoid", "identity")[..., 0]
             np.testing.assert_allclose(sites["token2token/weight"].tensor[b, c], pairs, atol=1e-12)

@@ -139,7 +139,7 @@ def said(*rows: tuple[str, bool | None]) -> str:
         ([("yes", False), ("yes", False), ("no", True)], "Only Tri saysno, as the gold label does"),
         ([("yes", False), ("no", True), ("no", True)], "Only Bi saysyes, against the gold label"),
         ([("yes", False), ("no", True)], "C-Bi saysno, as the gold label does"),
-        ([("yes", True), ("no", False), ("no", False), ("yes", True)], "Bi and mtsa sayyes, as the gold label does"),
+        ([("yes", True), ("no", False), ("no", False), ("yes", True)], "Bi and MTSA sayyes, as the gold label does"),
         ([("yes", None), ("no", None), ("no", None)], "Only Bi saysyes"),
     ],
 )

@@ -14,7 +14,6 @@ from triattn_core.attention import positions, tensorized
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.states import join_heads, split_heads
 from triattn_core.attention.tap import tap, tapped
-from triattn_core.errors import ConfigError
 
 ACTIVATIONS = {"relu": relu, "elu": elu}
 PAIRS, FEATURES = ("head", "query", "key"), ("head", "key", "feature")
@@ -49,8 +48,8 @@ class Source2Token(nn.Module):
 class Mtsa(nn.Module):
     """MTSA: every head a tensorized self-attention of its own, under its own positional mask.
 
-    masks: names of `positions`, one for all heads or one for each; by default forward for the first half of the heads
-    and backward for the rest.  token2token, source2token: False leaves the score out (the ablations of Table 3).
+    masks: names of `positions`, see `positions.of_heads`.  token2token, source2token: False leaves the score out (the
+    ablations of Table 3).
     keep: of attention dropout, the probability p with which a product is kept: sqrt(p) on each factor (Appendix A.3).
     Raises ConfigError for an unknown mask.
     """
@@ -70,10 +69,7 @@ class Mtsa(nn.Module):
         keep: float = 1.0,
     ):
         super().__init__()
-        names = masks or ["forward"] * (heads // 2) + ["backward"] * (heads - heads // 2)
-        self.masks = tuple(map(positions.known, names * heads if len(names) == 1 else names))
-        if len(self.masks) != heads:
-            raise ConfigError(f"{len(self.masks)} masks for {heads} heads: name one, or one for each")
+        self.masks = positions.of_heads(masks, heads)
         self.heads, self.include_self, self.share = heads, include_self, 1 - sqrt(keep)
         self.scale_t, self.scale_s = scale_t, scale_s
         self.query, self.key, self.value = (nn.Linear(width, heads * size) for _ in range(3))
@@ -85,7 +81,8 @@ class Mtsa(nn.Module):
         """Contextual embeddings [B, n, heads * size] of x [B, n, width]; `keep` [B, n] True = a real token.
 
         Taps the scores and their two-way weights: `<site>/token2token/…` [head, query, key], a query being the governor
-        and a key the dependent, and `<site>/source2token/…` [head, key, feature].
+        and a key the dependent, `<site>/source2token/…` [head, key, feature], and the mask M as
+        `<site>/mask/contribution` [head, query, key].
         """
         q, k, v = (split_heads(project(x), self.heads) for project in (self.query, self.key, self.value))
         S = self.source2token(k) if self.source2token else torch.zeros_like(k)
@@ -103,12 +100,13 @@ class Mtsa(nn.Module):
     def _show(self, q: Tensor, k: Tensor, S: Tensor, keep: Tensor, site: str) -> None:
         kinds = ("token2token", "source2token")
         names = [f"{site}/{kind}/{what}" for kind in kinds for what in ("relevance", "weight")]
-        if not tapped(*names):
+        if not tapped(*names, f"{site}/mask/contribution"):
             return
         R = q @ k.mT / sqrt(q.shape[-1])
         M = torch.stack([positions.mask(name, q.shape[2], self.include_self, q.device) for name in self.masks])
         scores = tensorized.SCALES[self.scale_t](R) + M.masked_fill(M.isneginf(), 0.0)
         weights = kept_softmax(scores, ~M.isneginf() & keep[:, None, None, :])
+        tap(f"{site}/mask/contribution", M.expand(len(q), *M.shape), PAIRS, "contribution")
         tap(names[0], R, PAIRS, "relevance")
         tap(names[1], weights, PAIRS, "weight", ("key",))
         tap(names[2], S, FEATURES, "relevance")

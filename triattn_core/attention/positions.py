@@ -6,7 +6,7 @@ A mask M [query, key] is added to scores before their softmax: 0 where the query
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
@@ -40,6 +40,19 @@ def mask(name: str, n: int, include_self: bool = False, device: torch.device | s
     ahead = places[:, None] - places
     found = _only(ahead.abs() <= int(name.removeprefix(WINDOW))) if name.startswith(WINDOW) else MASKS[name](ahead)
     return found if include_self or name == "none" else found.masked_fill(ahead == 0, -torch.inf)
+
+
+def of_heads(names: Sequence[str], heads: int) -> tuple[str, ...]:
+    """A mask for each head, of one name for all or one for each; by default forward for the first half of the heads and
+    backward for the rest (MTSA, section 3.2).
+
+    Raises ConfigError: an unknown name, or another number of them.
+    """
+    names = list(names) or ["forward"] * (heads // 2) + ["backward"] * (heads - heads // 2)
+    found = tuple(map(known, names * heads if len(names) == 1 else names))
+    if len(found) != heads:
+        raise ConfigError(f"{len(found)} masks for {heads} heads: name one, or one for each")
+    return found
 
 
 def known(name: str) -> str:

@@ -14,6 +14,7 @@ import torch
 from pydantic import Field, field_validator
 from torch import Tensor, nn
 
+from triattn_core.attention import positions
 from triattn_core.attention.pooling import Source2TokenPooling
 from triattn_core.attention.states import States
 from triattn_core.models.fusion import FUSIONS
@@ -45,7 +46,11 @@ class SentenceConfig(FusionSettings):
     @property
     def about(self) -> dict[str, str | int]:
         """What a trace says of the model that left it."""
-        return {name: getattr(self, name) for name in ("mechanism", "vectors", "layers", "heads")}
+        told = {name: getattr(self, name) for name in ("mechanism", "vectors", "layers", "heads")}
+        if self.mechanism != "mtsa":
+            return told
+        how = {"scale_t": self.scale_t, "scale_s": self.scale_s}
+        return {**told, **how, "masks": ",".join(positions.of_heads(self.masks, self.heads))}
 
 
 class SentenceModel(nn.Module):

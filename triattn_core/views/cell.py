@@ -9,7 +9,7 @@ import xarray as xr
 
 from triattn_core.trace import AttentionTrace, Choice, mass
 from triattn_core.views.palette import centred
-from triattn_core.views.strongest import picked, twin
+from triattn_core.views.strongest import over, picked, twin
 from triattn_core.views.tokens import cells_of
 
 LITTLE = 0.05  # bits: below, a map's rows look alike
@@ -19,54 +19,68 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
     """The numbers of one cell, from the exact arrays.
 
     weight; share of the whole mass; `against` = weight over what it were if all cells of the model, of which a folded
-    one joins several, had the same; relevance centred per query, and `raw` as scored; rank among the cells of its query
-    by what is shown, `of` how many.
+    one joins several, had the same, without those that a mask leaves out; relevance centred per distribution, and `raw`
+    as scored; rank among them by what is shown, `of` how many.
     Raises TraceError or IndexError where the cell is outside.
     """
-    # Head and centring work query by query: the row of the query is all that is needed.
-    queries = trace.site(choice.site).sizes["query"]
-    choice = replace(choice, index=(*choice.index, ("query", cell["query"])))
-    at = {axis: position for axis, position in cell.items() if axis != "query"}
+    # Head and centring work distribution by distribution: that of the cell is all that is needed.
+    axes = over(trace, choice)
+    fixed = {axis: position for axis, position in cell.items() if axis not in axes}
+    rows = int(np.prod([trace.site(choice.site).sizes[axis] for axis in fixed]))
+    choice = replace(choice, index=(*choice.index, *fixed.items()))
+    at = {axis: position for axis, position in cell.items() if axis in axes}
     row = picked(trace, choice)
-    found: dict[str, float | int] = {"rank": int((row.values > float(row.isel(at))).sum()) + 1, "of": row.size}
+    found: dict[str, float | int] = {"rank": int((row.values > float(row.isel(at))).sum()) + 1}
     weight, relevance = twin(trace, choice, "weight"), twin(trace, choice, "relevance")
+    open_ = _open(relevance)
+    found["of"] = round(row.size * open_)
     if weight is not None:
         found["weight"] = float(weight.isel(at))
-        found["share"] = found["weight"] / queries
-        found["against"] = found["weight"] / even(row, at)
+        found["share"] = found["weight"] / rows
+        found["against"] = found["weight"] / even(row, at) * open_
     if relevance is not None:
         found["relevance"] = float(centred(relevance).isel(at))
         found["raw"] = float(relevance.isel(at))
     return found
 
 
+def _open(relevance: xr.DataArray | None) -> float:
+    """The part of a distribution's cells that no mask leaves out; 1 where it leaves out all."""
+    share = 1.0 if relevance is None else float((relevance.values > -np.inf).mean())
+    return share or 1.0
+
+
 def even(row: xr.DataArray, at: dict[str, int]) -> float:
-    """The weight of a cell of one query where attention is even over what the model sees."""
+    """The weight of a cell of one distribution where attention is even over what the model sees."""
     cells = {axis: cells_of(row, axis) for axis in at}
     return float(np.prod([count[at[axis]] / count.sum() for axis, count in cells.items()]))
 
 
 def axis_check(trace: AttentionTrace, choice: Choice) -> str:
     """One sentence: over which axes the array sums to one, and by how much the exact numbers miss it."""
-    array = trace.pick(choice)
-    over = [axis for axis in array.attrs.get("sums_over", "").split(",") if axis in array.dims]
+    array, weight, axes = trace.pick(choice), twin(trace, choice, "weight"), over(trace, choice)
+    each = " and ".join(str(axis) for axis in array.dims if axis not in axes) or "row"
     if array.attrs["quantity"] == "weight":
-        sums = array.sum(over).values
-        worst = float(np.abs(sums - 1).max())
-        worst_sum = float(sums.ravel()[np.abs(sums - 1).argmax()])
-        if worst > 1e-4:
-            return f"Axis check failed: a query's weights sum to {worst_sum:.6f} over {' × '.join(over)}, not to 1."
-        return f"Axis check: weights sum to {worst_sum:.6f} over {' × '.join(over)}, for each query."
-    weight = twin(trace, choice, "weight")
+        sums = array.sum(axes).values.ravel()
+        held = sums[sums != 0]
+        empty, told = sums.size - held.size, ""  # a mask left nothing to attend to
+        if held.size:
+            worst = float(held[np.abs(held - 1).argmax()])
+            if abs(worst - 1) > 1e-4:
+                return f"Axis check failed: a {each}'s weights sum to {worst:.6f} over {' × '.join(axes)}, not to 1."
+            told = f"Axis check: weights sum to {worst:.6f} over {' × '.join(axes)}, for each {each}"
+        nothing = f"{empty:,} of {sums.size:,} rows may attend to nothing: their weights are zeros" * bool(empty)
+        return "; ".join(filter(None, (told, nothing))) + "."
     if weight is None:
         return "Axis check: relevance is a score before the softmax; it sums to nothing."
     if any(axis == "head" for axis, _ in choice.reduce):
         return "Mean of the heads' scores: its softmax is not the mean of their weights. Choose one head to check it."
-    over = [str(axis) for axis in array.dims if axis != "query"]
-    scores = np.exp(array - array.max(over))
-    miss = float(np.abs(scores / scores.sum(over) - weight).max())
+    top = array.max(axes)
+    scores = np.exp(array - top.where(np.isfinite(top), 0.0))
+    whole = scores.sum(axes)
+    miss = float(np.abs(scores / whole.where(whole > 0, 1.0) - weight).max())
     verdict = "Axis check" if miss < 1e-4 else "Axis check failed"
-    return f"{verdict}: the softmax of relevance over {' × '.join(over)} repeats the weights within {miss:.0e}."
+    return f"{verdict}: the softmax of relevance over {' × '.join(axes)} repeats the weights within {miss:.0e}."
 
 
 def fold_check(trace: AttentionTrace, choice: Choice) -> str:
@@ -98,9 +112,9 @@ def query_bits(weights: np.ndarray) -> float:
 
 
 def query_matters(trace: AttentionTrace, choice: Choice) -> str:
-    """One sentence: whether the rows differ at all, empty where the trace has no weights."""
+    """One sentence: whether the rows differ at all; empty where the trace has no weights, or rows for each feature."""
     weight = twin(trace, choice, "weight")
-    if weight is None or weight.sizes["query"] < 2:
+    if weight is None or weight.sizes["query"] < 2 or "feature" in weight.dims:
         return ""
     bits = query_bits(weight.transpose("query", ...).values)
     verdict = ": the query hardly matters here" if bits < LITTLE else ""

@@ -1,36 +1,45 @@
-// Three linked slices of one cube in third-angle layout: query × key and query × context share their rows,
-// query × context and key × context share their columns, so one crosshair reads straight across.
+// Three linked slices of one cube in third-angle layout: query × key and query × third share their rows, query × third
+// and key × third share their columns, so one crosshair reads straight across.  The third axis is context or feature.
 
-const PANELS = { qk: ["query", "key", "context"], qc: ["query", "context", "key"], kc: ["key", "context", "query"] };
-const AXIS = { query: 0, key: 1, context: 2 };
+const AXIS = { query: 0, key: 1, context: 2, feature: 2 };
+/** Of each panel the axis down, the axis across, and the one that it is a slice of. */
+const panelsOf = ([query, key, third]) => ({ qk: [query, key, third], qc: [query, third, key], kc: [key, third, query] });
 
 /** The payload, unpacked: levels, sums and exact numbers by cell. */
 function readCube(payload) {
-  const axes = AXES.map((axis) => payload.axes[axis]), [Q, K, C] = axes.map((a) => a.label.length);
-  const levels = bytes(payload.levels), sums = { key: floats(payload.sums.key), context: floats(payload.sums.context) };
+  const axes = payload.order.map((axis) => payload.axes[axis]), third = payload.order[2], [Q, K, C] = axes.map((a) => a.label.length);
+  const levels = bytes(payload.levels), sums = Object.fromEntries(Object.entries(payload.sums).map(([name, packed]) => [name, floats(packed)]));
+  const masked = payload.masked && bytes(payload.masked);
   const exact = payload.exact && Object.fromEntries(Object.entries(payload.exact).map(([name, packed]) => [name, floats(packed)]));
   const at = (cell) => (cell[0] * K + cell[1]) * C + cell[2];
   return {
-    payload, axes, sizes: [Q, K, C], exact, levels, at,
+    payload, axes, third, panels: panelsOf(payload.order), sizes: [Q, K, C], exact, levels, at,
     level: (cell) => levels[at(cell)],
-    overKey: (q, c) => sums.key[q * C + c],
-    overContext: (q, k) => sums.context[q * K + k],
+    masked: ([q, k]) => Boolean(masked && masked[q * K + k]),
+    /** How many keys a query may attend to. */
+    open: (q) => (masked ? masked.subarray(q * K, (q + 1) * K).reduce((n, out) => n - out, K) : K),
+    overKey: sums.key && ((q, c) => sums.key[q * C + c]),
+    overThird: (q, k) => sums[third][q * K + k],
   };
 }
 
 /** What is known of a cell without the server: exact where the payload has it, else what its level stands for. */
 function numbersOf(cube, cell) {
   const { payload, levels, exact } = cube, i = cube.at(cell);
-  const value = valueOf(payload.scale, levels[i]), found = { [payload.quantity]: value, of: payload.pairs };
+  const value = cube.masked(cell) ? (payload.quantity === "weight" ? 0 : -Infinity) : valueOf(payload.scale, levels[i]), found = { [payload.quantity]: value, of: cube.third === "feature" ? cube.open(cell[0]) : payload.pairs };
   if (exact) {
     for (const name of Object.keys(exact)) found[name] = exact[name][i];
   }
-  if (found.weight !== undefined) Object.assign(found, { share: found.weight / payload.queries, against: found.weight / evenShare(cube, cell) });
+  if (found.weight !== undefined) Object.assign(found, { share: found.weight / payload.rows, against: found.weight / evenShare(cube, cell) });
   return found;
 }
 
-/** The weight of a cell where attention is even over the cells of the model, of which a folded one joins several. */
-const evenShare = ({ payload, axes }, cell) => payload.even * axes[1].cells[cell[1]] * axes[2].cells[cell[2]];
+/** The weight of a cell where attention is even over the cells of the model, of which a folded one joins several, and
+    a masked one has no part. */
+function evenShare(cube, cell) {
+  const cells = cube.payload.over.reduce((n, axis) => n * cube.axes[AXIS[axis]].cells[cell[AXIS[axis]]], 1);
+  return (cube.payload.even * cells * cube.sizes[1]) / (cube.open(cell[0]) || cube.sizes[1]);
+}
 
 const isFolded = ({ axes }) => axes.some((tokens) => tokens.cells.some((n) => n > 1));
 
@@ -40,10 +49,11 @@ function arrange(ctx, cube, theme, width) {
   const labelQ = clamp(widest(ctx, query, theme), 30, room) + 12, labelK = clamp(widest(ctx, key, theme), 30, room) + 14;
   const barRoom = 74, gap = K + C > 90 ? 3 : 6, gaps = gap * (gapsOf(key) + gapsOf(context));
   ctx.font = font(theme, 14, 600);
-  const title = ctx.measureText("query × key at context ").width + 76;
+  const title = ctx.measureText(`query × key at ${cube.third} `).width + 76;
   const between = Math.max(barRoom, labelK);
   let pitch = clamp((width - labelQ - between - barRoom - gaps) / (K + C), 2.5, 36);
-  const keyWidth = K * pitch + gap * gapsOf(key);
+  // Beside many features keys would be too narrow to be told apart.
+  const keyWidth = K * (cube.third === "feature" ? clamp((0.28 * width) / K, pitch, 18) : pitch) + gap * gapsOf(key);
   const right = labelQ + Math.max(keyWidth + between, title + 16, 250 - labelQ);
   pitch = Math.min(pitch, (width - right - barRoom - gap * gapsOf(context)) / C);
   // Few keys, and turns or sentences, take what room there is.
@@ -52,14 +62,14 @@ function arrange(ctx, cube, theme, width) {
   const tall = (tokens, pitch) => (leans(ctx, tokens, pitch, theme) ? clamp(widest(ctx, tokens, theme), 20, room) * 0.71 + 16 : 26);
   const lean = Math.max(...[[key, keyPitch], [context, contextPitch]].map(([tokens, wide]) => tall(tokens, wide) + STEP * (linesOf(ctx, tokens, wide, theme) - 1)));
   const top = 26 + lean, fit = clamp((560 - top - 52 - 70) / (Q + K), 3.2, 32), step = fit > 0.88 * NEED ? Math.max(fit, NEED) : fit;
-  const cols = { key: layoutAxis(key, keyPitch, gap), context: layoutAxis(context, contextPitch, gap) };
+  const cols = { key: layoutAxis(key, keyPitch, gap), third: layoutAxis(context, contextPitch, gap) };
   const rows = { query: layoutAxis(query, step, gap), key: layoutAxis(key, step, gap) };
   const lower = top + rows.query.size + 44;
   const height = Math.max(lower + rows.key.size + 72, top + rows.query.size + 290);
   const boxes = {
     qk: { x: labelQ, y: top, rows: rows.query, cols: cols.key },
-    qc: { x: right, y: top, rows: rows.query, cols: cols.context },
-    kc: { x: right, y: lower, rows: rows.key, cols: cols.context },
+    qc: { x: right, y: top, rows: rows.query, cols: cols.third },
+    kc: { x: right, y: lower, rows: rows.key, cols: cols.third },
   };
   const thin = Math.min(pitch, step) < 15.5;
   return { width, height, boxes, labelQ, room, thin, left: right - labelK - 16, aside: top + rows.query.size + 14 };
@@ -67,29 +77,27 @@ function arrange(ctx, cube, theme, width) {
 
 /** The whole figure.  state: {cell, panel, hover, focus} */
 function paintCube(ctx, cube, place, state, theme, colours) {
-  const { cell } = state, tint = { query: theme.query, key: theme.key, context: theme.context };
+  const { cell } = state, tint = { query: theme.query, key: theme.key, third: theme[cube.third] };
   for (const [name, box] of Object.entries(place.boxes)) {
-    const [rowAxis, colAxis] = PANELS[name], spot = [...cell];
-    cells(ctx, box.rows, box.cols, box.x, box.y, (r, c) => {
-      spot[AXIS[rowAxis]] = r;
-      spot[AXIS[colAxis]] = c;
-      return cube.level(spot);
-    }, colours);
+    const [rowAxis, colAxis] = cube.panels[name], spot = [...cell];
+    const to = (r, c) => Object.assign(spot, { [AXIS[rowAxis]]: r, [AXIS[colAxis]]: c });
+    cells(ctx, box.rows, box.cols, box.x, box.y, (r, c) => cube.level(to(r, c)), colours);
+    if (cube.payload.masked) hatch(ctx, box.rows, box.cols, box.x, box.y, (r, c) => cube.masked(to(r, c)), theme);
     paintTitle(ctx, cube, name, box, state, theme);
   }
   const { qk, qc, kc } = place.boxes, [q, k, c] = cell;
   for (const box of [qk, qc]) frame(ctx, box.rows, q, box.x - 4, box.x + box.cols.size + 4, box.y, tint.query);
   frame(ctx, kc.rows, k, kc.x - 4, kc.x + kc.cols.size + 4, kc.y, tint.key);
   frame(ctx, qk.cols, k, qk.y - 4, qk.y + qk.rows.size + 4, qk.x, tint.key, true);
-  for (const box of [qc, kc]) frame(ctx, box.cols, c, box.y - 4, box.y + box.rows.size + 4, box.x, tint.context, true);
-  for (const [name, box] of Object.entries(place.boxes)) ring(ctx, box.rows, box.cols, cell[AXIS[PANELS[name][0]]], cell[AXIS[PANELS[name][1]]], box.x, box.y, theme);
+  for (const box of [qc, kc]) frame(ctx, box.cols, c, box.y - 4, box.y + box.rows.size + 4, box.x, tint.third, true);
+  for (const [name, box] of Object.entries(place.boxes)) ring(ctx, box.rows, box.cols, cell[AXIS[cube.panels[name][0]]], cell[AXIS[cube.panels[name][1]]], box.x, box.y, theme);
   paintLabels(ctx, cube, place, state, theme, tint);
   paintBars(ctx, cube, place, state, theme, tint);
   paintAside(ctx, cube, place, state, theme, colours, tint);
 }
 
 function paintTitle(ctx, cube, name, box, state, theme) {
-  const [row, col, depth] = PANELS[name], y = name === "kc" ? box.y - 20 : 14;
+  const [row, col, depth] = cube.panels[name], y = name === "kc" ? box.y - 20 : 14;
   let x = box.x;
   ctx.textAlign = "left";
   ctx.textBaseline = "alphabetic";
@@ -120,28 +128,36 @@ function paintTitle(ctx, cube, name, box, state, theme) {
 function paintLabels(ctx, cube, place, state, theme, tint) {
   const { qk, qc, kc } = place.boxes, [q, k, c] = state.cell, [query, key, context] = cube.axes, hover = state.hover ?? [-1, -1, -1];
   const total = (n, f) => Array.from({ length: n }, (_, i) => f(i)), [Q, K, C] = cube.sizes, room = place.room;
-  const weights = [null, total(K, (i) => cube.overContext(q, i)), total(C, (i) => cube.overKey(q, i))];
-  rowLabels(ctx, qk.rows, query, qk.x, qk.y, theme, { chosen: q, colour: tint.query, hover: hover[0], weights: total(Q, (i) => cube.overContext(i, k)), room });
+  const weights = [null, total(K, (i) => cube.overThird(q, i)), alongThird(cube, state.cell)];
+  rowLabels(ctx, qk.rows, query, qk.x, qk.y, theme, { chosen: q, colour: tint.query, hover: hover[0], weights: total(Q, (i) => cube.overThird(i, k)), room });
   rowLabels(ctx, kc.rows, key, kc.x, kc.y, theme, { chosen: k, colour: tint.key, hover: hover[1], weights: weights[1], room });
   columnLabels(ctx, qk.cols, key, qk.x, qk.y, theme, { chosen: k, colour: tint.key, hover: hover[1], weights: weights[1], room });
-  columnLabels(ctx, qc.cols, context, qc.x, qc.y, theme, { chosen: c, colour: tint.context, hover: hover[2], weights: weights[2], room });
+  columnLabels(ctx, qc.cols, context, qc.x, qc.y, theme, { chosen: c, colour: tint.third, hover: hover[2], weights: weights[2], room });
+}
+
+/** What stands under the third axis: the sum over keys; where that is always one, the chosen pair's own values. */
+function alongThird(cube, [q, k]) {
+  const value = (i) => numbersOf(cube, [q, k, i])[cube.payload.quantity];
+  return Array.from({ length: cube.sizes[2] }, (_, i) => (cube.overKey ? cube.overKey(q, i) : Math.max(value(i), -1e6)));
 }
 
 function paintBars(ctx, cube, place, state, theme, tint) {
-  const { qk, qc, kc } = place.boxes, [q, k, c] = state.cell, [Q, K, C] = cube.sizes, note = cube.payload.quantity === "weight" ? "sum" : "joint";
+  const { qk, qc, kc } = place.boxes, [q, k, c] = state.cell, [Q, K, C] = cube.sizes, { over, quantity } = cube.payload;
+  const inside = over.includes(cube.third), note = !inside ? "mean" : quantity === "weight" ? "sum" : "joint";
   const list = (n, f) => Array.from({ length: n }, (_, i) => f(i)), beside = (box) => box.x + box.cols.size + 6;
-  bars(ctx, qk.rows, beside(qk), qk.y, theme, { values: list(Q, (i) => cube.overKey(i, c)), chosen: q, colour: tint.query });
-  bars(ctx, qc.rows, beside(qc), qc.y, theme, { values: list(Q, (i) => cube.overContext(i, k)), chosen: q, colour: tint.query });
-  bars(ctx, kc.rows, beside(kc), kc.y, theme, { values: list(K, (i) => cube.overContext(q, i)), chosen: k, colour: tint.key });
-  bars(ctx, kc.cols, kc.x, kc.y + kc.rows.size + 6, theme, { values: list(C, (i) => cube.overKey(q, i)), chosen: c, colour: tint.context, down: true });
+  if (cube.overKey) bars(ctx, qk.rows, beside(qk), qk.y, theme, { values: list(Q, (i) => cube.overKey(i, c)), chosen: q, colour: tint.query });
+  bars(ctx, qc.rows, beside(qc), qc.y, theme, { values: list(Q, (i) => cube.overThird(i, k)), chosen: q, colour: tint.query });
+  bars(ctx, kc.rows, beside(kc), kc.y, theme, { values: list(K, (i) => cube.overThird(q, i)), chosen: k, colour: tint.key });
+  bars(ctx, kc.cols, kc.x, kc.y + kc.rows.size + 6, theme, { values: alongThird(cube, state.cell), chosen: c, colour: tint.third, down: true });
   ctx.font = font(theme, 12);
   ctx.fillStyle = theme.muted;
   ctx.textBaseline = "alphabetic";
   ctx.textAlign = "left";
-  for (const box of [qk, qc, kc]) ctx.fillText(note, beside(box) + 2, box.y - 6);
+  for (const box of cube.overKey ? [qk, qc, kc] : [qc, kc]) ctx.fillText(note, beside(box) + 2, box.y - 6);
   ctx.textAlign = "right";
-  ctx.fillText(note, kc.x - 8, kc.y + kc.rows.size + 16);
-  if (cube.payload.quantity === "weight" && kc.cols.size > 400) ctx.fillText("the whole query, sums to 1", kc.x + kc.cols.size, kc.y - 20);
+  ctx.fillText(inside ? note : "this pair", kc.x - 8, kc.y + kc.rows.size + 16);
+  const whole = inside ? "the whole query, sums to 1" : "each column sums to 1";
+  if (quantity === "weight" && kc.cols.size > 400) ctx.fillText(whole, kc.x + kc.cols.size, kc.y - 20);
   if (!isFolded(cube)) captions(ctx, cube.axes[2], cube.payload.names, kc.cols, kc.x, kc.y + kc.rows.size + 52, theme);
 }
 
@@ -176,15 +192,15 @@ function orientation(ctx, x, y, size, cube, state, theme, tint) {
     points.forEach((p, i) => (i ? ctx.lineTo(...point(...p)) : ctx.moveTo(...point(...p))));
   };
   const [q, k, c] = share;
-  const planes = [["context", [0, 0, c], [1, 0, c], [1, 1, c], [0, 1, c]], ["key", [k, 0, 0], [k, 0, 1], [k, 1, 1], [k, 1, 0]], ["query", [0, q, 0], [1, q, 0], [1, q, 1], [0, q, 1]]];
+  const planes = [[cube.third, [0, 0, c], [1, 0, c], [1, 1, c], [0, 1, c]], ["key", [k, 0, 0], [k, 0, 1], [k, 1, 1], [k, 1, 0]], ["query", [0, q, 0], [1, q, 0], [1, q, 1], [0, q, 1]]];
   for (const [axis, ...corners] of planes) {
     trace(...corners);
     ctx.closePath();
     ctx.globalAlpha = 0.18;
-    ctx.fillStyle = tint[axis];
+    ctx.fillStyle = theme[axis];
     ctx.fill();
     ctx.globalAlpha = 1;
-    ctx.strokeStyle = tint[axis];
+    ctx.strokeStyle = theme[axis];
     ctx.lineWidth = 1.25;
     ctx.stroke();
   }
@@ -206,11 +222,11 @@ function orientation(ctx, x, y, size, cube, state, theme, tint) {
   ctx.font = font(theme, 12, 600);
   ctx.textBaseline = "alphabetic";
   const write = (axis, align, at, dx, dy) => {
-    ctx.fillStyle = tint[axis];
+    ctx.fillStyle = theme[axis];
     ctx.textAlign = align;
     ctx.fillText(`${axis} ${cube.sizes[AXIS[axis]]}`, at[0] + dx, at[1] + dy);
   };
   write("key", "center", point(0.5, 1, 0), 0, 16);
-  write("context", "right", point(0, 0, 0.5), -6, -2);
+  write(cube.third, "right", point(0, 0, 0.5), -6, -2);
   write("query", "right", point(0, q, 0), -6, 4);
 }

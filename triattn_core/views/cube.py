@@ -1,4 +1,6 @@
-"""The cube explorer: query × key × context as three linked slices through one cell, with an inspector beside them.
+"""The cube explorer: three axes as three linked slices through one cell, with an inspector beside them.
+
+The axes are query × key × context, or query × key × feature.
 
 What is sent is one uint8 copy on a stated scale, the exact sums along key and along context, and the tokens.  The exact
 number of a chosen cell stays with the trace: `cell.read`.  An offline file carries the exact numbers as well.
@@ -6,7 +8,7 @@ number of a chosen cell stays with the trace: `cell.read`.  An offline file carr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from textwrap import shorten
 
@@ -18,11 +20,12 @@ from triattn_core.trace import AttentionTrace, Choice, reduce
 from triattn_core.views.canvas import Canvas, script
 from triattn_core.views.cell import axis_check, fold_check, query_matters
 from triattn_core.views.palette import LogScale, SignedScale, centred, pack, scale_payload, theme_payload
-from triattn_core.views.strongest import picked, strongest, twin, visible
+from triattn_core.views.strongest import distributions, opened, over, picked, strongest, twin, visible
 from triattn_core.views.tokens import cells_of, named, tokens
 
 NEEDS = ("query", "key", "context")
 SCRIPTS = ("inspector.js", "cube.js", "explore.js")
+TITLES = {"context": "Tri-Attention cube", "feature": "The tensor"}
 TRIPLES = 100  # how many the key "n" walks through; the inspector lists the first of them
 
 
@@ -32,79 +35,114 @@ def figure(
     hide_special: bool = False,
     exact: bool = True,
     at: Sequence[int] | None = None,
+    order: Mapping[str, Sequence[int]] | None = None,
 ) -> Canvas:
-    """The explorer for one site, reduced to query × key × context.
+    """The explorer for one site, reduced to query × key × context or query × key × feature.
 
-    choice: a site and what to do with `head` (an index, or the mean).
+    choice: a site and what to do with `head` (an index, or the mean), where it has heads.
     hide_special: leave out [CLS] and [SEP]; the mass they hold is stated, and nothing is normalised anew.
     exact: put the exact numbers into the payload, for a file that stands alone.
     at: the cell that it opens on, as positions in the trace; else the strongest.
+    order: positions of an axis in the order in which they stand there.
     Raises TraceError where the choice does not leave these three axes.
     """
-    array = picked(trace, choice, NEEDS)
-    payload = _payload(trace, choice, array.transpose(*NEEDS), hide_special)
+    array = picked(trace, choice)
+    axes = axes_of(array)
+    array = picked(trace, choice, axes).transpose(*axes)
+    shown = visible(array, hide_special) | {axis: np.array(one) for axis, one in (order or {}).items()}
+    payload = _payload(trace, choice, array, shown, hide_special)
     if at is not None:
         payload["cell"] = list(at)
     if exact:
-        payload["exact"] = _exact(trace, choice, hide_special)
-    title = "Tri-Attention cube: " + shorten(" / ".join(trace.texts.values()), 90, placeholder=" …")
+        payload["exact"] = _exact(trace, choice, shown)
+    title = f"{TITLES[axes[2]]}: " + shorten(" / ".join(trace.texts.values()), 90, placeholder=" …")
     return Canvas(payload, script(*SCRIPTS), script("cube.css"), title, payload["alt"], height=760)
 
 
 def places(canvas: Canvas) -> tuple[list[list[int]], list[int]]:
     """The positions that each axis shows, and the strongest cell, both as positions in the trace."""
-    shown = [canvas.payload["axes"][axis]["position"] for axis in NEEDS]
+    shown = [canvas.payload["axes"][axis]["position"] for axis in canvas.payload["order"]]
     return shown, [shown[a][i] for a, i in enumerate(canvas.payload["triples"]["cells"][0])]
 
 
+def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
+    """The three axes that an array is explored along."""
+    return ("query", "key", "feature" if "feature" in array.dims else "context")
+
+
 def _alt(trace: AttentionTrace, array: xr.DataArray) -> str:
-    sizes, texts = " × ".join(f"{array.sizes[axis]} {axis}" for axis in NEEDS), " / ".join(trace.texts.values())[:300]
+    sizes = " × ".join(f"{array.sizes[axis]} {axis}" for axis in array.dims)
+    texts = " / ".join(trace.texts.values())[:300]
     return (
-        f"Three slices of a cube of {array.attrs['quantity']}s, {sizes} tokens, of: {texts}. "
+        f"Three slices of a cube of {array.attrs['quantity']}s, {sizes}, of: {texts}. "
         "Arrow keys move the chosen cell; its numbers follow as text."
     )
 
 
-def _payload(trace: AttentionTrace, choice: Choice, array: xr.DataArray, hide_special: bool) -> dict:
-    quantity, texts = array.attrs["quantity"], dict(trace.texts)
-    shown = visible(array, hide_special)
-    part = array.isel(shown)
-    cells = array.sizes["key"] * array.sizes["context"]
+def _payload(
+    trace: AttentionTrace, choice: Choice, array: xr.DataArray, shown: dict[str, np.ndarray], hide_special: bool
+) -> dict:
+    quantity, texts, axes = array.attrs["quantity"], dict(trace.texts), tuple(map(str, array.dims))
+    part, along_axes = array.isel(shown), over(trace, choice)
+    cells = int(np.prod([array.sizes[axis] for axis in along_axes]))
     scale = LogScale.fit(array.values, cells) if quantity == "weight" else SignedScale.of(array.values)
     rows = strongest(trace, choice, TRIPLES, hide_special)
-    where = {axis: {int(p): i for i, p in enumerate(shown[axis])} for axis in NEEDS}
-    found = [[where[axis][int(row[f"{axis}_at"])] for axis in NEEDS] for _, row in rows.iterrows()]
-    along = {axis: _along(trace, choice, array, axis) for axis in NEEDS[1:]}
+    where = {axis: {int(p): i for i, p in enumerate(shown[axis])} for axis in axes}
+    found = [[where[axis][int(row[f"{axis}_at"])] for axis in axes] for _, row in rows.iterrows()]
+    along = {axis: _along(trace, choice, array, axis) for axis in axes[1:] if axes[2] == "context" or axis == axes[2]}
     along = {axis: one.isel({a: shown[a] for a in one.dims}) for axis, one in along.items()}
+    told = {axis: tokens(array, texts, axis, shown[axis]) for axis in axes}
     return {
-        "stamp": f"{trace.meta.get('digest', '')} {choice.query()} {hide_special}",
+        "stamp": f"{trace.meta.get('digest', '')} {choice.query()} {hide_special} {trace.meta.get('head', '')}",
         "quantity": quantity,
+        "order": list(axes),
+        "over": along_axes,
         "alt": _alt(trace, array),
-        "says": {**{axis: AXES[axis] for axis in NEEDS}, "quantity": QUANTITIES[quantity]},
+        "says": {**{axis: AXES[axis] for axis in axes}, "quantity": QUANTITIES[quantity]},
         "texts": texts,
-        "names": named(texts),
-        "axes": {axis: tokens(array, texts, axis, shown[axis]) for axis in NEEDS},
+        "names": named(texts) | _groups(told[axes[2]]),
+        "axes": told,
         "scale": scale_payload(scale),
         "themes": theme_payload(scale.kind),
         "levels": pack(scale.levels(part.values)),
         "sums": {axis: pack(along[axis].values.astype(np.float32)) for axis in along},
+        "masked": _masked(trace, choice, shown),
         "uniform": 1 / cells,
-        "even": 1 / float(np.prod([cells_of(array, axis).sum() for axis in NEEDS[1:]])),
-        "queries": array.sizes["query"],
+        "even": 1 / float(np.prod([cells_of(array, axis).sum() for axis in along_axes])),
+        "rows": distributions(array, along_axes),
         "cells": part.size,
         "pairs": cells,
         "triples": {"cells": found, "value": _finite(rows[quantity]), "share": _finite(rows["share"])},
+        "against": quantity == "weight" and opened(trace, choice) is not None,  # how the triples are sorted
         "check": " ".join(filter(None, (check(trace, choice) for check in (fold_check, axis_check, query_matters)))),
         "hidden": _hidden(trace, choice, shown) if part.size < array.size else "",
         "caption": _caption(trace, choice, array),
     }
 
 
+def _groups(tokens: dict[str, list]) -> dict[str, dict[str, str]]:
+    """What the groups of an axis without tokens are called, in few letters and in words."""
+    groups = filter(None, tokens["text"]) if "flat" in tokens else ()
+    return {group: {"short": group.rpartition(" ")[2], "long": group} for group in groups}
+
+
+def _masked(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) -> str:
+    """Packed [query, key]: 1 where a mask leaves a pair out; empty where there is none."""
+    scores = twin(trace, choice, "relevance")
+    if scores is None or "context" in scores.dims:
+        return ""
+    out = np.isneginf(scores.transpose("query", "key", ...).values[..., 0])
+    return pack(out[np.ix_(shown["query"], shown["key"])].astype(np.uint8)) if out.any() else ""
+
+
 def _along(trace: AttentionTrace, choice: Choice, array: xr.DataArray, axis: str) -> xr.DataArray:
-    """Weights summed over an axis; relevances joined by log-sum-exp and centred again, so that bars have a zero.
+    """Weights summed over an axis; relevances joined by log-sum-exp and centred again, so that bars have a zero; over
+    features the mean of either, since each feature has distributions of its own.
 
     Each head is joined before the heads are averaged: its own softmax is what the join stands for.
     """
+    if axis == "feature":
+        return reduce(array.where(np.isfinite(array), 0.0), axis, "mean")
     if array.attrs["quantity"] == "weight":
         return reduce(array, axis, "sum")
     return centred(trace.pick(replace(choice, reduce=((axis, "logsumexp"), *choice.reduce))))
@@ -114,34 +152,35 @@ def _hidden(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray])
     weight = twin(trace, choice, "weight")
     if weight is None:
         return "Special tokens are hidden."
-    share = 1 - float(weight.isel(shown).sum()) / weight.sizes["query"]
+    share = 1 - float(weight.isel(shown).sum()) / distributions(weight, over(trace, choice))
     return f"Special tokens are hidden: they hold {100 * share:.3g} % of the mass. Sums still count them."
 
 
 def _caption(trace: AttentionTrace, choice: Choice, array: xr.DataArray) -> str:
-    layer, direction, quantity = (choice.site.split("/") + ["", ""])[:3]
+    *text, layer, direction, quantity = ["", "", *choice.site.split("/")][-4:]
     number = layer.removeprefix("layer.")
     layer = f"layer {int(number) + 1}" if number.isdigit() else layer
     heads = [f"head {i + 1}" for axis, i in choice.index if axis == "head"]
     heads += [f"{how} of heads" for axis, how in choice.reduce if axis == "head"]
+    heads += [f"head {trace.meta['head'] + 1} ({trace.meta['mask']})"] if "head" in trace.meta else []
     told = f"{axis} folded to {array.sizes[axis]}" if (axis := array.attrs.get("folded")) in array.dims else ""
-    parts = [str(trace.meta.get("checkpoint", "")), layer, direction.replace("_", " "), *heads, quantity, told]
+    parts = [str(trace.meta.get("checkpoint", "")), *text, layer, direction.replace("_", " "), *heads, quantity, told]
     return ", ".join(filter(None, parts))
 
 
-def _exact(trace: AttentionTrace, choice: Choice, hide_special: bool) -> dict[str, str]:
-    """Packed float32 of the shown cells: weights, raw and centred relevances, ranks among all pairs of the query."""
-    array = picked(trace, choice).transpose(*NEEDS)
-    shown = visible(array, hide_special)
-    rows = array.values.reshape(array.sizes["query"], -1)
+def _exact(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) -> dict[str, str]:
+    """Packed float32 of the shown cells: weights, raw and centred relevances, ranks in each distribution."""
+    array = picked(trace, choice)
+    axes, along = axes_of(array), over(trace, choice)
+    lines = array.transpose(*[axis for axis in axes if axis not in along], *along)
+    rows = lines.values.reshape(-1, int(np.prod([array.sizes[axis] for axis in along])))
     above = [row.size - np.searchsorted(np.sort(row), row, side="right") for row in rows]
-    ranks = 1 + np.array(above, np.float32).reshape(array.shape)
-    found = {"rank": pack(array.copy(data=ranks).isel(shown).values)}
+    ranks = lines.copy(data=1 + np.array(above, np.float32).reshape(lines.shape))
+    found = {"rank": pack(ranks.transpose(*axes).isel(shown).values)}
     for quantity in ("weight", "relevance"):
         array = twin(trace, choice, quantity)
         if array is not None:
-            array = array.transpose(*NEEDS)
-            shown = visible(array, hide_special)
+            array = array.transpose(*axes)
             found["raw" if quantity == "relevance" else quantity] = pack(array.isel(shown).values.astype(np.float32))
             if quantity == "relevance":
                 found["relevance"] = pack(centred(array).isel(shown).values.astype(np.float32))

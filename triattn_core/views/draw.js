@@ -64,12 +64,12 @@ function stands(ctx, tokens, i, theme) {
 
 /** Labels lie flat when each is narrower than its column, else they lean at 45 degrees: never more. */
 function leans(ctx, tokens, pitch, theme) {
-  return tokens.label.some((_, i) => !stands(ctx, tokens, i, theme) && ctx.measureText(shown(tokens, i)).width > pitch - 4);
+  return !tokens.flat && tokens.label.some((_, i) => !stands(ctx, tokens, i, theme) && ctx.measureText(shown(tokens, i)).width > pitch - 4);
 }
 
 /** In how many lines labels stand: characters too near for one take two in turns, as far as that makes room for all. */
 function linesOf(ctx, tokens, pitch, theme) {
-  const narrow = pitch < NEED && pitch >= NEED / 2;
+  const narrow = !tokens.flat && pitch < NEED && pitch >= NEED / 2;
   return narrow && tokens.label.every((_, i) => tokens.special[i] || stands(ctx, tokens, i, theme)) ? 2 : 1;
 }
 
@@ -100,7 +100,7 @@ function rowLabels(ctx, layout, tokens, x, y, theme, options) {
 function columnLabels(ctx, layout, tokens, x, y, theme, options) {
   const leaning = leans(ctx, tokens, layout.pitch, theme), lines = linesOf(ctx, tokens, layout.pitch, theme);
   const upright = tokens.label.map((_, i) => stands(ctx, tokens, i, theme)), all = upright.every((one, i) => one || tokens.special[i]);
-  const visible = thinned(layout, all ? NEED / lines : leaning ? 15.5 : 13, [options.chosen, options.hover ?? -1], options.weights);
+  const visible = thinned(layout, tokens.flat ? widest(ctx, tokens, theme) + 5 : all ? NEED / lines : leaning ? 15.5 : 13, [options.chosen, options.hover ?? -1], options.weights);
   for (const i of visible) {
     const label = paintLabel(ctx, tokens, i, theme, { ...options, pitch: layout.pitch }), lean = leaning && !upright[i];
     ctx.textBaseline = lean ? "middle" : "alphabetic";
@@ -160,6 +160,28 @@ function runsOf(layout) {
   const runs = [];
   layout.at.forEach((at, i) => (i && at - layout.at[i - 1] < layout.pitch + 0.5 ? (runs.at(-1)[1] = i) : runs.push([i, i])));
   return runs;
+}
+
+const HATCH = 6; // pixels between the lines of what a mask leaves out
+
+/** Masked cells as the page with thin slanting lines, which run on from cell to cell. */
+function hatch(ctx, rows, columns, x, y, masked, theme) {
+  ctx.fillStyle = theme.page;
+  ctx.strokeStyle = theme.hairline;
+  ctx.lineWidth = 1;
+  ctx.beginPath();
+  for (let r = 0; r < rows.at.length; r++) {
+    for (let c = 0; c < columns.at.length; c++) {
+      if (!masked(r, c)) continue;
+      const left = x + columns.at[c], top = y + rows.at[r], w = columns.pitch, h = rows.pitch;
+      ctx.fillRect(left, top, w, h);
+      for (let s = HATCH - ((left + top) % HATCH); s < w + h; s += HATCH) {
+        ctx.moveTo(left + Math.max(0, s - h), top + Math.min(s, h));
+        ctx.lineTo(left + Math.min(s, w), top + Math.max(0, s - w));
+      }
+    }
+  }
+  ctx.stroke();
 }
 
 const INKS = new WeakMap();

@@ -16,8 +16,8 @@ function pointed(place, x, y) {
   return null;
 }
 
-function moved(cell, hit) {
-  const [row, col] = PANELS[hit.name], next = [...cell];
+function moved(cube, cell, hit) {
+  const [row, col] = cube.panels[hit.name], next = [...cell];
   if (hit.r !== undefined) next[AXIS[row]] = hit.r;
   if (hit.c !== undefined) next[AXIS[col]] = hit.c;
   return next;
@@ -25,7 +25,7 @@ function moved(cell, hit) {
 
 /** The next cell for a key, or null where the key is not ours. */
 function stepped(cube, state, key) {
-  const [row, col, depth] = PANELS[state.panel], found = cube.payload.triples.cells;
+  const [row, col, depth] = cube.panels[state.panel], found = cube.payload.triples.cells;
   const steps = { ArrowUp: [row, -1], ArrowDown: [row, 1], ArrowLeft: [col, -1], ArrowRight: [col, 1], "[": [depth, -1], "]": [depth, 1] };
   if (key === "n" && found.length) return found[(found.findIndex((f) => f.every((x, a) => x === state.cell[a])) + 1) % found.length];
   if (!steps[key]) return null;
@@ -44,7 +44,8 @@ function buildRoom(root, payload) {
   const canvas = make("canvas", { tabindex: "0", role: "application", "aria-roledescription": "linked slices of a cube", "aria-label": payload.alt });
   const tip = make("div", { class: "tip", hidden: "" }), hint = make("p", { class: "hint" }, "Click a cell, or ");
   for (const part of KEY_HELP) hint.append(...(Array.isArray(part) ? part.map((k) => make("kbd", {}, k)) : [part]));
-  hint.append(payload.quantity === "weight" ? " Bars: sums along the drawn slice." : " Bars: log-sum-exp along the drawn slice, centred.");
+  const inside = payload.over.includes(payload.order[2]), joined = payload.quantity === "weight" ? "sums" : "log-sum-exp";
+  hint.append(inside ? ` Bars: ${joined} along the drawn slice${joined === "sums" ? "" : ", centred"}.` : " Bars: means over features; under them the chosen pair.");
   const figure = make("div", { class: "figure" }, canvas, tip, hint), inspector = make("section", { class: "inspector", "aria-label": "The chosen cell" });
   tongue(canvas, Object.values(payload.texts).join(" "));
   root.replaceChildren(make("div", { class: "triattn" }, make("div", { class: "room" }, figure, inspector)));
@@ -58,7 +59,7 @@ class Explorer {
     Object.assign(this, buildRoom(root, payload));
     const wanted = kept.cell ?? payload.cell, first = payload.triples.cells[0] ?? [0, 0, 0];
     this.state = { cell: (wanted && fromTrace(this.cube, wanted)) ?? first, panel: kept.panel, hover: null, focus: false };
-    this.inspect = buildInspector(this.inspector, payload, (cell) => this.choose(cell));
+    this.inspect = buildInspector(this.inspector, payload, (cell) => this.choose(cell), this.cube.open);
   }
 
   start() {
@@ -133,7 +134,7 @@ class Explorer {
   }
 
   show(numbers, approximate) {
-    this.inspect(this.state.cell, numbers, approximate);
+    this.inspect(this.state.cell, numbers, approximate, this.cube.masked(this.state.cell));
     Object.assign(this.canvas.dataset, { cell: toTrace(this.cube, this.state.cell).join("."), exact: String(!approximate) });
   }
 
@@ -158,7 +159,7 @@ class Explorer {
     const hit = this.under(event);
     if (!hit) return;
     this.state.panel = hit.name;
-    this.choose(moved(this.state.cell, hit));
+    this.choose(moved(this.cube, this.state.cell, hit));
   }
 
   key(event) {
@@ -171,7 +172,7 @@ class Explorer {
 
   /** Names the cell under the pointer, and its row and column where labels are thinned; drags the crosshair. */
   hover(event) {
-    const hit = event && this.under(event), cell = hit && moved(this.state.cell, hit), before = String(this.state.hover);
+    const hit = event && this.under(event), cell = hit && moved(this.cube, this.state.cell, hit), before = String(this.state.hover);
     if (hit && event.buttons === 1 && hit.name === this.state.panel && String(cell) !== String(this.state.cell)) this.choose(cell);
     this.state.hover = cell;
     this.tip.hidden = !hit;
@@ -190,7 +191,7 @@ class Explorer {
       const words = cell.map((i, a) => this.cube.axes[a].name[i]), value = numbersOf(this.cube, cell)[this.payload.quantity];
       return `${words.join(" × ")}   ${this.cube.exact ? "" : "≈ "}${number(value)}`;
     }
-    const [row, column] = PANELS[hit.name], axis = AXIS[hit.r !== undefined ? row : column], tokens = this.cube.axes[axis];
+    const [row, column] = this.cube.panels[hit.name], axis = AXIS[hit.r !== undefined ? row : column], tokens = this.cube.axes[axis];
     return `${spoken(tokens, cell[axis])}   ${tokens.where[cell[axis]]}`;
   }
 

@@ -36,6 +36,8 @@ THEMES = {
         )
     ),
 }
+for _colours in THEMES.values():  # a figure has one third axis: context or feature
+    _colours |= {"feature": _colours["context"], "feature_mark": _colours["context_mark"]}
 SEQUENTIAL = {
     "light": "#f3f7f6 #b4dfdd #73bec2 #378faa #245889 #1a2c53 #0e1528".split(),
     "dark": "#181f22 #21344d #25567e #2983a2 #53b2bb #98ddd8 #e2fcf2".split(),

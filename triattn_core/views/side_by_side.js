@@ -1,21 +1,15 @@
-// The hands of the side-by-side view: one crosshair in all maps, by pointer and keys.  Values arrive exactly (float32);
-// levels only colour the cells.
+// The hands of maps that share their tokens: one crosshair in all of them, by pointer and keys.  Values arrive exactly
+// (float32); levels only colour the cells.  Before this file stands one that says what is drawn: unpack, sizesOf, HINT,
+// arrange, hit, paintAll, fillBelow, words.
 
 const SETTLE = 160; // milliseconds without a step before the page is told
-const SHARED = ["query", "key"];
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
-
-function unpack(payload) {
-  const open = (block) => ({ ...block, grid: bytes(block.levels), exact: floats(block.values) });
-  const panel = (block) => ({ ...open(block), weight: floats(block.weights), rank: bytes(block.ranks) });
-  return { ...payload, panels: payload.panels.map(panel), gap: payload.gap && open(payload.gap) };
-}
 
 function build(root) {
   const canvas = make("canvas", { tabindex: 0, role: "img" }), tip = make("div", { class: "tip", hidden: "" });
   const below = make("div", { class: "below" }), heard = make("div", { class: "heard", "aria-live": "polite" });
   const keys = ["←", "→", "↑", "↓"].map((key) => make("kbd", {}, key));
-  const hint = make("p", { class: "hint" }, "Click a cell, or step with ", ...keys, ": the same cell is chosen in all maps. Numbers in bits and ranks are taken from weights.");
+  const hint = make("p", { class: "hint" }, "Click a cell, or step with ", ...keys, HINT);
   const side = make("div", { class: "side" }, make("div", { class: "frame" }, canvas, tip), below, hint, heard);
   root.replaceChildren(side);
   return { side, canvas, tip, below, heard };
@@ -25,7 +19,7 @@ function build(root) {
 function mount(root, payload, host = {}) {
   const kept = (root.triattn ??= { cell: null });
   kept.stop?.();
-  const data = unpack(payload), { side, canvas, tip, below, heard } = build(root), sizes = SHARED.map((axis) => data.axes[axis].label.length);
+  const data = unpack(payload), { side, canvas, tip, below, heard } = build(root), sizes = sizesOf(data);
   const inside = (cell) => cell.map((i, axis) => clamp(i, 0, sizes[axis] - 1));
   const state = { cell: inside(kept.cell ?? payload.cell), hover: null, tables: null };
   let layout, theme, timer, asked = 0;
@@ -90,7 +84,7 @@ function mount(root, payload, host = {}) {
     if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
-    choose(state.cell.map((i, axis) => i + step[axis]));
+    choose(state.cell.map((i, axis) => i + (step[axis] ?? 0)));
   });
   const observer = new ResizeObserver(ask), wish = matchMedia("(prefers-color-scheme: dark)");
   observer.observe(canvas.parentElement);

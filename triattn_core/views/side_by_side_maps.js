@@ -3,6 +3,16 @@
 
 const HEAD = 90, ROW_BARS = 76, SCALE = 70, GUTTER = 20, DIVERGENCE = 134, NARROW = 150, BETWEEN = 22, OVERHANG = 44, GAP = 4;
 
+const HINT = ": the same cell is chosen in all maps. Numbers in bits and ranks are taken from weights.";
+
+function unpack(payload) {
+  const open = (block) => ({ ...block, grid: bytes(block.levels), exact: floats(block.values) });
+  const panel = (block) => ({ ...open(block), weight: floats(block.weights), rank: bytes(block.ranks) });
+  return { ...payload, panels: payload.panels.map(panel), gap: payload.gap && open(payload.gap) };
+}
+
+const sizesOf = (data) => ["query", "key"].map((axis) => data.axes[axis].label.length);
+
 // ---- layout -----------------------------------------------------------------------------------------------------
 
 /** Where everything stands for a given width: blocks are the maps and, last, the difference. */

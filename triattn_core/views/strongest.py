@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -19,7 +20,9 @@ _NUMBERED = re.compile(r"(turn|sentences?) (\d.*)")
 
 def words(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
     """The tokens of an axis as their reader knows them: the characters they were cut from, or a special one's name; of
-    a folded axis what the groups are called."""
+    a folded axis what the groups are called; of one without tokens numbers from 1."""
+    if f"{axis}_token" not in array.coords:
+        return [str(i + 1) for i in range(array.sizes[axis])]
     if f"{axis}_label" in array.coords:
         return array[f"{axis}_label"].values.tolist()
     coords = (array[f"{axis}_{name}"].values.tolist() for name in ("token", "text", "start", "end"))
@@ -28,6 +31,8 @@ def words(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
 
 def joined(array: xr.DataArray, axis: str) -> list[bool]:
     """Which tokens are word pieces that continue the word before them."""
+    if f"{axis}_token" not in array.coords:
+        return [False] * array.sizes[axis]
     token, text, start, end = (array[f"{axis}_{name}"].values.tolist() for name in ("token", "text", "start", "end"))
     follows = [False] + [text[i - 1] == text[i] and end[i - 1] == start[i] for i in range(1, len(token))]
     return [after and piece.startswith("##") for after, piece in zip(follows, token)]
@@ -68,30 +73,61 @@ def visible(array: xr.DataArray, hide_special: bool) -> dict[str, np.ndarray]:
     """Positions that are shown on each axis; an axis of special tokens alone keeps them."""
     shown = {}
     for axis in map(str, array.dims):
-        real = np.flatnonzero(array[f"{axis}_special"].values == 0)
+        special = array[f"{axis}_special"].values if f"{axis}_special" in array.coords else np.zeros(array.sizes[axis])
+        real = np.flatnonzero(special == 0)
         shown[axis] = real if hide_special and len(real) else np.arange(array.sizes[axis])
     return shown
 
 
+def over(trace: AttentionTrace, choice: Choice) -> list[str]:
+    """The axes that a distribution of the chosen site runs over: those that its weights sum to one over, else all but
+    the query's."""
+    site = choice.site.rsplit("/", 1)[0] + "/weight"
+    array = trace.site(site if site in trace.sites else choice.site)
+    gone = {axis for axis, _ in (*choice.index, *choice.reduce)}
+    left = [str(axis) for axis in array.dims if axis not in gone]
+    named = [axis for axis in left if axis in array.attrs.get("sums_over", "").split(",")]
+    return named or [axis for axis in left if axis != "query"]
+
+
+def opened(trace: AttentionTrace, choice: Choice) -> xr.DataArray | None:
+    """How many cells of each distribution a mask leaves; None where it leaves all, or the trace has no scores."""
+    scores = twin(trace, choice, "relevance")
+    if scores is None or not np.isneginf(scores.values).any():
+        return None
+    return (scores > -np.inf).sum(over(trace, choice))
+
+
+def distributions(weight: xr.DataArray, axes: Sequence[str]) -> int:
+    """How many distributions over `axes` an array holds: each has a mass of one."""
+    return int(np.prod([size for axis, size in weight.sizes.items() if axis not in axes]))
+
+
 def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_special: bool = False) -> pd.DataFrame:
-    """The `n` largest cells (all without `n`), largest first.
+    """The `n` largest cells (all without `n`), largest first; of weights under a mask those that are largest against
+    what even attention would give, for a query with one key left gives it all.
 
     Columns: each axis with its label and, as `<axis>_at`, its position; as `<axis>_tokens` how many tokens it stands
-    for, where that is not always one; the quantity; `share`, the part of the whole mass that the cell holds (each query
-    holds the same), missing where the trace has no weights.
+    for, where that is not always one; the quantity; `share`, the part of the whole mass that the cell holds (each
+    distribution holds the same), missing where the trace has no weights.
     """
     array = picked(trace, choice)
     shown = visible(array, hide_special)
     values = array.isel(shown).values
     flat = np.where(np.isfinite(values), values, -np.inf).ravel()
+    left = opened(trace, choice)
+    size = flat
+    if left is not None and array.attrs["quantity"] == "weight":
+        size = (array * left).transpose(*array.dims).isel(shown).values.ravel()
     n = min(n or flat.size, flat.size)
-    top = np.argpartition(-flat, n - 1)[:n] if n < flat.size else np.arange(flat.size)
-    top = top[np.lexsort((top, -flat[top]))]
+    top = np.argpartition(-size, n - 1)[:n] if n < flat.size else np.arange(flat.size)
+    top = top[np.lexsort((top, -size[top]))]
     places = np.unravel_index(top, values.shape)
     at = {str(axis): shown[str(axis)][place] for axis, place in zip(array.dims, places)}
     names = {axis: np.array(labels(array, dict(trace.texts), axis), object) for axis in at}
     weight = twin(trace, choice, "weight")
-    share = np.nan if weight is None else weight.values[tuple(at.values())] / weight.sizes["query"]
+    share = np.nan if weight is None else weight.values[tuple(at.values())]
+    share = share if weight is None else share / distributions(weight, over(trace, choice))
     columns = {axis: names[axis][where] for axis, where in at.items()}
     columns |= {f"{axis}_at": where for axis, where in at.items()}
     counts = {axis: array[f"{axis}_tokens"].values for axis in at if f"{axis}_tokens" in array.coords}

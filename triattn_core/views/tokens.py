@@ -24,6 +24,8 @@ def tokens(array: xr.DataArray, texts: dict[str, str], axis: str, positions: np.
     `place` is "A4" for the fourth token of sentence A, `where` says the same of a long text, `position` is the position
     in the trace, `cells` how many cells of the model a folded one joins.
     """
+    if f"{axis}_token" not in array.coords:
+        return _numbered(array, axis, positions)
     coords = {name: array[f"{axis}_{name}"].values for name in ("text", "start", "end", "special")}
     tied, name = joined(array, axis), words(array, texts, axis)
     folded, cells = f"{axis}_label" in array.coords, cells_of(array, axis)
@@ -41,6 +43,24 @@ def tokens(array: xr.DataArray, texts: dict[str, str], axis: str, positions: np.
         "position": [int(i) for i in positions],
         "cells": [int(cells[i]) for i in positions],
     }
+
+
+def _numbered(array: xr.DataArray, axis: str, positions: np.ndarray) -> dict[str, list]:
+    """The same of an axis without tokens, such as features; its groups are `<axis>_segment`, where there are any."""
+    name, count = words(array, {}, axis), len(positions)
+    has = f"{axis}_segment" in array.coords
+    groups = [str(array[f"{axis}_segment"].values[i]) if has else "" for i in positions]
+    told = {
+        "label": [str(i + 1) for i in positions],
+        "name": [name[i] for i in positions],
+        "place": [str(i + 1) for i in positions],
+        "where": [group or f"of {count}" for group in groups],
+        "text": groups,
+        "position": [int(i) for i in positions],
+        "cells": [1] * count,
+    }
+    told["flat"] = True  # numbers lie flat, as many as fit
+    return told | {name: [0] * count for name in ("joined", "start", "end", "special")}
 
 
 def _places(array: xr.DataArray, axis: str) -> tuple[list[str], list[str]]:

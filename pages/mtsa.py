@@ -1,0 +1,89 @@
+"""MTSA: one sentence, or premise and hypothesis: what the model says, and each head's maps behind it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.common import encoded, explorer, export, inputs, keeping, models, state, style
+from pages.common.errors import shown
+from triattn_core.tasks import TASKS
+from triattn_core.views import heads
+
+MECHANISMS = ("mtsa",)
+SAYS = (
+    'Each <b class="t-query">governor</b> (query, down) shares out its token2token weight among '
+    '<b class="t-key">dependents</b> (keys, across); source2token is what a token has by itself, '
+    '<b class="t-feature">feature</b> by feature. What a head passes on joins the two.'
+)
+KEYS = ("query", "key", "map", "feature")
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def figure(_trace, source: str, layer: str, drawn: tuple[int, ...], quantity: str, grid: bool, at=None):
+    """The canvas of some heads, kept: a click builds nothing."""
+    from triattn_core.analysis.clusters import likeness
+
+    found = heads.maps(_trace, layer, drawn, quantity)
+    weights = _trace.site(f"{layer}/source2token/weight")
+    orders = None if grid else [likeness(weights.isel(head=head)) for head in drawn]
+    texts, caption = encoded.shown_texts(_trace, layer), f"{_trace.meta['checkpoint']}, {layer.replace('/', ', ')}"
+    return heads.figure(found, texts, orders, caption, at)
+
+
+@st.fragment
+def explore(canvas, key: str, at: list[int], drawn: tuple[int, ...], link: dict[str, str]) -> None:
+    """The figure: a click runs this alone, to put the chosen cell into the URL, into `at` and into the link."""
+    axes, panels = canvas.payload["axes"], canvas.payload["panels"]
+    places = range(len(panels[0]["order"] or [0]))
+    known = [range(len(axes["query"]["label"])), range(len(axes["key"]["label"])), range(len(panels)), places]
+    at[:] = explorer.cell(key, explorer.show(canvas, key), known, canvas.payload["cell"])
+    explorer.answer(key, {"cell": list(at)})
+    query, dependent, panel, place = at
+    feature = (panels[panel]["order"] or [0])[place]
+    opens = {**link, "head": str(drawn[panel] + 1), "cell": f"{query}.{dependent}.{feature}"}
+    st.page_link("pages/tensor.py", label=f"The tensor of head {drawn[panel] + 1}, at this cell", query_params=opens)
+
+
+head, _ = style.opening()
+style.say(head, "MTSA", SAYS)
+cards = encoded.shelf(MECHANISMS)
+if not cards:
+    st.info("No MTSA checkpoint is here yet: see Checkpoints for what is on the shelf.")
+    st.stop()
+task = encoded.chosen(cards).config["task"]
+example = encoded.example(task)
+says = st.container()
+settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
+with settings:
+    card = encoded.checkpoint(cards)
+with shown():
+    found = models.explain(card, example)
+trace = found.trace
+with settings:
+    layer = encoded.layer(trace)
+    pairs = [tuple(heads.beside(trace, i)) for i in range(max(map(len, heads.groups(trace).values())))]
+    every = tuple(range(int(trace.meta["heads"])))
+    choices = pairs if len(pairs[0]) == len(every) else [*pairs, every]
+    names = {one: " and ".join(str(i + 1) for i in one) for one in pairs} | {every: f"all {len(every)}"}
+    drawn = state.pick("Heads", choices, "heads", show=lambda one: names.get(one, str(one)), width=108)
+    quantity = state.segments("Quantity", ["weight", "relevance"], "quantity")
+    st.space("stretch")
+    tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
+with says:
+    inputs.prediction(found)
+grid = drawn not in pairs
+with shown():
+    canvas = figure(trace, repr(found.source), layer, drawn, quantity, grid)
+key, at = explorer.key("mtsa", *trace.texts.values(), layer, str(grid)), list(canvas.payload["cell"])
+with tail:
+    with st.popover("Keep", width=76, key="keep"):
+        keeping.form(task, TASKS[task].row(example), "mtsa")
+    export.menu(
+        f"mtsa-{layer.replace('/', '-')}",
+        key,
+        lambda: figure(trace, repr(found.source), layer, drawn, quantity, grid, tuple(at)),
+        lambda: heads.table(trace, layer),
+        trace,
+    )
+link = encoded.link(example, task, card) | ({"of": layer.partition("/")[0]} if "/" in layer else {})
+explore(canvas, key, at, drawn, link)

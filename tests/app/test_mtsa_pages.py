@@ -1,0 +1,150 @@
+"""The pages MTSA and The tensor: what they open on, what a link does, and what bad input says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.test_pages import ODD, SAYS, opened, texts
+from tests.sentence_shelf import MODEL, make_shelf
+from triattn_core.shelf import VARIABLE
+from triattn_core.tasks import inference, sentences
+
+PAGES = ("mtsa", "tensor")
+SIZE = MODEL["out"] // MODEL["heads"]
+LONG = "a ? " * 400
+
+
+@pytest.fixture(scope="module")
+def every(tmp_path_factory) -> Path:
+    return make_shelf(tmp_path_factory.mktemp("shelf"))
+
+
+@pytest.fixture(autouse=True)
+def shelf(every: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(every))
+
+
+def payloads(app: AppTest) -> list[dict]:
+    found = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
+    return [one["payload"] for one in found if "payload" in one]
+
+
+def maps(app: AppTest) -> dict:
+    """What the canvas of several maps draws."""
+    return next(one for one in payloads(app) if "panels" in one)
+
+
+def cube(app: AppTest) -> dict:
+    return next(one for one in payloads(app) if "triples" in one)
+
+
+def sound(app: AppTest) -> AppTest:
+    assert not app.exception and not app.error
+    return app
+
+
+def told(app: AppTest) -> str:
+    return texts(app).replace("\\", "")
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_without_a_checkpoint_there_is_one_line(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(make_shelf(tmp_path, ())))
+    app = sound(opened(page))
+    assert "No MTSA checkpoint is here yet" in told(app) and not payloads(app)
+
+
+def test_mtsa_opens_on_forward_beside_backward() -> None:
+    app = sound(opened("mtsa"))
+    first = sentences.examples()[0]
+    assert app.text_input(key="text").value == first.text and SAYS in told(app)
+    found = maps(app)
+    assert [panel["title"] for panel in found["panels"]] == ["Head 1, forward", "Head 3, backward"]
+    assert all(sorted(panel["order"]) == list(range(SIZE)) for panel in found["panels"])
+    assert "".join(found["axes"]["query"]["label"]) == first.text.replace(" ", "")
+
+
+def test_all_heads_are_one_grid() -> None:
+    app = sound(opened("mtsa", heads="all 4"))
+    assert len(maps(app)["panels"]) == 4 and maps(app)["panels"][3]["order"] is None
+    app = sound(opened("mtsa", heads="2 and 4", quantity="relevance"))
+    assert [panel["title"] for panel in maps(app)["panels"]] == ["Head 2, forward", "Head 4, backward"]
+    assert maps(app)["quantity"] == "relevance"
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_premise_and_hypothesis_each_have_their_maps(page: str) -> None:
+    app, first = sound(opened(page, checkpoint="snli-mtsa")), inference.examples()[0]
+    assert [app.text_input(key=name).value for name in ("premise", "hypothesis")] == [first.premise, first.hypothesis]
+    assert "gold: contradiction" in told(app)
+    shown = {first.premise.replace(" ", ""), first.hypothesis.replace(" ", "")}
+    for text, wanted in zip(("premise", "hypothesis"), (first.premise, first.hypothesis)):
+        sound(app.segmented_control(key="of").set_value(text).run())
+        drawn = {"".join(one["axes"]["key"]["label"]) for one in payloads(app) if "axes" in one}
+        assert drawn & shown == {wanted.replace(" ", "")}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_layers_and_heads_without_masks(page: str) -> None:
+    app = sound(opened(page, checkpoint="stacked-mtsa", layer="2"))
+    assert app.segmented_control(key="layer").value == 2
+    if page == "mtsa":
+        found = maps(app)["panels"]
+        assert [one["title"] for one in found] == ["Head 1, none"] and not found[0]["masked"]
+    else:
+        assert "layer 2" in cube(app)["caption"] and not cube(app)["masked"]
+
+
+def test_the_tensor_is_that_of_the_head_in_the_link() -> None:
+    app = sound(opened("tensor", head="3", clusters="3", text="The red car is not small.", cell="2.4.5"))
+    found = cube(app)
+    assert found["order"] == ["query", "key", "feature"] and "head 3 (backward)" in found["caption"]
+    assert len(maps(app)["panels"]) == 3 and len(found["axes"]["feature"]["label"]) == SIZE
+    said = told(app)
+    assert "What made this weight" in said and "feature 6 of" in said and "Do the features agree" in said
+    assert f"clusters of {SIZE} features explain" in said
+
+
+def test_a_masked_pair_is_said() -> None:
+    app = sound(opened("tensor", head="1", text="The red car is not small.", cell="1.4.0"))
+    assert "forward: left out" in told(app) and "−∞" in told(app)
+    assert "every feature gives it 0" in told(app)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_odd_text_gives_a_result_or_one_message(page: str) -> None:
+    app = opened(page, heads="1 and 3")
+    for kind in ("emoji", "right to left", "markup", "one token", "another language", "100,000 characters"):
+        app.text_input(key="text").set_value(ODD[kind]).run()
+        assert not app.exception, kind
+        assert len(app.error) + (SAYS in texts(app)) == 1, kind
+        assert "<script>" not in texts(app), kind
+    app.text_input(key="text").set_value("  ").run()
+    assert [one.value.startswith("The sentence is empty") for one in app.error] == [True]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_too_many_tokens_are_one_line_after_the_prediction(page: str) -> None:
+    app = opened(page, checkpoint="long-mtsa", text=LONG)
+    assert not app.exception and SAYS in texts(app)
+    wanted = {"mtsa": "Maps of 800 tokens are not drawn", "tensor": "The tensor of 800 tokens has 800 × 800 × 7"}
+    assert [wanted[page] in one.value.replace("\\", "") for one in app.error] == [True]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_bad_values_in_the_link_are_each_said(page: str) -> None:
+    query = {"mtsa": {"heads": "7 and 9"}, "tensor": {"head": "99", "clusters": "many"}}[page]
+    app = sound(opened(page, checkpoint="no-such-one", cell="x.y", **query))
+    assert len(app.info) == 1 + len(query)
+
+
+def test_a_case_is_kept_and_opens_again() -> None:
+    app = sound(opened("mtsa", text="Seven words to keep in the book."))
+    next(button for button in app.button if button.label.startswith("Keep")).click().run()
+    sound(app)
+    book = sound(opened("case_book"))
+    assert "Seven words to keep in the book." in told(book)

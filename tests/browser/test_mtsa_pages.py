@@ -1,0 +1,97 @@
+"""MTSA's pages in a real browser: offline over a made-up trace, and as pages of the app on tiny checkpoints."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import numpy as np
+import pytest
+
+from tests.browser.conftest import serve
+from tests.mtsa_traces import LAYER, SIZE, N, made
+from tests.sentence_shelf import make_shelf
+from triattn_core.shelf import VARIABLE
+from triattn_core.views import heads
+
+CANVAS, TEXT = ".side canvas", "The red car is not small."
+CUBE = ".triattn canvas"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory):
+    yield from serve(**{VARIABLE: str(make_shelf(tmp_path_factory.mktemp("shelf")))})
+
+
+def chosen(page, canvas: str = CANVAS) -> list[int]:
+    return [int(i) for i in page.locator(canvas).first.get_attribute("data-cell").split(".")]
+
+
+def number(text: str) -> float:
+    return float(text.replace("−", "-").replace("×", ""))
+
+
+def found_cells(page, canvas: str) -> list[list[int]]:
+    """The cells that clicks all over the figure choose."""
+    box, cells = page.locator(canvas).first.bounding_box(), []
+    for x in np.linspace(60, box["width"] - 20, 59):
+        page.locator(canvas).first.click(position={"x": float(x), "y": 150.0})
+        cells.append(chosen(page, canvas))
+    return cells
+
+
+def test_a_click_chooses_pair_map_and_feature_and_says_exact_numbers(page, tmp_path):
+    trace, orders = made(), [[4, 2, 0, 1, 3], [1, 0, 2, 3, 4]]
+    file = tmp_path / "heads.html"
+    file.write_text(heads.figure(heads.maps(trace, LAYER, [0, 1]), trace.texts, orders).html(), encoding="utf-8")
+    page.goto(file.as_uri())
+    page.wait_for_selector(f"{CANVAS}[data-cell]")
+    cells = found_cells(page, CANVAS)
+    assert {cell[2] for cell in cells} == {0, 1} and len({cell[1] for cell in cells}) == N
+    assert len({cell[3] for cell in cells}) > SIZE // 2  # they are narrow
+    for _ in range(N):
+        page.keyboard.press("ArrowDown")
+    for _ in range(N):
+        page.keyboard.press("ArrowLeft")
+    query, key, panel, place = chosen(page)
+    assert (query, key) == (N - 1, 0)
+    rows = page.locator(".side tbody tr")
+    shown = rows.nth(panel).locator("td").first.inner_text()
+    weight = float(trace.site(f"{LAYER}/token2token/weight")[panel, query, key])
+    assert shown == "masked" if panel == 1 else number(shown) == pytest.approx(weight, rel=6e-3)
+    source = float(trace.site(f"{LAYER}/source2token/weight")[panel, key, orders[panel][place]])
+    assert number(rows.nth(3).locator("td").first.inner_text()) == pytest.approx(source, rel=6e-3)
+    assert f"feature {orders[panel][place] + 1}" in rows.nth(3).locator("th").inner_text()
+
+
+def test_the_cell_is_in_the_link_and_leads_to_the_tensor(page, app):
+    page.set_default_timeout(180_000)  # torch is loaded first
+    page.goto(f"{app}/mtsa?{urlencode({'text': TEXT, 'heads': '2 and 4', 'cell': '4.1.0.3'})}")
+    page.wait_for_selector(f'{CANVAS}[data-cell="4.1.0.3"]')
+    page.locator(CANVAS).focus()
+    page.keyboard.press("ArrowUp")
+    page.wait_for_function("location.search.includes('cell=3.1.0.3')")
+    link = page.get_by_role("link", name="The tensor of head 2, at this cell")
+    link.wait_for()
+    page.wait_for_function("document.querySelector('a[href*=\"cell=3.1.\"]') !== null")
+    query = parse_qs(urlsplit(link.get_attribute("href")).query)
+    link.click()
+    page.wait_for_selector(f'{CUBE}[data-cell="{query["cell"][0]}"][data-exact="true"]')
+    assert query["head"] == ["2"] and query["text"] == [TEXT]
+    assert page.locator('input[aria-label="Sentence"]').input_value() == TEXT
+
+
+def test_the_tensor_shows_one_number_everywhere(page, app):
+    page.set_default_timeout(180_000)
+    page.goto(f"{app}/tensor?{urlencode({'text': TEXT, 'head': 3, 'cell': '1.4.5'})}")
+    page.wait_for_selector(f'{CUBE}[data-cell="1.4.5"][data-exact="true"]')
+    inspector = number(page.locator(".triattn .value strong").inner_text())
+    assert number(page.locator(".t-large").inner_text()) == pytest.approx(inspector, rel=6e-3)
+    page.locator(CUBE).focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(f'{CUBE}[data-cell="1.5.5"][data-exact="true"]')
+    page.wait_for_function("location.search.includes('cell=1.5.5')")
+    inspector = page.locator(".triattn .value strong").inner_text()
+    page.wait_for_function("(told) => document.querySelector('.t-large').textContent === told", arg=inspector)
+    page.goto(page.url)
+    page.wait_for_selector(f'{CUBE}[data-cell="1.5.5"][data-exact="true"]')
+    assert page.locator(".triattn .value strong").inner_text() == inspector

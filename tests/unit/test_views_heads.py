@@ -1,0 +1,136 @@
+"""Maps of heads and of clusters through their own payload, against a made-up trace."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+
+import numpy as np
+import pytest
+
+from tests.mtsa_traces import LAYER, MASKS, SIZE, N, made, open_pairs
+from triattn_core.analysis.clusters import clusters, likeness
+from triattn_core.analysis.tensor import tensor
+from triattn_core.errors import InputError, TraceError
+from triattn_core.views import heads
+
+ORDERS = [[4, 2, 0, 1, 3], [1, 0, 2, 3, 4]]
+
+
+def unpack(packed: str, kind: str, *shape: int) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(packed), kind).reshape(shape)
+
+
+def site(trace, name: str, head: int) -> np.ndarray:
+    return trace.site(f"{LAYER}/{name}").values[head].astype(float)
+
+
+def test_heads_stand_beside_each_other_one_of_each_mask():
+    trace = made(masks="forward,forward,backward")
+    assert heads.groups(trace) == {"forward": [0, 1], "backward": [2]}
+    assert heads.beside(trace, 0) == [0, 2] and heads.beside(trace, 1) == [1, 2]
+    assert heads.looks("window:2") == "looks 2 tokens to either side"
+    with pytest.raises(TraceError, match="not one of MTSA"):
+        heads.groups(made(masks=""))
+
+
+def test_a_map_is_the_weights_of_its_head_with_its_mask_hatched():
+    trace = made()
+    payload = heads.figure(heads.maps(trace, LAYER, [1, 2]), trace.texts, ORDERS).payload
+    assert [panel["title"] for panel in payload["panels"]] == ["Head 2, backward", "Head 3, window 2"]
+    for panel, head, order in zip(payload["panels"], (1, 2), ORDERS):
+        out = ~open_pairs(MASKS[head], N)
+        weights = site(trace, "token2token/weight", head)
+        np.testing.assert_allclose(unpack(panel["weights"], "f4", N, N), weights, rtol=1e-6)
+        np.testing.assert_array_equal(unpack(panel["masked"], "u1", N, N), out)
+        scores = np.where(out, -np.inf, site(trace, "token2token/relevance", head))
+        np.testing.assert_allclose(unpack(panel["scores"], "f4", N, N), scores, rtol=1e-6)
+        source = site(trace, "source2token/weight", head)
+        np.testing.assert_allclose(unpack(panel["source"], "f4", N, SIZE), source[:, order], rtol=1e-6)
+        np.testing.assert_allclose(unpack(panel["mean"], "f4", N), source.mean(1), rtol=1e-5)
+        assert panel["order"] == order
+
+
+def test_relevance_is_centred_over_what_the_mask_leaves():
+    trace = made()
+    (one,) = heads.maps(trace, LAYER, [0], "relevance")
+    panel = heads.figure([one], trace.texts, ORDERS[:1]).payload["panels"][0]
+    scores, shown = site(trace, "token2token/relevance", 0), unpack(panel["values"], "f4", N, N)
+    for q in range(1, N):
+        row = scores[q, :q]  # forward: what stands before it
+        np.testing.assert_allclose(shown[q, :q], row - row.mean(), atol=1e-5)
+    source = site(trace, "source2token/relevance", 0)
+    np.testing.assert_allclose(unpack(panel["mean"], "f4", N), (source - source.mean(0)).mean(1), atol=1e-5)
+
+
+def test_a_grid_has_strips_and_no_features():
+    trace = made()
+    payload = heads.figure(heads.maps(trace, LAYER, range(3)), trace.texts).payload
+    assert len(payload["panels"]) == 3 and all("source" not in panel for panel in payload["panels"])
+    assert all(panel["mean_levels"] and panel["order"] is None for panel in payload["panels"])
+    assert payload["cell"][3] == 0
+
+
+def test_it_opens_on_the_pair_that_holds_most_against_an_even_share():
+    trace = made()
+    found = heads.maps(trace, LAYER, [0, 1])
+    best, where = -1.0, None
+    for panel, head in enumerate((0, 1)):
+        weights, left = site(trace, "token2token/weight", head), open_pairs(MASKS[head], N).sum(1)
+        for q in range(N):
+            for k in range(N):
+                if weights[q, k] * left[q] > best + 1e-9:
+                    best, where = weights[q, k] * left[q], (q, k, panel)
+    cell = heads.first_cell(found, ORDERS)
+    assert cell[:3] == where
+    source = site(trace, "source2token/weight", where[2])[where[1]]
+    assert ORDERS[where[2]][cell[3]] == source.argmax()
+
+
+def test_one_token_and_too_many():
+    trace = made(n=1)
+    canvas = heads.figure(heads.maps(trace, LAYER, [0, 1]), trace.texts, ORDERS)
+    assert "1 of its rows may attend to nothing" in canvas.alt and canvas.payload["cell"] == [0, 0, 0, 0]
+    with pytest.raises(InputError, match=f"Maps of {heads.MOST + 1} tokens are not drawn, at most of {heads.MOST}"):
+        heads.maps(made(n=heads.MOST + 1), LAYER, [0])
+    with pytest.raises(TraceError, match="no head 4"):
+        heads.maps(made(), LAYER, [3])
+
+
+def test_prototypes_are_maps_of_clusters():
+    trace = tensor(made(), LAYER, 0)
+    found = clusters(trace.site(f"{LAYER}/tensor/weight"), 2)
+    drawn = heads.prototypes(trace, LAYER, found.of.tolist(), found.prototypes, found.typical)
+    payload = heads.figure(drawn, trace.texts).payload
+    for i, panel in enumerate(payload["panels"]):
+        members = [f for f in range(SIZE) if found.of[f] == i]
+        mean = sum(trace.site(f"{LAYER}/tensor/weight").values[..., f] for f in members) / len(members)
+        np.testing.assert_allclose(unpack(panel["weights"], "f4", N, N), mean, atol=1e-6)
+        many, one = f"{len(members)} features, like {found.typical[i] + 1}", f"feature {members[0] + 1}"
+        assert panel["note"] == (many if len(members) > 1 else one) and not panel["scores"]
+
+
+def test_every_pair_of_every_head_is_a_row():
+    trace = made()
+    rows = heads.table(trace, LAYER)
+    assert len(rows) == len(MASKS) * N * N and list(rows.columns[:3]) == ["head", "query", "query_at"]
+    one = rows[(rows["head"] == 2) & (rows["query_at"] == 1) & (rows["key_at"] == 5)].iloc[0]
+    assert one["weight"] == pytest.approx(site(trace, "token2token/weight", 1)[1, 5]) and one["key"] == "w5"
+    assert rows["score"].isna().sum() == sum((~open_pairs(name, N)).sum() for name in MASKS)
+
+
+def test_features_stand_by_likeness():
+    source = made().site(f"{LAYER}/source2token/weight").isel(head=0)
+    assert sorted(likeness(source)) == list(range(SIZE))
+    twins = source.isel(feature=[0, 1, 2, 0, 3])
+    order = likeness(twins)
+    assert abs(order.index(0) - order.index(3)) == 1
+
+
+def test_offline_page_loads_nothing_and_reads_no_token_as_html():
+    trace = made()
+    page = heads.figure(heads.maps(trace, LAYER, [0]), {"text": "</script><b> w1"}, ORDERS[:1]).html()
+    inside = re.search(r'<script id="payload" type="application/json">(.*?)</script>', page, re.S).group(1)
+    assert "<" not in inside and json.loads(inside)["texts"]["text"].startswith("</script>")
+    assert not re.search(r"""(src|href)=["']?https?:|@import|url\(""", page) and "innerHTML" not in page

@@ -1,0 +1,145 @@
+"""The tensor in the cube explorer, and what stands behind a cell, against plain loops over a made-up trace."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from tests.mtsa_traces import LAYER, MASKS, SIZE, N, made
+from tests.oracles import features, tensorized
+from triattn_core.analysis.tensor import tensor as compute
+from triattn_core.errors import TraceError
+from triattn_core.trace import Choice
+from triattn_core.views import cell, tensor
+from triattn_core.views.cube import places
+from triattn_core.views.strongest import strongest
+from triattn_core.views.terms import Profile, profile, terms
+
+WEIGHT, SCORE = (Choice(f"{LAYER}/tensor/{name}") for name in ("weight", "relevance"))
+ORDER, OF = [3, 0, 4, 2, 1], [1, 2, 1, 0, 1]
+FORWARD, WINDOW = 0, 2
+
+
+@pytest.fixture(scope="module", params=[FORWARD, WINDOW], ids=["forward", "window"])
+def head(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def trace(head):
+    return compute(made(), LAYER, head)
+
+
+def unpack(packed: str, kind: str, *shape: int) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(packed), kind).reshape(shape)
+
+
+def array(trace, name: str = "weight") -> np.ndarray:
+    return trace.site(f"{LAYER}/tensor/{name}").values.astype(float)
+
+
+def test_features_stand_in_their_order_with_their_clusters(trace):
+    payload = tensor.figure(trace, WEIGHT, ORDER, OF).payload
+    assert payload["order"] == ["query", "key", "feature"] and payload["over"] == ["key"]
+    axis = payload["axes"]["feature"]
+    assert axis["position"] == ORDER and axis["label"] == [str(i + 1) for i in ORDER]
+    assert axis["text"] == [f"cluster {OF[i] + 1}" for i in ORDER]
+    assert payload["names"]["cluster 3"] == {"short": "3", "long": "cluster 3"}
+    weight = array(trace)[:, :, ORDER]
+    np.testing.assert_allclose(unpack(payload["exact"]["weight"], "f4", N, N, SIZE), weight, atol=1e-7)
+    np.testing.assert_allclose(unpack(payload["sums"]["feature"], "f4", N, N), weight.mean(-1), atol=1e-7)
+    assert list(payload["sums"]) == ["feature"] and payload["uniform"] == 1 / N and payload["rows"] == N * SIZE
+
+
+def test_masked_pairs_are_named_and_ranks_run_over_the_keys(trace, head):
+    payload = tensor.figure(trace, WEIGHT, ORDER, OF).payload
+    out = np.isneginf(tensorized.mask(MASKS[head], N, False))
+    np.testing.assert_array_equal(unpack(payload["masked"], "u1", N, N), out)
+    weight, ranks = array(trace)[:, :, ORDER], unpack(payload["exact"]["rank"], "f4", N, N, SIZE)
+    for q, k, f in [(3, 1, 2), (5, 4, 0), (6, 5, 4)]:
+        assert ranks[q, k, f] == 1 + sum(weight[q, i, f] > weight[q, k, f] for i in range(N))
+
+
+def test_numbers_of_a_cell_are_those_of_its_row(trace, head):
+    at = {"query": 4, "key": 3, "feature": 2}
+    found, weight = cell.read(trace, WEIGHT, at), array(trace)[4, :, 2]
+    left = int((~np.isneginf(tensorized.mask(MASKS[head], N, False)[4])).sum())
+    scores = array(trace, "relevance")[4, :, 2]
+    assert found["weight"] == pytest.approx(weight[3]) and found["of"] == left
+    assert found["against"] == pytest.approx(weight[3] * left)
+    assert found["share"] == pytest.approx(weight[3] / (N * SIZE))
+    assert found["rank"] == 1 + sum(weight > weight[3])
+    assert found["relevance"] == pytest.approx(scores[3] - scores[np.isfinite(scores)].mean(), abs=1e-5)
+
+
+def test_the_strongest_are_so_against_an_even_share(trace, head):
+    rows = strongest(trace, WEIGHT, 5)
+    left = (~np.isneginf(tensorized.mask(MASKS[head], N, False))).sum(1)
+    lift = array(trace) * left[:, None, None]
+    best = np.sort(lift.ravel())[::-1][:5]
+    np.testing.assert_allclose([lift[q, k, f] for q, k, f in rows[["query_at", "key_at", "feature_at"]].values], best)
+    assert list(places(tensor.figure(trace, WEIGHT, ORDER, OF))[1]) == list(
+        rows[["query_at", "key_at", "feature_at"]].values[0]
+    )
+
+
+def test_rows_that_attend_to_nothing_are_counted_not_failed(trace, head):
+    said = cell.axis_check(trace, WEIGHT)
+    assert said.startswith("Axis check: weights sum to 1.000000 over key, for each query and feature")
+    assert (f"{SIZE} of {N * SIZE} rows may attend to nothing" in said) == (head == FORWARD)
+    assert cell.axis_check(trace, SCORE).startswith("Axis check: the softmax of relevance over key repeats")
+    bent = trace.site(WEIGHT.site) * 1.01
+    broken = replace(trace, sites={**trace.sites, WEIGHT.site: bent.assign_attrs(trace.site(WEIGHT.site).attrs)})
+    assert cell.axis_check(broken, WEIGHT).startswith("Axis check failed")
+
+
+def test_an_empty_first_row_fails_no_check():
+    trace = compute(made(n=2), LAYER, FORWARD)
+    said = cell.axis_check(trace, WEIGHT)
+    assert said.startswith("Axis check: weights sum to 1.0") and f"{SIZE} of {2 * SIZE} rows" in said
+
+
+def test_one_token_says_that_there_is_nothing():
+    trace = compute(made(n=1), LAYER, FORWARD)
+    payload = tensor.figure(trace, WEIGHT, ORDER, OF).payload
+    assert payload["check"] == f"{SIZE} of {SIZE} rows may attend to nothing: their weights are zeros."
+    assert payload["axes"]["query"]["label"] == ["w0"]
+    found = terms(trace, LAYER, (0, 0, 0))
+    assert found.probability == 0 and np.isneginf(found.whole) and profile(trace, LAYER, (0, 0)).even == 0
+
+
+def test_only_a_tensor_has_features():
+    with pytest.raises(TraceError, match="no site"):
+        tensor.figure(made(), WEIGHT, ORDER, OF)
+
+
+@pytest.mark.parametrize("how", [{}, {"scale_t": "identity", "scale_s": "log_sigmoid"}], ids=str)
+@pytest.mark.parametrize("at", [(5, 3, 1), (2, 0, 4), (3, 6, 0)])
+def test_the_sum_behind_a_cell_against_the_oracle(how, at):
+    whole = made(**how)
+    found = terms(compute(whole, LAYER, FORWARD), LAYER, at)
+    R, S = (whole.site(f"{LAYER}/{kind}/relevance").values[0].astype(float) for kind in ("token2token", "source2token"))
+    scales = str(whole.meta["scale_t"]), str(whole.meta["scale_s"])
+    wanted = features.terms(R, S, tensorized.mask("forward", N, False), at, *scales)
+    for name, one in found.parts.items():
+        assert one == pytest.approx(wanted[name], abs=1e-5), name
+    assert (found.score, found.whole) == pytest.approx((wanted["score"], wanted["whole"]), abs=1e-5)
+    assert found.probability == pytest.approx(wanted["probability"], abs=1e-6)
+
+
+def test_features_disagree_where_they_stand_on_the_other_side_of_an_even_share():
+    found = Profile(np.array([0.5, 0.1, 0.3, 0.2, 0.26]), 0.25)
+    assert found.above() == [0, 2, 4] and found.below() == [1, 3]
+    assert found.mean == pytest.approx(0.272) and found.disagree() == [1, 3]
+    assert Profile(found.weights, 0.28).disagree() == [0, 2]
+    assert Profile(np.full(3, 0.5), 0.5).disagree() == []
+
+
+def test_a_profile_is_what_each_feature_gives_the_pair(trace, head):
+    found = profile(trace, LAYER, (4, 3))
+    left = (~np.isneginf(tensorized.mask(MASKS[head], N, False))).sum(1)
+    np.testing.assert_allclose(found.weights, array(trace)[4, 3])
+    assert found.even == 1 / left[4] and profile(trace, LAYER, (3, 3)).even == 0

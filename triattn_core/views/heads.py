@@ -1,0 +1,219 @@
+"""Heads of MTSA: token2token maps of one text on one scale, governors down and dependents across, with source2token
+beside them (Figure 3 of "Tensorized Self-Attention"); and, drawn alike, the maps that stand for clusters of features.
+
+The governor is the query, the dependent the key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from textwrap import shorten
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from triattn_core.axes import AXES, QUANTITIES
+from triattn_core.errors import InputError, TraceError
+from triattn_core.trace import AttentionTrace
+from triattn_core.views.canvas import Canvas, script
+from triattn_core.views.palette import LogScale, Scale, SignedScale, centred, pack, scale_payload, theme_payload
+from triattn_core.views.strongest import labels
+from triattn_core.views.tokens import named, tokens
+
+NEEDS = ("head", "query", "key")
+MOST = 160  # tokens of a text whose maps are drawn
+SCRIPTS = ("heads.js", "heads_table.js", "side_by_side.js")
+SCALES = {
+    "weight": "weight, log scale, one for all",
+    "relevance": "relevance, centred per row, one for all",
+}
+LOOKS = {
+    "forward": "looks at earlier tokens",
+    "backward": "looks at later tokens",
+    "distance": "looks at all, less at far ones",
+    "none": "looks at all tokens",
+}
+
+
+@dataclass(frozen=True)
+class Map:
+    """One map.  drawn, weights: [query, key].  masked: the same, True where a mask leaves a pair out.
+
+    scores: [query, key] as they are, None where there are none.  source: [key, feature], what stands beside the map, as
+    it is drawn; None where there is nothing.
+    """
+
+    title: str
+    note: str
+    drawn: xr.DataArray = field(repr=False)
+    weights: xr.DataArray = field(repr=False)
+    masked: np.ndarray = field(repr=False)
+    scores: xr.DataArray | None = field(default=None, repr=False)
+    source: xr.DataArray | None = field(default=None, repr=False)
+
+
+def groups(trace: AttentionTrace) -> dict[str, list[int]]:
+    """The heads (from 0) under each mask: {"forward": [0, 1], "backward": [2, 3]}.  Raises TraceError: not of MTSA."""
+    masks = str(trace.meta.get("masks", ""))
+    if not masks:
+        raise TraceError("this trace is not one of MTSA: no masks are recorded with it")
+    found: dict[str, list[int]] = {}
+    for head, name in enumerate(masks.split(",")):
+        found.setdefault(name, []).append(head)
+    return found
+
+
+def beside(trace: AttentionTrace, number: int) -> list[int]:
+    """The heads that stand side by side as number `number` (from 0): one of each mask."""
+    return [heads[min(number, len(heads) - 1)] for heads in groups(trace).values()]
+
+
+def looks(mask: str) -> str:
+    """What a mask lets a token attend to, in words."""
+    return LOOKS.get(mask) or f"looks {mask.rpartition(':')[2]} tokens to either side"
+
+
+def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str = "weight") -> list[Map]:
+    """The maps of some heads (from 0) of a layer such as `layer.0` or `premise/layer.0`.
+
+    Raises TraceError where the trace has no such head, InputError where the text has too many tokens to be drawn.
+    """
+    sites = {f"{a}/{b}": trace.site(f"{layer}/{a}/{b}") for a in ("token2token", "source2token") for b in QUANTITY}
+    outside = trace.site(f"{layer}/mask/contribution")
+    n, masks = outside.sizes["query"], str(trace.meta.get("masks", "")).split(",")
+    if n > MOST:
+        raise InputError(f"Maps of {n:,} tokens are not drawn, at most of {MOST}: shorten the text.")
+    found = []
+    for head in heads:
+        if not 0 <= head < len(masks):
+            raise TraceError(f"there is no head {head + 1}: {layer} has {len(masks)}")
+        here = {name: one.isel(head=head) for name, one in sites.items()}
+        masked = np.isneginf(outside.isel(head=head))
+        scores = here["token2token/relevance"].where(~masked, -np.inf)
+        weights = here["token2token/weight"]
+        drawn = weights if quantity == "weight" else centred(scores)
+        source = here[f"source2token/{quantity}"]
+        source = source if quantity == "weight" else centred(source)
+        title = f"Head {head + 1}, {masks[head].replace(':', ' ')}"
+        found.append(Map(title, looks(masks[head]), drawn, weights, masked.values, scores, source))
+    return found
+
+
+QUANTITY = ("weight", "relevance")
+
+
+def prototypes(
+    tensor: AttentionTrace, layer: str, of: Sequence[int], means: np.ndarray, typical: Sequence[int]
+) -> list[Map]:
+    """A map for each cluster of the features of a tensor (`analysis.tensor`, `analysis.clusters`): the mean of theirs.
+
+    of: the cluster of each feature, from 0.  means: [cluster, query, key].  typical: of each cluster its feature.
+    """
+    outside = tensor.site(f"{layer}/tensor/mask/contribution")
+    masked, found = np.isneginf(outside.values), []
+    for i, values in enumerate(means):
+        size = list(of).count(i)
+        note = f"{size} features, like {typical[i] + 1}" if size > 1 else f"feature {typical[i] + 1}"
+        weights = outside.copy(data=values).assign_attrs(quantity="weight", sums_over="key")
+        found.append(Map(f"Cluster {i + 1}", note, weights, weights, masked))
+    return found
+
+
+def scale_of(found: Sequence[Map]) -> Scale:
+    """One scale for all maps and for what stands beside them; masked cells have no part in it."""
+    parts = [one.values[np.isfinite(one.values)] for m in found for one in (m.drawn, m.source) if one is not None]
+    values = np.concatenate(parts)
+    quantity = found[0].drawn.attrs["quantity"]
+    if quantity == "weight":
+        values = values[values > 0] if (values > 0).any() else values
+        return LogScale.fit(values, found[0].drawn.sizes["key"])
+    return SignedScale.of(values)
+
+
+def figure(
+    found: Sequence[Map],
+    texts: Mapping[str, str],
+    orders: Sequence[Sequence[int]] | None = None,
+    caption: str = "",
+    cell: Sequence[int] | None = None,
+) -> Canvas:
+    """The canvas of one or more maps of the same tokens.
+
+    orders: of each map the positions of its features as they stand, where source2token is drawn token × feature;
+    without it each map has the means over features as a strip below.  cell: (query, key, map, place in its order) that
+    is chosen at first.
+    """
+    first, scale = found[0].drawn, scale_of(found)
+    quantity = first.attrs["quantity"]
+    payload = {
+        "quantity": quantity,
+        "says": QUANTITIES | AXES,
+        "texts": dict(texts),
+        "names": named(texts),
+        "themes": theme_payload("log", "signed"),
+        "scale": {**scale_payload(scale), "title": SCALES[quantity]},
+        "axes": {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in ("query", "key")},
+        "panels": [_panel(one, scale, order) for one, order in zip(found, orders or [None] * len(found))],
+        "caption": caption,
+        "cell": list(cell or first_cell(found, orders)),
+        "alt": alt(found),
+    }
+    title = "MTSA: " + shorten(" / ".join(texts.values()), 90, placeholder=" …")
+    return Canvas(payload, script(*SCRIPTS), script("side_by_side.css"), title, payload["alt"])
+
+
+def _panel(one: Map, scale: Scale, order: Sequence[int] | None) -> dict:
+    told = {"title": one.title, "note": one.note, "levels": pack(scale.levels(one.drawn.values))}
+    told |= {"weights": _floats(one.weights), "values": _floats(one.drawn)}
+    told["masked"] = pack(one.masked.astype(np.uint8)) if one.masked.any() else ""
+    told["scores"] = _floats(one.scores) if one.scores is not None else ""
+    told["order"] = list(map(int, order)) if order is not None else None
+    if one.source is not None:
+        mean = one.source.mean("feature")
+        told |= {"mean": _floats(mean), "mean_levels": pack(scale.levels(mean.values))}
+        if order is not None:
+            source = one.source.transpose("key", "feature").isel(feature=list(order))
+            told |= {"source": _floats(source), "source_levels": pack(scale.levels(source.values))}
+    return told
+
+
+def _floats(array: xr.DataArray) -> str:
+    return pack(array.values.astype(np.float32))
+
+
+def first_cell(found: Sequence[Map], orders: Sequence[Sequence[int]] | None = None) -> tuple[int, int, int, int]:
+    """Where to look first: the pair that holds most against what an even share of its row would; and, as a place in
+    the order of its map, the feature that its key has most of."""
+    shares = np.stack([one.weights.values * (~one.masked).sum(1, keepdims=True) for one in found])
+    panel, query, key = np.unravel_index(shares.argmax(), shares.shape)
+    if orders is None:
+        return int(query), int(key), int(panel), 0
+    source = found[panel].source.transpose("key", "feature").values[key]
+    return int(query), int(key), int(panel), int(source[list(orders[panel])].argmax())
+
+
+def alt(found: Sequence[Map]) -> str:
+    """What a screen reader hears in place of the drawing."""
+    sizes, rows = found[0].drawn.sizes, int((found[0].weights.sum("key") == 0).sum())
+    empty = f" {rows} of its rows may attend to nothing." if rows else ""
+    names = "; ".join(one.title for one in found)
+    return f"Maps of {sizes['query']} by {sizes['key']} tokens: {names}.{empty} The numbers are in the table below."
+
+
+def table(trace: AttentionTrace, layer: str) -> pd.DataFrame:
+    """Every pair of every head as a row, for CSV: tokens and their positions, weight, and the score as it is; empty
+    where a mask leaves the pair out."""
+    found = maps(trace, layer, range(len(str(trace.meta["masks"]).split(","))))
+    at = np.indices(found[0].weights.shape).reshape(2, -1)
+    columns: dict = {}
+    for axis, where in zip(("query", "key"), at):
+        names = np.array(labels(found[0].weights, dict(trace.texts), axis), object)
+        columns |= {axis: names[where], f"{axis}_at": where}
+    parts = []
+    for head, one in enumerate(found):
+        scores = one.scores.values.ravel()
+        numbers = {"weight": one.weights.values.ravel(), "score": np.where(np.isfinite(scores), scores, np.nan)}
+        parts.append(pd.DataFrame({"head": head + 1, **columns, **numbers}))
+    return pd.concat(parts, ignore_index=True)

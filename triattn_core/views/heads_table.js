@@ -1,0 +1,77 @@
+// Below the maps: the untouched text with the chosen tokens marked, one plain sentence, and the exact numbers of the
+// chosen pair in every map that is drawn.
+
+/** The text with governor and dependent marked. */
+function markedTexts(data, [q, k]) {
+  return Object.entries(data.texts).flatMap(([name, words]) => {
+    const spans = [["query", q], ["key", k]].filter(([axis, i]) => data.axes[axis].text[i] === name)
+      .map(([axis, i]) => ({ axis, start: data.axes[axis].start[i], end: data.axes[axis].end[i] }));
+    if (!spans.length) return [];
+    return [make("p", {}, make("span", { title: data.names[name].long }, data.names[name].short), tongue(make("span", { dir: "auto" }, ...marked(words, spans)), words))];
+  });
+}
+
+const openKeys = (data, panel, q) => {
+  const n = data.axes.key.label.length, row = panel.out?.subarray(q * n, (q + 1) * n);
+  return row ? n - sum([...row]) : n;
+};
+
+/** Largest first, among the row's keys. */
+function rankOf(data, panel, [q, k]) {
+  const n = data.axes.key.label.length, row = panel.weight.subarray(q * n, (q + 1) * n);
+  return 1 + row.filter((weight) => weight > row[k]).length;
+}
+
+function pairRow(data, panel, cell) {
+  const left = openKeys(data, panel, cell[0]), i = at(data, cell);
+  if (inMask(data, panel, cell)) return ["masked", ...(panel.score ? [""] : []), "", ""];
+  const score = panel.score ? [number(panel.score[i])] : [];
+  return [number(panel.weight[i]), ...score, `${rankOf(data, panel, cell)} of ${left}`, "× " + number(panel.weight[i] * left)];
+}
+
+/** Of the chosen head, what its dependent has by itself. */
+function sourceRows(data, cell) {
+  const [, k, at, f] = cell, panel = data.panels[at], n = panel.mean?.length;
+  if (!n) return [];
+  const line = (name, values) => {
+    const value = values[k], rank = `${1 + values.filter((one) => one > value).length} of ${n}`;
+    return [name, data.quantity === "weight" ? [number(value), "", rank, "× " + number(value * n)] : ["", `${number(value)} centred`, rank, ""]];
+  };
+  const rows = [line("source2token, mean", [...panel.mean])];
+  if (!data.wide) return rows;
+  const column = Array.from({ length: n }, (_, i) => panel.source[i * data.wide + f]);
+  return [...rows, line(`source2token, feature ${panel.order[f] + 1}`, column)];
+}
+
+function factsTable(data, cell) {
+  const score = data.panels[0].score ? [["score", data.says.relevance]] : [];
+  const heads = [["weight", data.says.weight], ...score, ["rank", "Largest first, among the tokens that the row may attend to"], ["against uniform", "The weight over an even share of what the mask leaves"]];
+  const head = make("tr", {}, make("th", { scope: "col" }, `${spoken(data.axes.query, cell[0])} to ${spoken(data.axes.key, cell[1])}`), ...heads.map(([name, help]) => make("th", { scope: "col", title: help }, name)));
+  const line = (name, numbers, chosen) => make("tr", chosen ? { "aria-selected": "true" } : {}, make("th", { scope: "row" }, chosen ? make("b", {}, name) : name), ...numbers.map((one, i) => make("td", i || !chosen ? {} : { class: "main" }, one)));
+  const rows = data.panels.map((panel, i) => line(panel.title, pairRow(data, panel, cell), i === cell[2]));
+  const source = sourceRows(data, cell).map(([name, numbers]) => line(name, numbers, false));
+  return make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows, ...source));
+}
+
+/** One plain sentence about the chosen cell. */
+function sentence(data, cell) {
+  const [q, k, , f] = cell, panel = data.panels[cell[2]], governor = make("span", { class: "ink-query" }, spoken(data.axes.query, q)), dependent = make("span", { class: "ink-key" }, spoken(data.axes.key, k));
+  const alone = panel.mean && data.quantity === "weight" ? [` By itself, ${spoken(data.axes.key, k)} holds ${percent(panel.mean[k])} of source2token on average` + (data.wide ? `, and ${percent(panel.source[k * data.wide + f])} in feature ${panel.order[f] + 1}.` : ".")] : [];
+  if (!openKeys(data, panel, q)) return [governor, ` may attend to nothing in ${panel.title}: its row is zeros.`, ...alone];
+  if (inMask(data, panel, cell)) return [governor, " may not attend to ", dependent, ` in ${panel.title}.`, ...alone];
+  return [`In ${panel.title}, `, governor, ` gives ${percent(panel.weight[at(data, cell)])} of its ${panel.score ? "token2token " : ""}weight to `, dependent, ".", ...alone];
+}
+
+function fillBelow(box, data, cell, theme) {
+  const long = Math.max(...Object.values(data.texts).map((words) => words.length)) > 80;
+  box.className = long ? "below long" : "below";
+  const left = make("div", {}, make("div", { class: "texts" }, ...markedTexts(data, cell)), make("p", { class: "said" }, ...sentence(data, cell)));
+  box.replaceChildren(left, make("div", { class: "scroll" }, factsTable(data, cell)));
+}
+
+/** What is said of a cell, for the tooltip and for a screen reader. */
+function words(data, cell) {
+  const [q, k, index, f] = cell, panel = data.panels[index], value = inMask(data, panel, cell) ? "masked" : number(panel.exact[at(data, cell)]);
+  const source = data.wide ? [`source2token of ${spoken(data.axes.key, k)}, feature ${panel.order[f] + 1}: ${number(panel.source[k * data.wide + f])}`] : [];
+  return [`${spoken(data.axes.query, q)} to ${spoken(data.axes.key, k)}`, `${panel.title} ${value}`, ...source];
+}
