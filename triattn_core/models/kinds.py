@@ -7,6 +7,7 @@ from torch import nn
 from triattn_core.config import AnyConfig
 from triattn_core.errors import ConfigError
 from triattn_core.models.encoder import Encoder
+from triattn_core.models.reader import Reader
 from triattn_core.models.sentence import SentenceModel
 from triattn_core.models.tan import Tan
 from triattn_core.models.words import WordVectors, word_vectors
@@ -42,10 +43,12 @@ def _joint(config: AnyConfig, encoder: Encoder) -> Encoder:
 READERS = {
     "tan": _joint,
     "sentence": lambda config, encoder: word_vectors(encoder, config.model.vectors, config.max_tokens),
+    "reader": lambda config, encoder: word_vectors(encoder, config.model.vectors, config.max_tokens),
 }
 MODELS = {
     "tan": lambda config, hidden: Tan(config.model, hidden, outputs(config)),
     "sentence": lambda config, hidden: SentenceModel(
         config.model, hidden, outputs(config), tuple(TASKS[config.task].TEXTS)
     ),
+    "reader": lambda config, hidden: Reader(config.model, hidden),
 }

@@ -11,7 +11,7 @@ from torch.nn.functional import layer_norm
 from triattn_core.attention.states import States
 from triattn_core.batch import RoleBatch, TextBatch
 from triattn_core.errors import ConfigError
-from triattn_core.models.encoder import Encoder
+from triattn_core.models.encoder import Encoder, filtered
 
 TABLE, LAYER = "embedding", "layer:"
 
@@ -21,8 +21,8 @@ class WordVectors:
     """Two are equal where they read the same of the same encoder: then bundles share what they give.
 
     source: `embedding`, the table that word pieces are looked up in, which knows no context; or `layer:k`, the states
-    after layer k of `[CLS] text [SEP]`.  Either is standardised token by token (mean 0, variance 1): the table's
-    numbers are some twentieth of what a layer's are.
+    after layer k of `[CLS] text [SEP]`.  A cell is the mean of its tokens.  All are standardised one by one (mean 0,
+    variance 1): the table's numbers are some twentieth of what a layer's are.
     """
 
     encoder: Encoder
@@ -45,18 +45,17 @@ class WordVectors:
 
     def __call__(self, batch: TextBatch) -> tuple[States, ...]:
         """The states of each text of a batch."""
-        return tuple(States(self._vectors(one), one.keep) for one in batch.texts)
+        read = (filtered(States(self._found(one), one.keep), one) for one in batch.texts)
+        return tuple(States(layer_norm(one.vectors, one.vectors.shape[-1:]), one.keep) for one in read)
 
-    def _vectors(self, text: RoleBatch) -> Tensor:
+    def _found(self, text: RoleBatch) -> Tensor:
         joint = self.encoder.joint
         if not self.layer:
-            found = joint.embeddings.word_embeddings(text.ids)
-        else:
-            real = torch.ones_like(text.alone)
-            real[:, 2:] = text.keep.long()  # n real tokens between two special ones
-            states = joint(input_ids=text.alone, attention_mask=real, output_hidden_states=True).hidden_states
-            found = states[self.layer][:, 1:-1]
-        return layer_norm(found, found.shape[-1:])
+            return joint.embeddings.word_embeddings(text.ids)
+        real = torch.ones_like(text.alone)
+        real[:, 2:] = text.keep.long()  # n real tokens between two special ones
+        states = joint(input_ids=text.alone, attention_mask=real, output_hidden_states=True).hidden_states
+        return states[self.layer][:, 1:-1]
 
 
 def word_vectors(encoder: Encoder, source: str, tokens: int) -> WordVectors:
