@@ -93,3 +93,46 @@ def best_spans(start: Array, end: Array, longest: int) -> list[tuple[float, int,
     p, q = (np.exp(x - x.max()) / np.exp(x - x.max()).sum() for x in (start, end))
     spans = [(p[i] * q[j], i, j) for i in range(len(p)) for j in range(i, min(len(q), i + longest))]
     return sorted(spans, key=lambda one: (-one[0], one[1], one[2]))
+
+
+def sigmoid(x: Array) -> Array:
+    return 1 / (1 + np.exp(-x))
+
+
+def lstm(x: Array, W: Array, R: Array, b: Array) -> Array:
+    """Hidden states of an LSTM over x [n, e]; W [4 h, e], R [4 h, h] and b [4 h] in the order i, f, g, o."""
+    size = R.shape[1]
+    h, c, found = np.zeros(size), np.zeros(size), []
+    for one in x:
+        i, f, g, o = np.split(W @ one + R @ h + b, 4)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        found.append(h)
+    return np.array(found)
+
+
+def bilstm(x: Array, weights: dict[str, Array], name: str) -> Array:
+    """Both directions side by side."""
+
+    def of(end: str) -> tuple[Array, Array, Array]:
+        part = {key: weights[f"{name}.rnn.{key}_l0{end}"] for key in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")}
+        return part["weight_ih"], part["weight_hh"], part["bias_ih"] + part["bias_hh"]
+
+    return np.concatenate([lstm(x, *of("")), lstm(x[::-1], *of("_reverse"))[::-1]], -1)
+
+
+def reader(passage: Array, question: Array, weights: dict[str, Array], output: str) -> tuple[Array, Array]:
+    """Scores of start and end (Eqs. 1, 2 and 10 to 13) with t_trilinear; `weights` by the names of the package."""
+    W, b = weights["project.weight"], weights["project.bias"]
+    H, U = (bilstm(np.array([W @ one + b for one in x]), weights, "encode") for x in (passage, question))
+    of = "attention.similarity."
+    parts = [weights[f"{of}{name}"] for name in ("first.weight", "first.bias", "second.weight", "second.bias")]
+    parts += [weights[f"{of}trilinear.{name}"] for name in ("w_p", "w_q", "w_pq")]
+    O = attended(matrix(lambda h, u: t_trilinear(h, u, *parts), H, U), H, U, output)[1]
+    Z = bilstm(O, weights, "model")
+    G = bilstm(Z, weights, "second")
+    start, end = (
+        np.array([dot(weights[f"{name}.weight"][0], [*z, *h]) + weights[f"{name}.bias"][0] for z, h in zip(states, H)])
+        for name, states in (("start", Z), ("end", G))
+    )
+    return start, end

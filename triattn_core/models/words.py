@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 from torch.nn.functional import layer_norm
+from transformers import AutoModel, PreTrainedModel
 
 from triattn_core.attention.states import States
 from triattn_core.batch import RoleBatch, TextBatch
@@ -27,6 +29,7 @@ class WordVectors:
 
     encoder: Encoder
     source: str
+    lower: PreTrainedModel | None = field(default=None, compare=False, repr=False)  # the encoder up to the layer
 
     @property
     def hidden(self) -> int:
@@ -49,13 +52,11 @@ class WordVectors:
         return tuple(States(layer_norm(one.vectors, one.vectors.shape[-1:]), one.keep) for one in read)
 
     def _found(self, text: RoleBatch) -> Tensor:
-        joint = self.encoder.joint
-        if not self.layer:
-            return joint.embeddings.word_embeddings(text.ids)
+        if self.lower is None:
+            return self.encoder.joint.embeddings.word_embeddings(text.ids)
         real = torch.ones_like(text.alone)
         real[:, 2:] = text.keep.long()  # n real tokens between two special ones
-        states = joint(input_ids=text.alone, attention_mask=real, output_hidden_states=True).hidden_states
-        return states[self.layer][:, 1:-1]
+        return self.lower(input_ids=text.alone, attention_mask=real).last_hidden_state[:, 1:-1]
 
 
 def word_vectors(encoder: Encoder, source: str, tokens: int) -> WordVectors:
@@ -65,4 +66,16 @@ def word_vectors(encoder: Encoder, source: str, tokens: int) -> WordVectors:
         raise ConfigError(f"model.vectors {source!r}: the encoder has layers 1 to {config.num_hidden_layers}")
     if found.layer and tokens > config.max_position_embeddings - 2:
         raise ConfigError(f"max_tokens {tokens}: the encoder reads at most {config.max_position_embeddings - 2} here")
-    return found
+    return WordVectors(encoder, source, _up_to(encoder.joint, found.layer)) if found.layer else found
+
+
+def _up_to(joint: PreTrainedModel, layer: int) -> PreTrainedModel:
+    """The same weights without the layers above: its last states are those of `layer`."""
+    config = copy.deepcopy(joint.config)
+    config.num_hidden_layers = layer
+    with torch.device("meta"):  # what is built is replaced
+        lower = AutoModel.from_config(config)
+    lower.embeddings, lower.pooler = joint.embeddings, None
+    for i in range(layer):
+        lower.encoder.layer[i] = joint.encoder.layer[i]
+    return lower.eval()

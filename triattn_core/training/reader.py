@@ -121,7 +121,7 @@ class Dev:
             states, targets = self.features.batch(rows, device)
             scores = module(states)
             lost += loss(scores, targets).item() * len(rows)
-            for row, one, length in zip(rows, scores.cpu(), states[0].keep.sum(1).tolist()):
+            for row, one, length in zip(rows.tolist(), scores.cpu(), states[0].keep.sum(1).tolist()):
                 ((_, _, first, last),) = best_spans([one[:length]], self.longest, 1)
                 verdicts.append(task.verdict(self.examples[row], [Span(*self.features.span(row, first, last), 0, 0)]))
         right, shared = (mean(column) for column in zip(*verdicts))
