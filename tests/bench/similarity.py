@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import relu
 
 from tests.bench.attention import with_backward
-from tests.bench.measure import in_turn
+from tests.bench.measure import Measured, in_turn
 from triattn_core.attention.qa_similarity import QA_SIMILARITIES
 from triattn_core.device import describe, keep_freed_memory
 
@@ -43,6 +43,19 @@ def plain(name: str, module: nn.Module, H: Tensor, U: Tensor) -> Tensor:
     return sum(one.sum(-1) for one in module.terms(h, u).values())
 
 
+def measured(name: str, batch: int, device: str, backward: bool) -> dict[str, Measured]:
+    """Ours and the plain form, which must agree."""
+    torch.manual_seed(1)
+    module = QA_SIMILARITIES[name](D).to(device)
+    H, U = (torch.randn(batch, size, D, device=device, requires_grad=backward) for size in (M, N))
+    with torch.set_grad_enabled(backward):
+        calls = {"ours": lambda: module(H, U), "plain": lambda: plain(name, module, H, U)}
+        torch.testing.assert_close(calls["ours"](), calls["plain"](), rtol=1e-3, atol=1e-3)
+        leaves = [H, U, *module.parameters()]
+        timed = {key: with_backward(call, leaves) if backward else call for key, call in calls.items()}
+        return in_turn(timed, device)
+
+
 def main() -> None:
     """Prints the table as Markdown."""
     options = argparse.ArgumentParser(prog="python -m tests.bench.similarity", description=__doc__)
@@ -56,15 +69,7 @@ def main() -> None:
     print("| function | pass | ms | MB | plain, ms | plain, MB | × time | × memory |\n|---|---|" + "---:|" * 6)
     for name in chosen.only:
         for backward in (False, True):
-            torch.manual_seed(1)
-            module = QA_SIMILARITIES[name](D).to(chosen.device)
-            H, U = (torch.randn(chosen.batch, size, D, device=chosen.device) for size in (M, N))
-            leaves = [H.requires_grad_(backward), U.requires_grad_(backward), *module.parameters()]
-            with torch.set_grad_enabled(backward):
-                calls = {"ours": lambda: module(H, U), "plain": lambda: plain(name, module, H, U)}
-                torch.testing.assert_close(calls["ours"](), calls["plain"](), rtol=1e-3, atol=1e-3)
-                timed = {key: with_backward(call, leaves) if backward else call for key, call in calls.items()}
-                found = in_turn(timed, chosen.device)
+            found = measured(name, chosen.batch, chosen.device, backward)
             ours, other = found["ours"], found["plain"]
             numbers = [f"{1000 * ours.seconds:.1f}", f"{ours.peak / 1e6:,.1f}", f"{1000 * other.seconds:.1f}"]
             numbers += [f"{other.peak / 1e6:,.0f}", f"{other.seconds / ours.seconds:.1f}"]
