@@ -122,7 +122,7 @@ def test_features_are_what_the_frozen_encoder_gives(world, tmp_path, vectors):
     for row, number, (first, last) in zip(chosen.tolist(), (3, 23, 50), targets.tolist()):
         start, end = seen.span(row, first, last)
         assert examples[number].passage[start:end] == examples[number].answers[0][0]
-    again = encode_questions(tmp_path / "set", None, None, (), config.limits)
+    again = encode_questions(tmp_path / "set", words, tokenizer, (), config.limits)
     assert np.array_equal(again.rows, features.rows)
 
 

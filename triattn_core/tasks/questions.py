@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from statistics import mean
+from statistics import fmean
 
 from triattn_core.errors import DataError
 from triattn_core.tasks import classes
@@ -190,7 +190,7 @@ def verdict(example: Example, answer: Sequence) -> tuple[bool, float]:
 
 def metrics(verdicts: Sequence[tuple[bool, float]]) -> dict[str, float]:
     """Exact match and F1 in per cent."""
-    return {name: round(100 * mean(column), 2) for name, column in zip(("em", "f1"), zip(*verdicts))}
+    return {name: round(100 * fmean(column), 2) for name, column in zip(("em", "f1"), zip(*verdicts))}
 
 
 def baseline(examples: Iterable[Example], longest: int = 20) -> dict[str, float]:
@@ -200,7 +200,7 @@ def baseline(examples: Iterable[Example], longest: int = 20) -> dict[str, float]
         n = len(one.passage.split())
         most = min(n, longest)
         shares.append(min(1.0, len(set(one.spans)) / max(1, most * n - most * (most - 1) // 2)))
-    return {"chance": round(100 * mean(shares), 2)}
+    return {"chance": round(100 * fmean(shares), 2)}
 
 
 def row(example: Example) -> dict:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from statistics import mean
+from statistics import fmean
 
 import numpy as np
 import torch
@@ -124,7 +124,7 @@ class Dev:
             for row, one, length in zip(rows.tolist(), scores.cpu(), states[0].keep.sum(1).tolist()):
                 ((_, _, first, last),) = best_spans([one[:length]], self.longest, 1)
                 verdicts.append(task.verdict(self.examples[row], [Span(*self.features.span(row, first, last), 0, 0)]))
-        right, shared = (mean(column) for column in zip(*verdicts))
+        right, shared = (fmean(column) for column in zip(*verdicts))
         return {"dev_loss": round(lost / len(verdicts), 5), "dev_accuracy": right, "dev_f1": round(shared, 5)}
 
 
