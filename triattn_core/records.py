@@ -22,6 +22,7 @@ TASKS = {
     "reading": "Reading",
     "sentences": "Sentences",
     "inference": "Inference",
+    "questions": "Questions",
 }
 LANGUAGES = {"en": "English", "zh": "Chinese"}
 SIMILARITIES = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them

@@ -61,7 +61,7 @@ class TextFeatures:
             ends, of = self.ends[name], self.rows[rows]
             vectors = padded(self.vectors[name], ends, of)
             keep = torch.arange(vectors.shape[1]) < torch.from_numpy(ends[of + 1] - ends[of])[:, None]
-            found.append(States(vectors.to(device), keep.to(device)))
+            found.append(States(vectors.to(device).float(), keep.to(device)))
         return tuple(found), [1] * len(rows), torch.from_numpy(self.labels[rows]).to(device)
 
 
