@@ -146,6 +146,8 @@ def test_two_readers_from_one_command_to_every_other(world, capsys):
     assert [one["n"] for one in told["checkpoints"]] == [21, 21] and len(told["differences"]) == 1
     assert main(["list"]) == 0
     assert {"asked-trilinear", "asked-dot-o1"} <= set(capsys.readouterr().out.split())
+    assert main(["cases", *map(str, folders), str(dev), "--out", str(world / "cases.parquet")]) == 1
+    assert "not with readers" in capsys.readouterr().err
 
 
 def test_an_answer_and_its_trace(world, tmp_path, capsys):
