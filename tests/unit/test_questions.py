@@ -205,6 +205,7 @@ def test_answers_are_compared_as_squad_does(text, bare):
         ("The Bay Area.", "bay area", True, 1.0),
         ("in the Bay Area", "San Francisco Bay Area", False, 4 / 7),  # 2 of 3 and of 4 words
         ("boat boat red", "red boat", False, 4 / 5),  # the second boat has no partner
+        ("boat boat", "boat boat boat", False, 4 / 5),  # 2 of 2 and of 3
         ("24-10", "24–10", False, 0.0),
         ("the", "an", True, 0.0),  # both are empty: equal, and no word is shared
         ("", "car", False, 0.0),
