@@ -145,9 +145,16 @@ def probabilities(bundles: Sequence[Bundle], examples: Sequence, size: int = 64)
     first = bundles[0]
     grouped = first.task.roles(examples, first.tokenizer, first.config.limits)
     counts, roles = [len(one) for one in grouped], [row for one in grouped for row in one]
-    outputs = torch.zeros(len(bundles), len(roles), first.outputs)
-    for rows in _alike([one.length for one in roles], size):
+    scores = torch.zeros(len(bundles), len(roles), first.outputs)
+    for places, found in outputs(bundles, roles, size):
+        scores[:, places] = torch.stack(found)
+    return [answers.probabilities(one, counts) for one in scores]
+
+
+def outputs(bundles: Sequence[Bundle], rows: Sequence, size: int) -> Iterator[tuple[list[int], list[Tensor]]]:
+    """Batches of rows of like length: their places in `rows`, and what each bundle's model gives, on the CPU."""
+    first = bundles[0]
+    for places in _alike([one.length for one in rows], size):
         with torch.inference_mode():
-            encoded = first.encoder(collate([roles[i] for i in rows], first.tokenizer).to(first.device))
-            outputs[:, rows] = torch.stack([bundle.model(encoded).float().cpu() for bundle in bundles])
-    return [answers.probabilities(one, counts) for one in outputs]
+            encoded = first.encoder(collate([rows[i] for i in places], first.tokenizer).to(first.device))
+            yield places, [bundle.model(encoded).float().cpu() for bundle in bundles]

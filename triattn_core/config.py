@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from triattn_core.errors import ConfigError, choices
 from triattn_core.models.coin import CoinConfig
+from triattn_core.models.reader import ReaderConfig
 from triattn_core.models.sentence import SentenceConfig
 from triattn_core.models.tan import TanConfig
 from triattn_core.tasks import TASKS
@@ -219,8 +220,48 @@ class CoinCheckpoint(Strict):
         return self
 
 
-KINDS: dict[str, type[BaseModel]] = {"tan": Config, "sentence": SentenceCheckpoint, "coin": CoinCheckpoint}
-AnyConfig = Config | SentenceCheckpoint | CoinCheckpoint
+class ReaderTraining(SentenceTraining):
+    """As section 5.2 of the T-trilinear paper; average: decay of the moving average of the weights; that is shipped."""
+
+    optimizer: Literal["adam", "adadelta", "adamw"] = "adadelta"
+    weight_decay: float = Field(0.0, ge=0)
+    average: float = Field(0.999, ge=0, lt=1)
+
+
+class ReaderCheckpoint(Strict):
+    """A reader of passages; `max_tokens` of a window of the passage.  Without a set `dev`, passages are held out."""
+
+    format: Literal[1]
+    kind: Literal["reader"]
+    task: Literal["questions"]
+    language: str
+    encoder: str
+    max_tokens: int = Field(400, ge=8, le=2048)
+    model: ReaderConfig
+    data: SentenceData
+    training: ReaderTraining
+    encoder_digest: str | None = None
+    digest: str | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """How much of a text the model reads at once."""
+        return Limits(self.max_tokens)
+
+    @model_validator(mode="after")
+    def _without_folds(self) -> ReaderCheckpoint:
+        if self.data.folds:
+            raise ValueError("folds are for sets of sentences without a split: take them out")
+        return self
+
+
+KINDS: dict[str, type[BaseModel]] = {
+    "tan": Config,
+    "sentence": SentenceCheckpoint,
+    "reader": ReaderCheckpoint,
+    "coin": CoinCheckpoint,
+}
+AnyConfig = Config | SentenceCheckpoint | ReaderCheckpoint | CoinCheckpoint
 
 
 def read_config(path: Path, changes: Mapping[str, Any] = NO_CHANGES) -> AnyConfig:

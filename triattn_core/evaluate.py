@@ -9,6 +9,7 @@ from itertools import islice
 
 from triattn_core.checkpoint import Bundle, probabilities
 from triattn_core.errors import DataError, InputError
+from triattn_core.spans import answers as read
 
 WINDOW = 2048  # rows sorted by length together
 CHOICES = ("candidates", "options")  # fields of an example that hold the texts one of which is right
@@ -17,17 +18,18 @@ CHOICES = ("candidates", "options")  # fields of an example that hold the texts 
 def predictions(
     bundles: Sequence[Bundle], examples: Iterable, size: int = 64
 ) -> Iterator[tuple[object, list[list[float]]]]:
-    """(example, probabilities of each bundle) in the order of the rows; the shared encoder reads each row once.
+    """(example, probabilities, or spans, of each bundle) in the order of the rows; the encoder reads each row once.
 
     Raises DataError for an example that cannot be read, ConfigError for bundles that do not share an encoder.
     """
     rows, before = iter(examples), 0
     several = 8 if bundles[0].task.OUTPUTS == 1 else 1  # rows of an example, about
+    ask = read if bundles[0].config.kind == "reader" else probabilities
     while window := list(islice(rows, max(1, WINDOW // several))):
         try:
             for example in window:
                 example.check()
-            found = probabilities(bundles, window, size)
+            found = ask(bundles, window, size)
         except InputError:
             raise _unreadable(bundles[0], window, before) from None
         before += len(window)

@@ -13,6 +13,8 @@ from triattn_core.batch import collate
 from triattn_core.checkpoint import Bundle, probabilities
 from triattn_core.errors import InputError
 from triattn_core.models import answers
+from triattn_core.spans import Span, located
+from triattn_core.spans import answers as read
 from triattn_core.text.roles import Role, Roles
 from triattn_core.text.texts import Texts
 from triattn_core.trace import AttentionTrace
@@ -33,41 +35,52 @@ class Prediction:
     option: int = 0
 
 
+@dataclass(frozen=True)
+class Answer(Prediction):
+    """Spans of a passage, the best first: `labels` are their texts; `option` is the window that was traced."""
+
+    spans: tuple[Span, ...] = ()
+
+
 def explain(
     bundle: Bundle,
     example,
     wanted: Callable[[str], bool] = lambda site: True,
     option: int | None = None,
-    known: Sequence[float] | None = None,
+    known: Sequence | None = None,
 ) -> tuple[Prediction, AttentionTrace]:
     """The prediction for an example of the bundle's task, and a trace of the sites that are wanted.
 
-    option: of a task that chooses among texts, which of them is traced; by default the one that is chosen.
-    known: the probabilities of the options, where an earlier call has found them: only the one traced is run then.
+    option: of a task that chooses among texts, which of them is traced; by default the one that is chosen.  Of a long
+    passage, which window; by default the one with the answer.
+    known: the probabilities of the options, or an answer's spans, where an earlier call has found them: only the one
+    traced is run then.
     Raises InputError in one line where the input cannot be read.
     """
     example.check()
     options = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0]
     if option is not None and not 0 <= option < len(options):
         raise InputError(f"There is no option {option + 1}: there are {len(options)}.")
-    started = time.perf_counter()
+    started, reads = time.perf_counter(), bundle.config.kind == "reader"
     if len(options) > 1:
-        found = list(known) if known else probabilities([bundle], [example])[0][0]
-        option = _best(found) if option is None else option
+        found = list(known) if known else (read if reads else probabilities)([bundle], [example])[0][0]
+        if option is None:
+            option = found[0].window if reads else _best(found)
     roles = options[option or 0]
     with recording(wanted) as record:
         outputs = bundle.logits(collate([roles], bundle.tokenizer))
-    if len(options) == 1:
+    if len(options) == 1 and reads:
+        found = located(options, [outputs[0]], bundle.config.model.longest)
+    elif len(options) == 1:
         (found,) = answers.probabilities(outputs, [1])
     seconds = time.perf_counter() - started
-    prediction = Prediction(
-        labels=bundle.labels(example),
-        probabilities=tuple(found),
-        best=_best(found),
-        gold=example.label,
-        notes=roles.notes,
-        option=option or 0,
-    )
+    told = {"notes": roles.notes, "option": option or 0}
+    if reads:
+        labels = tuple(example.passage[one.start : one.end] for one in found)
+        chances = tuple(one.probability for one in found)
+        prediction = Answer(labels, chances, best=0, spans=tuple(found), **told)
+    else:
+        prediction = Prediction(bundle.labels(example), tuple(found), _best(found), example.label, **told)
     meta = {
         "checkpoint": bundle.name,
         "digest": bundle.digest,

@@ -22,10 +22,13 @@ TASKS = {
     "reading": "Reading",
     "sentences": "Sentences",
     "inference": "Inference",
+    "questions": "Questions",
 }
 LANGUAGES = {"en": "English", "zh": "Chinese"}
 SIMILARITIES = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them
-SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC", "ubuntu_irc": "Ubuntu IRC", "race": "RACE"}
+SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC", "ubuntu_irc": "Ubuntu IRC", "race": "RACE"} | {
+    "squad1.1": "SQuAD",
+}
 NO_SETTINGS = {"digest", "encoder_digest"}  # of a config: they differ always and explain nothing
 
 

@@ -42,6 +42,8 @@ def mine(bundles: Sequence[Bundle], rows: Iterable[tuple[int, object]], size: in
         raise ConfigError(f"cases are mined with {FEWEST} to {MOST} checkpoints, not {len(bundles)}")
     if len({bundle.name for bundle in bundles}) < len(bundles):
         raise ConfigError("a checkpoint is named twice: name each once")
+    if "reader" in {bundle.config.kind for bundle in bundles}:
+        raise ConfigError("cases are mined with checkpoints that choose a label or an option, not with readers")
     together(bundles)
     rows, line = iter(rows), 0
     while some := list(islice(rows, max(1, WINDOW // (SEVERAL if bundles[0].task.OUTPUTS == 1 else 1)))):

@@ -11,6 +11,7 @@ from triattn_core.errors import ConfigError
 from triattn_core.models.coin import Coin, PairWords, own_words
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
+from triattn_core.models.reader import Reader
 from triattn_core.models.sentence import SentenceModel
 from triattn_core.models.tan import Tan
 from triattn_core.models.words import WordVectors, word_vectors
@@ -59,6 +60,7 @@ READERS = {
     "tan": _joint,
     "sentence": lambda config, encoder: word_vectors(encoder, config.model.vectors, config.max_tokens),
     "coin": lambda config, encoder: PairWords(encoder.hidden, encoder.digest, encoder),
+    "reader": lambda config, encoder: word_vectors(encoder, config.model.vectors, config.max_tokens),
 }
 MODELS = {
     "tan": lambda config, hidden: Tan(config.model, hidden, outputs(config)),
@@ -66,4 +68,5 @@ MODELS = {
         config.model, hidden, outputs(config), tuple(TASKS[config.task].TEXTS)
     ),
     "coin": lambda config, hidden: Coin(config.model, hidden, outputs(config), frozen=config.encoder is not None),
+    "reader": lambda config, hidden: Reader(config.model, hidden),
 }

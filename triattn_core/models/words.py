@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import copy
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 from torch.nn.functional import layer_norm
+from transformers import AutoModel, PreTrainedModel
 
 from triattn_core.attention.states import States
 from triattn_core.batch import RoleBatch, TextBatch
 from triattn_core.errors import ConfigError
-from triattn_core.models.encoder import Encoder
+from triattn_core.models.encoder import Encoder, filtered
 
 TABLE, LAYER = "embedding", "layer:"
 
@@ -21,12 +23,13 @@ class WordVectors:
     """Two are equal where they read the same of the same encoder: then bundles share what they give.
 
     source: `embedding`, the table that word pieces are looked up in, which knows no context; or `layer:k`, the states
-    after layer k of `[CLS] text [SEP]`.  Either is standardised token by token (mean 0, variance 1): the table's
-    numbers are some twentieth of what a layer's are.
+    after layer k of `[CLS] text [SEP]`.  A cell is the mean of its tokens.  All are standardised one by one (mean 0,
+    variance 1): the table's numbers are some twentieth of what a layer's are.
     """
 
     encoder: Encoder
     source: str
+    lower: PreTrainedModel | None = field(default=None, compare=False, repr=False)  # the encoder up to the layer
 
     @property
     def hidden(self) -> int:
@@ -45,18 +48,15 @@ class WordVectors:
 
     def __call__(self, batch: TextBatch) -> tuple[States, ...]:
         """The states of each text of a batch."""
-        return tuple(States(self._vectors(one), one.keep) for one in batch.texts)
+        read = (filtered(States(self._found(one), one.keep), one) for one in batch.texts)
+        return tuple(States(layer_norm(one.vectors, one.vectors.shape[-1:]), one.keep) for one in read)
 
-    def _vectors(self, text: RoleBatch) -> Tensor:
-        joint = self.encoder.joint
-        if not self.layer:
-            found = joint.embeddings.word_embeddings(text.ids)
-        else:
-            real = torch.ones_like(text.alone)
-            real[:, 2:] = text.keep.long()  # n real tokens between two special ones
-            states = joint(input_ids=text.alone, attention_mask=real, output_hidden_states=True).hidden_states
-            found = states[self.layer][:, 1:-1]
-        return layer_norm(found, found.shape[-1:])
+    def _found(self, text: RoleBatch) -> Tensor:
+        if self.lower is None:
+            return self.encoder.joint.embeddings.word_embeddings(text.ids)
+        real = torch.ones_like(text.alone)
+        real[:, 2:] = text.keep.long()  # n real tokens between two special ones
+        return self.lower(input_ids=text.alone, attention_mask=real).last_hidden_state[:, 1:-1]
 
 
 def word_vectors(encoder: Encoder, source: str, tokens: int) -> WordVectors:
@@ -66,4 +66,16 @@ def word_vectors(encoder: Encoder, source: str, tokens: int) -> WordVectors:
         raise ConfigError(f"model.vectors {source!r}: the encoder has layers 1 to {config.num_hidden_layers}")
     if found.layer and tokens > config.max_position_embeddings - 2:
         raise ConfigError(f"max_tokens {tokens}: the encoder reads at most {config.max_position_embeddings - 2} here")
-    return found
+    return WordVectors(encoder, source, _up_to(encoder.joint, found.layer)) if found.layer else found
+
+
+def _up_to(joint: PreTrainedModel, layer: int) -> PreTrainedModel:
+    """The same weights without the layers above: its last states are those of `layer`."""
+    config = copy.deepcopy(joint.config)
+    config.num_hidden_layers = layer
+    with torch.device("meta"):  # what is built is replaced
+        lower = AutoModel.from_config(config)
+    lower.embeddings, lower.pooler = joint.embeddings, None
+    for i in range(layer):
+        lower.encoder.layer[i] = joint.encoder.layer[i]
+    return lower.eval()

@@ -5,6 +5,6 @@ To add one: a file here, a line in the table.
 
 from __future__ import annotations
 
-from triattn_core.tasks import dialogue, inference, pairs, reading, sentences
+from triattn_core.tasks import dialogue, inference, pairs, questions, reading, sentences
 
-TASKS = {task.NAME: task for task in (pairs, dialogue, reading, sentences, inference)}
+TASKS = {task.NAME: task for task in (pairs, dialogue, reading, sentences, inference, questions)}

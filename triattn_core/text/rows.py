@@ -124,8 +124,8 @@ def read_json(path: Path) -> dict:
 
 
 def rows_file(folder: Path, name: str) -> Path:
-    """The file of a set such as `quora/dev`: `.jsonl` or `.jsonl.gz`. Raises DataError where there is neither."""
-    for ending in (".jsonl", ".jsonl.gz"):
+    """The file of a set such as `quora/dev`: `.jsonl`, `.jsonl.gz` or `.json`. Raises DataError where there is none."""
+    for ending in (".jsonl", ".jsonl.gz", ".json"):
         if (Path(folder) / (name + ending)).is_file():
             return Path(folder) / (name + ending)
     raise DataError(f"{folder}: no {name}.jsonl or {name}.jsonl.gz; name the folder of data sets with --data")

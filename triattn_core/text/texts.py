@@ -32,10 +32,13 @@ class Texts:
         return sum(map(len, self.roles.values()))
 
     def axes(self, site: str) -> dict[str, Role]:
-        """Whose tokens stand along the axes of a site: those of the text that its name begins with, or of the only."""
-        first, *_ = self.roles.values()
-        role = self.roles.get(site.partition("/")[0], first)
-        return {"query": role, "key": role}
+        """Whose tokens stand along the axes of a site: those of the text that its name begins with, or of the only.
+
+        Where it begins with none of two, the first attends to the second.
+        """
+        first, *rest = self.roles.values()
+        role = self.roles.get(site.partition("/")[0])
+        return {"query": role or first, "key": role or (rest or [first])[0]}
 
 
 def alone(
@@ -52,13 +55,14 @@ def alone(
         roles, notes = {}, []
         for name, title in titles.items():
             tokens = columns[name][i]
-            roles[name] = _role(name, title, row[name], tokens, tokenizer)
+            roles[name] = text_role(name, title, row[name], tokens, tokenizer)
             notes += tokens_notes(title, row[name], tokens, tokenizer)
         found.append((Texts(roles, tuple(notes)),))
     return found
 
 
-def _role(name: str, title: str, text: str, tokens: Tokens, tokenizer: Tokenizer) -> Role:
+def text_role(name: str, title: str, text: str, tokens: Tokens, tokenizer: Tokenizer) -> Role:
+    """The tokens of one text.  Raises InputError where there is none."""
     if not tokens:
         raise InputError(f"{title} has no character that the model can read: type at least one word.")
     return joint([Part(name, text, tokens, title.removeprefix("The "))], tokenizer).take(name)

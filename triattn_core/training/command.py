@@ -30,6 +30,8 @@ from triattn_core.training.coin import coin_card, train_coin
 from triattn_core.training.encoder import finish_encoder, post_train
 from triattn_core.training.folds import joined, spread
 from triattn_core.training.loop import Event, seconds
+from triattn_core.training.reader import reader_splits, train_reader
+from triattn_core.training.reader_card import reader_card
 from triattn_core.training.recipe import read_recipe
 from triattn_core.training.sentence import folds, train_sentence
 from triattn_core.training.sentence_card import sentence_card
@@ -38,8 +40,9 @@ from triattn_core.training.tan import best, history, suits, train_tan
 from triattn_core.verify import example_record
 
 NOTHING: Mapping = MappingProxyType({})
-TRAINERS = {"tan": train_tan, "sentence": train_sentence, "coin": train_coin}
-CARDS = {"tan": checkpoint_card, "sentence": sentence_card, "coin": coin_card}
+TRAINERS = {"tan": train_tan, "sentence": train_sentence, "reader": train_reader, "coin": train_coin}
+CARDS = {"tan": checkpoint_card, "sentence": sentence_card, "reader": reader_card, "coin": coin_card}
+SPLITS = {"sentence": splits, "reader": reader_splits}  # of kinds that hold rows of their own out
 
 
 def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: str) -> Iterator[Event]:
@@ -146,12 +149,12 @@ def record_metrics(
 
 
 def _own(config: AnyConfig) -> str:
-    """What models must have in common to be measured together: their sets, and what they read."""
+    """What models that are no TAN must have in common to be measured together: their sets, and what they read."""
     if isinstance(config, CoinCheckpoint):
         return repr((config.vocabulary, config.data.model_dump()))
-    if not isinstance(config, SentenceCheckpoint):
+    if config.kind not in SPLITS:
         return ""
-    return repr((config.model.vectors, config.labels, config.data.model_dump()))
+    return repr((config.kind, config.model.vectors, getattr(config, "labels", ()), config.data.model_dump()))
 
 
 def _folds(folder: Path, config: SentenceCheckpoint, data: Path, runs: Path, command: str) -> Event:
@@ -182,7 +185,7 @@ def _rows(config: AnyConfig, data: Path) -> dict[str, tuple[str, Callable[[], It
     Dev of a TAN is what it was chosen on, the rows that `data.where` leaves; test is the whole file.
     """
     found = {}
-    parts = splits(config, data) if isinstance(config, SentenceCheckpoint) else None
+    parts = SPLITS[config.kind](config, data) if config.kind in SPLITS else None
     for split in ("dev", "test"):
         name = getattr(config.data, split)
         if parts is not None and getattr(parts, split) and (split == "dev" or name):

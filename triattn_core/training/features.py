@@ -66,15 +66,18 @@ class Features:
     def _states(self, role: str, rows: np.ndarray, device: str | torch.device, own: bool) -> States:
         ends = self.ends[role]
         lengths = ends[rows + 1] - ends[rows]
-        found = [padded(self.vectors[name], ends, rows).to(device) for name in (role, f"{role}.own")[: 1 + own]]
+        found = [padded(self.vectors[name], ends, rows).to(device).float() for name in (role, f"{role}.own")[: 1 + own]]
         keep = torch.arange(found[0].shape[1]) < torch.from_numpy(lengths)[:, None]
         return States(found[0], keep.to(device), *found[1:])
 
 
 def padded(vectors: np.ndarray, ends: np.ndarray, rows: np.ndarray) -> Tensor:
-    """[rows, longest, h] in float32 of vectors [all tokens, h], zeros after each row's last; `ends` as in Features."""
+    """[rows, longest, h] of vectors [all tokens, h], zeros after each row's last; `ends` as in Features.
+
+    In half precision, as they are: half as much to be sent to a device.
+    """
     lengths = ends[rows + 1] - ends[rows]
-    found = np.zeros((len(rows), lengths.max(), vectors.shape[1]), np.float32)
+    found = np.zeros((len(rows), lengths.max(), vectors.shape[1]), vectors.dtype)
     for i, row in enumerate(rows):
         found[i, : lengths[i]] = vectors[ends[row] : ends[row + 1]]
     return torch.from_numpy(found)

@@ -45,7 +45,8 @@ class Job:
     """One run. `loss(module, step)` gives the loss of one step and numbers to report.
 
     `rate(step)` is the learning rate; `measure(module, step)` is called after the steps in `milestones`
-    and gives metrics (None: nothing to measure).  `recipe` is what the run follows: another one cannot resume it.
+    and gives metrics (None: nothing to measure).  `after(module, step)` is called after each step, step from 0.
+    `recipe` is what the run follows: another one cannot resume it.
     """
 
     module: nn.Module
@@ -55,6 +56,7 @@ class Job:
     loss: Callable[[nn.Module, int], tuple[Tensor, dict[str, float]]]
     measure: Callable[[nn.Module, int], dict | None]
     milestones: frozenset[int]
+    after: Callable[[nn.Module, int], None] = lambda module, step: None
     weight_decay: float = 0.01
     clip: float = 1.0
     optimizer: str = "adamw"
@@ -111,6 +113,7 @@ def _steps(
         accelerator.clip_grad_norm_(module.parameters(), job.clip)
         optimizer.step()
         optimizer.zero_grad()
+        job.after(accelerator.unwrap_model(module), step)
         done = step + 1
         if done % 20 == 0 or done == job.steps:
             rate = (done - first) / (time.monotonic() - started)

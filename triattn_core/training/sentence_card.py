@@ -32,7 +32,7 @@ def sentence_card(folder: Path) -> str:
 
 {layers}{BLOCKS[model["mechanism"]]}, {model["out"]} features a token, pooled by multi-dim
 source2token attention: {metrics["parameters"]:,} parameters beside the word vectors.
-{_vectors(model, config["encoder"])}
+{vectors(model, config["encoder"])}
 
 {table([metrics[split] for split in ("dev", "test") if split in metrics])}
 
@@ -47,7 +47,8 @@ Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: th
 """
 
 
-def _vectors(model: dict, encoder: str) -> str:
+def vectors(model: dict, encoder: str) -> str:
+    """Where the word vectors are from."""
     if model["vectors"] == "embedding":
         return f"These are the word-embedding table of `{encoder}`, frozen: they know no context."
     layer = model["vectors"].replace(":", " ")

@@ -24,7 +24,7 @@ ABOUT = "about.json"
 
 
 class TextFeatures:
-    """Rows of a set, in half precision; of each text all tokens of all rows [tokens, h], and where each row ends.
+    """Rows of a set, in half precision; of each text all tokens, or cells, of all rows [n, h], and where each row ends.
 
     rows: the numbers of those that are seen, all by default: parts of one file are views of it.
     """
@@ -61,22 +61,30 @@ class TextFeatures:
             ends, of = self.ends[name], self.rows[rows]
             vectors = padded(self.vectors[name], ends, of)
             keep = torch.arange(vectors.shape[1]) < torch.from_numpy(ends[of + 1] - ends[of])[:, None]
-            found.append(States(vectors.to(device), keep.to(device)))
+            found.append(States(vectors.to(device).float(), keep.to(device)))
         return tuple(found), [1] * len(rows), torch.from_numpy(self.labels[rows]).to(device)
 
 
 @torch.inference_mode()
 def encode_texts(
-    folder: Path, words: WordVectors, tokenizer: Tokenizer, rows: Sequence[Texts], labels: Sequence[int]
+    folder: Path,
+    words: WordVectors,
+    tokenizer: Tokenizer,
+    rows: Sequence[Texts],
+    labels: Sequence[int],
+    half: bool = False,
 ) -> TextFeatures:
-    """The word vectors of all rows, made where `folder` does not hold them yet; complete or not there."""
+    """The word vectors of all rows, made where `folder` does not hold them yet; complete or not there.
+
+    half: run the encoder in bfloat16.
+    """
     if (folder / ABOUT).is_file():
         return TextFeatures(folder)
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
     names = list(rows[0].roles)
-    ends = {name: row_ends(np.array([len(row.roles[name]) for row in rows])) for name in names}
+    ends = {name: row_ends(np.array([len(row.roles[name].runs) for row in rows])) for name in names}
     files = {
         name: np.memmap(part / f"{name}.f16", np.float16, "w+", shape=(int(ends[name][-1]), words.hidden))
         for name in names
@@ -85,7 +93,9 @@ def encode_texts(
     for start in tqdm(range(0, len(order), 64), desc=f"encode {folder.name}", unit="batch"):
         chosen = order[start : start + 64]
         batch = collate([rows[i] for i in chosen], tokenizer).to(words.encoder.joint.device)
-        for name, states in zip(names, words(batch)):
+        with torch.autocast(batch.texts[0].ids.device.type, torch.bfloat16, enabled=half):
+            found = words(batch)
+        for name, states in zip(names, found):
             halves = states.vectors.half().cpu().numpy()
             for at, row in enumerate(chosen):
                 first, last = ends[name][row : row + 2]

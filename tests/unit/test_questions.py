@@ -1,0 +1,232 @@
+"""Questions about a passage: what is read, its words and windows, and the metrics of SQuAD."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from tests.tiny import make_encoder
+from triattn_core.errors import DataError, InputError
+from triattn_core.models.encoders import load_encoder
+from triattn_core.spans import Span
+from triattn_core.tasks import questions
+from triattn_core.text.roles import Limits
+
+PASSAGE = "the red cars play what a smaller browser watch the film ? who downloads it ?"
+ONE = questions.Example(PASSAGE, "who watch the film ?", (("a smaller browser", 23),), "seven")
+
+
+@pytest.fixture(scope="module")
+def tokenizer(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("encoder") / "tiny"
+    make_encoder(folder)
+    return load_encoder(str(folder), "cpu")[1]
+
+
+def read(tokenizer, example: questions.Example, tokens: int):
+    (found,) = questions.roles([example], tokenizer, Limits(tokens))
+    return found
+
+
+def cut(role, text: str) -> list[str]:
+    """The text of each cell."""
+    return [text[role.spans[a][0] : role.spans[b - 1][1]] for a, b in role.runs]
+
+
+# --- words and windows ---
+
+
+def test_a_cell_is_a_word(tokenizer):
+    (found,) = read(tokenizer, ONE, 40)
+    passage, question = found.roles["passage"], found.roles["question"]
+    assert cut(passage, PASSAGE) == PASSAGE.split() and cut(question, ONE.question) == ONE.question.split()
+    assert len(passage) > len(passage.runs)  # car ##s
+    assert found.axes("attention/weight") == {"query": passage, "key": question}
+    assert found.axes("question/x") == {"query": question, "key": question}
+    assert found.notes == ("The passage: the model does not know it.",)
+
+
+@pytest.mark.parametrize("most", [5, 7, 11])
+def test_windows_overlap_and_leave_nothing_out(tokenizer, most):
+    text = "the red cars play big films who watch small browser " * 13
+    example = questions.Example(text, "who ?")
+    (whole,), found = read(tokenizer, example, 500), read(tokenizer, example, most)
+    every = whole.roles["passage"]
+    places = [every.spans[a][0] for a, _ in every.runs]
+    last, at = -1, []
+    for window in found:
+        role = window.roles["passage"]
+        starts = [role.spans[a][0] for a, _ in role.runs]
+        assert len(role) <= most and cut(role, text) == [text[s:].split()[0] for s in starts]
+        first = places.index(starts[0])
+        assert [places.index(one) for one in starts] == list(range(first, first + len(starts)))
+        assert first <= last + 1 and first + len(starts) > last
+        at.append((first, last := first + len(starts) - 1))
+        assert "windows of at most" in window.notes[0] and f"{len(places)} words" in window.notes[0]
+    assert at[0][0] == 0 and last == len(places) - 1
+    shared = [a[1] + 1 - b[0] for a, b in zip(at, at[1:])]
+    assert min(shared) >= 0 and 1 <= max(shared) <= most // 4  # words; a piece more is a word less
+
+
+def test_a_word_longer_than_a_window_is_several_cells(tokenizer):
+    text = "car" + "s" * 17
+    found = read(tokenizer, questions.Example(text, "who"), 5)
+    assert len(found) > 1 and all(len(one.roles["passage"]) <= 5 for one in found)
+    assert sum(len(piece) for one in found for piece in cut(one.roles["passage"], text)) >= len(text)
+    assert found[0].roles["passage"].runs == ((0, 5),)
+
+
+def test_an_answer_is_the_words_it_stands_on(tokenizer):
+    (window,) = read(tokenizer, ONE, 40)
+    role = window.roles["passage"]
+    assert questions.cells(role, ONE.spans[0]) == (5, 7)
+    assert cut(role, PASSAGE)[5:8] == ["a", "smaller", "browser"]
+    assert questions.cells(role, (9, 11)) == (2, 2)  # inside of a word
+    assert questions.cells(role, (len(PASSAGE), len(PASSAGE) + 3)) is None
+    parts = read(tokenizer, ONE, 8)
+    whole = [questions.cells(one.roles["passage"], ONE.spans[0]) for one in parts]
+    assert None in whole and any(whole)
+    for one, place in zip(parts, whole):
+        if place:
+            assert cut(one.roles["passage"], PASSAGE)[place[0] : place[1] + 1] == ["a", "smaller", "browser"]
+
+
+def test_a_question_longer_than_the_passage_is_read(tokenizer):
+    (found,) = read(tokenizer, replace(ONE, passage="car", question="who play " * 30), 50)
+    assert len(found.roles["passage"].runs) == 1 and len(found.roles["question"].runs) == 50
+    assert any(note.startswith("The question is cut after 50 tokens") for note in found.notes)
+
+
+# --- what is read ---
+
+
+def test_examples_are_twelve_passages_and_the_papers_first():
+    found = questions.examples()
+    assert len({one.passage for one in found}) == 12 and len({one.id for one in found}) == len(found)
+    assert "Super Bowl" in found[0].passage and found[0].question == "What day was the game played on?"
+    assert found[0].answers == (("February 7, 2016", found[0].passage.index("February")),)
+    for one in found:
+        one.check()
+        assert one.answers and all(one.passage[a:b] == text for (a, b), (text, _) in zip(one.spans, one.answers))
+        assert questions.Example.from_row(questions.row(one)) == replace(one, id="")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"context": 3}, "'context' must be text"),
+        ({"question": None}, "'question' must be text"),
+        ({"answers": "car"}, "'answers' must be a list"),
+        ({"answers": ["car"]}, "an answer must be"),
+        ({"answers": [{"text": "car"}]}, "an answer must be"),
+        ({"answers": [{"text": "", "answer_start": 0}]}, "an answer must be"),
+        ({"answers": [{"text": "car", "answer_start": 1}]}, "answer 'car' is not at character 1 of the passage, 'he '"),
+        ({"answers": [{"text": "?", "answer_start": -1}]}, "not at character -1"),
+    ],
+)
+def test_a_bad_record_is_named(tmp_path, change, said):
+    row = {"context": "the car", "question": "what ?", "answers": [{"text": "car", "answer_start": 4}], "id": "x"}
+    path = tmp_path / "rows.jsonl"
+    path.write_text(json.dumps(row) + "\n" + json.dumps(row | change) + "\n", "utf-8")
+    with pytest.raises(DataError) as error:
+        list(questions.read(path))
+    assert f"{path}:2: " in str(error.value) and said in str(error.value) and "\n" not in str(error.value)
+    qas = [{name: one for name, one in of.items() if name != "context"} for of in (row, row | change)]
+    official = {"data": [{"title": "t", "paragraphs": [{"context": change.get("context", "the car"), "qas": qas}]}]}
+    path = tmp_path / "official.json"
+    path.write_text(json.dumps(official), "utf-8")
+    with pytest.raises(DataError) as error:
+        list(questions.read(path))
+    number = 0 if "context" in change else 1
+    assert f"{path}: data[0].paragraphs[0].qas[{number}] (id x): " in str(error.value) and said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("found", "said"),
+    [
+        ({"version": 1}, "the list 'data'"),
+        ({"data": [{"paragraphs": {}}]}, "data[0]: must be an object with the list 'paragraphs'"),
+        ({"data": [{"paragraphs": [{"context": "a"}]}]}, "data[0].paragraphs[0]: must be an object with the list"),
+        ({"data": [{"paragraphs": [{"context": "a", "qas": [3]}]}]}, "data[0].paragraphs[0].qas[0]: must be an object"),
+        ({"data": ["x"]}, "data[0]: must be an object"),
+    ],
+)
+def test_a_malformed_official_file_is_named(tmp_path, found, said):
+    path = tmp_path / "official.json"
+    path.write_text(json.dumps(found), "utf-8")
+    with pytest.raises(DataError) as error:
+        list(questions.read(path))
+    assert str(error.value).startswith(str(path)) and said in str(error.value)
+
+
+def test_an_official_file_gives_the_same_examples(tmp_path):
+    path, rows = tmp_path / "official.json", [questions.row(one) | {"id": one.id} for one in questions.examples()]
+    paragraphs = [{"context": row.pop("context"), "qas": [row]} for row in rows]
+    path.write_text(json.dumps({"data": [{"title": "all", "paragraphs": paragraphs}]}), "utf-8")
+    assert tuple(questions.read(path)) == questions.examples()
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\n\t"])
+def test_an_empty_text_is_said(text):
+    with pytest.raises(InputError, match="The question is empty"):
+        replace(ONE, question=text).check()
+    with pytest.raises(InputError, match="The passage is empty"):
+        replace(ONE, passage=text).check()
+
+
+# --- exact match and F1, worked by hand from the rules of SQuAD's script, version 1.1 ---
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("The  Cat's, an A-Team!", "cats ateam"),  # punctuation goes first: what is left of A-Team is no article
+        ("the", ""),
+        ("Theatre of a than", "theatre of than"),
+        ("$1,000.50", "100050"),
+        ("24–10", "24–10"),  # a dash that is not ASCII is no punctuation
+        ("L’Été, “a”", "l’été “ ”"),  # nor are these; the article between them is one
+        ("ça a été", "ça été"),  # ç is a letter: the a of ça is no word
+        ("ÉCOLE\u00a0 the\tend\n", "école end"),
+        ("A\u0301", "á".replace("á", "\u0301")),  # a and a loose accent: the accent is no letter
+        ("ΑΝ an", "αν"),  # Greek alpha, nu
+        ("１2", "１2"),
+    ],
+)
+def test_answers_are_compared_as_squad_does(text, bare):
+    assert questions.normal(text) == bare
+
+
+@pytest.mark.parametrize(
+    ("said", "known", "same", "shared"),
+    [
+        ("The Bay Area.", "bay area", True, 1.0),
+        ("in the Bay Area", "San Francisco Bay Area", False, 4 / 7),  # 2 of 3 and of 4 words
+        ("boat boat red", "red boat", False, 4 / 5),  # the second boat has no partner
+        ("boat boat", "boat boat boat", False, 4 / 5),  # 2 of 2 and of 3
+        ("24-10", "24–10", False, 0.0),
+        ("the", "an", True, 0.0),  # both are empty: equal, and no word is shared
+        ("", "car", False, 0.0),
+        ("six", "seven", False, 0.0),
+    ],
+)
+def test_exact_match_and_f1(said, known, same, shared):
+    assert questions.exact(said, known) is same
+    assert questions.f1(said, known) == pytest.approx(shared, abs=1e-12)
+
+
+def test_the_answer_that_fits_best_counts():
+    answers = ("7, 2016", 25), ("February 7, 2016", 16)
+    one = questions.Example("The game was on February 7, 2016 here", "when ?", answers)
+    assert all(one.passage[start:].startswith(text) for text, start in answers)
+    assert questions.verdict(one, [Span(16, 32, 0.5, 0), Span(0, 3, 0.4, 0)]) == (True, 1.0)
+    right, shared = questions.verdict(one, [Span(16, 24, 0.5, 0)])
+    assert not right and shared == pytest.approx(2 / 4)
+    assert questions.metrics([(True, 1.0), (False, 0.5), (False, 0.0)]) == {"em": 33.33, "f1": 50.0}
+
+
+def test_a_blind_choice():
+    one = questions.Example("a b c d", "?", (("a", 0), ("a", 0), ("b c", 2)))
+    assert questions.baseline([one], longest=3) == {"chance": round(100 * 2 / 9, 2)}  # 4 + 3 + 2 runs of words

@@ -1,0 +1,217 @@
+"""The baseline reader against slow loops, its spans, and what a config may say of it."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from tests.oracles import questions as oracle
+from triattn_core.attention.qa import OUTPUTS
+from triattn_core.attention.states import States
+from triattn_core.attention.tap import recording
+from triattn_core.config import read_config
+from triattn_core.errors import ConfigError
+from triattn_core.models.fusion.recurrent import Recurrent
+from triattn_core.models.reader import Reader, ReaderConfig
+from triattn_core.spans import best_spans
+from triattn_core.training.average import Averaged
+
+WORDS, M, N = 13, 7, 5
+LENGTHS = (7, 5), (3, 1), (1, 4)  # words of passage and question
+PLAN = {
+    "format": 1,
+    "kind": "reader",
+    "task": "questions",
+    "language": "en",
+    "encoder": "tiny",
+    "model": {"similarity": "t_trilinear"},
+    "data": {"train": ["a/train"], "test": "a/dev"},
+    "training": {"epochs": 1, "rate": 0.5, "batch": 8},
+}
+
+
+def build(seed: int = 1, similarity: str = "t_trilinear", **settings) -> Reader:
+    torch.manual_seed(seed)
+    sizes = {"width": 11, "hidden": 6, "dropout": 0.0} | settings
+    return Reader(ReaderConfig(similarity=similarity, **sizes), WORDS).eval()
+
+
+def texts(dtype: torch.dtype = torch.float32, before: bool = False) -> tuple[States, States]:
+    draw = torch.Generator().manual_seed(2)
+    found = []
+    for side, size in ((0, M), (1, N)):
+        vectors, keep = torch.full((3, size, WORDS), 1e3, dtype=dtype), torch.zeros(3, size, dtype=torch.bool)
+        for row, lengths in enumerate(LENGTHS):
+            at = slice(size - lengths[side], size) if before else slice(0, lengths[side])
+            keep[row, at] = True
+            vectors[row, at] = torch.randn(lengths[side], WORDS, generator=draw, dtype=torch.float64).to(dtype)
+        found.append(States(vectors, keep))
+    return tuple(found)
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@torch.no_grad()
+def test_the_whole_reader_is_that_of_the_paper(output):
+    module, given = build(output=output).double(), texts(torch.float64)
+    found = module(given)
+    weights = {name: one.numpy() for name, one in module.state_dict().items()}
+    for row, (m, n) in enumerate(LENGTHS):
+        passage, question = given[0].vectors[row, :m].numpy(), given[1].vectors[row, :n].numpy()
+        start, end = oracle.reader(passage, question, weights, output)
+        expected = torch.tensor(np.stack([start, end], -1))
+        torch.testing.assert_close(found[row, :m].double(), expected, rtol=1e-5, atol=1e-5)
+        assert (found[row, m:] < -1e30).all()
+
+
+@torch.no_grad()
+def test_padding_changes_nothing():
+    module = build()
+    after, before = texts(), texts(before=True)
+    left, right = module(after), module(before)
+    torch.testing.assert_close(left[after[0].keep], right[before[0].keep], rtol=0, atol=1e-5)
+
+
+def test_every_weight_learns():
+    module = build(dropout=0.2).train()
+    torch.manual_seed(1)
+    found = module(texts())[texts()[0].keep]
+    (found * torch.randn(found.shape)).sum().backward()
+    for name, parameter in module.named_parameters():
+        assert parameter.grad is not None and parameter.grad.isfinite().all(), name
+        assert name == "attention.similarity.trilinear.w_p" or parameter.grad.abs().max() > 1e-9, name
+
+
+@torch.no_grad()
+def test_recording_changes_nothing_and_dropout_is_of_training():
+    module, given = build(dropout=0.5), texts()
+    plain = module(given)
+    with recording() as record:
+        assert torch.equal(module(given), plain)
+    assert set(record.sites) == {f"{part}/{what}" for part in ("attention", "start", "end") for what in
+                                 ("relevance", "weight")}
+    for part, column in (("start", 0), ("end", 1)):
+        tapped = record.sites[f"{part}/weight"]
+        assert tapped.axes == tapped.sums_over == ("query",)
+        torch.testing.assert_close(tapped.tensor, plain[..., column].softmax(-1))
+    assert not torch.equal(module.train()(given), plain)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_lstms_without_packing_are_those_with(dtype):
+    torch.manual_seed(1)
+    module = Recurrent(nn.LSTM, WORDS, 6).to(dtype)
+    given = texts(dtype)[0]
+    x = torch.where(given.keep[..., None], given.vectors, 0.0).requires_grad_()
+    packed = pack_padded_sequence(x, given.keep.sum(1), batch_first=True, enforce_sorted=False)
+    expected = pad_packed_sequence(module.rnn(packed)[0], batch_first=True)[0]
+    found = module(x, given.keep)
+    torch.testing.assert_close(found, expected)
+    leaves, onto = [x, *module.parameters()], torch.randn(expected.shape, dtype=dtype)
+    for ours, theirs in zip(*(torch.autograd.grad((one * onto).sum(), leaves) for one in (found, expected))):
+        torch.testing.assert_close(ours, theirs)
+
+
+# --- spans ---
+
+
+@pytest.mark.parametrize("longest", [1, 3, 13])
+def test_best_spans_of_one_window(longest):
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(11, 2))
+    expected = oracle.best_spans(scores[:, 0], scores[:, 1], longest)
+    found = best_spans([torch.tensor(scores)], longest, 17)
+    assert [one[2:] for one in found] == [one[1:] for one in expected[:17]] and {one[1] for one in found} == {0}
+    np.testing.assert_allclose([one[0] for one in found], [one[0] for one in expected[:17]])
+
+
+def test_windows_share_their_probability():
+    rng = np.random.default_rng(2)
+    parts = [rng.normal(size=(size, 2)) for size in (5, 3, 2)]
+    both = np.concatenate(parts)
+    spans = {one[1:]: one[0] for one in oracle.best_spans(both[:, 0], both[:, 1], 4)}
+    starts = np.cumsum([0, 5, 3])
+    ends = np.cumsum([5, 3, 2])
+    inside = {
+        (window, i - a, j - a): p for (i, j), p in spans.items() for window, (a, b) in enumerate(zip(starts, ends))
+        if a <= i and j < b
+    }
+    found = best_spans([torch.tensor(one) for one in parts], 4, 100)
+    assert {one[1:] for one in found} == set(inside)
+    for probability, *place in found:
+        assert probability == pytest.approx(inside[tuple(place)])
+    assert [one[0] for one in found] == sorted((one[0] for one in found), reverse=True)
+
+
+def test_a_certain_answer_leaves_the_others_finite():
+    ((probability, *place), *rest) = best_spans([torch.tensor([[1e4, 0.0], [0.0, 1e4]])], 5, 3)
+    assert place == [0, 0, 1] and probability == 1.0 and not rest
+    assert best_spans([torch.zeros(1, 2)], 5, 3) == [(1.0, 0, 0, 0)]
+
+
+# --- the moving average ---
+
+
+def test_the_average_is_that_of_its_steps():
+    module = Averaged(build())
+    expected = {name: one.detach().double().numpy().copy() for name, one in module.model.named_parameters()}
+    torch.manual_seed(3)
+    for step in range(5):
+        with torch.no_grad():
+            for one in module.model.parameters():
+                one.add_(torch.randn_like(one))
+        module.update(step, 0.3)
+        decay = min(0.3, (1 + step) / (10 + step))
+        for name, one in module.model.named_parameters():
+            expected[name] = decay * expected[name] + (1 - decay) * one.detach().double().numpy()
+    for name, one in module.average.named_parameters():
+        np.testing.assert_allclose(one.numpy(), expected[name], atol=1e-6)
+        assert not one.requires_grad
+    given = texts()
+    assert torch.equal(module.eval()(given), module.average(given))
+    assert torch.equal(module.train()(given), module.model(given)) and not torch.equal(
+        module(given), module.average(given)
+    )
+
+
+# --- its config ---
+
+
+@pytest.mark.parametrize(
+    ("part", "settings", "said"),
+    [
+        ("model", {"similarity": "trilinea"}, "similarity"),
+        ("model", {"output": "O_3"}, "output"),
+        ("model", {"hidden": 7}, "multiple of 2"),
+        ("model", {"vectors": "layer:0"}, 'expected "embedding", or "layer:k"'),
+        ("model", {"heads": 2}, "unknown key 'model.heads'"),
+        ("data", {"folds": 5, "test": "a/train"}, "folds are for sets of sentences"),
+        ("data", {"test": "a/train"}, "different sets"),
+        ("training", {"average": 1.0}, "average"),
+        (None, {"task": "pairs"}, "task"),
+        (None, {"kind": "readers"}, "kind: did you mean 'reader'?"),
+        (None, {"max_tokens": 3}, "max_tokens"),
+    ],
+)
+def test_a_config_says_what_is_wrong_in_one_line(tmp_path, part, settings, said):
+    plan = json.loads(json.dumps(PLAN))
+    (plan[part] if part else plan).update(settings)
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(plan), "utf-8")
+    with pytest.raises(ConfigError) as error:
+        read_config(path)
+    assert said in str(error.value) and "\n" not in str(error.value)
+
+
+def test_a_config_has_the_papers_sizes_and_reads_what_it_wrote(tmp_path):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(PLAN), "utf-8")
+    config = read_config(path)
+    assert (config.model.width, config.model.hidden, config.model.dropout) == (100, 200, 0.2)
+    assert (config.training.optimizer, config.training.average) == ("adadelta", 0.999)
+    path.write_text(config.model_dump_json(exclude_none=True), "utf-8")
+    assert read_config(path) == config

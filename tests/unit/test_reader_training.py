@@ -1,0 +1,242 @@
+"""Training of readers: which questions train and choose, what is on disk, and a small run from end to end."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from tests.tiny import WORDS, change, make_encoder
+from triattn_core.__main__ import main
+from triattn_core.batch import collate
+from triattn_core.checkpoint import load
+from triattn_core.config import read_config
+from triattn_core.errors import ConfigError, DataError
+from triattn_core.evaluate import evaluate
+from triattn_core.explain import explain
+from triattn_core.models.encoders import load_encoder
+from triattn_core.models.kinds import reader as frozen
+from triattn_core.models.tensors import read_tensors
+from triattn_core.shelf import WEIGHTS
+from triattn_core.spans import answers, terms
+from triattn_core.tasks import questions
+from triattn_core.trace import AttentionTrace
+from triattn_core.training.question_features import encode_questions
+from triattn_core.training.reader import reader_splits
+
+PLAN = {
+    "format": 1,
+    "kind": "reader",
+    "task": "questions",
+    "language": "en",
+    "encoder": "tiny",
+    "max_tokens": 17,
+    "model": {"similarity": "trilinear", "width": 11, "hidden": 10, "longest": 3},
+    "data": {"train": ["asked/train", "other/train"], "dev_share": 0.2, "test": "asked/dev"},
+    "training": {"epochs": 2, "rate": 1.0, "batch": 7, "seed": 1},
+}
+THINGS = [word for word in WORDS if len(word) > 3 and word.isascii()]
+
+
+def make_rows(path: Path, passages: int, seed: int) -> None:
+    """Passages with three questions each: which word stands after this one?"""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draw, lines = random.Random(seed), []
+    for number in range(passages):
+        words = draw.sample(THINGS, draw.randint(5, 9)) + ["the"] * draw.choice((0, 0, 30))
+        passage = " ".join(words)
+        for i, word in enumerate(words[:3]):
+            answer = {"text": words[i + 1], "answer_start": passage.index(words[i + 1])}
+            row = {"id": f"{seed}.{number}.{i}", "context": passage, "question": f"what {word} ?"}
+            lines.append(json.dumps(row | {"answers": [answer, answer]}))
+    path.write_text("\n".join(lines), "utf-8")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    root = tmp_path_factory.mktemp("world")
+    make_encoder(root / "shelf" / "encoders" / "tiny")
+    metrics = {"start": "nothing", "start_had_seen": []}
+    (root / "shelf" / "encoders" / "tiny" / "metrics.json").write_text(json.dumps(metrics), "utf-8")
+    for name, passages, seed in (("asked/train", 17, 1), ("other/train", 5, 2), ("asked/dev", 7, 3)):
+        make_rows(root / "data" / f"{name}.jsonl", passages, seed)
+    with open(root / "data" / "other" / "train.jsonl", "a", encoding="utf-8") as file:  # a passage of dev
+        file.write("\n" + (root / "data" / "asked" / "dev.jsonl").read_text("utf-8").splitlines()[0])
+    return root
+
+
+@pytest.fixture(autouse=True)
+def on_the_shelf(world, monkeypatch):
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(world / "shelf"))
+
+
+def make(world: Path, name: str, **model) -> Path:
+    folder = world / "shelf" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(PLAN | {"model": PLAN["model"] | model}), "utf-8")
+    return folder
+
+
+def train(world: Path, *folders: Path, more: tuple[str, ...] = ()) -> int:
+    configs = [str(folder / "config.json") for folder in folders]
+    return main(["train", *configs, "--data", str(world / "data"), "--runs", str(world / "runs"), *more])
+
+
+def test_no_passage_is_on_two_sides(world):
+    parts = reader_splits(read_config(make(world, "splits") / "config.json"), world / "data")
+    sides = *parts.train.items(), parts.dev, parts.test
+    passages = {name: {parts.sets[name][i].passage for i in rows} for name, rows in sides}
+    dev = {parts.sets["asked/train"][i].passage for i in parts.dev[1]}
+    train = {parts.sets["asked/train"][i].passage for i in parts.train["asked/train"]}
+    assert len(dev) == 3 and len(train) == 14 and not dev & train
+    assert not passages["other/train"] & passages["asked/dev"] and len(passages["other/train"]) == 5
+    assert len(parts.examples("dev")) == 9 and len(parts.examples("test")) == 21
+    folder = make(world, "splits")
+    change(folder, data={"every": 4, "dev": "asked/dev", "test": None})
+    fewer = reader_splits(read_config(folder / "config.json"), world / "data")
+    assert len(fewer.train["asked/train"]) == -(-51 // 4) and fewer.dev[0] == "asked/dev" and fewer.test is None
+
+
+@pytest.mark.parametrize("vectors", ["embedding", "layer:1"])
+def test_features_are_what_the_frozen_encoder_gives(world, tmp_path, vectors):
+    config = read_config(make(world, "features", vectors=vectors) / "config.json")
+    encoder, tokenizer = load_encoder("tiny", "cpu")
+    words = frozen(config, encoder)
+    examples = list(questions.read(world / "data" / "asked" / "train.jsonl"))
+    features = encode_questions(tmp_path / "set", words, tokenizer, examples, config.limits)
+    assert len(features) == len(examples) == 51
+    seen = features.of(np.array([3, 4, 23, 50]))
+    chosen = np.array([0, 2, 3])
+    states, targets = seen.batch(chosen, "cpu")
+    windows = [questions.roles([examples[i]], tokenizer, config.limits)[0] for i in (3, 23, 50)]
+    assert any(len(one) > 1 for one in questions.roles(examples, tokenizer, config.limits))
+    expected = words(collate([one[0] for one in windows], tokenizer))
+    for ours, theirs in zip(states, expected, strict=True):
+        assert torch.equal(ours.keep, theirs.keep)
+        torch.testing.assert_close(ours.vectors[ours.keep], theirs.vectors[theirs.keep], rtol=0, atol=3e-3)
+    assert seen.lengths[chosen].tolist() == [[len(role.runs) for role in one[0].roles.values()] for one in windows]
+    for row, number, (first, last) in zip(chosen.tolist(), (3, 23, 50), targets.tolist()):
+        start, end = seen.span(row, first, last)
+        assert examples[number].passage[start:end] == examples[number].answers[0][0]
+    again = encode_questions(tmp_path / "set", words, tokenizer, (), config.limits)
+    assert np.array_equal(again.rows, features.rows)
+
+
+def test_two_readers_from_one_command_to_every_other(world, capsys):
+    folders = make(world, "asked-trilinear"), make(world, "asked-dot-o1", similarity="dot", output="O_1")
+    assert train(world, *folders) == 0
+    assert len(list((world / "runs" / "features").glob("*/asked-train*"))) == 1  # both train on the same
+    dev = world / "data" / "asked" / "dev.jsonl"
+    for folder in folders:
+        metrics, bundle = json.loads((folder / "metrics.json").read_text("utf-8")), load(folder)
+        assert metrics["test"]["set"] == "asked/dev" and metrics["test"]["n"] == 21 and metrics["dev"]["n"] == 9
+        (found,) = evaluate([bundle], questions.read(dev))
+        assert found["metrics"] == {name: metrics["test"][name] for name in ("em", "f1")}
+        assert metrics["history"][-1]["dev_f1"] >= 0 and metrics["seeds"][0]["test"] == metrics["test"]["em"]
+        card = (folder / "README.md").read_text("utf-8")
+        assert bundle.config.model.similarity in card and "exact match, %" in card and "chance, %" in card
+        capsys.readouterr()
+        assert main(["verify", str(folder)]) == 0
+    assert main(["evaluate", *map(str, folders), str(dev), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert [one["n"] for one in told["checkpoints"]] == [21, 21] and len(told["differences"]) == 1
+    assert main(["list"]) == 0
+    assert {"asked-trilinear", "asked-dot-o1"} <= set(capsys.readouterr().out.split())
+    assert main(["cases", *map(str, folders), str(dev), "--out", str(world / "cases.parquet")]) == 1
+    assert "not with readers" in capsys.readouterr().err
+
+
+def test_an_answer_and_its_trace(world, tmp_path, capsys):
+    folder = make(world, "asked-t", similarity="t_trilinear")
+    assert train(world, folder) == 0
+    bundle, example = load(folder), questions.Example("the red cars watch a film", "what cars play ?")
+    prediction, trace = explain(bundle, example)
+    assert prediction.best == 0 and prediction.labels == tuple(example.passage[a:b] for a, b, *_ in prediction.spans)
+    assert list(prediction.probabilities) == sorted(prediction.probabilities, reverse=True)
+    assert all(len(text.split()) <= 3 for text in prediction.labels) and len(prediction.spans) == 5
+    weights, scores = trace.site("attention/weight"), trace.site("attention/relevance")
+    assert weights.dims == ("query", "key") and weights["query_token"].values.tolist() == example.passage.split()
+    assert weights["key_token"].values.tolist() == example.question.split()
+    np.testing.assert_allclose(weights.sum("key"), 1, atol=1e-5)
+    start, end = trace.site("start/weight").values, trace.site("end/weight").values
+    first = prediction.spans[0]
+    i, j = (weights[f"query_{side}"].values.tolist().index(getattr(first, side)) for side in ("start", "end"))
+    assert first.probability == pytest.approx(start[i] * end[j], rel=1e-4)
+    told = terms(bundle, example, 2, 1)
+    assert list(told) == ["w_p·h^t", "w_q·u^t", "w_pq·(h^t * u^t)"] and all(one.shape == (10,) for one in told.values())
+    assert sum(one.sum() for one in told.values()) == pytest.approx(scores.values[2, 1], abs=1e-5)
+    trace.save(tmp_path / "trace.nc")
+    assert set(AttentionTrace.load(tmp_path / "trace.nc").sites) == set(trace.sites)
+    row = tmp_path / "row.json"
+    row.write_text(json.dumps(questions.row(example)), "utf-8")
+    capsys.readouterr()
+    assert main(["explain", str(folder), str(row), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["spans"][0][:2] == list(first[:2])
+
+
+def test_fifty_thousand_words_are_read_in_windows(world):
+    folder = make(world, "asked-long")
+    assert train(world, folder) == 0
+    bundle = load(folder)
+    example = questions.Example("the red cars watch a film ? " * 7200, "what cars watch ?")
+    prediction, trace = explain(bundle, example)
+    assert "50,400 words" in prediction.notes[0] and len(prediction.spans) >= 1
+    first = prediction.spans[0]
+    assert first.window == prediction.option and trace.meta["option"] == prediction.option
+    site = trace.site("attention/weight")
+    assert site["query_start"].values.min() <= first.start < first.end <= site["query_end"].values.max()
+    assert example.passage[first.start : first.end] == prediction.labels[0]
+    again, other = explain(bundle, example, option=3, known=prediction.spans)
+    assert again.spans == prediction.spans and other.site("attention/weight")["query_start"].values[0] > 0
+    mixed = answers([bundle], [questions.Example("a film", "what ?"), example])[0]
+    assert mixed[1][0][:2] == first[:2] and mixed[0][0].window == 0
+
+
+def test_a_run_that_was_stopped_goes_on_to_the_same_weights(world, monkeypatch):
+    from triattn_core.training import reader as training
+
+    whole, stopped = make(world, "asked-whole"), make(world, "asked-stopped")
+    assert train(world, whole) == 0
+    loss, calls = training.loss, []
+
+    def killed(*given):
+        calls.append(1)
+        if len(calls) == 13:
+            raise KeyboardInterrupt
+        return loss(*given)
+
+    monkeypatch.setattr(training, "loss", killed)
+    assert train(world, stopped) == 130
+    monkeypatch.setattr(training, "loss", loss)
+    assert train(world, stopped, more=("--resume",)) == 0
+    left, right = (read_tensors(folder / WEIGHTS) for folder in (whole, stopped))
+    assert all(torch.equal(left[name], right[name]) for name in left)
+    last = read_tensors(sorted((world / "runs" / "asked-whole").glob("state-*[0-9]"))[-1] / "model.safetensors")
+    kept = {name.removeprefix("average."): one for name, one in last.items() if name.startswith("average.")}
+    assert not torch.equal(kept["start.weight"], last["model.start.weight"])
+    history = json.loads((whole / "metrics.json").read_text("utf-8"))["history"]
+    if history[-1]["dev_accuracy"] > max(one.get("dev_accuracy", -1) for one in history[:-1]):
+        assert torch.equal(left["start.weight"], kept["start.weight"].half())
+
+
+def test_a_set_without_an_answer_is_named(world):
+    file = world / "data" / "none" / "train.jsonl"
+    file.parent.mkdir()
+    file.write_text(json.dumps({"context": "the car", "question": "what ?"}), "utf-8")
+    folder = make(world, "none")
+    change(folder, data={"train": ["none/train"]})
+    with pytest.raises(DataError, match="none/train.jsonl: no question .* nothing to train on"):
+        reader_splits(read_config(folder / "config.json"), world / "data")
+
+
+def test_what_the_encoder_cannot_read_is_said(world):
+    folder = make(world, "too-long", vectors="layer:1")
+    change(folder)
+    plan = json.loads((folder / "config.json").read_text("utf-8")) | {"max_tokens": 63}
+    (folder / "config.json").write_text(json.dumps(plan), "utf-8")
+    with pytest.raises(ConfigError, match="at most 62"):
+        frozen(read_config(folder / "config.json"), load_encoder("tiny", "cpu")[0])

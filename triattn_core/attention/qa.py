@@ -1,0 +1,33 @@
+"""Attention of a passage over a question (the T-trilinear paper, section 3.3): weights, summary, and what goes on."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from triattn_core.attention.qa_similarity import QA_SIMILARITIES
+from triattn_core.attention.softmax import masked_softmax
+from triattn_core.attention.states import States
+from triattn_core.attention.tap import tap
+
+AXES = ("query", "key")  # a passage word looks, at question words
+OUTPUTS = {"O_1": 2, "O_2": 3}  # times d features
+
+
+class QaAttention(nn.Module):
+    """`A = softmax(S)` over question words, `U~ = A U`, and O_1 `[h; u~]` or O_2 `[h; u~; h * u~]` (Eqs. 4 to 9)."""
+
+    def __init__(self, features: int, similarity: str, output: str):
+        super().__init__()
+        self.similarity, self.output = QA_SIMILARITIES[similarity](features), output
+        self.features = OUTPUTS[output] * features
+
+    def forward(self, passage: States, question: States, site: str = "attention") -> Tensor:
+        """[B, M, features] of states H [B, M, d] and U [B, N, d]; taps `<site>/relevance` and `<site>/weight`."""
+        H, U = passage.vectors, question.vectors
+        S = self.similarity(H, U)
+        A = masked_softmax(S, question.keep)
+        tap(f"{site}/relevance", S, AXES, "relevance")
+        tap(f"{site}/weight", A, AXES, "weight", ("key",))
+        summary = A.to(U.dtype) @ U
+        return torch.cat([H, summary] if self.output == "O_1" else [H, summary, H * summary], -1)

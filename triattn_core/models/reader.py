@@ -1,0 +1,93 @@
+"""The baseline reader (the T-trilinear paper, section 3): where in a passage stands the answer to a question?
+
+Its sizes, which the paper leaves open: an LSTM has d / 2 features in each direction, so that H, U, Z and G have d, and
+start and end are told from 2d.  The projection of word vectors is linear.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+import torch
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+from torch import Tensor, nn
+
+from triattn_core.attention.qa import OUTPUTS, QaAttention
+from triattn_core.attention.qa_similarity import QA_SIMILARITIES
+from triattn_core.attention.softmax import kept_softmax
+from triattn_core.attention.states import States
+from triattn_core.attention.tap import tap
+from triattn_core.models.fusion.recurrent import Recurrent
+
+LOWEST = torch.finfo(torch.float32).min / 2
+
+
+class ReaderConfig(BaseModel):
+    """What makes one reader differ from another; the paper's sizes by default.
+
+    vectors: `embedding` or `layer:k`, see `models.words`.  width: of a projected word vector.  hidden: d, features of a
+    state.  dropout: of the inputs of LSTMs and linear layers, but for those that tell the answer.  longest: most words
+    of an answer.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    mechanism: Literal["baseline"] = "baseline"
+    similarity: Literal[tuple(QA_SIMILARITIES)]
+    output: Literal[tuple(OUTPUTS)] = "O_2"
+    vectors: str = "embedding"
+    width: int = Field(100, ge=1)
+    hidden: int = Field(200, ge=2, multiple_of=2)
+    dropout: float = Field(0.2, ge=0, lt=1)
+    longest: int = Field(20, ge=1)
+
+    @field_validator("vectors")
+    @classmethod
+    def _vectors(cls, source: str) -> str:
+        if not re.fullmatch(r"embedding|layer:[1-9]\d*", source):
+            raise ValueError('expected "embedding", or "layer:k" with k from 1')
+        return source
+
+    @property
+    def about(self) -> dict[str, str | int]:
+        """What a trace says of the model that left it."""
+        return {name: getattr(self, name) for name in ("mechanism", "similarity", "output", "vectors")}
+
+
+class Reader(nn.Module):
+    """Scores of start and end of each passage word, before their softmax."""
+
+    def __init__(self, config: ReaderConfig, words: int):
+        super().__init__()
+        d = config.hidden
+        self.dropout = nn.Dropout(config.dropout)
+        self.project = nn.Linear(words, config.width)
+        self.encode = Recurrent(nn.LSTM, config.width, d)
+        self.attention = QaAttention(d, config.similarity, config.output)
+        self.model, self.second = Recurrent(nn.LSTM, self.attention.features, d), Recurrent(nn.LSTM, d, d)
+        self.start, self.end = nn.Linear(2 * d, 1), nn.Linear(2 * d, 1)
+
+    def forward(self, texts: Sequence[States]) -> Tensor:
+        """[B, M, 2] of passage and question, the least there is where `keep` is not; `start/…` and `end/…` are tapped.
+
+        Eqs. 10 to 13.
+        """
+        passage, question = self.states(texts)
+        H, keep = passage.vectors, passage.keep
+        Z = self.model(self.dropout(self.attention(passage, question)), keep)
+        G = self.second(self.dropout(Z), keep)
+        found = torch.cat([self.start(torch.cat([Z, H], -1)), self.end(torch.cat([G, H], -1))], -1)
+        for site, scores in zip(("start", "end"), found.unbind(-1)):
+            tap(f"{site}/relevance", scores, ("query",), "relevance")
+            tap(f"{site}/weight", kept_softmax(scores, keep), ("query",), "weight", ("query",))
+        return found.float().masked_fill(~keep[..., None], LOWEST)
+
+    def states(self, texts: Sequence[States]) -> tuple[States, States]:
+        """H and U of passage and question (Eqs. 1 and 2), by the same weights."""
+        return tuple(States(self._encoded(one), one.keep) for one in texts)
+
+    def _encoded(self, text: States) -> Tensor:
+        projected = self.project(self.dropout(text.vectors))
+        return self.encode(self.dropout(projected), text.keep)

@@ -1,0 +1,181 @@
+"""Training of a reader on frozen word vectors; the epoch whose averaged weights are best on dev is the checkpoint."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from triattn_core.checkpoint import save
+from triattn_core.config import ReaderCheckpoint
+from triattn_core.errors import DataError
+from triattn_core.models import kinds
+from triattn_core.models.encoders import load_encoder
+from triattn_core.models.tensors import read_tensors, write_tensors
+from triattn_core.models.words import WordVectors
+from triattn_core.spans import Span, best_spans
+from triattn_core.tasks import questions as task
+from triattn_core.text.rows import rows_file
+from triattn_core.text.tokenizer import Tokenizer
+from triattn_core.training import plan
+from triattn_core.training.average import Averaged
+from triattn_core.training.loop import Event, Job, fit
+from triattn_core.training.question_features import QuestionFeatures, encode_questions
+from triattn_core.training.splits import Splits
+from triattn_core.training.tan import BEST, NO_RECIPE, best, history
+
+
+def train_reader(
+    config: ReaderCheckpoint, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
+) -> Iterator[Event]:
+    """Train the checkpoint of `config`; yields events; writes weights and config.json to `folder`."""
+    run = runs / folder.name
+    encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device))
+    words = kinds.reader(config, encoder)
+    config = config.model_copy(update={"encoder_digest": words.digest})
+    parts = reader_splits(config, data)
+    names = dict.fromkeys((*parts.train, parts.dev[0]))
+    with accelerator.main_process_first():  # one process encodes, the others find it done
+        sets = {name: _features(name, parts.sets[name], config, words, tokenizer, data, runs) for name in names}
+    seen = {name: sets[name].of(rows) for name, rows in parts.train.items()}
+    dev = Dev(sets[parts.dev[0]].of(parts.dev[1]), parts.sets[parts.dev[0]], config.model.longest)
+    torch.manual_seed(config.training.seed)
+    module = Averaged(kinds.build(config, words.hidden))
+    yield from fit(_job(module, config, seen, dev, run, accelerator), run, accelerator, every=200, resume=resume)
+    if accelerator.is_main_process:
+        model = kinds.build(config, words.hidden)
+        model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
+        save(folder, config, model)
+
+
+def reader_splits(config: ReaderCheckpoint, folder: Path) -> Splits:
+    """Which examples train, choose and test: no passage of dev or test is one of train, whatever is asked of it.
+
+    Without a set `dev`, the questions of `dev_share` of the passages of the first training set are held out.  Raises
+    DataError where no question is left.
+    """
+    data = config.data
+    sets = {name: _read(name, config, folder) for name in dict.fromkeys((*data.train, data.dev, data.test)) if name}
+    held = {one.passage for name in (data.dev, data.test) if name for one in sets[name]}
+    train = {name: [i for i, one in enumerate(sets[name]) if one.passage not in held] for name in data.train}
+    test = (data.test, np.arange(len(sets[data.test]))) if data.test else None
+    if data.dev:
+        dev = (data.dev, np.arange(len(sets[data.dev])))
+    else:
+        first = data.train[0]
+        passages = list(dict.fromkeys(sets[first][i].passage for i in train[first]))
+        draw = np.random.default_rng(data.split_seed).permutation(len(passages))
+        chosen = {passages[i] for i in draw[: max(1, round(data.dev_share * len(passages)))]}
+        dev = (first, np.array([i for i in train[first] if sets[first][i].passage in chosen]))
+        train = {name: [i for i in rows if sets[name][i].passage not in chosen] for name, rows in train.items()}
+    found = {name: np.array(rows[:: data.every], np.int64) for name, rows in train.items()}
+    if not all(map(len, found.values())):
+        raise DataError(f"{folder}: no question of {', '.join(data.train)} is left to train on")
+    return Splits(sets, found, dev, test)
+
+
+def _read(name: str, config: ReaderCheckpoint, folder: Path) -> list:
+    file, training = rows_file(folder, name), name in config.data.train
+    found = [one for one in task.read(file, training, config.data.where if training else {}) if one.answers]
+    if not found:
+        raise DataError(f"{file}: no question that is asked for has an answer: nothing to train on")
+    return found
+
+
+def _features(
+    name: str,
+    examples: Sequence,
+    config: ReaderCheckpoint,
+    words: WordVectors,
+    tokenizer: Tokenizer,
+    data: Path,
+    runs: Path,
+) -> QuestionFeatures:
+    rows = hashlib.sha256(rows_file(data, name).read_bytes()).hexdigest()[:8]
+    half, where = config.training.precision == "bf16", config.data.where.values() if name in config.data.train else ()
+    parts = [name.replace("/", "-"), rows, words.source.replace(":", ""), config.max_tokens, *where, *["bf16"] * half]
+    folder = runs / "features" / words.digest[:12] / "-".join(map(str, parts))
+    return encode_questions(folder, words, tokenizer, examples, config.limits, half)
+
+
+class Dev:
+    """Exact match and F1 of a module over features, in the window of each that has the answer."""
+
+    def __init__(self, features: QuestionFeatures, examples: Sequence, longest: int):
+        self.features, self.longest = features, longest
+        self.examples = [examples[i] for i in features.examples]
+
+    @torch.no_grad()
+    def __call__(self, module: nn.Module, device: str | torch.device) -> dict[str, float]:
+        """`dev_accuracy`, the share of exact matches, is what the epoch is chosen by."""
+        module.eval()
+        verdicts, lost = [], 0.0
+        for rows in plan.batches(self.features.lengths, 128, seed=0, epoch=0, window=500):
+            states, targets = self.features.batch(rows, device)
+            scores = module(states)
+            lost += loss(scores, targets).item() * len(rows)
+            for row, one, length in zip(rows.tolist(), scores.cpu(), states[0].keep.sum(1).tolist()):
+                ((_, _, first, last),) = best_spans([one[:length]], self.longest, 1)
+                verdicts.append(task.verdict(self.examples[row], [Span(*self.features.span(row, first, last), 0, 0)]))
+        right, shared = (fmean(column) for column in zip(*verdicts))
+        return {"dev_loss": round(lost / len(verdicts), 5), "dev_accuracy": right, "dev_f1": round(shared, 5)}
+
+
+def loss(scores: Tensor, targets: Tensor) -> Tensor:
+    """The cross-entropy of the start plus that of the end: scores [B, M, 2], targets [B, 2]."""
+    return cross_entropy(scores[..., 0], targets[:, 0]) + cross_entropy(scores[..., 1], targets[:, 1])
+
+
+def _job(
+    module: Averaged,
+    config: ReaderCheckpoint,
+    sets: Mapping[str, QuestionFeatures],
+    dev: Dev,
+    run: Path,
+    accelerator: Accelerator,
+) -> Job:
+    how, steps, ends = config.training, [], set()
+    for epoch in range(how.epochs):
+        found = [
+            (name, rows)
+            for number, name in enumerate(config.data.train)
+            for rows in plan.batches(sets[name].lengths, how.batch, how.seed + number, epoch)
+        ]
+        order = np.random.default_rng((how.seed, epoch)).permutation(len(found))  # the sets mixed
+        steps += [found[i] for i in order]
+        ends.add(len(steps))
+
+    def of_step(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
+        name, rows = steps[step]
+        mine = plan.share(rows, accelerator.process_index, accelerator.num_processes)
+        states, targets = sets[name].batch(mine, accelerator.device)
+        return loss(module(states), targets), {}
+
+    def measure(module: Averaged, step: int) -> dict:
+        found = dev(module, accelerator.device)
+        before = best([row for row in history(run) if row["step"] < step]).get("dev_accuracy", -1.0)
+        if found["dev_accuracy"] > before and accelerator.is_main_process:
+            write_tensors(run / BEST, module.average.state_dict())
+        return found
+
+    constant = how.schedule == "constant"
+    return Job(
+        module=module,
+        steps=len(steps),
+        seed=how.seed,
+        rate=(lambda step: how.rate) if constant else (lambda step: plan.learning_rate(step, len(steps), how.rate)),
+        loss=of_step,
+        measure=measure,
+        milestones=frozenset(ends),
+        after=lambda module, step: module.update(step, how.average),
+        weight_decay=how.weight_decay,
+        optimizer=how.optimizer,
+        recipe=config.model_dump(mode="json", exclude=NO_RECIPE),
+    )

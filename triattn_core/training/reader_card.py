@@ -1,0 +1,41 @@
+"""The model card (README.md) of a reader, from its config and its metrics alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from triattn_core.models.encoders import encoder_folder
+from triattn_core.training.card import rows, seeds, seen, table
+from triattn_core.training.sentence_card import vectors
+
+OUTPUTS = {"O_1": "[h; u~]", "O_2": "[h; u~; h * u~]"}
+
+
+def reader_card(folder: Path) -> str:
+    """The card of a folder with config.json and metrics.json."""
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
+    about = encoder_folder(config["encoder"]) / "metrics.json"
+    encoder = json.loads(about.read_text("utf-8")) if about.is_file() else {}
+    model, how, data = config["model"], config["training"], config["data"]
+    dev = "" if data.get("dev") else f", the questions of {data['dev_share']:.0%} of the passages of its first set"
+    return f"""# {folder.name}
+
+The baseline reader of the T-trilinear paper with the similarity `{model["similarity"]}` and the output
+{model["output"]} {OUTPUTS[model["output"]]}: word vectors of {model["width"]} features, states of {model["hidden"]},
+{metrics["parameters"]:,} parameters beside the word vectors.
+{vectors(model, config["encoder"])} A word of several tokens is their mean.
+
+{table([metrics[split] for split in ("dev", "test") if split in metrics])}
+
+{seeds(metrics)} Chosen on dev{dev}.
+An answer has at most {model["longest"]} words; a passage of more than {config["max_tokens"]} tokens is read in windows.
+
+Trained on {rows(data)}: epochs {how["epochs"]}, batch {how["batch"]}, {how["optimizer"]}, learning rate {how["rate"]},
+dropout {model["dropout"]}, moving average of the weights {how["average"]}, {metrics["seconds"]} s beside the encoding,
+{metrics["machine"]}. No passage of dev or test is one of training.
+
+{seen(encoder, metrics)}
+Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: that of the encoder.
+"""
