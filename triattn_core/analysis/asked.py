@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from triattn_core.attention.similarity.exponential import at_once
+from triattn_core.attention.states import States
 from triattn_core.attention.tri import LARGEST
 from triattn_core.batch import Batch, RoleBatch, collate
 from triattn_core.checkpoint import Bundle
@@ -119,6 +120,16 @@ def repeated(one: Batch, rows: int) -> Batch:
         return RoleBatch(*(None if t is None else t.expand(rows, *t.shape[1:]) for t in vars(role).values()))
 
     return Batch(*(many(getattr(one, role)) for role in ROLES))
+
+
+def rows(encoded: Encoded, count: int) -> Encoded:
+    """The same of what the encoder gave."""
+
+    def many(states: States) -> States:
+        return States(*(None if t is None else t.expand(count, *t.shape[1:]) for t in vars(states).values()))
+
+    pooled = encoded.pooled.expand(count, -1)
+    return Encoded(many(encoded.query), many(encoded.key), many(encoded.context), pooled)
 
 
 def _variants(one: Batch, roles: Roles, gone: Mapping[str, Tensor], read: bool) -> tuple[Batch, dict[str, Given]]:

@@ -68,7 +68,7 @@ def replaced(roles: Roles, at: Sequence[int], text: str, tokenizer: Tokenizer, l
     kind = context.types[first] % 2  # of an exact match nobody knows here: see `segment_ids`
     new = (tokens.ids, shown, [NEW] * size, tokens.spans, [False] * size, [0] * size, [kind] * size)
     piece = Role(*map(tuple, new), (context.segments[first],) * size)
-    before = _taken(context, [i for i in range(first)])
+    before = _taken(context, list(range(first)))
     after = _taken(context, [i for i in range(first, len(context)) if i not in gone])
     kept = [i for i in range(len(context)) if i not in gone]
     moved = {i: number + (size if i > first else 0) for number, i in enumerate(kept)}
@@ -140,7 +140,8 @@ def _rest(roles: Roles) -> list[int]:
 
 
 def _of_other(role: Role) -> Role:
-    return replace(role, texts=tuple(OTHER + text if text else "" for text in role.texts))
+    texts = tuple(OTHER + text if text else "" for text in role.texts)
+    return replace(role, texts=texts, segments=tuple(f"other {name}" if name else "" for name in role.segments))
 
 
 def _around(roles: Roles, context: Role, moved: Mapping[int, int], limits: Limits) -> Roles:
