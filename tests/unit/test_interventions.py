@@ -20,7 +20,6 @@ from triattn_core.checkpoint import load
 from triattn_core.errors import ConfigError, InputError
 from triattn_core.explain import explain
 from triattn_core.models.encoder import Encoded
-from triattn_core.models.words import WordVectors
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -226,6 +225,6 @@ def test_what_cannot_be_done_is_one_line():
         with pytest.raises(InputError, match=said) as error:
             call()
         assert "\n" not in str(error.value)
-    sentences = replace(bundle, encoder=WordVectors(bundle.encoder, "embedding"))
+    sentences = replace(bundle, model=torch.nn.Identity())
     with pytest.raises(ConfigError, match="models that read query, key and context"):
         what_if.swap(sentences, example, other)

@@ -19,7 +19,8 @@ from triattn_core.batch import Batch, RoleBatch, collate
 from triattn_core.checkpoint import Bundle
 from triattn_core.errors import ConfigError, InputError
 from triattn_core.models import answers
-from triattn_core.models.encoder import Encoded, Encoder, Given
+from triattn_core.models.encoder import Encoded, Given
+from triattn_core.models.tan import Tan
 from triattn_core.text.roles import Role, Roles
 
 ROLES = ("query", "key", "context")
@@ -66,7 +67,7 @@ def ask(bundle: Bundle, example, option: int | None = None) -> Asked:
 
     Raises InputError for an example that cannot be read, ConfigError for a model without query, key and context.
     """
-    if not isinstance(bundle.encoder, Encoder):
+    if not isinstance(bundle.model, Tan):
         raise ConfigError(f"{bundle.name}: this is asked of models that read query, key and context: Bi, C-Bi and Tri")
     example.check()
     options = tuple(bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0])

@@ -77,9 +77,8 @@ def replaced(roles: Roles, at: Sequence[int], text: str, tokenizer: Tokenizer, l
 
 
 def most(roles: Roles, limits: Limits) -> int:
-    """Tokens that a context may have: of a pair the two sentences and three special tokens."""
-    pair = len(set(roles.context.texts) - {""}) == 2 and not limits.cells
-    return 2 * limits.tokens + 3 if pair else limits.tokens
+    """Tokens that an edited context may have: as many as the model reads of a text, or as many as it has."""
+    return max(limits.tokens, len(roles.context))
 
 
 def reordered(roles: Roles, names: Sequence[str], order: Sequence[str], limits: Limits) -> Roles:
