@@ -142,10 +142,11 @@ def test_untrained_attention_is_that_of_the_same_network_newly_drawn():
 
 
 def test_drawing_leaves_the_generator_of_others_alone():
+    bundle = load("pairs-bi")
     torch.manual_seed(9)
     expected = torch.rand(3)
     torch.manual_seed(9)
-    nulls.null(load("pairs-bi"), examples("pairs")[0], "untrained", draws=2)
+    nulls.null(bundle, examples("pairs")[0], "untrained", draws=2)
     assert torch.equal(torch.rand(3), expected)
 
 

@@ -47,15 +47,15 @@ def integrated_gradients(
     if not 1 <= steps <= MOST_STEPS:
         raise InputError(f"{steps} steps: integrated gradients take 1 to {MOST_STEPS}")
     points, weights = np.polynomial.legendre.leggauss(steps)
-    at, share = ((points + 1) / 2).tolist(), (weights / 2).tolist()
+    at, share = torch.from_numpy((points + 1) / 2), torch.from_numpy(weights / 2)
     means = {role: torch.zeros_like(one) for role, one in vectors.items()}
     for start in range(0, steps, rows):
-        some = torch.tensor(at[start : start + rows])
         between = {
-            role: baseline[role] + some.to(one)[:, None, None] * (one - baseline[role]) for role, one in vectors.items()
+            role: baseline[role] + at[start : start + rows].to(one)[:, None, None] * (one - baseline[role])
+            for role, one in vectors.items()
         }
         for role, slope in _slopes(score, between).items():
-            means[role] += torch.einsum("v,vnh->nh", torch.tensor(share[start : start + rows]).to(slope), slope)
+            means[role] += torch.einsum("v,vnh->nh", share[start : start + rows].to(slope), slope)
     found = {role: _dot(one - baseline[role], means[role]) for role, one in vectors.items()}
     with torch.no_grad():
         whole = score({role: torch.stack([one, baseline[role]]) for role, one in vectors.items()}).double()
@@ -69,9 +69,10 @@ def gradient_times_input(score: Score, vectors: Vectors) -> dict[str, np.ndarray
 
 
 def occlusion(score: Score, vectors: Vectors, baseline: Vectors, rows: int = 32) -> dict[str, np.ndarray]:
-    """By role [n]; `rows` variants in a batch."""
-    places = [(role, token) for role, one in vectors.items() for token in range(len(one))]
-    found = []
+    """By role [n], 0 where a token is its own baseline; `rows` variants in a batch."""
+    changed = {role: (one != baseline[role]).any(-1).tolist() for role, one in vectors.items()}
+    places = [(role, token) for role, some in changed.items() for token, other in enumerate(some) if other]
+    found = {role: np.zeros(len(one)) for role, one in vectors.items()}
     with torch.no_grad():
         whole = score({role: one[None] for role, one in vectors.items()}).double()
         for start in range(0, len(places), rows):
@@ -79,9 +80,9 @@ def occlusion(score: Score, vectors: Vectors, baseline: Vectors, rows: int = 32)
             given = {role: one.repeat(len(some), 1, 1) for role, one in vectors.items()}
             for row, (role, token) in enumerate(some):
                 given[role][row, token] = baseline[role][token]
-            found.append(whole - score(given).double())
-    each = iter(torch.cat(found).cpu().numpy()) if found else iter(())
-    return {role: np.array([next(each) for _ in range(len(one))]) for role, one in vectors.items()}
+            for (role, token), lost in zip(some, (whole - score(given).double()).tolist()):
+                found[role][token] = lost
+    return found
 
 
 def _slopes(score: Score, given: Mapping[str, Tensor]) -> dict[str, Tensor]:
