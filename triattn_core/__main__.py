@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from triattn_core.commands import book, cases, evaluate, examples, shelf, train
+from triattn_core.commands import book, cases, evaluate, examples, questions, shelf, train
 from triattn_core.errors import TriattnError
 
 
@@ -58,6 +58,10 @@ def parser() -> argparse.ArgumentParser:
     command("results", shelf.results, "the papers' tables beside ours: does Tri > C-Bi > Bi hold?", device=False)
     one = command("cases", cases.run, "several checkpoints over the same rows: who is right where, stored as a table")
     cases.arguments(one)
+    one = command("context", questions.context, "how much of the attention context redirects, stored as a table")
+    questions.context_arguments(one)
+    one = command("faithful", questions.faithful, "attributions against random ones: do the tokens they name matter?")
+    questions.faithful_arguments(one)
     one = command("book", book.run, "the case book: cases kept with a note and tags", json_too=False, device=False)
     book.arguments(one)
     one = command("verify", examples.verify, "digest, shapes, and the recorded numbers on the recorded example")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import xarray as xr
 
@@ -30,11 +30,17 @@ def folded(trace: AttentionTrace, way: str, axis: str = "context") -> AttentionT
 def groups(array: xr.DataArray, axis: str, texts: Mapping[str, str], way: str) -> list[str]:
     """The group of each position: its segment; with `sentences`, of a turn with several, the sentence that it begins
     in: "turn 3.2"."""
-    names = [str(name) for name in array[f"{axis}_segment"].values]
+    segments, of, starts = (array[f"{axis}_{what}"].values for what in ("segment", "text", "start"))
+    return [name or SPECIAL for name in named(segments, of, starts, texts, way)]
+
+
+def named(segments: Iterable, of: Iterable, starts: Iterable, texts: Mapping[str, str], way: str) -> list[str]:
+    """The same from the segment, the text's name and the first character of each position; "" of special tokens."""
+    names = [str(name) for name in segments]
     if way == "sentences":
-        places = zip(names, array[f"{axis}_text"].values, array[f"{axis}_start"].values)
+        places = zip(names, of, starts)
         names = [_sentence(name, texts.get(str(text), ""), int(start)) for name, text, start in places]
-    return [name or SPECIAL for name in names]
+    return names
 
 
 def _sentence(segment: str, text: str, start: int) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
+from triattn_core.attention.instead import instead
 from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.states import States, join_heads, split_heads
@@ -37,7 +38,7 @@ class BiAttention(nn.Module):
             for project, states in ((self.query, query), (self.key, key), (self.value, key))
         )
         relevance = self.similarity.two(q, k)
-        weights = masked_softmax(relevance, keep[:, None])
+        weights = instead(f"{site}/weight", masked_softmax(relevance, keep[:, None]), {"key": keep})
         tap(f"{site}/relevance", relevance, AXES, "relevance")
         tap(f"{site}/weight", weights, AXES, "weight", ("key",))
         return join_heads(weights @ v)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from triattn_core.attention.instead import instead, replaced
 from triattn_core.attention.mix import VALUES
 from triattn_core.attention.neutral import at_least_one
 from triattn_core.attention.products import product_attention
@@ -59,7 +60,7 @@ class TriAttention(nn.Module):
         site: str,
     ) -> Tensor:
         """The same of projected heads: [B, heads, n, D] each and keeps [B, I], [B, J] → [B, heads, N, D]."""
-        shown = tapped(f"{site}/relevance", f"{site}/weight")
+        shown = tapped(f"{site}/relevance", f"{site}/weight") or replaced()
         cells = q.shape[:3].numel() * k.shape[-2] * c.shape[-2]
         products = hasattr(self.similarity, "factors") and hasattr(self.mix, "factors")
         if products and not shown and cells >= WORTH:
@@ -72,6 +73,7 @@ class TriAttention(nn.Module):
             return torch.cat([self.attend(*part, site) for part in parts])
         relevance = self.similarity.three(q, k, c, has_context)
         weights = joint_softmax(relevance, keep_key[:, None], keep_context[:, None])
+        weights = instead(f"{site}/weight", weights, {"key": keep_key, "context": keep_context})
         tap(f"{site}/relevance", relevance, AXES, "relevance")
         tap(f"{site}/weight", weights, AXES, "weight", ("key", "context"))
         return self.mix(weights, v, c, has_context)

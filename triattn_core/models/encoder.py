@@ -7,7 +7,9 @@ last layer and its pooled vector.
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import torch
 from torch import Tensor, nn
@@ -25,6 +27,26 @@ class Encoded:
     key: States
     context: States
     pooled: Tensor
+
+
+@dataclass(frozen=True)
+class Given:
+    """What BERT is given of a role in place of what the batch says, where an analysis asks for it.
+
+    seen: [B, n] bool, the tokens that it attends to.  words: [B, n, h], word vectors instead of ids.  Of query and key
+    n counts their `[CLS]` and `[SEP]`.
+    """
+
+    seen: Tensor | None = None
+    words: Tensor | None = None
+
+    def inputs(self, ids: Tensor, seen: Tensor) -> dict[str, Tensor]:
+        """BERT's arguments, with `ids` and `seen` where nothing else is given."""
+        what = {"input_ids": ids} if self.words is None else {"inputs_embeds": self.words}
+        return what | {"attention_mask": (seen if self.seen is None else self.seen).long()}
+
+
+AS_IT_IS: Mapping[str, Given] = MappingProxyType({})
 
 
 class Encoder(nn.Module):
@@ -45,27 +67,26 @@ class Encoder(nn.Module):
         """Width of a state."""
         return self.joint.config.hidden_size
 
-    def forward(self, batch: Batch) -> Encoded:
+    def forward(self, batch: Batch, given: Mapping[str, Given] = AS_IT_IS) -> Encoded:
         """States of a batch, of its cells where texts are filtered (Tri-Attention, section V-B).
 
         `[CLS]` and `[SEP]` are neither query nor key, and are context.  A token's own context vector is gathered before
-        anything is averaged, and averaged in the same cells.
+        anything is averaged, and averaged in the same cells.  given: by role, what BERT is given instead.
         """
         context = batch.context
-        out = self.joint(
-            input_ids=context.ids, token_type_ids=context.types, attention_mask=context.keep.long()
-        )
+        inputs = given.get("context", Given()).inputs(context.ids, context.keep)
+        out = self.joint(**inputs, token_type_ids=context.types)
         joined = out.last_hidden_state
         query, key = (
-            filtered(States(self._alone(role), role.keep, own_context(joined, context.keep, role.positions)), role)
-            for role in (batch.query, batch.key)
+            filtered(States(self._alone(role, one), role.keep, own_context(joined, context.keep, role.positions)), role)
+            for role, one in ((batch.query, given.get("query", Given())), (batch.key, given.get("key", Given())))
         )
         return Encoded(query, key, filtered(States(joined, context.keep), context), out.pooler_output)
 
-    def _alone(self, role: RoleBatch) -> Tensor:
+    def _alone(self, role: RoleBatch, given: Given) -> Tensor:
         real = torch.ones_like(role.alone)
         real[:, 2:] = role.keep.long()  # n real tokens between two special ones
-        return self.alone(input_ids=role.alone, attention_mask=real).last_hidden_state[:, 1:-1]
+        return self.alone(**given.inputs(role.alone, real)).last_hidden_state[:, 1:-1]
 
 
 def own_context(context: Tensor, keep: Tensor, positions: Tensor) -> Tensor:

@@ -11,6 +11,9 @@ import os
 import shutil
 import subprocess
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 
 import torch
@@ -21,6 +24,7 @@ from triattn_core.attention.similarity import blockwise
 
 BOUND = 20.0  # exp(2 * 20)^2 is far inside float32
 WORTH_COMPILING = 1 << 22  # elements; below, compiling costs more than it gives
+_at_once: ContextVar[bool] = ContextVar("at_once", default=False)
 
 
 def tanh_score(
@@ -46,7 +50,18 @@ def tanh_score(
 
 def worth_compiling(pair: Tensor, context: Tensor) -> bool:
     """For large batches, where there is a compiler. A single example is answered at once: nobody waits for one."""
-    return pair.shape[0] > 1 and pair.numel() * context.shape[-2] >= WORTH_COMPILING and _compiler()
+    large = pair.shape[0] > 1 and pair.numel() * context.shape[-2] >= WORTH_COMPILING
+    return large and not _at_once.get() and _compiler()
+
+
+@contextmanager
+def at_once() -> Iterator[None]:
+    """Inside, in this thread, large batches too are answered without compiling: somebody waits for the answer."""
+    token = _at_once.set(True)
+    try:
+        yield
+    finally:
+        _at_once.reset(token)
 
 
 def plain(pair: Tensor, context: Tensor, p: Tensor) -> Tensor:

@@ -1,0 +1,83 @@
+"""Attribution of checkpoints: against tokens that are really replaced, and numbers that must agree with each other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.analysis_shelf import MECHANISMS, TASK_NAMES, examples, shelf
+from triattn_core.analysis.asked import ROLES, ask
+from triattn_core.analysis.attribution import attended
+from triattn_core.analysis.methods import METHODS, Attributed, attribute
+from triattn_core.batch import collate
+from triattn_core.checkpoint import load
+from triattn_core.errors import InputError
+from triattn_core.explain import explain
+
+
+@pytest.fixture(scope="module", autouse=True)
+def world(tmp_path_factory):
+    with shelf(tmp_path_factory.mktemp("world")) as root:
+        yield root
+
+
+def odds(asked, roles) -> float:
+    return float(asked.log_odds(asked.bundle.logits(collate([roles], asked.bundle.tokenizer)))[0])
+
+
+def padded(roles, role: str, places: list[int], pad: int):
+    of = getattr(roles, role)
+    return replace(roles, **{role: replace(of, ids=tuple(pad if i in places else one for i, one in enumerate(of.ids)))})
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("task", TASK_NAMES)
+def test_each_method_for_each_checkpoint(task, mechanism):
+    asked = ask(load(f"{task}-{mechanism}"), examples(task)[0])
+    found = attribute(asked, steps=24)
+    table, pad = found.table, asked.bundle.tokenizer.special["pad"]
+    assert found.methods == tuple(METHODS) and found.gap < 0.01
+    assert table.groupby("role", sort=False).size().to_dict() == {r: len(getattr(asked.roles, r).runs) for r in ROLES}
+    # Integrated gradients: all together the whole less the baseline.
+    nothing = asked.roles
+    for role in ROLES:
+        real = [i for i, special in enumerate(getattr(nothing, role).special) if not special]
+        nothing = padded(nothing, role, real, pad)
+    whole = odds(asked, asked.roles) - odds(asked, nothing)
+    assert abs(table["integrated gradients"].sum() - whole) == pytest.approx(found.gap, abs=1e-4)
+    assert abs(whole) > 5 * found.gap
+    assert (table.loc[table["special"] == 1, ["integrated gradients", "occlusion"]] == 0).all(axis=None)
+    # Occlusion: each token of a cell really replaced.
+    for _, row in table[table["special"] == 0].iterrows():
+        (start, end) = getattr(asked.roles, row["role"]).runs[row["position"]]
+        lost = [odds(asked, padded(asked.roles, row["role"], [i], pad)) for i in range(start, end)]
+        assert row["occlusion"] == pytest.approx(sum(odds(asked, asked.roles) - one for one in lost), abs=1e-4)
+    # Attention: that of the trace.
+    _, trace = explain(asked.bundle, asked.example, option=asked.option if len(asked.options) > 1 else None)
+    for role, values in attended(trace).items():
+        np.testing.assert_allclose(table.loc[table["role"] == role, "attention"], values, atol=1e-5)
+    context = table.loc[table["role"] == "context", ["attention", "rollout"]]
+    assert context.isna().all(axis=None) == (mechanism != "tri")
+
+
+def test_on_one_scale():
+    columns = {"one": [1.0, -3.0, 0.0, 4.0, 100.0], "two": [0.0] * 5, "three": [2.0, 4.0, 1.0, 9.0, 0.0]}
+    special = [0, 0, 0, 0, 1]
+    found = Attributed(pd.DataFrame({**columns, "special": special}), tuple(columns))
+    shares = found.shares()
+    assert shares["one"].abs().sum() == pytest.approx(1) and shares["one"][1] == pytest.approx(-3 / 108)
+    assert (shares["two"] == 0).all()
+    ranks = found.correlations()
+    assert ranks.loc["one", "three"] == pytest.approx(1) and np.isnan(ranks.loc["one", "two"])  # by magnitude
+
+
+def test_methods_can_be_chosen_and_misspelt():
+    asked = ask(load("pairs-tri"), examples("pairs")[0])
+    found = attribute(asked, ["rollout"])
+    assert found.methods == ("rollout",) and found.gap is None
+    assert found.table["rollout"].sum() == pytest.approx(1, abs=1e-5)
+    with pytest.raises(InputError, match="unknown method 'oclusion'; did you mean 'occlusion'"):
+        attribute(asked, ["oclusion"])
