@@ -258,4 +258,4 @@ def _read(row: dict, where: str) -> Case:
         texts = {name: row[name] for name, kind in kinds.items() if isinstance(row[name], kind)}
         return Case(**texts, row=row["row"], version=row["version"], tags=_tags(map(str, row["tags"])))
     except (KeyError, TypeError, ValueError):
-        raise CaseError(f"{where}: not a case as `triattn cases export` writes it") from None
+        raise CaseError(f"{where}: not a case as `triattn book export` writes it") from None

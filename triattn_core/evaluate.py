@@ -43,7 +43,7 @@ def _unreadable(bundle: Bundle, window: Sequence, before: int) -> DataError:
             example.check()
             bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)
         except InputError as error:
-            return DataError(f"row {example.id or number}: {error}")
+            return DataError(f"{f'row {example.id}' if example.id else f'labelled row {number}'}: {error}")
     raise AssertionError("a window that cannot be read has a row that cannot be read")
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import xarray as xr
 
+from triattn_core.attention.similarity.exponential import at_once
 from triattn_core.attention.tap import Record, recording
 from triattn_core.batch import collate
 from triattn_core.checkpoint import Bundle, probabilities
@@ -42,6 +43,7 @@ class Answer(Prediction):
     spans: tuple[Span, ...] = ()
 
 
+@at_once()
 def explain(
     bundle: Bundle,
     example,

@@ -70,12 +70,15 @@ class AttentionTrace:
             raise TraceError(f"{site} has no axis {axis!r} (it has {', '.join(map(str, array.dims))})")
 
     def save(self, path: Path) -> None:
-        """One NetCDF-4 file: a group a site, texts and meta as attributes."""
+        """One NetCDF-4 file: a group a site, texts and meta as attributes.  Raises TraceError where it cannot be."""
         root = xr.Dataset(attrs={"texts": json.dumps(dict(self.texts)), "meta": json.dumps(dict(self.meta))})
         groups = {name: array.to_dataset(name="value") for name, array in self.sites.items()}
         tree = xr.DataTree.from_dict({"/": root, **groups})
         squeezed = {"/" + name: {"value": {"zlib": True, "complevel": 1}} for name in groups}
-        tree.to_netcdf(path, engine="h5netcdf", encoding=squeezed)
+        try:
+            tree.to_netcdf(path, engine="h5netcdf", encoding=squeezed)
+        except OSError as error:
+            raise TraceError(f"{path}: cannot be written ({error.strerror or error})") from None
 
     @classmethod
     def load(cls, path: Path) -> AttentionTrace:

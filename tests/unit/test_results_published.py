@@ -118,7 +118,7 @@ def test_the_papers_of_the_package_stand_beside_those_of_another_shelf(shelf):
         ({"columns": []}, "columns"),
         ({"rows": [{"name": "one", "values": ["1", "2", "3"]}]}, "row 'one' has 3 values, the printed columns are 2"),
         ({"rows": [{"name": "one", "values": ["1,5", "2"]}]}, "'1,5' is no printed value"),
-        (None, "not a JSON file"),
+        (None, "cannot be read"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_line_and_the_others_are_there(shelf, change, says):

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from triattn_core.analysis.mined import TOLD, About, Checkpoint, Mined, joined
 from triattn_core.analysis.mining import Part, mine
 from triattn_core.analysis.sources import Source, examples
+from triattn_core.attention.similarity.exponential import at_once
 from triattn_core.checkpoint import Bundle
 from triattn_core.errors import DataError
 
-MANY, SMALL = 200, 8  # of fewer lines the batches are so small that nothing is compiled for them
+MANY, SMALL = 200, 8  # of fewer lines the batches are small, and nothing is compiled for them
 
 
 @dataclass
@@ -51,7 +53,8 @@ class Run:
     def step(self) -> bool:
         """One batch more; False where there is none."""
         started = time.perf_counter()
-        part = next(self._parts, None)
+        with at_once() if self.lines < MANY else nullcontext():
+            part = next(self._parts, None)
         self.seconds += time.perf_counter() - started
         if part is None:
             self.whole = True

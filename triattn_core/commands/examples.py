@@ -32,6 +32,7 @@ def explain(options: argparse.Namespace) -> None:
         raise DataError(f"{options.out.parent}: no such folder to save the trace in")
     bundle = load(options.name, options.device)
     example = bundle.task.Example.from_row(read_json(options.input), str(options.input))
+    example.check()
     heard(bundle, [example])
     prediction, trace = explain_one(bundle, example)
     if options.out:

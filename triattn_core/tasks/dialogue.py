@@ -42,7 +42,8 @@ class Example:
         candidates = (field(row, "response", where),) if single else texts_field(row, "candidates", where)
         label = number(row, "label", where, max(2, len(candidates)))
         speakers = row.get("speakers") or ()
-        if speakers and (len(speakers) != len(history) or any(type(one) is not int for one in speakers)):
+        listed = isinstance(speakers, list | tuple) and all(type(one) is int for one in speakers)
+        if not listed or speakers and len(speakers) != len(history):
             raise DataError(f"{where}: field 'speakers' must have a whole number for each turn, got {speakers!r:.40}")
         after = row.get("response_speaker")
         known = (*speakers, after) if speakers and type(after) is int else tuple(speakers)

@@ -46,7 +46,7 @@ def each_line(file: BufferedIOBase, name: str) -> Iterator[tuple[int, dict | Dat
             if row is not None:
                 yield number, row
     except (OSError, EOFError, zlib.error) as error:
-        yield number + 1, DataError(f"{name}:{number + 1}: not UTF-8 JSON Lines ({error})")
+        yield number + 1, DataError(f"{name}:{number + 1}: damaged, or no gzip file whatever its name ({error})")
     except ValueError as error:
         yield number + 1, DataError(f"{name}:{number + 1}: {error}")
 
@@ -95,7 +95,9 @@ def _row(line: str) -> dict:
     if not _is_text(line):
         raise ValueError("not UTF-8 JSON Lines")
     try:
-        row = json.loads(line)
+        row = json.loads(line.rstrip())
+    except json.JSONDecodeError as error:
+        raise ValueError(f"not JSON ({error.msg}, column {error.pos + 1})") from None
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON ({error})") from None
     if not isinstance(row, dict):
@@ -115,8 +117,10 @@ def _is_text(text: str) -> bool:
 def read_json(path: Path) -> dict:
     """The one object of a JSON file. Raises DataError with the file."""
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        found = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+    except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: not a JSON file ({error})") from None
     if not isinstance(found, dict):
         raise DataError(f"{path}: expected an object, got {type(found).__name__}")

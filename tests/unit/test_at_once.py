@@ -1,0 +1,53 @@
+"""Who waits for one example does not wait for a compiler, however many options it has."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.choices_shelf import make_shelf
+from triattn_core.analysis import sources
+from triattn_core.analysis.runs import Run
+from triattn_core.attention.similarity import exponential
+from triattn_core.checkpoint import load
+from triattn_core.explain import explain
+from triattn_core.tasks import dialogue
+
+
+class Compiled(Exception):
+    """A compiled form was asked for."""
+
+
+@pytest.fixture
+def bundles(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(make_shelf(tmp_path / "shelf", ("dialogue",))))
+    monkeypatch.setattr(exponential, "WORTH_COMPILING", 1)
+    monkeypatch.setattr(exponential, "_compiler", lambda: True)
+
+    def compiled():
+        raise Compiled
+
+    monkeypatch.setattr(exponential, "_compiled", compiled)
+    return [load(f"ubuntu_irc-{name}-additive", "cpu") for name in ("bi", "cbi", "tri")]
+
+
+def test_explain_does_not_compile(bundles):
+    example = dialogue.examples()[0]
+    assert len(example.candidates) == 10
+    prediction, _ = explain(bundles[2], example)
+    assert sum(prediction.probabilities) == pytest.approx(1)
+
+
+def test_few_rows_are_mined_without_compiling_and_many_with(bundles, tmp_path):
+    for count, raises in ((2, False), (200, True)):
+        place = tmp_path / f"{count}.jsonl"
+        place.write_text("\n".join([json.dumps(dialogue.row(dialogue.examples()[0]))] * count), "utf-8")
+        run = Run(bundles, sources.file(place))
+        if raises:
+            with pytest.raises(Compiled):
+                run.step()
+        else:
+            while run.step():
+                pass
+            assert run.whole and run.rows == 2
