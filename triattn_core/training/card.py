@@ -103,6 +103,7 @@ Tensor digest: `{metrics["digest"]}`. Made by `{metrics["command"]}`. Licence: {
 def _head(recipe: dict, folder: Path) -> str:
     """What its figure on dev counts, and where the head that reached it is."""
     counts = "accuracy" if recipe.get("task", "pairs") == "pairs" else "the right option ranked first"
+    counts += "".join(f", {name} {value} alone" for name, value in recipe["stages"][-1].get("where", {}).items())
     where = f"in `{RELATION}`, for a further training" if (folder / RELATION).is_file() else "not shipped"
     return f"{counts}; the head is {where}"
 
