@@ -71,7 +71,7 @@ def test_what_is_masked_is_as_if_it_were_not_there(task, mechanism, read):
     for example in examples(task):
         roles = ask(bundle, example).roles
         some = words(roles.context)
-        variants = [[], some[:1], some[2:5], some[1:], some]
+        variants = [[], some[:1], some[::2], some[1::2], some]  # cells lose some of their tokens, and all
         masks = gone(roles, variants, everywhere=False)
         found = without(bundle, roles, masks, read)
         torch.testing.assert_close(found[0], bundle.logits(collate([roles], bundle.tokenizer))[0])

@@ -11,7 +11,7 @@ import torch
 from tests.analysis_shelf import examples, shelf
 from triattn_core.analysis import nulls
 from triattn_core.analysis.asked import ask
-from triattn_core.attention import MECHANISMS
+from triattn_core.attention import MECHANISMS, tri
 from triattn_core.attention.instead import replaced, replacing
 from triattn_core.attention.states import States, join_heads, split_heads
 from triattn_core.attention.tap import recording
@@ -35,7 +35,8 @@ def drawn(*sizes: int, seed: int = 0) -> torch.Tensor:
 
 @pytest.mark.parametrize("similarity", ["additive", "scaled_dot"])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-def test_a_mechanism_goes_on_with_the_weights_it_is_given(mechanism, similarity):
+def test_a_mechanism_goes_on_with_the_weights_it_is_given(mechanism, similarity, monkeypatch):
+    monkeypatch.setattr(tri, "WORTH", 0)  # products would go without weights
     torch.manual_seed(3)
     module = MECHANISMS[mechanism](HIDDEN, HEADS, similarity).double()
     query, key, context = (
