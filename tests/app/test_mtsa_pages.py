@@ -142,7 +142,8 @@ def test_bad_values_in_the_link_are_each_said(page: str) -> None:
     assert len(app.info) == 1 + len(query)
 
 
-def test_a_case_is_kept_and_opens_again() -> None:
+def test_a_case_is_kept_and_opens_again(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv("TRIATTN_CASES", str(tmp_path / "cases.sqlite"))
     app = sound(opened("mtsa", text="Seven words to keep in the book."))
     next(button for button in app.button if button.label.startswith("Keep")).click().run()
     sound(app)

@@ -72,6 +72,25 @@ def test_an_order_in_words(runs, status, says):
     assert bool(found.words) == bool(says)
 
 
+@pytest.mark.parametrize("middle", [83.83, 84.77])
+def test_three_questions_are_asked_at_once(middle):
+    """What is under the level alone, and not after Holm's correction, is no step, up or down."""
+    runs = (around(84.3, 0.2), around(middle, 0.2), around(middle, 0.2))
+    tests = between(samples(*runs))
+    (one,) = [one for one in tests if {one.a, one.b} == {"Tri", "C-Bi"}]
+    assert one.p < 0.05 <= one.adjusted and all(one.adjusted >= 0.05 for one in tests)
+    found = order(samples(*runs), NAMES)
+    assert (found.status, found.apart) == ("open", ())
+
+
+def test_who_is_told_apart():
+    found = order(samples(around(84), around(85), around(83)), NAMES)
+    assert set(found.apart) == {("C-Bi", "Tri"), ("Tri", "Bi"), ("C-Bi", "Bi")}
+    assert results_order.apart(found) == "C-Bi > Tri, Tri > Bi, C-Bi > Bi"
+    assert results_order.apart(order(samples(around(84), around(84), around(84)), NAMES)) == "none"
+    assert results_order.apart(order(samples([84.0], [85.0], [83.0]), NAMES)) == "one seed"
+
+
 def test_the_level_decides():
     runs = (around(84.3, 0.2), around(84.0, 0.2), around(83.0, 0.2))
     (p,) = [one.adjusted for one in between(samples(*runs)) if {one.a, one.b} == {"Tri", "C-Bi"}]
@@ -132,7 +151,8 @@ def test_the_table_for_the_readme(tables):
     assert len({line.count("|") for line in lines}) == 1 and len(lines) == 18
     (line,) = [line for line in lines if line.startswith("| LCQMC Accuracy, dot")]
     assert [cell.strip() for cell in line.strip("|").split("|")] == [
-        "LCQMC Accuracy, dot", "86.52 ± 0.09", "85.94 ± 0.21", "87.25 ± 0.11", "80.00", "", "84.25 ± 0.35 (2)", "no", ""
+        "LCQMC Accuracy, dot", "86.52 ± 0.09", "85.94 ± 0.21", "87.25 ± 0.11", "80.00", "", "84.25 ± 0.35 (2)",
+        "Tri > C-Bi, Tri > Bi, Bi > C-Bi", "",
     ]  # fmt: skip
 
 
@@ -149,7 +169,7 @@ def test_what_the_readme_says_of_ours_is_in_the_records(tables):
     rows = {line[0]: line for line in now}
     assert len(told) > 10 and told[0] == now[0]
     for line in told[2:]:
-        for said, found in zip(line[1:7], rows[line[0]][1:7], strict=True):
+        for said, found in zip(line[1:], rows[line[0]][1:], strict=True):
             assert said in ("", found), f"{line[0]}: {said} is recorded as {found}: paste what `triattn results` prints"
 
 

@@ -77,11 +77,13 @@ class Order:
     """Whether an order of several holds.
 
     `status`: "holds" (each step is more than noise), "against" (a step the other way is), "open" (neither), "untested"
-    (one run of some), "missing" (no number of some).  `words` says it with numbers.
+    (one run of some), "missing" (no number of some).  `words` says it with numbers,
+    `apart` which two differ by more than noise, the greater one first.
     """
 
     status: str
     words: str
+    apart: tuple[tuple[str, str], ...] = ()
 
 
 def order(samples: Mapping[str, Sample | None], expected: Sequence[str], level: float = LEVEL) -> Order:
@@ -98,18 +100,20 @@ def order(samples: Mapping[str, Sample | None], expected: Sequence[str], level: 
     if single:
         return Order("untested", f"{said}, one run of {'each' if len(single) == len(there) else _listed(single)}.")
     tests = {frozenset((one.a, one.b)): one for one in between(there)}
-    back, undecided = [], []
+    back, undecided, apart = [], [], []
     for first, second in combinations(expected, 2):
         one, gap = tests[frozenset((first, second))], there[first].mean - there[second].mean
         if one.adjusted >= level:
             undecided.append(f"{first} and {second} ({_p(one)})")
-        elif gap < 0:
+            continue
+        apart.append((first, second) if gap > 0 else (second, first))
+        if gap < 0:
             back.append(f"{second} leads {first} by {-gap:.2f} ({_p(one)})")
     if back:
-        return Order("against", f"{_listed(back)}.")
+        return Order("against", f"{_listed(back)}.", tuple(apart))
     if all(tests[frozenset(two)].adjusted < level for two in zip(expected, expected[1:])):
-        return Order("holds", f"Each step is more than chance (p < {level:g}).")
-    return Order("open", f"{said}, but not told apart: {_listed(undecided)}.")
+        return Order("holds", f"Each step is more than chance (p < {level:g}).", tuple(apart))
+    return Order("open", f"{said}, but not told apart: {_listed(undecided)}.", tuple(apart))
 
 
 def _listed(parts: Sequence[str]) -> str:

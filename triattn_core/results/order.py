@@ -13,7 +13,7 @@ from triattn_core.results.ours import Record
 from triattn_core.results.published import Column, Printed, Table
 
 EXPECTED = ("tri", "cbi", "bi")
-SHORT = {"holds": "holds", "against": "no", "open": "not shown", "untested": "one seed", "missing": ""}
+SHORT = {"untested": "one seed", "missing": ""}  # what else is said of an order: who differs by more than noise
 
 
 @dataclass(frozen=True)
@@ -60,16 +60,22 @@ def _row(
 
 
 def markdown(rows: Sequence[Compared]) -> str:
-    """The rows as a table for the README: the paper's figures, ours with their seeds, and whether the order holds."""
+    """The rows as a table for the README: the paper's figures, ours with their seeds, and who is told apart."""
     names = [MECHANISM_LABELS[name] for name in reversed(EXPECTED)]
-    head = ["", *(f"paper: {name}" for name in names), *(f"ours: {name}" for name in names), "in the paper", "here"]
+    head = [*(f"paper: {name}" for name in names), *(f"ours: {name}" for name in names)]
+    head = ["", *head, "told apart in the paper", "here"]
     lines = [head, ["---", *["---:"] * 6, "---", "---"]]
     for row in rows:
         cells = [row.cells[name] for name in reversed(EXPECTED)]
         texts = [one.printed.text if one.printed else "" for one in cells] + [written(one) for one in cells]
         what = f"{row.column.group} {row.column.name}, {row.similarity.replace('_', ' ')}"
-        lines.append([what, *texts, SHORT[row.printed.status], SHORT[row.ours.status]])
+        lines.append([what, *texts, apart(row.printed), apart(row.ours)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def apart(found: Order) -> str:
+    """Who differs by more than noise, the greater one first."""
+    return SHORT.get(found.status, ", ".join(f"{first} > {second}" for first, second in found.apart) or "none")
 
 
 def written(cell: Cell) -> str:
