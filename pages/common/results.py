@@ -103,7 +103,7 @@ def _ours(line: Sequence[Cell], bold: Sequence[bool]) -> list[str]:
 def _own(cell: Cell, bold: bool, first: bool) -> str:
     if not cell.values or cell.record is None:
         return _why(cell.reason, 2)
-    text = f"{cell.ours:.{cell.column.digits}f}"
+    text = f"{cell.ours:.{cell.digits}f}"
     text = f"<b>{text}</b>" if bold else text
     card = cell.record.card
     if not cell.record.file and not card.problem:
@@ -123,7 +123,7 @@ def told(cell: Cell) -> str:
     if cell.record is None or not cell.values:
         return cell.reason
     metrics, split = cell.record.card.metrics, cell.column.split
-    each = ", ".join(f"{value:.{cell.column.digits}f}" for value in cell.values)
+    each = ", ".join(f"{value:.{cell.digits}f}" for value in cell.values)
     rows = cell.record.rows(split)
     parts = [
         f"{len(cell.values)} seeds: {each}" if len(cell.values) > 1 else "one seed",

@@ -85,7 +85,7 @@ def _mean(cell: Cell) -> str:
     if cell.ours is None:
         return "–"
     spread = "" if cell.spread is None else f" ± {cell.spread:.2f}"
-    return f"{cell.ours:.{cell.column.digits}f}{spread}"
+    return f"{cell.ours:.{cell.digits}f}{spread}"
 
 
 def _says(found: Order) -> str:

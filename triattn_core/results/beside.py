@@ -42,13 +42,18 @@ class Cell:
         """Ours less the printed one."""
         return None if self.ours is None or self.printed is None else self.ours - self.printed.value
 
+    @property
+    def digits(self) -> int:
+        """Of ours: as many as are recorded, two, where the paper prints fewer."""
+        return max(2, self.column.digits)
+
     def sample(self) -> Sample | None:
         """Ours as a test takes it."""
         return None if self.ours is None else Sample(self.ours, self.spread, len(self.values))
 
     def shown(self) -> float | None:
         """Ours in the digits in which it is written."""
-        return None if self.ours is None else round(self.ours, self.column.digits)
+        return None if self.ours is None else round(self.ours, self.digits)
 
 
 def filled(table: Table, all_: Sequence[Record]) -> list[list[Cell]]:

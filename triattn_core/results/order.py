@@ -82,7 +82,6 @@ def written(cell: Cell) -> str:
     """Ours in the digits of its column, with spread and number of seeds; empty where nothing was measured."""
     if cell.ours is None:
         return ""
-    digits = cell.column.digits
     if cell.spread is None:
-        return f"{cell.ours:.{digits}f}"
-    return f"{cell.ours:.{digits}f} ± {cell.spread:.2f} ({len(cell.values)})"
+        return f"{cell.ours:.{cell.digits}f}"
+    return f"{cell.ours:.{cell.digits}f} ± {cell.spread:.2f} ({len(cell.values)})"
