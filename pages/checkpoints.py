@@ -50,7 +50,11 @@ def aside(card, cards_here) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         if records.model(card, "mechanism") == "tri":
             st.page_link("pages/cube.py", label="Open as cube", query_params={"checkpoint": card.name})
-        st.page_link("pages/side_by_side.py", label="Side by side", query_params={compared.KEY: compared.beside(card)})
+        if records.model(card, "mechanism") == "mtsa":
+            st.page_link("pages/mtsa.py", label="Open in MTSA", query_params={"checkpoint": card.name})
+        elif card.config.get("kind") == "tan":
+            beside = {compared.KEY: compared.beside(card)}
+            st.page_link("pages/side_by_side.py", label="Side by side", query_params=beside)
         with st.popover("Whole card"):
             st.markdown(records.readme(card) or "This checkpoint has no README.md.")
 

@@ -84,7 +84,9 @@ def group_head(cards: Sequence[Card]) -> str:
     title = f"{records.data(first) or 'No data set'}, {records.spoken(records.language(first))}"
     told = [records.task(first).lower(), f"{len(cards)} checkpoint{'s' * (len(cards) > 1)}"]
     rows = (first.metrics.get("test") or {}).get("n")
-    told += [f"{rows:,} test rows, larger class {percent(records.value(first, 'test', 'majority'))} %"] if rows else []
+    blind = next((name for name in records.BASELINES if records.value(first, "test", name) is not None), "")
+    told += [f"{rows:,} test rows"] if rows else []
+    told += [f"{records.BASELINES[blind]} {percent(records.value(first, 'test', blind))} %"] if rows and blind else []
     read = {_read(card) for card in cards}
     told += [read.pop() if len(read) == 1 else "several encoders"]
     return section(title, " · ".join(filter(None, told)))
