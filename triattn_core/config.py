@@ -136,7 +136,16 @@ class SentenceTraining(Training):
     weight_decay: float = Field(1e-4, ge=0)
 
 
-class SentenceCheckpoint(Strict):
+class Unfiltered(Strict):
+    """A checkpoint that reads tokens, not cells."""
+
+    @property
+    def limits(self) -> Limits:
+        """How much of a text the model reads at once."""
+        return Limits(self.max_tokens)
+
+
+class SentenceCheckpoint(Unfiltered):
     """A sentence model; `labels` are what the classes of its data set are called (`labels.json`), in their order."""
 
     format: Literal[1]
@@ -151,11 +160,6 @@ class SentenceCheckpoint(Strict):
     training: SentenceTraining
     encoder_digest: str | None = None
     digest: str | None = None
-
-    @property
-    def limits(self) -> Limits:
-        """How much of a text the model reads."""
-        return Limits(self.max_tokens)
 
     @model_validator(mode="after")
     def _fits_its_task(self) -> SentenceCheckpoint:
@@ -189,7 +193,7 @@ class CoinTraining(Training):
     balanced: bool = False
 
 
-class CoinCheckpoint(Strict):
+class CoinCheckpoint(Unfiltered):
     """A COIN: it learns vectors of the words of `vocabulary`, or takes those of an encoder's table, frozen.
 
     encoder_digest: of the encoder's tensors, or of `tokenizer.json`, where there is no encoder.
@@ -208,11 +212,6 @@ class CoinCheckpoint(Strict):
     encoder_digest: str | None = None
     digest: str | None = None
 
-    @property
-    def limits(self) -> Limits:
-        """How much of a text the model reads."""
-        return Limits(self.max_tokens)
-
     @model_validator(mode="after")
     def _has_words(self) -> CoinCheckpoint:
         if (self.encoder is None) == (self.vocabulary is None):
@@ -228,7 +227,7 @@ class ReaderTraining(SentenceTraining):
     average: float = Field(0.999, ge=0, lt=1)
 
 
-class ReaderCheckpoint(Strict):
+class ReaderCheckpoint(Unfiltered):
     """A reader of passages; `max_tokens` of a window of the passage.  Without a set `dev`, passages are held out."""
 
     format: Literal[1]
@@ -242,11 +241,6 @@ class ReaderCheckpoint(Strict):
     training: ReaderTraining
     encoder_digest: str | None = None
     digest: str | None = None
-
-    @property
-    def limits(self) -> Limits:
-        """How much of a text the model reads at once."""
-        return Limits(self.max_tokens)
 
     @model_validator(mode="after")
     def _without_folds(self) -> ReaderCheckpoint:
