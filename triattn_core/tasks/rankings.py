@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from triattn_core.errors import InputError
-from triattn_core.text.roles import NO_TEXTS, Limits, Role, Roles
+from triattn_core.text.roles import Limits, Role, Roles
 from triattn_core.text.tokenizer import Tokens
 
 
@@ -28,12 +28,7 @@ def readable(what: str, found: Sequence[Tokens]) -> None:
 
 
 def filtered(
-    context: Role,
-    query: str,
-    key: str,
-    limits: Limits,
-    notes: Sequence[str],
-    texts: Mapping[str, str] = NO_TEXTS,
+    context: Role, query: str, key: str, limits: Limits, notes: Sequence[str], texts: Mapping[str, str]
 ) -> Roles:
     """Query and key cut from the context by the names of their texts, each in its cells.
 
