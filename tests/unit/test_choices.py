@@ -87,19 +87,28 @@ def test_cells_stay_within_segments_and_special_tokens_are_their_own(world, task
         assert len(one.context.cells) == 13 < len(one.context)
 
 
+ASKED = replace(TEXT, question="The movie is blue. What is red ?", options=("a car. Not the film. big", "small ."))
+SAID = replace(
+    TALK, history=("A car. It is red .", "The movie is blue. What is red ?"), candidates=("a car. Not the film. big",)
+)
+
+
 @pytest.mark.parametrize("most", [2, 3, 5, 7, 11])
-def test_a_cell_of_a_question_or_an_option_does_not_cross_a_sentence(world, most):
+@pytest.mark.parametrize(("task", "example"), [(dialogue, SAID), (reading, ASKED)])
+def test_a_cell_does_not_cross_a_sentence_where_there_are_enough(world, task, example, most):
     _, tokenizer = world
-    long = replace(TEXT, question="The movie is blue. What is red ?", options=("a car. Not the film. big", "small ."))
-    (options,) = reading.roles([long], tokenizer, Limits(60, (most, most, 40)))
+    (options,) = task.roles([example], tokenizer, Limits(60, (most, most, 40)))
     for option, one in enumerate(options):
-        texts = reading.texts(long, option)
-        for role, name in ((one.query, "question"), (one.key, "option")):
-            found = sentences(texts[name])
-            within = [next(i for i, (a, b) in enumerate(found) if a <= start < b) for start, _ in role.spans]
-            apart = all(within[start] == within[end - 1] for start, end in role.runs)
-            assert apart is (len(found) <= most), (name, most)
-            assert len(role.runs) == min(most, len(role))
+        spans = {name: sentences(text) for name, text in task.texts(example, option).items()}
+        for role in (one.query, one.key, one.context):
+            found = [
+                next(((name, i) for i, (a, b) in enumerate(spans[name]) if a <= start < b)) if name else place
+                for place, (name, (start, _)) in enumerate(zip(role.texts, role.spans))
+            ]
+            cells = 40 if role is one.context else most
+            apart = all(found[start] == found[end - 1] for start, end in role.runs)
+            assert apart is (len(set(found)) <= cells), (found, cells)
+            assert len(role.runs) == min(cells, len(role))
 
 
 @pytest.mark.parametrize(("task", "example"), [(dialogue, TALK), (reading, TEXT)])
