@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +69,7 @@ def world(tmp_path_factory):
 
 def make(world: Path, task: str, mechanism: str, **data) -> Path:
     folder = world / "shelf" / f"{task}-{mechanism}-{len(data)}"
+    shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     plan = config(mechanism) | {"task": task, "max_tokens": LIMITS.tokens, "cells": LIMITS.cells}
     name = {"dialogue": "talk", "reading": "text"}[task]
@@ -134,6 +136,13 @@ def test_only_the_rows_that_are_asked_for_are_trained_on(world):
     whole = list(TASKS["reading"].read(world / "data" / "text" / "train.jsonl"))
     assert len(labels) == 1
     assert np.load(labels[0]).tolist() == [one.label for one in whole if one.level == "middle"]
+
+
+def test_rows_that_nobody_asks_for_are_named(world, capsys):
+    folder = make(world, "reading", "bi", where={"levell": "middle"})
+    where = ["--data", str(world / "data"), "--runs", str(world / "runs")]
+    assert main(["train", str(folder / "config.json"), *where]) == 1
+    assert "no row with levell 'middle' has a label: nothing to train on" in capsys.readouterr().err
 
 
 def test_labels_that_take_turns_are_not_all_left_out_but_one(world, capsys):

@@ -110,6 +110,7 @@ def test_a_case_is_kept_found_changed_and_taken_out(book, tmp_path):
     assert (case["note"], case["tags"], case["page"], case["version"]) == ("看", ["verb", "zh"], "cube", 1)
     assert CaseBook(tmp_path / "cases.sqlite").get(case["id"]).row["text_b"] == "什么浏览器"
     assert case["id"] in book("list")[1] and "什么浏览器" in book("show", case["id"])[1]
+    assert "did you mean 'reading'?" in book("search", "--task", "readin")[1]
     for asked, found in ((("浏览器",), 1), (("none",), 0), (("--tag", "zh"), 1), (("--task", "reading"), 0)):
         assert len(book("search", *asked, "--json")[1]) == found, asked
     _, changed = book("change", case["id"], "--note", "other", "--version", "1", "--json")

@@ -6,6 +6,7 @@ import argparse
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from triattn_core.errors import CaseError
@@ -60,6 +61,8 @@ def run(options: argparse.Namespace) -> None:
 
 def search(book: CaseBook, options: argparse.Namespace) -> None:
     """A line a case."""
+    if options.task:
+        _known(options.task)
     cases = book.search(" ".join(options.words), options.tag, options.task)
     if options.json:
         print(json.dumps([vars(case) for case in cases], ensure_ascii=False))
@@ -68,6 +71,16 @@ def search(book: CaseBook, options: argparse.Namespace) -> None:
         print("  ".join((case.id, case.changed[:16], case.task, ", ".join(case.tags) or "-", _short(case))))
     if not cases:
         print(f"no case in {book.path}" + (" is like that" if options.words or options.tag or options.task else ""))
+
+
+def _known(name: str) -> ModuleType:
+    """The task of this name.  Raises CaseError that names the nearest one."""
+    from triattn_core.errors import choices
+    from triattn_core.tasks import TASKS
+
+    if name not in TASKS:
+        raise CaseError(f"no task {name!r}; {choices(name, TASKS)}")
+    return TASKS[name]
 
 
 def _short(case: Case) -> str:
@@ -86,14 +99,10 @@ def show(book: CaseBook, options: argparse.Namespace) -> None:
 def keep(book: CaseBook, options: argparse.Namespace) -> None:
     """Keeps a row that its task can read."""
     from triattn_core.cases import Case
-    from triattn_core.errors import choices
-    from triattn_core.tasks import TASKS
     from triattn_core.text.rows import read_json
 
-    if options.task not in TASKS:
-        raise CaseError(f"no task {options.task!r}; {choices(options.task, TASKS)}")
-    row = read_json(options.input)
-    TASKS[options.task].Example.from_row(row, str(options.input)).check()
+    task, row = _known(options.task), read_json(options.input)
+    task.Example.from_row(row, str(options.input)).check()
     _print(book.keep(replace(Case(options.task, row), **_given(options))), options.json)
 
 

@@ -14,11 +14,13 @@ from triattn_core.errors import DataError
 if TYPE_CHECKING:
     from triattn_core.checkpoint import Bundle
 
+ROWS = '{"text_a", "text_b"}, {"history", "candidates"}, {"passage", "question", "options"} or {"text"}'
+
 
 def explain_arguments(parser: argparse.ArgumentParser) -> None:
     """What `triattn explain` takes."""
     parser.add_argument("name", help="a checkpoint, by name or folder")
-    parser.add_argument("input", type=Path, help='a JSON file with one row, such as {"text_a": …, "text_b": …}')
+    parser.add_argument("input", type=Path, help=f"a JSON file with one row of its task: {ROWS}")
     parser.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
 
 
@@ -44,6 +46,8 @@ def explain(options: argparse.Namespace) -> None:
         print(f"{probability:.4f}  {label}")
     for note in prediction.notes:
         print(note)
+    if len(prediction.labels) > 1 and "option" in trace.meta:
+        print(f"traced: {prediction.labels[prediction.option]}")
     for site in sorted(trace.sites):
         array = trace.sites[site]
         print(f"{site}  {' x '.join(f'{axis} {size}' for axis, size in array.sizes.items())}")

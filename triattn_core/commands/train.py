@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,5 +62,13 @@ def _print(events: Iterable[Event], as_json: bool) -> None:
         if as_json:
             print(event.line(), flush=True)
         elif event.kind != "saved":
-            values = "  ".join(f"{name} {value}" for name, value in event.values.items())
-            print(f"{event.step}/{event.steps}  {values}", flush=True)
+            print(f"{event.step}/{event.steps}  {'  '.join(_told(event.values))}", flush=True)
+
+
+def _told(values: Mapping, of: str = "") -> Iterator[str]:
+    """Names and numbers, those of dev and test by both names."""
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            yield from _told(value, f"{name} ")
+        else:
+            yield f"{of}{name} {value}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from triattn_core.errors import DataError, InputError
 
@@ -36,8 +35,3 @@ def baseline(labels: Iterable[int]) -> dict[str, float]:
     """`majority`: the accuracy in per cent of always saying the largest class."""
     found = Counter(labels)
     return {"majority": round(100 * max(found.values()) / found.total(), 2)}
-
-
-def wanted(row: Mapping[str, Any], where: Mapping[str, str]) -> bool:
-    """Whether the fields of a row have these values."""
-    return all(str(row.get(name, "")) == value for name, value in where.items())

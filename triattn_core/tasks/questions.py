@@ -14,7 +14,7 @@ from statistics import fmean
 from triattn_core.errors import DataError
 from triattn_core.tasks import classes
 from triattn_core.text.roles import Limits, Role, tokens_notes
-from triattn_core.text.rows import field, read_json, read_json_lines
+from triattn_core.text.rows import field, read_json, read_json_lines, wanted
 from triattn_core.text.texts import Texts, text_role
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.text.words import windows, words
@@ -82,7 +82,7 @@ def read(path: Path, training: bool = False, where: Mapping[str, str] | None = N
     """
     rows = squad_rows(path) if Path(path).suffix == ".json" else read_json_lines(path)
     for place, row in rows:
-        if classes.wanted(row, where or {}) and not (training and row.get("dup")):
+        if wanted(row, where or {}) and not (training and row.get("dup")):
             yield Example.from_row(row, place)
 
 

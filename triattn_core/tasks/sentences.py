@@ -10,7 +10,7 @@ from pathlib import Path
 from triattn_core.tasks import classes
 from triattn_core.tasks.pairs import natural
 from triattn_core.text.roles import Limits
-from triattn_core.text.rows import field, number, read_json_lines
+from triattn_core.text.rows import field, number, read_json_lines, wanted
 from triattn_core.text.texts import Texts, alone
 from triattn_core.text.tokenizer import Tokenizer
 
@@ -48,7 +48,7 @@ def read(path: Path, training: bool = False, where: Mapping[str, str] | None = N
     where: only rows whose fields have these values.
     """
     for place, row in read_json_lines(path):
-        if classes.wanted(row, where or {}) and not (training and row.get("dup")):
+        if wanted(row, where or {}) and not (training and row.get("dup")):
             yield from_file(row, place)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import SEEK_END, BufferedIOBase, TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 from triattn_core.errors import DataError
 
@@ -157,3 +158,8 @@ def number(row: dict, name: str, where: str, below: int) -> int | None:
         said = "0 or 1" if below == 2 else f"a whole number from 0 to {below - 1}"
         raise DataError(f"{where}: field {name!r} must be {said}, got {found!r:.40}")
     return found
+
+
+def wanted(row: Mapping[str, Any], where: Mapping[str, str]) -> bool:
+    """Whether the fields of a row, or of an example (`vars`), have these values."""
+    return all(str(row.get(name, "")) == value for name, value in where.items())

@@ -24,7 +24,7 @@ from triattn_core.results.ours import TRAINED, append, today, variant
 from triattn_core.results.ours import folder as results
 from triattn_core.shelf import root
 from triattn_core.tasks import TASKS
-from triattn_core.text.rows import read_json, rows_file
+from triattn_core.text.rows import read_json, rows_file, wanted
 from triattn_core.training.card import checkpoint_card, encoder_card
 from triattn_core.training.coin import coin_card, train_coin
 from triattn_core.training.encoder import finish_encoder, post_train
@@ -36,7 +36,7 @@ from triattn_core.training.recipe import read_recipe
 from triattn_core.training.sentence import folds, train_sentence
 from triattn_core.training.sentence_card import sentence_card
 from triattn_core.training.splits import splits
-from triattn_core.training.tan import best, history, suits, train_tan
+from triattn_core.training.tan import best, history, train_tan
 from triattn_core.verify import example_record
 
 NOTHING: Mapping = MappingProxyType({})
@@ -197,7 +197,7 @@ def _rows(config: AnyConfig, data: Path) -> dict[str, tuple[str, Callable[[], It
 
 def _examples(config: AnyConfig, split: str, file: Path) -> Iterator:
     where = config.data.where if split == "dev" else {}
-    return (one for one in TASKS[config.task].read(file) if suits(one, where))
+    return (one for one in TASKS[config.task].read(file) if wanted(vars(one), where))
 
 
 def _write(

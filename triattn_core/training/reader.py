@@ -99,7 +99,8 @@ def _features(
     runs: Path,
 ) -> QuestionFeatures:
     rows = hashlib.sha256(rows_file(data, name).read_bytes()).hexdigest()[:8]
-    half, where = config.training.precision == "bf16", config.data.where.values() if name in config.data.train else ()
+    half = config.training.precision == "bf16"
+    where = map("-".join, config.data.where.items()) if name in config.data.train else ()
     parts = [name.replace("/", "-"), rows, words.source.replace(":", ""), config.max_tokens, *where, *["bf16"] * half]
     folder = runs / "features" / words.digest[:12] / "-".join(map(str, parts))
     return encode_questions(folder, words, tokenizer, examples, config.limits, half)

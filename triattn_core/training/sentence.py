@@ -58,7 +58,7 @@ def _features(
     runs: Path,
 ) -> TextFeatures:
     task, rows = TASKS[config.task], hashlib.sha256(rows_file(data, name).read_bytes()).hexdigest()[:8]
-    where = config.data.where.values() if name in config.data.train else ()
+    where = map("-".join, config.data.where.items()) if name in config.data.train else ()
     parts = [name.replace("/", "-"), rows, words.source.replace(":", ""), config.max_tokens, *where]
     texts = [one for (one,) in task.roles(examples, tokenizer, config.limits)]
     folder = runs / "features" / words.digest[:12] / "-".join(map(str, parts))

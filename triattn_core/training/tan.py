@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +20,7 @@ from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.tensors import read_tensors, write_tensors
 from triattn_core.tasks import TASKS
-from triattn_core.text.rows import rows_file
+from triattn_core.text.rows import rows_file, wanted
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import plan
 from triattn_core.training.even import even, overlap
@@ -78,25 +77,23 @@ def _features(name: str, config: Config, encoder: Encoder, tokenizer: Tokenizer,
     training = name in config.data.train
     rows = hashlib.sha256(file.read_bytes()).hexdigest()[:8]  # changed rows are other features
     half = training and config.training.precision == "bf16"  # dev is measured as it will be used
-    parts = [name.replace("/", "-"), rows, config.max_tokens, *(config.cells or ()), *config.data.where.values()]
+    where = map("-".join, config.data.where.items())
+    parts = [name.replace("/", "-"), rows, config.max_tokens, *(config.cells or ()), *where]
     parts += ["bf16"] * half
     parts += ["training", f"{config.data.even or 0:g}", config.data.every] * training
     folder = runs / "features" / encoder.digest[:12] / "-".join(map(str, parts))
     if (folder / "about.json").is_file():
         return Features(folder)
-    examples = [one for one in task.read(file, training) if one.label is not None and suits(one, config.data.where)]
+    asked = (one for one in task.read(file, training) if wanted(vars(one), config.data.where))
+    examples = [one for one in asked if one.label is not None]
     if not examples:
-        raise DataError(f"{file}: no row has a label: nothing to train on")
+        which = "".join(f" with {name} {value!r}" for name, value in config.data.where.items())
+        raise DataError(f"{file}: no row{which} has a label: nothing to train on")
     if training:
         examples = chosen(examples, config.data, tokenizer, config.max_tokens)
     parts = (examples[start : start + WINDOW] for start in range(0, len(examples), WINDOW))
     windows = ((task.roles(part, tokenizer, config.limits), [example.label for example in part]) for part in parts)
     return encode(folder, encoder, tokenizer, windows, len(examples), half)
-
-
-def suits(example: Any, where: Mapping[str, str]) -> bool:
-    """Whether the fields of an example have these values."""
-    return all(str(getattr(example, name, "")) == value for name, value in where.items())
 
 
 def chosen(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> list:
