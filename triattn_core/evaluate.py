@@ -10,9 +10,10 @@ from itertools import islice
 from triattn_core.checkpoint import Bundle, probabilities
 from triattn_core.errors import DataError, InputError
 from triattn_core.spans import answers as read
+from triattn_core.tasks import CHOICES
 
 WINDOW = 2048  # rows sorted by length together
-CHOICES = ("candidates", "options")  # fields of an example that hold the texts one of which is right
+OPTIONS = {task.WORDS.lists[-1] for task in CHOICES.values()}  # fields that hold the texts one of which is right
 
 
 def predictions(
@@ -112,7 +113,7 @@ def texts_of(example) -> frozenset[str]:
     texts: list[str] = []
     for field in fields(example):
         value = getattr(example, field.name)
-        if field.name in CHOICES and len(value) > 1 and example.label is not None:
+        if field.name in OPTIONS and len(value) > 1 and example.label is not None:
             value = value[example.label]
         if field.name != "id":
             texts += value if isinstance(value, tuple) else [value] if isinstance(value, str) else []

@@ -12,18 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from triattn_core.shelf import Card, encoders
+from triattn_core.tasks import TASKS
 
 # What a model is judged by: the first of these that its metrics.json has, with the words for it.
 METRICS = {"f1": "F1", "em": "exact match", "accuracy_middle": "middle school", "accuracy_high": "high school"}
 BASELINES = {"majority": "largest class", "chance": "chance"}  # what a model without eyes would reach
-TASKS = {
-    "pairs": "Sentence pairs",
-    "dialogue": "Dialogue",
-    "reading": "Reading",
-    "sentences": "Sentences",
-    "inference": "Inference",
-    "questions": "Questions",
-}
 LANGUAGES = {"en": "English", "zh": "Chinese"}
 SIMILARITIES = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them
 SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC", "ubuntu_irc": "Ubuntu IRC", "race": "RACE"} | {
@@ -50,7 +43,7 @@ def model(card: Card, setting: str) -> str:
 def task(card: Card) -> str:
     """The task in words."""
     name = str(card.config.get("task", ""))
-    return TASKS.get(name, name)
+    return TASKS[name].LABEL if name in TASKS else name
 
 
 def language(card: Card) -> str:

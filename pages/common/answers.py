@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
+from types import ModuleType
+from typing import Any
 
 import streamlit as st
 
 from pages.common import explorer, given, inputs
 from pages.common.models import Explained
 from triattn_core.analysis import folds
-from triattn_core.tasks import TASKS, dialogue
+from triattn_core.tasks import CHOICES
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views import answers
 
@@ -18,7 +20,7 @@ ROLES = {"a_over_b": ("query", "key"), "b_over_a": ("key", "query")}
 
 
 def block(
-    example: given.Example, found: Mapping[str, Explained], choice: Choice, other: int | None = None, pins: bool = False
+    example: Any, found: Mapping[str, Explained], choice: Choice, other: int | None = None, pins: bool = False
 ) -> None:
     """Texts and options; a click on an option chooses it for the whole page.
 
@@ -40,24 +42,33 @@ def block(
         ROLES[direction],
         _told(example, last),
     )
-    parts = given.texts(example).values()
+    parts = task(example).parts(example).values()
     key = explorer.key("answers", str(pins), *parts)
     explorer.ask(canvas, key, option=partial(given.pick, "option"), other=partial(given.pick, "other"))
     if told := inputs.notes(list(found.values())):
         st.html(told)
 
 
-def asked(example: given.Example, trace: AttentionTrace) -> answers.Asked:
+def task(example: Any) -> ModuleType:
+    """The task that chooses among texts of which this is an example."""
+    return next(one for one in CHOICES.values() if isinstance(example, one.Example))
+
+
+def asked(example: Any, trace: AttentionTrace) -> answers.Asked:
     """The example as the block shows it."""
-    task = "dialogue" if isinstance(example, dialogue.Example) else "reading"
-    texts = dict(list(TASKS[task].texts(example).items())[:-1])  # the last one is the option
+    room = task(example)
+    *texts, (option, _) = room.texts(example).items()
+    texts = dict(texts)
     speakers = [chr(65 + one) for one in getattr(example, "speakers", ())]
-    return answers.Asked(texts, given.options(example), right(example), speakers, _read(trace, texts))
+    words = room.WORDS
+    called = (words.chat, (words.texts, words.options), (words.sides[1], words.right))
+    about = (right(example), speakers, _read(trace, texts))
+    return answers.Asked(texts, room.options(example), option, *called, *about)
 
 
-def right(example: given.Example) -> int | None:
+def right(example: Any) -> int | None:
     """The index of the right option, None where it is not known or is not there."""
-    if len(given.options(example)) == 1:  # the label says whether it is right
+    if len(task(example).options(example)) == 1:  # the label says whether it is right
         return 0 if example.label == 1 else None
     return example.label
 
@@ -68,7 +79,7 @@ def of_options(found: Explained) -> list[float]:
     return list(said.probabilities[1:] if said.labels[0].startswith("not ") else said.probabilities)
 
 
-def _told(example: given.Example, found: Explained) -> str:
+def _told(example: Any, found: Explained) -> str:
     """Beside the options of one model: where the right one stands, and how long it took."""
     gold, shares = right(example), of_options(found)
     rank = sum(one >= shares[gold] for one in shares) if gold is not None else None

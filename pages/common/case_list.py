@@ -3,7 +3,9 @@ heading sorts, a click on a row opens it beside the list."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -12,28 +14,36 @@ from pages.common import state, style
 from triattn_core.analysis import agreement
 from triattn_core.analysis.mined import Mined
 from triattn_core.cases import texts
-from triattn_core.tasks import TASKS, pairs
+from triattn_core.tasks import CHOICES, TASKS, pairs
 
 ANY, NOBODY = "any", "not judged"
 ROW, MOST, TEXT = 30, 16, 158  # pixels of a row, rows without scrolling, pixels of a text
 SURE = {"0.9 and more": (0.9, 1.01), "0.7 to 0.9": (0.7, 0.9), "below 0.7": (0, 0.7)}
 MOVES = {"the most moved tenth": (0.9, 1.0), "upper half": (0.5, 1.0), "lower half": (0.0, 0.5)}
-UNITS = {"pairs": "pairs", "dialogue": "dialogues", "reading": "questions"}
-QUERIES = {"pairs": "A", "dialogue": "the last turn", "reading": "the question"}
+UNITS = {"pairs": "pairs"} | {name: f"{task.WORDS.one}s" for name, task in CHOICES.items()}
+QUERIES = {"pairs": "A"} | {name: f"the {task.WORDS.axes[0].lower()}" for name, task in CHOICES.items()}
 MOVED = (
     "The Jensen-Shannon divergence of Tri's first layer with its context from the same layer without any: what each "
     "query token looks at, the mean over heads and tokens of both directions. From 0 to 1 bit."
 )
 AT = "How much context moved each token of {}, in its order: the mean over heads. Each row has its own scale."
+
+
+def _choice(task: ModuleType) -> dict[str, Callable[[Any], str]]:
+    """What asks, and the right option where it is known."""
+
+    def right(one: Any) -> str:
+        options = task.options(one)
+        return options[one.label] if one.label is not None and one.label < len(options) else ""
+
+    words = task.WORDS
+    return {words.axes[0].lower(): lambda one: task.title(one)[0], f"{words.right} {words.sides[1]}": right}
+
+
 TEXTS = {
     "pairs": {"sentence A": lambda one: one.text_a, "sentence B": lambda one: one.text_b},
-    "dialogue": {"last turn": lambda one: one.history[-1], "true response": lambda one: _right(one.candidates, one)},
-    "reading": {"question": lambda one: one.question, "right option": lambda one: _right(one.options, one)},
+    **{name: _choice(task) for name, task in CHOICES.items()},
 }
-
-
-def _right(options, example) -> str:
-    return options[example.label] if example.label is not None and example.label < len(options) else ""
 
 
 def spoken_for(mined: Mined) -> str:

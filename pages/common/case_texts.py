@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 import streamlit as st
 
 from triattn_core.tasks import TASKS
+from triattn_core.views.tokens import named
 
 LONG, TURNS, OPTIONS = 320, 3, 6  # characters of a text, turns and options that are shown
 
@@ -25,21 +27,21 @@ def _marked(task: str, example: Any) -> list[tuple[str, str]]:
         return [("A", example.text_a), ("B", example.text_b)]
     if hasattr(TASKS[task], "TEXTS"):
         return [(name, text) for name, text in TASKS[task].texts(example).items()]
-    if task == "dialogue":
-        first = max(0, len(example.history) - TURNS)
-        before = [("", f"{first} earlier turns")] if first else []
-        turns = [(f"T{i + 1}", turn) for i, turn in enumerate(example.history) if i >= first]
-        return before + turns + _options(example.candidates, example.label, lambda i: str(i + 1))
-    texts = [("text", example.passage), ("asks", example.question)]
-    return texts + _options(example.options, example.label, lambda i: chr(65 + i))
+    texts = dict(list(TASKS[task].texts(example).items())[:-1])  # the last one is the option
+    called = named(texts)
+    turns = [(called[name]["short"], text) for name, text in texts.items()]
+    first = max(0, len(turns) - TURNS)
+    before = [("", f"{first} earlier {TASKS[task].WORDS.sides[0]}s")] if first else []
+    return before + turns[first:] + _options(TASKS[task].options(example), example.label, TASKS[task].labels(example))
 
 
-def _options(options: tuple[str, ...], label: int | None, name) -> list[tuple[str, str]]:
+def _options(options: tuple[str, ...], label: int | None, names: Sequence[str]) -> list[tuple[str, str]]:
     """The true one first."""
     if len(options) == 1:
         return [({0: "false", 1: "true"}.get(label, "?"), options[0])]
+    marks = [name.rpartition(" ")[2] for name in names]
     order = sorted(range(len(options)), key=lambda i: i != label)
-    shown = [(name(i) + " ✓" * (i == label), options[i]) for i in order[:OPTIONS]]
+    shown = [(marks[i] + " ✓" * (i == label), options[i]) for i in order[:OPTIONS]]
     more = len(options) - OPTIONS
     return shown + ([("", f"and {more} more")] if more > 0 else [])
 

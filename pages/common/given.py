@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
@@ -12,18 +14,13 @@ import streamlit as st
 from pages.common import state
 from pages.common.errors import notice, plain
 from triattn_core.errors import InputError, choices
-from triattn_core.tasks import TASKS, dialogue, reading
+from triattn_core.tasks import CHOICES
 
-PARTS = {
-    "dialogue": {"turns": "Turns, one a line, the last one asks", "candidates": "Candidates, one a line"},
-    "reading": {"passage": "Passage", "question": "Question", "options": "Options, one a line"},
-}
-LISTS = ("turns", "candidates", "options")
+PARTS = {name: task.WORDS.parts for name, task in CHOICES.items()}
 PICKS = ("option", "other")
 NAMES = ("example", *(part for parts in PARTS.values() for part in parts), *PICKS)  # ours in the URL
 LINK = 6000  # characters of text in a link, as the browser writes them: longer ones are refused on the way
 LIMIT = 200_000  # characters of a text that are kept
-Example = dialogue.Example | reading.Example
 
 
 @dataclass
@@ -55,14 +52,14 @@ def now(task: str) -> Given:
     return given
 
 
-def example(task: str) -> Example:
+def example(task: str) -> Any:
     """What goes in, as an example of the task, and the URL brought up to date; the editor, where it is asked for or
     something is to be mended."""
     given = now(task)
     found = parsed(task, given.parts)
     if st.session_state.get("edit") or not _sound(found):
         _editor(given)
-    count = len(options(found))
+    count = len(CHOICES[task].options(found))
     for name in PICKS:
         asked = getattr(given, name)
         if asked is not None and not 0 <= asked < count:
@@ -79,16 +76,10 @@ def controls(task: str) -> None:
         for name in NAMES:
             st.query_params.pop(name, None)
         return
-    known = TASKS[task].examples()
-    st.menu_button(
-        "Examples", known, key=f"{task}-example", on_click=_take, args=(task,), format_func=_title, width=108
-    )
+    known = CHOICES[task].examples()
+    look = {"format_func": partial(_title, task), "width": 108}
+    st.menu_button("Examples", known, key=f"{task}-example", on_click=_take, args=(task,), **look)
     state.toggle("Edit", "edit")
-
-
-def options(example: Example) -> tuple[str, ...]:
-    """The texts of which one is the answer."""
-    return example.candidates if isinstance(example, dialogue.Example) else example.options
 
 
 def pick(what: str, at: int) -> None:
@@ -104,24 +95,14 @@ def link(**more: str) -> dict[str, str]:
     return {**st.session_state["given"].written, **more}
 
 
-def parsed(task: str, parts: Mapping[str, str]) -> Example:
+def parsed(task: str, parts: Mapping[str, str]) -> Any:
     """The example of these texts: one of the project's with its label, where it is one of them."""
-    fields = {name: _lines(text) if name in LISTS else text.strip() for name, text in parts.items()}
-    if task == "dialogue":
-        found: Example = dialogue.Example(fields["turns"], fields["candidates"])
-    else:
-        found = reading.Example(fields["passage"], fields["question"], fields["options"])
-    return next((one for one in TASKS[task].examples() if texts(one) == texts(found)), found)
+    room = CHOICES[task]
+    found = room.from_parts(parts)
+    return next((one for one in room.examples() if room.parts(one) == room.parts(found)), found)
 
 
-def texts(example: Example) -> dict[str, str]:
-    """The parts of an example as they are written."""
-    if isinstance(example, dialogue.Example):
-        return {"turns": "\n".join(example.history), "candidates": "\n".join(example.candidates)}
-    return {"passage": example.passage, "question": example.question, "options": "\n".join(example.options)}
-
-
-def _sound(example: Example) -> bool:
+def _sound(example: Any) -> bool:
     try:
         example.check()
     except InputError:
@@ -129,16 +110,11 @@ def _sound(example: Example) -> bool:
     return True
 
 
-def _lines(text: str) -> tuple[str, ...]:
-    """The lines that are not blank."""
-    return tuple(line.strip() for line in text.splitlines() if line.strip())
-
-
 def _linked(task: str, link: dict[str, str]) -> Given:
-    known = {one.id: one for one in TASKS[task].examples()}
-    parts, name = texts(next(iter(known.values()))), link.get("example")
+    known = {one.id: CHOICES[task].parts(one) for one in CHOICES[task].examples()}
+    parts, name = next(iter(known.values())), link.get("example")
     if name in known:
-        parts = texts(known[name])
+        parts = known[name]
     elif name is not None:
         notice(f"The link asks for example {name[:60]!r}; {choices(name[:60], known)}. Shown instead: the first one.")
     elif any(part in link for part in PARTS[task]):
@@ -159,9 +135,9 @@ def _picks(link: Mapping[str, str]) -> list[int | None]:
     return [int(value) - 1 if value.isdecimal() and len(value) < 6 else None for value in asked]
 
 
-def _write(given: Given, found: Example) -> None:
+def _write(given: Given, found: Any) -> None:
     """Brings the URL up to date: the name of an example, or the texts; the first example needs nothing."""
-    known, wanted = TASKS[given.task].examples(), {}
+    known, wanted = CHOICES[given.task].examples(), {}
     if found in known:
         wanted = {"example": found.id} if found != known[0] else {}
     elif (size := len(urlencode(given.parts))) <= LINK:
@@ -181,14 +157,15 @@ def _write(given: Given, found: Example) -> None:
 def _editor(given: Given) -> None:
     """The texts to write in: what is left stands as it was read."""
     left, right = st.columns(2, gap="large")
+    first, *rest = PARTS[given.task]
     for name, label in PARTS[given.task].items():
         key = f"write-{name}"
         st.session_state[key] = given.parts[name]
-        with left if name in ("turns", "passage") else right:
-            if name == "question":
+        with left if name == first else right:
+            if name != first and name not in CHOICES[given.task].WORDS.lists:
                 st.text_input(label, key=key, on_change=_edit, args=(name,))
             else:
-                height = 128 if name == "options" else 206
+                height = 206 if name == first or len(rest) == 1 else 128
                 st.text_area(label, key=key, height=height, on_change=_edit, args=(name,))
     for name, text in given.parts.items():
         if len(text) == LIMIT:
@@ -203,15 +180,8 @@ def _edit(name: str) -> None:
 
 def _take(task: str) -> None:
     given = st.session_state["given"]
-    given.parts, given.option, given.other = texts(st.session_state[f"{task}-example"]), None, None
+    given.parts, given.option, given.other = CHOICES[task].parts(st.session_state[f"{task}-example"]), None, None
 
 
-def _title(example: Example) -> str:
-    return plain("  ".join(title(example)))
-
-
-def title(example: Example) -> tuple[str, str]:
-    """What is asked, and how long what comes before it is."""
-    if isinstance(example, dialogue.Example):
-        return example.history[-1], f"({len(example.history)} turns)"
-    return example.question, f"({len(example.passage.split())} words)"
+def _title(task: str, example: Any) -> str:
+    return plain("  ".join(CHOICES[task].title(example)))

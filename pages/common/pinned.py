@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 
 from pages.common import answers, compared, given, languages, models, state
@@ -34,7 +36,7 @@ def settings(task: str, words: Words) -> tuple[Card, Choice, str]:
     return card, choice, state.pick("Context as", ways, "context", width=108)
 
 
-def other(example: given.Example, found: models.Explained, asked: int | None) -> int:
+def other(example: Any, found: models.Explained, asked: int | None) -> int:
     """What is compared with the option that is shown: what was asked for, else the right one, else the next best."""
     shares, first, gold = answers.of_options(found), found.prediction.option, answers.right(example)
     if len(shares) < 2:
@@ -46,7 +48,7 @@ def other(example: given.Example, found: models.Explained, asked: int | None) ->
     return max((i for i in range(len(shares)) if i != first), key=shares.__getitem__)
 
 
-def side(example: given.Example, what: given.Given, card: Card, choice: Choice, way: str) -> Side:
+def side(example: Any, what: given.Given, card: Card, choice: Choice, way: str) -> Side:
     """Both options at the same site, head and scale; the same turn stands under both.  Raises TriattnError."""
     first = models.explain(card, example, what.option)
     second = models.explain(card, example, other(example, first, what.other))
@@ -71,7 +73,7 @@ def side(example: given.Example, what: given.Given, card: Card, choice: Choice, 
     )
 
 
-def panel(found: models.Explained, example: given.Example, choice: Choice) -> view.Panel:
+def panel(found: models.Explained, example: Any, choice: Choice) -> view.Panel:
     """One option: its map, its text, and what the model gives it."""
     site, head = choice.site.rsplit("/", 1)[0], next((i for _, i in choice.index), None)
     drawn, weights = (
@@ -81,7 +83,8 @@ def panel(found: models.Explained, example: given.Example, choice: Choice) -> vi
     at, gold, card = found.prediction.option, answers.right(example), found.card
     label = found.prediction.labels[at]
     name = label.capitalize() if len(label) > 1 else f"Option {label}"
-    verdict = (given.options(example)[at], answers.of_options(found)[at], None if gold is None else at == gold)
+    text = answers.task(example).options(example)[at]
+    verdict = (text, answers.of_options(found)[at], None if gold is None else at == gold)
     kind, similarity = records.model(card, "mechanism"), records.model(card, "similarity")
     numbers = (compare.entropy(weights), compare.rank(weights))
     return view.Panel(name, kind, similarity, drawn, weights, *numbers, *verdict, note="Σ key")

@@ -50,8 +50,8 @@ def parameters(task: str, row: Mapping) -> dict[str, str]:
         return {"a": example.text_a, "b": example.text_b}
     if hasattr(TASKS[task], "TEXTS"):
         return TASKS[task].texts(example)
-    texts = given.texts(example)
-    known = next((one for one in TASKS[task].examples() if given.texts(one) == texts), None)
+    texts = TASKS[task].parts(example)
+    known = next((one for one in TASKS[task].examples() if TASKS[task].parts(one) == texts), None)
     return {"example": known.id} if known else texts
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 
 import streamlit as st
 
 from pages.common import languages, models, state
 from pages.common.errors import notice
+from triattn_core.tasks import CHOICES, pairs
 
 KEY = "task"  # of the widget, and in the URL
 AXIS = '<b class="t-{0}">{0}</b>'.format
@@ -37,9 +39,26 @@ def _directions(a: str, b: str) -> dict[str, str]:
 QUERY, KEY_AXIS, CONTEXT = map(AXIS, ("query", "key", "context"))
 LOOKS = f"what of the {CONTEXT} each {QUERY} token looks at, the same"
 ROWS = f"one scale: how each {QUERY} token shares out its attention among {KEY_AXIS}s."
+
+
+def _choice(task: ModuleType) -> Words:
+    """Of a task that chooses among texts: made of its own words."""
+    words = task.WORDS
+    (first, second), same = words.sides, words.ways[0].removesuffix("s")
+    query, key, context = (f"{one} {axis}" for one, axis in zip(words.axes, (QUERY, KEY_AXIS, CONTEXT)))
+    return Words(
+        task.LABEL,
+        _directions(first, second),
+        words.ways,
+        f"{query}, {key}, {context}.",
+        f"One {words.one}, several mechanisms, {ROWS}",
+        f"Two {second}s under one model: {LOOKS} {same} under both.",
+    )
+
+
 TASKS = {
     "pairs": Words(
-        "Sentence pairs",
+        pairs.LABEL,
         _directions("A", "B"),
         ("tokens", "sentences"),
         f"Every cell is the weight that one {QUERY} token gives to one {KEY_AXIS} token in the light of one {CONTEXT} "
@@ -47,23 +66,7 @@ TASKS = {
         f"One pair under several mechanisms, on one colour scale. Each row shares out one {QUERY} token's attention "
         f"among {KEY_AXIS}s; Tri is joined over context.",
     ),
-    "dialogue": Words(
-        "Dialogue",
-        _directions("turn", "candidate"),
-        ("turns", "sentences", "tokens"),
-        f"Last turn {QUERY}, candidate {KEY_AXIS}, whole dialogue {CONTEXT}.",
-        f"One dialogue, several mechanisms, {ROWS}",
-        f"Two candidates under one model: {LOOKS} turn under both.",
-    ),
-    "reading": Words(
-        "Reading comprehension",
-        _directions("question", "option"),
-        ("sentences", "tokens"),
-        f"Question {QUERY}, option {KEY_AXIS}, all of the text {CONTEXT}.",
-        f"One question, several mechanisms, {ROWS}",
-        f"Two options under one model: {LOOKS} sentence under both.",
-    ),
-}
+} | {name: _choice(task) for name, task in CHOICES.items()}
 
 
 def offered(mechanisms: Sequence[str]) -> list[str]:

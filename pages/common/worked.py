@@ -11,19 +11,18 @@ from types import ModuleType
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.common import cards, given, languages, models, scores, style, tasks
+from pages.common import cards, languages, models, scores, style, tasks
 from pages.common.errors import plain
 from pages.common.inputs import number
 from triattn_core import records
 from triattn_core.errors import CheckpointError, TriattnError
 from triattn_core.shelf import Card
-from triattn_core.tasks import dialogue, pairs, reading
+from triattn_core.tasks import CHOICES, pairs
 from triattn_core.trace import Choice, reduce
 from triattn_core.views import strongest, thumbnail
 
 HEIGHT = 196  # pixels of the picture, kept free while it is computed
 FEW = 6  # examples of long texts that are listed
-TITLES = {"pairs": "More pairs to try", "dialogue": "Dialogues to try", "reading": "Passages to try"}
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ PAGES = (
 
 def links() -> None:
     """Examples of every task and language, each a link that opens it as a cube of a model that reads it."""
-    places = [(task, language) for task in (pairs, dialogue, reading) for language in task.LANGUAGES]
+    places = [(task, language) for task in (pairs, *CHOICES.values()) for language in task.LANGUAGES]
     told = [(task, language, tri) for task, language in places if (tri := reads(task, language))]
     for start in range(0, len(told), 2):
         for one, column in zip(told[start : start + 2], st.columns(2, gap="medium")):
@@ -162,15 +161,15 @@ def _links(task: ModuleType, language: str, tri: Card) -> None:
     kinds = {example.id.rpartition("-")[0]: example for example in reversed(told)}
     shown = dict(list(reversed(kinds.items()))[: None if task is pairs else FEW])
     written = "the paper's case and others written here" if task is pairs else "written here"
-    st.html(cards.section(TITLES[task.NAME], f"{len(told)}, {records.spoken(language)}: {written}"))
+    title = "More pairs to try" if task is pairs else f"{task.WORDS.one.capitalize()}s to try"
+    st.html(cards.section(title, f"{len(told)}, {records.spoken(language)}: {written}"))
     with st.container(key=f"links-{task.NAME}-{language}", gap=None):
         for kind, example in shown.items():
             if task is pairs:
                 said = f"{plain(example.text_a)} :gray[/] {plain(example.text_b)}"
                 opens = {"a": example.text_a, "b": example.text_b}
             else:
-                asks, size = given.title(example)
-                said = plain(asks) + f" :gray[{plain(size)}]" * (task is dialogue)
+                said = "{} :gray[{}]".format(*map(plain, task.title(example)))
                 opens = {"task": tasks.TASKS[task.NAME].label, "example": example.id}
             label = f":gray[{kind}] {said}"
             st.page_link(PAGES[0].page, label=label, query_params={**opens, "checkpoint": tri.name})

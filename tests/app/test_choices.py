@@ -249,6 +249,6 @@ def test_all_mechanisms_show_the_same_option() -> None:
 
 def test_home_leads_to_dialogues_and_passages() -> None:
     app = sound(opened("home"))
-    assert "Dialogues to try" in told(app) and "Passages to try" in told(app)
+    assert "Dialogues to try" in told(app) and "Questions to try" in told(app)
     links = [link.proto.label for link in app.get("page_link")]
     assert any(PASSAGES[0].question.rstrip("?") in label for label in links)

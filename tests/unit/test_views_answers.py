@@ -17,11 +17,16 @@ from triattn_core.views.tokens import named
 TALK = answers.Asked(
     {"turn.1": "it broke", "turn.2": "<b>why</b>?"},
     ("no", "so", "</script>"),
+    "response",
+    True,
+    ("Dialogue", "Candidates"),
+    ("candidate", "true"),
     2,
     ("A", "B"),
     {"turn.1": 0, "turn.2": 11},
 )
-TEXT = answers.Asked({"passage": "It is red. It is old.", "question": "What is it?"}, ("red", "blue"), 0)
+READ = {"passage": "It is red. It is old.", "question": "What is it?"}
+TEXT = answers.Asked(READ, ("red", "blue"), "option", False, ("Passage", "Options"), ("option", "right"), 0)
 SAID = {"Bi": [0.2, 0.5, 0.3], "Tri": [0.1, 0.3, 0.6]}
 
 
@@ -61,7 +66,7 @@ def test_turns_have_their_speaker_their_share_and_what_is_read():
     assert (first["short"], first["long"], first["who"], first["read"]) == ("T1", "turn 1", "A", 0)
     assert last["who"] == "B" and last["read"] == 11
     assert [run["share"] for text in payload["texts"] for run in text["runs"]] == [0.4, 0.15]
-    assert payload["rest"] == "The response itself holds 20 %, [CLS] and [SEP] 25 %."
+    assert payload["rest"] == "The candidate itself holds 20 %, [CLS] and [SEP] 25 %."
     assert payload["words"]["shares"] == "share of the attention, per turn"
 
 

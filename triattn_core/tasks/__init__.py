@@ -8,3 +8,4 @@ from __future__ import annotations
 from triattn_core.tasks import dialogue, inference, pairs, questions, reading, sentences
 
 TASKS = {task.NAME: task for task in (pairs, dialogue, reading, sentences, inference, questions)}
+CHOICES = {name: task for name, task in TASKS.items() if hasattr(task, "WORDS")}  # those that choose among texts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,10 +13,22 @@ from triattn_core.text.roles import Limits, Part, Roles, joint, tokens_notes
 from triattn_core.text.rows import field, number, read_json_lines, texts_field
 from triattn_core.text.tokenizer import Tokenizer, Tokens
 
-NAME = "dialogue"
+NAME, LABEL = "dialogue", "Dialogue"
 OUTPUTS = 1  # a score a candidate
 LANGUAGES = ("en",)
 MOST = 100  # candidates
+WORDS = rankings.Words(
+    one="dialogue",
+    axes=("Last turn", "candidate", "whole dialogue"),
+    sides=("turn", "candidate"),
+    right="true",
+    texts="Dialogue",
+    options="Candidate responses, ranked by probability",
+    ways=("turns", "sentences", "tokens"),
+    chat=True,
+    parts={"turns": "Turns, one a line, the last one asks", "candidates": "Candidates, one a line"},
+    lists=("turns", "candidates"),
+)
 
 
 @dataclass(frozen=True)
@@ -129,6 +141,26 @@ def texts(example: Example, option: int = 0) -> dict[str, str]:
     """The example's texts by the names that tokens carry, with one of its candidates."""
     turns = {f"turn.{i + 1}": turn for i, turn in enumerate(example.history)}
     return {**turns, "response": example.candidates[option]}
+
+
+def parts(example: Example) -> dict[str, str]:
+    """The texts that are written for an example, by the names of WORDS."""
+    return {"turns": "\n".join(example.history), "candidates": "\n".join(example.candidates)}
+
+
+def from_parts(parts: Mapping[str, str]) -> Example:
+    """The example of such texts."""
+    return Example(rankings.lines(parts["turns"]), rankings.lines(parts["candidates"]))
+
+
+def options(example: Example) -> tuple[str, ...]:
+    """The texts of which one is the answer."""
+    return example.candidates
+
+
+def title(example: Example) -> tuple[str, str]:
+    """What is asked, and how long what comes before it is."""
+    return example.history[-1], f"({len(example.history)} turns)"
 
 
 def labels(example: Example) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from triattn_core.text.rows import field, number, read_json_lines, wanted
 from triattn_core.text.texts import Texts, alone
 from triattn_core.text.tokenizer import Tokenizer
 
-NAME = "inference"
+NAME, LABEL = "inference", "Inference"
 TEXTS = {"premise": "The premise", "hypothesis": "The hypothesis"}  # see `sentences`
 LABELS = ("entailment", "neutral", "contradiction")
 OUTPUTS = len(LABELS)

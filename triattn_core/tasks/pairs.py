@@ -14,7 +14,7 @@ from triattn_core.text.roles import Limits, Part, Roles, joint, segment_ids, tok
 from triattn_core.text.rows import field, number, read_json_lines
 from triattn_core.text.tokenizer import Tokenizer
 
-NAME = "pairs"
+NAME, LABEL = "pairs", "Sentence pairs"
 LABELS = ("not a paraphrase", "paraphrase")
 OUTPUTS = len(LABELS)
 LANGUAGES = ("en", "zh")  # that have examples: a file each

@@ -19,7 +19,7 @@ from triattn_core.text.texts import Texts, text_role
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.text.words import windows, words
 
-NAME = "questions"
+NAME, LABEL = "questions", "Questions"
 TEXTS = {"passage": "The passage", "question": "The question"}  # see `sentences`
 OUTPUTS = 2  # scores of a word: that the answer starts, and that it ends there
 LANGUAGES = ("en",)

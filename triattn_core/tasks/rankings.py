@@ -1,12 +1,46 @@
-"""What the tasks share that choose among texts: candidates of a dialogue, options of a question."""
+"""What the tasks share that choose among texts: candidates of a dialogue, options of a question.
+
+Such a task has WORDS, and of an example `parts` and back `from_parts`, `options`, and `title`: forms, lists and pages
+are made of them and know none of these tasks by name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from triattn_core.errors import InputError
 from triattn_core.text.roles import Limits, Role, Roles
 from triattn_core.text.tokenizer import Tokens
+
+
+@dataclass(frozen=True)
+class Words:
+    """What people read about a task.
+
+    one: what an example is called.  axes: what is query, key and context.  sides: what asks and what answers, short.
+    right: what a right option is called.  texts, options: headings over what is read and over what is chosen from.
+    ways: to what its context folds, of `folds.WAYS`, the one pages open on first.  chat: its texts are turns, else the
+    first one is a text of sentences.
+    parts: the texts that are written for an example, each with its label; `lists`: those of one text a line, the last
+    of which is the example's field of options.
+    """
+
+    one: str
+    axes: tuple[str, str, str]
+    sides: tuple[str, str]
+    right: str
+    texts: str
+    options: str
+    ways: tuple[str, ...]
+    chat: bool
+    parts: Mapping[str, str]
+    lists: tuple[str, ...]
+
+
+def lines(text: str) -> tuple[str, ...]:
+    """The lines that are not blank."""
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
 def check(what: str, texts: Sequence[str], most: int) -> None:

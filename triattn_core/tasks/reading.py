@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,10 +16,22 @@ from triattn_core.text.roles import Limits, Part, Roles, joint, tokens_notes
 from triattn_core.text.rows import field, number, read_json_lines, texts_field
 from triattn_core.text.tokenizer import Tokenizer, Tokens
 
-NAME = "reading"
+NAME, LABEL = "reading", "Reading comprehension"
 OUTPUTS = 1  # a score an option
 LANGUAGES = ("en",)
 MOST = 26  # options: A to Z
+WORDS = rankings.Words(
+    one="question",
+    axes=("Question", "option", "all of the text"),
+    sides=("question", "option"),
+    right="right",
+    texts="Passage and question",
+    options="Options",
+    ways=("sentences", "tokens"),
+    chat=False,
+    parts={"passage": "Passage", "question": "Question", "options": "Options, one a line"},
+    lists=("options",),
+)
 SPECIAL = 4  # [CLS] passage [SEP] question [SEP] option [SEP]
 LONGEST = 50_000  # tokens of a passage in which what is asked is looked for
 
@@ -129,6 +141,26 @@ def examples(language: str = "en") -> tuple[Example, ...]:
 def texts(example: Example, option: int = 0) -> dict[str, str]:
     """The example's texts by the names that tokens carry, with one of its options."""
     return {"passage": example.passage, "question": example.question, "option": example.options[option]}
+
+
+def parts(example: Example) -> dict[str, str]:
+    """The texts that are written for an example, by the names of WORDS."""
+    return {"passage": example.passage, "question": example.question, "options": "\n".join(example.options)}
+
+
+def from_parts(parts: Mapping[str, str]) -> Example:
+    """The example of such texts."""
+    return Example(parts["passage"].strip(), parts["question"].strip(), rankings.lines(parts["options"]))
+
+
+def options(example: Example) -> tuple[str, ...]:
+    """The texts of which one is the answer."""
+    return example.options
+
+
+def title(example: Example) -> tuple[str, str]:
+    """What is asked, and how long what comes before it is."""
+    return example.question, f"({len(example.passage.split())} words)"
 
 
 def labels(example: Example) -> tuple[str, ...]:

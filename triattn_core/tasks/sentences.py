@@ -14,7 +14,7 @@ from triattn_core.text.rows import field, number, read_json_lines, wanted
 from triattn_core.text.texts import Texts, alone
 from triattn_core.text.tokenizer import Tokenizer
 
-NAME = "sentences"
+NAME, LABEL = "sentences", "Sentences"
 TEXTS = {"text": "The sentence"}  # names of the texts that are encoded, and what a note calls them
 OUTPUTS = None  # as many as the config of a checkpoint names labels
 LANGUAGES = ("en",)

@@ -51,9 +51,10 @@ function leftSide(payload) {
     const turns = texts.map((text, i) => turn(text, i, shares[i], most, i === last ? roles[0] : ""));
     return [head, make("div", { class: "scroll", "data-scroll": "texts", tabindex: "0" }, make("ol", {}, ...turns)), rest];
   }
-  const [first, question] = texts, most = Math.max(...first.runs.map((run) => run.share), 0);
-  const below = turn(question, 0, shares[1], Math.max(most, shares[1] ?? 0), roles[0]);
-  return [head, make("div", { class: "scroll", "data-scroll": "texts", tabindex: "0", style: "max-height: 166px" }, passage(first, most)), make("ol", { class: "question" }, below), rest];
+  const [first, ...asked] = texts, inside = Math.max(...first.runs.map((run) => run.share), 0);
+  const most = Math.max(inside, ...shares.slice(1).map((one) => one ?? 0));
+  const below = asked.map((text, i) => turn(text, 0, shares[i + 1], most, i === asked.length - 1 ? roles[0] : ""));
+  return [head, make("div", { class: "scroll", "data-scroll": "texts", tabindex: "0", style: "max-height: 166px" }, passage(first, inside)), make("ol", { class: "question" }, ...below), rest];
 }
 
 /** What the models give an option: a bar and a number each. */

@@ -13,33 +13,27 @@ from triattn_core.views.palette import theme_payload
 from triattn_core.views.tokens import named
 
 SCRIPTS = ("answers.js",)
-CHAT = {
-    "texts": "Dialogue",
-    "shares": "share of the attention, per turn",
-    "options": "Candidate responses, ranked by probability",
-    "right": "true",
-    "rest": "The response itself holds {option}",
-}
-PASSAGE = {
-    "texts": "Passage and question",
-    "shares": "shade: share of the attention, at most {most} a sentence",
-    "options": "Options",
-    "right": "right",
-    "rest": "The option itself holds {option}",
-}
+CHAT = "share of the attention, per turn"
+PASSAGE = "shade: share of the attention, at most {most} a sentence"
 
 
 @dataclass(frozen=True)
 class Asked:
     """An example whose answer is one of several texts.
 
-    texts: what is read, in its order and by the names of a trace: turns, or passage and question; the last one asks.
-    options: the candidates.  gold: index of the right one, None where nobody has said.  speakers: of the turns.
+    texts: what is read, in its order and by the names of a trace; the last one asks.  options: what is chosen from, and
+    option its name in a trace.  gold: index of the right one, None where nobody has said.  speakers: of the turns.
     read: of texts that the model reads in part how many characters; 0 of those that it does not read.
+    chat: the texts are turns; else the first one is of sentences.  heads: over texts and over options.  words: for an
+    option, and for the right one.
     """
 
     texts: Mapping[str, str]
     options: Sequence[str]
+    option: str
+    chat: bool
+    heads: tuple[str, str]
+    words: tuple[str, str]
     gold: int | None = None
     speakers: Sequence[str] = ()
     read: Mapping[str, int] | None = None
@@ -63,8 +57,7 @@ def figure(
     roles: of the text that asks and of the chosen option.  mechanisms: of the models, for their colours.
     told: beside the head of the options, where there is one model.
     """
-    chat = "passage" not in asked.texts
-    words, last = CHAT if chat else PASSAGE, list(said.values())[-1]
+    chat, last = asked.chat, list(said.values())[-1]
     order = sorted(range(len(asked.options)), key=lambda i: -last[i]) if chat else range(len(asked.options))
     rows = [
         {
@@ -78,11 +71,16 @@ def figure(
         for rank, i in enumerate(order, start=1)
     ]
     runs, who = _runs(mass), f"{list(said)[-1]}: " if len(said) > 1 else ""
-    most = max((run["share"] for run in runs.get("passage", [])), default=0.0)
+    most = max((run["share"] for run in runs.get(next(iter(asked.texts)), [])), default=0.0)
+    shares = (CHAT if chat else PASSAGE).format(most=f"{100 * most:.2g} %")
     payload = {
         "chat": chat,
-        "words": {**words, "shares": who + words["shares"].format(most=f"{100 * most:.2g} %") if runs else ""},
-        "rest": _rest(words["rest"], runs) if runs else "",
+        "words": {
+            **dict(zip(("texts", "options"), asked.heads)),
+            "right": asked.words[1],
+            "shares": who + shares if runs else "",
+        },
+        "rest": _rest(asked, runs) if runs else "",
         "texts": _texts(asked, runs),
         "rows": rows,
         "models": [{"title": title, "mechanism": kind} for title, kind in zip(said, mechanisms)],
@@ -94,7 +92,7 @@ def figure(
         "themes": theme_payload(),
         "alt": _alt(rows, chosen),
     }
-    return Canvas(payload, script(*SCRIPTS), script("answers.css"), words["texts"], payload["alt"], height=320)
+    return Canvas(payload, script(*SCRIPTS), script("answers.css"), asked.heads[0], payload["alt"], height=320)
 
 
 def _texts(asked: Asked, runs: Mapping[str, list[dict]]) -> list[dict]:
@@ -123,13 +121,10 @@ def _runs(mass: xr.DataArray | None) -> dict[str, list[dict]]:
     return found
 
 
-def _rest(words: str, runs: Mapping[str, list[dict]]) -> str:
+def _rest(asked: Asked, runs: Mapping[str, list[dict]]) -> str:
     """What is not beside a text: the share of the chosen option, and of the special tokens."""
-    option, special = (
-        sum(run["share"] for run in found)
-        for found in ([*runs.get("response", []), *runs.get("option", [])], runs.get("", []))
-    )
-    return words.format(option=f"{100 * option:.2g} %") + f", [CLS] and [SEP] {100 * special:.2g} %."
+    option, special = (sum(run["share"] for run in runs.get(name, [])) for name in (asked.option, ""))
+    return f"The {asked.words[0]} itself holds {100 * option:.2g} %, [CLS] and [SEP] {100 * special:.2g} %."
 
 
 def _alt(rows: Sequence[dict], chosen: int) -> str:
