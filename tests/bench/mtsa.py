@@ -25,7 +25,7 @@ Call = Callable[[], Tensor]
 
 def built(q: Tensor, k: Tensor, v: Tensor, S: Tensor, M: Tensor, keep: Tensor, *scales) -> Tensor:
     """`tensorized.attend` by the tensor."""
-    P = tensorized.tensor(q @ k.mT / q.shape[-1] ** 0.5, S, M, keep[:, None], *scales[:2])
+    P = tensorized.tensor(q @ k.mT / q.shape[-1] ** 0.5, S, M[:, None], keep, *scales[:2])
     return (P * v[..., None, :, :]).sum(-2)
 
 

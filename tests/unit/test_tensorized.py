@@ -30,6 +30,12 @@ def given(dtype=torch.float64, seed: int = 1) -> list[torch.Tensor]:
     return [2 * torch.randn(B, H, N, D, dtype=dtype, generator=draw) for _ in range(4)]
 
 
+def attend(q, k, v, S, M, keep, *how) -> torch.Tensor:
+    """`tensorized.attend` with one mask for all heads and the examples first."""
+    heads_first = (part.transpose(0, 1) for part in (q, k, v, S))
+    return tensorized.attend(*heads_first, M.expand(len(q[0]), *M.shape), keep, *how).transpose(0, 1)
+
+
 def expected(q, k, v, S, M, keep, scale_t, scale_s) -> np.ndarray:
     """s [B, H, N, D] of the oracle."""
     found = np.zeros(v.shape)
@@ -59,10 +65,10 @@ def test_an_unknown_mask_is_named(name):
 @pytest.mark.parametrize("name", MASKS)
 def test_output_is_that_of_the_equations(name, padding, scale_t, scale_s):
     keep, M, parts = keeps(padding), mask(name, N), given()
-    found = tensorized.attend(*parts, M.double(), keep, scale_t, scale_s)
+    found = attend(*parts, M.double(), keep, scale_t, scale_s)
     wanted = expected(*parts, M.double().numpy(), keep, scale_t, scale_s)
     np.testing.assert_allclose(found, wanted, atol=1e-12)
-    single = tensorized.attend(*(part.float() for part in parts), M, keep, scale_t, scale_s)
+    single = attend(*(part.float() for part in parts), M, keep, scale_t, scale_s)
     np.testing.assert_allclose(single, wanted, atol=3e-6)
 
 
@@ -97,7 +103,7 @@ def test_gradients_are_those_of_the_tensor(name, scale_t):
             P = tensorized.tensor(q @ k.mT / D**0.5, S, M, keep[:, None], scale_t, "identity")
             out = torch.einsum("bhjil,bhil->bhjl", P, v) * keep[:, None, :, None]
         else:
-            out = tensorized.attend(*parts, M, keep, scale_t, "identity")
+            out = attend(*parts, M, keep, scale_t, "identity")
         (out * torch.linspace(-1, 2, out.numel(), dtype=out.dtype).view_as(out)).sum().backward()
         gradients.append([part.grad for part in parts])
     for found, wanted in zip(*gradients):
@@ -112,7 +118,7 @@ def test_a_score_out_of_sight_does_not_drown_the_others(name, place, scale_t):
     keep, M, parts = keeps("none"), mask(name, N), given(torch.float32)
     parts[3][:, :, place] = 120.0
     parts = [part.requires_grad_() for part in parts]
-    found = tensorized.attend(*parts, M, keep, scale_t, "identity")
+    found = attend(*parts, M, keep, scale_t, "identity")
     wanted = expected(*(part.detach() for part in parts), M.double().numpy(), keep, scale_t, "identity")
     np.testing.assert_allclose(found.detach(), wanted, atol=1e-5)
     found.sum().backward()
@@ -127,7 +133,7 @@ def test_pairs_with_hardly_any_score_still_share_out_one(name, scale_t):
     keep, M = keeps("before"), mask(name, N)
     q, k, v, S = given(torch.float32)
     q, k = q.abs() + 10, -k.abs() - 6.26
-    found = tensorized.attend(q, k, v, S, M, keep, scale_t, "identity")
+    found = attend(q, k, v, S, M, keep, scale_t, "identity")
     assert (q @ k.mT / D**0.5).mean() < -140
     np.testing.assert_allclose(
         found, expected(q, k, v, S, M.double().numpy(), keep, scale_t, "identity"), atol=2e-4
@@ -138,18 +144,18 @@ def test_one_token_has_nothing_to_attend_to():
     parts = [part[:, :, :1].requires_grad_() for part in given()]
     keep = torch.ones(B, 1, dtype=torch.bool)
     for name in ("forward", "backward", "window:3", "distance"):
-        found = tensorized.attend(*parts, mask(name, 1), keep, "log_sigmoid", "identity")
+        found = attend(*parts, mask(name, 1), keep, "log_sigmoid", "identity")
         assert not found.any()
-    alone = tensorized.attend(*parts, mask("none", 1), keep, "log_sigmoid", "identity")
+    alone = attend(*parts, mask("none", 1), keep, "log_sigmoid", "identity")
     torch.testing.assert_close(alone, parts[2])
 
 
 def test_what_is_dropped_is_the_dividend_alone():
     """On average the output is the same; where all is kept it is the same."""
     keep, M, parts = keeps("none"), mask("none", N).double(), given()
-    whole = tensorized.attend(*parts, M, keep, "log_sigmoid", "identity")
+    whole = attend(*parts, M, keep, "log_sigmoid", "identity")
     torch.manual_seed(1)
-    many = torch.stack([tensorized.attend(*parts, M, keep, "log_sigmoid", "identity", 0.2) for _ in range(3000)])
+    many = torch.stack([attend(*parts, M, keep, "log_sigmoid", "identity", 0.2) for _ in range(3000)])
     assert not torch.allclose(many[0], whole)
     spread = many.std(0) / 3000**0.5
     assert ((many.mean(0) - whole).abs() < 6 * spread).all()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 from math import sqrt
 
 import torch
@@ -12,7 +11,7 @@ from torch.nn.functional import elu, relu
 
 from triattn_core.attention import positions, tensorized
 from triattn_core.attention.softmax import kept_softmax
-from triattn_core.attention.states import join_heads, split_heads
+from triattn_core.attention.states import heads_first
 from triattn_core.attention.tap import tap, tapped
 
 ACTIVATIONS = {"relu": relu, "elu": elu}
@@ -20,7 +19,7 @@ PAIRS, FEATURES = ("head", "query", "key"), ("head", "key", "feature")
 
 
 class PerHead(nn.Module):
-    """A linear layer for each head: [B, H, n, D] → [B, H, n, outputs]."""
+    """A linear layer for each head: [H, B, n, D] → [H, B, n, outputs]."""
 
     def __init__(self, heads: int, inputs: int, outputs: int):
         super().__init__()
@@ -30,11 +29,11 @@ class PerHead(nn.Module):
             nn.init.xavier_uniform_(one)
 
     def forward(self, states: Tensor) -> Tensor:
-        return states @ self.weight + self.bias
+        return torch.baddbmm(self.bias, states.flatten(1, 2), self.weight).unflatten(1, states.shape[1:3])
 
 
 class Source2Token(nn.Module):
-    """f^s(k) = W2 act(W1 k + b1) + b2, a score for each feature (Eq. 9): [B, H, n, D] → [B, H, n, D]."""
+    """f^s(k) = W2 act(W1 k + b1) + b2, a score for each feature (Eq. 9): [H, B, n, D] → [H, B, n, D]."""
 
     def __init__(self, heads: int, size: int, activation: str = "relu"):
         super().__init__()
@@ -84,26 +83,22 @@ class Mtsa(nn.Module):
         and a key the dependent, `<site>/source2token/…` [head, key, feature], and the mask M as
         `<site>/mask/contribution` [head, query, key].
         """
-        q, k, v = (split_heads(project(x), self.heads) for project in (self.query, self.key, self.value))
+        q, k, v = (heads_first(project(x), self.heads) for project in (self.query, self.key, self.value))
         S = self.source2token(k) if self.source2token else torch.zeros_like(k)
         q = q if self.token2token else torch.zeros_like(q)
-        share, found, start = self.share if self.training else 0.0, [], 0
-        for name, group in groupby(self.masks):
-            end = start + len(list(group))
-            M = positions.mask(name, x.shape[1], self.include_self, x.device).to(x.dtype)
-            parts = (one[:, start:end] for one in (q, k, v, S))
-            found.append(tensorized.attend(*parts, M, keep, self.scale_t, self.scale_s, share))
-            start = end
-        self._show(q, k, S, keep, site)
-        return self.out(join_heads(torch.cat(found, 1)))
+        share = self.share if self.training else 0.0
+        M = {name: positions.mask(name, x.shape[1], self.include_self, x.device) for name in dict.fromkeys(self.masks)}
+        M = torch.stack([M[name] for name in self.masks])
+        found = tensorized.attend(q, k, v, S, M.to(x.dtype), keep, self.scale_t, self.scale_s, share)
+        self._show(*(one.transpose(0, 1) for one in (q, k, S)), M, keep, site)
+        return self.out(found.movedim(0, -2).flatten(-2))
 
-    def _show(self, q: Tensor, k: Tensor, S: Tensor, keep: Tensor, site: str) -> None:
+    def _show(self, q: Tensor, k: Tensor, S: Tensor, M: Tensor, keep: Tensor, site: str) -> None:
         kinds = ("token2token", "source2token")
         names = [f"{site}/{kind}/{what}" for kind in kinds for what in ("relevance", "weight")]
         if not tapped(*names, f"{site}/mask/contribution"):
             return
         R = q @ k.mT / sqrt(q.shape[-1])
-        M = torch.stack([positions.mask(name, q.shape[2], self.include_self, q.device) for name in self.masks])
         scores = tensorized.SCALES[self.scale_t](R) + M.masked_fill(M.isneginf(), 0.0)
         weights = kept_softmax(scores, ~M.isneginf() & keep[:, None, None, :])
         tap(f"{site}/mask/contribution", M.expand(len(q), *M.shape), PAIRS, "contribution")

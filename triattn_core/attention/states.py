@@ -27,6 +27,11 @@ def split_heads(projected: Tensor, heads: int) -> Tensor:
     return projected.unflatten(-1, (heads, -1)).transpose(1, 2).contiguous()
 
 
+def heads_first(projected: Tensor, heads: int) -> Tensor:
+    """[B, n, heads * D] → [heads, B, n, D], in this order in memory too: a head's weights meet all examples at once."""
+    return projected.unflatten(-1, (heads, -1)).movedim(-2, 0).contiguous()
+
+
 def join_heads(states: Tensor) -> Tensor:
     """[B, heads, n, D] → [B, n, heads * D]."""
     return states.transpose(1, 2).flatten(-2)

@@ -20,6 +20,7 @@ from torch.nn.functional import dropout, logsigmoid
 from torch.utils.checkpoint import checkpoint
 
 SCALES: dict[str, Callable[[Tensor], Tensor]] = {"log_sigmoid": logsigmoid, "identity": lambda scores: scores}
+LOWEST = torch.finfo(torch.float32).min / 2  # in place of -inf: a row of it is even, and finite
 EXACT = 1 << 22  # numbers of a tensor that are held at once where rows are computed exactly
 
 
@@ -48,67 +49,69 @@ def _softmax(T: Tensor) -> Tensor:
 
 
 def attend(
-    q: Float[Tensor, "B H n D"],
-    k: Float[Tensor, "B H n D"],
-    v: Float[Tensor, "B H n D"],
-    S: Float[Tensor, "B H n D"],
-    M: Float[Tensor, "n n"],
+    q: Float[Tensor, "H B n D"],
+    k: Float[Tensor, "H B n D"],
+    v: Float[Tensor, "H B n D"],
+    S: Float[Tensor, "H B n D"],
+    M: Float[Tensor, "H n n"],
     keep: Bool[Tensor, "B n"],
     scale_t: str,
     scale_s: str,
     share: float = 0.0,
-) -> Float[Tensor, "B H n D"]:
+) -> Float[Tensor, "H B n D"]:
     """s of Eq. 12 in time and memory of matrices: (G (v E)) / (G E), with G = exp(scale_t(R) + M), E = exp(scale_s(S)).
 
+    Heads first: then each has its weights and its mask without a copy for every example.
     share: of each of the dividend's two matrices that is dropped (Appendix A.3).  Where a divisor is too small to be
     trusted although something may be attended to, that row is computed exactly.
     """
-    real = keep[:, None, :, None]
-    scores = SCALES[scale_s](S).masked_fill(~real, -torch.inf)
-    top = scores.detach().amax(-2, keepdim=True)
-    E = (scores - top.masked_fill(top.isneginf(), 0.0)).exp()
-    R = q @ k.transpose(-1, -2) / q.shape[-1] ** 0.5
-    G = _pairs(R, M, keep, scale_t)
-    above = dropout(G, share) @ dropout(v * E, share) if share else G @ (v * E)
-    below = G @ E
-    return _ratio(above, below, lambda at: _exactly(R, S, v, M, keep, scale_t, scale_s, at), _open(M, keep))
-
-
-def _pairs(R: Tensor, M: Tensor, keep: Tensor, scale_t: str) -> Tensor:
-    """G [B, H, query, key], each row up to a factor of its own."""
-    if scale_t == "log_sigmoid":
-        return R.sigmoid() * M.exp()  # of padding E is nothing
-    R = R + M.masked_fill(~keep[:, None, None, :], -torch.inf)
-    top = R.detach().amax(-1, keepdim=True)
-    return (R - top.masked_fill(top.isneginf(), 0.0)).exp()
-
-
-def _open(M: Tensor, keep: Tensor) -> Tensor:
-    """Whether a query is real and may attend to anything: [B, 1, query, 1]."""
-    anything = (~M.isneginf() & keep[:, None, :]).any(-1) & keep
-    return anything[:, None, :, None]
-
-
-def _ratio(above: Tensor, below: Tensor, exactly: Callable[[tuple], Tensor], something: Tensor) -> Tensor:
-    """above / below; zeros where there is nothing to attend to, exact rows where `below` has lost its digits."""
-    kind = torch.finfo(below.dtype)
-    sound = below >= kind.tiny / kind.eps
-    found = (above / below.where(sound, 1.0)) * (sound & something)
-    lost = (something & ~sound).any(-1)
+    S, real = SCALES[scale_s](S), keep[..., None]
+    if keep.all():
+        E = S.softmax(-2)  # its divisor cancels
+    else:
+        E = S.masked_fill(~real, LOWEST).softmax(-2) * real
+    G = _pairs(q, k, M, keep, scale_t)
+    if share:
+        above, below = dropout(G, share) @ dropout(v * E, share), G @ E
+    else:
+        above, below = (G @ torch.cat([v * E, E], -1)).chunk(2, -1)
+    kind, something = torch.finfo(below.dtype), _open(M, keep)
+    lost = something & (below.detach().amin(-1) < kind.tiny / kind.eps)
+    found = above / below.masked_fill((lost | ~something)[..., None], torch.inf)
     if not lost.any():
         return found
     at = lost.nonzero(as_tuple=True)
-    return found.index_put(at, exactly(at).to(found.dtype))
+    return found.index_put(at, _exactly(q, k, S, v, M, keep, scale_t, at).to(found.dtype))
+
+
+def _pairs(q: Tensor, k: Tensor, M: Tensor, keep: Tensor, scale_t: str) -> Tensor:
+    """G [H, B, query, key], each row up to a factor of its own; finite where a query may attend to nothing."""
+    R, M = q / q.shape[-1] ** 0.5 @ k.mT, M[:, None]
+    closed = M.clamp(min=LOWEST)
+    if scale_t == "log_sigmoid":
+        graded = (closed < 0) & (closed > LOWEST)
+        G = R.add_(closed.masked_fill(graded, 0.0)).sigmoid_()  # of padding E is nothing
+        return G * M.masked_fill(~graded, 0.0).exp() if graded.any() else G
+    R.add_(closed)
+    return (R if keep.all() else R.masked_fill(~keep[:, None, :], LOWEST)).softmax(-1)
+
+
+def _open(M: Tensor, keep: Tensor) -> Tensor:
+    """Whether a query is real and may attend to anything: [H, B, query]."""
+    can = ~M.isneginf()
+    keys = keep.to(M.dtype) @ can.to(M.dtype).mT  # how many, [H, B, query]
+    return (keys > 0) & keep
 
 
 def _exactly(
-    R: Tensor, S: Tensor, v: Tensor, M: Tensor, keep: Tensor, scale_t: str, scale_s: str, at: tuple[Tensor, ...]
+    q: Tensor, k: Tensor, S: Tensor, v: Tensor, M: Tensor, keep: Tensor, scale_t: str, at: tuple[Tensor, ...]
 ) -> Tensor:
-    """s of the rows `at` (example, head, query), [rows, D], by the tensor of a few rows at a time."""
+    """s of the rows `at` (head, example, query), [rows, D], by the tensor of a few rows at a time; S is scaled."""
 
-    def some(b: Tensor, h: Tensor, j: Tensor) -> Tensor:
-        T = _rows(R[b, h, j][:, None], S[b, h], M[j][:, None], keep[b][:, None], scale_t, scale_s)
-        return (_softmax(T)[:, 0] * v[b, h]).sum(-2)
+    def some(h: Tensor, b: Tensor, j: Tensor) -> Tensor:
+        R = q[h, b, j][:, None] @ k[h, b].mT / q.shape[-1] ** 0.5
+        T = _rows(R, S[h, b], M[h, j][:, None], keep[b][:, None], scale_t, "identity")
+        return (_softmax(T)[:, 0] * v[h, b]).sum(-2)
 
     size = max(1, EXACT // v[0, 0].numel())
     parts = zip(*(one.split(size) for one in at))
