@@ -12,6 +12,7 @@ st.navigation(
             st.Page("pages/mtsa.py", title="MTSA"),
             st.Page("pages/tensor.py", title="The tensor"),
             st.Page("pages/context.py", title="Context"),
+            st.Page("pages/intervene.py", title="Intervene"),
             st.Page("pages/attribute.py", title="Attribute"),
         ],
         "Evidence": [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages.common import asking, cards, context_parts, keeping, state
@@ -39,9 +41,9 @@ def three_way(question: asking.Question, site: str, head: int):
     return asking.answer(question.card, "Taking the cube apart", run, "three", repr(question.found.source), site, head)
 
 
-def clicked() -> None:
+def clicked(figure: str) -> None:
     """A click on a bar chooses its layer and head, as the pickers do."""
-    if found := st.session_state["parts"].selection.get("cell"):
+    if found := st.session_state[figure].selection.get("cell"):
         st.session_state["layer"], st.session_state["head"] = (int(found[0][f"at_{n}"]) for n in ("layer", "head"))
 
 
@@ -49,26 +51,31 @@ question = asking.opening("Does context matter?", LEAD, MECHANISMS)
 model, theme = question.card.config["model"], asking.theme()
 with question.settings:
     direction = question.words.directions[state.direction(question.words.directions)]
-    layer = state.segments("Layer", list(range(1, int(model.get("layers", 2)) + 1)), "layer") - 1
-    head = state.pick("Head", list(range(1, int(model.get("heads", 12)) + 1)), "head", width=84) - 1
+    with shown():
+        whole = taken_apart(question)
+    table = whole[whole["site"].str.endswith(f"/{direction}")]
+    first = context_parts.first(table)
+    layer = state.segments("Layer", list(range(1, int(model.get("layers", 2)) + 1)), "layer", first[0]) - 1
+    head = state.pick("Head", list(range(1, int(model.get("heads", 12)) + 1)), "head", first[1], width=84) - 1
     by = state.segments("Heads by", ["number", "context"], "by")
     st.space("stretch")
     with st.popover("Keep", width=76, key="keep"):
         keeping.form(question.task, TASKS[question.task].row(question.example), "context")
 with shown():
-    whole = taken_apart(question)
     site = f"layer.{layer}/{direction}"
     part, bits = three_way(question, site, head)
-table = whole[whole["site"].str.endswith(f"/{direction}")]
 row = table[(table["site"] == site) & (table["head"] == head)].iloc[0]
 with st.container(key="main"):
     left, right = st.columns([1.15, 1], gap="large")
 with left:
     st.html(cards.section("Parts of the relevance", "share of variance, the query's own part left out"))
     said = context_parts.summary(table, row, layer, head)
-    figure = view.parts(table, layer, head, theme, by)
-    asking.drawn(figure, said, "parts", on_select=clicked, selection_mode="cell")
+    look = {"on_select": partial(clicked, "parts"), "selection_mode": "cell"}
+    asking.drawn(view.parts(table, layer, head, theme, by), said, "parts", **look)
     st.html(context_parts.legend(row, theme))
+    st.html('<p class="t-note">What context redirects, on a scale of its own:</p>')
+    look["on_select"] = partial(clicked, "redirected")
+    asking.drawn(view.parts(table, layer, head, theme, by, ("key_context", "three_way")), said, "redirected", **look)
     asking.note(said)
     asking.numbers("All heads as numbers", table, "numbers")
 with right:

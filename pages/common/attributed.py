@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pages.common import cards
+from pages.common.asking import minus
 from triattn_core.views.palette import DIVERGING, SEQUENTIAL, SignedScale, oklab, ramp, rgb
 
 CSS = """
@@ -32,6 +33,13 @@ CSS = """
 .t-ranks tr > th.top {text-align: left; padding-left: 5px}
 @media (max-width: 900px) {.t-marks {grid-template-columns: 112px minmax(0, 1fr) 96px}}
 """
+SHORT = {
+    "integrated gradients": "IG",
+    "gradient × input": "grad × in",
+    "occlusion": "occlusion",
+    "attention": "attention",
+    "rollout": "rollout",
+}
 HOW = {
     "integrated gradients": "of word vectors, {steps} steps",
     "gradient × input": "of word vectors",
@@ -98,7 +106,7 @@ def ink(fill: np.ndarray) -> str:
 
 def percent(share: float) -> str:
     """A signed share with three digits at most."""
-    return f"{100 * share:+.3g} %".replace("-", "−") if abs(share) >= 5e-4 else "0 %"
+    return minus(f"{100 * share:+.3g} %") if abs(share) >= 5e-4 else "0 %"
 
 
 def _most(table: pd.DataFrame, shares: pd.Series) -> str:
@@ -132,10 +140,11 @@ def ranks(found: pd.DataFrame, count: int, theme: str) -> str:
         for b in range(a):
             value = found.iloc[a, b]
             fill = colours[int(255 * min(max(value, 0), 1))] if np.isfinite(value) else rgb("#888888") * 255
-            shown = f"{value:.2f}".replace("-", "−") if np.isfinite(value) else "–"
+            shown = minus(f"{value:.2f}") if np.isfinite(value) else "–"
             look = f"background:rgb({','.join(str(int(one)) for one in fill)});color:{ink(fill)}"
             cells += f'<td style="{look}" title="{escape(name)} and {escape(names[b])}">{shown}</td>'
-        rows += f'<tr><th scope="row">{escape(name)}</th>{cells}<th class="top" scope="col">{a + 1}</th></tr>'
+        last = f'<th class="top" scope="col">{escape(SHORT[name])}</th>'
+        rows += f'<tr><th scope="row">{escape(name)}</th>{cells}{last}</tr>'
     return (
         cards.section("Do they agree?", "Spearman, on size")
         + f'<table class="t-ranks">{rows}</table><p class="t-note">{agreement(found, count)}</p>'
@@ -151,10 +160,10 @@ def agreement(found: pd.DataFrame, count: int) -> str:
         return "Too few tokens to rank."
     (most, a, b), (least, c, d) = max(pairs), min(pairs)
     chance = 1.96 / np.sqrt(max(count - 1, 1))
-    return (
+    return minus(
         f"{escape(a)} and {escape(b)} rank the tokens most alike ({most:.2f}), {escape(c)} and {escape(d)} least "
         f"({least:.2f}). Over {count} tokens less than {chance:.2f} is no evidence (5 %, for ranks drawn at random)."
-    ).replace("(-", "(−")
+    )
 
 
 def completeness(found: pd.Series, gap: float, odds: float) -> str:
@@ -168,4 +177,4 @@ def completeness(found: pd.Series, gap: float, odds: float) -> str:
         ("completeness gap", f"{gap:.2g}, {part} of that"),
     ]
     head = cards.section("What is shared out", "integrated gradients, log-odds")
-    return head + cards.facts([(name, text.replace("-", "−")) for name, text in rows])
+    return head + cards.facts([(name, minus(text)) for name, text in rows])

@@ -8,6 +8,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.common import asking, cards, case_rows, mining, models, state
+from pages.common.asking import minus
 from pages.common.errors import shown
 from triattn_core import records
 from triattn_core.views import perturbation
@@ -69,7 +70,7 @@ def told(method: str, areas: pd.DataFrame, band: pd.DataFrame) -> str:
     better = f"Better than chance on this example: {', '.join(outside)}." if outside else (
         "No method does better than chance on this example."
     )
-    return f"Area over the perturbation curve of {method}: {'; '.join(parts)}. {better}".replace("-", "−")
+    return minus(f"Area over the perturbation curve of {method}: {'; '.join(parts)}. {better}")
 
 
 def over(question: asking.Question, method: str) -> None:
@@ -139,4 +140,4 @@ def gains(found: pd.DataFrame) -> str:
         told = ", ".join(f"{row.method} ({row.measure} {row.gain:+.3f})" for row in some.itertuples())
         parts.append(f"{name}: {told or 'none'}")
     rows = int(found["rows"].max())
-    return f"Better than random over {rows} rows, by the mean gain: {'; '.join(parts)}.".replace("+-", "−")
+    return minus(f"Better than random over {rows} rows, by the mean gain: {'; '.join(parts)}.")

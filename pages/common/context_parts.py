@@ -8,6 +8,7 @@ import streamlit as st
 import xarray as xr
 
 from pages.common import asking, cards, case_rows, mining, state
+from pages.common.asking import minus
 from pages.common.errors import shown
 from triattn_core.views import anova
 
@@ -58,8 +59,15 @@ def summary(table: pd.DataFrame, row: pd.Series, layer: int, head: int) -> str:
 
 
 def strongest(part: xr.DataArray) -> int:
-    """The context position with the largest three-way cell."""
-    return int(np.abs(part.values).max((0, 1)).argmax())
+    """The context position with the largest three-way cell, special tokens aside."""
+    most = np.abs(part.transpose("query", "key", "context").values).max((0, 1))
+    return int(np.where(part["context_special"] == 0, most, -1).argmax())
+
+
+def first(table: pd.DataFrame) -> tuple[int, int]:
+    """Layer and head that context redirects most, from 0."""
+    row = table.loc[table["redirected"].idxmax()]
+    return int(row["site"].split("/")[0].removeprefix("layer.")), int(row["head"])
 
 
 def residual_said(cells: xr.DataArray, word: str, queries: list[str], keys: list[str], bits: np.ndarray) -> str:
@@ -70,7 +78,7 @@ def residual_said(cells: xr.DataArray, word: str, queries: list[str], keys: list
     up, down = int(row.argmax()), int(row.argmin())
     parts = f"drawn to “{keys[up]}” ({row[up]:+.2g}) and pushed from “{keys[down]}” ({row[down]:+.2g})"
     said = f"With “{word}” as context, “{queries[at]}” is {parts}, beyond what any two of the words explain. "
-    return (said + told).replace("-", "−")
+    return minus(said + told)
 
 
 def over(question: asking.Question, here: pd.DataFrame) -> None:

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from triattn_core.views.palette import DIVERGING, FONTS, SEQUENTIAL, THEMES
+from triattn_core.views.grids import cells_of, dressed, named, signed
+from triattn_core.views.palette import SEQUENTIAL, THEMES
 
 AXES = ("query", "key", "context")
 PARTS = {  # drawn from below; the two that context redirects are the strong ones
@@ -36,10 +37,13 @@ def colours(theme: str) -> dict[str, str]:
     return dict(zip(PARTS, (*grey, *shades, look["faint"], look["faint"])))
 
 
-def parts(table: pd.DataFrame, layer: int, head: int, theme: str = "light", by: str = "number") -> alt.Chart:
+def parts(
+    table: pd.DataFrame, layer: int, head: int, theme: str = "light", by: str = "number", only: Sequence[str] = ()
+) -> alt.Chart:
     """Stacked shares of each head, layer after layer, the chosen one framed; a click sends `cell` with layer and head.
 
     table: of `anova.table`, one direction.  layer, head: from 0.  by: heads by `number`, or by what context redirects.
+    only: parts that are drawn on a scale of their own; by default all, from 0 to 1.
     """
     look, fill = THEMES[theme], colours(theme)
     table = table.assign(layer=table["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int))
@@ -51,7 +55,7 @@ def parts(table: pd.DataFrame, layer: int, head: int, theme: str = "light", by: 
             domain.append(name := f"{at}.{one}")
             told = [str(one + 1)] + [f"layer {at + 1}"] * (place == len(of) // 2)
             names[name] = told
-    rows = table.melt(["layer", "head"], list(PARTS), "part", "share")
+    rows = table.melt(["layer", "head"], list(only or PARTS), "part", "share")
     rows["place"] = rows["layer"].astype(str) + "." + rows["head"].astype(str)
     rows["order"] = rows["part"].map(list(PARTS).index)
     rows["part"] = rows["part"].map(PARTS)
@@ -60,16 +64,19 @@ def parts(table: pd.DataFrame, layer: int, head: int, theme: str = "light", by: 
     click = alt.selection_point(name="cell", fields=["at_layer", "at_head"], toggle=False)
     axis = alt.Axis(labelExpr=f"({json.dumps(names)})[datum.value] || ''", labelAngle=0, ticks=False, domain=False)
     tips = [alt.Tooltip("at_layer:Q", title="layer"), alt.Tooltip("at_head:Q", title="head"), "part:N"]
+    y = alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", values=[0, 0.5, 1]))
+    if only:
+        y, axis = alt.Y("share:Q", title=None, axis=alt.Axis(format=".2~%", tickCount=2)), None
     chart = alt.Chart(rows).mark_bar().encode(
         alt.X("place:N", scale=alt.Scale(domain=domain, paddingInner=0.12), title=None, axis=axis),
-        alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", values=[0, 0.5, 1])),
+        y,
         alt.Color("part:N", scale=alt.Scale(domain=[*PARTS.values()], range=[*fill.values()]), legend=None),
         alt.Order("order:Q"),
         stroke=alt.condition("datum.chosen", alt.value(look["query"]), alt.value(look["hairline"])),
         strokeWidth=alt.condition("datum.chosen", alt.value(2), alt.value(0.6)),
         tooltip=[*tips, alt.Tooltip("share:Q", format=".1%")],
     )
-    return dressed(chart.add_params(click).properties(height=210), theme)
+    return dressed(chart.add_params(click).properties(height=64 if only else 190), theme)
 
 
 def residual(
@@ -82,13 +89,11 @@ def residual(
     look, limit = THEMES[theme], float(np.abs(cells.values).max(initial=1e-12))
     rows = cells_of(cells, labels)
     size = max(15, min(26, 420 // max(cells.shape)))
-    scale = alt.Scale(domain=[-limit, -limit / 2, 0, limit / 2, limit], range=DIVERGING[theme], clamp=True)
-    key = alt.Legend(orient="bottom", direction="horizontal", gradientLength=200, title=None, format="+.2g")
     y = named("query", labels[0], orient="left")
     grid = alt.Chart(rows).mark_rect(stroke=look["page"], strokeWidth=0.7).encode(
         named("key", labels[1], orient="top", labelAngle=-45),
         y,
-        alt.Color("value:Q", scale=scale, legend=key),
+        signed(limit, theme),
         tooltip=["query_word:N", "key_word:N", alt.Tooltip("value:Q", format="+.3g", title="three-way part")],
     )
     told = pd.DataFrame({"query": range(len(bits)), "bits": bits, "query_word": labels[0]})
@@ -109,21 +114,6 @@ def _text(field: str) -> alt.Text:
     return alt.Text(field, format=".2~g")
 
 
-def cells_of(cells: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -> pd.DataFrame:
-    """A row for each cell [query, key]."""
-    query, key = (one.ravel() for one in np.indices(cells.shape))
-    words = {"query_word": np.array(labels[0], object)[query], "key_word": np.array(labels[1], object)[key]}
-    return pd.DataFrame({"query": query, "key": key, "value": cells.values.ravel(), **words})
-
-
-def named(axis: str, labels: Sequence[str], **look) -> alt.X | alt.Y:
-    """An axis of positions that shows tokens, each in the colour-free text of the page."""
-    shown = json.dumps([str(one)[:16] for one in labels])
-    ticks = {"labelExpr": f"({shown})[datum.value]", "ticks": False, "domain": False, "labelOverlap": True, **look}
-    kind = alt.Y if axis == "query" else alt.X
-    return kind(f"{axis}:O", title=None, axis=alt.Axis(**ticks))
-
-
 def over(table: pd.DataFrame, here: pd.DataFrame, theme: str = "light") -> alt.LayerChart:
     """Shares over the rows of a file, by layer: quartiles as a bar, median as a line, 5 to 95 % as a thin line, and
     the example on the page as a diamond; `table`, `here`: of `contexts.over` and `anova.table`."""
@@ -138,8 +128,9 @@ def over(table: pd.DataFrame, here: pd.DataFrame, theme: str = "light") -> alt.L
         base.mark_tick(thickness=2, height=16, color=look["text"]).encode(x["median"]),
         base.mark_point(shape="diamond", filled=True, size=75, opacity=1, color=look["query"]).encode(x["here"]),
     ]
-    chart = alt.layer(*layers).properties(width=250, height=alt.Step(24))
+    chart = alt.layer(*layers).properties(width=200, height=alt.Step(24))
     chart = chart.facet(alt.Facet("measure:N", title=None, sort=[*MEASURES.values()]), columns=3, spacing=26)
+    chart = chart.resolve_scale(x="independent")
     header = {"labelFontSize": 12.5, "labelFontWeight": 600, "labelColor": look["text"], "labelAnchor": "start"}
     return dressed(chart, theme).configure_header(**header)
 
@@ -152,13 +143,3 @@ def quantiles(table: pd.DataFrame) -> pd.DataFrame:
     found.columns, found.index.names = ["low", "q1", "median", "q3", "high"], ["layer", "measure"]
     found = found.reset_index()
     return found.assign(measure=found["measure"].map(MEASURES))[["measure", "layer", *found.columns[2:]]]
-
-
-def dressed(chart, theme: str):
-    """The quiet look that the figures of these pages share."""
-    look = THEMES[theme]
-    axis = {"labelColor": look["text"], "titleColor": look["muted"], "titleFontWeight": "normal"}
-    lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
-    chart = chart.configure(font=FONTS, background="transparent")
-    chart = chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12, labelLimit=150)
-    return chart.configure_legend(labelColor=look["muted"], labelFontSize=11.5).configure_view(stroke=None)

@@ -21,7 +21,7 @@ def table(points: pd.DataFrame) -> pd.DataFrame:
     return found.rename(columns={"count": "runs"}).drop(columns="std")
 
 
-def ends(means: pd.DataFrame, height: int) -> dict[str, float]:
+def _ends(means: pd.DataFrame, height: int) -> dict[str, float]:
     """Pixels by which the name at the end of each line must move so that none covers another."""
     last = means.groupby("line", sort=False).tail(1).sort_values("mean", ascending=False)
     extent = max(float(means.high.max() - means.low.min()), 1e-9)
@@ -72,7 +72,7 @@ def figure(
         ringed.mark_point(size=190, filled=False, strokeWidth=1.5, opacity=1, color=look["text"]),
         _text(top, "mean:Q", color=look["text"], dy=-18, format=".2f"),
     ]
-    for name, move in ends(means, height).items():
+    for name, move in _ends(means, height).items():
         end = base.properties(data=means[means.line == name].tail(1))
         layers.append(_text(end, "line:N", align="left", color=colour, dx=10, dy=move))
     chart = alt.layer(*layers).properties(height=height, padding={"right": 76, "left": 0, "top": 18, "bottom": 4})

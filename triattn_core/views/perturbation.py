@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import altair as alt
 import pandas as pd
 
-from triattn_core.views.layers import ends
 from triattn_core.views.palette import FONTS, THEMES
 
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 4])
@@ -22,7 +21,7 @@ RANDOM = "random"
 def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light") -> alt.LayerChart:
     """From `faithfulness.curves`: a line a method, the chosen one in the accent; of the random control the mean as a
     broken line and the middle 95 % of its draws as a band."""
-    look, height = THEMES[theme], 190
+    look, height = THEMES[theme], 230
     of = curves.assign(x=100 * curves["share"], line=curves["method"])
     drawn = of[of["method"] != RANDOM].assign(mean=of[measure])
     lots = of[of["method"] == RANDOM].groupby("x")[measure]
@@ -43,11 +42,24 @@ def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light"
         isolated.mark_line(strokeWidth=2.4, color=look["accent"]),
         isolated.mark_point(size=34, filled=True, opacity=1, color=look["accent"]),
     ]
-    for name, move in ends(means, height).items():
-        last = alt.Chart(means[means["line"] == name].tail(1)).encode(x, y, text="line:N")
+    last = means.groupby("line", sort=False).tail(1)
+    for name, move in _apart(last, float(means["low"].min()), float(means["high"].max()), height - 60).items():
+        end = alt.Chart(last[last["line"] == name]).encode(x, y, text="line:N")
         mine = {"color": look["accent"], "fontWeight": 600} if name == chosen else {"color": look["muted"]}
-        layers.append(last.mark_text(align="left", dx=7, dy=move, fontSize=12, **mine))
+        layers.append(end.mark_text(align="left", dx=7, dy=move, fontSize=12, **mine))
     return _dressed(alt.layer(*layers).properties(height=height, title=TITLES[measure]), theme)
+
+
+def _apart(last: pd.DataFrame, low: float, high: float, height: int, close: int = 14) -> dict[str, float]:
+    """Pixels by which the name at the end of each line moves, so that none covers another or leaves the figure."""
+    last = last.sort_values("mean", ascending=False)
+    at = [height * (high - value) / max(high - low, 1e-9) for value in last["mean"]]
+    put = list(at)
+    for i in range(1, len(put)):
+        put[i] = max(put[i], put[i - 1] + close)
+    for i in reversed(range(len(put))):
+        put[i] = min(put[i], height - close * (len(put) - 1 - i))
+    return {name: there - here for name, there, here in zip(last["line"], put, at)}
 
 
 def over(
