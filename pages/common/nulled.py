@@ -51,10 +51,10 @@ def told(how: str, axis: str, odds, flipped, original: float, answer: str) -> st
     said += f", against {original:+.3g}; {int(flipped.sum())} of {len(odds)} flip the answer. "
     if len(odds) > 1:
         inside = odds.min() <= original <= odds.max()
-        shift = f"{odds.mean() - original:+.2g} of log-odds in the mean"
+        shift = f"{original - odds.mean():+.2g} of the log-odds in the mean"
         said += (
             "The original lies among the draws: of this answer the map explains no more than another would."
             if inside
-            else f"The original lies outside all draws: the map is more than chance, without it {shift}."
+            else f"The original lies outside all draws: the map is more than chance; replaced, it costs {shift}."
         )
     return minus(said)

@@ -114,7 +114,7 @@ def _text(field: str) -> alt.Text:
     return alt.Text(field, format=".2~g")
 
 
-def over(table: pd.DataFrame, here: pd.DataFrame, theme: str = "light") -> alt.LayerChart:
+def over(table: pd.DataFrame, here: pd.DataFrame, theme: str = "light") -> alt.FacetChart:
     """Shares over the rows of a file, by layer: quartiles as a bar, median as a line, 5 to 95 % as a thin line, and
     the example on the page as a diamond; `table`, `here`: of `contexts.over` and `anova.table`."""
     look, rows = THEMES[theme], quantiles(table)

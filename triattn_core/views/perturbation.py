@@ -80,9 +80,9 @@ def over(
     y = alt.Y("method:N", sort=methods, title=None, axis=alt.Axis(ticks=False, domain=False, grid=True))
     tips = ["checkpoint:N", "method:N", "rows:Q", *(alt.Tooltip(f"{n}:Q", format=".3f") for n in _NUMBERS)]
     base = alt.Chart(summary[summary["measure"] == measure]).encode(y, offset, tooltip=tips)
-    x = alt.X("mean:Q", title="area over the perturbation curve", axis=alt.Axis(tickCount=5, grid=False))
-    band = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", title=x.title), alt.X2("high:Q"), colour)
-    points = base.mark_point(size=70, filled=True, opacity=1).encode(x, colour, shape)
+    axis = {"title": "area over the perturbation curve", "axis": alt.Axis(tickCount=5, grid=False)}
+    band = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", **axis), alt.X2("high:Q"), colour)
+    points = base.mark_point(size=70, filled=True, opacity=1).encode(alt.X("mean:Q", **axis), colour, shape)
     chart = alt.layer(band, points).properties(height=34 * len(methods), title=TITLES[measure])
     return _dressed(chart, theme, right=8)
 
