@@ -89,10 +89,12 @@ def _texts(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], sca
 def _strip(table: pd.DataFrame, shares: pd.Series, scale: SignedScale, theme: str) -> str:
     spans, before = [], ""
     colours = ramp(DIVERGING[theme], SignedScale.steps)
-    for token, segment, share in zip(table["token"].astype(str), table["segment"], shares.fillna(0.0)):
+    shares = shares.fillna(0.0)
+    fills = colours[scale.levels(shares.to_numpy())]
+    for token, segment, share, fill in zip(table["token"].astype(str), table["segment"], shares, fills):
         if before and segment != before:
             spans.append("<i></i>")
-        before, fill = segment, colours[int(scale.levels(np.array(share)))]
+        before = segment
         look = f"background:#{bytes(fill.tolist()).hex()};color:{ink(fill)}"
         less = ' class="neg"' if share < -0.002 else ""
         spans.append(f'<span{less} style="{look}" title="{escape(token)}: {percent(share)}">{escape(token)}</span>')

@@ -98,7 +98,7 @@ def residual(
     )
     told = pd.DataFrame({"query": range(len(bits)), "bits": bits, "query_word": labels[0]})
     bars = alt.Chart(told).encode(named("query", labels[0], labels=False), tooltip=["query_word:N", _bits("bits:Q")])
-    x = alt.X("bits:Q", title="I(key; context | query), bits", axis=alt.Axis(orient="top", tickCount=3, grid=False))
+    x = alt.X("bits:Q", title="I(key; context | query), bits", axis=alt.Axis(orient="top", tickCount=2, grid=False))
     drawn = bars.mark_bar(color=look["bar"], height={"band": 0.5}).encode(x)
     text = bars.mark_text(align="left", dx=4, fontSize=11, color=look["muted"]).encode(x, text=_text("bits:Q"))
     height = size * cells.shape[0]
