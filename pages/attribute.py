@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
@@ -46,7 +48,12 @@ with left:
     rows = pd.concat([found.table.drop(columns=list(found.methods)), shares.add_suffix(", share")], axis=1)
     rows = pd.concat([rows, found.table[list(found.methods)]], axis=1)
     asking.numbers(f"All {len(rows):,} attributions as numbers", rows, "numbers")
-right.html(attributed.ranks(found.correlations(), int((found.table["special"] == 0).sum()), theme))
+with right:
+    # Roles differ in how many tokens share a mass of attention: over all of them a rank is one of roles, too.
+    place, names = st.container(), {"all": "all", **question.names, "context": "context"}
+    role = state.segments("Ranks over the tokens of", list(names), "ranks", show=names.__getitem__)
+ranked = found if role == "all" else replace(found, table=found.table[found.table["role"] == role])
+place.html(attributed.ranks(ranked.correlations(), int((ranked.table["special"] == 0).sum()), theme))
 right.html(attributed.completeness(found.table["integrated gradients"], found.gap, odds))
 method = believed.one(question, pieces, steps)
 believed.over(question, method)

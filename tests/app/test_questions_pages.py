@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from html import unescape
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_pages import ODD, SAYS, opened, texts
+from tests.app.test_pages import APP, ODD, SAYS, texts
 from tests.choices_shelf import make_shelf
 from triattn_core.shelf import VARIABLE
 
@@ -30,6 +31,14 @@ def every(tmp_path_factory) -> Path:
 @pytest.fixture(autouse=True)
 def shelf(every: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(every))
+
+
+def opened(page: str, **query: str) -> AppTest:
+    """The page as a link with this query opens it; a model is asked many times over, and a machine may be busy."""
+    app = AppTest.from_file(APP, default_timeout=400)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.switch_page(f"pages/{page}.py").run()
 
 
 def sound(app: AppTest) -> AppTest:
@@ -151,6 +160,9 @@ def test_attributions_without_context_and_as_pieces() -> None:
     assert "not read by attention" in told(app)
     sound(app.segmented_control(key="method").set_value("occlusion").run())
     assert "Area over the perturbation curve of occlusion" in told(app)
+    sound(app.segmented_control(key="ranks").set_value("query").run())
+    count = re.search(r"Over (\d+) tokens less than", told(app))
+    assert count and int(count[1]) < 10  # of the query alone; 18 in all
 
 
 def test_a_file_of_rows_is_asked_of_all_three() -> None:

@@ -43,14 +43,14 @@ def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light"
         isolated.mark_point(size=34, filled=True, opacity=1, color=look["accent"]),
     ]
     last = means.groupby("line", sort=False).tail(1)
-    for name, move in _apart(last, float(means["low"].min()), float(means["high"].max()), height - 60).items():
+    for name, move in _apart(last, float(means["low"].min()), float(means["high"].max()), height - 70).items():
         end = alt.Chart(last[last["line"] == name]).encode(x, y, text="line:N")
         mine = {"color": look["accent"], "fontWeight": 600} if name == chosen else {"color": look["muted"]}
         layers.append(end.mark_text(align="left", dx=7, dy=move, fontSize=12, **mine))
     return _dressed(alt.layer(*layers).properties(height=height, title=TITLES[measure]), theme)
 
 
-def _apart(last: pd.DataFrame, low: float, high: float, height: int, close: int = 14) -> dict[str, float]:
+def _apart(last: pd.DataFrame, low: float, high: float, height: int, close: int = 16) -> dict[str, float]:
     """Pixels by which the name at the end of each line moves, so that none covers another or leaves the figure."""
     last = last.sort_values("mean", ascending=False)
     at = [height * (high - value) / max(high - low, 1e-9) for value in last["mean"]]
