@@ -11,6 +11,9 @@ st.navigation(
             st.Page("pages/side_by_side.py", title="Side by side"),
             st.Page("pages/mtsa.py", title="MTSA"),
             st.Page("pages/tensor.py", title="The tensor"),
+            st.Page("pages/context.py", title="Context"),
+            st.Page("pages/intervene.py", title="Intervene"),
+            st.Page("pages/attribute.py", title="Attribute"),
         ],
         "Evidence": [
             st.Page("pages/cases.py", title="Cases"),

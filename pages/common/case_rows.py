@@ -44,6 +44,14 @@ def table(chosen: str | Path, task: str, language: str, cards: Sequence[Card]) -
     return mining.mined(cards, _hold(sources.given(name, content)))
 
 
+def asked(chosen: str, task: str, language: str) -> Source | None:
+    """The file of rows that a question is put to, OWN or FILE; None, and asked for, where none was handed over."""
+    if chosen == OWN:
+        return sources.file(sources.own(task, language))
+    name, content = _handed()
+    return _hold(sources.given(name, content)) if content else None
+
+
 def source(mined: Mined) -> Source | None:
     """The file of a table's rows: handed over in this session, one of ours, or under `data/`."""
     about, here = mined.about, [Path("data"), Path(__file__).parents[2] / "data"]

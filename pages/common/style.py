@@ -95,8 +95,8 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 [class*="st-key-links"] a p > span:first-child {display: inline-block; min-width: 92px}
 [class*="st-key-links"] a p [class*="st-emotion"], [class*="st-key-links"] a p span {color: var(--t-muted)}
 @media (max-width: 900px) {
-  .st-key-main > div > [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
-  .st-key-main > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {min-width: 100%}
+  [class*="st-key-main"] > div > [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
+  [class*="st-key-main"] > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {min-width: 100%}
   .st-key-aside {border: 0; padding: 0}
 }
 .t-sum {max-width: none} .t-sum td {padding-top: 3px; padding-bottom: 3px}

@@ -74,6 +74,24 @@ def test_on_one_scale():
     assert ranks.loc["one", "three"] == pytest.approx(1) and np.isnan(ranks.loc["one", "two"])  # by magnitude
 
 
+def test_pieces_are_joined_to_words():
+    table = {
+        "role": ["query"] * 3 + ["key"] * 2 + ["context"],
+        "position": [0, 1, 2, 0, 1, 0],
+        "token": ["brows", "##er", "##s", "##s", "car", "brows"],
+        "start": [0, 5, 7, 0, 2, 0],
+        "end": [5, 7, 8, 1, 5, 5],
+        "tokens": [1, 1, 1, 1, 1, 1],
+        "a": [1.0, -3.0, 0.5, 4.0, 5.0, 7.0],
+        "b": [1.0, 2.0, 3.0, np.nan, 5.0, np.nan],
+    }
+    found = Attributed(pd.DataFrame(table), ("a", "b"), 0.25).words()
+    assert found.table["token"].tolist() == ["browsers", "##s", "car", "brows"] and found.gap == 0.25
+    assert found.table["a"].tolist() == [-1.5, 4.0, 5.0, 7.0] and found.table["end"].tolist() == [8, 1, 5, 5]
+    assert found.table["tokens"].tolist() == [3, 1, 1, 1]
+    np.testing.assert_array_equal(found.table["b"], [6.0, np.nan, 5.0, np.nan])
+
+
 def test_methods_can_be_chosen_and_misspelt():
     asked = ask(load("pairs-tri"), examples("pairs")[0])
     found = attribute(asked, ["rollout"])

@@ -8,7 +8,8 @@ A score F of word vectors x, by role, and a baseline x' (a vector that says noth
     gradient × input        x_t · dF/dx_t                                  (Shrikumar et al. 2017, section 2)
     occlusion               F(x) - F(x with x'_t in place of x_t)          (Li et al. 2016; Zeiler and Fergus 2014)
 
-The mean over a is taken by Gauss-Legendre quadrature.  Of a linear F all are closed: w·(x - x'), w·x and w·(x - x').
+Captum computes these three (Kokhlikyan et al. 2020), the mean over a by Gauss-Legendre quadrature.  Of a linear F all
+are closed: w·(x - x'), w·x and w·(x - x').
 
 Attention is read from a trace.  A token of B is attended to as a key in `a_over_b`, one of A in `b_over_a`, and a
 context token in both; each direction gives 1, shared out over its keys, and where there is a cube over its context.
@@ -21,10 +22,10 @@ is made of.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 import numpy as np
-import torch
+from captum.attr import FeatureAblation, InputXGradient, IntegratedGradients
 from torch import Tensor
 
 from triattn_core.analysis.compare import depth, two_way
@@ -46,56 +47,45 @@ def integrated_gradients(
     """
     if not 1 <= steps <= MOST_STEPS:
         raise InputError(f"{steps} steps: integrated gradients take 1 to {MOST_STEPS}")
-    points, weights = np.polynomial.legendre.leggauss(steps)
-    at, share = torch.from_numpy((points + 1) / 2), torch.from_numpy(weights / 2)
-    means = {role: torch.zeros_like(one) for role, one in vectors.items()}
-    for start in range(0, steps, rows):
-        between = {
-            role: baseline[role] + at[start : start + rows].to(one)[:, None, None] * (one - baseline[role])
-            for role, one in vectors.items()
-        }
-        for role, slope in _slopes(score, between).items():
-            means[role] += torch.einsum("v,vnh->nh", share[start : start + rows].to(slope), slope)
-    found = {role: _dot(one - baseline[role], means[role]) for role, one in vectors.items()}
-    with torch.no_grad():
-        whole = score({role: torch.stack([one, baseline[role]]) for role, one in vectors.items()}).double()
-    return found, abs(sum(one.sum() for one in found.values()) - float(whole[0] - whole[1]))
+    given = _tuple(vectors), _tuple(baseline)
+    how = {"n_steps": steps, "internal_batch_size": rows, "return_convergence_delta": True}
+    found, gap = IntegratedGradients(_of(score, vectors)).attribute(*given, **how)
+    return _tokens(vectors, found), abs(float(gap))
 
 
 def gradient_times_input(score: Score, vectors: Vectors) -> dict[str, np.ndarray]:
     """By role [n]."""
-    slopes = _slopes(score, {role: one[None] for role, one in vectors.items()})
-    return {role: _dot(one, slopes[role][0]) for role, one in vectors.items()}
+    leaves = tuple(one.requires_grad_() for one in _tuple(vectors))
+    return _tokens(vectors, InputXGradient(_of(score, vectors)).attribute(leaves))
 
 
 def occlusion(score: Score, vectors: Vectors, baseline: Vectors, rows: int = 32) -> dict[str, np.ndarray]:
     """By role [n], 0 where a token is its own baseline; `rows` variants in a batch."""
-    changed = {role: (one != baseline[role]).any(-1).tolist() for role, one in vectors.items()}
-    places = [(role, token) for role, some in changed.items() for token, other in enumerate(some) if other]
-    found = {role: np.zeros(len(one)) for role, one in vectors.items()}
-    with torch.no_grad():
-        whole = score({role: one[None] for role, one in vectors.items()}).double()
-        for start in range(0, len(places), rows):
-            some = places[start : start + rows]
-            given = {role: one.repeat(len(some), 1, 1) for role, one in vectors.items()}
-            for row, (role, token) in enumerate(some):
-                given[role][row, token] = baseline[role][token]
-            for (role, token), lost in zip(some, (whole - score(given).double()).tolist()):
-                found[role][token] = lost
-    return found
+    changed = {role: (one != baseline[role]).any(-1) for role, one in vectors.items()}
+    masks, last = [], 0  # each token that changes is a feature of its own; all others are feature 0
+    for some in changed.values():
+        number = some.cumsum(0) + last
+        masks.append((number * some)[None, :, None])
+        last = int(number[-1]) if len(number) else last
+    how = {"baselines": _tuple(baseline), "feature_mask": tuple(masks), "perturbations_per_eval": rows}
+    found = FeatureAblation(_of(score, vectors)).attribute(_tuple(vectors), **how)
+    lost = (one[0, :, 0] * some for one, some in zip(found, changed.values()))
+    return {role: one.double().cpu().numpy() for role, one in zip(vectors, lost)}
 
 
-def _slopes(score: Score, given: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """dF/dx at each row: rows do not see each other, so that one backward pass of their sum gives all."""
-    leaves = {role: one.detach().clone().requires_grad_() for role, one in given.items()}
-    slopes = torch.autograd.grad(score(leaves).sum(), list(leaves.values()), allow_unused=True)
-    return {
-        role: torch.zeros_like(leaf) if slope is None else slope for (role, leaf), slope in zip(leaves.items(), slopes)
-    }
+def _tuple(vectors: Vectors) -> tuple[Tensor, ...]:
+    """As Captum takes them: a batch of one, without a memory."""
+    return tuple(one.detach().clone()[None] for one in vectors.values())
 
 
-def _dot(vectors: Tensor, slopes: Tensor) -> np.ndarray:
-    return (vectors.double() * slopes.double()).sum(-1).detach().cpu().numpy()
+def _of(score: Score, vectors: Vectors) -> Callable[..., Tensor]:
+    """A role that the score does not read has slope 0."""
+    return lambda *given: score(dict(zip(vectors, given))) + 0 * sum(one.sum((1, 2)) for one in given)
+
+
+def _tokens(vectors: Vectors, found: Iterable[Tensor]) -> dict[str, np.ndarray]:
+    """Of each token the sum over its features."""
+    return {role: one[0].double().sum(-1).detach().cpu().numpy() for role, one in zip(vectors, found)}
 
 
 def attended(trace: AttentionTrace) -> dict[str, np.ndarray]:

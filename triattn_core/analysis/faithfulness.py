@@ -138,6 +138,13 @@ def over(
         yield Part(areas.reset_index().assign(**told), (), line)
 
 
+def together(bundles: Sequence[Bundle], rows: Iterable[tuple[int, object]], **more) -> Iterator[Part]:
+    """`over` for several checkpoints row by row, so that what is stopped compares them still."""
+    for row in rows:
+        made = [next(over(bundle, [row], **more)) for bundle in bundles]
+        yield Part(pd.concat([part.table for part in made], ignore_index=True), made[0].aside, row[0])
+
+
 def summary(table: pd.DataFrame, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
     """A row for each checkpoint, method and measure over the rows of a file: `rows`, `mean`, the bootstrap band `low`
     to `high` of it (Efron 1979; LEVEL, percentiles), and of its difference to the control `gain`, `gain_low`,

@@ -8,7 +8,7 @@ of each word; `[CLS]` and `[SEP]` stay, and so get 0 from integrated gradients a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -36,6 +36,15 @@ class Attributed:
     table: pd.DataFrame
     methods: tuple[str, ...]
     gap: float | None = None
+
+    def words(self) -> Attributed:
+        """The same with word pieces joined to words: what the pieces were given is added up."""
+        token, position = self.table["token"].astype(str), self.table["position"]
+        goes_on = token.str.startswith("##") & (position > 0)
+        of = self.table.assign(token=token.where(~goes_on, token.str.removeprefix("##")))
+        how = dict.fromkeys(of.columns, "first") | {"token": "sum", "end": "last", "tokens": "sum"}
+        how |= {name: (lambda values: values.sum(skipna=False)) for name in self.methods}
+        return replace(self, table=of.groupby((~goes_on).cumsum()).agg(how).reset_index(drop=True))
 
     def shares(self) -> pd.DataFrame:
         """The methods on one scale: each divided by the sum of its absolute values over all roles."""

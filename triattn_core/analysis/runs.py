@@ -1,12 +1,15 @@
-"""Mining under way: a batch a step, for command line and pages alike."""
+"""A file of rows under way: a batch a step, for command line and pages alike; mining, or a question put to each row."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from itertools import islice
+
+import pandas as pd
 
 from triattn_core.analysis.mined import TOLD, About, Checkpoint, Mined, joined
 from triattn_core.analysis.mining import Part, mine
@@ -22,20 +25,24 @@ MANY, SMALL = 200, 8  # of fewer lines the batches are small, and nothing is com
 class Run:
     """Who holds it takes steps, and stops when they like; what it has is kept.
 
+    over: makes parts of rows, as `contexts.over` does, of the first `most` lines; without it cases are mined.
     lines: of the file, about; line: how far it is read; whole: to its end.
     """
 
     bundles: Sequence[Bundle]
     source: Source
     command: str = ""
+    over: Callable[[Iterator], Iterator[Part]] | None = None
+    most: int | None = None
     parts: list[Part] = field(default_factory=list)
     whole: bool = False
     seconds: float = 0.0
 
     def __post_init__(self):
-        self.lines = self.source.lines
-        rows = examples(self.bundles[0].task.NAME, self.source)
-        self._parts = mine(self.bundles, rows, SMALL if self.lines < MANY else 64)
+        self.lines = min(self.source.lines, self.most or self.source.lines)
+        rows = islice(examples(self.bundles[0].task.NAME, self.source), self.most)
+        small = SMALL if self.lines < MANY else 64
+        self._parts = mine(self.bundles, rows, small) if self.over is None else self.over(rows)
 
     @property
     def line(self) -> int:
@@ -44,7 +51,7 @@ class Run:
     @property
     def rows(self) -> int:
         """How many are in the table so far."""
-        return sum(len(part.table) for part in self.parts)
+        return sum(part.table["row"].nunique() for part in self.parts if len(part.table))
 
     @property
     def aside(self) -> int:
@@ -62,11 +69,20 @@ class Run:
             self.parts.append(part)
         return part is not None
 
-    def mined(self) -> Mined:
-        """What it has.  Raises DataError where no row could be read."""
+    def table(self) -> pd.DataFrame:
+        """What a question has so far.  Raises DataError where no row could be read."""
+        self._told()
+        return pd.concat([part.table for part in self.parts], ignore_index=True)
+
+    def _told(self) -> list[str]:
         told = [one for part in self.parts for one in part.aside]
         if not self.rows:
             raise DataError(told[0] if told else f"{self.source.name}: no row in it")
+        return told
+
+    def mined(self) -> Mined:
+        """What it has.  Raises DataError where no row could be read."""
+        told = self._told()
         first = self.bundles[0]
         about = About(
             task=first.task.NAME,

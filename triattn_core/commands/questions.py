@@ -71,13 +71,7 @@ def faithful(options: argparse.Namespace) -> int:
     ask(bundles[0], bundles[0].task.examples(bundles[0].config.language)[0])  # refused here, before the file is read
     more = {"methods": options.methods, "draws": options.draws, "seed": options.seed, "steps": options.steps}
 
-    def parts(rows):
-        for row in rows:  # all checkpoints row by row: what is stopped compares them still
-            made = [next(faithfulness.over(bundle, [row], **more)) for bundle in bundles]
-            for number, part in enumerate(made):
-                yield part if number == 0 else type(part)(part.table, (), part.line)
-
-    table, aside, stopped = _run(options, bundles, parts)
+    table, aside, stopped = _run(options, bundles, lambda rows: faithfulness.together(bundles, rows, **more))
     found = faithfulness.summary(table)
     lines = [f"{'':44}{'mean':>9}   95 % band        over random"]
     for row in found.itertuples():
@@ -105,12 +99,10 @@ def _run(
     rows = islice(sources.examples(bundles[0].task.NAME, source), options.rows)
     with tqdm(total=options.rows or source.lines, unit="row", desc=" ".join(names), disable=None) as bar:
         try:
-            before = None
             for part in parts(rows):
                 tables.append(part.table)
                 aside += part.aside
-                bar.update(part.line != before)
-                before = part.line
+                bar.update()
         except KeyboardInterrupt:
             stopped = True
     if not any(map(len, tables)):

@@ -1,0 +1,182 @@
+"""Attributions beside the text as HTML: a row a method, all on one scale; and how far the methods agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+
+from pages.common import cards
+from pages.common.asking import minus
+from triattn_core.views.palette import DIVERGING, SEQUENTIAL, SignedScale, oklab, ramp, rgb
+
+CSS = """
+.t-marks {display: grid; grid-template-columns: 140px minmax(0, 1fr) 104px; gap: 9px 12px; font-size: 13.5px}
+.t-marks > .t-muted, .t-marks .as {font-size: 12px; color: var(--t-muted)}
+.t-marks .name b {font-weight: 600} .t-marks .name .t-muted {display: block; font-size: 12px; line-height: 1.3}
+.t-marks .texts {display: grid; grid-template-columns: 58px minmax(0, 1fr); gap: 3px 6px; align-items: baseline;
+  max-height: 148px; overflow-y: auto}
+.t-marks .strip {line-height: 1.62} .t-marks .strip i {display: inline-block; width: 14px}
+.t-marks .strip span {padding: 1px 3px; margin-right: 1px; white-space: pre-wrap; box-decoration-break: clone}
+.t-marks .strip .neg {border-bottom: 2px dotted currentColor}
+.t-marks .most {text-align: right; font-variant-numeric: tabular-nums; overflow-wrap: anywhere}
+.t-marks .most b {font-weight: 600}
+.t-ramp {display: flex; align-items: center; gap: 10px; flex-wrap: wrap; font-size: 12px; color: var(--t-muted);
+  margin: 10px 0 2px}
+.t-ramp i {display: inline-block; width: 210px; height: 11px}
+.t-ranks {border-collapse: separate; border-spacing: 1px; font-size: 12px; font-variant-numeric: tabular-nums}
+.t-ranks td {width: 38px; height: 30px; text-align: center; padding: 0}
+.t-ranks th {font-weight: 400; text-align: right; padding-right: 7px; white-space: nowrap}
+.t-ranks tr > th.top {text-align: left; padding-left: 5px}
+@media (max-width: 900px) {.t-marks {grid-template-columns: 112px minmax(0, 1fr) 96px}}
+"""
+SHORT = {
+    "integrated gradients": "IG",
+    "gradient × input": "grad × in",
+    "occlusion": "occlusion",
+    "attention": "attention",
+    "rollout": "rollout",
+}
+HOW = {
+    "integrated gradients": "of word vectors, {steps} steps",
+    "gradient × input": "of word vectors",
+    "occlusion": "one token blanked at a time",
+    "attention": "mean of layers and heads",
+    "rollout": "attention through the layers",
+}
+
+
+def marks(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], steps: int, theme: str) -> str:
+    """HTML: each method's share of every token in the text.
+
+    table: of `Attributed`; shares: its `shares()`.  names: what plays query and key.
+    """
+    real = table["special"] == 0
+    scale = SignedScale.of(shares[real].fillna(0).to_numpy(), title="share")
+    rows = "".join(
+        f'<div class="name"><b>{escape(method)}</b><span class="t-muted">'
+        f'{escape(HOW[method].format(steps=steps))}</span></div>'
+        f'<div class="texts">{_texts(table[real], shares.loc[real, method], names, scale, theme)}</div>'
+        f'<div class="most">{_most(table[real], shares.loc[real, method])}</div>'
+        for method in shares
+    )
+    colours = [f"rgb({r},{g},{b})" for r, g, b in ramp(DIVERGING[theme], 9)]
+    legend = (
+        f'<div class="t-ramp"><span>against the answer, dotted, −{100 * scale.limit:.3g} %</span><i style="background:'
+        f'linear-gradient(90deg,{",".join(colours)})"></i><span>+{100 * scale.limit:.3g} % for it</span>'
+        "<span>share of all that a method gives, square-root scale</span></div>"
+    )
+    head = cards.section("Which tokens", "strongest, share of the method's total")
+    return f'<style>{CSS}</style>{head}<div class="t-marks" role="group">{rows}</div>{legend}'
+
+
+def _texts(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale: SignedScale, theme: str) -> str:
+    """The strips of query and key, and the one of the context below."""
+    lines = [(names[role], role) for role in ("query", "key")] + [("context", "context")]
+    found = ""
+    for name, role in lines:
+        here = table["role"] == role
+        strip = _strip(table[here], shares[here], scale, theme) if shares[here].notna().any() else (
+            '<span class="t-muted">not read by attention</span>'
+        )
+        found += f'<span class="as">{escape(name)}</span><div class="strip">{strip}</div>'
+    return found
+
+
+def _strip(table: pd.DataFrame, shares: pd.Series, scale: SignedScale, theme: str) -> str:
+    spans, before = [], ""
+    colours = ramp(DIVERGING[theme], SignedScale.steps)
+    shares = shares.fillna(0.0)
+    fills = colours[scale.levels(shares.to_numpy())]
+    for token, segment, share, fill in zip(table["token"].astype(str), table["segment"], shares, fills):
+        if before and segment != before:
+            spans.append("<i></i>")
+        before = segment
+        look = f"background:#{bytes(fill.tolist()).hex()};color:{ink(fill)}"
+        less = ' class="neg"' if share < -0.002 else ""
+        spans.append(f'<span{less} style="{look}" title="{escape(token)}: {percent(share)}">{escape(token)}</span>')
+    return " ".join(spans) if any(map(str.isascii, table["token"].astype(str))) else "".join(spans)
+
+
+def ink(fill: np.ndarray) -> str:
+    """Black or white: what can be read on a colour."""
+    return "#11181b" if oklab(np.asarray(fill) / 255)[0] > 0.62 else "#ffffff"
+
+
+def percent(share: float) -> str:
+    """A signed share with three digits at most."""
+    return minus(f"{100 * share:+.3g} %") if abs(share) >= 5e-4 else "0 %"
+
+
+def _most(table: pd.DataFrame, shares: pd.Series) -> str:
+    if not shares.abs().sum():
+        return "nothing"
+    at = shares.abs().idxmax()
+    row = table.loc[at]
+    return f'<b>{escape(str(row["token"]))}</b> {percent(shares[at])}<br><span class="t-muted">as {row["role"]}</span>'
+
+
+def said(table: pd.DataFrame, shares: pd.DataFrame) -> str:
+    """A sentence: the strongest token of each method, methods that name the same one together."""
+    real, by = table["special"] == 0, {}
+    for method in shares:
+        values = shares.loc[real, method].abs()
+        if values.sum():
+            row = table.loc[values.idxmax()]
+            by.setdefault((str(row["token"]), row["role"]), []).append(method)
+    parts = [f"{' and '.join(methods)}: “{token}” as {role}" for (token, role), methods in by.items()]
+    held = 100 * shares[~real].abs().sum()
+    most = held.max()
+    left = f" [CLS] and [SEP] are left out; they hold up to {most:.2g} % ({held.idxmax()})." if most > 0.05 else ""
+    return f"Strongest by {'; by '.join(parts)}.{left}" if parts else "No method says anything of this text."
+
+
+def ranks(found: pd.DataFrame, count: int, theme: str) -> str:
+    """HTML: Spearman's correlation of each two methods, over `count` tokens."""
+    names, colours, rows = list(found), ramp(SEQUENTIAL[theme], 256), ""
+    for a, name in enumerate(names):
+        cells = ""
+        for b in range(a):
+            value = found.iloc[a, b]
+            fill = colours[int(255 * min(max(value, 0), 1))] if np.isfinite(value) else rgb("#888888") * 255
+            shown = minus(f"{value:.2f}") if np.isfinite(value) else "–"
+            look = f"background:rgb({','.join(str(int(one)) for one in fill)});color:{ink(fill)}"
+            cells += f'<td style="{look}" title="{escape(name)} and {escape(names[b])}">{shown}</td>'
+        last = f'<th class="top" scope="col">{escape(SHORT[name])}</th>'
+        rows += f'<tr><th scope="row">{escape(name)}</th>{cells}{last}</tr>'
+    return (
+        cards.section("Do they agree?", "Spearman, on size")
+        + f'<table class="t-ranks">{rows}</table><p class="t-note">{agreement(found, count)}</p>'
+    )
+
+
+def agreement(found: pd.DataFrame, count: int) -> str:
+    """A sentence: which two agree most, which least, and what chance alone would give."""
+    pairs: Sequence[tuple[float, str, str]] = [
+        (float(found.loc[a, b]), a, b) for a, b in combinations(found, 2) if np.isfinite(found.loc[a, b])
+    ]
+    if not pairs:
+        return "Too few tokens to rank."
+    (most, a, b), (least, c, d) = max(pairs), min(pairs)
+    chance = 1.96 / np.sqrt(max(count - 1, 1))
+    return minus(
+        f"{escape(a)} and {escape(b)} rank the tokens most alike ({most:.2f}), {escape(c)} and {escape(d)} least "
+        f"({least:.2f}). Over {count} tokens less than {chance:.2f} is no evidence (5 %, for ranks drawn at random)."
+    )
+
+
+def completeness(found: pd.Series, gap: float, odds: float) -> str:
+    """HTML: what integrated gradients add up to, and what is missing."""
+    total = float(found.sum())
+    part = f"{100 * gap / abs(total):.2g} %" if total else "–"
+    rows = [
+        ("log-odds of the answer", f"{odds:+.3g}"),
+        ("with every word blanked", f"{odds - total:+.3g}"),
+        ("attributions add up to", f"{total:+.3g}"),
+        ("completeness gap", f"{gap:.2g}, {part} of that"),
+    ]
+    head = cards.section("What is shared out", "integrated gradients, log-odds")
+    return head + cards.facts([(name, minus(text)) for name, text in rows])

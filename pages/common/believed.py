@@ -1,0 +1,143 @@
+"""Can attributions be believed: comprehensiveness and sufficiency of one example, and over a file of rows."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from pages.common import asking, cards, case_rows, mining, models, state
+from pages.common.asking import minus
+from pages.common.errors import shown
+from triattn_core import records
+from triattn_core.views import perturbation
+
+DRAWS = 20  # random rankings of one example
+FEW = (12, 48, 100)  # rows of a file
+HOW = "DeYoung et al. 2020; the grey band holds 95 % of random rankings"
+
+
+def one(question: asking.Question, found, steps: int) -> str:
+    """The curves of the example and the area of each method beside the control's; returns the chosen method."""
+
+    def run(bundle):
+        from triattn_core.analysis import faithfulness
+        from triattn_core.analysis.asked import ask
+
+        asked = ask(bundle, question.example, question.option)
+        curves = faithfulness.faithful(asked, draws=DRAWS, found=found)
+        return curves, faithfulness.aopc(curves), faithfulness.control(curves)
+
+    st.html(cards.section("Can they be believed?", HOW))
+    method = state.segments("Method", list(found.methods), "method", label_visibility="collapsed")
+    with shown():
+        key = ("faithful", question.example, question.option, steps)
+        curves, areas, band = asking.answer(question.card, "Taking tokens out", run, *key)
+    said = told(method, areas, band)
+    draw = partial(perturbation.figure, curves, chosen=method, theme=asking.theme())
+    two(draw, said, "faithful")
+    rows = curves.rename(columns={"draw": "random draw"})
+    asking.numbers("The curves as numbers", rows, "curves-numbers")
+    return method
+
+
+def two(draw, said: str, key: str) -> None:
+    """A figure of each measure beside the other, and the sentence that is also their text."""
+    with st.container(key=f"main-{key}"):
+        for measure, column in zip(perturbation.TITLES, st.columns(2, gap="large")):
+            with column:
+                asking.drawn(draw(measure=measure), said, f"{key}-{measure}")
+    asking.note(said)
+
+
+def told(method: str, areas: pd.DataFrame, band: pd.DataFrame) -> str:
+    """A sentence: where the area of a method lies against the control's band, and which methods leave it."""
+    parts = []
+    for measure, better in (("comprehensiveness", 1), ("sufficiency", -1)):
+        value, low, high = areas.loc[(method, 0), measure], band.loc[measure, "low"], band.loc[measure, "high"]
+        where = "inside" if low <= value <= high else "better than" if (value > high) == (better > 0) else "worse than"
+        parts.append(f"{measure} {value:+.3f}, {where} the random band {low:+.3f} to {high:+.3f}")
+    outside = [
+        name
+        for name in areas.index.get_level_values(0).unique()
+        if name != perturbation.RANDOM
+        and (
+            areas.loc[(name, 0), "comprehensiveness"] > band.loc["comprehensiveness", "high"]
+            or areas.loc[(name, 0), "sufficiency"] < band.loc["sufficiency", "low"]
+        )
+    ]
+    better = f"Better than chance on this example: {', '.join(outside)}." if outside else (
+        "No method does better than chance on this example."
+    )
+    return minus(f"Area over the perturbation curve of {method}: {'; '.join(parts)}. {better}")
+
+
+def over(question: asking.Question, method: str) -> None:
+    """Bi, C-Bi and Tri of one similarity against each other over rows, once the reader asks for it."""
+    rivals = alike(question)
+    st.html(cards.section("Over many rows", f"{len(rivals)} checkpoints of one similarity; 95 % bootstrap bands"))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="rows-settings"):
+        chosen = state.pick("Rows", [case_rows.OWN, case_rows.FILE], "rows", width=170)
+        count = state.segments("How many", list(FEW), "count")
+        which = state.segments("Methods", ["this one", "all"], "which")
+        if st.button("Run", key="run", width=84, help="Asks each checkpoint about each row; it can be stopped."):
+            st.session_state["over asked"] = True
+    with shown():
+        source = case_rows.asked(chosen, question.task, question.language)
+        if source is None or not st.session_state.get("over asked"):
+            what = method if which == "this one" else "all methods"
+            said = f"Not run yet: {what}, {count} rows, {', '.join(card.name for card in rivals)}."
+            st.html(f'<p class="t-note">{said}</p>')
+            return
+        names = [method] if which == "this one" else []
+        table = mining.asked(("faithful", *names), rivals, source, _rows(names), count)
+    if table is not None:
+        _shown(table, rivals)
+
+
+def alike(question: asking.Question) -> list:
+    """The checkpoints of the asked one's similarity and data, one a mechanism, it itself among them."""
+    same = {}
+    for card in [question.card, *models.shelf(question.task, ("bi", "cbi", "tri"))]:
+        wanted = all(
+            what(card) == what(question.card)
+            for what in (records.language, records.data, lambda c: records.model(c, "similarity"))
+        )
+        if wanted:
+            same.setdefault(records.model(card, "mechanism"), card)
+    return [same[name] for name in ("bi", "cbi", "tri") if name in same]
+
+
+def _rows(names: list[str]):
+    def parts(bundles, rows):
+        from triattn_core.analysis import faithfulness
+
+        return faithfulness.together(bundles, rows, methods=names)
+
+    return parts
+
+
+def _shown(table: pd.DataFrame, rivals: list) -> None:
+    from triattn_core.analysis.faithfulness import summary
+
+    found = summary(table)
+    mechanisms = {card.name: records.model(card, "mechanism") for card in rivals}
+    draw = partial(perturbation.over, found, mechanisms=mechanisms, theme=asking.theme())
+    two(draw, gains(found), "faithful-over")
+    asking.numbers("Means and bands as numbers", found, "over-numbers")
+    data = table.to_csv(index=False).encode("utf-8-sig")
+    st.download_button("All rows, CSV", data, "faithful.csv", "text/csv", on_click="ignore")
+
+
+def gains(found: pd.DataFrame) -> str:
+    """A sentence: for each checkpoint the methods whose gain over the control has a band without zero."""
+    parts = []
+    for name, of in found[found["method"] != perturbation.RANDOM].groupby("checkpoint", sort=False):
+        good = (of["measure"] == "comprehensiveness") & (of["gain_low"] > 0)
+        good |= (of["measure"] == "sufficiency") & (of["gain_high"] < 0)
+        some = of[good]
+        told = ", ".join(f"{row.method} ({row.measure} {row.gain:+.3f})" for row in some.itertuples())
+        parts.append(f"{name}: {told or 'none'}")
+    rows = int(found["rows"].max())
+    return minus(f"Better than random over {rows} rows, by the mean gain: {'; '.join(parts)}.")

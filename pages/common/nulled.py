@@ -1,0 +1,60 @@
+"""Is this map signal: attention replaced along an axis, over many draws, as a section of a page."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from pages.common import asking, cards, state
+from pages.common.asking import minus
+from pages.common.change_said import followed
+from pages.common.errors import shown
+from triattn_core import records
+from triattn_core.views import intervened as view
+
+HOW = {
+    "uniform": "the same weight everywhere",
+    "shuffled": "its own weights in a drawn order",
+    "untrained": "those of the same network, newly drawn",
+}
+
+
+def section(question: asking.Question) -> None:
+    """The pickers, the distribution over draws, and what it says."""
+    st.html(cards.section("Is this map signal?", "attention replaced in all layers and both directions, at once"))
+    tri = records.model(question.card, "mechanism") == "tri"
+    with st.container(horizontal=True, vertical_alignment="bottom", key="null-settings"):
+        how = state.segments("Attention becomes", list(HOW), "null", default=1)
+        axis = state.segments("Along", ["key", "context"] if tri else ["key"], "along")
+        draws = state.segments("Draws", [10, 30, 100], "draws", default=1) if how != "uniform" else 1
+
+    def run(bundle):
+        from triattn_core.analysis.nulls import null
+
+        found = null(bundle, question.example, how, axis, draws, option=question.option)
+        return found.log_odds, found.flipped, found.before.log_odds, found.before.prediction
+
+    with shown():
+        key = ("null", question.example, question.option, how, axis, draws)
+        odds, flipped, original, answer = asking.answer(question.card, f"{draws} draws", run, *key)
+    said = told(how, axis, odds, flipped, original, answer.labels[followed(answer)])
+    asking.drawn(view.draws(odds.tolist(), original, asking.theme()), said, "null-draws")
+    asking.note(said)
+    rows = pd.DataFrame({"draw": range(1, len(odds) + 1), "log-odds": odds, "flips": flipped})
+    asking.numbers("Draws as numbers", rows, "null-numbers")
+
+
+def told(how: str, axis: str, odds, flipped, original: float, answer: str) -> str:
+    """A sentence: the log-odds with the weights replaced, beside the original's, and the flips."""
+    many = f" ± {odds.std():.2g} over {len(odds)} draws" if len(odds) > 1 else ""
+    said = f"With {how} attention along {axis}s ({HOW[how]}) the log-odds of “{answer}” are {odds.mean():+.3g}{many}"
+    said += f", against {original:+.3g}; {int(flipped.sum())} of {len(odds)} flip the answer. "
+    if len(odds) > 1:
+        inside = odds.min() <= original <= odds.max()
+        shift = f"{original - odds.mean():+.2g} of the log-odds in the mean"
+        said += (
+            "The original lies among the draws: of this answer the map explains no more than another would."
+            if inside
+            else f"The original lies outside all draws: the map is more than chance; replaced, it costs {shift}."
+        )
+    return minus(said)

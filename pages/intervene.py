@@ -1,0 +1,50 @@
+"""Intervene: units of the context out, hidden, replaced or moved, another context, other attention."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.common import asking, cards, change_said, changed, keeping, nulled, state
+from pages.common.errors import shown
+from triattn_core.tasks import TASKS
+from triattn_core.views import intervened as view
+
+MECHANISMS = ("bi", "cbi", "tri")
+LEAD = "Change the context with a click: the new attention, its difference, and what becomes of the answer."
+
+question = asking.opening("Intervene", LEAD, MECHANISMS)
+model, theme = question.card.config["model"], asking.theme()
+with question.settings:
+    how = state.segments("What to do", list(changed.WAYS), "how")
+    way = state.segments("With", list(question.words.ways), "unit") if how != "swap" else "turns"
+    st.space("stretch")
+    with st.popover("Keep", width=76, key="keep"):
+        keeping.form(question.task, TASKS[question.task].row(question.example), "intervene")
+with shown():
+    units = changed.units(question, way)
+    alone = changed.one_by_one(question, way, how)
+    wanted = changed.controls(question, how, way, units, alone)
+    beside = changed.beside(question, wanted)
+    lots = changed.random_units(question, wanted) if alone is not None else None
+for note in beside.notes:
+    st.info(note)
+said = change_said.said(beside, wanted, alone, lots)
+st.html(change_said.answers(beside, question))
+asking.note(said)
+if alone is not None:
+    st.html(cards.section("Each alone", "change of the log-odds of the answer without it; the chosen ones are framed"))
+    labels = [units[name] for name in alone["unit"]]
+    told = change_said.alone_said(alone, units)
+    asking.drawn(view.singly(alone, labels, wanted.names, theme), told, "singly")
+    asking.note(told)
+    asking.numbers("Each alone as numbers", alone.assign(text=labels), "alone-numbers")
+st.html(cards.section("Attention before and after", "query × key, summed over context"))
+with st.container(horizontal=True, vertical_alignment="bottom", key="map-settings"):
+    direction = question.words.directions[state.direction(question.words.directions)]
+    layer = state.segments("Layer", list(range(1, int(model.get("layers", 2)) + 1)), "layer") - 1
+    head = state.pick("Head", ["mean", *range(1, int(model.get("heads", 12)) + 1)], "head", width=84)
+before, after, labels, told = change_said.maps(beside, f"layer.{layer}/{direction}/weight", head)
+asking.drawn(view.maps(before, after, labels, theme), told, "maps", width="content")
+asking.note(told)
+asking.numbers("The maps as numbers", change_said.cells(before, after, labels), "map-numbers")
+nulled.section(question)

@@ -1,0 +1,175 @@
+"""The pages Context, Intervene and Attribute: what they open on, what a click does, and what bad input says."""
+
+from __future__ import annotations
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.test_pages import APP, ODD, SAYS, texts
+from tests.choices_shelf import make_shelf
+from triattn_core.shelf import VARIABLE
+
+FIGURES = {
+    "context": {"parts": "Parts of the relevance", "residual": "Three-way residual", "over": "Over many rows"},
+    "intervene": {"singly": "Each alone", "maps": "before and after", "null": "Is this map signal"},
+    "attribute": {"marks": "Which tokens", "ranks": "Do they agree", "curves": "Can they be believed"},
+}
+CHARTS = {"context": 4, "intervene": 3, "attribute": 2}
+SHORT = {"a": "Which browsers play movies?", "b": "Which browser can?"}
+
+
+@pytest.fixture(scope="module")
+def every(tmp_path_factory) -> Path:
+    return make_shelf(tmp_path_factory.mktemp("shelf"))
+
+
+@pytest.fixture(autouse=True)
+def shelf(every: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(every))
+
+
+def opened(page: str, **query: str) -> AppTest:
+    """The page as a link with this query opens it; a model is asked many times over, and a machine may be busy."""
+    app = AppTest.from_file(APP, default_timeout=400)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.switch_page(f"pages/{page}.py").run()
+
+
+def sound(app: AppTest) -> AppTest:
+    assert not app.exception and not app.error, [one.value for one in app.error]
+    return app
+
+
+def told(app: AppTest) -> str:
+    return unescape(texts(app)).replace("\\", "").replace("−", "-")
+
+
+def alts(app: AppTest) -> list[str]:
+    return [chart.proto.alt for chart in app.get("arrow_vega_lite_chart")]
+
+
+@pytest.mark.parametrize("page", FIGURES)
+def test_it_opens_on_a_worked_example_with_everything_drawn(page: str) -> None:
+    app = sound(opened(page))
+    said = told(app)
+    assert SAYS in said and all(title in said for title in FIGURES[page].values())
+    found = alts(app)
+    assert len(found) == CHARTS[page] and all(found)
+    for one in set(found):  # the figure's text is the sentence that stands below it
+        assert one.replace("−", "-") in said
+
+
+@pytest.mark.parametrize("page", FIGURES)
+@pytest.mark.parametrize("task", ["Dialogue", "Reading comprehension"])
+def test_dialogues_and_passages(page: str, task: str) -> None:
+    sound(opened(page, task=task))
+
+
+@pytest.mark.parametrize("page", FIGURES)
+def test_odd_text_gives_a_result_or_one_message(page: str) -> None:
+    app = opened(page, **SHORT)
+    for kind in ("emoji", "markup", "one token", "another language"):
+        app.text_input(key="a").set_value(ODD[kind]).run()
+        assert not app.exception, kind
+        assert len(app.error) + (SAYS in texts(app)) == 1, kind
+        assert "<script>" not in texts(app), kind
+    app.text_input(key="a").set_value(" ").run()
+    assert [one.value.startswith("Sentence A is empty") for one in app.error] == [True]
+
+
+@pytest.mark.parametrize("page", FIGURES)
+def test_without_checkpoints_there_is_one_line(page: str, tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    app = opened(page)
+    assert not app.exception and not app.error and len(app.info) == 1
+
+
+def test_context_in_another_layer_and_head() -> None:
+    app = sound(opened("context", **SHORT, layer="2", head="3", direction="B over A", by="context"))
+    assert "In layer 2, head 3, context redirects" in told(app)
+    assert "Over 12 rows" in told(app)
+    sound(app.selectbox(key="at").select_index(4).run())
+    words = [one for one in alts(app) if one.startswith("With “")]
+    assert len(words) == 1
+
+
+def pills(app: AppTest):
+    return next(one for one in app.button_group if one.label.startswith("Context: click"))
+
+
+def test_units_are_clicked_removed_and_the_context_emptied() -> None:
+    app = sound(opened("intervene", **SHORT))
+    assert "Without “" in told(app) and "Most is changed by" in told(app)
+    units = pills(app)
+    first, second = units.options[0].content, units.options[1].content
+    sound(units.set_value(["token 1", "token 2"]).run())
+    assert f"Without “{first}” and “{second}”" in told(app) and "One by one the 2 units sum to" in told(app)
+    assert "As many units at random, 20 times" in told(app)
+    sound(app.segmented_control(key="unit").set_value("sentences").run())
+    sound(pills(app).set_value(["sentence A", "sentence B"]).run())
+    assert "The context is empty: Tri-Attention falls back to Bi-Attention." in told(app)
+    sound(pills(app).set_value([]).run())
+    assert "Click at least one unit" in told(app)
+
+
+@pytest.mark.parametrize(
+    ("how", "wanted"),
+    [
+        ("mask", "With attention not seeing “"),
+        ("replace", "replaced by [MASK] the log-odds"),
+        ("reorder", "With the context in another order"),
+        ("swap", "With another example's context"),
+    ],
+)
+@pytest.mark.parametrize("task", ["Sentence pairs", "Dialogue"])
+def test_each_way_to_intervene(how: str, wanted: str, task: str) -> None:
+    app = sound(opened("intervene", how=how, task=task))
+    assert wanted in told(app) and "Attention moves by" in told(app)
+
+
+def test_a_replacement_is_typed_and_too_long_a_one_is_one_line() -> None:
+    app = sound(opened("intervene", how="replace", **SHORT))
+    sound(app.text_input(key="with").set_value("cats").run())
+    assert "replaced by “cats”" in told(app)
+    app.text_input(key="with").set_value("cats " * 500).run()
+    assert not app.exception and ["too long" in one.value for one in app.error] == [True]
+
+
+def test_links_restore_units_and_say_what_is_not_there() -> None:
+    app = sound(opened("intervene", **SHORT, unit="sentences", units="sentence B"))
+    assert "Without “sentence B" in told(app) and not app.info
+    app = sound(opened("intervene", **SHORT, unit="sentences", units="sentence Z"))
+    assert any("units that are not in this context" in one.value for one in app.info)
+
+
+@pytest.mark.parametrize("how", ["uniform", "shuffled", "untrained"])
+def test_attention_is_replaced(how: str) -> None:
+    app = sound(opened("intervene", **SHORT, null=how, along="context", draws="10"))
+    assert f"With {how} attention along contexts" in told(app)
+    assert ("over 10 draws" in told(app)) == (how != "uniform")
+
+
+def test_attributions_without_context_and_as_pieces() -> None:
+    app = sound(opened("attribute", **SHORT, checkpoint="quora-bi-additive", fold="word pieces", steps="16"))
+    assert "not read by attention" in told(app)
+    sound(app.segmented_control(key="method").set_value("occlusion").run())
+    assert "Area over the perturbation curve of occlusion" in told(app)
+    sound(app.segmented_control(key="ranks").set_value("query").run())
+    count = re.search(r"Over (\d+) tokens less than", told(app))
+    assert count and int(count[1]) < 10  # of the query alone; 18 in all
+
+
+def test_a_file_of_rows_is_asked_of_all_three() -> None:
+    app = sound(opened("attribute", **SHORT, method="attention"))
+    assert "Not run yet: attention, 12 rows, quora-bi-additive, quora-cbi-additive, quora-tri-additive." in told(app)
+    next(one for one in app.button if one.label == "Run").click()
+    sound(app.run(timeout=300))
+    assert "Better than random over 12 rows" in told(app) and len(alts(app)) == 4
+    spec = json.loads(app.get("arrow_vega_lite_chart")[2].proto.spec)
+    assert {one["field"] for layer in spec["layer"] for one in layer["encoding"].values() if "field" in one} >= {"mean"}

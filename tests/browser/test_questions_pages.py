@@ -1,0 +1,56 @@
+"""Context, Intervene and Attribute in a real browser, on shipped checkpoints: what each is for, done once."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+from playwright.sync_api import expect
+
+PAIR = {"a": "Which browser plays movies?", "b": "Which browser downloads movies?"}
+LONG = 300_000  # milliseconds: a busy machine loads torch and several models first
+
+
+def opened(page, app: str, where: str, **query: str) -> None:
+    page.set_default_timeout(LONG)
+    page.goto(f"{app}/{where}?{urlencode({**PAIR, **query})}")
+    page.get_by_text("The model says").wait_for()
+
+
+def test_context_a_click_on_a_bar_chooses_its_head_and_rows_can_be_stopped(page, app):
+    opened(page, app, "context", layer="2", head="3")
+    expect(page.get_by_text("In layer 2, head 3, context redirects")).to_be_visible(timeout=LONG)
+    figure = page.locator('[data-testid="stVegaLiteChart"] canvas, [data-testid="stVegaLiteChart"] svg').first
+    figure.wait_for()
+    box = figure.bounding_box()
+    page.mouse.click(box["x"] + 0.12 * box["width"], box["y"] + 0.45 * box["height"])
+    expect(page.get_by_text(re.compile("In layer 1, head [1-4], context redirects"))).to_be_visible(timeout=LONG)
+    assert "layer=2" not in page.url
+    expect(page.get_by_text(re.compile("Over 12 rows, all heads"))).to_be_visible(timeout=LONG)
+    page.get_by_text("48", exact=True).click()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_role("button", name="Go on")).to_be_visible(timeout=LONG)
+
+
+def test_intervene_units_go_by_click_and_by_key(page, app):
+    opened(page, app, "intervene", unit="sentences", units="sentence A")
+    expect(page.get_by_text(re.compile("Without “sentence A"))).to_be_visible(timeout=LONG)
+    page.get_by_role("button", name=re.compile("sentence B: ")).focus()
+    page.keyboard.press("Enter")
+    empty = page.get_by_text("The context is empty: Tri-Attention falls back to Bi-Attention.")
+    expect(empty).to_be_visible(timeout=LONG)
+    page.wait_for_function("location.search.includes('sentence+B') || location.search.includes('sentence%20B')")
+    page.get_by_text("untrained", exact=True).click()
+    expect(page.get_by_text("With untrained attention along keys")).to_be_visible(timeout=LONG)
+
+
+def test_attribute_names_tokens_and_tests_the_names(page, app):
+    opened(page, app, "attribute", steps="16")
+    expect(page.get_by_text("completeness gap")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("Area over the perturbation curve of integrated gradients")).to_be_visible(timeout=LONG)
+    marks = page.locator(".t-marks .strip span")
+    assert marks.first.get_attribute("title").startswith(marks.first.inner_text() + ": ")
+    page.get_by_role("radio", name="attention", exact=True).or_(page.get_by_text("attention", exact=True)).last.click()
+    expect(page.get_by_text("Area over the perturbation curve of attention")).to_be_visible(timeout=LONG)
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.get_by_text("Better than random over 12 rows")).to_be_visible(timeout=LONG)

@@ -1,0 +1,45 @@
+"""Units taken out one by one are what `interventions` says of each; random ones repeat by their seed."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.analysis_shelf import examples, shelf
+from triattn_core.analysis import interventions as what_if
+from triattn_core.analysis import one_by_one
+from triattn_core.checkpoint import load
+from triattn_core.errors import InputError
+
+
+@pytest.fixture(scope="module", autouse=True)
+def world(tmp_path_factory):
+    with shelf(tmp_path_factory.mktemp("world")) as root:
+        yield root
+
+
+@pytest.mark.parametrize("read", [False, True])
+@pytest.mark.parametrize(("task", "way"), [("pairs", "tokens"), ("pairs", "turns"), ("dialogue", "turns")])
+def test_each_unit_alone_is_what_its_removal_says(task, way, read):
+    bundle, example = load(f"{task}-tri"), examples(task)[0]
+    found = one_by_one.each(bundle, example, way, read=read)
+    assert len(found) > 1 and found["unit"].is_unique
+    for row in found.itertuples():
+        alone = (what_if.mask if read else what_if.remove)(bundle, example, [row.unit], way)
+        assert row.change == pytest.approx(alone.change, abs=1e-4)
+        assert row.flips == alone.flipped
+    assert found["change"].abs().max() > 1e-3
+
+
+def test_a_choice_of_all_units_at_random_is_all_of_them():
+    bundle, example = load("pairs-tri"), examples("pairs")[0]
+    names = one_by_one.each(bundle, example, "tokens")["unit"].tolist()
+    whole = what_if.remove(bundle, example, names, "tokens").change
+    found = one_by_one.at_random(bundle, example, 99, "tokens", draws=3)
+    assert found["change"].tolist() == pytest.approx([whole] * 3, abs=1e-4)
+    one, same, other = (one_by_one.at_random(bundle, example, 2, "tokens", seed=seed) for seed in (1, 1, 2))
+    assert one.equals(same) and not one.equals(other) and len(one) == 20
+
+
+def test_tokens_of_one_option_are_not_asked_one_by_one():
+    with pytest.raises(InputError, match="only where there is nothing to choose from"):
+        one_by_one.each(load("dialogue-tri"), examples("dialogue")[0], "tokens")

@@ -1,0 +1,153 @@
+"""The figures of the pages Context, Intervene and Attribute, through their own JSON."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from triattn_core.views import anova, intervened, perturbation
+from triattn_core.views.grids import cells_of
+from triattn_core.views.palette import THEMES
+
+QUERIES, KEYS = ["who", "</b>", "who"], ["a", "b", 'c"', "d", "e"]
+LABELS = (QUERIES, KEYS)
+DRAW = np.random.default_rng(5)
+
+
+def grid(values: np.ndarray) -> xr.DataArray:
+    return xr.DataArray(values, dims=("query", "key"), attrs={"quantity": "weight"})
+
+
+def rows(spec: dict, number: int = 0) -> list[dict]:
+    return list(spec["datasets"].values())[number]
+
+
+def shares(rows: int = 1) -> pd.DataFrame:
+    """Of two layers and three heads, for some rows of a file."""
+    drawn = DRAW.dirichlet(np.ones(len(anova.PARTS)), rows * 6)
+    found = pd.DataFrame(drawn, columns=list(anova.PARTS))
+    found["site"] = [f"layer.{i // 3 % 2}/a_over_b" for i in range(rows * 6)]
+    found["head"], found["row"] = [i % 3 for i in range(rows * 6)], [i // 6 for i in range(rows * 6)]
+    return found.assign(
+        among_keys=found["key"] + found["query_key"], redirected=found["key_context"] + found["three_way"]
+    )
+
+
+def test_parts_are_stacked_and_the_chosen_head_is_framed():
+    table = shares()
+    spec = anova.parts(table, 1, 2).to_dict()
+    told = pd.DataFrame(rows(spec))
+    assert len(told) == 6 * len(anova.PARTS) and told.groupby("place")["share"].sum().to_numpy() == pytest.approx(1)
+    assert set(told.loc[told["chosen"], "place"]) == {"1.2"}
+    assert spec["encoding"]["x"]["scale"]["domain"] == ["0.0", "0.1", "0.2", "gap 1", "1.0", "1.1", "1.2"]
+    assert spec["params"][0]["name"] == "cell" and spec["params"][0]["select"]["fields"] == ["at_layer", "at_head"]
+    ordered = anova.parts(table, 1, 2, by="context").to_dict()["encoding"]["x"]["scale"]["domain"]
+    most = table[table["site"] == "layer.0/a_over_b"].sort_values("redirected", ascending=False)["head"]
+    assert ordered[:3] == [f"0.{head}" for head in most]
+    only = pd.DataFrame(rows(anova.parts(table, 0, 0, only=("three_way",)).to_dict()))
+    assert only["share"].tolist() == pytest.approx(table["three_way"].tolist())
+
+
+def test_the_residual_is_drawn_by_position_with_its_bits():
+    values = DRAW.normal(size=(3, 5))
+    spec = anova.residual(grid(values), np.array([0.5, 0.0, 1.5]), LABELS).to_dict()
+    left, right = spec["hconcat"]
+    told = pd.DataFrame(spec["datasets"][left["data"]["name"]])
+    np.testing.assert_allclose(told.pivot(index="query", columns="key", values="value"), values)
+    limit = np.abs(values).max()
+    assert left["encoding"]["color"]["scale"]["domain"][::2] == pytest.approx([-limit, 0, limit])
+    assert '"who", "</b>", "who"' in left["encoding"]["y"]["axis"]["labelExpr"]
+    bits = pd.DataFrame(spec["datasets"][right["layer"][0].get("data", right.get("data"))["name"]])
+    assert bits["bits"].tolist() == [0.5, 0.0, 1.5]
+
+
+def test_quantiles_over_rows_are_by_layer():
+    table = shares(11)
+    found = anova.quantiles(table).set_index(["measure", "layer"])
+    of = table[table["site"].str.startswith("layer.1")]
+    assert found.loc[("context redirects", "layer 2"), "median"] == pytest.approx(of["redirected"].median())
+    assert found.loc[("without context", "layer 2"), "q3"] == pytest.approx(of["among_keys"].quantile(0.75))
+    read = 1 - of["redirected"] - of["among_keys"]
+    assert found.loc[("which context is read", "layer 2"), "low"] == pytest.approx(read.quantile(0.05))
+    drawn = anova.over(table, table[table["row"] == 3]).to_dict()
+    told = pd.DataFrame(rows(drawn)).set_index(["measure", "layer"])
+    here = table[(table["row"] == 3) & table["site"].str.startswith("layer.0")]["redirected"].median()
+    assert told.loc[("context redirects", "layer 1"), "here"] == pytest.approx(here)
+
+
+def curves() -> pd.DataFrame:
+    found = [
+        (method, draw, share, at, value := DRAW.normal(), -value)
+        for method, draws in (("occlusion", 1), ("rollout", 1), ("random", 40))
+        for draw in range(draws)
+        for at, share in enumerate((0.0, 0.1, 0.5))
+    ]
+    return pd.DataFrame(found, columns=["method", "draw", "share", "tokens", "comprehensiveness", "sufficiency"])
+
+
+@pytest.mark.parametrize("measure", perturbation.TITLES)
+def test_curves_stand_beside_the_middle_of_the_random_ones(measure):
+    table = curves()
+    spec = perturbation.figure(table, measure, "rollout", "dark").to_dict()
+    sets = spec["datasets"].values()
+    band = next(one for one in sets if {row.get("line") for row in one} == {"random"} and len(one) > 1)
+    lots = table[(table["method"] == "random") & (table["share"] == 0.5)][measure]
+    told = {row["x"]: row for row in band}[50.0]
+    assert (told["low"], told["high"]) == pytest.approx(tuple(lots.quantile([0.025, 0.975])))
+    assert told["mean"] == pytest.approx(lots.mean())
+    lines = [layer for layer in spec["layer"] if layer["mark"].get("strokeWidth") == 2.4]
+    assert [one["mark"]["color"] for one in lines] == [THEMES["dark"]["accent"]]
+    assert "rollout" in str(lines[0]["transform"])
+
+
+def test_names_at_the_ends_stay_apart_and_inside():
+    last = pd.DataFrame({"line": list("abcd"), "mean": [0.0, 0.0, 0.01, 1.0]})
+    moves = perturbation._apart(last, 0.0, 1.0, 100)
+    put = sorted(100 * (1 - mean) + moves[name] for name, mean in zip(last["line"], last["mean"]))
+    assert put[-1] <= 100 and min(np.diff(put)) >= 14 and moves["d"] == 0
+
+
+def test_areas_over_rows_have_their_bands():
+    found = pd.DataFrame(
+        {
+            "checkpoint": ["x", "y"] * 2,
+            "method": ["occlusion"] * 2 + ["random"] * 2,
+            "measure": "sufficiency",
+            "rows": 7,
+            **{name: [0.1, 0.2, 0.3, 0.4] for name in ("mean", "low", "high", "gain", "gain_low", "gain_high")},
+        }
+    )
+    spec = perturbation.over(found, "sufficiency", {"x": "bi", "y": "tri"}).to_dict()
+    assert len(rows(spec)) == 4
+    scale = spec["layer"][1]["encoding"]["color"]["scale"]
+    assert scale["range"] == [THEMES["light"]["bi"], THEMES["light"]["tri"]]
+    shapes = spec["layer"][1]["encoding"]["shape"]["scale"]["range"]
+    assert len(set(shapes)) == 2  # colour is not alone
+    assert not rows(perturbation.over(found, "comprehensiveness", {"x": "bi", "y": "tri"}).to_dict())
+
+
+def test_maps_share_a_scale_and_their_difference_is_after_less_before():
+    before, after = (DRAW.dirichlet(np.ones(5), 3) for _ in range(2))
+    spec = intervened.maps(grid(before), grid(after), LABELS).to_dict()
+    one, two, gap = spec["hconcat"]
+    assert one["encoding"]["color"]["scale"] == two["encoding"]["color"]["scale"]
+    told = pd.DataFrame(spec["datasets"][gap["data"]["name"]])
+    np.testing.assert_allclose(told.pivot(index="query", columns="key", values="value"), after - before)
+    assert gap["encoding"]["color"]["scale"]["domain"][2] == 0
+    assert cells_of(grid(before), LABELS)["key_word"].tolist()[:5] == KEYS
+
+
+def test_units_say_what_flips_and_which_are_chosen():
+    table = pd.DataFrame({"unit": ["u 1", "u 2"], "change": [-1.25, 0.5], "flips": [True, False]})
+    told = pd.DataFrame(rows(intervened.singly(table, ["x", "y"], ["u 2"]).to_dict()))
+    assert told["said"].tolist() == ["−1.25 flips", "+0.50"] and told["chosen"].tolist() == [False, True]
+
+
+def test_draws_hold_the_original_and_zero():
+    spec = intervened.draws([1.0, 2.0, 4.0], 3.0).to_dict()
+    low, high = spec["layer"][1]["encoding"]["x"]["scale"]["domain"]
+    assert low < 0 and high > 4
+    values = [[row["odds"] for row in one] for one in spec["datasets"].values()]
+    assert [1.0, 2.0, 4.0] in values and [3.0] in values and [pytest.approx(7 / 3)] in values

@@ -1,0 +1,58 @@
+"""What the Altair maps of query × key share: their rows, their axes of tokens, their scales and their look."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from triattn_core.views.palette import DIVERGING, FONTS, SEQUENTIAL, THEMES, LogScale
+
+
+def cells_of(cells: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -> pd.DataFrame:
+    """A row for each cell [query, key]."""
+    query, key = (one.ravel() for one in np.indices(cells.shape))
+    words = {"query_word": np.array(labels[0], object)[query], "key_word": np.array(labels[1], object)[key]}
+    return pd.DataFrame({"query": query, "key": key, "value": cells.values.ravel(), **words})
+
+
+def named(axis: str, names: Sequence[str], **look) -> alt.X | alt.Y:
+    """An axis of positions that shows tokens, each in the colour-free text of the page."""
+    shown = json.dumps([str(one)[:16] for one in names])
+    ticks = {"labelExpr": f"({shown})[datum.value]", "ticks": False, "domain": False, "labelOverlap": len(names) > 24}
+    ticks |= look
+    kind = alt.Y if axis == "query" else alt.X
+    return kind(f"{axis}:O", title=None, axis=alt.Axis(**ticks))
+
+
+def signed(limit: float, theme: str) -> alt.Color:
+    """The diverging map from -limit to limit."""
+    scale = alt.Scale(domain=[-limit, -limit / 2, 0, limit / 2, limit], range=DIVERGING[theme], clamp=True)
+    return alt.Color("value:Q", scale=scale, legend=_legend("+.2g"))
+
+
+def weights(values: np.ndarray, keys: int, theme: str) -> alt.Color:
+    """The sequential map on the log scale that other maps of weights have (`LogScale.fit`)."""
+    fit, stops = LogScale.fit(values, keys), SEQUENTIAL[theme]
+    at = np.geomspace(fit.low, fit.high, len(stops)).tolist()
+    scale = alt.Scale(type="log", domain=at, range=stops, clamp=True)
+    return alt.Color("value:Q", scale=scale, legend=_legend(".2g"))
+
+
+def _legend(format: str) -> alt.Legend:
+    look = {"orient": "bottom", "direction": "horizontal", "gradientLength": 170, "tickCount": 3}
+    return alt.Legend(title=None, format=format, **look)
+
+
+def dressed(chart, theme: str):
+    """The quiet look that the figures of these pages share."""
+    look = THEMES[theme]
+    axis = {"labelColor": look["text"], "titleColor": look["muted"], "titleFontWeight": "normal"}
+    lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    chart = chart.configure(font=FONTS, background="transparent")
+    chart = chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12, labelLimit=150)
+    return chart.configure_legend(labelColor=look["muted"], labelFontSize=11.5).configure_view(stroke=None)

@@ -1,0 +1,88 @@
+"""An intervention beside the original: maps before, after and their difference; units one by one; draws of a null."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from triattn_core.views.grids import cells_of, dressed, named, signed, weights
+from triattn_core.views.palette import DIVERGING, THEMES
+
+
+def maps(
+    before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]], theme: str = "light"
+) -> alt.HConcatChart:
+    """Weights [query, key], summed over context, on one scale, and after less before.  labels: of queries and keys."""
+    look, scale = THEMES[theme], weights(np.stack([before.values, after.values]), before.shape[1], theme)
+    gap = after.copy(data=after.values - before.values)
+    limit = float(np.abs(gap.values).max(initial=1e-12))
+    size = max(11, min(26, 300 // max(before.shape)))
+    wide = max(11, min(30, 330 // max(before.shape[1], 1)))
+    charts = []
+    for title, values in (("before", before), ("after", after), ("after − before", gap)):
+        y = named("query", labels[0], labels=not charts)
+        colour = signed(limit, theme) if title.startswith("after −") else scale
+        tips = ["query_word:N", "key_word:N", alt.Tooltip("value:Q", format="+.3g" if len(charts) > 1 else ".3g")]
+        grid = alt.Chart(cells_of(values, labels)).mark_rect(stroke=look["page"], strokeWidth=0.6)
+        grid = grid.encode(named("key", labels[1], orient="top", labelAngle=-45), y, colour, tooltip=tips)
+        charts.append(grid.properties(title=title, width=wide * values.shape[1], height=size * values.shape[0]))
+    chart = alt.hconcat(*charts, spacing=22).resolve_scale(color="independent")
+    return dressed(chart, theme).configure_title(color=look["text"], fontSize=12.5, anchor="start")
+
+
+def singly(table: pd.DataFrame, labels: Sequence[str], chosen: Sequence[str], theme: str = "light") -> alt.LayerChart:
+    """The change of the log-odds by each unit alone, as bars with their numbers; the chosen units are framed, and where
+    the answer flips the number says so.
+
+    table: of `one_by_one.each`.  labels: of its rows, as the reader knows them.
+    """
+    look, colours = THEMES[theme], DIVERGING[theme]
+    rows = table.assign(key=range(len(table)), word=list(labels), chosen=table["unit"].isin(list(chosen)))
+    rows["said"] = [f"{one:+.2f}".replace("-", "−") + " flips" * flips for one, flips in zip(rows.change, rows.flips)]
+    many = len(rows) > 16
+    x = named("key", labels, orient="bottom", labelAngle=-45 if many or max(map(len, labels)) > 9 else 0)
+    y = alt.Y("change:Q", title=None, axis=alt.Axis(tickCount=3, grid=False, format="+~g"), scale=alt.Scale(padding=16))
+    tips = [alt.Tooltip("word:N", title="unit"), alt.Tooltip("change:Q", format="+.3f"), "flips:N"]
+    base = alt.Chart(rows).encode(x, y, tooltip=tips)
+    framed = {"stroke": alt.condition("datum.chosen", alt.value(look["query"]), alt.value("transparent"))}
+    bars = base.mark_bar(strokeWidth=2, width={"band": 0.55}).encode(
+        color=alt.condition("datum.change < 0", alt.value(colours[1]), alt.value(colours[3])), **framed
+    )
+    up, down = base.transform_filter("datum.change >= 0"), base.transform_filter("datum.change < 0")
+    layers = [bars, alt.Chart(pd.DataFrame({"change": [0]})).mark_rule(color=look["muted"]).encode(y)]
+    for side, dy in ((up, -8), (down, 9)):
+        text = side.mark_text(dy=dy, fontSize=9.5 if many else 11, color=look["text"])
+        layers.append(text.encode(text="said:N"))
+    return dressed(alt.layer(*layers).properties(height=120), theme)
+
+
+def draws(log_odds: Sequence[float], original: float, theme: str = "light") -> alt.LayerChart:
+    """The log-odds of the original answer under each draw as a tick, their mean as a long one, the original as a
+    diamond; left of the line at 0 the answer is another."""
+    look = THEMES[theme]
+    rows = pd.DataFrame({"odds": log_odds, "draw": range(1, len(log_odds) + 1), "row": "draws"})
+    axis = alt.Axis(grid=False, tickCount=7)
+    x = alt.X("odds:Q", title="log-odds of the answer", axis=axis, scale=_around(rows, original))
+    y = alt.Y("row:N", title=None, sort=["draws", "original"], axis=alt.Axis(ticks=False, domain=False))
+    tips = ["draw:Q", alt.Tooltip("odds:Q", format="+.3f", title="log-odds")]
+    lots = alt.Chart(rows).mark_tick(thickness=1.5, height=16, opacity=0.7, color=look["bar"])
+    mean = alt.Chart(pd.DataFrame({"odds": [float(np.mean(log_odds))], "row": "draws"}))
+    own = alt.Chart(pd.DataFrame({"odds": [original], "row": "original"}))
+    zero = alt.Chart(pd.DataFrame({"odds": [0]})).mark_rule(strokeDash=[4, 3], color=look["muted"]).encode(x)
+    layers = [
+        zero,
+        lots.encode(x, y, tooltip=tips),
+        mean.mark_tick(thickness=2.5, height=26, color=look["text"]).encode(x, y),
+        own.mark_point(shape="diamond", filled=True, size=90, opacity=1, color=look["query"]).encode(x, y),
+    ]
+    return dressed(alt.layer(*layers).properties(height=112), theme)
+
+
+def _around(rows: pd.DataFrame, original: float) -> alt.Scale:
+    ends = [*rows["odds"], original, 0.0]
+    room = 0.05 * (max(ends) - min(ends) or 1.0)
+    return alt.Scale(domain=[min(ends) - room, max(ends) + room], nice=False)
