@@ -10,6 +10,7 @@ import pandas as pd
 from triattn_core.views.palette import FONTS, THEMES
 
 COLUMNS = ("train_loss", "dev_loss")
+DASHES = ([1, 0], [5, 3], [2, 2], [9, 3, 2, 3])  # told apart without colour
 
 
 def table(histories: Mapping[str, Sequence[Mapping]]) -> pd.DataFrame:
@@ -45,14 +46,14 @@ def figure(
     theme: str = "light",
     height: int = 190,
 ) -> alt.LayerChart:
-    """Loss over steps. For each model its colour, the second one dashed; and the step whose weights were kept."""
+    """Loss over steps. For each model its colour and dashes; and the step whose weights were kept."""
     rows = table(histories)
     look = THEMES[theme]
     names = list(histories)
     colour = alt.Color("model:N", scale=alt.Scale(domain=names, range=[colours[name] for name in names]), legend=None)
     steps = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
     loss = alt.Y("loss:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
-    dash = alt.StrokeDash("model:N", scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]]), legend=None)
+    dash = alt.StrokeDash("model:N", scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])), legend=None)
     tips = ["model:N", "split:N", "step:Q", alt.Tooltip("loss:Q", format=".3f")]
     base = alt.Chart(rows).encode(steps, loss, colour, tooltip=tips)
     lines = base.encode(dash)  # two models of one mechanism have one colour
