@@ -119,4 +119,7 @@ def _card(name: str, path: Path) -> Card:
         except (OSError, ValueError) as error:
             told[part], problem = {}, f"{file}: not JSON ({error}); copy the checkpoint anew"
     config = told["config.json"]
+    model = config.get("model", {})
+    if not isinstance(model, dict) or not all(isinstance(model.get(what, 1), int) for what in ("layers", "heads")):
+        problem = problem or f"{path / 'config.json'}: model must be an object, its layers and heads whole numbers"
     return Card(name, path, config, told["metrics.json"], str(config.get("digest") or ""), size, problem)

@@ -57,7 +57,7 @@ def _run(key: tuple, cards: Sequence[Card], source: Source) -> Run:
     runs = st.session_state.setdefault("mining", {})
     if key not in runs:
         with st.spinner(f"Loading {', '.join(card.name for card in cards)}"):
-            runs[key] = Run([models.load(card) for card in cards], source, "mined on the page Cases")
+            runs[key] = Run([models.load(card) for card in cards], source, "mined on a page")
         while len(runs) > UNDER_WAY:
             del runs[next(iter(runs))]
     return runs[key]

@@ -68,6 +68,7 @@ def side(example: given.Example, what: given.Given, card: Card, choice: Choice, 
         parts,
         "context",
         _lines(choice, way, panels[0].drawn.sizes["key"]),
+        "option",
     )
 
 

@@ -9,6 +9,7 @@ import streamlit as st
 
 from pages.common import languages, models, state
 from pages.common.errors import notice
+from triattn_core import records
 
 KEY = "task"  # of the widget, and in the URL
 AXIS = '<b class="t-{0}">{0}</b>'.format
@@ -86,7 +87,7 @@ def picker(mechanisms: Sequence[str], *keys: str) -> str:
         asked = [name for key in keys for name in languages.asked(key)]
         found = [name for name in there for card in models.shelf(name, mechanisms) if card.name in asked]
         st.session_state[KEY] = (found or there)[0]
-    return state.segments("Task", there, KEY, show=_label, label_visibility="collapsed", on_change=_turn)
+    return state.segments("Task", there, KEY, show=label, label_visibility="collapsed", on_change=_turn)
 
 
 def _turn() -> None:
@@ -94,8 +95,9 @@ def _turn() -> None:
     st.session_state["context"] = TASKS[st.session_state[KEY]].ways[0]
 
 
-def _label(name: str) -> str:
-    return TASKS[name].label if name in TASKS else str(name)
+def label(name: str) -> str:
+    """A task in words, the same in the URL of every page."""
+    return TASKS[name].label if name in TASKS else records.TASKS.get(name, str(name))
 
 
 def missing(mechanisms: Sequence[str]) -> None:

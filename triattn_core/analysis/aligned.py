@@ -58,14 +58,18 @@ def _strings(array: xr.DataArray, axis: str) -> list[str]:
 
 
 def _coords(left: xr.DataArray, right: xr.DataArray, axis: str, pairs: Pairs) -> dict[str, list]:
-    """The coordinates that both have, and `<axis>_twin`: the position of a token in the second input, -1 for none."""
+    """The coordinates that both have, and of each token that both have its span in the second input, as
+    `<axis>_twin_start` and `<axis>_twin_end`: -1 where only one has it."""
     names = [str(one) for one in left.coords if left[one].dims == (axis,) and one in right.coords]
     found: dict[str, list] = {}
     for name in names:
         a, b = left[name].values.tolist(), right[name].values.tolist()
         new = [EDITED + one if one else one for one in b] if name == f"{axis}_text" else b
         found[name] = [a[i] if i is not None else new[j] for i, j in pairs]
-    return found | {f"{axis}_twin": [-1 if j is None else j for _, j in pairs]}
+    for what in ("start", "end"):
+        at = right[f"{axis}_{what}"].values.tolist()
+        found[f"{axis}_twin_{what}"] = [-1 if None in (i, j) else at[j] for i, j in pairs]
+    return found
 
 
 def parts(spans: Sequence[Sequence[tuple[int, int]]]) -> list[list[int]]:

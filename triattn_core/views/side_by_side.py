@@ -133,13 +133,15 @@ def figure(
 
     `cell` is the (query, key) that is chosen at first; `caption` stands under what is saved.  `across`: what the maps'
     second axis, named key, really is (see `folds.exchanged`).  `lines`: what is said of the scale.
-    `what`: what tells the maps apart.  NaN is what an input does not have, drawn as a gap.  Raises TraceError for another number of panels.
+    `what`: what tells the maps apart.  NaN is what an input does not have, drawn as a gap.
+    Raises TraceError for another number of panels.
     """
     if not FEWEST <= len(panels) <= MOST:
         raise TraceError(f"{FEWEST} to {MOST} maps stand side by side, got {len(panels)}")
     first, scale, names = panels[0].drawn, scale_of(panels), _titles(panels)
     quantity, keys = first.attrs["quantity"], first.sizes["key"]
-    axes = {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) | _twins(panels, axis) for axis in NEEDS}
+    axes = {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in NEEDS}
+    axes = {axis: _twins(panels, axis, one) for axis, one in axes.items()}
     payload = {
         "quantity": quantity,
         "says": QUANTITIES,
@@ -162,13 +164,17 @@ def figure(
     )
 
 
-def _twins(panels: Sequence[Panel], axis: str) -> dict[str, list[int]]:
-    """Which of two inputs has each token: 1 the first, 2 the second, 3 both; nothing where there is one input."""
-    if f"{axis}_twin" not in panels[0].drawn.coords:
-        return {}
-    other = 1 - NEEDS.index(axis)
-    there = [~np.isnan(panel.weights.values).all(axis=other) for panel in panels]
-    return {"inputs": (there[0] + 2 * there[1]).tolist()}
+def _twins(panels: Sequence[Panel], axis: str, tokens: dict[str, list]) -> dict[str, list]:
+    """Tokens of two inputs: what only one of them has is marked − or +, and `also` is the span of what both have in the
+    second.  Those of one input as they are."""
+    first = panels[0].drawn
+    if f"{axis}_twin_start" not in first.coords:
+        return tokens
+    ends = zip(*(first[f"{axis}_twin_{what}"].values.tolist() for what in ("start", "end")))
+    there = ~np.isnan(panels[0].weights.values).all(axis=1 - NEEDS.index(axis))
+    also = [None if one[0] < 0 else list(one) for one in ends]
+    signs = ["" if one else "−" if before else "+" for one, before in zip(also, there)]
+    return tokens | {"also": also, "label": [sign + label for sign, label in zip(signs, tokens["label"])]}
 
 
 def _panel(panel: Panel, title: str, scale: Scale, quantity: str) -> dict:

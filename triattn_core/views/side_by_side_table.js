@@ -13,9 +13,11 @@ function markedTexts(data, cell) {
   return texts.flatMap(([name, text]) => {
     const spans = ["query", "key"].flatMap((axis, a) => {
       const tokens = data.axes[axis], i = cell[a];
-      return tokens.text[i] === name ? [{ axis: axis === "key" ? data.across : axis, start: tokens.start[i], end: tokens.end[i] }] : [];
+      const mark = (start, end) => [{ axis: axis === "key" ? data.across : axis, start, end }];
+      if (tokens.also?.[i] && name === "edited " + tokens.text[i]) return mark(...tokens.also[i]);
+      return tokens.text[i] === name ? mark(tokens.start[i], tokens.end[i]) : [];
     });
-    if (texts.length > 2 && !spans.length) return [];
+    if (texts.length > 4 && !spans.length) return [];
     const { short, long } = data.names[name];
     return [make("p", {}, make("span", { title: long }, short), tongue(make("span", { dir: "auto" }, ...marked(text, spans)), text))];
   });
