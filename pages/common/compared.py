@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import streamlit as st
 
 from pages.common import inputs, languages, models, state
@@ -22,6 +21,7 @@ from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views import side_by_side as view
 
 if TYPE_CHECKING:
+    import numpy as np
     from xarray import DataArray
 
 KINDS = tuple(MECHANISMS)
@@ -206,8 +206,8 @@ def between_seeds(
     if not several:
         return None, "one seed each: it may be noise"
     found = [[maps(models.explain(card, example, option), choice)[0] for card in group] for group in several]
-    noise = np.max([compare.between_seeds(some) for some in found], axis=0)
-    return noise, f"grey: seeds differ as much ({' + '.join(str(len(group)) for group in groups)})"
+    counts = " + ".join(str(len(group)) for group in groups)
+    return compare.between_seeds(*found), f"grey: seeds differ as much ({counts})"
 
 
 def says(side: Side, notes: bool) -> None:

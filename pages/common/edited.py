@@ -133,8 +133,8 @@ def says(side: Side) -> None:
     flips = f": it flips to <b>{escape(after.labels[after.best])}</b>" if after.best != at else ""
     numbers = " to ".join(inputs.number(one.probabilities[at]) for one in (before, after))
     st.html(
-        f'<div class="t-says"><span>The edit moves the probability of <b>{escape(before.labels[at])}</b> from {numbers} '
-        f'({f"{shift:+.3f}".replace("-", "−")}){flips}</span>'
+        f'<div class="t-says"><span>The edit moves the probability of <b>{escape(before.labels[at])}</b> '
+        f'from {numbers} ({f"{shift:+.3f}".replace("-", "−")}){flips}</span>'
         f'<span class="t-muted t-num">{escape(inputs.took(side.found))} for both</span></div>'
         + inputs.notes(side.found)
     )

@@ -193,6 +193,11 @@ def test_seeds_lie_as_far_apart_as_the_farthest_two():
     for n in range(QUERIES):
         for i in range(KEYS):
             assert found[n, i] == pytest.approx(oracle.between_seeds(maps, n, i), rel=1e-12)
+    other = [compare.difference(rows(one), rows(0.5 * one)) for one in maps]
+    both = compare.between_seeds([rows(one) for one in maps[:2]], other)
+    first, second = (compare.between_seeds(some) for some in ([rows(one) for one in maps[:2]], other))
+    np.testing.assert_array_equal(both, np.where(first > second, first, second))
+    assert (first > second).any() and (second > first).any()
     masked = np.where(np.arange(KEYS) == 2, -np.inf, maps[0])
     assert (compare.between_seeds([rows(masked), rows(masked)]) == 0).all()
 

@@ -80,14 +80,19 @@ def difference(left: xr.DataArray, right: xr.DataArray) -> xr.DataArray:
     return left.copy(data=np.where(gone, np.nan, np.subtract(a, b, where=both, out=np.zeros_like(a)))).drop_attrs()
 
 
-def between_seeds(maps: Sequence[xr.DataArray]) -> np.ndarray:
-    """[query, key], how far apart runs lie that differ in their seed alone: a cell's greatest value less its least.
+def between_seeds(*models: Sequence[xr.DataArray]) -> np.ndarray:
+    """[query, key], how far apart runs lie that differ in their seed alone: a cell's greatest value less its least, of
+    the model where that is more.
 
-    A difference of two models that is no greater says nothing of the models.  0 where a cell is masked in all.
+    models: of each the maps of its seeds.  A difference of two models that is no greater says nothing of the models.
+    0 where a cell is masked in all.
     """
-    values = np.stack([one.values for one in maps])
-    masked = ~np.isfinite(values).any(axis=0)
-    return np.where(masked, 0.0, np.ptp(np.where(masked, 0.0, values), axis=0))
+    found = []
+    for maps in models:
+        values = np.stack([one.values for one in maps])
+        masked = ~np.isfinite(values).any(axis=0)
+        found.append(np.ptp(np.where(masked, 0.0, values), axis=0))
+    return np.max(found, axis=0)
 
 
 def same_tokens(maps: Sequence[xr.DataArray], names: Sequence[str] = ()) -> None:

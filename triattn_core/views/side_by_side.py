@@ -213,8 +213,9 @@ def _gap(gap: Gap, names: Sequence[str], panels: Sequence[Panel], quantity: str)
     scale = SignedScale.of(known, power=0.7, title=f"difference in {quantity}")
     more = {}
     if gap.overlap is not None:
-        keys = int((~np.isnan(panels[gap.left].weights.values)).any(axis=0).sum())
-        more = {"overlap": _numbers(gap.overlap, 0), "top": gap.top, "chance": round(gap.top**2 / max(keys, 1), 4)}
+        a, b = ((~np.isnan(panels[i].weights.values)).any(axis=0) for i in (gap.left, gap.right))
+        chance = gap.top**2 * (a & b).sum() / max(1, a.sum() * b.sum())  # each of k keys stands in the other's k of b
+        more = {"overlap": _numbers(gap.overlap, 0), "top": gap.top, "chance": round(float(chance), 4)}
     if gap.noise is not None:
         more["within"] = pack((np.abs(values.values) <= gap.noise).astype(np.uint8))
     return {
