@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,13 +33,19 @@ def own(tmp_path_factory) -> Iterator[str]:
     shutil.copytree(find(TRIO[2]), folder)
     torch.manual_seed(2)
     tensors = load_file(folder / "model.safetensors")
-    tensors = {name: one + 0.02 * torch.randn(one.shape).to(one.dtype) for name, one in tensors.items()}
+    tensors = {name: one + 0.1 * torch.randn(one.shape).to(one.dtype) for name, one in tensors.items()}
     save_file(tensors, folder / "model.safetensors")
     config = json.loads((folder / "config.json").read_text("utf-8"))
     config["training"] |= {"seed": 7, "more_seeds": []}
     config["digest"] = digest(tensors)
     (folder / "config.json").write_text(json.dumps(config), "utf-8")
     yield from serve(**{VARIABLE: os.pathsep.join([str(root()), str(folder.parent)])})
+
+
+@pytest.fixture(autouse=True)
+def patient(page) -> None:
+    """The first page loads torch and the models."""
+    page.set_default_timeout(180_000)
 
 
 def tables(page) -> list[str]:
@@ -67,6 +74,7 @@ def test_a_file_of_rows_can_be_stopped_and_is_kept(page, own, tmp_path: Path):
     file.write_text("\n".join(rows * 60), "utf-8")
     page.goto(f"{own}/compare?rows=a+file+of+yours")
     page.locator("input[type=file]").set_input_files(file)
+    page.get_by_text(re.compile(r"line [1-9]")).wait_for()
     page.get_by_role("button", name="Stop mining").click()
     page.get_by_text("Stopped after").wait_for()
     page.get_by_text("rows have a label").wait_for()
