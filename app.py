@@ -16,6 +16,7 @@ st.navigation(
             st.Page("pages/attribute.py", title="Attribute"),
         ],
         "Evidence": [
+            st.Page("pages/compare.py", title="Compare"),
             st.Page("pages/cases.py", title="Cases"),
             st.Page("pages/case_book.py", title="Case book"),
             st.Page("pages/results.py", title="Results"),

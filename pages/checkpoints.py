@@ -4,28 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import cards, compared, models, shelf, style
+from pages.common import cards, compared, flips, models, shelf, style
 from pages.common.errors import plain, shown
 from triattn_core import records
-from triattn_core.views import history, side_by_side
-
-
-def losses(card, other) -> None:
-    """The loss of both while they were trained."""
-    names = dict(zip(side_by_side.titles([cards.named(one) for one in (card, other)]), (card, other)))
-    told = {name: one.metrics.get("history") or [] for name, one in names.items()}
-    kept = {name: one.metrics.get("best_step") for name, one in names.items()}
-    colours = {name: style.colour(records.model(one, "mechanism")) for name, one in names.items()}
-    several = any(sum("dev_loss" in one for one in history) > 1 for history in told.values())
-    dev = "line dev, dot what was kept" if several else "dot dev, measured once"
-    st.html(cards.section("Loss", f"cross-entropy; thin train, the second model dashed; {dev}"))
-    if any(told.values()):
-        theme = "dark" if style.dark() else "light"
-        st.altair_chart(
-            history.figure(told, colours, kept, theme), theme=None, alt="Loss of both models over the steps."
-        )
-    else:
-        st.html('<p class="t-note">No history is recorded.</p>')
 
 
 def verified(card, asked) -> None:
@@ -81,7 +62,7 @@ with left:
         with st.expander(f"{len(equal)} other settings are equal"):
             st.html(cards.facts([(name, str(setting)) for name, setting in equal.items()]))
     with loss:
-        losses(card, other)
+        flips.losses([card, other])
     st.html(cards.sources(card))
 with right.container(key="aside"):
     aside(card, sound)

@@ -1,4 +1,5 @@
-"""Side by side: one example under two to four checkpoints, or two of its options under one; on one colour scale."""
+"""Side by side: one example under two to four checkpoints, or two of its options, or two inputs, under one; on one
+colour scale."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import streamlit as st
 from pages.common import (
     answers,
     compared,
+    edited,
     explorer,
     export,
     given,
@@ -19,13 +21,16 @@ from pages.common import (
     tasks,
 )
 from pages.common.errors import shown
-from triattn_core.axes import MECHANISMS
 from triattn_core.tasks import TASKS
 from triattn_core.views import side_by_side as view
 from triattn_core.views.canvas import Canvas
 
-KINDS = tuple(MECHANISMS)
-OPTIONS = "options"
+KINDS = compared.KINDS
+MECHANISMS, OPTIONS, INPUTS = "mechanisms", "options", "inputs"
+EDITS = (
+    "One model on a text and on the same text edited, tokens aligned by their difference: what does the change do? "
+    "Rows of both maps share one scale."
+)
 
 
 @st.fragment
@@ -37,7 +42,7 @@ def explore(canvas: Canvas, key: str, known: list[range], at: list[int]) -> None
 
 def drawn(side: compared.Side, cell: tuple[int, int]) -> Canvas:
     """The figure of the page."""
-    return view.figure(side.panels, side.gap, side.texts, cell, side.caption, side.across, side.lines)
+    return view.figure(side.panels, side.gap, side.texts, cell, side.caption, side.across, side.lines, side.what)
 
 
 head, beside = style.opening()
@@ -49,20 +54,31 @@ style.say(head, "Side by side", words.side)
 tasks.missing(KINDS)
 speaks, cards = compared.spoken(models.shelf(task, KINDS), prefer="zh")  # the paper's own case is Chinese
 example = inputs.pair(speaks) if pairs else given.example(task)
+edits = st.container()
 said = st.container()
 if len(cards) < view.FEWEST:
     st.info("Side by side needs two checkpoints of one task: see Checkpoints for what is on the shelf.")
     st.stop()
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
-    by_option = not pairs and state.pick("Compare", ["mechanisms", OPTIONS], "compare", width=112) == OPTIONS
-    if by_option:
-        style.say(head, "Side by side", words.options)
-    picked = pinned.settings(task, words) if by_option else compared.settings(cards, words)
-    if by_option:
+    ways = [MECHANISMS, INPUTS] if pairs else [MECHANISMS, OPTIONS, INPUTS]
+    way = state.pick("Compare", ways, "compare", width=112)
+    by_option, by_input = way == OPTIONS, way == INPUTS
+    if way != MECHANISMS:
+        style.say(head, "Side by side", words.options if by_option else EDITS)
+    if by_input:
+        picked = edited.settings(cards, words)
+    else:
+        picked = pinned.settings(task, words) if by_option else compared.settings(cards, words)
+    if way != MECHANISMS:
         st.space("stretch")
         tail = st.container(horizontal=True, width="content", key="tail")
+if by_input:
+    with edits:
+        other = edited.second(task, example)
 with shown():
-    if by_option:
+    if by_input:
+        side = edited.side(example, other, *picked, None if pairs else given.now(task).option)
+    elif by_option:
         side = pinned.side(example, given.now(task), *picked)
     else:
         side = compared.side(example, None if pairs else given.now(task).option, *picked)
@@ -73,9 +89,12 @@ with said:
     if by_option:
         second = side.found[1].prediction.option
         answers.block(example, {"": side.found[0]}, side.choice, second, pins=True)
+    elif by_input and pairs:
+        edited.says(side)
     elif not pairs:
-        answers.block(example, dict(zip(compared.named([one.card for one in side.found]), side.found)), side.choice)
-    if not by_option:  # more settings than with options: what is saved stands above them
+        titles = edited.NAMES if by_input else compared.named([one.card for one in side.found])
+        answers.block(example, dict(zip(titles, side.found)), side.choice)
+    if way == MECHANISMS:  # more settings than with options: what is saved stands above them
         with st.container(horizontal=True, vertical_alignment="center"):
             compared.says(side, notes=pairs)
             tail = st.container(horizontal=True, width="content", key="tail")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -20,10 +21,10 @@ SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 HIDDEN, HEADS = 24, 2
 
 
-def make_encoder(folder: Path, seed: int = 5) -> None:
+def make_encoder(folder: Path, seed: int = 5, words: Sequence[str] = WORDS) -> None:
     """A 2-layer BERT with random weights and a word-piece tokenizer, as `save_pretrained` writes them."""
     folder.mkdir(parents=True)
-    vocabulary = {word: i for i, word in enumerate([*SPECIAL, *WORDS, "##s", "##er"])}
+    vocabulary = {word: i for i, word in enumerate([*SPECIAL, *words, "##s", "##er"])}
     tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     tokenizer.normalizer = normalizers.BertNormalizer()
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()

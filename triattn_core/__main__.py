@@ -45,7 +45,8 @@ def parser() -> argparse.ArgumentParser:
             found.add_argument("--device", help="cuda, mps or cpu; by default the first that is there")
         return found
 
-    command("list", shelf.list_, "the checkpoints: task, mechanism, similarity, data set, metrics", device=False)
+    one = command("list", shelf.list_, "the checkpoints: task, mechanism, similarity, data set, metrics", device=False)
+    shelf.folders(one)
     one = command("explain", examples.explain, "one example: the prediction, and its trace")
     examples.explain_arguments(one)
     one = command("evaluate", evaluate.run, "metrics over a file of rows")
@@ -67,6 +68,7 @@ def parser() -> argparse.ArgumentParser:
     one = command("verify", examples.verify, "digest, shapes, and the recorded numbers on the recorded example")
     one.add_argument("name", help="a checkpoint, by name or folder")
     one = command("app", app, "the browser app", json_too=False)
+    shelf.folders(one)
     one.add_argument("--port", type=int, default=8501)
     one.add_argument("--no-browser", action="store_true", help="do not open a browser window")
     return top
@@ -75,6 +77,7 @@ def parser() -> argparse.ArgumentParser:
 def app(options: argparse.Namespace) -> int:
     """Starts Streamlit on loopback."""
     root = Path(__file__).parent.parent
+    shelf.added(options)
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device
     command = [sys.executable, "-m", "streamlit", "run", str(root / "app.py"), "--server.port", str(options.port)]

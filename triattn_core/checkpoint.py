@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 import torch
@@ -12,13 +13,13 @@ from torch import Tensor
 from triattn_core.batch import Batch, TextBatch, collate
 from triattn_core.config import AnyConfig, read_config
 from triattn_core.device import choose
-from triattn_core.errors import CheckpointError, ConfigError, choices
+from triattn_core.errors import CheckpointError, ConfigError
 from triattn_core.models import answers, kinds
 from triattn_core.models.coin import PairWords
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.tensors import digest, read_tensors, write_tensors
 from triattn_core.models.words import WordVectors
-from triattn_core.shelf import WEIGHTS, find
+from triattn_core.shelf import WEIGHTS, called, find
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import read_json
 from triattn_core.text.tokenizer import Tokenizer
@@ -84,18 +85,21 @@ def load(name: str | Path, device: str | None = None) -> Bundle:
         raise ConfigError(f"{path / 'config.json'}: {error}") from None
     _fill(model, tensors, path / WEIGHTS)
     model = model.to(device).eval().requires_grad_(False)
-    return Bundle(path.name, path, config, metrics, found, tokenizer, frozen, model, device)
+    return Bundle(called(path), path, config, metrics, found, tokenizer, frozen, model, device)
 
 
 def _fill(module: torch.nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
     wanted = module.state_dict()
-    for name in sorted(wanted.keys() | tensors.keys()):
-        if name not in tensors:
-            raise CheckpointError(f"{path}: no tensor {name!r}, which config.json asks for; {choices(name, tensors)}")
-        if name not in wanted:
-            raise CheckpointError(f"{path}: tensor {name!r} does not belong to the model of config.json")
-        if tensors[name].shape != wanted[name].shape:
-            expected, got = tuple(wanted[name].shape), tuple(tensors[name].shape)
+    spare = [name for name in tensors if name not in wanted]
+    if missing := [name for name in wanted if name not in tensors]:
+        near = get_close_matches(missing[0], spare or tensors, 1, 0.0)
+        said = f"; the nearest there is {near[0]!r}" if near else ", and no other either"
+        raise CheckpointError(f"{path}: no tensor {missing[0]!r}, which config.json asks for{said}")
+    if spare:
+        raise CheckpointError(f"{path}: tensor {min(spare)!r} does not belong to the model of config.json")
+    for name, one in wanted.items():
+        if tensors[name].shape != one.shape:
+            expected, got = tuple(one.shape), tuple(tensors[name].shape)
             raise CheckpointError(f"{path}: tensor {name!r} is {got}, config.json asks for {expected}")
     module.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
 

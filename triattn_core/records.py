@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from triattn_core.shelf import Card, encoders
+from triattn_core import shelf
+from triattn_core.shelf import Card
 from triattn_core.tasks import TASKS
 
 # What a model is judged by: the first of these that its metrics.json has, with the words for it.
@@ -121,6 +122,24 @@ def seed_scores(cards: Sequence[Card]) -> dict[tuple[str, str], dict[str, list[f
     return found
 
 
+def alike(card: Card, cards: Sequence[Card]) -> list[Card]:
+    """The card and those of `cards` that differ from it in their seed alone, one for each seed."""
+    found = {_seed(card): card}
+    for one in cards:
+        if one.problem is None and _settings(one) == _settings(card):
+            found.setdefault(_seed(one), one)
+    return list(found.values())
+
+
+def _seed(card: Card) -> Any:
+    return flat(card.config).get("training.seed")
+
+
+def _settings(card: Card) -> dict[str, Any]:
+    said = flat(card.config).items()
+    return {name: one for name, one in said if name not in ("digest", "training.seed", "training.more_seeds")}
+
+
 def groups(cards: Sequence[Card]) -> dict[tuple[str, str, str], list[Card]]:
     """Cards that may be compared stand together: (task, data, language) → cards, the best on dev first."""
     found: dict[tuple[str, str, str], list[Card]] = {}
@@ -138,19 +157,19 @@ def flat(config: Mapping, prefix: str = "") -> dict[str, Any]:
     return found
 
 
-def differences(a: Mapping, b: Mapping) -> tuple[dict[str, tuple[Any, Any]], dict[str, Any]]:
-    """Settings in which two configs differ, with both values (None where one has none), and those that are equal."""
-    left, right = ({k: v for k, v in flat(one).items() if k not in NO_SETTINGS} for one in (a, b))
-    names = dict.fromkeys((*left, *right))
-    differ = {name: (left.get(name), right.get(name)) for name in names if left.get(name) != right.get(name)}
-    return differ, {name: one for name, one in left.items() if name not in differ}
+def differences(*configs: Mapping) -> tuple[dict[str, tuple[Any, ...]], dict[str, Any]]:
+    """Settings in which configs differ, with all values (None where one has none), and those that are equal."""
+    every = [{name: value for name, value in flat(one).items() if name not in NO_SETTINGS} for one in configs]
+    names = dict.fromkeys(name for one in every for name in one)
+    values = {name: tuple(one.get(name) for one in every) for name in names}
+    differ = {name: some for name, some in values.items() if any(one != some[0] for one in some)}
+    return differ, {name: some[0] for name, some in values.items() if name not in differ}
 
 
 def encoder(card: Card) -> Path | None:
     """The folder of the encoder it shares with others, None where it has none of ours."""
     name = card.config.get("encoder")
-    folder = encoders() / str(name)
-    return folder if name and folder.is_dir() else None
+    return shelf.encoder(str(name)) if name else None
 
 
 def seen(card: Card) -> tuple[Source, ...] | None:

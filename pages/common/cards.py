@@ -179,23 +179,23 @@ def contents(card: Card) -> str:
     return section("Files", aside) + f'<table class="t-facts">{rows}</table>'
 
 
-def differing(card: Card, other: Card) -> tuple[str, dict]:
-    """HTML: settings in which two configs differ; and the settings that are equal."""
-    differ, equal = records.differences(card.config, other.config)
+def differing(*some: Card) -> tuple[str, dict]:
+    """HTML: settings in which configs differ; and the settings that are equal."""
+    differ, equal = records.differences(*(card.config for card in some))
     columns = "".join(
-        f"<th>{style.swatch(records.model(one, 'mechanism'))}{escape(one.name)}</th>" for one in (card, other)
+        f"<th>{style.swatch(records.model(one, 'mechanism'))}{escape(one.name)}</th>" for one in some
     )
     lines = "".join(
-        f'<tr><td class="t-muted">{escape(name)}</td><td>{_shown(a)}</td><td>{_shown(b)}</td></tr>'
-        for name, (a, b) in {**differ, **_costs(card, other)}.items()
+        f'<tr><td class="t-muted">{escape(name)}</td>{"".join(f"<td>{_shown(one)}</td>" for one in values)}</tr>'
+        for name, values in {**differ, **_costs(some)}.items()
     )
     return f'<div class="t-scroll"><table class="t-table"><tr><th></th>{columns}</tr>{lines}</table></div>', equal
 
 
-def _costs(card: Card, other: Card) -> dict[str, tuple]:
+def _costs(some: Sequence[Card]) -> dict[str, tuple]:
     names = {"parameters": "parameters", "seconds": "seconds of training", "best_step": "best step"}
-    found = {name: (card.metrics.get(key), other.metrics.get(key)) for key, name in names.items()}
-    return {name: pair for name, pair in found.items() if any(one is not None for one in pair)}
+    found = {name: tuple(card.metrics.get(key) for card in some) for key, name in names.items()}
+    return {name: values for name, values in found.items() if any(one is not None for one in values)}
 
 
 def _shown(setting: object) -> str:

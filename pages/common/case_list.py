@@ -106,8 +106,8 @@ def _found(task: str, table: pd.DataFrame, examples: Mapping[int, object], words
 
 def shown(mined: Mined, rows: pd.DataFrame, examples: Mapping[int, object]) -> int | None:
     """The list; the row that is open, by its line: clicked, asked for by the link, or the first; None without any."""
-    numbers = rows["row"].tolist()
-    st.html(f'<p class="t-note"><b>{len(rows):,}</b> of {len(mined.table):,} {UNITS[mined.about.task]}</p>')
+    numbers, unit = rows["row"].tolist(), UNITS.get(mined.about.task, "rows")
+    st.html(f'<p class="t-note"><b>{len(rows):,}</b> of {len(mined.table):,} {unit}</p>')
     if not numbers:
         st.html('<p class="t-note">No row is like that: take a filter back.</p>')
         return None
@@ -140,7 +140,7 @@ def _columns(mined: Mined, rows: pd.DataFrame, examples: Mapping[int, object]) -
     found = {"row": lines}
     if examples:
         known = [examples.get(line) for line in lines]
-        texts = TEXTS[mined.about.task].items()
+        texts = TEXTS.get(mined.about.task, {}).items()
         found |= {title: ["" if one is None else text(one) for one in known] for title, text in texts}
     else:
         found["id"] = rows["id"].tolist()
@@ -158,8 +158,8 @@ def _config(mined: Mined) -> dict:
     """How the columns look."""
     titles, config = agreement.titles(mined), st.column_config
     colours = [style.colour(one.mechanism) for one in mined.about.checkpoints]
-    query = QUERIES[mined.about.task]
-    return {title: config.Column(width=TEXT) for title in TEXTS[mined.about.task]} | {
+    query = QUERIES.get(mined.about.task, "the text")
+    return {title: config.Column(width=TEXT) for title in TEXTS.get(mined.about.task, {})} | {
         "row": config.NumberColumn(width=50, format="localized", help="Its line in the file, from 1."),
         "gold": config.Column(width=106),
         "right": config.MultiselectColumn(width=106, options=titles, color=colours, help="Who answers it rightly."),

@@ -26,7 +26,7 @@ def told(mined: Mined, shelf: Mapping[str, Card]) -> None:
     about = mined.about
     minutes, seconds = divmod(about.seconds, 60)
     took = f"{minutes:.0f} min {seconds:.0f} s" if minutes else f"{seconds:.2g} s"
-    parts = [f"{len(mined.table):,} {case_list.UNITS[about.task]} of {about.data}"]
+    parts = [f"{len(mined.table):,} {case_list.UNITS.get(about.task, 'rows')} of {about.data}"]
     parts += [f"mined in {took} on {about.device.upper()}, {about.date[:10]}"]
     if not about.whole:
         parts += [f"stopped about line {about.lines:,}: of each {WINDOW} the shortest are mined first"]

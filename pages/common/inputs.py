@@ -30,7 +30,7 @@ def pair(speaks: Spoken) -> pairs.Example:
             _sentence("b", opens.text_b, known[0].text_b),
         ]
         if len(speaks.takes) > 1:
-            _language(speaks)
+            language(speaks)
         st.menu_button("Examples", known, key="example", on_click=_take, format_func=_title, width=112)
     for name, text in zip("ab", texts):
         whole = max(len(text), st.session_state.pop(f"whole_{name}", 0))
@@ -41,7 +41,7 @@ def pair(speaks: Spoken) -> pairs.Example:
     return _example(a, b) or pairs.Example(a, b)
 
 
-def _language(speaks: Spoken) -> None:
+def language(speaks: Spoken) -> None:
     """The language, which follows from the checkpoints; in the URL where the page does not open in it."""
     codes, told = list(speaks.takes), records.spoken(speaks.now)
     state.settle("Language", codes, "language", codes.index(speaks.now), records.spoken)

@@ -44,7 +44,7 @@ def mined(cards: Sequence[Card], source: Source) -> Mined | None:
     key = (tuple((card.name, card.digest) for card in cards), source.sha256, choose())
     place = _place(key)
     if not place:
-        run = followed(key, cards, "Stop mining", source=source, command="mined on the page Cases")
+        run = followed(key, cards, "Stop mining", source=source, command="mined on a page")
         if not run.whole:
             _stopped(run, f": of each {WINDOW} the shortest are mined first")
             return run.mined() if run.rows else None

@@ -70,6 +70,7 @@ def side(example: Any, what: given.Given, card: Card, choice: Choice, way: str) 
         parts,
         "context",
         _lines(choice, way, panels[0].drawn.sizes["key"]),
+        "option",
     )
 
 

@@ -11,6 +11,7 @@ import streamlit as st
 from pages.common import languages, models, state
 from pages.common.errors import notice
 from triattn_core.tasks import CHOICES, pairs
+from triattn_core.tasks import TASKS as ALL
 
 KEY = "task"  # of the widget, and in the URL
 AXIS = '<b class="t-{0}">{0}</b>'.format
@@ -89,7 +90,7 @@ def picker(mechanisms: Sequence[str], *keys: str) -> str:
         asked = [name for key in keys for name in languages.asked(key)]
         found = [name for name in there for card in models.shelf(name, mechanisms) if card.name in asked]
         st.session_state[KEY] = (found or there)[0]
-    return state.segments("Task", there, KEY, show=_label, label_visibility="collapsed", on_change=_turn)
+    return state.segments("Task", there, KEY, show=label, label_visibility="collapsed", on_change=_turn)
 
 
 def _turn() -> None:
@@ -97,8 +98,9 @@ def _turn() -> None:
     st.session_state["context"] = TASKS[st.session_state[KEY]].ways[0]
 
 
-def _label(name: str) -> str:
-    return TASKS[name].label if name in TASKS else str(name)
+def label(name: str) -> str:
+    """A task in words, the same in the URL of every page."""
+    return ALL[name].LABEL if name in ALL else str(name)
 
 
 def missing(mechanisms: Sequence[str]) -> None:

@@ -63,3 +63,39 @@ def rank(row):
         return [0] * len(row)
     order = sorted(row, reverse=True)
     return [order.index(value) + 1 for value in row]
+
+
+def overlap(left, right, k):
+    """How many of the k strongest keys of both rows are the same, of equal weights the first."""
+    tops = [sorted(range(len(row)), key=lambda i: (-row[i], i))[:k] for row in (left, right)]
+    return sum(i in tops[1] for i in tops[0])
+
+
+def between_seeds(maps, n, i):
+    """The greatest difference of one cell between any two of the maps."""
+    return max(abs(a[n][i] - b[n][i]) for a in maps for b in maps)
+
+
+def parts(spans, length):
+    """Tokens belong together where no place of the text is free of tokens that go on over it, in all tokenizers."""
+    free = [p for p in range(length + 1) if not any(a < p < b for one in spans for a, b in one)]
+    clusters = [[max(p for p in free if p <= a) for a, _ in one] for one in spans]
+    order = sorted({c for one in clusters for c in one})
+    return [[order.index(c) for c in one] for one in clusters]
+
+
+def in_parts(weights, queries, keys):
+    """mean over the queries of a part of the sum over the keys of a part; queries, keys: the part of each token."""
+    found = [[0.0] * (max(keys) + 1) for _ in range(max(queries) + 1)]
+    for n, m in enumerate(queries):
+        for i, part in enumerate(keys):
+            found[m][part] += weights[n][i] / queries.count(m)
+    return found
+
+
+def kappa(left, right):
+    """(observed - expected agreement) / (1 - expected), from the answers of two, one row at a time."""
+    rows = len(left)
+    same = sum(a == b for a, b in zip(left, right)) / rows
+    chance = sum(left.count(one) / rows * right.count(one) / rows for one in set(left) | set(right))
+    return (same - chance) / (1 - chance)

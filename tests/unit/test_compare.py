@@ -169,3 +169,43 @@ def test_depth():
     trace = AttentionTrace({"layer.0/a_over_b/weight": weights, "layer.2/a_over_b/weight": weights}, {})
     assert compare.depth(trace) == 3
     assert compare.depth(AttentionTrace({"layer.1/a_over_b/weight": weights}, {}, {"layers": 5})) == 5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_overlap_agrees_with_the_oracle(seed):
+    rng = np.random.default_rng(seed)
+    p, q = rng.dirichlet(np.full(KEYS, 0.6), QUERIES), rng.dirichlet(np.full(KEYS, 0.6), QUERIES)
+    p[0, 1] = p[0, 3] = p[0, 4]
+    for k in (1, 2, 3):
+        expected = [oracle.overlap(list(a), list(b), k) for a, b in zip(p, q)]
+        np.testing.assert_array_equal(compare.overlap(rows(p), rows(q), k), expected)
+
+
+def test_overlap_of_equal_and_of_strange_rows():
+    left, right = rows([[0.5, 0.3, 0.2, 0, 0], [0, 0, 0, 0, 0]]), rows([[0, 0, 0, 0.4, 0.6], [0.2] * 5])
+    np.testing.assert_array_equal(compare.overlap(left, left, 3), [3, np.nan])
+    np.testing.assert_array_equal(compare.overlap(left, right, 2), [0, np.nan])
+
+
+def test_seeds_lie_as_far_apart_as_the_farthest_two():
+    maps = [np.random.default_rng(seed).dirichlet(np.ones(KEYS), QUERIES) for seed in range(3)]
+    found = compare.between_seeds([rows(one) for one in maps])
+    for n in range(QUERIES):
+        for i in range(KEYS):
+            assert found[n, i] == pytest.approx(oracle.between_seeds(maps, n, i), rel=1e-12)
+    other = [compare.difference(rows(one), rows(0.5 * one)) for one in maps]
+    both = compare.between_seeds([rows(one) for one in maps[:2]], other)
+    first, second = (compare.between_seeds(some) for some in ([rows(one) for one in maps[:2]], other))
+    np.testing.assert_array_equal(both, np.where(first > second, first, second))
+    assert (first > second).any() and (second > first).any()
+    masked = np.where(np.arange(KEYS) == 2, -np.inf, maps[0])
+    assert (compare.between_seeds([rows(masked), rows(masked)]) == 0).all()
+
+
+def test_what_is_not_there_stays_so():
+    left = rows([[0.5, 0.5, np.nan], [np.nan] * 3])
+    right = rows([[0.5, np.nan, 0.5], [0.2, np.nan, 0.8]])
+    np.testing.assert_array_equal(compare.difference(left, right), [[0, np.nan, np.nan], [np.nan] * 3])
+    np.testing.assert_array_equal(compare.entropy(left), [1, np.nan])
+    np.testing.assert_array_equal(compare.jensen_shannon(left, right), [0.5, np.nan])
+    assert compare.rank(left).tolist() == [[1, 1, 0], [0, 0, 0]]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 import torch
 from scipy.spatial.distance import jensenshannon
 
-from tests.tiny import make_checkpoint, make_encoder, make_rows
+from tests.tiny import WORDS, make_checkpoint, make_encoder, make_rows
 from tests.unit.test_choice_training import LIMITS, dialogue_row, reading_row
 from triattn_core.analysis import agreement, mining, moved, sources
 from triattn_core.analysis.runs import Run
@@ -165,12 +166,35 @@ def test_a_row_that_nobody_judged_is_mined_and_not_counted(world, tmp_path):
     assert agreement.eight_way(found)["rows"].sum() == 1
 
 
+def test_checkpoints_of_two_encoders_are_asked_together(world):
+    """Each row is what either says alone; the encoders have cut the texts in different ways."""
+    if not (world / "shelf" / "encoders" / "other").exists():
+        make_encoder(world / "shelf" / "encoders" / "other", seed=11, words=WORDS[::-1][4:])
+        make_checkpoint(world, "pairs-other", "tri", 9, encoder="other", max_tokens=11)
+    some = [load("pairs-bi"), load("pairs-other"), load("pairs-tri")]
+    run = Run(some, sources.file(world / "pairs.jsonl"))
+    run._parts = mining.mine(some, sources.examples("pairs", run.source), 7)
+    while run.step():
+        pass
+    found = run.mined()
+    assert len(found.table) == 30 and found.names == ["pairs-bi", "pairs-other", "pairs-tri"]
+    for line, example in sources.examples("pairs", run.source):
+        row = found.table[found.table["row"] == line].iloc[0]
+        for bundle in some:
+            said, _ = explain(bundle, example)
+            assert row[f"{bundle.name} answer"] == said.best
+            assert row[f"{bundle.name} confidence"] == pytest.approx(max(said.probabilities), abs=6e-5)
+    differ = found.table["pairs-tri confidence"] - found.table["pairs-other confidence"]
+    assert differ.abs().max() > 1e-3
+
+
 def test_what_cannot_be_asked_together_is_refused(world):
     some = bundles("pairs")
     for wrong, why in (
         (some[:1], "2 to 4"),
         (some[:1] * 2, "named twice"),
         ([some[0], load("reading-bi")], "differ in their task"),
+        ([some[0], replace(some[1], config=some[1].config.model_copy(update={"language": "zh"}))], "their language"),
     ):
         with pytest.raises(ConfigError, match=why):
             next(mining.mine(wrong, []))

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tests.oracles import compare as oracle
 from triattn_core.analysis import agreement, mined
 from triattn_core.analysis.mined import KEY, About, Checkpoint, Mined, frame, load
 from triattn_core.analysis.significance import on_rows
@@ -162,3 +163,52 @@ def test_other_tasks_have_no_split_by_label_and_two_of_a_kind_their_names():
     twins = [Checkpoint(name=f"m-{i}", mechanism="tri", similarity="dot", digest="") for i in range(2)]
     assert agreement.titles(made(checkpoints=twins)) == ["m-0", "m-1"]
     assert agreement.called(["a", "b"], (0, 1)) == "both" and agreement.called(["a", "b"], (1,)) == "only b"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_kappa_agrees_with_the_oracle(seed):
+    draw = np.random.default_rng(seed)
+    left = draw.integers(0, 3, 41).tolist()
+    right = [a if draw.random() < 0.6 else int(draw.integers(0, 3)) for a in left]
+    assert agreement.kappa(left, right) == pytest.approx(oracle.kappa(left, right), rel=1e-12)
+
+
+def test_known_kappas():
+    # Cohen (1960): 0.7 agree, 0.5 by chance.
+    assert agreement.kappa([0] * 25 + [1] * 25, [0] * 20 + [1] * 5 + [0] * 10 + [1] * 15) == pytest.approx(0.4)
+    assert agreement.kappa([0, 1, 1], [0, 1, 1]) == 1 and agreement.kappa([0, 1], [1, 0]) == -1
+    assert np.isnan(agreement.kappa([1, 1], [1, 1])) and np.isnan(agreement.kappa([], []))
+
+
+def test_two_by_two_counts_who_flips():
+    found = made()
+    table, rows = agreement.two_by_two(found), found.table
+    assert table[["a", "b"]].values.tolist() == [["Bi", "C-Bi"], ["Bi", "Tri"], ["C-Bi", "Tri"]]
+    for (_, one), (left, right) in zip(table.iterrows(), (("bi", "cbi"), ("bi", "tri"), ("cbi", "tri"))):
+        a, b = rows[f"m-{left} answer"], rows[f"m-{right} answer"]
+        assert one["flips"] == sum(x != y for x, y in zip(a, b)) == round((1 - one["same"]) * 37)
+        assert one["kappa"] == pytest.approx(oracle.kappa(a.tolist(), b.tolist()))
+        judged = found.judged
+        assert one["only a"] == (judged[f"m-{left} right"] & ~judged[f"m-{right} right"]).sum()
+        assert one["only b"] == (judged[f"m-{right} right"] & ~judged[f"m-{left} right"]).sum()
+    unjudged = Mined(rows.assign(label=-1).astype({"label": "int16"}), found.about)
+    assert list(agreement.two_by_two(unjudged)) == ["a", "b", "same", "kappa", "flips"]
+
+
+def test_what_was_reached_has_an_interval_and_f1():
+    found = made()
+    judged, reached = found.judged, agreement.reached(found)
+    n, z = len(judged), 1.959963984540054
+    for (title, row), name in zip(reached.iterrows(), found.names):
+        p = judged[f"{name} right"].mean()
+        middle, half = p + z * z / (2 * n), z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        assert row["right"] == pytest.approx(100 * p) == agreement.accuracy(found)[title]
+        assert row["from"] == pytest.approx(100 * (middle - half) / (1 + z * z / n))
+        assert row["to"] == pytest.approx(100 * (middle + half) / (1 + z * z / n))
+        pairs = list(zip(judged[f"{name} answer"], judged["label"]))
+        hits, said, gold = pairs.count((1, 1)), sum(a == 1 for a, _ in pairs), sum(b == 1 for _, b in pairs)
+        precision, recall = hits / said, hits / gold
+        assert row["f1"] == pytest.approx(200 * precision * recall / (precision + recall))
+        assert row["confidence"] == pytest.approx(found.table[f"{name} confidence"].mean(), rel=1e-6)
+    nobody = agreement.reached(Mined(found.table.assign(label=-1).astype({"label": "int16"}), found.about))
+    assert nobody[["right", "from", "to", "f1"]].isna().all(axis=None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,25 @@ def test_differences_of_configs() -> None:
     differ, equal = records.differences(a, b)
     assert differ == {"model.mechanism": ("tri", "bi"), "model.value": ("additive", None)}
     assert equal == {"model.layers": 2, "empty": {}}
+
+
+def test_differences_of_several_configs() -> None:
+    told = [{"seed": seed, "layers": 2, "task": "pairs"} for seed in (1, 2, 2)]
+    del told[2]["task"]
+    differ, equal = records.differences(*told)
+    assert differ == {"seed": (1, 2, 2), "task": ("pairs", "pairs", None)} and equal == {"layers": 2}
+
+
+def test_seeds_are_found_by_their_configs() -> None:
+    def of(name: str, seed: int, digest: str = "", **settings) -> Card:
+        training = {"seed": seed, "epochs": 1, "more_seeds": [2, 3] if seed == 1 else []}
+        return card(name=name, config={"training": training, "digest": name, "encoder_digest": digest, **settings})
+
+    first = of("first", 1)
+    shelf = [of("a copy", 1), of("second", 2), of("third", 3), of("other encoder", 4, "x"), of("wider", 5, heads=2)]
+    broken = replace(of("broken", 6), problem="no weights")
+    assert [one.name for one in records.alike(first, [*shelf, broken, first])] == ["first", "second", "third"]
+    assert records.alike(shelf[4], [first, *shelf]) == [shelf[4]]
 
 
 def test_the_source_of_the_test_set_is_marked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 import pandas as pd
+from scipy.stats import binomtest
 
 from triattn_core.analysis.mined import Mined
 from triattn_core.analysis.significance import Difference, on_rows
@@ -64,6 +66,55 @@ def differences(mined: Mined) -> list[Difference]:
     """McNemar's exact test of every two, with Holm's correction; empty where no row has a label."""
     right = [mined.judged[f"{name} right"].tolist() for name in mined.names]
     return on_rows(titles(mined), right) if len(mined.judged) else []
+
+
+def kappa(left: Sequence[int] | np.ndarray, right: Sequence[int] | np.ndarray) -> float:
+    """Cohen's kappa of two raters' answers (Cohen 1960): (p_o - p_e) / (1 - p_e), p_o the share of rows in which they
+    answer the same, p_e that of two who answer as often but by chance.
+
+    NaN without a row, and where both give one and the same answer always: then chance explains all.
+    """
+    a, b = np.asarray(left), np.asarray(right)
+    if not len(a):
+        return float("nan")
+    chance = sum((a == one).mean() * (b == one).mean() for one in np.union1d(a, b))
+    return float(((a == b).mean() - chance) / (1 - chance)) if chance < 1 else float("nan")
+
+
+def two_by_two(mined: Mined) -> pd.DataFrame:
+    """A row for each two checkpoints, over all rows: how alike they answer, and of judged rows who flips.
+
+    Columns: `a`, `b` (short names), `same` (share of rows), `kappa`, `flips` (rows that they answer differently);
+    where rows are judged `only a` and `only b` (rows that one alone has right) and `p` (McNemar, after Holm).
+    """
+    names, short = mined.names, titles(mined)
+    tests = {(one.a, one.b): one for one in differences(mined)}
+    found = []
+    for i, j in combinations(range(len(names)), 2):
+        a, b = (mined.table[f"{names[k]} answer"].to_numpy() for k in (i, j))
+        row = {"a": short[i], "b": short[j], "same": float((a == b).mean()), "kappa": kappa(a, b)}
+        row["flips"] = int((a != b).sum())
+        if (one := tests.get((short[i], short[j]))) is not None:
+            row |= {"only a": one.only_a, "only b": one.only_b, "p": one.adjusted}
+        found.append(row)
+    return pd.DataFrame(found)
+
+
+def reached(mined: Mined) -> pd.DataFrame:
+    """What each checkpoint reached on the judged rows, by its short name: `right` in per cent with the ends of Wilson's
+    95 % interval (Wilson 1927) `from` and `to`, of pairs `f1` of label 1 in per cent, and over all rows `confidence`,
+    the mean probability of its answers.  Of no judged row the numbers are NaN."""
+    rows, found = mined.judged, {}
+    for title, name in zip(titles(mined), mined.names):
+        right, n = rows[f"{name} right"].to_numpy(bool), len(rows)
+        ends = binomtest(int(right.sum()), n).proportion_ci(0.95, "wilson") if n else (np.nan, np.nan)
+        row = {"right": 100 * right.mean() if n else np.nan, "from": 100 * ends[0], "to": 100 * ends[1]}
+        if mined.about.task == "pairs":
+            answer, label = rows[f"{name} answer"].to_numpy(), rows["label"].to_numpy()
+            said = (answer == 1).sum() + (label == 1).sum()
+            row["f1"] = 200 * ((answer == 1) & (label == 1)).sum() / said if said else np.nan
+        found[title] = row | {"confidence": float(mined.table[f"{name} confidence"].mean())}
+    return pd.DataFrame.from_dict(found, orient="index")
 
 
 def accuracy(mined: Mined) -> dict[str, float]:

@@ -10,7 +10,8 @@ Relevance is centred per query for display, R[n,i] - mean_i R[n,i]: softmax does
 The mean of heads comes last.  Rows of a mean of weights sum to one; the softmax of a mean relevance is *not* the
 mean weight, so every number in bits and every rank is taken from weights.
 
-A row that holds nothing (a query without a key) gives zeros everywhere, never NaN.
+A row that holds nothing (a query without a key) gives zeros everywhere.  NaN says that a token is not there at all, as
+in maps of two inputs (`aligned.union`): it stays NaN in what is made of it.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace, logsumexp
 
 AXES = ("query", "key")
+TOP = 3  # keys of a query whose sets are compared
 
 
 def two_way(site: xr.DataArray, head: int | None = None) -> xr.DataArray:
@@ -66,7 +68,7 @@ def centred(relevance: xr.DataArray) -> xr.DataArray:
 
 
 def difference(left: xr.DataArray, right: xr.DataArray) -> xr.DataArray:
-    """left[n,i] - right[n,i], a signed map in the unit of both; 0 where both are masked.
+    """left[n,i] - right[n,i], a signed map in the unit of both; 0 where both are masked, NaN where one is not there.
 
     Raises TraceError where quantities or tokens differ.
     """
@@ -74,8 +76,23 @@ def difference(left: xr.DataArray, right: xr.DataArray) -> xr.DataArray:
         raise TraceError(f"a {left.attrs.get('quantity')} and a {right.attrs.get('quantity')} cannot be subtracted")
     same_tokens([left, right])
     a, b = left.values, right.values
-    both = np.isfinite(a) | np.isfinite(b)
-    return left.copy(data=np.subtract(a, b, where=both, out=np.zeros_like(a))).drop_attrs()
+    both, gone = np.isfinite(a) | np.isfinite(b), np.isnan(a) | np.isnan(b)
+    return left.copy(data=np.where(gone, np.nan, np.subtract(a, b, where=both, out=np.zeros_like(a)))).drop_attrs()
+
+
+def between_seeds(*models: Sequence[xr.DataArray]) -> np.ndarray:
+    """[query, key], how far apart runs lie that differ in their seed alone: a cell's greatest value less its least, of
+    the model where that is more.
+
+    models: of each the maps of its seeds.  A difference of two models that is no greater says nothing of the models.
+    0 where a cell is masked in all.
+    """
+    found = []
+    for maps in models:
+        values = np.stack([one.values for one in maps])
+        masked = ~np.isfinite(values).any(axis=0)
+        found.append(np.ptp(np.where(masked, 0.0, values), axis=0))
+    return np.max(found, axis=0)
 
 
 def same_tokens(maps: Sequence[xr.DataArray], names: Sequence[str] = ()) -> None:
@@ -109,13 +126,18 @@ def _plogp(shares: np.ndarray) -> np.ndarray:
 
 def entropy(weights: xr.DataArray) -> np.ndarray:
     """[query] in bits: H[n] = -sum_i W[n,i] log2 W[n,i], with 0 log 0 = 0; from 0 (one key) to log2 of the keys."""
-    return np.abs(_plogp(_shares(weights)).sum(axis=1))
+    return np.where(_gone(weights), np.nan, np.abs(_plogp(_shares(weights)).sum(axis=1)))
+
+
+def _gone(weights: xr.DataArray) -> np.ndarray:
+    """[query]: whether it is not there."""
+    return np.isnan(weights.transpose(*AXES).values).all(axis=1)
 
 
 def jensen_shannon(left: xr.DataArray, right: xr.DataArray) -> np.ndarray:
     """[query] in bits, from 0 to 1: JSD[n] = H((P + Q) / 2) - (H(P) + H(Q)) / 2 of the rows P = left[n], Q = right[n].
 
-    0 where either row holds nothing.  Raises TraceError where tokens differ.
+    0 where either row holds nothing, NaN where a query is not there.  Raises TraceError where tokens differ.
     """
     same_tokens([left, right])
     p, q = _shares(left), _shares(right)
@@ -123,7 +145,21 @@ def jensen_shannon(left: xr.DataArray, right: xr.DataArray) -> np.ndarray:
     middle = (p + q) / 2
     terms = _relative(p, middle) + _relative(q, middle)
     filled = (p.sum(axis=1) > 0) & (q.sum(axis=1) > 0)
-    return np.where(filled, np.clip(terms.sum(axis=1) / 2, 0.0, 1.0), 0.0)
+    found = np.where(filled, np.clip(terms.sum(axis=1) / 2, 0.0, 1.0), 0.0)
+    return np.where(_gone(left) | _gone(right), np.nan, found)
+
+
+def overlap(left: xr.DataArray, right: xr.DataArray, k: int = TOP) -> np.ndarray:
+    """[query], how many keys are among the k strongest of both rows: |T_k(left[n]) ∩ T_k(right[n])|, from 0 to k.
+
+    T_k: the k keys with the greatest weights, of equal ones the first.  Two unrelated rows of K keys share k * k / K on
+    average.  NaN where a row holds nothing.  Raises TraceError where tokens differ.
+    """
+    same_tokens([left, right])
+    p, q = _shares(left), _shares(right)
+    tops = [np.argsort(-rows, axis=1, kind="stable")[:, :k] for rows in (p, q)]
+    shared = (tops[0][:, :, None] == tops[1][:, None, :]).sum(axis=(1, 2)).astype(float)
+    return np.where((p.sum(axis=1) > 0) & (q.sum(axis=1) > 0), shared, np.nan)
 
 
 def _relative(shares: np.ndarray, middle: np.ndarray) -> np.ndarray:
@@ -132,13 +168,14 @@ def _relative(shares: np.ndarray, middle: np.ndarray) -> np.ndarray:
 
 
 def rank(weights: xr.DataArray) -> np.ndarray:
-    """[query, key], integer: 1 + the number of keys of the same query with a greater weight, 0 in a row of zeros.
+    """[query, key], integer: 1 + the number of keys of the same query with a greater weight; 0 in a row of zeros, and
+    where a token is not there.
 
     Ties share the better rank.
     """
     rows = weights.transpose(*AXES).values
     above = (rows[:, None, :] > rows[:, :, None]).sum(axis=2)
-    return np.where((rows > 0).any(axis=1, keepdims=True), 1 + above, 0)
+    return np.where((rows > 0).any(axis=1, keepdims=True) & ~np.isnan(rows), 1 + above, 0)
 
 
 def depth(trace: AttentionTrace) -> int:

@@ -13,7 +13,7 @@ import torch
 from triattn_core.analysis.mined import WINDOW, frame
 from triattn_core.analysis.moved import with_moves
 from triattn_core.batch import collate
-from triattn_core.checkpoint import Bundle, together
+from triattn_core.checkpoint import Bundle
 from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.models import answers
 from triattn_core.text.roles import Roles
@@ -35,8 +35,8 @@ def mine(bundles: Sequence[Bundle], rows: Iterable[tuple[int, object]], size: in
     """A part for each batch; who stops iterating keeps the parts that came.
 
     rows: (line, example of the task, or a DataError that says why there is none), as `sources.examples` gives them.
-    Rows are taken in windows and batched in these by length, each about `size` texts that the shared encoder reads
-    once.  Raises ConfigError for bundles that cannot be asked together.
+    Rows are taken in windows and batched in these by length, each about `size` texts; an encoder reads a text once for
+    all bundles that share it.  Raises ConfigError for bundles whose answers do not mean the same.
     """
     if not FEWEST <= len(bundles) <= MOST:
         raise ConfigError(f"cases are mined with {FEWEST} to {MOST} checkpoints, not {len(bundles)}")
@@ -44,58 +44,85 @@ def mine(bundles: Sequence[Bundle], rows: Iterable[tuple[int, object]], size: in
         raise ConfigError("a checkpoint is named twice: name each once")
     if "reader" in {bundle.config.kind for bundle in bundles}:
         raise ConfigError("cases are mined with checkpoints that choose a label or an option, not with readers")
-    together(bundles)
-    rows, line = iter(rows), 0
+    _comparable(bundles)
+    groups, line = _groups(bundles), 0
+    rows = iter(rows)
     while some := list(islice(rows, max(1, WINDOW // (SEVERAL if bundles[0].task.OUTPUTS == 1 else 1)))):
-        good, aside = _read(bundles[0], some)
+        good, aside = _read([group[0] for group in groups], some)
         batches = list(_batches(good, size)) or [[]]
         for number, batch in enumerate(batches, 1):
             at = line + (some[-1][0] - line) * number // len(batches)
-            yield Part(_table(bundles, batch), tuple(aside) if number == 1 else (), at)
+            yield Part(_table(bundles, groups, batch), tuple(aside) if number == 1 else (), at)
         line = some[-1][0]
 
 
-def _read(bundle: Bundle, some: Sequence[tuple[int, object]]) -> tuple[list[tuple], list[str]]:
-    """(line, example, its roles) of what can be read, and what is wrong with the others."""
+def _comparable(bundles: Sequence[Bundle]) -> None:
+    first = bundles[0]
+    for other in bundles[1:]:
+        for what in ("task", "language", "labels"):
+            if getattr(other.config, what, ()) != getattr(first.config, what, ()):
+                raise ConfigError(f"{first.name} and {other.name} differ in their {what}: ask them apart")
+        if other.device != first.device:
+            raise ConfigError(f"{first.name} and {other.name} stand on two devices: load them on one")
+
+
+def _groups(bundles: Sequence[Bundle]) -> list[list[Bundle]]:
+    """Bundles that share what is read: the encoder, and how much of a text it takes."""
+    found: dict[tuple, list[Bundle]] = {}
+    for one in bundles:
+        read = (getattr(one.config, what, ()) for what in ("max_tokens", "cells"))
+        found.setdefault((id(one.encoder), *read), []).append(one)
+    return list(found.values())
+
+
+def _read(readers: Sequence[Bundle], some: Sequence[tuple[int, object]]) -> tuple[list[tuple], list[str]]:
+    """(line, example, [its roles for each reader]) of what all can read, and what is wrong with the others."""
     good, aside = [], [str(one) for _, one in some if isinstance(one, DataError)]
     some = [(line, example) for line, example in some if not isinstance(example, DataError)]
     try:
-        roles = bundle.task.roles([example for _, example in some], bundle.tokenizer, bundle.config.limits)
-        return [(*one, of) for one, of in zip(some, roles)], aside
+        return [(*one, of) for one, of in zip(some, _roles(readers, [example for _, example in some]))], aside
     except InputError:  # one of them; now one by one
         for line, example in some:
             try:
-                of = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0]
-                good.append((line, example, of))
+                good.append((line, example, *_roles(readers, [example])))
             except InputError as error:
                 aside.append(f"line {line}: {error}")
     return good, aside
 
 
+def _roles(readers: Sequence[Bundle], examples: list) -> list[list[Sequence[Roles]]]:
+    """[examples][readers][options]."""
+    if not examples:
+        return []
+    return list(map(list, zip(*(one.task.roles(examples, one.tokenizer, one.config.limits) for one in readers))))
+
+
 def _batches(good: Sequence[tuple], size: int) -> Iterator[list[tuple]]:
     """Examples of like length together, each with all its options."""
     batch: list[tuple] = []
-    for one in sorted(good, key=lambda one: max(roles.length for roles in one[2])):
+    for one in sorted(good, key=lambda one: max(roles.length for of in one[2] for roles in of)):
         batch.append(one)
-        if sum(len(roles) for *_, roles in batch) >= size:
+        if sum(len(of[0]) for *_, of in batch) >= size:
             yield batch
             batch = []
     if batch:
         yield batch
 
 
-def _table(bundles: Sequence[Bundle], good: Sequence[tuple]) -> pd.DataFrame:
-    """A row for each (line, example, roles)."""
+def _table(
+    bundles: Sequence[Bundle], groups: Sequence[Sequence[Bundle]], good: Sequence[tuple]
+) -> pd.DataFrame:
+    """A row for each (line, example, its roles for each group); columns in the order of the bundles."""
     task = bundles[0].task
     found = {
         "row": [line for line, *_ in good],
         "id": [str(example.id)[:80] for _, example, _ in good],
         "label": [-1 if example.label is None else example.label for _, example, _ in good],
-        "tokens": [max(one.tokens for one in roles) for *_, roles in good],
+        "tokens": [max(one.tokens for one in of[0]) for *_, of in good],
     }
-    counts = [len(roles) for *_, roles in good]
+    counts = [len(of[0]) for *_, of in good]
     first = np.cumsum([0, *counts])
-    for bundle, logits, moves in _run(bundles, [one for *_, roles in good for one in roles]):
+    for bundle, logits, moves in _run(groups, good):
         said = answers.probabilities(logits, counts)
         best = [int(np.argmax(one)) for one in said]
         right = [e.label is not None and task.verdict(e, one)[0] for (_, e, _), one in zip(good, said)]
@@ -110,14 +137,16 @@ def _table(bundles: Sequence[Bundle], good: Sequence[tuple]) -> pd.DataFrame:
     return frame(found, [(bundle.name, bundle.config.model.mechanism) for bundle in bundles])
 
 
-def _run(bundles: Sequence[Bundle], roles: Sequence[Roles]) -> Iterator[tuple[Bundle, torch.Tensor, list | None]]:
+def _run(
+    groups: Sequence[Sequence[Bundle]], good: Sequence[tuple]
+) -> Iterator[tuple[Bundle, torch.Tensor, list | None]]:
     """Of each bundle its outputs [rows, outputs], and for Tri what `with_moves` says of each row."""
-    if not roles:
-        return
-    with torch.inference_mode():
-        encoded = bundles[0].encoder(collate(roles, bundles[0].tokenizer).to(bundles[0].device))
-        for bundle in bundles:
-            if bundle.config.model.mechanism == "tri":
-                yield bundle, *with_moves(bundle.model, encoded)
-            else:
-                yield bundle, bundle.model(encoded).float().cpu(), None
+    for number, group in enumerate(groups if good else ()):
+        roles = [one for *_, of in good for one in of[number]]
+        with torch.inference_mode():
+            encoded = group[0].encoder(collate(roles, group[0].tokenizer).to(group[0].device))
+            for bundle in group:
+                if bundle.config.model.mechanism == "tri":
+                    yield bundle, *with_moves(bundle.model, encoded)
+                else:
+                    yield bundle, bundle.model(encoded).float().cpu(), None

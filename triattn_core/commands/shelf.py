@@ -5,7 +5,21 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from pathlib import Path
 from statistics import mean, stdev
+
+
+def folders(parser: argparse.ArgumentParser) -> None:
+    """What a command takes that shows the shelf."""
+    said = "folders with checkpoints of your own, or such folders themselves; `encoders` in them is found too"
+    parser.add_argument("--checkpoints", nargs="+", type=Path, default=[], metavar="DIR", help=said)
+
+
+def added(options: argparse.Namespace) -> None:
+    """Puts these folders beside the shelf.  Raises CheckpointError where one holds no checkpoint."""
+    from triattn_core.shelf import add
+
+    add(options.checkpoints)
 
 
 def list_(options: argparse.Namespace) -> None:
@@ -13,6 +27,7 @@ def list_(options: argparse.Namespace) -> None:
     from triattn_core import records
     from triattn_core.shelf import shelf
 
+    added(options)
     rows = [
         {
             "name": card.name,

@@ -13,7 +13,7 @@ from transformers.utils import cached_file
 from triattn_core.errors import CheckpointError
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.tensors import digest, read_tensors
-from triattn_core.shelf import WEIGHTS, encoders
+from triattn_core.shelf import WEIGHTS, encoder, encoders
 from triattn_core.text.rows import read_json
 from triattn_core.text.tokenizer import Tokenizer
 
@@ -25,8 +25,8 @@ _lock = Lock()
 
 def encoder_folder(name: str) -> Path:
     """The local folder of an encoder. Raises CheckpointError where there is none and no network."""
-    for path in (encoders() / name, Path(name)):
-        if (path / "config.json").is_file():
+    for path in (encoder(name), Path(name)):
+        if path and (path / "config.json").is_file():
             return path
     try:
         files = [cached_file(name, file) for file in ("config.json", WEIGHTS, "tokenizer.json")]

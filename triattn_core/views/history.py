@@ -10,6 +10,7 @@ import pandas as pd
 from triattn_core.views.palette import FONTS, THEMES
 
 COLUMNS = ("train_loss", "dev_loss")
+DASHES = ([1, 0], [5, 3], [2, 2], [9, 3, 2, 3])  # told apart without colour
 
 
 def table(histories: Mapping[str, Sequence[Mapping]]) -> pd.DataFrame:
@@ -45,14 +46,16 @@ def figure(
     theme: str = "light",
     height: int = 190,
 ) -> alt.LayerChart:
-    """Loss over steps. For each model its colour, the second one dashed; and the step whose weights were kept."""
+    """Loss over steps. For each model its colour and dashes; and the step whose weights were kept."""
     rows = table(histories)
     look = THEMES[theme]
     names = list(histories)
     colour = alt.Color("model:N", scale=alt.Scale(domain=names, range=[colours[name] for name in names]), legend=None)
     steps = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
     loss = alt.Y("loss:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
-    dash = alt.StrokeDash("model:N", scale=alt.Scale(domain=names, range=[[1, 0], [5, 3]]), legend=None)
+    many = len(names) > 2  # more names than find room at the ends of the lines
+    legend = alt.Legend(title=None, orient="top", symbolSize=400, labelLimit=320, columns=2) if many else None
+    dash = alt.StrokeDash("model:N", scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])), legend=legend)
     tips = ["model:N", "split:N", "step:Q", alt.Tooltip("loss:Q", format=".3f")]
     base = alt.Chart(rows).encode(steps, loss, colour, tooltip=tips)
     lines = base.encode(dash)  # two models of one mechanism have one colour
@@ -65,9 +68,10 @@ def figure(
         lines.transform_filter("datum.split == 'dev'").mark_line(strokeWidth=2),
         base.transform_filter("datum.split == 'dev'").mark_point(size=14, filled=True),
         base.properties(data=chosen).mark_point(size=70, filled=True, opacity=1),
-        *(_name(base, row, offset) for row, offset in _ends(last, rows)),
+        *(_name(base, row, offset) for row, offset in _ends(last, rows) if not many),
     ]
-    chart = alt.layer(*layers).properties(height=height, padding={"right": 60, "left": 0, "top": 4, "bottom": 6})
+    around = {"right": 8 if many else 60, "left": 0, "top": 4, "bottom": 6}
+    chart = alt.layer(*layers).properties(height=height, padding=around)
     axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
     grid = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
     chart = chart.configure(font=FONTS)

@@ -52,12 +52,20 @@ class Panel:
 
 @dataclass(frozen=True)
 class Gap:
-    """`left` minus `right`, positions in the list of panels, and the divergence [query] of their weights in bits."""
+    """`left` minus `right`, positions in the list of panels, and the divergence [query] of their weights in bits.
+
+    overlap [query]: how many of the `top` strongest keys are the same.  noise [query, key]: how far apart seeds of
+    either lie, as `noisy` says in words; what differs by no more is drawn grey.
+    """
 
     left: int
     right: int
     values: xr.DataArray = field(repr=False)
     divergence: np.ndarray = field(repr=False)
+    overlap: np.ndarray | None = field(default=None, repr=False)
+    top: int = 3
+    noise: np.ndarray | None = field(default=None, repr=False)
+    noisy: str = ""
 
 
 def titles(named: Sequence[tuple[str, str, str]]) -> list[str]:
@@ -104,6 +112,7 @@ def scale_of(panels: Sequence[Panel]) -> Scale:
     near uniform keep their contrast, and noise is not blown up to fill the ramp.
     """
     values = np.stack([panel.drawn.values for panel in panels])
+    values = values[~np.isnan(values)]
     if panels[0].drawn.attrs["quantity"] == "weight":
         scale = LogScale.of(values, panels[0].drawn.sizes["key"])
         return replace(scale, low=float(np.clip(values.min(), scale.low, max(scale.high / 4, scale.low))))
@@ -118,11 +127,13 @@ def figure(
     caption: str = "",
     across: str = "key",
     lines: Sequence[str] | None = None,
+    what: str = "mechanism",
 ) -> Canvas:
     """The canvas of two to four panels with the same tokens.
 
     `cell` is the (query, key) that is chosen at first; `caption` stands under what is saved.  `across`: what the maps'
     second axis, named key, really is (see `folds.exchanged`).  `lines`: what is said of the scale.
+    `what`: what tells the maps apart.  NaN is what an input does not have, drawn as a gap.
     Raises TraceError for another number of panels.
     """
     if not FEWEST <= len(panels) <= MOST:
@@ -130,6 +141,7 @@ def figure(
     first, scale, names = panels[0].drawn, scale_of(panels), _titles(panels)
     quantity, keys = first.attrs["quantity"], first.sizes["key"]
     axes = {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in NEEDS}
+    axes = {axis: _twins(panels, axis, one) for axis, one in axes.items()}
     payload = {
         "quantity": quantity,
         "says": QUANTITIES,
@@ -139,6 +151,7 @@ def figure(
         "panels": [_panel(panel, title, scale, quantity) for panel, title in zip(panels, names)],
         "scale": scale_payload(scale),
         "across": across,
+        "what": what,
         "names": named(texts),
         "lines": list(lines) if lines is not None else _lines(panels, quantity, keys),
         "caption": caption,
@@ -151,6 +164,19 @@ def figure(
     )
 
 
+def _twins(panels: Sequence[Panel], axis: str, tokens: dict[str, list]) -> dict[str, list]:
+    """Tokens of two inputs: what only one of them has is marked − or +, and `also` is the span of what both have in the
+    second.  Those of one input as they are."""
+    first = panels[0].drawn
+    if f"{axis}_twin_start" not in first.coords:
+        return tokens
+    ends = zip(*(first[f"{axis}_twin_{what}"].values.tolist() for what in ("start", "end")))
+    there = ~np.isnan(panels[0].weights.values).all(axis=1 - NEEDS.index(axis))
+    also = [None if one[0] < 0 else list(one) for one in ends]
+    signs = ["" if one else "−" if before else "+" for one, before in zip(also, there)]
+    return tokens | {"also": also, "label": [sign + label for sign, label in zip(signs, tokens["label"])]}
+
+
 def _panel(panel: Panel, title: str, scale: Scale, quantity: str) -> dict:
     said = {"label": panel.label, "probability": panel.probability, "right": panel.right, "score": panel.score}
     rows = {"weights": pack(panel.weights.values.astype(np.float32)), "ranks": pack(panel.rank.astype(np.uint8))}
@@ -160,7 +186,7 @@ def _panel(panel: Panel, title: str, scale: Scale, quantity: str) -> dict:
         "mechanism": panel.mechanism,
         "note": NOTES[quantity].get(panel.mechanism, "") if panel.note is None else panel.note,
     }
-    bits = [round(float(value), 6) for value in panel.entropy]
+    bits = _numbers(panel.entropy, 6)
     return {
         **named,
         **said,
@@ -171,20 +197,33 @@ def _panel(panel: Panel, title: str, scale: Scale, quantity: str) -> dict:
     }
 
 
+def _numbers(values: np.ndarray, digits: int) -> list[float | None]:
+    """Rounded; None for what is not there."""
+    return [None if np.isnan(value) else round(float(value), digits) for value in values]
+
+
 def _values(array: xr.DataArray, scale: Scale) -> dict:
     return {"levels": pack(scale.levels(array.values)), "values": pack(array.values.astype(np.float32))}
 
 
 def _gap(gap: Gap, names: Sequence[str], panels: Sequence[Panel], quantity: str) -> dict:
     left, right = names[gap.left], names[gap.right]
-    values = gap.values.where(np.abs(gap.values) > NOISE, 0.0)
+    values = gap.values.where(~(np.abs(gap.values) <= NOISE), 0.0)
     known = np.where(np.isfinite(values.values), values.values, 0.0)
     scale = SignedScale.of(known, power=0.7, title=f"difference in {quantity}")
+    more = {}
+    if gap.overlap is not None:
+        a, b = ((~np.isnan(panels[i].weights.values)).any(axis=0) for i in (gap.left, gap.right))
+        chance = gap.top**2 * (a & b).sum() / max(1, a.sum() * b.sum())  # each of k keys stands in the other's k of b
+        more = {"overlap": _numbers(gap.overlap, 0), "top": gap.top, "chance": round(float(chance), 4)}
+    if gap.noise is not None:
+        more["within"] = pack((np.abs(values.values) <= gap.noise).astype(np.uint8))
     return {
+        **more,
         "title": f"{left} − {right}",
-        "lines": [f"teal: {left} is higher", f"brown: {right} is higher"],
+        "lines": [f"teal: {left} is higher", f"brown: {right} is higher", *filter(None, [gap.noisy])],
         "divergence_lines": ["Jensen–Shannon", "of weights, bits"],
-        "divergence": [round(float(value), 7) for value in gap.divergence],
+        "divergence": _numbers(gap.divergence, 7),
         "scale": scale_payload(scale),
         **_values(values, scale),
     }
@@ -209,8 +248,8 @@ def alt(panels: Sequence[Panel], gap: Gap | None, across: str = "key") -> str:
     sizes = panels[0].drawn.sizes
     size = f"{sizes['query']} query by {sizes['key']} {across} tokens"
     more = ""
-    if gap is not None:
-        worst = int(np.argmax(gap.divergence))
+    if gap is not None and not np.isnan(gap.divergence).all():
+        worst = int(np.nanargmax(gap.divergence))
         more = f" {names[gap.left]} and {names[gap.right]} differ most for query token {worst + 1}, "
         more += f"by {gap.divergence[worst]:.3g} bits."
     return f"Maps of {size}, one for each of {', '.join(names)}. {said}.{more} The numbers are in the table below."
@@ -222,11 +261,11 @@ def first_cell(panels: Sequence[Panel], gap: Gap | None) -> tuple[int, int]:
     Punctuation is passed over where there are words.
     """
     if gap is None:
-        moved = panels[0].weights.values
+        moved = np.nan_to_num(panels[0].weights.values)
         spread = moved.max(axis=1)
     else:
-        moved = np.abs(panels[gap.left].weights.values - panels[gap.right].weights.values)
-        spread = gap.divergence
+        moved = np.nan_to_num(np.abs(panels[gap.left].weights.values - panels[gap.right].weights.values))
+        spread = np.nan_to_num(gap.divergence)
     query = int(np.argmax(np.where(_wordlike(panels[0].weights, "query"), spread, -1.0)))
     return query, int(np.argmax(np.where(_wordlike(panels[0].weights, "key"), moved[query], -1.0)))
 
@@ -239,8 +278,8 @@ def _wordlike(array: xr.DataArray, axis: str) -> np.ndarray:
 
 def table(panels: Sequence[Panel], gap: Gap | None, texts: Mapping[str, str], across: str = "key") -> pd.DataFrame:
     """Every cell as a row, for CSV: query, key (or what is `across`) and their positions, then for each panel its
-    weight, rank and, where relevance is drawn, relevance; last the difference, and the divergence of the row's query in
-    bits."""
+    weight, rank and, where relevance is drawn, relevance; last the difference, how far apart seeds lie where there are
+    any, and of the row's query the divergence in bits and how many of its strongest keys are the same."""
     first, names = panels[0].drawn, _titles(panels)
     at = np.indices(first.shape).reshape(2, -1)
     columns: dict = {}
@@ -253,5 +292,9 @@ def table(panels: Sequence[Panel], gap: Gap | None, texts: Mapping[str, str], ac
             columns[f"{name} relevance"] = panel.drawn.values.ravel()
     if gap is not None:
         columns[f"{names[gap.left]} − {names[gap.right]}"] = gap.values.values.ravel()
+        if gap.noise is not None:
+            columns["between seeds"] = gap.noise.ravel()
         columns["divergence, bits"] = gap.divergence[at[0]]
+        if gap.overlap is not None:
+            columns[f"same of top {gap.top}"] = gap.overlap[at[0]]
     return pd.DataFrame(columns)

@@ -1,12 +1,12 @@
 // Several maps of query × key on one colour scale, the difference of two of them, and the divergence of their rows:
 // where they stand and how they are painted.
 
-const HEAD = 90, ROW_BARS = 76, SCALE = 70, GUTTER = 20, DIVERGENCE = 134, NARROW = 150, BETWEEN = 22, OVERHANG = 44, GAP = 4;
+const HEAD = 90, ROW_BARS = 76, SCALE = 70, GUTTER = 20, DIVERGENCE = 160, SHARED = 34, NARROW = 150, BETWEEN = 22, OVERHANG = 44, GAP = 4;
 
 const HINT = ": the same cell is chosen in all maps. Numbers in bits and ranks are taken from weights.";
 
 function unpack(payload) {
-  const open = (block) => ({ ...block, grid: bytes(block.levels), exact: floats(block.values) });
+  const open = (block) => ({ ...block, grid: bytes(block.levels), exact: floats(block.values), within: block.within && bytes(block.within) });
   const panel = (block) => ({ ...open(block), weight: floats(block.weights), rank: bytes(block.ranks) });
   return { ...payload, panels: payload.panels.map(panel), gap: payload.gap && open(payload.gap) };
 }
@@ -131,7 +131,8 @@ function gapHead(ctx, { block, x, y }, wide, data, theme) {
   title(ctx, block.title, x, y + 25, theme, wide);
   block.lines.forEach((line, i) => text(ctx, line, x, y + 48 + 18 * i, theme.muted, { theme, room: wide }));
   title(ctx, "Divergence", from, y + 25, theme, room);
-  block.divergence_lines.forEach((line, i) => text(ctx, line, from, y + 48 + 18 * i, theme.muted, { theme, room }));
+  block.divergence_lines.forEach((line, i) => text(ctx, line, from, y + 48 + 18 * i, theme.muted, { theme, room: room - (i ? SHARED : 0) }));
+  if (block.overlap) text(ctx, `top ${block.top}`, from + room, y + 66, theme.muted, { align: "right", theme });
 }
 
 function paintMap(ctx, box, layout, data, theme, state, colours) {
@@ -140,9 +141,21 @@ function paintMap(ctx, box, layout, data, theme, state, colours) {
   if (box.labelled) rowLabels(ctx, rows, query, x, y, theme, { chosen: q, hover: hq, colour: theme.query, room: layout.own - 10 });
   columnLabels(ctx, columns, key, x, y, theme, { chosen: k, hover: hk, colour: theme[data.across], room: 96 });
   paintCells(ctx, box, rows, columns, x, y, (r, c) => box.block.grid[r * keys + c], colours);
+  paintGaps(ctx, box.block, rows, columns, x, y, theme);
   frame(ctx, columns, k, y - 3, y + rows.size + 2, x, theme[data.across], true);
   frame(ctx, rows, q, x - 3, x + columns.size + 2, y, theme.query);
   ring(ctx, rows, columns, q, k, x, y, theme);
+}
+
+/** What an input does not have is hatched; a difference that is no greater than between seeds is grey. */
+function paintGaps(ctx, block, rows, columns, x, y, theme) {
+  const of = (r, c) => r * columns.at.length + c;
+  if (block.exact.some(Number.isNaN)) hatch(ctx, rows, columns, x, y, (r, c) => Number.isNaN(block.exact[of(r, c)]), theme);
+  if (!block.within) return;
+  ctx.fillStyle = theme.hairline;
+  rows.at.forEach((top, r) => columns.at.forEach((left, c) => {
+    if (block.within[of(r, c)]) ctx.fillRect(x + left, y + top, columns.pitch - columns.line, rows.pitch - rows.line);
+  }));
 }
 
 /** The cells, painted once for a layout: a step of the crosshair only lays the picture down again. */
@@ -167,13 +180,13 @@ function paintRow(ctx, box, layout, data, theme, state, index) {
   values.forEach((value, i) => {
     const size = Math.max((Math.abs(value) / span) * long, 0.75), across = Math.max(thick, i === k ? 3 : 0);
     ctx.globalAlpha = i === k ? 1 : 0.55;
-    ctx.fillStyle = colour ?? signed[value < 0 ? 48 : 206];
+    ctx.fillStyle = colour ?? (box.block.within?.[q * keys + i] ? theme.bar : signed[value < 0 ? 48 : 206]);
     ctx.fillRect(box.x + columns.at[i] + inset - (across - thick) / 2, value < 0 ? zero : zero - size, across, size);
   });
   ctx.globalAlpha = 1;
   ctx.fillStyle = theme.muted;
   ctx.fillRect(box.x, zero - 0.5, columns.size, 1);
-  const label = isGap ? plus(values[k]) : number(values[k]), half = (ctx.font = font(theme, 13, 650), ctx.measureText(label).width / 2);
+  const label = said(box.block.exact[q * keys + k], isGap), half = (ctx.font = font(theme, 13, 650), ctx.measureText(label).width / 2);
   const middle = clamp(box.x + columns.at[k] + columns.pitch / 2, box.x + half - 6, Math.max(box.x + layout.wide - half, box.x + half - 6));
   const tip = zero - Math.max(values[k], 0) / span * long - 6;
   // Bars of other columns may stand where the number goes: it gets a clear ground.
@@ -188,18 +201,23 @@ function paintRow(ctx, box, layout, data, theme, state, index) {
 
 /** One bar a query, on the rows of the difference map; numbers where there is room for them. */
 function paintDivergence(ctx, box, layout, data, theme, state) {
-  const { rows } = layout, values = data.gap.divergence, q = state.cell[0], most = Math.max(...values, 1e-9);
+  const { rows } = layout, { overlap } = data.gap, q = state.cell[0];
+  const there = data.gap.divergence.filter((v) => v !== null), values = data.gap.divergence.map((v) => v ?? 0), most = Math.max(...values, 1e-9);
   const x = box.x + layout.wide + 18, y = box.y + layout.top, thick = clamp(rows.pitch * 0.36, 2, 10);
   const visible = thinned(rows, 15, [q, state.hover?.[0] ?? -1], values);
   values.forEach((value, i) => {
-    const middle = y + rows.at[i] + rows.pitch / 2, size = Math.max((value / most) * (DIVERGENCE - 66), 1);
+    if (data.gap.divergence[i] === null) return;
+    const middle = y + rows.at[i] + rows.pitch / 2, size = Math.max((value / most) * (DIVERGENCE - 66 - SHARED), 1);
     ctx.fillStyle = i === q ? theme.query : theme.bar;
     ctx.fillRect(x, middle - thick / 2, size, thick);
     if (visible.has(i)) text(ctx, short(value), x + size + 6, middle + 4.5, i === q ? theme.query : theme.muted, { size: 12, weight: i === q ? 700 : 400, theme });
+    if (visible.has(i) && overlap && overlap[i] !== null) text(ctx, String(overlap[i]), x + DIVERGENCE - 18, middle + 4.5, i === q ? theme.query : theme.muted, { size: 12, weight: i === q ? 700 : 400, align: "right", theme });
   });
   ctx.fillStyle = theme.muted;
   ctx.fillRect(x - 1, y, 1, rows.size);
-  text(ctx, "mean " + number(sum(values) / values.length), x, y + rows.size + 20, theme.muted, { theme });
+  if (there.length) text(ctx, "mean " + number(mean(there)), x, y + rows.size + 20, theme.muted, { theme });
+  const same = overlap?.filter((v) => v !== null) ?? [];
+  if (same.length) text(ctx, mean(same).toFixed(1), x + DIVERGENCE - 18, y + rows.size + 20, theme.muted, { align: "right", theme });
 }
 
 function paintScales(ctx, layout, data, theme, state) {

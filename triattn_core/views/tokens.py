@@ -86,6 +86,11 @@ def _places(array: xr.DataArray, axis: str) -> tuple[list[str], list[str]]:
 
 
 def named(texts: Iterable[str]) -> dict[str, dict[str, str]]:
-    """What the texts of a trace are called, in few letters and in words: T4 and turn 4."""
-    long = {name: f"sentence {name.upper()}" if len(name) == 1 else name.replace(".", " ") for name in texts}
-    return {name: {"short": brief(one), "long": one} for name, one in long.items()}
+    """What the texts of a trace are called, in few letters and in words: T4 and turn 4; an edited one T4′."""
+    found = {}
+    for name in texts:
+        plain = name.removeprefix("edited ")
+        long = f"sentence {plain.upper()}" if len(plain) == 1 else plain.replace(".", " ")
+        edited = plain != name
+        found[name] = {"short": brief(long) + "′" * edited, "long": "edited " * edited + long}
+    return found

@@ -1,0 +1,102 @@
+"""Several checkpoints over a file of rows: what each reached, how alike two answer, and the rows in which they flip;
+and how they were trained."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from pages.common import cards, state, style
+from triattn_core import records
+from triattn_core.analysis import agreement
+from triattn_core.analysis.mined import Mined
+from triattn_core.shelf import Card
+from triattn_core.views import agreement as view
+from triattn_core.views import history, side_by_side
+
+KAPPA = (
+    "Cohen's kappa: how much more often two give one answer than two who answer as often, but by chance. 1: always, "
+    "0: by chance."
+)
+OVER = "The share of labelled rows that it answers rightly, with the ends of Wilson's 95 % interval."
+
+
+def reached(mined: Mined) -> str:
+    """HTML: a line for each checkpoint."""
+    table, colours = agreement.reached(mined), [one.mechanism for one in mined.about.checkpoints]
+    names = {"right": "right, %", "range": "95 % interval", "f1": "F1, %", "confidence": "mean probability"}
+    lines = []
+    for (title, row), kind, name in zip(table.iterrows(), colours, mined.names):
+        cells = {"right": _percent(row["right"]), "range": f"{_percent(row['from'])} to {_percent(row['to'])}"}
+        cells |= {"f1": _percent(row["f1"])} if "f1" in row else {}
+        cells["confidence"] = f"{row['confidence']:.3f}"
+        head = f'<td title="{escape(name)}">{style.swatch(kind)}<b>{escape(str(title))}</b></td>'
+        lines.append(f"<tr>{head}{_cells(cells.values())}</tr>")
+    count = f"{len(mined.judged):,} of {len(mined.table):,} rows have a label"
+    return cards.section("What each answers", count) + _table(["", *(names[one] for one in cells)], lines, {1: OVER})
+
+
+def pairs(mined: Mined) -> str:
+    """HTML: a line for each two."""
+    lines, judged = [], not mined.judged.empty
+    for one in agreement.two_by_two(mined).to_dict("records"):
+        cells = [f"{100 * one['same']:.1f}", _plain(one["kappa"]), f"{one['flips']:,}"]
+        if judged:
+            p, power = view.probability(one["p"])
+            cells += [f"{one['only a']:,}", f"{one['only b']:,}", f"{p}<sup>{power}</sup>" if power else p]
+        lines.append(f"<tr><td>{escape(one['a'])} and {escape(one['b'])}</td>{_cells(cells, safe=True)}</tr>")
+    heads = ["", "same answer, %", "kappa", "flips"]
+    heads += ["first alone right", "second alone right", "McNemar, after Holm"] if judged else []
+    return cards.section("How alike two answer") + _table(heads, lines, {2: KAPPA})
+
+
+def _table(heads: Sequence[str], lines: Sequence[str], says: dict[int, str]) -> str:
+    told = (f' title="{escape(says[i])}"' if i in says else "" for i in range(len(heads)))
+    first = "".join(f'<th class="r"{more}>{escape(name)}</th>' for name, more in zip(heads, told))
+    return f'<div class="t-scroll"><table class="t-table"><tr>{first}</tr>{"".join(lines)}</table></div>'
+
+
+def _cells(cells, safe: bool = False) -> str:
+    return "".join(f'<td class="r">{one if safe else escape(one)}</td>' for one in cells)
+
+
+def _percent(value: float) -> str:
+    return "–" if pd.isna(value) else f"{value:.1f}"
+
+
+def _plain(value: float) -> str:
+    return "–" if pd.isna(value) else f"{value:.3f}".replace("-", "−")
+
+
+def rows(mined: Mined) -> pd.DataFrame:
+    """The rows that two checkpoints answer differently, from a picker; those in which they are surest come first."""
+    table, titles = mined.table, agreement.titles(mined)
+    names = dict(zip(titles, mined.names))
+    twos = [(a, b) for i, a in enumerate(titles) for b in titles[i + 1 :]]
+    differ = {two: table[f"{names[two[0]]} answer"] != table[f"{names[two[1]]} answer"] for two in twos}
+    first = max(range(len(twos)), key=lambda i: int(differ[twos[i]].sum()))
+    two = state.pick("Between", twos, "between", first, show=" and ".join, width=300) if len(twos) > 1 else twos[0]
+    found = table[differ[two]]
+    if found.empty:
+        st.html(f'<p class="t-note">{escape(" and ".join(two))} give the same answer to every row.</p>')
+    sure = found[[f"{names[one]} confidence" for one in two]].min(axis=1)
+    return found.assign(agreement="").loc[sure.sort_values(ascending=False, kind="stable").index]
+
+
+def losses(some: Sequence[Card]) -> None:
+    """The losses while they were trained."""
+    names = dict(zip(side_by_side.titles([cards.named(one) for one in some]), some))
+    told = {name: one.metrics.get("history") or [] for name, one in names.items()}
+    kept = {name: one.metrics.get("best_step") for name, one in names.items()}
+    colours = {name: style.colour(records.model(one, "mechanism")) for name, one in names.items()}
+    several = any(sum("dev_loss" in one for one in history) > 1 for history in told.values())
+    dev = "line dev, dot what was kept" if several else "dot dev, measured once"
+    st.html(cards.section("Loss", f"cross-entropy; thin train, each model its dashes; {dev}"))
+    if any(told.values()):
+        theme, alt = "dark" if style.dark() else "light", f"Loss over the steps of {', '.join(names)}."
+        st.altair_chart(history.figure(told, colours, kept, theme), theme=None, alt=alt)
+    if without := [name for name, one in told.items() if not one]:
+        st.html(f'<p class="t-note">No history is recorded of {escape(", ".join(without))}.</p>')

@@ -1,0 +1,194 @@
+"""Compare, and what side by side shows beside mechanisms: other tokenizers, seeds, two inputs, a user's own folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.common import edited
+from tests.app.test_cases_page import handed as handed_to_cases
+from tests.app.test_cases_page import rows
+from tests.app.test_choices import figure, told
+from tests.app.test_pages import opened
+from tests.choices_shelf import make_shelf
+from tests.tiny import WORDS, make_checkpoint, make_encoder
+from triattn_core.analysis import agreement
+from triattn_core.checkpoint import load
+from triattn_core.shelf import VARIABLE
+from triattn_core.tasks import pairs
+
+TRIO = [f"quora-{mechanism}-additive" for mechanism in ("bi", "cbi", "tri")]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory) -> tuple[Path, Path]:
+    """The project's shelf, and a user's: another seed of one of ours, and an encoder that cuts words in two."""
+    ours, mine = make_shelf(tmp_path_factory.mktemp("ours")), tmp_path_factory.mktemp("mine")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, str(ours))
+        config = json.loads((ours / TRIO[2] / "config.json").read_text())
+        seed = config | {"training": config["training"] | {"seed": 2}}
+        del seed["digest"]
+        make_checkpoint(mine, "another-seed", "tri", 21, **seed)
+        make_encoder(mine / "shelf" / "encoders" / "halves", words=[*WORDS, "which", "browsers", "can", "movies"])
+        make_checkpoint(mine, "halves", "tri", 22, encoder="halves", max_tokens=24)
+    return ours, mine / "shelf"
+
+
+@pytest.fixture(autouse=True)
+def shelf(folders, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, os.pathsep.join(map(str, folders)))
+    monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
+
+
+def asked(page: str, names: list[str], **query: str) -> AppTest:
+    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=110)
+    for name, value in ({"checkpoints": names} | query).items():
+        app.query_params[name] = value
+    return app.switch_page(f"pages/{page}.py").run()
+
+
+def sound(app: AppTest) -> AppTest:
+    assert not app.exception and not app.error, told(app)
+    return app
+
+
+def test_it_opens_on_our_own_examples() -> None:
+    app = sound(opened("compare"))
+    said = told(app)
+    assert "<h1>Compare</h1>" in said and "48 of 48 rows have a label" in said
+    for two in ("Bi and C-Bi", "Bi and Tri", "C-Bi and Tri"):
+        assert f"<td>{two}</td>" in said
+    assert "model.mechanism" in said and "No history is recorded" in said
+    links = [link.proto.label for link in app.get("page_link")]
+    assert any("side by side" in label for label in links)
+
+
+@pytest.mark.parametrize("task", ["Dialogue", "Reading comprehension"])
+def test_dialogues_and_passages_are_compared_too(task: str) -> None:
+    app = sound(opened("compare", task=task))
+    assert "How alike two answer" in told(app) and "12 of 12 rows have a label" in told(app)
+
+
+def test_any_checkpoints_of_a_task_are_taken_whatever_their_encoder() -> None:
+    app = sound(asked("compare", [TRIO[0], "halves", "another-seed"]))
+    said = told(app)
+    assert "48 of 48 rows have a label" in said and "<td>another-seed and halves</td>" in said
+    assert "<td>minilm-en</td>" in said and "<td>halves</td>" in said  # their settings
+
+
+def test_who_flips_are_the_rows_that_two_answer_differently() -> None:
+    app = sound(asked("compare", TRIO, between="Bi and Tri"))
+    bundles = [load(TRIO[0]), load(TRIO[2])]
+    from triattn_core.checkpoint import probabilities
+
+    best = [[max((0, 1), key=one.__getitem__) for one in of] for of in probabilities(bundles, pairs.examples("en"))]
+    flips = {i + 1 for i, (a, b) in enumerate(zip(*best)) if a != b}
+    listed = set(app.dataframe[0].value["row"]) if app.dataframe else set()
+    assert listed == flips
+    kappa = agreement.kappa(*best)
+    assert f"{kappa:.3f}".replace("-", "−") in told(app) or kappa != kappa
+
+
+def test_a_file_of_rows_is_read(monkeypatch) -> None:
+    monkeypatch.setattr("tests.app.test_cases_page.opened", lambda page, **query: opened("compare", **query))
+    app = sound(handed_to_cases("mine.jsonl", rows(20)))
+    assert "20 of 20 rows have a label" in told(app)
+
+
+def test_without_a_choice_it_says_what_to_do() -> None:
+    app = sound(opened("compare"))
+    app.multiselect(key="checkpoints").set_value([TRIO[0]]).run()
+    assert "at least two" in told(sound(app))
+    app = sound(asked("compare", [TRIO[0], "nothing"]))
+    assert "The link asks for nothing" in told(app)
+
+
+def test_seeds_grey_what_they_explain() -> None:
+    app = sound(asked("side_by_side", [TRIO[0], TRIO[2]]))
+    gap = figure(app, "side_by_side")["gap"]
+    assert gap["lines"][-1] == "grey: seeds differ as much (1 + 2)" or gap["lines"][-1].endswith("(2 + 1)")
+    assert "within" in gap
+    app = sound(asked("side_by_side", [TRIO[0], TRIO[1]]))
+    gap = figure(app, "side_by_side")["gap"]
+    assert gap["lines"][-1] == "one seed each: it may be noise" and "within" not in gap
+    app = sound(asked("side_by_side", [TRIO[2], "another-seed"]))
+    assert figure(app, "side_by_side")["gap"]["lines"][-1] == "two seeds of one model"
+
+
+def test_other_tokenizers_are_compared_in_what_is_whole_in_both() -> None:
+    app = sound(asked("side_by_side", [TRIO[2], "halves"], a="Which browsers can play it", b="Can movies play"))
+    assert "compared in the parts that are whole in all" in told(app)
+    labels = figure(app, "side_by_side")["axes"]["query"]["label"]
+    assert labels == ["Which", "browsers", "can", "play", "it"]
+    app.segmented_control(key="quantity").set_value("relevance").run()
+    assert not app.exception and len(app.error) == 1 and "choose weight" in app.error[0].value
+
+
+def test_checkpoints_of_other_tasks_are_refused_in_one_line() -> None:
+    app = sound(asked("side_by_side", [TRIO[0], "ubuntu-tri-additive", "dialogue-tri"]))
+    assert "Shown instead" in told(app) and len(app.info) == 1
+
+
+def test_two_inputs_open_on_an_edit_and_follow_what_is_typed() -> None:
+    app = sound(opened("side_by_side", compare="inputs", a="the red car", b="the blue car"))
+    assert [app.text_input(key=key).value for key in ("a2", "b2")] == ["the red car", "the red car"]
+    payload = figure(app, "side_by_side")
+    assert [one["title"] for one in payload["panels"]] == ["Before", "Edited"]
+    assert payload["axes"]["key"]["label"] == ["the", "−blue", "+red", "car"]
+    assert "The edit moves the probability of" in told(app)
+    app.text_input(key="b2").set_value("a car").run()
+    assert figure(sound(app), "side_by_side")["axes"]["key"]["label"] == ["−the", "−blue", "+a", "car"]
+    app.text_input(key="a").set_value("the big car").run()  # what was typed stays
+    assert app.text_input(key="b2").value == "a car" and app.text_input(key="a2").value == "the big car"
+    app.button(key="as-above").click().run()
+    gap = figure(sound(app), "side_by_side")["gap"]
+    assert not any(gap["divergence"]) and app.text_input(key="b2").value == "the blue car"
+
+
+@pytest.mark.parametrize(("text", "says"), [("", "Sentence B is empty"), ("\u200b", "Sentence B has no")])
+def test_an_empty_edit_is_one_line(text: str, says: str) -> None:
+    app = sound(opened("side_by_side", compare="inputs"))
+    app.text_input(key="b2").set_value(text).run()
+    assert not app.exception and len(app.error) == 1 and says in app.error[0].value
+
+
+def test_a_dialogue_is_edited_by_its_turns() -> None:
+    app = sound(opened("side_by_side", task="Dialogue", compare="inputs"))
+    payload = figure(app, "side_by_side")
+    assert [one["title"] for one in payload["panels"]] == ["Before", "Edited"]
+    area = app.text_area(key="edited-turns")
+    area.set_value(area.value + " please").run()
+    assert any(label.startswith("+") for label in figure(sound(app), "side_by_side")["axes"]["query"]["label"])
+
+
+def test_a_nearer_sentence_takes_the_words_of_the_other() -> None:
+    assert edited.nearer("Which films play", "Which movies play well") == "Which films play well"
+    assert edited.nearer("哪些浏览器", "什么浏览器") == "哪些浏览器"
+    assert edited.nearer("the same", "the same") == "the"
+    assert edited.nearer("one", "one") == "one"
+
+
+def test_a_folder_that_does_not_fit_is_one_line(folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from safetensors.torch import load_file, save_file
+
+    bad = tmp_path / "bad" / "bad-tri"
+    shutil.copytree(folders[0] / TRIO[2], bad)
+    tensors = load_file(bad / "model.safetensors")
+    first = min(tensors)
+    renamed = {(one if one != first else one + "_old"): tensor for one, tensor in tensors.items()}
+    save_file(renamed, bad / "model.safetensors")
+    config = json.loads((bad / "config.json").read_text())
+    del config["digest"]
+    (bad / "config.json").write_text(json.dumps(config))
+    monkeypatch.setenv(VARIABLE, os.pathsep.join([str(folders[0]), str(bad.parent)]))
+    for page in ("side_by_side", "compare"):
+        app = asked(page, [TRIO[0], "bad-tri"])
+        assert not app.exception and len(app.error) == 1
+        said = app.error[0].value.replace("\\", "")
+        assert f"no tensor '{first}'" in said and f"{first}_old" in said and len(said.splitlines()) == 1

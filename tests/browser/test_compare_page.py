@@ -1,0 +1,121 @@
+"""Compare, two inputs and a user's folder in a real browser, each once, on the checkpoints of the shelf."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from tests.browser.conftest import serve
+from triattn_core.models.tensors import digest
+from triattn_core.shelf import VARIABLE, find, root, shelf
+from triattn_core.tasks import pairs
+
+TRIO = [f"quora-{mechanism}-additive" for mechanism in ("bi", "cbi", "tri")]
+MINE = "another-seed"
+CELL = "canvas[data-cell]"
+
+
+@pytest.fixture(scope="module")
+def own(tmp_path_factory) -> Iterator[str]:
+    """The app with a user's folder beside the shelf: Tri as another seed might have left it."""
+    there = {card.name for card in shelf() if card.problem is None}
+    if not there.issuperset(TRIO):
+        pytest.skip("no trained checkpoints: copy the folder checkpoints/")
+    folder = tmp_path_factory.mktemp("mine") / MINE
+    shutil.copytree(find(TRIO[2]), folder)
+    torch.manual_seed(2)
+    tensors = load_file(folder / "model.safetensors")
+    tensors = {name: one + 0.1 * torch.randn(one.shape).to(one.dtype) for name, one in tensors.items()}
+    save_file(tensors, folder / "model.safetensors")
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    config["training"] |= {"seed": 7, "more_seeds": []}
+    config["digest"] = digest(tensors)
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    yield from serve(**{VARIABLE: os.pathsep.join([str(root()), str(folder.parent)])})
+
+
+@pytest.fixture(autouse=True)
+def patient(page) -> None:
+    """The first page loads torch and the models."""
+    page.set_default_timeout(180_000)
+
+
+def tables(page) -> list[str]:
+    return page.locator(".t-table").all_inner_texts()
+
+
+def test_checkpoints_over_rows_with_a_users_own(page, own):
+    page.goto(f"{own}/compare")
+    page.get_by_text("How alike two answer").wait_for()
+    page.wait_for_selector("text=48 of 48 rows have a label")
+    assert any("Bi and C-Bi" in one for one in tables(page))
+    page.get_by_role("button", name="Checkpoints").click()
+    page.get_by_role("combobox", name="Two to four of one language").click()
+    page.get_by_role("option", name=MINE, exact=True).click()
+    page.wait_for_selector(f"td:has-text('{TRIO[2]} and {MINE}'), td:has-text('{MINE} and {TRIO[2]}')")
+    assert f"checkpoints={MINE}" in page.url
+    assert any("training.seed" in one for one in tables(page))
+    page.wait_for_selector("canvas.marks, .vega-embed canvas, .vega-embed svg")  # the losses
+    page.goto(page.url)  # a link is the page
+    page.wait_for_selector(f"td:has-text('{MINE}')")
+
+
+def test_a_file_of_rows_can_be_stopped_and_is_kept(page, own, tmp_path: Path):
+    file = tmp_path / "many.jsonl"
+    rows = [json.dumps(pairs.row(one)) for one in pairs.examples("en")]
+    file.write_text("\n".join(rows * 60), "utf-8")
+    page.goto(f"{own}/compare?rows=a+file+of+yours")
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_text(re.compile(r"line [1-9]")).wait_for()
+    page.get_by_role("button", name="Stop mining").click()
+    page.get_by_text("Stopped after").wait_for()
+    page.get_by_text("rows have a label").wait_for()
+    assert any("Bi and Tri" in one for one in tables(page))
+
+
+def test_the_strongest_keys_and_the_seeds_stand_beside_the_difference(page, own):
+    names = "&".join(f"checkpoints={name}" for name in (TRIO[0], TRIO[2]))
+    page.goto(f"{own}/side_by_side?{names}")
+    page.wait_for_selector(CELL)
+    said = page.locator(".side .said")
+    assert "strongest keys" in said.inner_text() and "by chance" in said.inner_text()
+    page.locator(CELL).focus()
+    heard = set()
+    for key in ["ArrowRight"] * 8 + ["ArrowDown"] + ["ArrowLeft"] * 8:
+        page.keyboard.press(key)
+        heard.add("no more than between seeds" in said.inner_text())
+    assert heard == {True, False}
+
+
+def test_two_inputs_are_subtracted_with_gaps(page, own):
+    page.goto(f"{own}/side_by_side?compare=inputs&language=English&a=the+red+car&b=the+blue+car")
+    page.wait_for_selector(CELL)
+    assert page.get_by_label("Sentence B, edited").input_value() == "the red car"
+    edited = page.get_by_label("Sentence B, edited")
+    edited.fill("the blue car stops")
+    edited.press("Enter")
+    page.wait_for_selector("text=The edit moves the probability of")
+    page.wait_for_function("location.search.includes('b2=the+blue+car+stops')")
+    page.wait_for_selector(".side .texts p:nth-child(3)")
+    page.get_by_text("the blue car stops").last.wait_for()
+    while page.locator(CELL).count() > 1:
+        page.wait_for_timeout(100)
+    page.locator(CELL).focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowRight")
+    cells = page.locator(".side tbody tr").first.locator("td").all_inner_texts()
+    assert cells[0] == "not there" and "–" in cells
+    assert "not there" in page.locator(".side .said").inner_text()
+    chosen = page.locator(CELL).get_attribute("data-cell")
+    page.goto(page.url)
+    page.wait_for_selector(CELL)
+    assert page.get_by_label("Sentence B, edited").input_value() == "the blue car stops"
+    assert chosen.endswith(".3")
