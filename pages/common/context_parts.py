@@ -64,7 +64,7 @@ def summary(table: pd.DataFrame, row: pd.Series, layer: int, head: int) -> str:
 
 def strongest(part: xr.DataArray) -> int:
     """The context position with the largest three-way cell, special tokens aside."""
-    return int(abs(part).max(["query", "key"]).where(part["context_special"] == 0, -1).argmax())
+    return int(abs(part).max(["query", "key"]).where(part["context_special"] == 0, -1).values.argmax())
 
 
 def first(table: pd.DataFrame) -> tuple[int, int]:
