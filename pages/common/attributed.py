@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import combinations
+from math import isfinite, sqrt
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from pages.common import cards
 from pages.common.asking import minus
 from triattn_core.views.palette import DIVERGING, SEQUENTIAL, SignedScale, oklab, ramp, rgb
+
+if TYPE_CHECKING:
+    import numpy as np
 
 CSS = """
 .t-marks {display: grid; grid-template-columns: 140px minmax(0, 1fr) 104px; gap: 9px 12px; font-size: 13.5px}
@@ -103,7 +107,7 @@ def _strip(table: pd.DataFrame, shares: pd.Series, scale: SignedScale, theme: st
 
 def ink(fill: np.ndarray) -> str:
     """Black or white: what can be read on a colour."""
-    return "#11181b" if oklab(np.asarray(fill) / 255)[0] > 0.62 else "#ffffff"
+    return "#11181b" if oklab(fill / 255)[0] > 0.62 else "#ffffff"
 
 
 def percent(share: float) -> str:
@@ -141,8 +145,8 @@ def ranks(found: pd.DataFrame, count: int, theme: str) -> str:
         cells = ""
         for b in range(a):
             value = found.iloc[a, b]
-            fill = colours[int(255 * min(max(value, 0), 1))] if np.isfinite(value) else rgb("#888888") * 255
-            shown = minus(f"{value:.2f}") if np.isfinite(value) else "–"
+            fill = colours[int(255 * min(max(value, 0), 1))] if isfinite(value) else rgb("#888888") * 255
+            shown = minus(f"{value:.2f}") if isfinite(value) else "–"
             look = f"background:rgb({','.join(str(int(one)) for one in fill)});color:{ink(fill)}"
             cells += f'<td style="{look}" title="{escape(name)} and {escape(names[b])}">{shown}</td>'
         last = f'<th class="top" scope="col">{escape(SHORT[name])}</th>'
@@ -156,12 +160,12 @@ def ranks(found: pd.DataFrame, count: int, theme: str) -> str:
 def agreement(found: pd.DataFrame, count: int) -> str:
     """A sentence: which two agree most, which least, and what chance alone would give."""
     pairs: Sequence[tuple[float, str, str]] = [
-        (float(found.loc[a, b]), a, b) for a, b in combinations(found, 2) if np.isfinite(found.loc[a, b])
+        (float(found.loc[a, b]), a, b) for a, b in combinations(found, 2) if isfinite(found.loc[a, b])
     ]
     if not pairs:
         return "Too few tokens to rank."
     (most, a, b), (least, c, d) = max(pairs), min(pairs)
-    chance = 1.96 / np.sqrt(max(count - 1, 1))
+    chance = 1.96 / sqrt(max(count - 1, 1))
     return minus(
         f"{escape(a)} and {escape(b)} rank the tokens most alike ({most:.2f}), {escape(c)} and {escape(d)} least "
         f"({least:.2f}). Over {count} tokens less than {chance:.2f} is no evidence (5 %, for ranks drawn at random)."

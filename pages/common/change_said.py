@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from html import escape
+from typing import TYPE_CHECKING
 
 import pandas as pd
-import xarray as xr
 
 from pages.common import inputs, style
 from pages.common.asking import Question, minus
@@ -13,6 +13,9 @@ from pages.common.changed import Wanted
 from triattn_core.analysis import compare
 from triattn_core.views import strongest
 from triattn_core.views.grids import cells_of
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 SAYS = {
     "remove": "Without {}",

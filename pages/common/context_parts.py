@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import TYPE_CHECKING
+
 import pandas as pd
 import streamlit as st
-import xarray as xr
 
 from pages.common import asking, cards, case_rows, mining, state
 from pages.common.asking import minus
 from pages.common.errors import shown
 from triattn_core.views import anova
+
+if TYPE_CHECKING:
+    import numpy as np
+    import xarray as xr
 
 CSS = """
 .t-parts {display: grid; grid-template-columns: repeat(3, 1fr); gap: 0 26px; font-size: 13.5px; margin-top: 4px}
@@ -60,8 +64,7 @@ def summary(table: pd.DataFrame, row: pd.Series, layer: int, head: int) -> str:
 
 def strongest(part: xr.DataArray) -> int:
     """The context position with the largest three-way cell, special tokens aside."""
-    most = np.abs(part.transpose("query", "key", "context").values).max((0, 1))
-    return int(np.where(part["context_special"] == 0, most, -1).argmax())
+    return int(abs(part).max(["query", "key"]).where(part["context_special"] == 0, -1).values.argmax())
 
 
 def first(table: pd.DataFrame) -> tuple[int, int]:
@@ -73,7 +76,7 @@ def first(table: pd.DataFrame) -> tuple[int, int]:
 def residual_said(cells: xr.DataArray, word: str, queries: list[str], keys: list[str], bits: np.ndarray) -> str:
     """A sentence on the strongest cell of the map, and on the bits."""
     told = f"Mean over queries {bits.mean():.3g} bits; 0 would mean that no context token changes which key is chosen."
-    at, _ = divmod(int(np.abs(cells.values).argmax()), cells.shape[1])
+    at, _ = divmod(int(abs(cells.values).argmax()), cells.shape[1])
     row = cells.values[at]
     up, down = int(row.argmax()), int(row.argmin())
     parts = f"drawn to “{keys[up]}” ({row[up]:+.2g}) and pushed from “{keys[down]}” ({row[down]:+.2g})"
