@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from itertools import islice
+from pathlib import Path
 
 from triattn_core.checkpoint import Bundle, probabilities
 from triattn_core.errors import DataError, InputError
@@ -72,28 +75,45 @@ def verdicts(
     examples: Iterable,
     said: Callable[[int], None] = lambda n: None,
     joined: Callable[[list], list] = list,
+    kept: Path | None = None,
 ) -> list[list[tuple]]:
     """What the task says of each answer, [bundles][rows], first whether it is right; of examples that have a label.
 
-    joined: what is judged, of the bundles' answers to a row: by default each.
+    joined: what is judged, of the bundles' answers to a row: by default each.  kept: JSON Lines of what was said of the
+    first rows, which are not asked again; the others are added.
 
     `said(1)` is called for each row. Raises DataError where no row has a label.
     """
     verdict = bundles[0].task.verdict
-    found: list[list[tuple]] = []
-    for example, answers in predictions(bundles, (e for e in examples if e.label is not None)):
-        found.append([verdict(example, answer) for answer in joined(answers)])
-        said(1)
+    found = [[tuple(one) for one in row] for row in _rows(kept)] if kept else []
+    said(len(found))
+    rest = islice((one for one in examples if one.label is not None), len(found), None)
+    with open(kept or os.devnull, "a", encoding="utf-8") as file:
+        for example, answers in predictions(bundles, rest):
+            found.append([verdict(example, answer) for answer in joined(answers)])
+            file.write(json.dumps(found[-1]) + "\n")
+            said(1)
     if not found:
         raise DataError("no row has a label, or an answer: nothing to measure")
     return list(map(list, zip(*found)))
 
 
+def _rows(file: Path) -> list:
+    """The whole lines of JSON Lines; a last one that a stop has cut is taken off the file."""
+    lines = file.read_bytes().splitlines(keepends=True) if file.is_file() else []
+    if lines and not lines[-1].endswith(b"\n"):
+        file.write_bytes(b"".join(lines[:-1]))
+    return [json.loads(line) for line in lines if line.endswith(b"\n")]
+
+
 def evaluate(
-    bundles: Sequence[Bundle], examples: Iterable, said: Callable[[int], None] = lambda n: None
+    bundles: Sequence[Bundle],
+    examples: Iterable,
+    said: Callable[[int], None] = lambda n: None,
+    kept: Path | None = None,
 ) -> list[dict]:
     """`{"task", "n", "metrics"}` of each bundle over the examples that have a label; see `verdicts`."""
-    return [measured(bundles[0].task, one) for one in verdicts(bundles, examples, said)]
+    return [measured(bundles[0].task, one) for one in verdicts(bundles, examples, said, kept=kept)]
 
 
 def measured(task, found: Sequence[tuple]) -> dict:

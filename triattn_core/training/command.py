@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -69,7 +70,7 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
         yield from train_seeds(path, config, {config.training.seed: path.parent, **more}, data, runs, resume)
         measured.append((path.parent, config))
     if is_main_process():
-        yield from record_metrics(measured, data, runs, command)
+        yield from record_metrics(measured, data, runs, resume, command)
 
 
 def prepare() -> None:
@@ -123,7 +124,7 @@ def _train_encoder(path: Path, recipe: dict, data: Path, runs: Path, resume: boo
 
 
 def record_metrics(
-    trained: Sequence[tuple[Path, AnyConfig]], data: Path, runs: Path, command: str
+    trained: Sequence[tuple[Path, AnyConfig]], data: Path, runs: Path, resume: bool, command: str
 ) -> Iterator[Event]:
     """Measures dev and test with the checkpoints as they stand on disk; writes metrics.json and the cards.
 
@@ -132,7 +133,7 @@ def record_metrics(
     alike: dict[tuple, list[tuple[Path, AnyConfig]]] = {}
     for folder, config in trained:
         if _folded(config):
-            yield _folds(folder, config, data, runs, command)
+            yield _folds(folder, config, data, runs, resume, command)
             continue
         key = (config.task, config.encoder, config.max_tokens, config.data.dev, config.data.test, _own(config))
         alike.setdefault(key, []).append((folder, config))
@@ -142,7 +143,9 @@ def record_metrics(
             for folder, config in group
             for seed in (config.training.seed, *config.training.more_seeds)
         }
-        numbers = dict(zip(folders, measure([load(folder) for folder in folders.values()], group[0][1], data)))
+        numbers = dict(
+            zip(folders, measure([load(folder) for folder in folders.values()], group[0][1], data, runs, resume))
+        )
         for folder, config in group:
             seeds = {seed: found for (of, seed), found in numbers.items() if of == folder}
             yield _write(folder, config, seeds, runs / folder.name, command)
@@ -157,25 +160,33 @@ def _own(config: AnyConfig) -> str:
     return repr((config.kind, config.model.vectors, getattr(config, "labels", ()), config.data.model_dump()))
 
 
-def _folds(folder: Path, config: SentenceCheckpoint, data: Path, runs: Path, command: str) -> Event:
+def _folds(folder: Path, config: SentenceCheckpoint, data: Path, runs: Path, resume: bool, command: str) -> Event:
     """Each fold's weights on the rows that they were not trained on; the records are those of all."""
     measured = {}
     for path, one in folds(config, folder, runs).items():
-        (measured[one.data.fold],) = measure([load(path)], one, data)
+        (measured[one.data.fold],) = measure([load(path)], one, data, runs, resume)
     found = {config.training.seed: joined(measured)}
     return _write(folder, config, found, runs / folder.name, command, {"folds": spread(measured, config.data.fold)})
 
 
-def measure(bundles: Sequence[Bundle], config: AnyConfig, data: Path) -> list[dict]:
-    """`{"dev": …, "test": …}` of each bundle."""
+def measure(bundles: Sequence[Bundle], config: AnyConfig, data: Path, runs: Path, resume: bool) -> list[dict]:
+    """`{"dev": …, "test": …}` of each bundle; what is said of a row stands under `runs` until all are measured, and
+    with `resume` a stopped measurement goes on after it."""
     found: list[dict] = [{} for _ in bundles]
     task, rows = TASKS[config.task], _rows(config, data)
+    own = hashlib.sha256("".join(bundle.digest for bundle in bundles).encode()).hexdigest()[:16]
+    kept = {split: runs / "measured" / f"{own}-{split}.jsonl" for split in rows}
+    (runs / "measured").mkdir(parents=True, exist_ok=True)
     for split, (name, examples) in rows.items():
+        if not resume:
+            kept[split].unlink(missing_ok=True)
         with tqdm(desc=f"measure {name}", unit="example") as bar:
-            results = evaluate(bundles, examples(), bar.update)
+            results = evaluate(bundles, examples(), bar.update, kept[split])
         baseline = task.baseline(example for example in examples() if example.label is not None)
         for told, result in zip(found, results):
             told[split] = {"set": name, **result["metrics"], "n": result["n"], **baseline}
+    for file in kept.values():
+        file.unlink(missing_ok=True)
     return found
 
 

@@ -88,7 +88,7 @@ def _run(
     told["parameters"] = sum(p.numel() for p in bundles[0].model.parameters())
     each = [
         {"seed": seed, "seconds": round(seconds(folder)), "best_step": best(history(folder)).get("step"), **numbers}
-        for (seed, folder), numbers in zip(folders.items(), measure(bundles, variant.config, data))
+        for (seed, folder), numbers in zip(folders.items(), measure(bundles, variant.config, data, runs, resume))
     ]
     first = next(iter(folders.values()))
     ours.append(file, line(first, variant.config, told, each) | {"name": variant.name, "set": variant.changed})
