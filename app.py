@@ -20,6 +20,7 @@ st.navigation(
             st.Page("pages/cases.py", title="Cases"),
             st.Page("pages/case_book.py", title="Case book"),
             st.Page("pages/results.py", title="Results"),
+            st.Page("pages/efficiency.py", title="Efficiency"),
             st.Page("pages/checkpoints.py", title="Checkpoints"),
         ],
     },

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from triattn_core.commands import book, cases, evaluate, examples, questions, shelf, train
+from triattn_core.commands import book, cases, efficiency, evaluate, examples, questions, shelf, train
 from triattn_core.errors import TriattnError
 
 
@@ -57,6 +57,8 @@ def parser() -> argparse.ArgumentParser:
     one = command("sweep", train.sweep, "train variants of configs; their records are kept, their weights are not")
     train.sweep_arguments(one)
     command("results", shelf.results, "the papers' tables beside ours: does Tri > C-Bi > Bi hold?", device=False)
+    one = command("efficiency", efficiency.run, "time and memory of MTSA and its baselines by length, on this machine")
+    efficiency.arguments(one)
     one = command("cases", cases.run, "several checkpoints over the same rows: who is right where, stored as a table")
     cases.arguments(one)
     one = command("context", questions.context, "how much of the attention context redirects, stored as a table")

@@ -1,0 +1,60 @@
+"""Measuring on a page: a block at a length after the other in the page's own run, so that a click comes between two."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.common import models
+from pages.common.errors import plain
+from triattn_core.device import choose
+from triattn_core.results.efficiency import Measured
+
+if TYPE_CHECKING:
+    from triattn_core.analysis.efficiency import Run
+
+KEY, STOPPED = "efficiency run", "efficiency stopped"
+
+
+def controls(lengths: tuple[int, ...], batch: int) -> None:
+    """The button that begins, or the one that goes on where it was stopped."""
+    run = st.session_state.get(KEY)
+    st.button("Measure on this machine", key="measure", width=176, on_click=_begin, args=(lengths, batch))
+    if run is not None and run.done < len(run.steps) and st.session_state.get(STOPPED):
+        st.button("Go on", key="go-on", width=84, on_click=_stop, args=(False,))
+
+
+def under_way() -> Measured | None:
+    """What was measured in this session, to its end or until it is stopped; None where nothing was."""
+    run: Run | None = st.session_state.get(KEY)
+    if run is None:
+        return None
+    if run.done < len(run.steps) and not st.session_state.get(STOPPED):
+        slot = st.empty()
+        with slot.container(horizontal=True, vertical_alignment="center", key="under-way"):
+            bar = st.progress(0.0, _told(run))
+            st.button("Stop", key="stop", width=76, on_click=_stop, args=(True,), help="What there is then is shown.")
+        more = True
+        while more:
+            bar.progress(run.done / len(run.steps), _told(run))
+            with models.lock(run.device):
+                more = run.step()
+        slot.empty()
+    return run.measured() if run.points else None
+
+
+def _told(run: Run) -> str:
+    tokens, block = run.steps[min(run.done, len(run.steps) - 1)]
+    return plain(f"{block} on {tokens} tokens: {run.done} of {len(run.steps)} done")
+
+
+def _begin(lengths: tuple[int, ...], batch: int) -> None:
+    from triattn_core.analysis.efficiency import Plan, Run
+
+    st.session_state[KEY] = Run(Plan(lengths, batch), choose(), "measured on the page Efficiency")
+    st.session_state[STOPPED] = False
+
+
+def _stop(stopped: bool) -> None:
+    st.session_state[STOPPED] = stopped

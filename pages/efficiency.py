@@ -1,0 +1,76 @@
+"""Efficiency: time and memory of MTSA and its baselines by the length of the text, measured here or before."""
+
+from __future__ import annotations
+
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from pages.common import cards, measuring, state, style
+from pages.common.errors import shown
+from triattn_core.results import efficiency
+from triattn_core.views import efficiency as view
+
+LENGTHS = (16, 32, 64, 128, 256, 512)
+FAMILIES = {"bi_lstm": "muted", "bi_gru": "muted", "multi_cnn": "bar", "hierarchical_cnn": "bar", "mtsa": "mtsa"}
+
+
+def table(measured: efficiency.Measured, tokens: int) -> str:
+    """HTML: a row a block, what it costs at a length and how that compares with multi-head, here and in the paper."""
+    titles = {"training": ("training, ms", 1e3), "inference": ("inference, ms", 1e3), "memory": ("memory, MB", 1e-6)}
+    heads = "".join(f'<th class="r">{t}</th><th class="r">× multi-head</th><th class="r">paper</th>'
+                    for t, _ in titles.values())  # fmt: skip
+    body = ""
+    for row in efficiency.rows(measured, tokens):
+        cells = f"<td>{escape(row['name'])}</td>"
+        for name, (_, unit) in titles.items():
+            value, ratio = row[name], row[f"{name} ratio"]
+            text = "–" if value is None else f"{value * unit:,.1f}"
+            cells += f'<td class="r" title="{escape(row["reason"], quote=True)}">{text}</td>'
+            cells += f'<td class="r">{"–" if ratio is None else f"{ratio:.2f}"}</td>'
+            cells += f'<td class="r t-muted">{row[f"{name} printed"]:.2f}</td>'
+        body += f"<tr>{cells}</tr>"
+    return f'<div class="t-scroll"><table class="t-table"><tr><th></th>{heads}</tr>{body}</table></div>'
+
+
+style.heading(
+    "Efficiency",
+    "What a block costs as texts grow: of two lines, the lower one costs less; on log axes a steeper one grows faster.",
+)
+with shown(stop=False):
+    before = efficiency.shipped()
+with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
+    passed = state.segments("Pass", list(efficiency.PASSES), "pass")
+    axes = state.segments("Axes", ["log", "linear"], "axes")
+    batch = state.segments("Batch", [1, 8, 64], "batch", 1)
+    longest = state.segments("Up to", list(LENGTHS[2:]), "longest", 1)
+    with shown(stop=False):
+        measuring.controls(tuple(n for n in LENGTHS if n <= longest), batch)
+with shown():
+    measured = measuring.under_way() or before
+if measured is None or not measured.lengths:
+    st.info("Nothing is measured yet: begin with the button above, or with the command triattn efficiency.")
+    st.stop()
+paper = efficiency.printed()
+names = {block: one.name for block, one in paper.items() if any(p.block == block for p in measured.points)}
+points = pd.DataFrame(
+    [{"name": names[p.block], "tokens": p.tokens, "seconds": p.seconds, "memory": p.memory}
+     for p in measured.points if p.passed == passed and p.seconds is not None and p.block in names]
+)  # fmt: skip
+st.html(cards.section(f"Memory and time of {passed} against the length of the text", escape(
+    f"{measured.machine}, {measured.threads} thread{'s' * (measured.threads != 1)}, {measured.date}")))  # fmt: skip
+families = {name: FAMILIES.get(block, "text") for block, name in names.items()}
+chart = view.figure(points, families, axes == "log", "dark" if style.dark() else "light")
+st.altair_chart(chart, theme=None, alt=f"Memory and time of {passed} against tokens, a line a block.")
+tokens = state.segments("Tokens", measured.lengths, "tokens", min(2, len(measured.lengths) - 1))
+st.html(table(measured, tokens))
+load = "not told" if measured.load is None else f"{measured.load:g}"
+left = dict.fromkeys(f"{names.get(p.block, p.block)}: {p.reason}." for p in measured.points if p.reason)
+st.html('<p class="t-note">' + escape(
+    f"One block alone on random vectors: batch {measured.batch}, {measured.width} features in, {measured.out} out. "
+    f"Time is the median of repeats; memory, in the table that of training, is the {measured.memory}. Load before it: "
+    f"{load}. DiSA goes a few queries at a time on long texts, which keeps its memory flat. The paper's ratios "
+    f"(Table 1) are of whole networks on SNLI, on a GPU. {' '.join(left)}") + "</p>")  # fmt: skip
+name = f"efficiency-{measured.date}.json"
+st.download_button("Save this record, JSON", measured.text(), name, "application/json", on_click="ignore")

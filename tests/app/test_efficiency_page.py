@@ -1,0 +1,74 @@
+"""The Efficiency page from app.py: what it shows of a record, what it measures live, and what a broken record says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from triattn_core.analysis import efficiency as measuring
+from triattn_core.results.efficiency import FILE, Measured, Point
+from triattn_core.shelf import VARIABLE
+
+APP = str(Path(__file__).parents[2] / "app.py")
+SLOW = "too <b>slow</b>"
+COSTS = {"multi_head": 0.01, "mtsa": 0.0123, "disa": 0.5}
+
+
+def opened(**query: str) -> AppTest:
+    app = AppTest.from_file(APP, default_timeout=200)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.switch_page("pages/efficiency.py").run()
+
+
+def html(app: AppTest) -> str:
+    return "\n".join(element.proto.body for element in app.get("html"))
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A shelf with a record: three blocks at three lengths, DiSA left out of the last."""
+    points = [
+        Point(block=block, tokens=tokens, passed=passed, seconds=cost * tokens, memory=tokens * 10**6, repeats=3)
+        if (block, tokens) != ("disa", 64) else Point(block=block, tokens=tokens, passed=passed, reason=SLOW)
+        for tokens in (16, 32, 64) for block, cost in COSTS.items() for passed in ("training", "inference")
+    ]  # fmt: skip
+    told = Measured(
+        format=1, date="2026-01-02", machine="A machine", threads=3, load=0.25, command="x", memory="peak of tensors",
+        batch=5, width=300, out=600, points=points,
+    )  # fmt: skip
+    (tmp_path / "results").mkdir()
+    (tmp_path / FILE).write_text(told.text(), "utf-8")
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def test_it_opens_on_the_record_that_is_there(shelf: Path) -> None:
+    app = opened()
+    assert not app.exception and not app.error
+    text = html(app)
+    assert "A machine, 3 threads, 2026-01-02" in text and "Load before it: 0.25" in text and "batch 5" in text
+    assert "787.2" in text and "1.23" in text and "1.20" in text  # MTSA at 64: ms, to multi-head, the paper's memory
+    assert "too &lt;b&gt;slow" in text and "<b>slow" not in text
+    (chart,) = app.get("vega_lite_chart")
+    assert "(a) Memory, MB" in chart.proto.spec and '"log"' in chart.proto.spec
+    assert '"log"' not in opened(axes="linear").get("vega_lite_chart")[0].proto.spec
+
+
+def test_it_measures_live_to_the_end(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(measuring.Run, "_measure", lambda self, block, tokens: [
+        Point(block=block, tokens=tokens, passed=passed, seconds=0.004, memory=77, repeats=1)
+        for passed in ("training", "inference")])  # fmt: skip
+    app = opened(longest="64", batch="1")
+    app.button(key="measure").click().run()
+    assert not app.exception and not app.error
+    text = html(app)
+    assert "A machine" not in text and "batch 1," in text and "Bi-BloSA" in text and "4.0" in text
+
+
+def test_a_broken_record_is_one_line_and_one_can_still_measure(shelf: Path) -> None:
+    (shelf / FILE).write_text("{", "utf-8")
+    app = opened()
+    assert not app.exception and [str(FILE) in one.value.replace("\\", "") for one in app.error] == [True]

@@ -1,0 +1,112 @@
+"""What blocks cost by length: the peak is exact, the order of steps, what is left out, and the record."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+
+from triattn_core.__main__ import main
+from triattn_core.analysis import efficiency
+from triattn_core.analysis.efficiency import Plan, Run, expected, peak, timed
+from triattn_core.errors import ConfigError, DataError
+from triattn_core.models.fusion import FUSIONS
+from triattn_core.results import efficiency as record
+
+SMALL = Plan((5, 3), batch=2, width=7, blocks=("mtsa", "multi_head"))
+
+
+def test_the_peak_is_what_tensors_held_at_once():
+    """Three tensors of 4,000 bytes are made, two of them are held at a time."""
+    x = torch.ones(1000)
+
+    def call() -> None:
+        a = x + x
+        b = a + x
+        del a
+        c = b + x
+        del b, c
+
+    assert peak(call, "cpu") == 2 * 4000
+
+
+def test_a_call_is_repeated_unless_it_takes_too_long():
+    calls = []
+    assert timed(lambda: calls.append(1), "cpu", 10.0)[1] == len(calls) >= efficiency.FEWEST
+    assert timed(lambda: calls.append(1), "cpu", 1e-9)[1] == 1
+
+
+@pytest.mark.parametrize(
+    ("known", "cost"),
+    [([], 0.0), ([(8, 3.0)], 12.0), ([(4, 1.0), (8, 2.0)], 4.0), ([(4, 1.0), (8, 4.0)], 16.0), ([(4, 1), (8, 1)], 2.0)],
+)
+def test_costs_are_expected_to_grow_from_linear_to_quadratic(known, cost):
+    assert expected(known, 16) == pytest.approx(cost)
+
+
+def test_blocks_take_turns_at_each_length_and_both_passes_are_measured():
+    run = Run(SMALL, "cpu", "x")
+    assert run.steps == [(3, "mtsa"), (3, "multi_head"), (5, "mtsa"), (5, "multi_head")]
+    assert run.step() and run.done == 1
+    while run.step():
+        pass
+    assert [(one.tokens, one.block, one.passed) for one in run.points[:3]] == [
+        (3, "mtsa", "training"), (3, "mtsa", "inference"), (3, "multi_head", "training")
+    ]  # fmt: skip
+    assert all(one.seconds > 0 and one.memory > 0 and one.repeats for one in run.points)
+    by = {(one.block, one.tokens, one.passed): one.memory for one in run.points}
+    assert by["mtsa", 5, "training"] > by["mtsa", 5, "inference"]
+    assert by["mtsa", 5, "inference"] > by["mtsa", 3, "inference"]
+    assert record.Measured.model_validate_json(run.measured().text()) == run.measured()
+
+
+def test_what_would_take_too_long_is_left_out_from_there_on(monkeypatch):
+    monkeypatch.setattr(efficiency, "timed", lambda call, device, limit: (6.0, 1))
+    run = Run(Plan((4, 8, 9), batch=2, width=7, blocks=("multi_head",)), "cpu", "x")
+    while run.step():
+        pass
+    assert [one.seconds for one in run.points] == [6.0, 6.0, None, None, None, None]
+    assert {one.reason for one in run.points[2:]} == {"left out from 8 tokens: a pass would take some 24 s"}
+    assert run.measured().lengths == [4]
+
+
+def test_what_would_not_fit_is_left_out(monkeypatch):
+    monkeypatch.setattr(efficiency, "peak", lambda call, device: 10**15)
+    run = Run(Plan((4, 8), batch=2, width=7, blocks=("multi_head",)), "cpu", "x")
+    while run.step():
+        pass
+    assert "it would need some 4000000.0 of" in run.points[-1].reason
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"lengths": ()}, {"lengths": (0,)}, {"batch": 0}, {"limit": 0}, {"blocks": ("mtas",)}], ids=str
+)
+def test_a_plan_that_cannot_be_is_one_line(wrong):
+    with pytest.raises(ConfigError, match="'mtsa'" if "blocks" in wrong else "above 0"):
+        Plan(**wrong)
+
+
+def test_ratios_are_to_multi_head_and_the_papers_stand_beside(tmp_path):
+    run = Run(SMALL, "cpu", "x")
+    while run.step():
+        pass
+    rows = {one["block"]: one for one in record.rows(run.measured(), 5)}
+    mtsa = rows["mtsa"]
+    assert mtsa["memory ratio"] == mtsa["memory"] / rows["multi_head"]["memory"]
+    printed = [round(mtsa[f"{name} printed"], 2) for name in ("training", "inference", "memory")]
+    assert printed == [1.01, 1.07, 1.20]
+    assert list(record.printed()) == list(FUSIONS)
+
+
+def test_the_command_leaves_a_record_that_reads_again(tmp_path, capsys):
+    file = tmp_path / "e.json"
+    assert main(["efficiency", "--lengths", "3", "--batch", "1", "--out", str(file), "--json"]) == 0
+    found = record.load(file)
+    assert {one.block for one in found.points} == set(FUSIONS) and found.threads == torch.get_num_threads()
+    assert json.loads(capsys.readouterr().out) == json.loads(file.read_text("utf-8"))
+    file.write_text(file.read_text("utf-8").replace('"threads"', '"thread"'), "utf-8")
+    with pytest.raises(DataError, match="e.json: thread"):
+        record.load(file)
+    assert main(["efficiency", "--lengths", "0"]) == 1
+    assert main(["efficiency", "--out", str(tmp_path / "no" / "e")]) == 1

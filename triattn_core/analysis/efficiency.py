@@ -1,0 +1,187 @@
+"""Time and peak memory of context-fusion blocks by the length of the text (Figure 1 of "Tensorized Self-Attention").
+
+A block alone on random vectors, as the paper's synthetic data: inference is its forward pass, training that and the
+gradients of input and weights.  Blocks take turns at each length, so that a machine that slows down slows all of them.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from math import log
+from statistics import median
+
+import torch
+from torch import Tensor
+from torch.autograd.profiler import profile
+
+from triattn_core.device import describe, memory_guard
+from triattn_core.errors import ConfigError, TriattnError, choices
+from triattn_core.models.fusion import FUSIONS
+from triattn_core.models.fusion.settings import FusionSettings
+from triattn_core.results.efficiency import PASSES, Measured, Point
+from triattn_core.results.ours import today
+
+LEAST, FEWEST = 0.3, 3  # a pass is repeated until it took so many seconds, and so many times
+SHARE = 0.8  # of the free memory that a pass may be expected to need
+PEAK = {
+    "cpu": "peak of the bytes allocated for tensors, by torch's profiler, beyond input and weights",
+    "cuda": "peak of the bytes allocated for tensors, by torch's CUDA allocator, beyond input and weights",
+    "mps": "not told by this device",
+}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is measured; `limit`: seconds, a block is left out where one pass is expected to take longer."""
+
+    lengths: Sequence[int] = (16, 32, 64, 128, 256, 512)
+    batch: int = 64
+    width: int = 300
+    blocks: Sequence[str] = tuple(FUSIONS)
+    limit: float = 10.0
+
+    def __post_init__(self) -> None:
+        if not self.lengths or min(*self.lengths, self.batch, self.width) < 1 or self.limit <= 0:
+            raise ConfigError("lengths, batch, width and limit: expected numbers above 0")
+        if unknown := [name for name in self.blocks if name not in FUSIONS]:
+            raise ConfigError(f"unknown block {unknown[0]!r}; {choices(unknown[0], FUSIONS)}")
+
+
+@dataclass
+class Run:
+    """A measurement, a step a block and length.  Raises ConfigError: no such device."""
+
+    plan: Plan
+    device: str
+    command: str
+    points: list[Point] = field(default_factory=list)
+    load: float | None = None
+    threads: int = 0
+
+    def __post_init__(self) -> None:
+        lengths, self.how = sorted(set(self.plan.lengths)), FusionSettings()
+        self.steps = [(tokens, block) for tokens in lengths for block in dict.fromkeys(self.plan.blocks)]
+        self.about, self.threads = describe(self.device), torch.get_num_threads()
+        self.load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
+
+    @property
+    def done(self) -> int:
+        """How many steps are behind."""
+        return len(self.points) // len(PASSES)
+
+    def step(self) -> bool:
+        """Measures the next block and length; whether there are more."""
+        if self.done < len(self.steps):
+            tokens, block = self.steps[self.done]
+            self.points += self._points(block, tokens)
+        return self.done < len(self.steps)
+
+    def measured(self) -> Measured:
+        """What there is by now."""
+        versions = dict(self.about.versions)
+        return Measured(
+            format=1, date=today(), load=self.load, threads=self.threads, command=self.command,
+            machine=f"{self.about.title}, {self.about.cores} cores, torch {versions['torch']}",
+            memory=PEAK[self.device.partition(":")[0]], batch=self.plan.batch, width=self.plan.width, out=self.how.out,
+            points=tuple(self.points),
+        )  # fmt: skip
+
+    def _points(self, block: str, tokens: int) -> list[Point]:
+        reason = self._too_much(block, tokens)
+        if not reason:
+            try:
+                with memory_guard(f"{block} on {tokens} tokens"):
+                    return self._measure(block, tokens)
+            except TriattnError as error:
+                reason = str(error)
+        return [Point(block=block, tokens=tokens, passed=passed, reason=reason) for passed in PASSES]
+
+    def _measure(self, block: str, tokens: int) -> list[Point]:
+        torch.manual_seed(1)
+        module = FUSIONS[block](self.plan.width, self.how).to(self.device)
+        x = torch.randn(self.plan.batch, tokens, self.plan.width, device=self.device)
+        keep = torch.ones(x.shape[:2], dtype=torch.bool, device=self.device)
+        weights = list(module.parameters())
+
+        def inference() -> Tensor:
+            with torch.inference_mode():
+                return module(x, keep)
+
+        def training() -> tuple[Tensor, ...]:
+            with torch.enable_grad():
+                told = x.detach().requires_grad_()
+                return torch.autograd.grad(module(told, keep).sum(), [told, *weights], allow_unused=True)
+
+        found = []
+        for passed, call in zip(PASSES, (training, inference)):
+            memory, (seconds, repeats) = peak(call, self.device), timed(call, self.device, self.plan.limit)
+            told = {"seconds": float(f"{seconds:.4g}"), "memory": memory, "repeats": repeats}
+            found.append(Point(block=block, tokens=tokens, passed=passed, **told))
+        return found
+
+    def _too_much(self, block: str, tokens: int) -> str:
+        """Why a pass is not tried, by the lengths before; empty where it is."""
+        done = [one for one in self.points if (one.block, one.passed) == (block, "training")]
+        if done and done[-1].reason:
+            return done[-1].reason
+        seconds = expected([(one.tokens, one.seconds) for one in done], tokens)
+        memory = expected([(one.tokens, one.memory) for one in done if one.memory is not None], tokens)
+        free = describe(self.device).free
+        if seconds > self.plan.limit:
+            return f"left out from {tokens} tokens: a pass would take some {seconds:.0f} s"
+        if memory > SHARE * free:
+            return f"left out from {tokens} tokens: it would need some {memory / 1e9:.1f} of {free / 1e9:.1f} GB free"
+        return ""
+
+
+def expected(known: Sequence[tuple[int, float]], tokens: int) -> float:
+    """What a cost grows to that was measured at shorter lengths: by its last growth, of linear to quadratic; else 0."""
+    if not known:
+        return 0.0
+    (last, cost), power = known[-1], 2.0
+    if len(known) > 1 and known[-2][1] > 0 and cost > 0:
+        power = min(2.0, max(1.0, log(cost / known[-2][1]) / log(last / known[-2][0])))
+    return cost * (tokens / last) ** power
+
+
+def timed(call: Callable[[], object], device: str, limit: float) -> tuple[float, int]:
+    """Median seconds of a call and how often it was made; once where that takes longer than the limit."""
+    spent: list[float] = []
+    while sum(spent) < limit and (sum(spent) < LEAST or len(spent) < FEWEST):
+        _wait(device)
+        start = time.perf_counter()
+        call()
+        _wait(device)
+        spent.append(time.perf_counter() - start)
+    return median(spent), len(spent)
+
+
+def peak(call: Callable[[], object], device: str) -> int | None:
+    """The most bytes that tensors held at a time during a call, beyond what they held before; None on an Apple GPU."""
+    if device.startswith("cuda"):
+        torch.cuda.reset_peak_memory_stats(device)
+        before = torch.cuda.memory_allocated(device)
+        call()
+        return torch.cuda.max_memory_allocated(device) - before
+    if device.startswith("mps"):
+        call()
+        return None
+    os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # the profiler says on stderr when it starts and ends
+    with profile(profile_memory=True) as found:
+        call()
+    events = [one for one in found.kineto_results.events() if one.name() == "[memory]"]
+    held = most = 0
+    for one in sorted(events, key=lambda one: one.start_ns()):
+        held += one.nbytes()
+        most = max(most, held)
+    return most
+
+
+def _wait(device: str) -> None:
+    if device.startswith("cuda"):
+        torch.cuda.synchronize(device)
+    elif device.startswith("mps"):
+        torch.mps.synchronize()

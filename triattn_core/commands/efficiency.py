@@ -1,0 +1,52 @@
+"""`triattn efficiency`: time and memory of every context-fusion block by the length of the text, on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from triattn_core.errors import DataError
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.add_argument("--lengths", type=int, nargs="+", default=[16, 32, 64, 128, 256, 512], help="in tokens")
+    parser.add_argument("--batch", type=int, default=64, help="texts at once (default: 64, as in the paper)")
+    parser.add_argument("--limit", type=float, default=10.0, help="seconds of a pass beyond which a block is left out")
+    parser.add_argument("--out", type=Path, help="where the record is stored (JSON)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measures, stores, prints; after Ctrl-C what there is by then."""
+    from tqdm import tqdm
+
+    from triattn_core.analysis.efficiency import Plan, Run
+    from triattn_core.device import choose
+
+    if options.out and not options.out.parent.is_dir():
+        raise DataError(f"{options.out.parent}: no such folder to store the record in")
+    plan = Plan(tuple(options.lengths), options.batch, limit=options.limit)
+    measuring, stopped = Run(plan, choose(options.device), options.command), False
+    try:
+        with tqdm(total=len(measuring.steps), unit="block", disable=None) as bar:
+            more = True
+            while more:
+                tokens, block = measuring.steps[measuring.done]
+                bar.set_postfix_str(f"{block}, {tokens} tokens")
+                more = measuring.step()
+                bar.update()
+    except KeyboardInterrupt:
+        stopped = True
+    measured = measuring.measured()
+    if options.out:
+        options.out.write_text(measured.text(), "utf-8")
+    if options.json:
+        print(measured.text(), end="")
+    else:
+        for one in measured.points:
+            told = one.reason or f"{1000 * one.seconds:10.1f} ms{(one.memory or 0) / 1e6:10.1f} MB"
+            print(f"{one.block:18}{one.tokens:6} {one.passed:10}{told}")
+    if stopped:
+        print(f"triattn: stopped after {measuring.done} of {len(measuring.steps)} steps", file=sys.stderr)
+    return 130 if stopped else 0

@@ -1,0 +1,71 @@
+"""Memory and time against the length of the text, a line a block, as Figure 1 of "Tensorized Self-Attention"."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import altair as alt
+import pandas as pd
+
+from triattn_core.views.palette import FONTS, THEMES
+
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
+GAP = 15  # pixels between the names at the ends of lines
+PANELS = {"memory": ("(a) Memory, MB", 1e-6), "seconds": ("(b) Time, ms", 1e3)}
+
+
+def _moves(last: pd.DataFrame, low: float, high: float, height: int, log: bool) -> dict[str, float]:
+    """Pixels by which the name at the end of each line moves so that none covers another."""
+    from numpy import log10
+
+    told = last.sort_values("value", ascending=False)
+    at = (lambda value: log10(value)) if log else (lambda value: value)
+    extent = max(float(at(high) - at(low)), 1e-9)
+    moves, before = {}, float("-inf")
+    for name, value in zip(told.name, told.value):
+        place = height * float(at(high) - at(value)) / extent
+        put = max(place, before + GAP)
+        moves[name], before = put - place, put
+    return moves
+
+
+def figure(
+    points: pd.DataFrame, families: Mapping[str, str], log: bool = True, theme: str = "light", height: int = 300
+) -> alt.HConcatChart:
+    """points: rows `name, tokens, seconds, memory`.  families: of each name that of its colour in the palette; those of
+    one differ in their dash."""
+    look, panels = THEMES[theme], []
+    dashes = {}
+    for name, family in families.items():
+        dashes[name] = DASHES[list(families.values())[: list(families).index(name)].count(family) % len(DASHES)]
+    names = list(families)
+    kind = {"type": "log"} if log else {"type": "linear"}
+    for column, (title, unit) in PANELS.items():
+        rows = points.assign(value=points[column].astype(float) * unit).dropna(subset=["value"])
+        rows = rows[rows.value > 0]
+        if rows.empty:
+            continue
+        ticks = sorted(rows.tokens.unique().tolist())
+        low, high = float(rows.value.min()) if log else 0.0, float(rows.value.max())
+        x = alt.X("tokens:Q", title="tokens", scale=alt.Scale(nice=False, **({"base": 2} if log else {}), **kind),
+                  axis=alt.Axis(values=ticks, grid=False, format="~g"))  # fmt: skip
+        y = alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=5, format="~g"),
+                  scale=alt.Scale(domain=[low, high], nice=False, **kind))  # fmt: skip
+        colour = alt.Color("name:N", legend=None,
+                           scale=alt.Scale(domain=names, range=[look[families[name]] for name in names]))  # fmt: skip
+        dash = alt.StrokeDash("name:N", legend=None, scale=alt.Scale(domain=names, range=[dashes[n] for n in names]))
+        tips = ["name:N", "tokens:Q", alt.Tooltip("value:Q", format=".3~g", title=title)]
+        base = alt.Chart(rows).encode(x, y, colour, tooltip=tips)
+        wide = alt.condition("datum.name == 'MTSA'", alt.value(3), alt.value(1.5))
+        layers = [base.mark_line().encode(dash, strokeWidth=wide), base.mark_point(size=26, filled=True, opacity=1)]
+        last = rows.groupby("name", sort=False).tail(1)
+        for name, move in _moves(last, low, high, height, log).items():
+            end = base.properties(data=last[last.name == name])
+            layers.append(end.mark_text(align="left", dx=8, dy=move, fontSize=12, fontWeight=600).encode(text="name:N"))
+        panels.append(alt.layer(*layers).properties(height=height, width=430, title=title))
+    chart = alt.hconcat(*panels, spacing=96).properties(padding={"left": 0, "top": 4, "right": 76, "bottom": 4})
+    axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
+    lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    chart = chart.configure(font=FONTS, background="transparent").configure_view(stroke=None)
+    chart = chart.configure_title(anchor="start", fontSize=13, fontWeight=600, color=look["text"])
+    return chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12)
