@@ -43,23 +43,25 @@ def table(table: Table, cells: Sequence[Sequence[Cell]], drawn: int) -> str:
             before = row.group
         texts = [_printed(line[i], number in marked[False][i], i == printed[0], columns[i]) for i in printed]
         texts += _ours(line, [number in some for some in marked[True]])
-        seeds = max((len(cell.values) for cell in line), default=0)
+        seeds = max((len(cell.values) for cell in line if cell.column.split != "run"), default=0)
         texts.append(f'<td class="r t-muted">{seeds or ""}</td>')
         texts += [f'<td class="r">{signed(line[drawn].difference, one.digits)}</td>'] * one.printed
         texts.append(f'<td class="t-strip">{strip.dots(line[drawn], scale, _colour(row))}</td>')
         body.append(f"<tr><td>{_named(row)}</td>{''.join(texts)}</tr>")
-    head = _head([column[0].column for column in columns], printed, drawn, scale)
+    each = "fold" if any(one.record and one.record.folds for line in cells for one in line) else "seed"
+    head = _head([column[0].column for column in columns], printed, drawn, scale, each)
     return f'<div class="t-scroll"><table class="t-beside">{head}{"".join(body)}</table></div>'
 
 
-def _head(columns, printed: Sequence[int], drawn: int, scale: strip.Scale) -> str:
+def _head(columns, printed: Sequence[int], drawn: int, scale: strip.Scale, each: str) -> str:
     one = columns[drawn]
     names = [(columns[i].name, i == printed[0]) for i in printed]
     names += [(column.name, i == 0) for i, column in enumerate(columns)]
     below = "".join(f'<th class="n{" first" * first}">{escape(text)}</th><th></th>' for text, first in names)
-    below += '<th class="r">seeds</th>' + f'<th class="r">{escape(one.name)}</th>' * one.printed
+    below += f'<th class="r">{each}s</th>' + f'<th class="r">{escape(one.name)}</th>' * one.printed
+    ours = escape(f"ours, {one.said}" if one.said else "ours")
     over = f'<th class="t-over" colspan="{2 * len(printed)}"><span>published</span></th>' if printed else ""
-    over += f'<th class="t-over" colspan="{2 * len(columns) + 1}"><span>ours</span></th>'
+    over += f'<th class="t-over" colspan="{2 * len(columns) + 1}"><span>{ours}</span></th>'
     gap = '<th class="t-over" title="Ours less the published number."><span>difference</span></th>'
     over += gap * one.printed
     return (
@@ -126,10 +128,11 @@ def told(cell: Cell) -> str:
     each = ", ".join(f"{value:.{cell.digits}f}" for value in cell.values)
     rows = cell.record.rows(split)
     parts = [
-        f"{len(cell.values)} seeds: {each}" if len(cell.values) > 1 else "one seed",
-        f"{rows:,} {split} rows" if rows else f"number of {split} rows not recorded",
+        f"{len(cell.values)} {cell.record.each}s: {each}" if len(cell.values) > 1 else f"one {cell.record.each}",
+        (f"{rows:,} {split} rows" if rows else f"number of {split} rows not recorded") * (split != "run"),
         cell.record.card.name + (f" ({cell.record.file}.jsonl)" if cell.record.file else ""),
         str(metrics.get("machine") or "machine not recorded"),
         str(metrics.get("date") or "day not recorded"),
     ]
-    return "; ".join(parts + ([f"the best on dev of {cell.others + 1} such records"] if cell.others else []))
+    parts += [f"the best on dev of {cell.others + 1} such records"] if cell.others else []
+    return "; ".join(filter(None, parts))

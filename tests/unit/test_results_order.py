@@ -179,10 +179,12 @@ def test_triattn_results_prints_the_summary_or_every_cell(tmp_path, monkeypatch,
     (tmp_path / "results" / "papers" / "bad" / "paper.json").write_text("{")
     assert main(["results"]) == 0
     said = capsys.readouterr()
-    assert said.out.startswith("Tri-Attention\n\n|  | paper: Bi |") and len(cells_of(said.out)) == 18
+    first, name, second = said.out.partition("\nMTSA\n")
+    assert first.startswith("Tri-Attention\n\n|  | paper: Bi |") and len(cells_of(first)) == 18 and name
+    assert len(cells_of(second)) == 4 * 2 + 16 + 5 + 5 + 10
     assert "paper.json" in said.err and said.err.count("\n") == 1
     assert main(["results", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = [one for one in json.loads(capsys.readouterr().out) if one["paper"] == "Tri-Attention"]
     assert len(found) == 22 * 3 + 22 * 2 + 17 * 3 + 8 * 5 * 2 + 12 * 2
     assert {one["table"] for one in found} == {"Table V", "Table VI", "Table VII", "Table VIII", "Table IX", "Quora"}
     assert sum(bool(one["reason"]) for one in found) == 4 * 3 + 4 * 2 + 4 * 3 + 8 * 5 * 2 + 12 * 2

@@ -71,7 +71,10 @@ def seeds(options: argparse.Namespace) -> None:
 
 
 def results(options: argparse.Namespace) -> None:
-    """Prints, for each paper, its mechanisms beside ours as a Markdown table; with --json every cell of every table."""
+    """Prints Markdown; with --json every cell of every table.
+
+    Of a paper that orders mechanisms of ours a line a similarity, of another its tables.
+    """
     from triattn_core.results import beside, order, ours, published
 
     papers, (found, problems) = published.papers(), ours.everything()
@@ -82,5 +85,6 @@ def results(options: argparse.Namespace) -> None:
         print(json.dumps([row for one in cells for row in beside.rows(*one)], ensure_ascii=False, indent=1))
         return
     for one in papers:
-        if rows := order.compared(one.tables, found):
-            print(f"{one.paper.name}\n\n{order.markdown(rows)}")
+        rows = order.compared(one.tables, found)
+        told = [order.markdown(rows)] if rows else [beside.markdown(t, beside.filled(t, found)) for t in one.tables]
+        print("\n\n".join([one.paper.name, *told]), end="\n\n")

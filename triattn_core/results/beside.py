@@ -12,6 +12,8 @@ from triattn_core.analysis.significance import Sample
 from triattn_core.results.ours import Record, matching
 from triattn_core.results.published import Column, Printed, Row, Shelved, Table, plain
 
+UNSAID = ("task", "records")  # of what is wanted of a record
+
 
 @dataclass(frozen=True)
 class Cell:
@@ -64,8 +66,8 @@ def filled(table: Table, all_: Sequence[Record]) -> list[list[Cell]]:
 def cell(table: Table, row: Row, column: Column, all_: Sequence[Record]) -> Cell:
     """One cell; a row that is none of ours has the printed number alone."""
     printed = table.printed(row, column)
-    if row.ours is None or row.reason:
-        return Cell(column, printed, reason=row.reason)
+    if row.ours is None or row.reason or column.reason:
+        return Cell(column, printed, reason=row.reason or column.reason * (row.ours is not None))
     return measured(column, column.ours | row.ours, all_, printed)
 
 
@@ -85,6 +87,7 @@ def measured(
         there = best.values(column.split, records.metric(best.card)) or best.rows(column.split) is not None
         lacks = f"no {column.metric} among its numbers" if there else "not measured"
         return Cell(column, printed, (), best, 0, f"{lacks} on {column.split}: {best.card.name}")
+    values = tuple(one / column.over for one in values)
     return Cell(column, printed, values, best, len(fitting) - 1)
 
 
@@ -95,9 +98,16 @@ def _rank(record: Record, column: Column) -> tuple:
 
 
 def named(wanted: Mapping[str, Any]) -> str:
-    """Settings in words: `tri, additive, lcqmc`."""
-    parts = [one if isinstance(one, list) else [one] for name, one in wanted.items() if name != "task"]
-    return ", ".join(" or ".join(map(str, some)) for some in parts)
+    """Settings in words: `tri, additive, lcqmc`; what is left as it is by default is left out."""
+    told = {name: one if isinstance(one, list) else [one] for name, one in wanted.items() if name not in UNSAID}
+    parts = (" or ".join(filter(None, (_word(name, one) for one in some))) for name, some in told.items())
+    return ", ".join(filter(None, parts))
+
+
+def _word(name: str, value: Any) -> str:
+    if isinstance(value, bool):
+        return "" if value else f"without {name}"
+    return f"{name} {', '.join(value)}" if isinstance(value, list) and value else str(value or "")
 
 
 def best(cells: Sequence[Cell], ours: bool) -> set[int]:
@@ -118,6 +128,34 @@ def opening(papers: Sequence[Shelved], all_: Sequence[Record]) -> tuple[int, int
         for j, table in enumerate(paper.tables)
     }
     return max(counts, key=counts.__getitem__, default=(0, 0))
+
+
+def written(cell: Cell) -> str:
+    """Ours in the digits of its column, with spread and number of seeds; empty where nothing was measured."""
+    if cell.ours is None:
+        return ""
+    if cell.spread is None:
+        return f"{cell.ours:.{cell.digits}f}"
+    return f"{cell.ours:.{cell.digits}f} ± {cell.spread:.2f} ({len(cell.values)})"
+
+
+def markdown(table: Table, cells: Sequence[Sequence[Cell]]) -> str:
+    """A table as Markdown: of each column what is printed and ours, or why ours is empty.  cells: as `filled`."""
+    heads, lines = [""], []
+    for column in table.columns:
+        name = f"{column.group} {column.name}".replace("|", r"\|")
+        heads += [name, "ours"] if column.printed else [f"{name}, ours"]
+    for row, line in zip(table.rows, cells):
+        texts = [plain(row.name)]
+        for one in line:
+            texts += [one.printed.text if one.printed else ""] * one.column.printed
+            texts.append(written(one) or one.reason.partition(":")[0])
+        lines.append(texts)
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *lines]
+    groups = {column.group: column.said for column in table.columns if column.said}
+    said = "".join(f" Ours of {group}: {text}." for group, text in groups.items())
+    title = f"{table.label}. {table.title}.{said}"
+    return f"{title}\n\n" + "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def rows(paper: str, table: Table, cells: Sequence[Sequence[Cell]]) -> list[dict[str, Any]]:

@@ -27,6 +27,10 @@ def _encoder(record: Record) -> str:
     name = str(record.card.config.get("encoder") or "")
     folder = records.encoder(record.card)
     size = _size(folder) if folder else ""
+    if vectors := records.model(record.card, "vectors"):
+        layer = vectors.removeprefix("layer:")
+        of = "its embedding table" if layer == vectors else f"the states of its layer {layer}"
+        return f"{name}{size}; the word vectors are {of}, frozen."
     return f"{name or 'not recorded'}{size}; the heads are trained on its frozen features."
 
 
@@ -70,12 +74,13 @@ def trained_on(record: Record) -> str:
 
 def _seeds(cells: Iterable[Cell]) -> list[Note]:
     measured = [one for one in cells if one.values and one.record]
-    counts = Counter(len(one.values) for one in measured)
+    measured = [one for one in measured if one.column.split != "run"]
+    counts = Counter((len(one.values), one.record.each) for one in measured)
     if not counts:
         return []
     told = [
-        f"{count} seed{'s' * (count > 1)} behind {n} cell{'s' * (n > 1)} of ours"
-        for count, n in sorted(counts.items(), reverse=True)
+        f"{f'{count} ' * (',' not in each)}{each}{'s' * (count > 1)} behind {n} cell{'s' * (n > 1)} of ours"
+        for (count, each), n in sorted(counts.items(), reverse=True)
     ]
     text = f"{', '.join(told)}."
     short = dict.fromkeys(one.column.name for one in measured if len(one.values) < one.record.runs)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from triattn_core.analysis.significance import Order, Sample, order
 from triattn_core.axes import MECHANISM_LABELS
 from triattn_core.records import SIMILARITIES
-from triattn_core.results.beside import Cell, measured
+from triattn_core.results.beside import Cell, measured, written
 from triattn_core.results.ours import Record
 from triattn_core.results.published import Column, Printed, Table
 
@@ -76,12 +76,3 @@ def markdown(rows: Sequence[Compared]) -> str:
 def apart(found: Order) -> str:
     """Who differs by more than noise, the greater one first."""
     return SHORT.get(found.status, ", ".join(f"{first} > {second}" for first, second in found.apart) or "none")
-
-
-def written(cell: Cell) -> str:
-    """Ours in the digits of its column, with spread and number of seeds; empty where nothing was measured."""
-    if cell.ours is None:
-        return ""
-    if cell.spread is None:
-        return f"{cell.ours:.{cell.digits}f}"
-    return f"{cell.ours:.{cell.digits}f} ± {cell.spread:.2f} ({len(cell.values)})"

@@ -14,6 +14,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from triattn_core.errors import DataError
 from triattn_core.shelf import Card, root, shelf
 from triattn_core.text.rows import each_line
 
+RUN = ("date", "machine", "command", "parameters", "folds")  # of a line: what is of all its seeds
 TRAINED = "trained"  # the file of runs by `triattn train` whose folder is not on the shelf
 # What tells no variant from another: seeds, digests, and on what it is measured at the end.
 UNSEEDED = {"digest": True, "encoder_digest": True, "data": {"test"}, "training": {"seed", "more_seeds"}}
@@ -47,14 +49,36 @@ class Record:
         return short | flat | {"data": records.data_folder(self.card)}
 
     @property
+    def folds(self) -> tuple[float, ...]:
+        """What each fold reached, where a set without a split was measured by its folds."""
+        told = _part(self.card.metrics.get("folds"), "each")
+        found = [one for one in told if isinstance(one, int | float)] if isinstance(told, list) else []
+        return tuple(map(float, found)) if len(found) > 1 else ()
+
+    @property
+    def each(self) -> str:
+        """What its numbers are of, in the singular; where one fold of several was measured alone, which."""
+        told = records.flat(self.card.config)
+        if told.get("data.folds") and not self.folds:
+            return f"fold {told.get('data.fold')} of {told['data.folds']}, alone"
+        return "fold" if self.folds else "seed"
+
+    @property
     def runs(self) -> int:
         """How many seeds it has, at least one."""
         told = (self.card.metrics.get(name) for name in ("each_seed", "seeds"))
-        return max(1, *(len(one) for one in told if isinstance(one, list)), 1)
+        return max(1, len(self.folds), *(len(one) for one in told if isinstance(one, list)))
 
     def values(self, split: str, metric: str) -> tuple[float, ...]:
-        """The metric of each seed that was measured, in per cent; what the records lack is left out."""
+        """The metric of each seed, or fold, that was measured, in per cent; what the records lack is left out.
+
+        split "run": a number of the run itself, such as its `parameters`.
+        """
         told = self.card.metrics
+        if split == "run":
+            return tuple(one for one in (_number(told, metric),) if one is not None)
+        if self.folds and told["folds"].get("of") == split and told["folds"].get("metric") == metric:
+            return self.folds
         each = told.get("each_seed")
         found = [_number(_part(one, split), metric) for one in each] if isinstance(each, list) else []
         if not any(one is not None for one in found) and metric == records.metric(self.card):
@@ -139,7 +163,7 @@ def _count(file: Path) -> int:
 
 def _record(file: Path, row: dict, seeds: Sequence[Mapping]) -> Record:
     first = seeds[0] if seeds else {}
-    metrics = {**{name: row.get(name) for name in ("date", "machine", "command", "parameters")}, **first}
+    metrics = {**{name: row.get(name) for name in RUN}, **first}
     changed = row.get("set")
     told = {**metrics, "each_seed": seeds}
     card = Card(str(row.get("name") or file.stem), file, row["config"], told, str(row.get("digest") or ""), 0)
@@ -162,8 +186,8 @@ def matching(all_: Sequence[Record], wanted: Mapping[str, Any]) -> list[Record]:
     """The records whose settings are as `ours` of a table says; see `published`."""
     wanted = dict(wanted)
     file = wanted.pop("records", None)
-    files = ("", TRAINED) if file is None else (file,)
-    return [one for one in all_ if one.file in files and fits(one, wanted)]
+    asked = [one for one in all_ if (one.file in ("", TRAINED) if file is None else fnmatchcase(one.file, file))]
+    return [one for one in asked if fits(one, wanted)]
 
 
 def fits(record: Record, wanted: Mapping[str, Any]) -> bool:

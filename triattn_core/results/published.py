@@ -5,8 +5,8 @@ of Paper, Table and Figure.  A printed value is kept as it is printed: "87.49 ±
 
 `ours` says which record of ours belongs to a column, a row or a line, by the settings of its config.json: by dotted
 name (`model.mechanism`) or by the last part of it (`mechanism`); `data` is the folder of its data set, and a list
-means any of these.  Those of column and row hold together.  `records` names a file `checkpoints/results/<name>.jsonl`;
-without it, the checkpoints of the shelf are asked first, then `trained.jsonl`.
+means any of these.  Those of column and row hold together.  `records` names a file `checkpoints/results/<name>.jsonl`,
+or several and the shelf by a pattern, `*`; without it, the shelf is asked first, then `trained.jsonl`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,11 @@ class Note(Strict):
 
 
 class Column(Strict):
-    """A metric; `digits` after the point for ours; not `printed`: ours alone, the paper has no such column."""
+    """A metric; `digits` after the point for ours; not `printed`: ours alone, the paper has no such column.
+
+    `split` "run": a number of the run itself, such as its parameters; ours are divided by `over`.  `said`: what stands
+    beside ours in the head of its group.  `reason`: as that of a row.
+    """
 
     group: str = ""
     name: str
@@ -50,8 +54,11 @@ class Column(Strict):
     unit: str = "%"
     digits: int = Field(1, ge=0, le=6)
     better: Literal["higher", "lower"] = "higher"
-    split: Literal["test", "dev"] = "test"
+    split: Literal["test", "dev", "train", "run"] = "test"
+    over: float = Field(1.0, gt=0)
     printed: bool = True
+    said: str = ""
+    reason: str = ""
     ours: Ours = {}
 
 

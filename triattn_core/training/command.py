@@ -20,7 +20,7 @@ from triattn_core.device import choose, describe, keep_freed_memory
 from triattn_core.errors import ConfigError
 from triattn_core.evaluate import evaluate
 from triattn_core.records import metrics
-from triattn_core.results.ours import TRAINED, append, today, variant
+from triattn_core.results.ours import RUN, TRAINED, append, today, variant
 from triattn_core.results.ours import folder as results
 from triattn_core.shelf import root
 from triattn_core.tasks import TASKS
@@ -232,7 +232,7 @@ def _write(
 
 def line(folder: Path, config: AnyConfig, told: Mapping, each_seed: Sequence[Mapping]) -> dict:
     """The record of a run that is not shipped; see `results.ours`.  told: its `parameters`, `command` and the like."""
-    names = ("date", "machine", "command", "parameters")
+    names = [name for name in RUN if name in told]
     kept = json.loads((folder / "config.json").read_text("utf-8"))
     kept["training"] = {name: one for name, one in kept["training"].items() if name not in ("seed", "more_seeds")}
     kept.pop("digest", None)

@@ -1,0 +1,203 @@
+"""The tables of the MTSA paper: they agree with its words, and runs fill their rows by themselves."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from tests.tiny import WORDS, make_encoder
+from triattn_core.__main__ import main
+from triattn_core.results import beside, notes, ours, published
+from triattn_core.results.beside import Cell
+from triattn_core.results.published import Table, read
+
+FOLDER = published.HERE / "results" / "papers" / "mtsa"
+SIZES = {1: (16, 6), 2: (5, 4), 3: (5, 3), 5: (10, 5)}  # rows and printed columns as the paper has them
+TABLES: dict[int, Table] = {number: read(FOLDER / f"table-{number}.json", Table) for number in SIZES}
+NAMES = ("no", "yes")
+
+
+def number(table: int, row: str, column: str, group: str = "") -> float:
+    """A printed number; `column`: how its name begins, or its group's."""
+    found = TABLES[table]
+    line = next(one for one in found.rows if one.name == row)
+    place = next(one for one in found.columns if one.printed and one.name.startswith(column) and group in one.group)
+    return found.printed(line, place).value
+
+
+@pytest.mark.parametrize("which", SIZES)
+def test_tables_have_the_size_of_the_papers(which):
+    table = TABLES[which]
+    assert (len(table.rows), sum(column.printed for column in table.columns)) == SIZES[which]
+    assert table.number == which and len({row.name for row in table.rows}) == len(table.rows)
+
+
+def test_what_the_paper_says_of_its_tables_in_words_holds():
+    """Sections 4.1 and 4.3, and what Table 3 prints in brackets beside its figures."""
+    losses = {"fw&bw masks": 1.0, "token2token": 0.5, "source2token": 1.4, "proposed modules": 2.0}
+    for what, loss in losses.items():
+        assert round(86.3 - number(3, f"MTSA w/o {what}", "Test"), 1) == loss
+    for column in ("Test", "|θ|", "Inf. Time"):
+        assert number(3, "MTSA", column) == number(1, "MTSA", column)
+    assert all(4 < number(1, one, "Time") / number(1, "MTSA", "Time") < 5 for one in ("Bi-LSTM", "Bi-GRU"))
+    assert number(1, "MTSA", "Test") == max(number(1, row.name, "Test") for row in TABLES[1].rows)
+    for column in TABLES[5].columns:
+        printed = {row.name: TABLES[5].printed(row, column) for row in TABLES[5].rows}
+        best = max(one.value for one in printed.values() if one)
+        assert (printed["MTSA"].value == best) == (column.group != "SUBJ")
+
+
+def test_the_printed_values_are_those_that_were_checked_against_the_paper():
+    """Whoever mends one checks it in the paper, and writes the digest anew."""
+    told = [[number, row.name, row.values] for number, table in TABLES.items() for row in table.rows]
+    digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    assert digest == "7b8e62f0ba89feb217f6f3de73a4c977d41b04394ecf8244fdfcd9f40d0fdca0"
+
+
+def test_what_is_left_out_is_said_with_its_reason():
+    (paper,) = [one for one in published.papers() if one.paper.name == "MTSA"]
+    left = {one.what: one.why for one in paper.paper.left_out}
+    assert [one.number for one in paper.tables] == list(SIZES) and not paper.problems
+    assert "not to be had" in left["Semantic role labelling (Table 4)"]
+    assert "not to be had" in left["Machine translation (Table 6)"]
+    assert all("44,075 of the paper's 549,367" in one.said for one in TABLES[1].columns if one.group == "SNLI")
+
+
+# --- runs fill their rows ---
+
+
+def rows(path: Path, count: int, seed: int, labels: int, pairs: bool = False) -> None:
+    """Rows whose first word tells the class."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draw = random.Random(seed)
+    told = []
+    for i in range(count):
+        label = i % labels
+        text = " ".join([WORDS[label], *draw.choices(WORDS[4:-3], k=5)])
+        row = {"text_a": "the film", "text_b": text, "src": ("random", "variable")[i % 2]} if pairs else {"text": text}
+        told.append(json.dumps({**row, "label": label}) + "\n")
+    path.write_text("".join(told), "utf-8")
+
+
+def config(folder: Path, task: str, data: dict, **model) -> Path:
+    plan = {"format": 1, "kind": "sentence", "task": task, "language": "en", "encoder": "tiny", "max_tokens": 12}
+    plan |= {"labels": NAMES} if task == "sentences" else {}
+    plan["model"] = {"mechanism": "mtsa", "width": 7, "out": 10, "heads": 2, "hidden": 5, **model}
+    plan |= {"data": data, "training": {"epochs": 1, "rate": 0.01, "batch": 8}}
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps(plan), "utf-8")
+    return folder / "config.json"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """Checkpoints and records, as `triattn train` and `triattn sweep` leave them."""
+    root = tmp_path_factory.mktemp("world")
+    make_encoder(root / "shelf" / "encoders" / "tiny")
+    had = [{"name": "SNLI", "what": "all of it", "set": "snli"}]
+    told = {"start": "nothing", "start_had_seen": had}
+    (root / "shelf" / "encoders" / "tiny" / "metrics.json").write_text(json.dumps(told), "utf-8")
+    for name, count, labels in (("trec/train", 23, 2), ("trec/test", 11, 2), ("cr/all", 19, 2)):
+        rows(root / "data" / f"{name}.jsonl", count, count, labels)
+    for name, count in (("snli/train", 29), ("snli/dev", 13), ("snli/test", 17)):
+        rows(root / "data" / f"{name}.jsonl", count, count, 3, pairs=True)
+    trec = config(root / "shelf" / "trec-mtsa", "sentences", {"train": ["trec/train"], "test": "trec/test"})
+    cr = {"train": ["cr/all"], "test": "cr/all", "folds": 3}
+    folded = config(root / "elsewhere" / "cr-multi-head", "sentences", cr, mechanism="multi_head")
+    split = {"train": ["snli/train"], "dev": "snli/dev", "test": "snli/test"}
+    snli = config(root / "elsewhere" / "snli-mtsa", "inference", split, vectors="layer:1")
+    where = ["--data", str(root / "data"), "--runs", str(root / "runs")]
+    without = [f"model.{name}=false" for name in ("token2token", "source2token")]
+    all_ = [one for setting in ('model.masks=["none"]', *without) for one in ("--set", setting)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_DEVICE", "cpu")
+        for command in (
+            ["train", str(trec)],
+            ["train", str(folded)],
+            ["sweep", str(trec), "--set", without[1], "--seeds", "1,2", "--test", "--name", "trec-alone"],
+            ["sweep", str(trec), *all_, "--test", "--name", "without-all"],
+            ["sweep", str(snli), "--test"],
+            ["sweep", str(snli), "--set", "data.where.src=random", "--test", "--name", "snli-random"],
+        ):
+            assert main([*command, *where]) == 0
+        yield root
+
+
+@pytest.fixture
+def found(world) -> list[ours.Record]:
+    found, problems = ours.everything()
+    assert not problems
+    return found
+
+
+def cell(table: int, row: str, column: str, group: str, found: list[ours.Record]) -> Cell:
+    table, line = TABLES[table], next(one for one in TABLES[table].rows if one.name == row)
+    place = next(one for one in table.columns if one.name.startswith(column) and group in one.group)
+    return beside.cell(table, line, place, found)
+
+
+def test_a_checkpoint_and_sweeps_fill_the_rows_of_their_settings_alone(found):
+    named = {
+        row.name: cell(3, row.name, "Test", "TREC", found).record for row in TABLES[3].rows
+    }
+    assert {name: one and one.file for name, one in named.items()} == {
+        "MTSA": "", "MTSA w/o fw&bw masks": None, "MTSA w/o token2token": None,
+        "MTSA w/o source2token": "trec-alone", "MTSA w/o proposed modules": "without-all",
+    }  # fmt: skip
+    alone = cell(3, "MTSA w/o source2token", "Test", "TREC", found)
+    assert len(alone.values) == 2 and alone.record.rows("test") == 11
+    size = cell(3, "MTSA w/o source2token", "|θ|", "TREC", found)
+    assert size.values == (size.record.card.metrics["parameters"] / 1e6,) and size.values[0] < 1
+    assert cell(5, "MTSA", "Accuracy", "TREC", found).record is named["MTSA"]
+    missing = cell(5, "Bi-LSTM", "Accuracy", "TREC", found)
+    assert missing.ours is None and missing.reason == "not trained: no record of trec, bi_lstm"
+    missing = cell(3, "MTSA w/o token2token", "Test", "TREC", found)
+    assert missing.reason == "not trained: no record of trec, mtsa, without token2token"
+
+
+def test_folds_trained_off_the_shelf_fill_their_row_with_their_spread(found):
+    one = cell(5, "Multi-head", "Accuracy", "CR", found)
+    told = one.record.card.metrics["folds"]
+    assert one.values == tuple(told["each"]) and len(one.values) == 3 and one.record.each == "fold"
+    assert one.ours == pytest.approx(mean(told["each"])) and one.spread == pytest.approx(told["spread"], abs=6e-3)
+    assert one.record.rows("test") == 19
+    assert "3 folds behind 1 cell of ours" in next(n.text for n in notes.computed([one]) if n.head == "Seeds")
+
+
+def test_one_fold_alone_is_said_to_be_that(found):
+    card = next(one for one in found if one.folds).card
+    told = {name: one for name, one in card.metrics.items() if name != "folds"}
+    one = ours.Record(ours.Card(card.name, card.path, card.config, told, "", 0), "sweep")
+    assert one.each == "fold 1 of 3, alone"
+    said = next(n.text for n in notes.computed([cell(5, "Multi-head", "Accuracy", "CR", [one])]) if n.head == "Seeds")
+    assert said.startswith("fold 1 of 3, alone behind 1 cell of ours")
+
+
+def test_all_training_pairs_and_random_ones_are_columns_of_their_own(found):
+    whole, random_ = (cell(1, "MTSA", name, "SNLI", found) for name in ("Test", "random"))
+    assert (whole.record.file, random_.record.file) == ("snli-mtsa", "snli-random")
+    assert all(cell(table, "MTSA", "|θ|", "SNLI", found).record is whole.record for table in (1, 3))
+    assert cell(2, "Transfer + MTSA", "Test", "SNLI", found).record is whole.record
+    assert cell(2, "Transfer + MTSA", "Dev", "SNLI", found).ours is not None
+    assert cell(1, "MTSA", "Train", "SNLI", found).reason == "not measured on train: snli-mtsa"
+    assert cell(1, "MTSA", "Memory", "Cost", found).reason.startswith("see Efficiency")
+    assert not cell(1, "300D Reinforced SAN", "Memory", "Cost", found).reason
+    said = {note.head: note.text for note in notes.computed([whole])}
+    assert "the states of its layer 1, frozen" in said["Encoder"] and "may flatter" in said["Start weights"]
+
+
+def test_the_command_prints_the_tables(found, capsys):
+    assert main(["results"]) == 0
+    said = capsys.readouterr().out.partition("\nMTSA\n")[2]
+    assert said.count("\nTable ") == len(SIZES) and "Ours of SNLI: on 44,075 of the paper's 549,367" in said
+    widths = {line.replace(r"\|", "").count("|") for line in said.splitlines() if line.startswith("|")}
+    assert len(widths) == len(SIZES)
+    (line,) = [one for one in said.splitlines() if one.startswith("| Multi-head | 82.6 ± 1.9")]
+    told = [one.strip() for one in line.strip("|").split("|")]
+    assert "(3)" in told[2] and told[4] == "not trained"
