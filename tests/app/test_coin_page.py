@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from tests.app.test_mtsa_pages import payloads, sound, told
 from tests.app.test_pages import ODD, SAYS, opened, texts
 from tests.coin_shelf import WIDTH, make_shelf
+from tests.tiny import make_checkpoint, make_world
 from triattn_core.checkpoint import load
 from triattn_core.explain import explain
 from triattn_core.shelf import VARIABLE
@@ -94,6 +95,21 @@ def test_odd_text_gives_a_result_or_one_message() -> None:
         assert "<script>" not in texts(app), kind
     app.text_input(key="b").set_value("  ").run()
     assert [one.value.startswith("Sentence B is empty") for one in app.error] == [True]
+
+
+def test_it_stands_beside_other_mechanisms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = make_shelf(make_world(tmp_path, ()) / "shelf", ("quora-coin",))
+    make_checkpoint(tmp_path, "small-tri", "tri", 1)
+    monkeypatch.setenv(VARIABLE, str(shelf))
+    example = pairs.Example("who can watch a red car ?", "where is the blue film ?")
+    query = {"a": example.text_a, "b": example.text_b, "checkpoints": ["quora-coin", "small-tri"], "layer": "3"}
+    app = sound(opened("side_by_side", **query))
+    found = next(one for one in payloads(app) if one.get("gap"))
+    assert [one["mechanism"] for one in found["panels"]] == ["tri", "coin"] and found["gap"]["title"] == "COIN − Tri"
+    shown = np.frombuffer(base64.b64decode(found["panels"][1]["weights"]), "f4")
+    trace = explain(load("quora-coin"), example)[1]
+    np.testing.assert_array_equal(shown, trace.site("layer.2/a_over_b/weight").values.ravel())
+    assert "small-tri has 2 layers" in told(app)
 
 
 def test_its_checkpoints_lead_here() -> None:
