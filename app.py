@@ -11,6 +11,7 @@ st.navigation(
             st.Page("pages/side_by_side.py", title="Side by side"),
             st.Page("pages/mtsa.py", title="MTSA"),
             st.Page("pages/tensor.py", title="The tensor"),
+            st.Page("pages/coin.py", title="COIN"),
             st.Page("pages/context.py", title="Context"),
             st.Page("pages/intervene.py", title="Intervene"),
             st.Page("pages/attribute.py", title="Attribute"),

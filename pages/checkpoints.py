@@ -33,6 +33,8 @@ def aside(card, cards_here) -> None:
             st.page_link("pages/cube.py", label="Open as cube", query_params={"checkpoint": card.name})
         if records.model(card, "mechanism") == "mtsa":
             st.page_link("pages/mtsa.py", label="Open in MTSA", query_params={"checkpoint": card.name})
+        elif card.config.get("kind") == "coin":
+            st.page_link("pages/coin.py", label="Open in COIN", query_params={"checkpoint": card.name})
         elif card.config.get("kind") == "tan":
             beside = {compared.KEY: compared.beside(card)}
             st.page_link("pages/side_by_side.py", label="Side by side", query_params=beside)

@@ -22,9 +22,10 @@ MECHANISMS = {
     "cbi": "C-Bi-Attention: each token carries its own context vector, then ordinary two-way attention.",
     "tri": "Tri-Attention: the relevance of key and context together to a query, one cube of weights.",
     "mtsa": "MTSA: a score for every pair of tokens and every feature; each head looks one way along the text.",
+    "coin": "COIN: block by block, two-way attention between tokens with what each found in its own sentence added.",
 }
 
-MECHANISM_LABELS = {"bi": "Bi", "cbi": "C-Bi", "tri": "Tri", "mtsa": "MTSA"}
+MECHANISM_LABELS = {"bi": "Bi", "cbi": "C-Bi", "tri": "Tri", "mtsa": "MTSA", "coin": "COIN"}
 
 # What a coordinate of an axis is called in a trace: `query_token`, `query_start`, …
 COORDINATES = {

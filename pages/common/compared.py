@@ -154,14 +154,19 @@ def settings(cards: Sequence[Card], words: Words) -> tuple[list[Card], Choice, t
     if len(chosen) < view.FEWEST:
         st.info("Choose at least two checkpoints.")
         st.stop()
-    most = {what: max(int(card.config["model"].get(what, 1)) for card in chosen) for what in ("layers", "heads")}
+    layers = max(int(card.config["model"].get("layers", 1)) for card in chosen)
     direction = state.direction(words.directions)
-    choice = state.site(words.directions[direction], most["layers"], most["heads"])
+    choice = state.site(words.directions[direction], layers, max(map(heads_of, chosen)))
     names = named(chosen)
     pairs = {f"{names[i]} − {names[j]}": (i, j) for i in reversed(range(len(names))) for j in range(i)}
     few = len(pairs) <= 3 and max(map(len, pairs)) < 16 and not tight
     gap = state.segments("Difference", list(pairs), "difference") if few else None
     return chosen, choice, pairs[gap or state.pick("Difference", list(pairs), "difference", width=108)]
+
+
+def heads_of(card: Card) -> int:
+    """Into how many heads its attention is split: COIN's is not, its heads are those of its pooling."""
+    return int(card.config["model"].get("heads", 1)) if card.config.get("kind") != "coin" else 1
 
 
 def side(example: Any, option: int | None, cards: Sequence[Card], choice: Choice, gap: tuple[int, int]) -> Side:
@@ -244,7 +249,7 @@ def maps(found: models.Explained, choice: Choice) -> tuple[DataArray, DataArray]
     name, direction, quantity = choice.site.split("/")
     layer, head = int(name[6:]), next((i for _, i in choice.index), None)
     site = f"layer.{min(layer, compare.depth(trace) - 1)}/{direction}/"
-    heads = trace.site(site + "weight").sizes["head"]
+    heads = trace.site(site + "weight").sizes.get("head", 1)
     for what, asked, has in (("layer", layer, compare.depth(trace)), ("head", head, heads)):
         if asked is not None and asked >= has:
             plural = "s" if has > 1 else ""

@@ -87,12 +87,13 @@ def _differs(a: str, b: str, speaks: Spoken) -> None:
             st.button(f"Use {speaks.readers(other)}", key="turn", on_click=speaks.turn, args=(other,))
 
 
-def prediction(found: Explained) -> None:
-    """One line: the label, its probability as a bar and a number, the others, the gold label, time and device."""
+def prediction(found: Explained, more: Sequence[str] = ()) -> None:
+    """One line: the label, its probability as a bar and a number, the others, the gold label, `more`, time, device."""
     said = found.prediction
     ranked = enumerate(zip(said.labels, said.probabilities))
     facts = [f"{label} {number(share)}" for i, (label, share) in ranked if i != said.best]
-    line(found, facts + ([f"gold: {said.labels[said.gold]}"] if said.gold is not None else []))
+    gold = [f"gold: {said.labels[said.gold]}"] if said.gold is not None else []
+    line(found, [*facts, *gold, *more])
 
 
 def line(found: Explained, facts: Sequence[str]) -> None:

@@ -16,6 +16,7 @@ PAGES = {
     "cube": "Open as cube",
     "mtsa": "Open in MTSA",
     "tensor": "Open the tensor",
+    "coin": "Open in COIN",
 }
 ALONE = {name for task in TASKS.values() for name in getattr(task, "TEXTS", ())}
 TEXTS = {"a", "b", *ALONE, "example", *(part for parts in given.PARTS.values() for part in parts)}

@@ -17,9 +17,13 @@ from transformers import BertConfig, BertModel
 
 from triattn_core.device import describe, keep_freed_memory
 from triattn_core.models.coin import Coin, CoinConfig, Sentences
+from triattn_core.results import ours
+from triattn_core.training.command import machine
 
 PAIRS, TOKENS, WORDS = 8, 32, 30_522  # as many words as BERT has word pieces
+COST = "coin-cost"
 Call = Callable[[], Tensor]
+ENGLISH = CoinConfig(embedding=300, hidden=225, layers=3)
 
 
 def coin(config: CoinConfig, device: str) -> tuple[Call, int, int]:
@@ -48,12 +52,13 @@ def main() -> None:
     options.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     options.add_argument("--batches", type=int, default=1000, help="as the paper (default: 1000)")
     options.add_argument("--threads", type=int, default=0, help="by default torch's own choice")
+    options.add_argument("--record", action="store_true", help=f"keep it in checkpoints/results/{COST}.jsonl")
     chosen = options.parse_args()
     if chosen.threads:
         torch.set_num_threads(chosen.threads)
     keep_freed_memory()
     forms = {
-        "COIN, English, 3 blocks": coin(CoinConfig(embedding=300, hidden=225, layers=3), chosen.device),
+        "COIN, English, 3 blocks": coin(ENGLISH, chosen.device),
         "COIN, Chinese, 2 blocks": coin(CoinConfig(), chosen.device),
         "BERT-base": bert(chosen.device),
     }
@@ -80,6 +85,18 @@ def main() -> None:
         numbers += [f"{mean(spent):.4f} ± {stdev(spent):.4f}", f"{median(spent):.4f}"]
         numbers.append(f"{slow / median(spent):.1f} times")
         print("|", " | ".join([name, *numbers]), "|")
+    if chosen.record:
+        _, size, words = forms["COIN, English, 3 blocks"]
+        keep(ENGLISH.about, size - words, times["COIN, English, 3 blocks"])
+        keep({"mechanism": "bert"}, forms["BERT-base"][1], times["BERT-base"])
+
+
+def keep(model: dict, parameters: int, times: list[float]) -> None:
+    """A line as `results.ours` reads it; a run has one number, its mean over batches."""
+    spent = {"seed": 0, "seconds_per_batch": mean(times), "spread": stdev(times), "batches": len(times)}
+    told = {"name": f"{model['mechanism']}, {len(times)} batches", "date": ours.today(), "machine": machine()}
+    told |= {"command": "python -m tests.bench.coin --record", "parameters": parameters, "config": {"model": model}}
+    ours.append(ours.folder() / f"{COST}.jsonl", told | {"digest": model["mechanism"], "each_seed": [spent]})
 
 
 if __name__ == "__main__":

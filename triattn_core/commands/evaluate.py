@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from itertools import chain, islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from triattn_core.commands.examples import heard
 from triattn_core.errors import DataError
 
-VOTE = "majority vote"
+if TYPE_CHECKING:
+    from triattn_core.checkpoint import Bundle
+
+VOTE, VOTES = "majority vote", "vote"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,6 +23,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="+", help="checkpoints, by name or folder; several share their encoder's pass")
     parser.add_argument("data", type=Path, help="JSON Lines, plain or .gz")
     parser.add_argument("--vote", action="store_true", help="measure the majority vote of the checkpoints too")
+    text = f"keep the vote's numbers for the page Results, in checkpoints/results/{VOTES}.jsonl"
+    parser.add_argument("--record", action="store_true", help=text)
     text = "leave out rows whose texts stand together in these files too"
     parser.add_argument("--apart", type=Path, nargs="+", default=[], help=text)
 
@@ -36,10 +43,13 @@ def run(options: argparse.Namespace) -> None:
         raise DataError("a checkpoint is named twice: name each once")
     if options.vote and len(options.name) < 3:
         raise DataError("a majority vote needs three checkpoints or more")
+    if options.record and not options.vote:
+        raise DataError("--record keeps the numbers of a vote: add --vote")
     if not options.data.is_file():
         raise DataError(f"{options.data}: no such file")
     bundles = [load(name, options.device) for name in options.name]
     task = bundles[0].task
+    split = split_of(bundles, options.data) if options.record else ""
     try:
         with tqdm(unit="row", desc=" ".join(options.name), disable=None) as bar:
             rows = task.read(options.data)
@@ -55,6 +65,8 @@ def run(options: argparse.Namespace) -> None:
         raise DataError(said if named else f"{options.data}: {said}") from None
     found, names = [measured(task, one) for one in judged], [*options.name, *[VOTE] * options.vote]
     differences = on_rows(names, [[right for right, *_ in one] for one in judged])
+    if options.record:
+        keep(bundles, split, found[-1], options.command)
     if options.json:
         several = {
             "checkpoints": [{"name": name, **one} for name, one in zip(names, found)],
@@ -70,3 +82,28 @@ def run(options: argparse.Namespace) -> None:
             f"{one.b} less {one.a}: {one.gain:+.2f} points; right alone: {one.only_b} and {one.only_a} rows; "
             f"McNemar p {one.p:.3g}, after Holm {one.adjusted:.3g}"
         )
+
+
+def split_of(bundles: Sequence[Bundle], file: Path) -> str:
+    """What a file is to checkpoints that differ in their seed alone: "dev" or "test".  Raises DataError otherwise."""
+    from triattn_core.results.ours import variant
+
+    sets, name = bundles[0].config.data, f"{file.resolve().parent.name}/{file.name.partition('.')[0]}"
+    if len({variant(one.config) for one in bundles}) > 1:
+        raise DataError("--record: a vote is kept of checkpoints that differ in their seed alone")
+    if name not in (sets.dev, sets.test):
+        raise DataError(f"--record: {file} is neither {sets.dev} nor {sets.test}, on which these are measured")
+    return "test" if name == sets.test else "dev"
+
+
+def keep(bundles: Sequence[Bundle], split: str, vote: dict, command: str) -> None:
+    """One more record: the numbers of a vote, and the parameters of all that took part."""
+    from triattn_core.results.ours import append, folder, today
+    from triattn_core.training.command import line, machine
+
+    first, many = bundles[0], len(bundles)
+    told = {"date": today(), "machine": machine(), "command": command}
+    told["parameters"] = sum(weight.numel() for one in bundles for weight in one.model.parameters())
+    measured = {"set": getattr(first.config.data, split), **vote["metrics"], "n": vote["n"]}
+    each = {"seed": f"vote of {many}", split: measured}
+    append(folder() / f"{VOTES}.jsonl", line(first.path, first.config, told, [each]) | {"name": f"vote of {many}"})

@@ -9,10 +9,11 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triattn_core.errors import DataError
+from triattn_core.errors import DataError, InputError
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint import Bundle
+    from triattn_core.trace import AttentionTrace
 
 ROWS = '{"text_a", "text_b"}, {"history", "candidates"}, {"passage", "question", "options"} or {"text"}'
 
@@ -22,6 +23,10 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="a checkpoint, by name or folder")
     parser.add_argument("input", type=Path, help=f"a JSON file with one row of its task: {ROWS}")
     parser.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
+    text = "of COIN: blocks (layer.0), or the context term (context), to switch off"
+    parser.add_argument("--off", nargs="+", default=[], metavar="PART", help=text)
+    text = "one number of the trace in place of the list: layer.0/a_over_b/weight 3,5 (positions from 0, axis by axis)"
+    parser.add_argument("--cell", nargs=2, action="append", default=[], metavar=("SITE", "AT"), help=text)
 
 
 def explain(options: argparse.Namespace) -> None:
@@ -36,11 +41,18 @@ def explain(options: argparse.Namespace) -> None:
     example = bundle.task.Example.from_row(read_json(options.input), str(options.input))
     example.check()
     heard(bundle, [example])
-    prediction, trace = explain_one(bundle, example)
+    if options.off:
+        from triattn_core.analysis.switched import explain_without
+
+        prediction, trace = explain_without(bundle, example, options.off)
+    else:
+        prediction, trace = explain_one(bundle, example)
+    cells = [cell(trace, *one) for one in options.cell]
     if options.out:
         trace.save(options.out)
     if options.json:
-        print(json.dumps({**vars(prediction), "meta": dict(trace.meta), "sites": sorted(trace.sites)}, indent=1))
+        told = {**vars(prediction), "meta": dict(trace.meta), "sites": sorted(trace.sites)}
+        print(json.dumps(told | ({"cells": cells} if cells else {}), indent=1))
         return
     for label, probability in zip(prediction.labels, prediction.probabilities):
         print(f"{probability:.4f}  {label}")
@@ -48,9 +60,27 @@ def explain(options: argparse.Namespace) -> None:
         print(note)
     if len(prediction.labels) > 1 and "option" in trace.meta:
         print(f"traced: {prediction.labels[prediction.option]}")
-    for site in sorted(trace.sites):
+    for one in cells:
+        print(f"{one['value']:.6g}  {one['site']}  {', '.join(one['at'])}")
+    for site in () if cells else sorted(trace.sites):
         array = trace.sites[site]
         print(f"{site}  {' x '.join(f'{axis} {size}' for axis, size in array.sizes.items())}")
+
+
+def cell(trace: AttentionTrace, site: str, at: str) -> dict:
+    """A number of a trace: its site, the tokens or numbers at its positions `3,5`, and its value.
+
+    Raises InputError where there is not a position for each axis, TraceError where there is no such cell.
+    """
+    from triattn_core.trace import Choice
+
+    array, places = trace.site(site), at.split(",")
+    if len(places) != array.ndim or not all(one.isdecimal() for one in places):
+        raise InputError(f"--cell {site} {at}: expected positions from 0, for {' and '.join(map(str, array.dims))}")
+    value = trace.pick(Choice(site, tuple(zip(map(str, array.dims), map(int, places)))))
+    names = [f"{axis} {place}" for axis, place in zip(array.dims, places)]
+    tokens = [f" {value[f'{axis}_token'].item()!r}" if f"{axis}_token" in value.coords else "" for axis in array.dims]
+    return {"site": site, "at": [name + token for name, token in zip(names, tokens)], "value": float(value)}
 
 
 def heard(bundle: Bundle, examples: Iterable) -> None:

@@ -17,8 +17,9 @@ from triattn_core.text.rows import read_json
 def computed(cells: Sequence[Cell]) -> list[Note]:
     """Encoder, training rows, seeds and empty cells of the cells of ours; empty where no row is ours."""
     used = list({id(one.record): one.record for one in cells if one.record and one.values}.values())
-    found = [Note(head="Encoder", text=text) for text in dict.fromkeys(map(_encoder, used))]
-    found += [Note(head="Start weights", text=text) for text in dict.fromkeys(map(_seen, used)) if text]
+    trained = [one for one in used if trained_on(one)]
+    found = [Note(head="Encoder", text=text) for text in dict.fromkeys(map(_encoder, trained))]
+    found += [Note(head="Start weights", text=text) for text in dict.fromkeys(map(_seen, trained)) if text]
     found += [Note(head="Trained on", text=text) for text in dict.fromkeys(map(trained_on, used)) if text]
     return found + _seeds(cells) + _empty(cells)
 
@@ -27,7 +28,10 @@ def _encoder(record: Record) -> str:
     name = str(record.card.config.get("encoder") or "")
     folder = records.encoder(record.card)
     size = _size(folder) if folder else ""
-    if vectors := records.model(record.card, "vectors"):
+    if told := record.card.config.get("vocabulary"):
+        return f"None: the vectors of its {told['tokens']} are learnt along."
+    coin = record.card.config.get("kind") == "coin"
+    if vectors := records.model(record.card, "vectors") or "table" * coin:
         layer = vectors.removeprefix("layer:")
         of = "its embedding table" if layer == vectors else f"the states of its layer {layer}"
         return f"{name}{size}; the word vectors are {of}, frozen."
@@ -47,7 +51,7 @@ def _seen(record: Record) -> str:
     if had is None:
         return f"What those of {name} had read is not recorded."
     if not had:
-        return f"{name} began from nothing: it had read the training texts alone."
+        return f"{name} began from nothing: it had read the training texts alone." if name else ""
     of_test = [one.name for one in had if one.of_test]
     if of_test:
         return f"Those of {name} had read {', '.join(of_test)}, the source of the test set: ours may flatter."

@@ -38,6 +38,17 @@ function fitText(ctx, text, room) {
   return letters.join("") + "…";
 }
 
+/** Words at a place, cut to `room`; returns how wide they are. */
+function text(ctx, words, x, y, colour, { size = 13, weight = 400, align = "left", theme, room = Infinity }) {
+  ctx.font = font(theme, size, weight);
+  ctx.fillStyle = colour;
+  ctx.textAlign = align;
+  ctx.textBaseline = "alphabetic";
+  const fitted = room === Infinity ? words : fitText(ctx, words, room);
+  ctx.fillText(fitted, x, y);
+  return ctx.measureText(fitted).width;
+}
+
 /** Width of the widest label. */
 function widest(ctx, tokens, theme) {
   return Math.max(0, ...tokens.label.map((label, i) => {

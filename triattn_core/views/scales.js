@@ -34,6 +34,7 @@ function valueOf(scale, level) {
 
 /** Where a value stands on its scale, 0 to 1. */
 function positionOf(scale, value) {
+  if (scale.kind === "linear") return clamp(value / scale.high, 0, 1);
   if (scale.kind === "log") return clamp(Math.log(Math.max(value, 1e-30) / scale.low) / Math.log(scale.high / scale.low), 0, 1);
   const s = clamp(value / scale.limit, -1, 1);
   return (1 + Math.sign(s) * Math.abs(s) ** scale.power) / 2;

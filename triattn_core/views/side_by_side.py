@@ -21,8 +21,8 @@ NEEDS = ("query", "key")
 FEWEST, MOST = 2, 4
 NOISE = 1e-6  # models compute in float32: what differs by less is drawn as no difference
 NOTES = {
-    "weight": {"bi": "two-way", "cbi": "context added", "tri": "three-way, Σ context"},
-    "relevance": {"bi": "two-way", "cbi": "context added", "tri": "three-way, joined"},
+    "weight": {"bi": "two-way", "cbi": "context added", "tri": "three-way, Σ context", "coin": "own context added"},
+    "relevance": {"bi": "two-way", "cbi": "context added", "tri": "three-way, joined", "coin": "own context added"},
 }
 SCRIPTS = ("side_by_side_maps.js", "side_by_side_table.js", "side_by_side.js")
 
@@ -72,7 +72,7 @@ def titles(named: Sequence[tuple[str, str, str]]) -> list[str]:
     """Short names for (checkpoint, mechanism, similarity): the mechanism where that tells them apart, else with its
     similarity, else the checkpoint's name."""
     plain = [MECHANISM_LABELS.get(mechanism, mechanism) for _, mechanism, _ in named]
-    longer = [f"{title} {similarity.replace('_', ' ')}" for title, (_, _, similarity) in zip(plain, named)]
+    longer = [f"{title} {similarity.replace('_', ' ')}".strip() for title, (_, _, similarity) in zip(plain, named)]
     for found in (plain, longer):
         if len(set(found)) == len(found):
             return found

@@ -74,16 +74,6 @@ function paintAll(ctx, data, layout, theme, state) {
   paintScales(ctx, layout, data, theme, state);
 }
 
-function text(ctx, words, x, y, colour, { size = 13, weight = 400, align = "left", theme, room = Infinity }) {
-  ctx.font = font(theme, size, weight);
-  ctx.fillStyle = colour;
-  ctx.textAlign = align;
-  ctx.textBaseline = "alphabetic";
-  const fitted = room === Infinity ? words : fitText(ctx, words, room);
-  ctx.fillText(fitted, x, y);
-  return ctx.measureText(fitted).width;
-}
-
 /** A line above, the name with its colour, the verdict with its probability, the score on the test set. */
 function panelHead(ctx, { block, x, y }, wide, data, theme) {
   const colour = theme[block.mechanism] ?? theme.bar, tight = wide < 220;

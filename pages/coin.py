@@ -1,0 +1,79 @@
+"""COIN: a pair of sentences, how each block aligns them with the context term and without it, and what that decides."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.common import explorer, export, inputs, keeping, languages, models, state, style, switched
+from pages.common.errors import shown
+from triattn_core.tasks import pairs
+from triattn_core.views import coin
+from triattn_core.views.coin_blocks import blocks, switch, table
+
+MECHANISMS = ("coin",)
+SAYS = (
+    'Each block aligns every <b class="t-query">query</b> token with the <b class="t-key">keys</b> of the other '
+    "sentence: in the light of its own sentence, and without it."
+)
+WAYS = {"A over B": "a_over_b", "B over A": "b_over_a"}
+GATES = ("per token", "per feature")
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def figure(_whole, _trace, source: str, way: str, _answers, label: str, features: bool, at=None):
+    """The canvas, kept: a click builds nothing."""
+    orders = ordered(blocks(_trace, way)) if features else ()
+    return coin.figure(_whole, _trace, way, _answers, label, orders, at)
+
+
+def ordered(found) -> list[list[int] | None]:
+    """Of each block the features of its gate, those that are alike side by side."""
+    from triattn_core.analysis.clusters import likeness
+
+    gates = [None if one is None else one.gate for one in found]
+    return [None if gate is None else likeness(gate.rename(query="key")) for gate in gates]
+
+
+@st.fragment
+def explore(canvas, key: str, at: list[int]) -> None:
+    """The figure: a click runs this alone, to put the chosen cell into the URL and into `at`."""
+    sizes = [len(canvas.payload["axes"][axis]["label"]) for axis in coin.NEEDS]
+    known = [range(n) for n in (*sizes, len(canvas.payload["blocks"]), canvas.payload["wide"], *sizes)]
+    at[:] = explorer.cell(key, explorer.show(canvas, key), known, canvas.payload["cell"])
+    explorer.answer(key, {"cell": list(at)})
+
+
+head, _ = style.opening()
+style.say(head, "COIN", SAYS)
+speaks, cards = languages.single(models.shelf(pairs.NAME, MECHANISMS), "checkpoint", prefer="en")
+if not cards:
+    st.info("No COIN checkpoint is here yet: see Checkpoints for what is on the shelf.")
+    st.stop()
+example = inputs.pair(speaks)
+says = st.container()
+settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
+with settings:
+    card = state.pick("Checkpoint", cards, "checkpoint", show=lambda card: card.name, width=150)
+with shown():
+    found = switched.explained(card, example)
+with settings:
+    way = WAYS[state.direction(WAYS)]
+    gate = state.segments("Gate", GATES, "gate")
+    off = state.segments("Switch off", list(found), "off", show=switch)
+    st.space("stretch")
+    tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
+whole, here = found[""], found[off]
+label = whole.prediction.labels[whole.prediction.best]
+with says:
+    inputs.prediction(here, [f"whole model: {label}"] if off else [])
+answers, trace = switched.answers(found), here.trace
+drawn = (whole.trace, trace, repr(here.source), way, answers, label, gate == GATES[1])
+with shown():
+    canvas = figure(*drawn)
+key, at = explorer.key("coin", *trace.texts.values(), way), list(canvas.payload["cell"])
+with tail:
+    with st.popover("Keep", width=76, key="keep"):
+        keeping.form(pairs.NAME, pairs.row(example), "coin")
+    name = f"coin-{way.replace('_', '-')}" + (f"-without-{switch(off).replace(' ', '-')}" if off else "")
+    export.menu(name, key, lambda: figure(*drawn, tuple(at)), lambda: table(trace, way), trace)
+explore(canvas, key, at)

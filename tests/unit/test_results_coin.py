@@ -1,0 +1,154 @@
+"""The tables of the COIN paper: they agree with its words; checkpoints, sweeps, votes and the bench fill their rows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.coin_shelf import MODEL, make_shelf
+from tests.tiny import make_rows
+from triattn_core.__main__ import main
+from triattn_core.checkpoint import load
+from triattn_core.results import beside, curves, notes, ours, published
+from triattn_core.results.published import Figure, Table, read
+from triattn_core.shelf import VARIABLE
+
+FOLDER = published.HERE / "results" / "papers" / "coin"
+SIZES = {1: (8, 2), 2: (11, 2), 3: (5, 2), 5: (2, 2)}  # rows and printed columns as the paper has them
+TABLES: dict[int, Table] = {number: read(FOLDER / f"table-{number}.json", Table) for number in SIZES}
+MODEL = {**MODEL, "mechanism": "coin", "layers": 3, "context": True, "fusion": "gate", "aggregation": True}
+CONFIG = {"kind": "coin", "task": "pairs", "vocabulary": {"tokens": "words", "least": 2}, "training": {"epochs": 4}}
+
+
+def number(table: int, row: str, column: int) -> float:
+    found = TABLES[table]
+    return found.printed(next(one for one in found.rows if one.name == row), found.columns[column]).value
+
+
+def record(data: str, accuracy: float, changed: dict | None = None, **model) -> dict:
+    """A line of a file of records."""
+    sets = {"train": [f"{data}/train"], "dev": f"{data}/dev", "test": f"{data}/test"}
+    config = {**CONFIG, "model": {**MODEL, "pooling": "heads", **model}, "data": sets}
+    each = [{"seed": 1, split: {"accuracy": accuracy, "f1": accuracy + 1, "n": 50}} for split in ("dev", "test")]
+    told = {"name": f"{data}-coin", "config": config, "parameters": 6_250_000, "set": changed or {}}
+    return told | {"digest": json.dumps([data, model]), "each_seed": [each[0] | each[1]]}
+
+
+@pytest.fixture
+def shelf(tmp_path, monkeypatch) -> Path:
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
+    return tmp_path
+
+
+def cells(table: int) -> dict[str, list[beside.Cell]]:
+    found = ours.everything()[0]
+    return {row.name: line for row, line in zip(TABLES[table].rows, beside.filled(TABLES[table], found))}
+
+
+@pytest.mark.parametrize("which", SIZES)
+def test_tables_have_the_size_of_the_papers(which):
+    table = TABLES[which]
+    assert (len(table.rows), sum(column.printed for column in table.columns)) == SIZES[which]
+    assert table.number == which and len({row.name for row in table.rows}) == len(table.rows)
+
+
+def test_what_the_paper_says_of_its_tables_in_words_holds():
+    """Sections 3.2 and 3.3, and appendix B."""
+    assert round(number(3, "original", 0) - number(3, "w/o context", 0), 1) == 0.5
+    assert round(number(3, "original", 1) - number(3, "w/o context", 1), 1) == 0.6
+    assert (number(3, "w/o aggregat.", 0), number(3, "w/o aggregat.", 1)) == (89.2, 84.9)
+    assert all(number(3, row.name, i) < number(3, "original", i) for row in TABLES[3].rows[1:] for i in (0, 1))
+    alone = [row.name for row in TABLES[1].rows if row.group == "Without pretraining" and row.name != "COIN"]
+    assert all(number(1, name, i) < number(1, "COIN", i) for name in alone for i in (0, 1))
+    assert number(1, "COIN (ensemble)", 0) > max(number(1, "BERT", 0), number(1, "SBERT", 0))
+    assert number(2, "COIN", 0) == 89.4 and number(2, "COIN (ensemble)", 1) == 5 * number(2, "COIN", 1) == 32.5
+    assert number(5, "COIN", 0) == number(2, "COIN", 1) and number(5, "BERT", 0) == number(2, "BERT", 1)
+    assert number(5, "BERT", 1) / number(5, "COIN", 1) > 9
+
+
+def test_the_printed_values_are_those_that_were_checked_against_the_paper():
+    """Whoever mends one checks it in the paper, and writes the digest anew."""
+    told = [[number, row.name, row.values] for number, table in TABLES.items() for row in table.rows]
+    digest = hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    assert digest == "0626a61725e460abf089851553b9c12a818454a488c4dc9eb43600a5d19d70af"
+
+
+def test_without_a_record_every_row_of_ours_says_so(shelf):
+    (paper,) = [one for one in published.papers() if one.paper.name == "COIN"]
+    assert not paper.problems and [one.number for one in paper.tables] == [1, 2, 3, 5] and len(paper.figures) == 2
+    for table in SIZES:
+        for name, line in cells(table).items():
+            row = next(one for one in TABLES[table].rows if one.name == name)
+            assert all(not one.values and bool(one.reason) == (row.ours is not None) for one in line), (table, name)
+    assert cells(1)["COIN"][0].reason.startswith("not trained: no record of ")
+    assert all(column.said == "on 79,976 of the paper's 384,348 training pairs" for column in TABLES[2].columns)
+
+
+def test_ablations_are_those_of_the_sweep_and_whole_models_those_of_the_shelf(shelf):
+    file = ours.folder() / "coin-ablations.jsonl"
+    lines = {"w/o context": {"context": False}, "simple fusion": {"fusion": "simple"}}
+    lines |= {"w/o aggregat.": {"aggregation": False}, "simple pool": {"pooling": "max"}, "original": {}}
+    for i, model in enumerate(lines.values()):
+        ours.append(file, record("quora", 70.0 + i, **model))
+        ours.append(ours.folder() / "trained.jsonl", record("quora", 80.0 + i, **model))
+    assert {name: line[0].values for name, line in cells(3).items()} == {
+        name: (70.0 + i,) for i, name in enumerate(lines)
+    }
+    assert not any(line[1].values for line in cells(3).values())
+    assert cells(2)["COIN"][0].values == (84.0,) and cells(2)["COIN"][1].values == (6.25,)
+    told = {one.head: one.text for one in notes.computed(cells(3)["original"])}
+    assert told["Encoder"] == "None: the vectors of its words are learnt along." and "Start weights" not in told
+    assert told["Trained on"] == "All rows of quora/train; 4 epochs."
+
+
+def test_the_number_of_blocks_is_drawn_from_its_sweep(shelf):
+    for layers, accuracy in ((1, 60.0), (3, 62.0), (2, 61.0)):
+        line = record("lcqmc", accuracy, {"model.layers": layers}, layers=layers)
+        ours.append(ours.folder() / "lcqmc-coin-blocks.jsonl", line)
+    for data, points in (("lcqmc", {1.0: (60.0,), 2.0: (61.0,), 3.0: (62.0,)}), ("quora", None)):
+        figure = read(FOLDER / f"figure-3-{data}.json", Figure)
+        found = curves.curves(figure, ours.everything()[0])
+        assert [one.points for one in found] == ([points] if points else [])
+        table = TABLES[{"lcqmc": 1, "quora": 2}[data]]
+        assert all(figure.ours.items() >= one.ours.items() for one in table.columns)
+
+
+def test_a_vote_is_measured_and_kept_by_one_command(shelf, capsys):
+    for name in ("quora-coin", "quora-coin-seed-2", "quora-coin-seed-3"):
+        (made := make_shelf(shelf / "made" / name, ("quora-coin",)) / "quora-coin").rename(shelf / name)
+        assert not made.exists()
+    (shelf / "data" / "quora").mkdir(parents=True)
+    file = shelf / "data" / "quora" / "test.jsonl"
+    make_rows(file, 23, 7)
+    names = ["quora-coin", "quora-coin-seed-2", "quora-coin-seed-3"]
+    assert main(["evaluate", *names, str(file), "--vote", "--record", "--json"]) == 0
+    vote = json.loads(capsys.readouterr().out)["checkpoints"][-1]
+    accuracy, parameters = cells(2)["COIN (ensemble)"]
+    assert accuracy.values == (vote["metrics"]["accuracy"],) and accuracy.record.rows("test") == 23
+    own = sum(one.numel() for one in load("quora-coin").model.parameters())
+    assert parameters.values == (pytest.approx(3 * own / 1e6),)
+    assert accuracy.record.card.metrics["command"].endswith("--vote --record --json")
+    for arguments, says in (
+        (["--record"], "add --vote"),
+        (["--vote", "--record"], "neither quora/dev nor quora/test"),
+    ):
+        other = shelf / "other.jsonl"
+        make_rows(other, 5, 7)
+        assert main(["evaluate", *names, str(other), *arguments]) != 0
+        assert says in capsys.readouterr().err
+
+
+def test_the_bench_fills_the_table_of_costs(shelf, monkeypatch, capsys):
+    from tests.bench import coin as bench
+
+    monkeypatch.setattr("sys.argv", ["bench", "--batches", "2", "--record"])
+    monkeypatch.setattr(bench, "bert", lambda device: (lambda: None, 101, 7))
+    bench.main()
+    assert "BERT-base" in capsys.readouterr().out
+    found = cells(5)
+    assert found["BERT"][0].values == (101 / 1e6,) and 2 < found["COIN"][0].values[0] < 9
+    assert 0 < found["BERT"][1].values[0] < found["COIN"][1].values[0] < 9

@@ -1,0 +1,152 @@
+"""COIN's blocks through their own payload, against the trace that they are drawn from."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import shlex
+
+import numpy as np
+import pytest
+
+from tests.coin_shelf import WIDTH, make_shelf
+from triattn_core.analysis.switched import explain_without
+from triattn_core.checkpoint import load
+from triattn_core.errors import TraceError
+from triattn_core.explain import explain
+from triattn_core.shelf import VARIABLE
+from triattn_core.tasks import pairs
+from triattn_core.trace import AttentionTrace
+from triattn_core.views import coin
+from triattn_core.views.coin_blocks import NOISE, Answer, blocks, first_cell, switch, table
+
+PAIR = pairs.Example("Can cats eat raw fish?", "Can a dog eat?")  # 6 tokens over 5
+ANSWERS = [Answer("", "nothing", 0.7), Answer("layer.0", "block 1", 0.4, True)]
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory) -> dict[str, AttentionTrace]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(VARIABLE, str(make_shelf(tmp_path_factory.mktemp("shelf"))))
+        patch.setenv("TRIATTN_DEVICE", "cpu")
+        found = {name: explain(load(name), PAIR)[1] for name in ("quora-coin", "without-all-coin", "single-coin")}
+        for name, off in (("quora-coin", "layer.1"), ("quora-coin", "context"), ("single-coin", "layer.0")):
+            found[f"{name} {off}"] = explain_without(load(name), PAIR, (off,))[1]
+        return found
+
+
+def unpack(packed: str, *shape: int) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(packed), "f4").reshape(shape)
+
+
+def drawn(traces, name: str = "quora-coin", way: str = "a_over_b", off: str = "", **more) -> dict:
+    return coin.figure(traces[name], traces[f"{name} {off}".strip()], way, ANSWERS, "paraphrase", **more).payload
+
+
+@pytest.mark.parametrize(("way", "n", "i"), [("a_over_b", 6, 5), ("b_over_a", 5, 6)])
+def test_a_block_has_the_numbers_of_its_trace(traces, way, n, i):
+    trace, payload = traces["quora-coin"], drawn(traces, way=way)
+    assert len(payload["blocks"]) == 3 and payload["sides"] == way.upper().split("_OVER_")
+    assert [len(payload["axes"][axis]["label"]) for axis in ("query", "key")] == [n, i]
+    first, second = way.split("_over_")
+    for number, block in enumerate(payload["blocks"]):
+        site = lambda name, at=f"layer.{number}": trace.site(f"{at}/{name}").values  # noqa: E731
+        weight, plain = unpack(block["weight"], n, i), unpack(block["plain"], n, i)
+        np.testing.assert_array_equal(weight, site(f"{way}/weight"))
+        np.testing.assert_array_equal(unpack(block["score"], n, i), site(f"{way}/relevance"))
+        np.testing.assert_array_equal(plain, site(f"{way}/without_context/weight"))
+        np.testing.assert_array_equal(unpack(block["plain_score"], n, i), site(f"{way}/without_context/relevance"))
+        np.testing.assert_allclose(unpack(block["changed"], n, i), weight - plain, atol=NOISE)
+        np.testing.assert_array_equal(unpack(block["own"][0], n, n), site(f"{first}_over_{first}/weight"))
+        np.testing.assert_array_equal(unpack(block["own"][1], i, i), site(f"{second}_over_{second}/weight"))
+        np.testing.assert_allclose(unpack(block["gate"], n), site(f"{way}/gate").mean(1), rtol=1e-6)
+        assert "features" not in block
+
+
+def test_the_gate_is_sent_feature_by_feature_on_demand(traces):
+    orders = [list(reversed(range(WIDTH)))] * 3
+    payload, gate = drawn(traces, orders=orders), traces["quora-coin"].site("layer.2/a_over_b/gate").values
+    assert payload["features"] and payload["wide"] == WIDTH and payload["blocks"][2]["order"] == orders[2]
+    np.testing.assert_array_equal(unpack(payload["blocks"][2]["features"], 6, WIDTH), gate)
+    assert not drawn(traces)["features"] and drawn(traces)["wide"] == WIDTH
+
+
+def test_scales_hold_every_weight_and_every_difference(traces):
+    payload = drawn(traces)
+    weights = np.concatenate([unpack(b[name], -1) for b in payload["blocks"] for name in ("weight", "plain")])
+    assert payload["scale"]["high"] >= weights.max() * 0.9999
+    most = max(np.abs(unpack(block["changed"], -1)).max() for block in payload["blocks"])
+    assert payload["gap"]["limit"] == pytest.approx(most)
+
+
+def test_it_opens_where_context_changed_most(traces):
+    found = blocks(traces["quora-coin"], "a_over_b")
+    best, where = -1.0, None
+    for number, block in enumerate(found):
+        gap = np.abs(block.weight.values - block.plain.values)
+        for q in range(6):
+            for k in range(5):
+                if gap[q, k] > best:
+                    best, where = gap[q, k], (q, k, number)
+    q, k, number = where
+    gate, (own, other) = found[number].gate.values[q], found[number].own
+    expected = (*where, int(gate.argmin()), int(own.values[q].argmax()), int(other.values[k].argmax()))
+    assert first_cell(found, WIDTH) == expected == tuple(drawn(traces)["cell"])
+
+
+def test_what_is_switched_off_is_not_there(traces):
+    payload = drawn(traces, off="layer.1")
+    assert [block is None for block in payload["blocks"]] == [False, True, False] and payload["off"] == "layer.1"
+    assert payload["caption"].endswith("block 2 off") and "--off layer.1" in payload["command"]["run"]
+    payload = drawn(traces, off="context")
+    assert all(not one["plain"] and not one["changed"] and not one["own"] and one["gate"] for one in payload["blocks"])
+    payload = drawn(traces, "single-coin", off="layer.0")  # nothing is left to be drawn
+    assert payload["blocks"] == [None] and payload["cell"] == [0] * 6
+    assert [len(payload["axes"][axis]["label"]) for axis in ("query", "key")] == [6, 5]
+    assert [switch(name) for name in ("", "layer.0", "context")] == ["nothing", "block 1", "context"]
+
+
+def test_a_model_without_context_and_gate_has_its_alignments(traces):
+    payload, trace = drawn(traces, "without-all-coin"), traces["without-all-coin"]
+    for number, block in enumerate(payload["blocks"]):
+        weight = trace.site(f"layer.{number}/a_over_b/weight").values
+        np.testing.assert_array_equal(unpack(block["weight"], 6, 5), weight)
+        assert not block["plain"] and not block["gate"] and block["own"] == []
+    query, key, number, *rest = payload["cell"]
+    assert unpack(payload["blocks"][number]["weight"], 6, 5)[query, key] == max(
+        unpack(block["weight"], 30).max() for block in payload["blocks"]
+    )
+    assert rest == [0, 0, 0] and payload["wide"] == 1
+    rows = table(trace, "a_over_b")
+    assert rows["changed"].isna().all() and rows["gate"].isna().all() and rows["weight"].notna().all()
+
+
+def test_every_pair_of_every_block_is_a_row(traces):
+    rows, trace = table(traces["quora-coin layer.1"], "b_over_a"), traces["quora-coin layer.1"]
+    assert len(rows) == 2 * 5 * 6 and sorted(set(rows["block"])) == [1, 3]
+    one = rows[(rows["block"] == 3) & (rows["query_at"] == 2) & (rows["key_at"] == 4)].iloc[0]
+    assert (one["query"], one["key"]) == ("dog", "fish")
+    weight = trace.site("layer.2/b_over_a/weight").values[2, 4]
+    without = trace.site("layer.2/b_over_a/without_context/weight").values[2, 4]
+    assert one["weight"] == weight and one["weight without context"] == without
+    assert one["changed"] == pytest.approx(weight - without, abs=NOISE)
+    assert one["gate"] == pytest.approx(trace.site("layer.2/b_over_a/gate").values[2].mean())
+    assert table(traces["single-coin layer.0"], "a_over_b").empty
+
+
+def test_other_traces_are_refused():
+    with pytest.raises(TraceError, match="not one of COIN but of tri"):
+        blocks(AttentionTrace({}, {}, {"mechanism": "tri"}), "a_over_b")
+
+
+def test_the_command_holds_any_text_and_the_page_reads_none_of_it_as_html(traces):
+    trace = traces["quora-coin"]
+    odd = AttentionTrace(trace.sites, {"a": "It's </script><b> $HOME", "b": 'a "quote" \\'}, trace.meta)
+    canvas = coin.figure(odd, odd, "a_over_b", ANSWERS, "paraphrase")
+    _, row = shlex.split(canvas.payload["command"]["input"].removesuffix(" > pair.json"))[1:]
+    assert json.loads(row) == {"text_a": odd.texts["a"], "text_b": odd.texts["b"]}
+    page = canvas.html()
+    inside = re.search(r'<script id="payload" type="application/json">(.*?)</script>', page, re.S).group(1)
+    assert "<" not in inside and json.loads(inside)["texts"]["a"] == odd.texts["a"]
+    assert not re.search(r"""(src|href)=["']?https?:|@import|url\(""", page) and "innerHTML" not in page

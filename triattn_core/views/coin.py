@@ -1,0 +1,126 @@
+"""COIN's blocks, one below the other: how each aligns the sentences with the context term and without it, what that
+changed, each sentence over itself, and the gate (Figure 4 of "Context-aware Interaction Network" draws the first)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from itertools import zip_longest
+from shlex import quote
+from textwrap import shorten
+
+import numpy as np
+import xarray as xr
+
+from triattn_core.axes import AXES, QUANTITIES
+from triattn_core.trace import AttentionTrace
+from triattn_core.views.canvas import Canvas, script
+from triattn_core.views.coin_blocks import NEEDS, Answer, Block, blocks, first_cell, switch
+from triattn_core.views.palette import LogScale, SignedScale, pack, scale_payload, theme_payload
+from triattn_core.views.tokens import named, tokens
+
+SCRIPTS = ("coin.js", "coin_below.js", "side_by_side.js")
+GATE = {"kind": "linear", "high": 1.0, "steps": 256, "title": "gate, the share that is kept", "ticks": [0, 0.5, 1]}
+
+
+def figure(
+    whole: AttentionTrace,
+    trace: AttentionTrace,
+    way: str,
+    answers: Sequence[Answer],
+    label: str,
+    orders: Sequence[Sequence[int] | None] = (),
+    cell: Sequence[int] | None = None,
+) -> Canvas:
+    """The canvas of all blocks in one direction.
+
+    whole: the trace with nothing switched off, of which the tokens are; trace: the one that is shown.  answers: what
+    is said with each thing off, `label` the one whose probabilities they are.  orders: of each block the features of
+    its gate as they stand; without them the gate is drawn as its mean alone.  cell: what is chosen at first: (query,
+    key, block, feature, and of each sentence the token that the query, or the key, looks at in its own).
+    """
+    first = next(one for one in blocks(whole, way) if one is not None).weight
+    found, texts = blocks(trace, way), dict(whole.texts)
+    scale, gap = _scales(found, first.sizes["key"])
+    wide = _features(blocks(whole, way))
+    off = str(trace.meta.get("off", ""))
+    payload = {
+        "says": QUANTITIES | AXES,
+        "texts": texts,
+        "names": named(texts),
+        "sides": way.upper().split("_OVER_"),
+        "themes": theme_payload("log", "signed"),
+        "scale": {**scale_payload(scale), "title": "weight, log scale, one for all"},
+        "gap": scale_payload(gap),
+        "gate": GATE,
+        "axes": {axis: tokens(first, texts, axis, np.arange(first.sizes[axis])) for axis in NEEDS},
+        "blocks": [_block(one, order) for one, order in zip_longest(found, orders)],
+        "wide": wide,
+        "features": any(order is not None for order in orders),
+        "answers": [vars(one) for one in answers],
+        "off": off,
+        "label": label,
+        "command": _command(whole, way, off),
+        "caption": caption(trace, way),
+        "cell": list(cell or first_cell(found, wide)),
+        "alt": alt(found, answers, label),
+    }
+    title = "COIN: " + shorten(" / ".join(texts.values()), 90, placeholder=" …")
+    style = script("side_by_side.css") + script("coin.css")
+    return Canvas(payload, script(*SCRIPTS), style, title, payload["alt"], height=900)
+
+
+def _scales(found: Sequence[Block | None], keys: int) -> tuple[LogScale, SignedScale]:
+    """One scale for all weights, one for all differences."""
+    there = [one for one in found if one is not None]
+    maps = [m.values for one in there for m in (one.weight, one.plain, *(one.own or ())) if m is not None]
+    weights = np.concatenate([one[one > 0].ravel() for one in maps]) if maps else np.ones(1)
+    gaps = [one.changed.values.ravel() for one in there if one.changed is not None]
+    return (
+        LogScale.fit(weights, keys),
+        SignedScale.of(np.concatenate(gaps) if gaps else np.zeros(1), power=0.7, title="what context changed"),
+    )
+
+
+def _features(found: Sequence[Block | None]) -> int:
+    return max((one.gate.sizes["feature"] for one in found if one is not None and one.gate is not None), default=1)
+
+
+def _block(one: Block | None, order: Sequence[int] | None) -> dict | None:
+    if one is None:
+        return None
+    maps = {"weight": one.weight, "score": one.score, "plain": one.plain, "plain_score": one.plain_score}
+    maps |= {"changed": one.changed, "gate": None if one.gate is None else one.gate.mean("feature")}
+    told: dict = {name: "" if array is None else _floats(array) for name, array in maps.items()}
+    told["own"] = [_floats(array) for array in one.own] if one.own else []
+    if order is not None and one.gate is not None:
+        told |= {"features": _floats(one.gate.transpose("query", "feature")), "order": list(map(int, order))}
+    return told
+
+
+def _floats(array: xr.DataArray) -> str:
+    return pack(array.values.astype(np.float32))
+
+
+def _command(trace: AttentionTrace, way: str, off: str) -> dict[str, str]:
+    """What reproduces a number: the script adds which."""
+    texts = list(trace.texts.values())
+    row = json.dumps({"text_a": texts[0], "text_b": texts[1]}, ensure_ascii=False)
+    run = f"triattn explain {quote(str(trace.meta.get('checkpoint', '')))} pair.json"
+    run += f" --off {off.replace(',', ' ')}" if off else ""
+    return {"input": f"printf '%s' {quote(row)} > pair.json", "run": run, "way": way}
+
+
+def caption(trace: AttentionTrace, way: str) -> str:
+    """The settings in words, for under a saved picture."""
+    off = str(trace.meta.get("off", ""))
+    parts = [str(trace.meta.get("checkpoint", "")), way.replace("_", " "), f"{switch(off)} off" if off else ""]
+    return ", ".join(filter(None, parts))
+
+
+def alt(found: Sequence[Block | None], answers: Sequence[Answer], label: str) -> str:
+    """What a screen reader hears in place of the drawing."""
+    sizes = next((one.weight.sizes for one in found if one is not None), {"query": 0, "key": 0})
+    said = "; ".join(f"{one.name} off: {one.probability:.3f}" for one in answers)
+    maps = f"Alignments of {sizes['query']} by {sizes['key']} tokens in {len(found)} blocks."
+    return f"{maps} Probability of {label}, {said}. The numbers are in the table below."
