@@ -18,6 +18,7 @@ def computed(cells: Sequence[Cell]) -> list[Note]:
     """Encoder, training rows, seeds and empty cells of the cells of ours; empty where no row is ours."""
     used = list({id(one.record): one.record for one in cells if one.record and one.values}.values())
     found = [Note(head="Encoder", text=text) for text in dict.fromkeys(map(_encoder, used))]
+    found += [Note(head="Readers", text=text) for text in dict.fromkeys(map(_reader, used)) if text]
     found += [Note(head="Start weights", text=text) for text in dict.fromkeys(map(_seen, used)) if text]
     found += [Note(head="Trained on", text=text) for text in dict.fromkeys(map(trained_on, used)) if text]
     return found + _seeds(cells) + _empty(cells)
@@ -28,6 +29,18 @@ def _encoder(record: Record) -> str:
     folder = records.encoder(record.card)
     size = _size(folder) if folder else ""
     return f"{name or 'not recorded'}{size}; the heads are trained on its frozen features."
+
+
+def _reader(record: Record) -> str:
+    """Of a reader: what it reads and its sizes, which the paper leaves open in part; empty of others."""
+    told = record.settings
+    if told.get("kind") != "reader":
+        return ""
+    source = "the encoder's table" if told.get("vectors") == "embedding" else f"{told.get('vectors')} of the encoder"
+    return (
+        f"Word vectors: {source}, projected to {told.get('width')}; states of {told.get('hidden')} features; windows "
+        f"of at most {told.get('max_tokens')} tokens. The paper: GloVe projected to 100, other sizes not printed."
+    )
 
 
 def _size(folder: Path) -> str:
