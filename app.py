@@ -11,6 +11,7 @@ st.navigation(
             st.Page("pages/side_by_side.py", title="Side by side"),
             st.Page("pages/mtsa.py", title="MTSA"),
             st.Page("pages/tensor.py", title="The tensor"),
+            st.Page("pages/similarity.py", title="Similarity"),
         ],
         "Evidence": [
             st.Page("pages/cases.py", title="Cases"),

@@ -8,22 +8,25 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.common import state
 from pages.common.errors import notice, plain
 from triattn_core.errors import InputError, choices
-from triattn_core.tasks import TASKS, dialogue, reading
+from triattn_core.tasks import TASKS, dialogue, questions, reading
 
 PARTS = {
     "dialogue": {"turns": "Turns, one a line, the last one asks", "candidates": "Candidates, one a line"},
     "reading": {"passage": "Passage", "question": "Question", "options": "Options, one a line"},
+    "questions": {"passage": "Passage", "question": "Question"},
 }
 LISTS = ("turns", "candidates", "options")
 PICKS = ("option", "other")
 NAMES = ("example", *(part for parts in PARTS.values() for part in parts), *PICKS)  # ours in the URL
 LINK = 6000  # characters of text in a link, as the browser writes them: longer ones are refused on the way
 LIMIT = 200_000  # characters of a text that are kept
-Example = dialogue.Example | reading.Example
+LIMITS = {"questions": 1_000_000}  # where a text is read in windows
+Example = dialogue.Example | reading.Example | questions.Example
 
 
 @dataclass
@@ -55,12 +58,15 @@ def now(task: str) -> Given:
     return given
 
 
-def example(task: str) -> Example:
+def example(task: str, place: DeltaGenerator | None = None) -> Example:
     """What goes in, as an example of the task, and the URL brought up to date; the editor, where it is asked for or
-    something is to be mended."""
+    something is to be mended.  place: where a question stands that is always asked."""
     given = now(task)
     found = parsed(task, given.parts)
-    if st.session_state.get("edit") or not _sound(found):
+    if place is not None:
+        with place:
+            _ask(given)
+    if st.session_state.get("edit") or not (_sound(found) or task == "questions" and found.passage.strip()):
         _editor(given)
     count = len(options(found))
     for name in PICKS:
@@ -88,7 +94,7 @@ def controls(task: str) -> None:
 
 def options(example: Example) -> tuple[str, ...]:
     """The texts of which one is the answer."""
-    return example.candidates if isinstance(example, dialogue.Example) else example.options
+    return example.candidates if isinstance(example, dialogue.Example) else getattr(example, "options", ())
 
 
 def pick(what: str, at: int) -> None:
@@ -109,6 +115,8 @@ def parsed(task: str, parts: Mapping[str, str]) -> Example:
     fields = {name: _lines(text) if name in LISTS else text.strip() for name, text in parts.items()}
     if task == "dialogue":
         found: Example = dialogue.Example(fields["turns"], fields["candidates"])
+    elif task == "questions":
+        found = questions.Example(parts["passage"], parts["question"])  # answers are offsets: nothing is cut off
     else:
         found = reading.Example(fields["passage"], fields["question"], fields["options"])
     return next((one for one in TASKS[task].examples() if texts(one) == texts(found)), found)
@@ -118,7 +126,8 @@ def texts(example: Example) -> dict[str, str]:
     """The parts of an example as they are written."""
     if isinstance(example, dialogue.Example):
         return {"turns": "\n".join(example.history), "candidates": "\n".join(example.candidates)}
-    return {"passage": example.passage, "question": example.question, "options": "\n".join(example.options)}
+    told = {"passage": example.passage, "question": example.question}
+    return told if isinstance(example, questions.Example) else told | {"options": "\n".join(example.options)}
 
 
 def _sound(example: Example) -> bool:
@@ -142,7 +151,7 @@ def _linked(task: str, link: dict[str, str]) -> Given:
     elif name is not None:
         notice(f"The link asks for example {name[:60]!r}; {choices(name[:60], known)}. Shown instead: the first one.")
     elif any(part in link for part in PARTS[task]):
-        parts = {part: link.get(part, "")[:LIMIT] for part in PARTS[task]}
+        parts = {part: link.get(part, "")[: limit(task)] for part in PARTS[task]}
     return Given(task, parts, *_picks(link), written=link)
 
 
@@ -178,10 +187,23 @@ def _write(given: Given, found: Example) -> None:
     given.written = wanted
 
 
+def limit(task: str) -> int:
+    """How many characters of a text are kept."""
+    return LIMITS.get(task, LIMIT)
+
+
+def _ask(given: Given) -> None:
+    st.session_state["write-question"] = given.parts["question"]
+    st.text_input("Question", key="write-question", on_change=_edit, args=("question",))
+
+
 def _editor(given: Given) -> None:
     """The texts to write in: what is left stands as it was read."""
-    left, right = st.columns(2, gap="large")
+    alone = given.task == "questions"
+    left, right = (st.container(), None) if alone else st.columns(2, gap="large")
     for name, label in PARTS[given.task].items():
+        if alone and name == "question":
+            continue
         key = f"write-{name}"
         st.session_state[key] = given.parts[name]
         with left if name in ("turns", "passage") else right:
@@ -191,13 +213,13 @@ def _editor(given: Given) -> None:
                 height = 128 if name == "options" else 206
                 st.text_area(label, key=key, height=height, on_change=_edit, args=(name,))
     for name, text in given.parts.items():
-        if len(text) == LIMIT:
-            notice(f"{PARTS[given.task][name].partition(',')[0]}: only the first {LIMIT:,} characters are kept.")
+        if len(text) == limit(given.task):
+            notice(f"{PARTS[given.task][name].partition(',')[0]}: only the first {len(text):,} characters are kept.")
 
 
 def _edit(name: str) -> None:
     given = st.session_state["given"]
-    given.parts[name] = st.session_state[f"write-{name}"][:LIMIT]
+    given.parts[name] = st.session_state[f"write-{name}"][: limit(given.task)]
     given.option = given.other = None
 
 

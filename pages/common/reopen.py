@@ -16,6 +16,7 @@ PAGES = {
     "cube": "Open as cube",
     "mtsa": "Open in MTSA",
     "tensor": "Open the tensor",
+    "similarity": "Open in Similarity",
 }
 ALONE = {name for task in TASKS.values() for name in getattr(task, "TEXTS", ())}
 TEXTS = {"a", "b", *ALONE, "example", *(part for parts in given.PARTS.values() for part in parts)}
@@ -40,6 +41,8 @@ def link(task: str, row: Mapping, page: str, query: Query) -> None:
 
 def usual(task: str) -> str:
     """The page that a row of a task opens on where it names none."""
+    if task == "questions":
+        return "similarity"
     return "mtsa" if hasattr(TASKS[task], "TEXTS") else "side_by_side"
 
 

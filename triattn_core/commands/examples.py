@@ -13,8 +13,12 @@ from triattn_core.errors import DataError
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint import Bundle
+    from triattn_core.trace import AttentionTrace
 
-ROWS = '{"text_a", "text_b"}, {"history", "candidates"}, {"passage", "question", "options"} or {"text"}'
+ROWS = (
+    '{"text_a", "text_b"}, {"history", "candidates"}, {"passage", "question", "options"}, {"context", "question"} '
+    'or {"text"}'
+)
 
 
 def explain_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +26,8 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="a checkpoint, by name or folder")
     parser.add_argument("input", type=Path, help=f"a JSON file with one row of its task: {ROWS}")
     parser.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
+    parser.add_argument("--cell", metavar="P.Q", help="of a reader: the terms of this score, such as 13.6")
+    parser.add_argument("--part", type=int, help="of a long passage: which window is traced, from 1")
 
 
 def explain(options: argparse.Namespace) -> None:
@@ -36,11 +42,13 @@ def explain(options: argparse.Namespace) -> None:
     example = bundle.task.Example.from_row(read_json(options.input), str(options.input))
     example.check()
     heard(bundle, [example])
-    prediction, trace = explain_one(bundle, example)
+    prediction, trace = explain_one(bundle, example, option=options.part - 1 if options.part else None)
+    cell = _cell(options.cell, bundle, example, trace) if options.cell else {}
     if options.out:
         trace.save(options.out)
     if options.json:
-        print(json.dumps({**vars(prediction), "meta": dict(trace.meta), "sites": sorted(trace.sites)}, indent=1))
+        told = {**vars(prediction), "meta": dict(trace.meta), "sites": sorted(trace.sites)}
+        print(json.dumps(told | ({"cell": cell} if cell else {}), indent=1))
         return
     for label, probability in zip(prediction.labels, prediction.probabilities):
         print(f"{probability:.4f}  {label}")
@@ -48,9 +56,27 @@ def explain(options: argparse.Namespace) -> None:
         print(note)
     if len(prediction.labels) > 1 and "option" in trace.meta:
         print(f"traced: {prediction.labels[prediction.option]}")
+    if cell:
+        for name, value in cell["terms"]:
+            print(f"{value:+.6g}  {name}")
+        print("{score:.6g}  score of {words}\n{weight:.6g}  weight, rank {rank} of {of}".format(**cell))
+        return
     for site in sorted(trace.sites):
         array = trace.sites[site]
         print(f"{site}  {' x '.join(f'{axis} {size}' for axis, size in array.sizes.items())}")
+
+
+def _cell(asked: str, bundle: Bundle, example, trace: AttentionTrace) -> dict:
+    """The exact numbers of a cell such as 13.6, which count words from 0."""
+    from triattn_core import spans
+
+    at = [int(one) for one in asked.split(".") if one.isdecimal()]
+    if bundle.config.kind != "reader" or len(at) != 2:
+        raise DataError(f"--cell {asked}: expected two numbers such as 13.6, of a reader's passage and question")
+    spans.inside(trace, *at)
+    found = spans.facts(trace, spans.terms(bundle, example, *at, trace.meta.get("option", 0)), *at)
+    words = [trace.site("attention/weight")[f"{axis}_token"].values[i] for axis, i in zip(("query", "key"), at)]
+    return {**found, "words": " x ".join(map(str, words))}
 
 
 def heard(bundle: Bundle, examples: Iterable) -> None:
