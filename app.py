@@ -12,6 +12,7 @@ st.navigation(
             st.Page("pages/mtsa.py", title="MTSA"),
             st.Page("pages/tensor.py", title="The tensor"),
             st.Page("pages/similarity.py", title="Similarity"),
+            st.Page("pages/distributions.py", title="Distributions"),
         ],
         "Evidence": [
             st.Page("pages/cases.py", title="Cases"),

@@ -45,7 +45,7 @@ if not cards:
     st.stop()
 settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
 with settings:
-    asked = st.container(width="stretch", key="pair")
+    asked = st.container(width="stretch", key="asked")
 example = given.example(questions.NAME, asked)
 with settings:
     chosen = readers.several(cards)

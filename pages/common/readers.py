@@ -52,22 +52,22 @@ def named(cards: Sequence[Card]) -> dict[str, str]:
     return view.titles({card.name: dict(card.config["model"]) for card in cards})
 
 
-def several(cards: Sequence[Card]) -> list[Card]:
-    """One to four of them, in the URL where they are not what the page opens on."""
-    names, first = named(cards), opening(cards)
+def several(cards: Sequence[Card], opens: Sequence[str] = OPENS, most: int = view.MOST) -> list[Card]:
+    """One to `most` of them, in the URL where they are not what the page opens on."""
+    names, first = named(cards), opening(cards, opens)
     asked = list(dict.fromkeys(st.query_params.get_all(KEY)))
     if KEY not in st.session_state:
-        kept = [name for name in asked if name in names][: view.MOST]
+        kept = [name for name in asked if name in names][:most]
         st.session_state[KEY] = kept or first
         if kept != asked:
             left_out = ", ".join(name for name in asked if name not in kept)[:80]
             told = ", ".join(names[name] for name in kept or first)
             notice(f"The link asks for {left_out}: not on the shelf, or too many. Shown instead: {told}.")
-    elif any(name not in names for name in st.session_state[KEY]):
+    elif any(name not in names for name in st.session_state[KEY]) or len(st.session_state[KEY]) > most:
         st.session_state[KEY] = first
     with st.popover("Functions", width=112, key="choose"):
-        look = {"format_func": names.get, "max_selections": view.MOST}
-        chosen = st.multiselect("One to four similarity functions", list(names), key=KEY, **look) or first
+        look = {"format_func": names.get, "max_selections": most}
+        chosen = st.multiselect(f"Similarity functions, one to {most}", list(names), key=KEY, **look) or first
     if chosen == first:
         st.query_params.pop(KEY, None)
     elif asked != chosen:
@@ -76,10 +76,10 @@ def several(cards: Sequence[Card]) -> list[Card]:
     return [by[name] for name in sorted(chosen, key=list(by).index)]
 
 
-def opening(cards: Sequence[Card]) -> list[str]:
-    """The four of the picture as far as they are there, else the first."""
+def opening(cards: Sequence[Card], opens: Sequence[str] = OPENS) -> list[str]:
+    """Those functions as far as they are there, else the first."""
     by = {records.model(card, "similarity"): card.name for card in reversed(cards)}
-    found = [by[name] for name in OPENS if name in by]
+    found = [by[name] for name in opens if name in by]
     return found if len(found) > 1 else [card.name for card in cards[: view.MOST]]
 
 

@@ -43,6 +43,15 @@ def _reader(record: Record) -> str:
     )
 
 
+def size(record: Record) -> list[str]:
+    """Of a reader: what its number is to be read with, in few words."""
+    told = record.settings
+    if told.get("kind") != "reader":
+        return []
+    parts = f"{told.get('vectors')} to {told.get('width')}, states {told.get('hidden')}"
+    return [f"word vectors {parts}", trained_on(record).removesuffix(".")]
+
+
 def _size(folder: Path) -> str:
     try:
         told = read_json(folder / "config.json")

@@ -166,14 +166,14 @@ function paintMap(ctx, { block, x, y, index }, layout, data, theme, state, parts
 
 /** Bars on the rows: how likely the answer starts, and ends, at each word; the chosen function before the others. */
 function paintSide(ctx, layout, data, theme, state, parts) {
-  const { x, y, width } = layout.side, head = y - layout.above, wide = Math.floor((width - 40) / 2), panel = data.panels[state.cell[2]];
+  const { x, y, width } = layout.side, head = y - layout.above, wide = Math.floor((width - 70) / 2), panel = data.panels[state.cell[2]];
   ctx.fillStyle = theme.hairline;
   ctx.fillRect(x, head, width, 1);
   text(ctx, "Answer span", x, head + 21, theme.text, { size: 15, weight: 650, theme, room: width });
   text(ctx, "probability of each word", x, head + 40, theme.muted, { theme, room: width });
   if (data.panels.length > 1) text(ctx, "grey: the other functions", x, head + 58, theme.muted, { theme, room: width });
   ["start", "end"].forEach((name, i) => {
-    const left = x + i * (wide + 40), unit = (wide - 8) / data.top, most = panel[name].indexOf(Math.max(...panel[name]));
+    const left = x + i * (wide + 38), unit = wide / data.top, most = panel[name].indexOf(Math.max(...panel[name]));
     text(ctx, name, left, y - 8, theme.text, { size: 12, weight: 600, theme });
     ctx.fillStyle = theme.muted;
     ctx.fillRect(left - 1, y, 1, layout.rows.end);
@@ -194,6 +194,6 @@ function paintSide(ctx, layout, data, theme, state, parts) {
     }
     const foot = y + layout.rows.end + 16;
     text(ctx, "0", left, foot, theme.muted, { size: 12, align: "center", theme });
-    text(ctx, short(data.top), left + wide - 8, foot, theme.muted, { size: 12, align: "center", theme });
+    text(ctx, short(data.top), left + wide, foot, theme.muted, { size: 12, align: "center", theme });
   });
 }

@@ -42,7 +42,7 @@ NAMES = {  # as the paper's tables write and order them
 SYSTEMS = {"bidaf": "BiDAF", "dcn": "DCN", "qanet": "QANet"}
 SCALES = {
     "relevance": "relevance, before softmax",
-    "centred": "relevance, minus its row's mean",
+    "centred": "relevance, centred per row",
     "weight": "weight, log scale",
 }
 
@@ -126,7 +126,7 @@ def figure(
         "texts": texts,
         "names": named(texts),
         "themes": theme_payload("log", "signed"),
-        "title": SCALES[quantity] + (", one scale for all" if shared and len(panels) > 1 else ""),
+        "title": SCALES[quantity] + (", one scale" if shared and len(panels) > 1 else ""),
         "axes": {axis: tokens(first, texts, axis, np.arange(first.sizes[axis])) for axis in ("query", "key")},
         "panels": [_panel(one, quantity, scale, exact) for one, scale in zip(panels, scales(panels, quantity, shared))],
         "caption": caption,
