@@ -34,7 +34,7 @@ if cards:
     with settings:
         chosen = readers.several(cards, OPENS, MOST)
         shared = state.segments("Axis", ["shared", "one each"], "axis") == "shared"
-    with settings, shown(stop=False):
+    with shown(stop=False), settings:
         side = readers.read(chosen, readers.named(cards), example)
     if side is not None:
         values, table = [view.scores(one) for one in side.panels], view.numbers(side.panels)

@@ -51,7 +51,7 @@ with settings:
     chosen = readers.several(cards)
     quantity = state.segments("Quantity", QUANTITIES, "quantity")
     shared = state.segments("Colour scale", ["one each", "shared"], "scale") == "shared" if len(chosen) > 1 else False
-with settings, shown():
+with shown(), settings:
     side = readers.read(chosen, readers.named(cards), example)
 with shown():
     words = len(example.passage.split())

@@ -143,7 +143,7 @@ function paintLabels(ctx, { x, y }, layout, data, theme, state, parts) {
     ctx.fillStyle = theme.hairline;
     ctx.fillRect(x - 8, y + top, 2, lay.size);
     const middle = y + top + lay.size / 2, look = { align: "right", theme, size: 12 };
-    if (lay.size >= 30) [size > 1 ? "words" : "word", size > 1 ? `${from + 1}–${from + size}` : from + 1].forEach((line, j) => text(ctx, line, x - 14, middle - 3 + 14 * j, theme.muted, look));
+    if (lay.size >= 30) [size > 1 ? "rows" : "row", size > 1 ? `${from + 1}–${from + size}` : from + 1].forEach((line, j) => text(ctx, line, x - 14, middle - 3 + 14 * j, theme.muted, look));
     else if (lay.size >= 11) text(ctx, size > 1 ? `${from + 1}–${from + size}` : from + 1, x - 14, middle + 4, theme.muted, look);
   });
 }
