@@ -186,7 +186,8 @@ def record(similarity_: str, values: tuple[float, ...], width: int = 64, file: s
     model = {"mechanism": "baseline", "similarity": similarity_, "output": "O_2", "vectors": "layer:4", "width": width}
     config = {"kind": "reader", "task": "questions", "encoder": "e", "model": model, "data": {"train": ["s/train"]}}
     each = [{"seed": i + 1, "test": {"em": value, "n": 70}} for i, value in enumerate(values)]
-    return Record(Card(similarity_, Path(similarity_), config, {"each_seed": each, **more}, "", 1), file)
+    told = {"each_seed": each, "test": {"n": 70}, **more}
+    return Record(Card(similarity_, Path(similarity_), config, told, "", 1), file)
 
 
 def test_runs_are_rows_and_those_trained_otherwise_stand_apart():
