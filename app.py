@@ -12,6 +12,8 @@ st.navigation(
             st.Page("pages/mtsa.py", title="MTSA"),
             st.Page("pages/tensor.py", title="The tensor"),
             st.Page("pages/coin.py", title="COIN"),
+            st.Page("pages/similarity.py", title="Similarity"),
+            st.Page("pages/distributions.py", title="Distributions"),
             st.Page("pages/context.py", title="Context"),
             st.Page("pages/intervene.py", title="Intervene"),
             st.Page("pages/attribute.py", title="Attribute"),

@@ -6,9 +6,9 @@ from html import escape
 
 import streamlit as st
 
-from pages.common import cards, results, results_about, results_figure, results_style, state, style
+from pages.common import cards, results, results_about, results_figure, results_ranks, results_style, state, style
 from pages.common.errors import notice
-from triattn_core.results import beside, curves, notes, order, ours, published
+from triattn_core.results import beside, curves, notes, order, ours, published, ranks
 
 MANY = 7  # tables beyond this are offered in a list
 
@@ -79,5 +79,7 @@ if table is not None:
     rows = order.compared(paper.tables, found)
     if any(one.column.group == column.group for one in rows):
         st.html(results_about.order(rows, column.group))
+    elif told := results_ranks.ranks(ranks.agreements(paper.tables, found), column.group):
+        st.html(told)
 st.html(results_about.left_out(paper.paper.left_out))
 st.html(f'<p class="t-note">{escape(paper.paper.cite)}</p>')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +12,12 @@ from torch.nn.functional import pad
 
 from triattn_core.batch import collate
 from triattn_core.checkpoint import Bundle, outputs, together
+from triattn_core.errors import InputError
 from triattn_core.text.texts import Texts
+from triattn_core.trace import AttentionTrace
 
 COUNT = 5  # spans of an answer: the best and the next best
+DIMENSIONS = 5  # of a score that are listed
 
 
 class Span(NamedTuple):
@@ -80,9 +83,50 @@ def answers(bundles: Sequence[Bundle], examples: Sequence, size: int = 64) -> li
 
 
 @torch.inference_mode()
+def states(bundle: Bundle, example, window: int = 0) -> tuple[Tensor, Tensor]:
+    """H [M, d] and U [N, d]: the states of the words of a window and of the question."""
+    texts = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0][window]
+    passage, question = bundle.model.states(bundle.encoder(collate([texts], bundle.tokenizer).to(bundle.device)))
+    return passage.vectors[0], question.vectors[0]
+
+
 def terms(bundle: Bundle, example, query: int, key: int, window: int = 0) -> dict[str, np.ndarray]:
     """What the score of passage word `query` and question word `key` is made of: by term [d], all summing to it."""
-    texts = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0][window]
-    states = bundle.model.states(bundle.encoder(collate([texts], bundle.tokenizer).to(bundle.device)))
-    h, u = (one.vectors[0, place] for one, place in zip(states, (query, key)))
-    return {name: one.float().cpu().numpy() for name, one in bundle.model.attention.similarity.terms(h, u).items()}
+    return terms_of(bundle, states(bundle, example, window), query, key)
+
+
+@torch.inference_mode()
+def terms_of(bundle: Bundle, found: tuple[Tensor, Tensor], query: int, key: int) -> dict[str, np.ndarray]:
+    """The same from `states`."""
+    parts = bundle.model.attention.similarity.terms(found[0][query], found[1][key])
+    return {name: one.float().cpu().numpy() for name, one in parts.items()}
+
+
+def inside(trace: AttentionTrace, query: int, key: int) -> None:
+    """Raises InputError where a reader's trace has no such cell."""
+    sizes = trace.site("attention/weight").sizes
+    if not (0 <= query < sizes["query"] and 0 <= key < sizes["key"]):
+        has = f"passage words are 0 to {sizes['query'] - 1}, question words 0 to {sizes['key'] - 1}"
+        raise InputError(f"There is no cell {query}.{key}: {has}.")
+
+
+def facts(trace: AttentionTrace, terms: Mapping[str, np.ndarray], query: int, key: int) -> dict:
+    """The exact numbers of a cell of a reader's trace, with the terms [d] that its score is made of.
+
+    score; `centred`, the score minus the mean of its row; weight, its rank in its row, largest first, `of` how many;
+    terms: [name, value]; dimensions: the largest products, as (number of the term, dimension, value), all from 0;
+    width: d.
+    """
+    sites = (trace.site(f"attention/{name}").transpose("query", "key") for name in ("weight", "relevance"))
+    weights, scores = (one.values[query].astype(np.float64) for one in sites)
+    parts = [(i, at, float(value)) for i, one in enumerate(terms.values()) for at, value in enumerate(one)]
+    return {
+        "score": float(scores[key]),
+        "centred": float(scores[key] - scores.mean()),
+        "weight": float(weights[key]),
+        "rank": int((weights > weights[key]).sum()) + 1,
+        "of": len(weights),
+        "terms": [[name, float(one.sum(dtype=np.float64))] for name, one in terms.items()],
+        "dimensions": sorted(parts, key=lambda one: -abs(one[2]))[:DIMENSIONS],
+        "width": len(next(iter(terms.values()))),
+    }

@@ -12,14 +12,14 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.common import compared, given, inputs, models, state
+from pages.common import answers, compared, given, inputs, models, state
 from pages.common.compared import Side
 from pages.common.tasks import Words
 from triattn_core import records
 from triattn_core.analysis import aligned
 from triattn_core.errors import InputError
 from triattn_core.shelf import Card
-from triattn_core.tasks import pairs
+from triattn_core.tasks import CHOICES, pairs
 from triattn_core.text.cells import sentences
 from triattn_core.trace import AttentionTrace, Choice
 
@@ -42,8 +42,8 @@ def second(task: str, example: Any) -> Any:
     """The edited input, from the widgets: both are in the URL, as far as a link can carry them."""
     if task == "pairs":
         return _pair(example)
-    parts = given.texts(example)
-    names = [name for name in given.PARTS[task] if name not in ("candidates", "options")]
+    parts = CHOICES[task].parts(example)
+    names = [name for name in given.PARTS[task] if name != CHOICES[task].WORDS.lists[-1]]
     labels = {given.PARTS[task][name].partition(",")[0]: name for name in names}
     with st.container(horizontal=True, vertical_alignment="bottom", key="edit-part"):
         part = labels[state.pick("Edit", list(labels), PART, width=112)]
@@ -106,7 +106,7 @@ def side(example: Any, other: Any, card: Card, choice: Choice, option: int | Non
     """Both inputs at the same site, head and scale; what only one has is a gap in the other.  Raises TriattnError."""
     first = models.explain(card, example, option)
     at = first.trace.meta.get("option")
-    if at is not None and at >= len(given.options(other)):
+    if at is not None and at >= len(answers.task(other).options(other)):
         raise InputError(f"The edited input has no option {at + 1}: choose another, or leave the options as they are.")
     found = [first, models.explain(card, other, at)]
     drawn, weights = zip(*(compared.maps(one, choice) for one in found))

@@ -10,17 +10,20 @@ from typing import Any
 from urllib.parse import urlencode
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.common import state
 from pages.common.errors import notice, plain
 from triattn_core.errors import InputError, choices
-from triattn_core.tasks import CHOICES
+from triattn_core.tasks import CHOICES, questions
 
-PARTS = {name: task.WORDS.parts for name, task in CHOICES.items()}
+WRITTEN = CHOICES | {questions.NAME: questions}  # tasks whose texts are written here
+PARTS = {name: task.WORDS.parts if name in CHOICES else task.PARTS for name, task in WRITTEN.items()}
 PICKS = ("option", "other")
 NAMES = ("example", *(part for parts in PARTS.values() for part in parts), *PICKS)  # ours in the URL
 LINK = 6000  # characters of text in a link, as the browser writes them: longer ones are refused on the way
 LIMIT = 200_000  # characters of a text that are kept
+LIMITS = {questions.NAME: 1_000_000}  # where a text is read in windows
 
 
 @dataclass
@@ -52,14 +55,17 @@ def now(task: str) -> Given:
     return given
 
 
-def example(task: str) -> Any:
+def example(task: str, place: DeltaGenerator | None = None) -> Any:
     """What goes in, as an example of the task, and the URL brought up to date; the editor, where it is asked for or
-    something is to be mended."""
+    something is to be mended.  place: where a question stands that is always asked."""
     given = now(task)
     found = parsed(task, given.parts)
-    if st.session_state.get("edit") or not _sound(found):
+    if place is not None:
+        with place:
+            _ask(given)
+    if st.session_state.get("edit") or not (_sound(found) or task == questions.NAME and found.passage.strip()):
         _editor(given)
-    count = len(CHOICES[task].options(found))
+    count = len(CHOICES[task].options(found)) if task in CHOICES else 0
     for name in PICKS:
         asked = getattr(given, name)
         if asked is not None and not 0 <= asked < count:
@@ -76,7 +82,7 @@ def controls(task: str) -> None:
         for name in NAMES:
             st.query_params.pop(name, None)
         return
-    known = CHOICES[task].examples()
+    known = WRITTEN[task].examples()
     look = {"format_func": partial(_title, task), "width": 108}
     st.menu_button("Examples", known, key=f"{task}-example", on_click=_take, args=(task,), **look)
     state.toggle("Edit", "edit")
@@ -97,7 +103,7 @@ def link(**more: str) -> dict[str, str]:
 
 def parsed(task: str, parts: Mapping[str, str]) -> Any:
     """The example of these texts: one of the project's with its label, where it is one of them."""
-    room = CHOICES[task]
+    room = WRITTEN[task]
     found = room.from_parts(parts)
     return next((one for one in room.examples() if room.parts(one) == room.parts(found)), found)
 
@@ -111,14 +117,14 @@ def _sound(example: Any) -> bool:
 
 
 def _linked(task: str, link: dict[str, str]) -> Given:
-    known = {one.id: CHOICES[task].parts(one) for one in CHOICES[task].examples()}
+    known = {one.id: WRITTEN[task].parts(one) for one in WRITTEN[task].examples()}
     parts, name = next(iter(known.values())), link.get("example")
     if name in known:
         parts = known[name]
     elif name is not None:
         notice(f"The link asks for example {name[:60]!r}; {choices(name[:60], known)}. Shown instead: the first one.")
     elif any(part in link for part in PARTS[task]):
-        parts = {part: link.get(part, "")[:LIMIT] for part in PARTS[task]}
+        parts = {part: link.get(part, "")[: limit(task)] for part in PARTS[task]}
     return Given(task, parts, *_picks(link), written=link)
 
 
@@ -137,7 +143,7 @@ def _picks(link: Mapping[str, str]) -> list[int | None]:
 
 def _write(given: Given, found: Any) -> None:
     """Brings the URL up to date: the name of an example, or the texts; the first example needs nothing."""
-    known, wanted = CHOICES[given.task].examples(), {}
+    known, wanted = WRITTEN[given.task].examples(), {}
     if found in known:
         wanted = {"example": found.id} if found != known[0] else {}
     elif (size := len(urlencode(given.parts))) <= LINK:
@@ -154,11 +160,24 @@ def _write(given: Given, found: Any) -> None:
     given.written = wanted
 
 
+def limit(task: str) -> int:
+    """How many characters of a text are kept."""
+    return LIMITS.get(task, LIMIT)
+
+
+def _ask(given: Given) -> None:
+    st.session_state["write-question"] = given.parts["question"]
+    st.text_input("Question", key="write-question", on_change=_edit, args=("question",))
+
+
 def _editor(given: Given) -> None:
     """The texts to write in: what is left stands as it was read."""
-    left, right = st.columns(2, gap="large")
     first, *rest = PARTS[given.task]
+    alone = given.task not in CHOICES  # its question is always asked: see `_ask`
+    left, right = (st.container(), None) if alone else st.columns(2, gap="large")
     for name, label in PARTS[given.task].items():
+        if alone and name != first:
+            continue
         key = f"write-{name}"
         st.session_state[key] = given.parts[name]
         with left if name == first else right:
@@ -168,20 +187,20 @@ def _editor(given: Given) -> None:
                 height = 206 if name == first or len(rest) == 1 else 128
                 st.text_area(label, key=key, height=height, on_change=_edit, args=(name,))
     for name, text in given.parts.items():
-        if len(text) == LIMIT:
-            notice(f"{PARTS[given.task][name].partition(',')[0]}: only the first {LIMIT:,} characters are kept.")
+        if len(text) == limit(given.task):
+            notice(f"{PARTS[given.task][name].partition(',')[0]}: only the first {len(text):,} characters are kept.")
 
 
 def _edit(name: str) -> None:
     given = st.session_state["given"]
-    given.parts[name] = st.session_state[f"write-{name}"][:LIMIT]
+    given.parts[name] = st.session_state[f"write-{name}"][: limit(given.task)]
     given.option = given.other = None
 
 
 def _take(task: str) -> None:
     given = st.session_state["given"]
-    given.parts, given.option, given.other = CHOICES[task].parts(st.session_state[f"{task}-example"]), None, None
+    given.parts, given.option, given.other = WRITTEN[task].parts(st.session_state[f"{task}-example"]), None, None
 
 
 def _title(task: str, example: Any) -> str:
-    return plain("  ".join(CHOICES[task].title(example)))
+    return plain("  ".join(WRITTEN[task].title(example)))

@@ -131,10 +131,11 @@ def verify(card: Card) -> tuple[datetime, list[Check]]:
         return datetime.now(), check(str(card.path), device)
 
 
-def explain(card: Card, example: Any, option: int | None = None) -> Explained:
+def explain(card: Card, example: Any, option: int | None = None, known: Sequence | None = None) -> Explained:
     """Prediction and trace of an example of the card's task, from memory where it has been asked before.
 
     option: of a task that chooses among texts the one that is traced; by default the one that is chosen.
+    known: what the options, or the windows, were given where the caller has asked before.
     What takes more than a moment, which is loading, is said on the page.  Raises TriattnError.
     """
     example.check()
@@ -146,20 +147,22 @@ def explain(card: Card, example: Any, option: int | None = None) -> Explained:
             bundle = load(card)
             with lock(device):
                 # Another session may have asked the same meanwhile.
-                found = _kept().get((*key, option)) or _run(card, bundle, example, option, _known(key, bundle, example))
+                known = known or _known(key, bundle, example)
+                found = _kept().get((*key, option)) or _run(card, bundle, example, option, known)
                 for asked in {option, found.prediction.option}:
                     _kept().put((*key, asked), found)
     return found
 
 
-def _known(key: tuple, bundle: Bundle, example: Any) -> tuple[float, ...] | None:
-    """What the options were given when another of them was traced."""
+def _known(key: tuple, bundle: Bundle, example: Any) -> Sequence | None:
+    """What the options, or the windows of a passage, were given when another of them was traced."""
     asked = (None, *range(len(bundle.task.labels(example))))
-    return next((one.prediction.probabilities for option in asked if (one := _kept().get((*key, option)))), None)
+    said = next((one.prediction for option in asked if (one := _kept().get((*key, option)))), None)
+    return said and getattr(said, "spans", said.probabilities)
 
 
 def _run(
-    card: Card, bundle: Bundle, example: Any, option: int | None, known: tuple[float, ...] | None = None
+    card: Card, bundle: Bundle, example: Any, option: int | None, known: Sequence | None = None
 ) -> Explained:
     from triattn_core.explain import explain as run
 

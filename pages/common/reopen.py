@@ -17,6 +17,7 @@ PAGES = {
     "mtsa": "Open in MTSA",
     "tensor": "Open the tensor",
     "coin": "Open in COIN",
+    "similarity": "Open in Similarity",
 }
 ALONE = {name for task in TASKS.values() for name in getattr(task, "TEXTS", ())}
 TEXTS = {"a", "b", *ALONE, "example", *(part for parts in given.PARTS.values() for part in parts)}
@@ -32,7 +33,7 @@ def link(task: str, row: Mapping, page: str, query: Query) -> None:
     settings = {name: value for name, value in query.items() if name not in TEXTS}
     settings |= {tasks.KEY: tasks.TASKS[task].label} if task in tasks.TASKS else {}
     texts = parameters(task, row)
-    if len(urlencode(texts)) <= given.LINK or task == "pairs" or hasattr(TASKS[task], "TEXTS"):
+    if len(urlencode(texts)) <= given.LINK or task == "pairs" or _alone(task):
         st.page_link(f"pages/{page}.py", label=label, query_params={**settings, **texts})
     elif st.button(label, key=f"open-{page}", type="tertiary"):
         st.session_state["given"] = given.Given(task, texts)
@@ -41,7 +42,14 @@ def link(task: str, row: Mapping, page: str, query: Query) -> None:
 
 def usual(task: str) -> str:
     """The page that a row of a task opens on where it names none."""
-    return "mtsa" if hasattr(TASKS[task], "TEXTS") else "side_by_side"
+    if task == "questions":
+        return "similarity"
+    return "mtsa" if _alone(task) else "side_by_side"
+
+
+def _alone(task: str) -> bool:
+    """Whether its texts are short and each a parameter of its own."""
+    return hasattr(TASKS[task], "TEXTS") and task not in given.PARTS
 
 
 def parameters(task: str, row: Mapping) -> dict[str, str]:
@@ -49,7 +57,7 @@ def parameters(task: str, row: Mapping) -> dict[str, str]:
     example = TASKS[task].Example.from_row(dict(row))
     if task == "pairs":
         return {"a": example.text_a, "b": example.text_b}
-    if hasattr(TASKS[task], "TEXTS"):
+    if _alone(task):
         return TASKS[task].texts(example)
     texts = TASKS[task].parts(example)
     known = next((one for one in TASKS[task].examples() if TASKS[task].parts(one) == texts), None)

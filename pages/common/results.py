@@ -8,6 +8,7 @@ from html import escape
 from urllib.parse import quote
 
 from pages.common import strip
+from triattn_core.results import notes
 from triattn_core.results.beside import Cell, best
 from triattn_core.results.published import Row, Table
 
@@ -134,5 +135,6 @@ def told(cell: Cell) -> str:
         str(metrics.get("machine") or "machine not recorded"),
         str(metrics.get("date") or "day not recorded"),
     ]
+    parts += notes.size(cell.record)
     parts += [f"the best on dev of {cell.others + 1} such records"] if cell.others else []
     return "; ".join(filter(None, parts))

@@ -240,3 +240,16 @@ def test_what_the_encoder_cannot_read_is_said(world):
     (folder / "config.json").write_text(json.dumps(plan), "utf-8")
     with pytest.raises(ConfigError, match="at most 62"):
         frozen(read_config(folder / "config.json"), load_encoder("tiny", "cpu")[0])
+
+
+@pytest.mark.parametrize("mechanism", ["bidaf", "dcn", "qanet"])
+def test_systems_are_trained_by_the_same_command_and_show_their_terms(world, mechanism):
+    folder = make(world, f"asked-{mechanism}", mechanism=mechanism, similarity="t_trilinear")
+    assert train(world, folder) in (0, None)
+    assert "without character embeddings" in (folder / "README.md").read_text("utf-8")
+    bundle = load(folder.name)
+    example = next(iter(questions.read(world / "data" / "asked" / "dev.jsonl")))
+    said, trace = explain(bundle, example)
+    assert said.labels and trace.meta["mechanism"] == mechanism
+    score = float(trace.site("attention/relevance")[1, 0])
+    assert sum(one.sum() for one in terms(bundle, example, 1, 0).values()) == pytest.approx(score, abs=1e-5)

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from triattn_core.checkpoint import Bundle
     from triattn_core.trace import AttentionTrace
 
-ROWS = '{"text_a", "text_b"}, {"history", "candidates"}, {"passage", "question", "options"} or {"text"}'
+ROWS = (
+    '{"text_a", "text_b"}, {"history", "candidates"}, {"passage", "question", "options"}, {"context", "question"} '
+    'or {"text"}'
+)
 
 
 def explain_arguments(parser: argparse.ArgumentParser) -> None:
@@ -27,6 +30,9 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--off", nargs="+", default=[], metavar="PART", help=text)
     text = "one number of the trace in place of the list: layer.0/a_over_b/weight 3,5 (positions from 0, axis by axis)"
     parser.add_argument("--cell", nargs=2, action="append", default=[], metavar=("SITE", "AT"), help=text)
+    text = "of a reader: the terms of the score of passage word P and question word Q, such as 13.6"
+    parser.add_argument("--terms", metavar="P.Q", help=text)
+    parser.add_argument("--part", type=int, help="of a long passage: which window is traced, from 1")
 
 
 def explain(options: argparse.Namespace) -> None:
@@ -46,13 +52,15 @@ def explain(options: argparse.Namespace) -> None:
 
         prediction, trace = explain_without(bundle, example, options.off)
     else:
-        prediction, trace = explain_one(bundle, example)
+        prediction, trace = explain_one(bundle, example, option=options.part - 1 if options.part else None)
     cells = [cell(trace, *one) for one in options.cell]
+    terms = _terms(options.terms, bundle, example, trace) if options.terms else {}
     if options.out:
         trace.save(options.out)
     if options.json:
         told = {**vars(prediction), "meta": dict(trace.meta), "sites": sorted(trace.sites)}
-        print(json.dumps(told | ({"cells": cells} if cells else {}), indent=1))
+        asked = ({"cells": cells} if cells else {}) | ({"terms": terms} if terms else {})
+        print(json.dumps(told | asked, indent=1))
         return
     for label, probability in zip(prediction.labels, prediction.probabilities):
         print(f"{probability:.4f}  {label}")
@@ -62,7 +70,11 @@ def explain(options: argparse.Namespace) -> None:
         print(f"traced: {prediction.labels[prediction.option]}")
     for one in cells:
         print(f"{one['value']:.6g}  {one['site']}  {', '.join(one['at'])}")
-    for site in () if cells else sorted(trace.sites):
+    for name, value in terms.get("terms", ()):
+        print(f"{value:+.6g}  {name}")
+    if terms:
+        print("{score:.6g}  score of {words}\n{weight:.6g}  weight, rank {rank} of {of}".format(**terms))
+    for site in () if cells or terms else sorted(trace.sites):
         array = trace.sites[site]
         print(f"{site}  {' x '.join(f'{axis} {size}' for axis, size in array.sizes.items())}")
 
@@ -81,6 +93,19 @@ def cell(trace: AttentionTrace, site: str, at: str) -> dict:
     names = [f"{axis} {place}" for axis, place in zip(array.dims, places)]
     tokens = [f" {value[f'{axis}_token'].item()!r}" if f"{axis}_token" in value.coords else "" for axis in array.dims]
     return {"site": site, "at": [name + token for name, token in zip(names, tokens)], "value": float(value)}
+
+
+def _terms(asked: str, bundle: Bundle, example, trace: AttentionTrace) -> dict:
+    """The exact numbers of a cell such as 13.6, which count words from 0."""
+    from triattn_core import spans
+
+    at = [int(one) for one in asked.split(".") if one.isdecimal()]
+    if bundle.config.kind != "reader" or len(at) != 2:
+        raise DataError(f"--terms {asked}: expected two numbers such as 13.6, of a reader's passage and question")
+    spans.inside(trace, *at)
+    found = spans.facts(trace, spans.terms(bundle, example, *at, trace.meta.get("option", 0)), *at)
+    words = [trace.site("attention/weight")[f"{axis}_token"].values[i] for axis, i in zip(("query", "key"), at)]
+    return {**found, "words": " x ".join(map(str, words))}
 
 
 def heard(bundle: Bundle, examples: Iterable) -> None:

@@ -13,6 +13,7 @@ from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.reader import Reader
 from triattn_core.models.sentence import SentenceModel
+from triattn_core.models.systems import SYSTEMS
 from triattn_core.models.tan import Tan
 from triattn_core.models.words import WordVectors, word_vectors
 from triattn_core.tasks import TASKS
@@ -68,5 +69,5 @@ MODELS = {
         config.model, hidden, outputs(config), tuple(TASKS[config.task].TEXTS)
     ),
     "coin": lambda config, hidden: Coin(config.model, hidden, outputs(config), frozen=config.encoder is not None),
-    "reader": lambda config, hidden: Reader(config.model, hidden),
+    "reader": lambda config, hidden: ({"baseline": Reader} | SYSTEMS)[config.model.mechanism](config.model, hidden),
 }

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from torch import Tensor, nn
 
 from triattn_core.attention.qa import OUTPUTS, QaAttention
@@ -27,14 +27,15 @@ LOWEST = torch.finfo(torch.float32).min / 2
 class ReaderConfig(BaseModel):
     """What makes one reader differ from another; the paper's sizes by default.
 
-    vectors: `embedding` or `layer:k`, see `models.words`.  width: of a projected word vector.  hidden: d, features of a
-    state.  dropout: of the inputs of LSTMs and linear layers, but for those that tell the answer.  longest: most words
-    of an answer.
+    mechanism: the baseline, or a system of `models.systems`.  output: of the baseline's attention.  vectors:
+    `embedding` or `layer:k`, see `models.words`.  width: of a projected word vector.  hidden: d, features of a state.
+    dropout: of the inputs of LSTMs and linear layers, but for those that tell the answer.  longest: most words of an
+    answer.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    mechanism: Literal["baseline"] = "baseline"
+    mechanism: Literal["baseline", "bidaf", "dcn", "qanet"] = "baseline"
     similarity: Literal[tuple(QA_SIMILARITIES)]
     output: Literal[tuple(OUTPUTS)] = "O_2"
     vectors: str = "embedding"
@@ -50,14 +51,41 @@ class ReaderConfig(BaseModel):
             raise ValueError('expected "embedding", or "layer:k" with k from 1')
         return source
 
+    @model_validator(mode="after")
+    def _fits(self) -> ReaderConfig:
+        if self.mechanism != "baseline" and self.output != "O_2":
+            raise ValueError(f"output {self.output} is the baseline's: take it out of a config of {self.mechanism}")
+        return self
+
     @property
     def about(self) -> dict[str, str | int]:
         """What a trace says of the model that left it."""
         return {name: getattr(self, name) for name in ("mechanism", "similarity", "output", "vectors")}
 
 
-class Reader(nn.Module):
-    """Scores of start and end of each passage word, before their softmax."""
+class Answering(nn.Module):
+    """A reader: scores of start and end of each passage word, before their softmax.
+
+    One has `encoded(text)` [B, n, d], its words in their context, and `scores(passage, question)` [B, M, 2] of these;
+    `attention.similarity` is its function.
+    """
+
+    def forward(self, texts: Sequence[States]) -> Tensor:
+        """[B, M, 2] of passage and question, the least there is where `keep` is not; taps `start/…` and `end/…`."""
+        passage, question = self.states(texts)
+        found = self.scores(passage, question)
+        for site, scores in zip(("start", "end"), found.unbind(-1)):
+            tap(f"{site}/relevance", scores, ("query",), "relevance")
+            tap(f"{site}/weight", kept_softmax(scores, passage.keep), ("query",), "weight", ("query",))
+        return found.float().masked_fill(~passage.keep[..., None], LOWEST)
+
+    def states(self, texts: Sequence[States]) -> tuple[States, States]:
+        """H and U of passage and question, by the same weights."""
+        return tuple(States(self.encoded(one), one.keep) for one in texts)
+
+
+class Reader(Answering):
+    """The baseline: Eqs. 1, 2 and 10 to 13."""
 
     def __init__(self, config: ReaderConfig, words: int):
         super().__init__()
@@ -69,25 +97,12 @@ class Reader(nn.Module):
         self.model, self.second = Recurrent(nn.LSTM, self.attention.features, d), Recurrent(nn.LSTM, d, d)
         self.start, self.end = nn.Linear(2 * d, 1), nn.Linear(2 * d, 1)
 
-    def forward(self, texts: Sequence[States]) -> Tensor:
-        """[B, M, 2] of passage and question, the least there is where `keep` is not; `start/…` and `end/…` are tapped.
+    def encoded(self, text: States) -> Tensor:
+        projected = self.project(self.dropout(text.vectors))
+        return self.encode(self.dropout(projected), text.keep)
 
-        Eqs. 10 to 13.
-        """
-        passage, question = self.states(texts)
+    def scores(self, passage: States, question: States) -> Tensor:
         H, keep = passage.vectors, passage.keep
         Z = self.model(self.dropout(self.attention(passage, question)), keep)
         G = self.second(self.dropout(Z), keep)
-        found = torch.cat([self.start(torch.cat([Z, H], -1)), self.end(torch.cat([G, H], -1))], -1)
-        for site, scores in zip(("start", "end"), found.unbind(-1)):
-            tap(f"{site}/relevance", scores, ("query",), "relevance")
-            tap(f"{site}/weight", kept_softmax(scores, keep), ("query",), "weight", ("query",))
-        return found.float().masked_fill(~keep[..., None], LOWEST)
-
-    def states(self, texts: Sequence[States]) -> tuple[States, States]:
-        """H and U of passage and question (Eqs. 1 and 2), by the same weights."""
-        return tuple(States(self._encoded(one), one.keep) for one in texts)
-
-    def _encoded(self, text: States) -> Tensor:
-        projected = self.project(self.dropout(text.vectors))
-        return self.encode(self.dropout(projected), text.keep)
+        return torch.cat([self.start(torch.cat([Z, H], -1)), self.end(torch.cat([G, H], -1))], -1)

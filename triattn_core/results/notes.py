@@ -19,6 +19,7 @@ def computed(cells: Sequence[Cell]) -> list[Note]:
     used = list({id(one.record): one.record for one in cells if one.record and one.values}.values())
     trained = [one for one in used if trained_on(one)]
     found = [Note(head="Encoder", text=text) for text in dict.fromkeys(map(_encoder, trained))]
+    found += [Note(head="Readers", text=text) for text in dict.fromkeys(map(_reader, used)) if text]
     found += [Note(head="Start weights", text=text) for text in dict.fromkeys(map(_seen, trained)) if text]
     found += [Note(head="Trained on", text=text) for text in dict.fromkeys(map(trained_on, used)) if text]
     return found + _seeds(cells) + _empty(cells)
@@ -36,6 +37,27 @@ def _encoder(record: Record) -> str:
         of = "its embedding table" if layer == vectors else f"the states of its layer {layer}"
         return f"{name}{size}; the word vectors are {of}, frozen."
     return f"{name or 'not recorded'}{size}; the heads are trained on its frozen features."
+
+
+def _reader(record: Record) -> str:
+    """Of a reader: what it reads and its sizes, which the paper leaves open in part; empty of others."""
+    told = record.settings
+    if told.get("kind") != "reader":
+        return ""
+    source = "the encoder's table" if told.get("vectors") == "embedding" else f"{told.get('vectors')} of the encoder"
+    return (
+        f"Word vectors: {source}, projected to {told.get('width')}; states of {told.get('hidden')} features; windows "
+        f"of at most {told.get('max_tokens')} tokens. The paper: GloVe projected to 100, other sizes not printed."
+    )
+
+
+def size(record: Record) -> list[str]:
+    """Of a reader: what its number is to be read with, in few words."""
+    told = record.settings
+    if told.get("kind") != "reader":
+        return []
+    parts = f"{told.get('vectors')} to {told.get('width')}, states {told.get('hidden')}"
+    return [f"word vectors {parts}", trained_on(record).removesuffix(".")]
 
 
 def _size(folder: Path) -> str:

@@ -21,6 +21,7 @@ from triattn_core.text.words import windows, words
 
 NAME, LABEL = "questions", "Questions"
 TEXTS = {"passage": "The passage", "question": "The question"}  # see `sentences`
+PARTS = {"passage": "Passage", "question": "Question"}  # see `rankings.Words`
 OUTPUTS = 2  # scores of a word: that the answer starts, and that it ends there
 LANGUAGES = ("en",)
 MOST = 200_000  # tokens of a passage
@@ -157,6 +158,21 @@ def examples(language: str = "en") -> tuple[Example, ...]:
 def texts(example: Example, option: int = 0) -> dict[str, str]:
     """The example's texts by the names that tokens carry."""
     return {"passage": example.passage, "question": example.question}
+
+
+def parts(example: Example) -> dict[str, str]:
+    """The texts that are written for an example, by the names of PARTS."""
+    return {name: getattr(example, name) for name in PARTS}
+
+
+def from_parts(parts: Mapping[str, str]) -> Example:
+    """The example of such texts: answers are offsets, so nothing is cut off."""
+    return Example(**parts)
+
+
+def title(example: Example) -> tuple[str, str]:
+    """What is asked, and how long what comes before it is."""
+    return example.question, f"({len(example.passage.split())} words)"
 
 
 def labels(example: Example) -> tuple[str, ...]:

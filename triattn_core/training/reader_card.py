@@ -12,6 +12,22 @@ from triattn_core.training.sentence_card import vectors
 OUTPUTS = {"O_1": "[h; u~]", "O_2": "[h; u~; h * u~]"}
 
 
+SYSTEMS = {
+    "bidaf": "BiDAF (Seo et al. 2017)",
+    "dcn": "DCN (Xiong et al. 2017)",
+    "qanet": "QANet (Yu et al. 2018)",
+}
+
+
+def _what(model: dict) -> str:
+    """Which reader it is, in a sentence without its end."""
+    similarity = f"with the similarity `{model['similarity']}`"
+    if model["mechanism"] in SYSTEMS:
+        return f"{SYSTEMS[model['mechanism']]} {similarity}, over word vectors alone, without character embeddings"
+    output = model["output"]
+    return f"The baseline reader of the T-trilinear paper {similarity} and the output\n{output} {OUTPUTS[output]}"
+
+
 def reader_card(folder: Path) -> str:
     """The card of a folder with config.json and metrics.json."""
     config = json.loads((folder / "config.json").read_text("utf-8"))
@@ -22,8 +38,7 @@ def reader_card(folder: Path) -> str:
     dev = "" if data.get("dev") else f", the questions of {data['dev_share']:.0%} of the passages of its first set"
     return f"""# {folder.name}
 
-The baseline reader of the T-trilinear paper with the similarity `{model["similarity"]}` and the output
-{model["output"]} {OUTPUTS[model["output"]]}: word vectors of {model["width"]} features, states of {model["hidden"]},
+{_what(model)}: word vectors of {model["width"]} features, states of {model["hidden"]},
 {metrics["parameters"]:,} parameters beside the word vectors.
 {vectors(model, config["encoder"])} A word of several tokens is their mean.
 

@@ -1,6 +1,6 @@
 // The hands of maps that share their tokens: one crosshair in all of them, by pointer and keys.  Values arrive exactly
 // (float32); levels only colour the cells.  Before this file stands one that says what is drawn: unpack, sizesOf, HINT,
-// arrange, hit, paintAll, fillBelow, words.
+// arrange, hit, paintAll, fillBelow, words; and fillAbove, where something stands above the maps.
 
 const SETTLE = 160; // milliseconds without a step before the page is told
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -10,16 +10,17 @@ function build(root) {
   const below = make("div", { class: "below" }), heard = make("div", { class: "heard", "aria-live": "polite" });
   const keys = ["←", "→", "↑", "↓"].map((key) => make("kbd", {}, key));
   const hint = make("p", { class: "hint" }, "Click a cell, or step with ", ...keys, HINT);
-  const side = make("div", { class: "side" }, make("div", { class: "frame" }, canvas, tip), below, hint, heard);
+  const above = typeof fillAbove === "undefined" ? null : make("div", { class: "above" });
+  const side = make("div", { class: "side" }, ...(above ? [above] : []), make("div", { class: "frame" }, canvas, tip), below, hint, heard);
   root.replaceChildren(side);
-  return { side, canvas, tip, below, heard };
+  return { side, canvas, tip, above, below, heard };
 }
 
 /** host.send(name, value): the page's ear.  host.key: under it the page may say, as `triattn-exact`, which cell to show. */
 function mount(root, payload, host = {}) {
   const kept = (root.triattn ??= { cell: null });
   kept.stop?.();
-  const data = unpack(payload), { side, canvas, tip, below, heard } = build(root), sizes = sizesOf(data);
+  const data = unpack(payload), { side, canvas, tip, above, below, heard } = build(root), sizes = sizesOf(data);
   const inside = (cell) => cell.map((i, axis) => clamp(i, 0, sizes[axis] - 1));
   const state = { cell: inside(kept.cell ?? payload.cell), hover: null, tables: null };
   let layout, theme, timer, asked = 0;
@@ -41,7 +42,7 @@ function mount(root, payload, host = {}) {
     canvas.dataset.cell = state.cell.join(".");
   }
   const ask = () => { asked ||= requestAnimationFrame(paint); };
-  const tell = () => { fillBelow(below, data, state.cell, theme); ask(); };
+  const tell = () => { if (above) fillAbove(above, data, state.cell); fillBelow(below, data, state.cell, theme); ask(); };
 
   function choose(cell, quiet = false) {
     state.cell = inside(cell);
@@ -55,6 +56,7 @@ function mount(root, payload, host = {}) {
   /** Before anything was chosen here the page says where to stand: a link names its cell. */
   const receive = () => {
     const said = window.triattnExact?.[host.key];
+    if (said?.facts) { data.said = said; tell(); }
     if (said?.cell && kept.cell === null) choose(said.cell, true);
   };
   const under = (event) => {

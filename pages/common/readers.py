@@ -1,0 +1,152 @@
+"""Readers side by side: which of them are chosen, what each answers, and what the score of a cell is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages.common import models, state
+from pages.common.errors import notice
+from triattn_core import records
+from triattn_core.errors import ConfigError
+from triattn_core.shelf import Card
+from triattn_core.tasks import questions
+from triattn_core.views import similarity as view
+
+KEY = "functions"  # of the widget, and in the URL
+OPENS = ("dot", "trilinear", "general3", "t_trilinear")
+BEST = "the answer"  # the part of a long passage in which the last function's answer stands
+
+
+@dataclass(frozen=True)
+class Side:
+    """Readers of one input: `panels` are what is drawn of them, of part `part` (from 0) of `parts` of the passage."""
+
+    cards: tuple[Card, ...]
+    example: questions.Example
+    panels: tuple[view.Panel, ...]
+    found: tuple[models.Explained, ...]
+    part: int = 0
+    parts: int = 1
+
+
+def shelf() -> list[Card]:
+    """The readers, in the order of the paper's tables; O_2, by which it chose, before O_1."""
+    order = {name: i for i, name in enumerate(view.NAMES)}
+    cards = [card for card in models.shelf(questions.NAME) if card.config.get("kind") == "reader"]
+    return sorted(
+        cards,
+        key=lambda card: (
+            records.model(card, "mechanism") != "baseline",
+            records.model(card, "output") != "O_2",
+            order.get(records.model(card, "similarity"), 99),
+            card.name,
+        ),
+    )
+
+
+def named(cards: Sequence[Card]) -> dict[str, str]:
+    """Titles by checkpoint: the function, with whatever else tells the readers of the shelf apart."""
+    return view.titles({card.name: dict(card.config["model"]) for card in cards})
+
+
+def several(cards: Sequence[Card], opens: Sequence[str] = OPENS, most: int = view.MOST) -> list[Card]:
+    """One to `most` of them, in the URL where they are not what the page opens on."""
+    names, first = named(cards), opening(cards, opens)
+    asked = list(dict.fromkeys(st.query_params.get_all(KEY)))
+    if KEY not in st.session_state:
+        kept = [name for name in asked if name in names][:most]
+        st.session_state[KEY] = kept or first
+        if kept != asked:
+            left_out = ", ".join(name for name in asked if name not in kept)[:80]
+            told = ", ".join(names[name] for name in kept or first)
+            notice(f"The link asks for {left_out}: not on the shelf, or too many. Shown instead: {told}.")
+    elif any(name not in names for name in st.session_state[KEY]) or len(st.session_state[KEY]) > most:
+        st.session_state[KEY] = first
+    with st.popover("Functions", width=112, key="choose"):
+        look = {"format_func": names.get, "max_selections": most}
+        chosen = st.multiselect(f"Similarity functions, one to {most}", list(names), key=KEY, **look) or first
+    if chosen == first:
+        st.query_params.pop(KEY, None)
+    elif asked != chosen:
+        st.query_params[KEY] = chosen
+    by = {card.name: card for card in cards}
+    return [by[name] for name in sorted(chosen, key=list(by).index)]
+
+
+def opening(cards: Sequence[Card], opens: Sequence[str] = OPENS) -> list[str]:
+    """Those functions as far as they are there, else the first."""
+    by = {records.model(card, "similarity"): card.name for card in reversed(cards)}
+    found = [by[name] for name in opens if name in by]
+    return found if len(found) > 1 else [card.name for card in cards[: view.MOST]]
+
+
+def read(cards: Sequence[Card], names: dict[str, str], example: questions.Example) -> Side:
+    """What the readers make of it; of a long passage the reader of the page chooses which part is drawn.
+
+    Raises TriattnError: what cannot be read, and readers that cut a passage in different places.
+    """
+    example.check()
+    if len({card.config.get("max_tokens") for card in cards}) > 1:
+        raise ConfigError("These readers differ in max_tokens, the length of their windows: choose those of one size.")
+    with st.spinner("Loading the readers"):
+        bundles = [models.load(card) for card in cards]
+    parts, asked, known = _parts(bundles[0], example), None, [None] * len(cards)
+    if parts > 1:
+        with st.spinner(f"Reading the passage in {parts} parts", show_time=True):
+            known = _spans(tuple(card.digest for card in cards), example.passage, example.question, bundles, example)
+        chosen = state.pick("Part of the passage", [BEST, *range(1, parts + 1)], "part", width=150)
+        asked = known[-1][0].window if chosen == BEST else chosen - 1
+    found = [models.explain(card, example, asked, some) for card, some in zip(cards, known)]
+    panels = tuple(_panel(names[card.name], one, example, asked or 0) for card, one in zip(cards, found))
+    return Side(tuple(cards), example, panels, tuple(found), asked or 0, parts)
+
+
+def _panel(title: str, found: models.Explained, example: questions.Example, part: int) -> view.Panel:
+    spans = found.prediction.spans
+    right = questions.verdict(example, spans)[0] if example.answers else None
+    elsewhere = spans[0].window + 1 if spans[0].window != part else None
+    return view.Panel(title, found.trace, tuple(one[:3] for one in spans), right, elsewhere)
+
+
+def _parts(bundle, example: questions.Example) -> int:
+    return len(bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0])
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _spans(digests: tuple[str, ...], passage: str, question: str, _bundles: Sequence, _example) -> list:
+    """The best spans of each reader; those that read the same vectors read them together."""
+    from triattn_core.device import memory_guard
+    from triattn_core.spans import answers
+
+    found: dict[int, tuple] = {}
+    with models.lock(_bundles[0].device), memory_guard("this passage"):
+        for first in _bundles:
+            alike = [i for i, one in enumerate(_bundles) if one.encoder == first.encoder and i not in found]
+            if alike:
+                said = answers([_bundles[i] for i in alike], [_example], size=16)
+                found |= {i: one[0] for i, one in zip(alike, said)}
+    return [found[i] for i in range(len(_bundles))]
+
+
+def facts(side: Side, cell: Sequence[int]) -> list[dict]:
+    """The exact numbers of a cell in every panel."""
+    from triattn_core import spans
+
+    found = []
+    for card, panel in zip(side.cards, side.panels):
+        bundle, one = models.load(card), side.example
+        states = _states(card.digest, bundle.device, one.passage, one.question, side.part, bundle, one)
+        terms = spans.terms_of(bundle, states, cell[0], cell[1])
+        found.append(spans.facts(panel.trace, terms, cell[0], cell[1]))
+    return found
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _states(digest: str, device: str, passage: str, question: str, part: int, _bundle, _example):
+    from triattn_core.spans import states
+
+    with models.lock(device):
+        return states(_bundle, _example, part)

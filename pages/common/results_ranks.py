@@ -1,0 +1,52 @@
+"""Below the Results page's table: whether our order of the rows agrees with the paper's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from pages.common import cards
+from triattn_core.results.ranks import LEAST, Agreement
+
+FEW = 6  # pairs that are named
+
+
+def ranks(found: Sequence[Agreement], group: str) -> str:
+    """HTML: a line a column of one data set; empty where it has no row of ours."""
+    some = [one for one in found if one.column.group == group]
+    if not some:
+        return ""
+    head = "".join(f'<th class="n">{name}</th>' for name in ("rows", "Spearman", "p", "Kendall", "p"))
+    body = "".join(_line(one) for one in some)
+    table = f'<table class="t-beside t-order"><tr><th></th>{head}<th></th></tr>{body}</table>'
+    said = (
+        "The rows that have both numbers, in all tables of the paper. A p is that of so high a correlation by chance."
+    )
+    title = cards.section("Does our order of the rows agree with the paper's?", "rank correlation")
+    return f'{title}<div class="t-scroll">{table}</div><p class="t-note">{said}</p>'
+
+
+def _line(one: Agreement) -> str:
+    name = f"<td>{escape(one.column.name)}</td>"
+    rows = (
+        f'<td class="n" title="rows with both numbers, of those that could have them">{len(one.rows)} of {one.of}</td>'
+    )
+    if one.rho is None or one.tau is None:
+        why = f"at least {LEAST} rows are needed" if len(one.rows) < LEAST else "one side does not vary"
+        return f'<tr>{name}{rows}<td class="why" colspan="5">{why}</td></tr>'
+    numbers = "".join(
+        f'<td class="n">{value:+.2f}</td><td class="n t-muted">{p:.3f}</td>' for value, p in (one.rho, one.tau)
+    )
+    return f'<tr>{name}{rows}{numbers.replace("-", chr(0x2212))}<td class="say t-muted">{escape(_noise(one))}</td></tr>'
+
+
+def _noise(one: Agreement) -> str:
+    if one.apart is None:
+        return ""
+    turned = ", ".join(f"{a} over {b}" for a, b in one.turned[:FEW])
+    more = f" and {len(one.turned) - FEW} more" if len(one.turned) > FEW else ""
+    against = f" Of these the paper has the other way: {turned}{more}." if turned else ""
+    return (
+        f"{len(one.apart)} of {one.pairs} of our differences exceed the noise of the test rows "
+        f"(z-test, Holm's correction, p < 0.05).{against}"
+    )

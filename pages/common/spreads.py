@@ -1,0 +1,109 @@
+"""Below the histograms: their numbers, and box plots and loss curves of the stored runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from pages.common import cards, export, state
+from triattn_core.results import spreads
+from triattn_core.results.ours import Record
+from triattn_core.views import distributions as view
+from triattn_core.views import similarity
+
+METRICS = {"EM": "em", "F1": "f1"}
+SPLITS = {"test": "test", "dev": "dev"}
+COMMAND = "triattn sweep checkpoints/squad-*/config.json --seeds 1,2,3,4,5 --test"
+
+
+def number(value: float) -> str:
+    """Three digits, aligned to a true minus."""
+    return f"{value:.3g}".replace("-", "\u2212")
+
+
+def table(numbers: pd.DataFrame) -> str:
+    """HTML of `distributions.numbers`."""
+    names = ["least", "5 %", "median", "95 %", "greatest", "mean", "deviation"]
+    head = "".join(f'<th class="r">{name}</th>' for name in names)
+    even = "How many question words a passage word's weights are spread over: the mean of their perplexity."
+    body = "".join(
+        f"<tr><td>{escape(row['function'])}</td>"
+        + "".join(f'<td class="r">{number(row[name])}</td>' for name in names)
+        + f'<td class="r">{row["even"]:.2f} of {row["of"]}</td></tr>'
+        for row in numbers.to_dict("records")
+    )
+    head = f'<tr><th></th>{head}<th class="r" title="{even}">weights even over</th></tr>'
+    return f'<div class="t-scroll" style="max-width:900px"><table class="t-table">{head}{body}</table></div>'
+
+
+def saved(label: str, name: str, found: pd.DataFrame | Callable[[], pd.DataFrame]) -> None:
+    """A button that gives a table away."""
+
+    def data() -> bytes:
+        told = found() if callable(found) else found
+        return told.to_csv(index=False).encode("utf-8-sig")
+
+    st.download_button(label, data, name, "text/csv", key=f"save-{name}", on_click="ignore", width="stretch")
+
+
+def runs(all_: Sequence[Record], chosen: Sequence[str], theme: str) -> None:
+    """The stored runs: what each reached, and its loss.  chosen: checkpoints whose curves stand out."""
+    there = spreads.readers(all_)
+    st.html(cards.section("Stored runs", f"{sum(one.runs for one in there)} runs of readers"))
+    if not there:
+        st.html('<p class="t-note">Nothing is stored yet. This trains each function with five seeds:</p>')
+        st.code(COMMAND, language=None)
+        return
+    recipes = list(dict.fromkeys(map(spreads.recipe, there)))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        recipe = state.pick("Trained as", recipes, "recipe", width=420) if len(recipes) > 1 else recipes[0]
+        metric = state.segments("Metric", list(METRICS), "metric")
+        split = state.segments("Measured on", list(SPLITS), "split")
+        curve = state.segments("Loss of", ["dev", "train"], "loss")
+    st.html(f'<p class="t-note">{escape(recipe)}</p>')
+    points = _of(spreads.runs(all_, SPLITS[split], METRICS[metric]), recipe)
+    lines = _of(spreads.losses(all_, curve), recipe)
+    lit = set(lines.function[lines.checkpoint.isin(list(chosen))])
+    outputs = sorted({*points.output, *lines.output})
+    for output, column in zip(outputs, st.columns(max(len(outputs), 1), gap="large")):
+        with column:
+            _boxes(points[points.output == output], output, metric, split, theme)
+            _losses(lines[lines.output == output], lit, output, curve, theme)
+    with st.container(horizontal=True):
+        saved("Runs, CSV", "runs.csv", points)
+        saved("Losses, CSV", "losses.csv", lines)
+
+
+def _of(table: pd.DataFrame, recipe: str) -> pd.DataFrame:
+    """The rows of one recipe, with the titles of their functions."""
+    some = table[table.recipe == recipe]
+    names = [
+        " ".join(filter(None, (similarity.SYSTEMS.get(system), similarity.NAMES.get(one, one))))
+        for system, one in zip(some.mechanism, some.similarity)
+    ]
+    return some.assign(function=names)
+
+
+def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: str) -> None:
+    rows = points.rows.dropna().unique()
+    of = f" of {int(rows[0]):,} questions" if len(rows) == 1 else ""
+    st.html(f"<b>{output}</b>, {metric} in %, {split}{of}. A dot is a run, the ring their mean, the line their median")
+    if points.empty:
+        st.html(f'<p class="t-note">No run of {output} was measured on {split}.</p>')
+        return
+    export.chart(f"runs-{output}", view.boxes(points, list(similarity.NAMES.values()), f"{metric}, %", theme))
+    most = int(view.summary(points).runs.max())
+    if most < view.BOX:
+        said = f"At most {most} run{'s' * (most > 1)} a function: a box of quartiles is drawn from {view.BOX} on."
+        st.html(f'<p class="t-note">{said}</p>')
+
+
+def _losses(lines: pd.DataFrame, lit: set[str], output: str, curve: str, theme: str) -> None:
+    st.html(f"<b>{output}</b>, loss on {curve} (cross-entropy of start plus that of end)")
+    if lines.empty:
+        st.html(f'<p class="t-note">No reader of {output} on the shelf has recorded its loss on {curve}.</p>')
+        return
+    export.chart(f"loss-{output}", view.curves(lines, sorted(lit), theme))

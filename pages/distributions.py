@@ -1,0 +1,62 @@
+"""Distributions: how the scores of similarity functions spread on one input, and what their stored runs reached."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from pages.common import cards as parts
+from pages.common import export, given, inputs, readers, spreads, state, style
+from pages.common.errors import notice, shown
+from triattn_core.results import ours
+from triattn_core.tasks import questions
+from triattn_core.views import distributions as view
+from triattn_core.views import similarity
+
+SAYS = "How far a function's scores spread on one input: close scores give even weights. Below, how far its runs do."
+OPENS = ("dot", "scaled_dot", "cosine")  # those of the paper's Figure 4
+MOST = 12
+ACROSS = 4
+
+head, beside = style.opening()
+with beside:
+    given.controls(questions.NAME)
+style.say(head, "Distributions", SAYS)
+cards = readers.shelf()
+theme = "dark" if style.dark() else "light"
+chosen, side = [], None
+if cards:
+    settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
+    with settings:
+        asked = st.container(width="stretch", key="asked")
+    example = given.example(questions.NAME, asked)
+    with settings:
+        chosen = readers.several(cards, OPENS, MOST)
+        shared = state.segments("Axis", ["shared", "one each"], "axis") == "shared"
+    with shown(stop=False), settings:
+        side = readers.read(chosen, readers.named(cards), example)
+    if side is not None:
+        values, table = [view.scores(one) for one in side.panels], view.numbers(side.panels)
+        with settings, st.popover("Export", width=92, key="export"):
+            spreads.saved("Scores in numbers, CSV", "distributions.csv", table)
+            spreads.saved("All scores, CSV", "scores.csv", lambda: similarity.table(side.panels))
+        cells = f"{values[0].size:,} scores each; {inputs.took(side.found)}"
+        part = f", part {side.part + 1} of {side.parts} of the passage" if side.parts > 1 else ""
+        with st.container(key="scores"):
+            st.html(parts.section("Scores before the softmax on this input", cells + part))
+            for start in range(0, len(values), ACROSS):
+                for i, column in zip(range(start, len(values)), st.columns(ACROSS, gap="medium")):
+                    with column:
+                        at = view.edges(values if shared else [values[i]])
+                        st.html(f"<b>{escape(side.panels[i].title)}</b>")
+                        export.chart(f"scores-{i}", view.histogram(view.counts(values[i], at), theme))
+            st.html(spreads.table(table))
+            if told := inputs.notes(side.found):
+                st.html(told)
+else:
+    st.info("No reader is here yet: train one with triattn train; Checkpoints shows what is on the shelf.")
+found, problems = ours.everything()
+for said in problems:
+    notice(said)
+spreads.runs(found, [card.name for card in chosen], theme)

@@ -1,0 +1,77 @@
+"""Similarity: a passage and a question under one to four similarity functions, and the answer that comes of each."""
+
+from __future__ import annotations
+
+import json
+
+import streamlit as st
+
+from pages.common import explorer, export, given, inputs, keeping, readers, state, style
+from pages.common.errors import shown
+from triattn_core.tasks import questions
+from triattn_core.views import similarity as view
+from triattn_core.views.canvas import Canvas
+
+SAYS = (
+    'How each function scores every <b class="t-query">passage word</b> (down) against every '
+    '<b class="t-key">question word</b> (across), and the answer that the same reader finds with it.'
+)
+QUANTITIES = list(view.SCALES)
+
+
+@st.fragment
+def explore(canvas: Canvas, key: str, side: readers.Side, at: list[int], told: list) -> None:
+    """The figure: a click runs this alone, to put the cell into the URL and its exact numbers below the maps."""
+    sizes = [len(canvas.payload["axes"][axis]["label"]) for axis in ("query", "key")]
+    known = [range(size) for size in (*sizes, len(side.panels))]
+    at[:] = explorer.cell(key, explorer.show(canvas, key), known, canvas.payload["cell"])
+    told[:] = readers.facts(side, at)
+    explorer.answer(key, {"cell": list(at), "facts": told})
+    part = f" --part {side.part + 1}" if side.parts > 1 else ""
+    row = json.dumps(questions.row(side.example), ensure_ascii=False, indent=1) + "\n"
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.html('<span class="t-note">The numbers of this cell again, from the command line:</span>', width="content")
+        st.code(f"triattn explain {side.cards[at[2]].name} row.json --terms {at[0]}.{at[1]}{part}", language=None)
+        st.download_button("row.json", row, "row.json", "application/json", key="row", on_click="ignore")
+
+
+head, beside = style.opening()
+with beside:
+    given.controls(questions.NAME)
+style.say(head, "Similarity", SAYS)
+cards = readers.shelf()
+if not cards:
+    st.info("No reader is here yet: train one with triattn train; Checkpoints shows what is on the shelf.")
+    st.stop()
+settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
+with settings:
+    asked = st.container(width="stretch", key="asked")
+example = given.example(questions.NAME, asked)
+with settings:
+    chosen = readers.several(cards)
+    quantity = state.segments("Quantity", QUANTITIES, "quantity")
+    shared = state.segments("Colour scale", ["one each", "shared"], "scale") == "shared" if len(chosen) > 1 else False
+with shown(), settings:
+    side = readers.read(chosen, readers.named(cards), example)
+with shown():
+    words = len(example.passage.split())
+    counted = f"{words:,} words" + (f", part {side.part + 1} of {side.parts} drawn" if side.parts > 1 else "")
+    counted += f"; {inputs.took(side.found)}"
+    look = {"quantity": quantity, "shared": shared, "counted": counted}
+    canvas = view.figure(side.panels, **look)
+key = explorer.key("similarity", example.passage, example.question, str(side.part), *(c.digest for c in side.cards))
+at, told = list(canvas.payload["cell"]), []
+with settings:
+    with st.popover("Keep", width=76, key="keep"):
+        keeping.form(questions.NAME, questions.row(example), "similarity")
+    caption = ", ".join(card.name for card in side.cards)
+    export.menu(
+        "similarity",
+        key,
+        lambda: view.figure(side.panels, cell=tuple(at), caption=caption, facts=told, exact=True, **look),
+        lambda: view.table(side.panels),
+        view.joined(side.panels),
+    )
+if notes := inputs.notes(side.found):
+    st.html(notes)
+explore(canvas, key, side, at, told)

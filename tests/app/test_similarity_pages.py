@@ -1,0 +1,151 @@
+"""The pages Similarity and Distributions: what they open on, what a link does, and what bad input says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.test_mtsa_pages import payloads, sound, told
+from tests.app.test_pages import ODD, opened
+from tests.reader_shelf import NAMES, make_shelf
+from triattn_core.shelf import VARIABLE
+from triattn_core.tasks import questions
+
+PAGES = ("similarity", "distributions")
+WORDS = " ".join(one.passage for one in questions.examples())
+
+
+@pytest.fixture(scope="module")
+def every(tmp_path_factory) -> Path:
+    return make_shelf(tmp_path_factory.mktemp("shelf"))
+
+
+@pytest.fixture(autouse=True)
+def shelf(every: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(every))
+
+
+def maps(app: AppTest) -> dict:
+    return next(one for one in payloads(app) if "panels" in one)
+
+
+def facts(app: AppTest) -> list[dict]:
+    """The exact numbers that the page sent for the chosen cell, a panel each."""
+    found = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
+    return next(one["facts"] for one in found if "facts" in one)
+
+
+def titles(app: AppTest) -> list[str]:
+    return [one["title"] for one in maps(app)["panels"]]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_without_a_reader_there_is_one_line(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(make_shelf(tmp_path, ())))
+    app = sound(opened(page))
+    assert len(app.info) == 1 and "No reader is here yet" in told(app) and not payloads(app)
+
+
+def test_it_opens_on_the_papers_sentence_under_four_functions() -> None:
+    app, first = sound(opened("similarity")), questions.examples()[0]
+    assert app.text_input(key="write-question").value == first.question
+    found = maps(app)
+    assert [one["title"].partition(",")[0] for one in found["panels"]] == [
+        "trilinear", "dot-product", "general-3", "T-trilinear",
+    ]  # fmt: skip
+    assert "".join(found["axes"]["query"]["label"]) == first.passage.replace(" ", "")
+    assert all(one["right"] in (True, False) and len(one["spans"]) > 1 for one in found["panels"])
+    numbers = facts(app)
+    assert [len(one["terms"]) for one in numbers] == [3, 1, 1, 3]
+    for one in numbers:
+        assert one["score"] == pytest.approx(sum(value for _, value in one["terms"]), abs=1e-5)
+    row, key, panel = found["cell"]
+    assert panel == 3 and f"triattn explain squad-t-trilinear row.json --terms {row}.{key}" in app.code[0].value
+
+
+def test_a_link_names_everything() -> None:
+    text, asks = "The red boat left. The blue boat stayed.", "Which boat stayed?"
+    link = {"quantity": "weight", "scale": "shared", "cell": "6.1.1", "passage": text, "question": asks}
+    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=110)
+    for name, value in (link | {"functions": ["squad-cosine", "squad-trilinear-o1"]}).items():
+        app.query_params[name] = value
+    app = sound(app.switch_page("pages/similarity.py").run())
+    assert titles(app) == ["cosine, O_2", "trilinear, O_1"] and maps(app)["quantity"] == "weight"
+    assert maps(app)["panels"][0]["scale"] == maps(app)["panels"][1]["scale"]
+    assert maps(app)["texts"] == {"passage": text, "question": asks} and not app.info
+    assert "squad-trilinear-o1 row.json --terms 6.1" in app.code[0].value
+
+
+def test_bad_values_in_the_link_are_said() -> None:
+    app = sound(opened("similarity", functions="squad-nothing", quantity="colour", example="nobody"))
+    assert len(app.info) == 3 and "squad-nothing" in told(app) and len(maps(app)["panels"]) == 4
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_odd_questions_give_a_result_or_one_message(page: str) -> None:
+    app = opened(page)
+    for kind, text in {**ODD, "blank": "   ", "longer than the passage": WORDS}.items():
+        app.text_input(key="write-question").set_value(text).run()
+        assert not app.exception, kind
+        drawn = bool([one for one in payloads(app) if "panels" in one]) or '<table class="t-table">' in told(app)
+        assert len(app.error) + drawn == 1, kind
+        assert (kind == "blank") == bool(app.error), kind
+        assert "<script>" not in told(app), kind
+
+
+@pytest.mark.parametrize("passage", ["Boat", "boat boat boat boat", ""])
+def test_short_passages(passage: str) -> None:
+    app = opened("similarity", passage=passage, question="What?")
+    assert not app.exception and len(app.error) == (not passage)
+    if passage:
+        found = maps(app)
+        assert len(found["axes"]["query"]["label"]) == len(passage.split())
+        assert all(passage[a:b] and passage[a:b] == passage[a:b].strip() for a, b, _ in found["panels"][0]["spans"])
+
+
+def test_a_long_passage_is_read_in_parts_and_said() -> None:
+    app = sound(opened("similarity"))
+    app.toggle(key="edit").set_value(True).run()
+    app.text_area(key="write-passage").set_value(WORDS).run()
+    found, count = maps(sound(app)), len(app.selectbox(key="part").options) - 1
+    assert count > 4 and f"read in {count} windows" in told(app) and f"of {count} drawn" in found["counted"]
+    assert "Too long for a link" in told(app) or len(WORDS) < 6000
+    best = found["panels"][-1]
+    assert best["elsewhere"] is None and WORDS[slice(*best["spans"][0][:2])]
+    spans = [one["spans"] for one in found["panels"]]
+    app.selectbox(key="part").set_value(2).run()
+    again = maps(sound(app))
+    assert "part 2 of" in again["counted"] and [one["spans"] for one in again["panels"]] == spans
+    assert again["axes"]["query"]["start"][0] > 0 and "--part 2" in app.code[0].value
+    assert again["panels"][-1]["elsewhere"] != 2
+    for one in facts(app):
+        assert one["score"] == pytest.approx(sum(value for _, value in one["terms"]), abs=1e-5)
+
+
+# --- distributions ---
+
+
+def test_distributions_open_on_the_functions_of_figure_4() -> None:
+    app = sound(opened("distributions"))
+    said = told(app)
+    cells = [line for line in said.split("<tr>") if " of " in line and "<td>" in line]
+    assert [line.split("</td>")[0].removeprefix("<td>").partition(",")[0] for line in cells[:3]] == [
+        "dot-product", "cosine", "scaled dot-product",
+    ]  # fmt: skip
+    assert len(app.get("arrow_vega_lite_chart")) == 3 + 2 * 2  # histograms; boxes and losses of O_1 and of O_2
+    assert "At most 3 runs a function" in said
+
+
+def test_metric_split_and_loss_are_in_the_link() -> None:
+    app = sound(opened("distributions", metric="F1", split="dev", loss="train"))
+    said = told(app)
+    assert "F1 in %, dev of 10,570 questions" in said
+    assert "No reader of O_2 on the shelf has recorded its loss on train" in said
+
+
+def test_the_shelf_has_all_functions() -> None:
+    app = sound(opened("similarity"))
+    assert len(app.multiselect(key="functions").options) == len(NAMES) + 1

@@ -1,0 +1,66 @@
+"""Similarity in a real browser: a click chooses, exact numbers follow, and the link keeps what was chosen."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.browser.conftest import serve
+from tests.reader_shelf import make_shelf
+from triattn_core.shelf import VARIABLE
+
+CANVAS = ".side canvas"
+LINES = ".terms .facts"
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory):
+    yield from serve(**{VARIABLE: str(make_shelf(tmp_path_factory.mktemp("shelf"), ("t_trilinear", "trilinear")))})
+
+
+def chosen(page) -> list[int]:
+    return [int(i) for i in page.locator(CANVAS).get_attribute("data-cell").split(".")]
+
+
+def settled(page, cell: str) -> None:
+    """The cell is drawn, and the exact numbers of it have come."""
+    page.wait_for_selector(f'{CANVAS}[data-cell="{cell}"]')
+    page.wait_for_function("!document.querySelector('.terms').innerText.includes('…')")
+
+
+def test_a_click_chooses_and_its_numbers_add_up(page, app):
+    page.set_default_timeout(180_000)  # torch is loaded first
+    page.goto(f"{app}/similarity?cell=12.3.0")
+    settled(page, "12.3.0")
+    box = page.locator(CANVAS).bounding_box()
+    found = set()
+    for x in np.linspace(130, box["width"] - 220, 23):
+        page.locator(CANVAS).click(position={"x": float(x), "y": box["height"] / 2})
+        found.add(tuple(chosen(page)))
+    assert {cell[2] for cell in found} == {0, 1, 2} and len({cell[:2] for cell in found}) > 5
+    page.keyboard.press("ArrowDown")
+    row, key, panel = chosen(page)
+    page.wait_for_function(f"location.search.includes('cell={row}.{key}.{panel}')")
+    settled(page, f"{row}.{key}.{panel}")
+    page.wait_for_function(f"document.body.innerText.includes('--terms {row}.{key}')")
+    for block in page.locator(LINES).all():
+        numbers = [float(one.replace("−", "-")) for one in block.locator(".term .n").all_inner_texts()]
+        assert sum(numbers[:-1]) == pytest.approx(numbers[-1], abs=0.02 * max(map(abs, numbers)) + 1e-3)
+    mark = page.locator(".passage mark.query").first.inner_text()
+    assert mark == page.locator(".which b").first.inner_text()
+    page.goto(page.url)
+    settled(page, f"{row}.{key}.{panel}")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_at_800_pixels_nothing_runs_over(browser, app, theme):
+    context = browser.new_context(viewport={"width": 800, "height": 900}, color_scheme=theme)
+    page = context.new_page()
+    page.set_default_timeout(180_000)
+    page.goto(f"{app}/similarity")
+    page.wait_for_selector(f"{CANVAS}[data-cell]")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 800
+    wide = page.evaluate("[...document.querySelectorAll('.side, .side .passage, .side .terms')].map((one) => "
+                         "[one.scrollWidth, one.clientWidth])")  # fmt: skip
+    assert all(inside <= outside for inside, outside in wide)
+    context.close()

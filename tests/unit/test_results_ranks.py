@@ -1,0 +1,86 @@
+"""Whether our order of a paper's rows agrees with its own: correlations by hand, and the noise of a test set."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from triattn_core.results import notes, published, ranks
+from triattn_core.results.ours import Record
+from triattn_core.results.published import Table, plain, read
+from triattn_core.shelf import Card
+
+FOLDER = published.HERE / "results" / "papers" / "t-trilinear"
+SIZES = {2: (11, 4), 3: (5, 4), 4: (3, 4)}  # rows and printed columns as the paper has them
+NAMES = ("trilinear", "general3", "hadamard", "dot", "bilinear")  # of Table 2 in O_2: EM 65.1, 64.9, 64.7, 64.2, 58.2
+
+
+@pytest.fixture(scope="module")
+def tables() -> list[Table]:
+    return [read(FOLDER / f"table-{number}.json", Table) for number in SIZES]
+
+
+def record(similarity: str, em: float, n: int = 10_570, output: str = "O_2") -> Record:
+    model = {"mechanism": "baseline", "similarity": similarity, "output": output, "vectors": "layer:4", "width": 64}
+    config = {"kind": "reader", "task": "questions", "model": model, "data": {"train": ["a/b"], "test": "squad1.1/dev"}}
+    told = {"test": {"set": "squad1.1/dev", "em": em, "f1": em + 10, "n": n}}
+    return Record(Card(similarity, Path(similarity), config, told, "aa", 1))
+
+
+def found(tables, values: dict[str, float], metric: str = "EM", **more) -> ranks.Agreement:
+    all_ = [record(name, em, **more) for name, em in values.items()]
+    return next(
+        one
+        for one in ranks.agreements(tables, all_)
+        if (one.column.group, one.column.name) == (more.get("output", "O_2"), metric)
+    )
+
+
+@pytest.mark.parametrize("which", SIZES)
+def test_tables_have_the_size_of_the_papers_and_say_the_same_twice(tables, which):
+    table = tables[list(SIZES).index(which)]
+    assert (len(table.rows), len(table.columns)) == SIZES[which] and table.number == which
+    rows = {plain(row.name): row.values for row in tables[0].rows}
+    if which == 3:
+        assert all(rows[plain(row.name)] == row.values for row in table.rows[:-1])
+        best = [max(float(row.values[i]) for row in table.rows) for i in range(4)]
+        assert best == [float(value) for value in table.rows[-1].values]  # T-trilinear leads every column
+
+
+def test_correlations_are_those_of_the_pairs(tables):
+    one = found(tables, dict(zip(NAMES, (50.0, 51.0, 49.0, 45.0, 40.0))))
+    assert [row[0] for row in one.rows] == ["general-3", "trilinear", "Hadamard", "dot-product", "bilinear"]
+    agree = [(a[1] - b[1]) * (a[2] - b[2]) > 0 for a, b in combinations(one.rows, 2)]
+    assert one.tau[0] == pytest.approx((sum(agree) - agree.count(False)) / len(agree)) == pytest.approx(0.8)
+    assert one.rho[0] == pytest.approx(1 - 6 * 2 / (5 * 24)) and (len(one.rows), one.of) == (5, 12)
+
+
+def test_the_twelfth_row_stands_in_another_table(tables):
+    one = found(tables, {"t_trilinear": 52.0, "dot": 45.0, "cosine": 40.0})
+    assert [row[:2] for row in one.rows] == [("T-trilinear", 65.3), ("dot-product", 64.2), ("cosine", 60.7)]
+    assert one.rho[0] == pytest.approx(1)
+
+
+def test_only_differences_beyond_the_noise_of_the_rows_count(tables):
+    values = {"dot": 50.0, "trilinear": 49.0, "cosine": 40.0}
+    one = found(tables, values)
+    assert set(one.apart) == {("dot-product", "cosine"), ("trilinear", "cosine")}
+    assert one.turned == () and one.pairs == 3
+    assert found(tables, values, n=100).apart == ()
+    turned = found(tables, {"dot": 50.0, "trilinear": 40.0, "cosine": 30.0})
+    assert turned.turned == (("dot-product", "trilinear"),)
+    assert found(tables, values, metric="F1").apart is None
+
+
+def test_too_few_rows_or_equal_ones_have_no_correlation(tables):
+    few = found(tables, {"dot": 50.0, "cosine": 40.0})
+    assert few.rho is None and len(few.rows) == 2
+    assert found(tables, {"dot": 50.0, "cosine": 50.0, "trilinear": 50.0}).rho is None
+
+
+def test_sizes_and_vectors_stand_beside_the_numbers(tables):
+    told = notes.computed([ranks.cell(tables[0], tables[0].rows[4], tables[0].columns[2], [record("dot", 50.0)])])
+    said = next(note.text for note in told if note.head == "Readers")
+    assert "layer:4" in said and "projected to 64" in said

@@ -1,0 +1,225 @@
+"""Maps of similarity functions through their own payload, and histograms, box plots and curves through their data."""
+
+from __future__ import annotations
+
+import base64
+import json
+from math import exp, log
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from triattn_core.errors import InputError
+from triattn_core.results import spreads
+from triattn_core.results.ours import Record
+from triattn_core.shelf import Card
+from triattn_core.trace import AttentionTrace
+from triattn_core.views import distributions, similarity
+from triattn_core.views.palette import SignedScale
+
+PASSAGE = "The red <boat> left, the blue boat stayed."
+QUESTION = "Which boat left?"
+M, N = 7, 3
+
+
+def coords(axis: str, text: str, name: str, count: int) -> dict:
+    found, start = [], 0
+    for word in text.split()[:count]:
+        at = text.index(word, start)
+        found.append((word, at, at + len(word)))
+        start = at + len(word)
+    columns = {"token": [one[0] for one in found], "start": [one[1] for one in found], "end": [one[2] for one in found]}
+    columns |= {"text": [name] * count, "special": [0] * count, "segment": [""] * count, "tokens": [1] * count}
+    return {f"{axis}_{what}": (axis, values) for what, values in columns.items()}
+
+
+def softmax(values: np.ndarray) -> np.ndarray:
+    powers = np.exp(values - values.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def made(seed: int = 1, size: float = 1.0, m: int = M, checkpoint: str = "one") -> AttentionTrace:
+    draw = np.random.default_rng(seed)
+    query, key = coords("query", PASSAGE, "passage", m), coords("key", QUESTION, "question", N)
+    scores = size * draw.normal(size=(m, N))
+    sites = {
+        "attention/relevance": (scores, query | key, ("query", "key"), {"quantity": "relevance", "sums_over": ""}),
+        "attention/weight": (
+            softmax(scores),
+            query | key,
+            ("query", "key"),
+            {"quantity": "weight", "sums_over": "key"},
+        ),
+    }
+    for end in ("start", "end"):
+        values = softmax(3 * draw.normal(size=m))
+        sites[f"{end}/weight"] = (values, query, ("query",), {"quantity": "weight", "sums_over": "query"})
+    arrays = {n: xr.DataArray(v.astype(np.float32), c, d, attrs=a) for n, (v, c, d, a) in sites.items()}
+    return AttentionTrace(arrays, {"passage": PASSAGE, "question": QUESTION}, {"checkpoint": checkpoint})
+
+
+def panels() -> list[similarity.Panel]:
+    """The best answer of the first is `blue boat`; that of the second stands in another part."""
+    left = PASSAGE.index("blue")
+    return [
+        similarity.Panel("dot-product", made(1), ((left, left + 9, 0.4), (0, 3, 0.2)), True),
+        similarity.Panel("cosine", made(2, 0.1, checkpoint="two"), ((0, 3, 0.3),), False, 4),
+    ]
+
+
+def unpack(packed: str, kind: str, *shape: int) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(packed), kind).reshape(shape)
+
+
+@pytest.mark.parametrize("quantity", similarity.SCALES)
+@pytest.mark.parametrize("shared", [True, False])
+def test_levels_are_those_of_their_scale(quantity, shared):
+    two = panels()
+    payload = similarity.figure(two, quantity, shared).payload
+    scales = [one["scale"] for one in payload["panels"]]
+    assert (scales[0] == scales[1]) == shared and payload["title"].endswith("one scale") == shared
+    for panel, one in zip(two, payload["panels"]):
+        scores = panel.trace.site("attention/relevance").values
+        expected = scores - scores.mean(1, keepdims=True) if quantity == "centred" else scores
+        if quantity == "weight":
+            expected = panel.trace.site("attention/weight").values
+            share = np.log(expected / one["scale"]["low"]) / np.log(one["scale"]["high"] / one["scale"]["low"])
+            levels = np.clip(255 * share, 0, 255)
+        else:
+            levels = SignedScale(one["scale"]["limit"]).levels(expected)
+        found = unpack(one["levels"], "u1", M, N).astype(float)
+        np.testing.assert_allclose(found, levels, atol=0.51)
+        for end in ("start", "end"):
+            np.testing.assert_array_equal(unpack(one[end], "f4", M), panel.trace.site(f"{end}/weight").values)
+
+
+def test_exact_numbers_are_sent_with_a_file_alone():
+    two = panels()
+    assert "relevance" not in similarity.figure(two).payload["panels"][0]
+    canvas = similarity.figure(two, exact=True, cell=(4, 2, 1))
+    for panel, one in zip(two, canvas.payload["panels"]):
+        for name in ("relevance", "weight"):
+            np.testing.assert_array_equal(unpack(one[name], "f4", M, N), panel.trace.site(f"attention/{name}").values)
+    page = canvas.html()
+    assert "<boat>" not in page and "\\u003cboat>" in page and canvas.payload["cell"] == [4, 2, 1]
+
+
+def test_it_opens_at_the_answer_of_the_last_function():
+    first, second = panels()
+    assert similarity.answer_words(first) == [5, 6]
+    weights = first.trace.site("attention/weight").values
+    assert similarity.first_cell([second, first]) == (5, int(weights[5].argmax()), 1)
+    lost = similarity.Panel("dot", made(3))  # no answer here: where it is likeliest to start
+    assert similarity.first_cell([lost])[0] == int(lost.trace.site("start/weight").values.argmax())
+
+
+def test_readers_of_different_words_are_not_drawn_together():
+    with pytest.raises(InputError, match="cut the passage in different places"):
+        similarity.figure([panels()[0], similarity.Panel("fnn", made(m=5))])
+
+
+def test_every_cell_is_a_row_and_every_site_is_saved(tmp_path):
+    two = panels()
+    rows = similarity.table(two)
+    assert len(rows) == 2 * M * N
+    one = rows[(rows["function"] == "cosine") & (rows["passage_at"] == 4) & (rows["question_at"] == 2)].iloc[0]
+    assert one["passage"] == "the" and one["question"] == "left?" and one["checkpoint"] == "two"
+    assert one["relevance"] == two[1].trace.site("attention/relevance").values[4, 2]
+    assert one["end"] == two[1].trace.site("end/weight").values[4]
+    joined = similarity.joined(two)
+    joined.save(tmp_path / "trace.nc")
+    again = AttentionTrace.load(tmp_path / "trace.nc")
+    assert set(again.sites) == {f"{one.title}/{name}" for one in two for name in one.trace.sites}
+    np.testing.assert_array_equal(again.site("cosine/attention/weight"), two[1].trace.site("attention/weight"))
+
+
+def test_titles_tell_readers_apart():
+    def model(similarity, output="O_2", mechanism="baseline"):
+        return {"similarity": similarity, "output": output, "mechanism": mechanism}
+
+    assert similarity.titles({"a": model("fnn"), "b": model("t_trilinear")}) == {"a": "FNN", "b": "T-trilinear"}
+    both = similarity.titles({"a": model("dot"), "b": model("dot", "O_1"), "c": model("dot", mechanism="dcn")})
+    assert both == {"a": "dot-product, O_2", "b": "dot-product, O_1", "c": "DCN dot-product, O_2"}
+    assert similarity.titles({"a": model("dot"), "b": model("dot")})["b"] == "dot-product (b)"
+
+
+# --- distributions ---
+
+
+def test_bins_count_every_score_once():
+    values = [distributions.scores(one) for one in panels()]
+    at = distributions.edges(values, 11)
+    for one in values:
+        found = distributions.counts(one, at)
+        expected = [0] * 11
+        for value in one:
+            expected[min(int((value - at[0]) / (at[-1] - at[0]) * 11), 10)] += 1
+        assert found.cells.tolist() == expected and found.share.sum() == pytest.approx(1)
+    flat = distributions.edges([np.full(5, 2.0)])
+    assert distributions.counts(np.full(5, 2.0), flat).cells.sum() == 5 and flat[0] < 2 < flat[-1]
+
+
+def test_a_histogram_draws_its_bins_from_zero():
+    rows = distributions.counts(distributions.scores(panels()[0]), np.linspace(-5, 5, 8))
+    spec = json.loads(distributions.histogram(rows).to_json())
+    assert spec["encoding"]["y2"] == {"datum": 0} and spec["encoding"]["x"]["scale"]["domain"] == [-5, 5]
+    assert sum(row["cells"] for row in next(iter(spec["datasets"].values()))) == M * N
+
+
+def test_numbers_of_a_function_are_those_of_its_scores():
+    first, _ = panels()
+    row = distributions.numbers([first]).iloc[0]
+    scores = sorted(first.trace.site("attention/relevance").values.astype(float).ravel())
+    assert (row["least"], row["greatest"], row["median"]) == (scores[0], scores[-1], scores[len(scores) // 2])
+    mean = sum(scores) / len(scores)
+    assert row["mean"] == pytest.approx(mean)
+    assert row["deviation"] == pytest.approx((sum((one - mean) ** 2 for one in scores) / len(scores)) ** 0.5)
+    weights = first.trace.site("attention/weight").values.astype(float)
+    each = [exp(-sum(w * log(w) for w in line)) for line in weights]
+    assert row["even"] == pytest.approx(sum(each) / M) and (row["of"], row["cells"]) == (N, M * N)
+
+
+def record(similarity_: str, values: tuple[float, ...], width: int = 64, file: str = "", **more) -> Record:
+    model = {"mechanism": "baseline", "similarity": similarity_, "output": "O_2", "vectors": "layer:4", "width": width}
+    config = {"kind": "reader", "task": "questions", "encoder": "e", "model": model, "data": {"train": ["s/train"]}}
+    each = [{"seed": i + 1, "test": {"em": value, "n": 70}} for i, value in enumerate(values)]
+    told = {"each_seed": each, "test": {"n": 70}, **more}
+    return Record(Card(similarity_, Path(similarity_), config, told, "", 1), file)
+
+
+def test_runs_are_rows_and_those_trained_otherwise_stand_apart():
+    all_ = [record("dot", (40.0, 41.0)), record("dot", (41.5, 41.0), file="sweep"), record("fnn", (3.0,), width=32)]
+    found = spreads.runs(all_, "test", "em")
+    assert found.value.tolist() == [40.0, 41.0, 41.5, 3.0]  # seed 2 of the sweep is that of the shelf
+    assert found.recipe.nunique() == 2 and found.seed.tolist() == ["1", "2", "1", "1"] and set(found.rows) == {70}
+    assert spreads.runs(all_, "dev", "em").empty and spreads.losses(all_, "dev").empty
+    history = [{"step": 100, "train_loss": 5.0}, {"step": 130, "dev_loss": 4.0}]
+    losses = spreads.losses([record("dot", (), history=history)], "train")
+    assert losses[["step", "value"]].values.tolist() == [[100, 5.0]]
+
+
+def test_a_box_has_the_quartiles_of_its_runs():
+    values = [3.0, 9.0, 4.0, 7.0, 5.0]
+    runs = pd.DataFrame({"function": ["dot"] * 5 + ["fnn"], "value": [*values, 8.0], "seed": "1", "checkpoint": "x"})
+    found = distributions.summary(runs).set_index("function")
+    assert found.loc["dot"].tolist() == [3.0, 4.0, 5.0, 7.0, 9.0, 5.6, 5.0]
+    spec = json.loads(distributions.boxes(runs, ["fnn", "dot"], "EM, %").to_json())
+    boxed = spec["datasets"][spec["layer"][1]["data"]["name"]]
+    assert [row["function"] for row in boxed] == ["dot"]  # one run alone has no box
+    dots = spec["datasets"][spec["layer"][2]["data"]["name"]]
+    assert sorted(row["value"] for row in dots) == sorted([*values, 8.0])
+
+
+def test_the_chosen_curves_stand_out_and_each_has_its_name():
+    rows = pd.DataFrame(
+        {"function": ["dot", "dot", "fnn", "fnn"], "step": [1, 2, 1, 2], "value": [5.0, 3.0, 6.0, 3.01]}
+    )
+    spec = json.loads(distributions.curves(rows, ["fnn"]).to_json())
+    grey, lit = (spec["datasets"][spec["layer"][i]["data"]["name"]] for i in (0, 1))
+    assert {row["function"] for row in grey} == {"dot"} and {row["function"] for row in lit} == {"fnn"}
+    names = [one for one in spec["layer"] if one["mark"]["type"] == "text"]
+    assert [one["mark"]["fontWeight"] for one in names] == [600, 400]
+    assert names[1]["mark"]["dy"] - names[0]["mark"]["dy"] > 12  # the ends lie together, their names do not

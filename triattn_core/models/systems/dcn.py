@@ -1,0 +1,88 @@
+"""Dynamic coattention network (Xiong et al. 2017): coattention with sentinels, and a decoder that goes from one guess
+of start and end to the next.  Its own similarity: dot.
+
+The loss is that of the last guess; the paper's is the sum over all of them.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+from triattn_core.attention.qa import QaMatrix
+from triattn_core.attention.qa_flows import coattention
+from triattn_core.attention.states import States
+from triattn_core.models.fusion.recurrent import Recurrent
+from triattn_core.models.reader import Answering, ReaderConfig
+
+GUESSES, POOL = 4, 16  # section 3.2
+
+
+class Maxout(nn.Module):
+    """Highway maxout network: how well each word fits as start or end, given a state and the guess (Eqs. 9 to 12)."""
+
+    def __init__(self, d: int):
+        super().__init__()
+        self.d = d
+        self.given = nn.Linear(5 * d, d, bias=False)
+        self.one, self.two, self.both = nn.Linear(3 * d, POOL * d), nn.Linear(d, POOL * d), nn.Linear(2 * d, POOL)
+
+    def forward(self, U: Tensor, state: Tensor, guess: Tensor) -> Tensor:
+        """[B, M] of U [B, M, 2d], the decoder's state [B, d] and both guessed words [B, 4d]."""
+        r = torch.tanh(self.given(torch.cat([state, guess], -1)))
+        first = self._most(self.one(torch.cat([U, r[:, None].expand(-1, U.shape[1], -1)], -1)))
+        second = self._most(self.two(first))
+        return self.both(torch.cat([first, second], -1)).amax(-1)
+
+    def _most(self, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (POOL, self.d)).amax(-2)
+
+
+class Dcn(Answering):
+    """Sections 2 and 3; the encoder's LSTM goes both ways, as the T-trilinear paper's readers do."""
+
+    def __init__(self, config: ReaderConfig, words: int):
+        super().__init__()
+        d = config.hidden
+        self.dropout = nn.Dropout(config.dropout)
+        self.project, self.encode = nn.Linear(words, config.width), Recurrent(nn.LSTM, config.width, d)
+        self.asked = nn.Linear(d, d)
+        self.sentinels = nn.Parameter(torch.randn(2, d) / d**0.5)  # of the passage, of the question
+        self.attention = QaMatrix(d, config.similarity)
+        self.fuse, self.decode = Recurrent(nn.LSTM, 3 * d, 2 * d), nn.LSTMCell(4 * d, d)
+        self.start, self.end = Maxout(d), Maxout(d)
+
+    def encoded(self, text: States) -> Tensor:
+        return self.encode(self.dropout(self.project(self.dropout(text.vectors))), text.keep)
+
+    def states(self, texts) -> tuple[States, States]:
+        """D and Q; the question goes through a layer of its own (Eq. 1)."""
+        passage, question = super().states(texts)
+        return passage, States(torch.tanh(self.asked(question.vectors)), question.keep)
+
+    def scores(self, passage: States, question: States) -> Tensor:
+        D, Q = (self._ended(one, end) for one, end in zip((passage, question), self.sentinels))
+        L = self.attention(D, Q, beyond=1)
+        found = coattention(D.vectors, Q.vectors, L, D.keep, Q.keep)[:, :-1]
+        U = self.fuse(self.dropout(torch.cat([passage.vectors, found], -1)), passage.keep)
+        return self._decoded(U, passage.keep)
+
+    @staticmethod
+    def _ended(text: States, end: Tensor) -> States:
+        vectors = torch.cat([text.vectors, end.to(text.vectors.dtype).expand(len(text.vectors), 1, -1)], 1)
+        return States(vectors, pad(text.keep, (0, 1), value=True))
+
+    def _decoded(self, U: Tensor, keep: Tensor) -> Tensor:
+        """[B, M, 2] of the last guess; the first one is the passage's first word and its last."""
+        rows, least = torch.arange(len(U), device=U.device), torch.finfo(U.dtype).min / 2
+        first, last = keep.int().argmax(1), keep.shape[1] - 1 - keep.flip(1).int().argmax(1)
+        state = U.new_zeros(len(U), self.decode.hidden_size), U.new_zeros(len(U), self.decode.hidden_size)
+        for _ in range(GUESSES):
+            guess = torch.cat([U[rows, first], U[rows, last]], -1)
+            state = self.decode(guess, state)
+            start = self.start(U, state[0], guess)
+            first = start.masked_fill(~keep, least).argmax(1)
+            end = self.end(U, state[0], torch.cat([U[rows, first], U[rows, last]], -1))
+            last = end.masked_fill(~keep, least).argmax(1)
+        return torch.stack([start, end], -1)

@@ -1,0 +1,92 @@
+"""Does our order of a paper's rows agree with its own?  Rank correlations, and our differences that exceed noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+
+from scipy.stats import kendalltau, norm, spearmanr
+
+from triattn_core.analysis.significance import LEVEL, holm
+from triattn_core.results.beside import Cell, cell
+from triattn_core.results.ours import Record
+from triattn_core.results.published import Column, Table, plain
+
+LEAST = 3  # rows: of two an order says nothing
+SHARES = ("em", "accuracy")  # metrics that are shares of rows right: their noise follows from the number of rows
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """The rows of a column that have both numbers, our best first: [(name, printed, ours)].
+
+    rho, tau: Spearman's and Kendall's rank correlation (tau-b), with their p; None of fewer than `LEAST` rows, or where
+    all are equal.  apart: of our pairs of rows, those that differ by more than chance, as (better, worse); None where
+    that cannot be told from the records.  turned: those of them that the paper has the other way round.
+    """
+
+    column: Column
+    rows: tuple[tuple[str, float, float], ...]
+    of: int
+    rho: tuple[float, float] | None = None
+    tau: tuple[float, float] | None = None
+    apart: tuple[tuple[str, str], ...] | None = None
+    turned: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs of rows there are."""
+        return len(self.rows) * (len(self.rows) - 1) // 2
+
+
+def agreements(tables: Sequence[Table], all_: Sequence[Record]) -> list[Agreement]:
+    """One for each printed column, over the rows of all tables that have it; what is printed twice counts once."""
+    found: dict[tuple[str, str], dict[str, Cell]] = {}
+    for table in tables:
+        for column in table.columns:
+            rows = found.setdefault((column.group, column.name), {})
+            for row in table.rows:
+                if row.ours is not None and table.printed(row, column) is not None:
+                    rows.setdefault(plain(row.name), cell(table, row, column, all_))
+    return [_agreement(rows) for rows in found.values() if rows]
+
+
+def _agreement(cells: dict[str, Cell]) -> Agreement:
+    column = next(iter(cells.values())).column
+    sign = 1 if column.better == "higher" else -1
+    both = [(name, one.printed.value, one.ours) for name, one in cells.items() if one.difference is not None]
+    both.sort(key=lambda row: -sign * row[2])
+    if len(both) < LEAST:
+        return Agreement(column, tuple(both), len(cells))
+    printed, ours = ([row[i] for row in both] for i in (1, 2))
+    apart = _apart({name: cells[name] for name, _, _ in both}, sign)
+    values = {name: sign * value for name, value, _ in both}
+    turned = tuple((a, b) for a, b in apart or () if values[a] < values[b])
+    rho = tau = None
+    if min(len(set(printed)), len(set(ours))) > 1:
+        tests = (test(printed, ours) for test in (spearmanr, kendalltau))
+        rho, tau = ((float(one.statistic), float(one.pvalue)) for one in tests)
+    return Agreement(column, tuple(both), len(cells), rho, tau, apart, turned)
+
+
+def _apart(cells: dict[str, Cell], sign: int) -> tuple[tuple[str, str], ...] | None:
+    """Pairs whose shares differ by more than two samples of so many rows do by chance, after Holm's correction.
+
+    Both were measured on the same rows, which makes a difference surer than this test knows: it errs towards noise.
+    """
+    column = next(iter(cells.values())).column
+    rows = {name: one.record.rows(column.split) for name, one in cells.items() if one.record}
+    if column.metric not in SHARES or len(rows) < len(cells) or not all(rows.values()):
+        return None
+    pairs = list(combinations(cells, 2))
+    found = [_chance(cells[a].ours, rows[a], cells[b].ours, rows[b]) for a, b in pairs]
+    sure = [pair for pair, p in zip(pairs, holm(found)) if p < LEVEL]
+    return tuple(pair if sign * (cells[pair[0]].ours - cells[pair[1]].ours) > 0 else pair[::-1] for pair in sure)
+
+
+def _chance(a: float, n: int, b: float, m: int) -> float:
+    """The two-sided p of the z-test of two shares in per cent."""
+    p, q = a / 100, b / 100
+    error = (p * (1 - p) / n + q * (1 - q) / m) ** 0.5
+    return 1.0 if error == 0 else float(2 * norm.sf(abs(p - q) / error))

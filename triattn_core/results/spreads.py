@@ -1,0 +1,57 @@
+"""What the runs of each similarity function reached: a row a run, those apart that were not trained alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from triattn_core import records
+from triattn_core.results.notes import trained_on
+from triattn_core.results.ours import Record
+
+COLUMNS = ["recipe", "mechanism", "similarity", "output", "value", "seed", "checkpoint", "file", "rows"]
+
+
+def readers(all_: Sequence[Record]) -> list[Record]:
+    """The records of readers of passages."""
+    return [one for one in all_ if one.settings.get("kind") == "reader"]
+
+
+def recipe(record: Record) -> str:
+    """How a reader was made but for its function: runs are to be compared where this is the same."""
+    told = record.settings
+    words = f"word vectors {told.get('vectors')} to {told.get('width')}, states {told.get('hidden')}"
+    return f"{words}, {told.get('encoder')}; {trained_on(record)}"
+
+
+def runs(all_: Sequence[Record], split: str, metric: str) -> pd.DataFrame:
+    """Rows of `COLUMNS`, one a seed that was measured; a checkpoint that also left a record of the same seed and value
+    counts once."""
+    found = []
+    for one in readers(all_):
+        told = one.card.metrics.get("each_seed")
+        seeds = [each.get("seed") for each in told] if isinstance(told, list) else []
+        values = one.values(split, metric)
+        seeds = seeds if len(seeds) == len(values) else [one.card.metrics.get("seed", "?")] * len(values)
+        about = [recipe(one), *(records.model(one.card, name) for name in ("mechanism", "similarity", "output"))]
+        rest = [one.card.name, one.file or "shelf", one.rows(split)]
+        found += [[*about, value, str(seed), *rest] for value, seed in zip(values, seeds)]
+    table = pd.DataFrame(found, columns=COLUMNS)
+    return table.drop_duplicates(["recipe", "mechanism", "similarity", "output", "value", "seed"], ignore_index=True)
+
+
+def losses(all_: Sequence[Record], split: str) -> pd.DataFrame:
+    """Rows recipe, mechanism, similarity, output, checkpoint, step, value, of readers whose metrics.json has a history.
+
+    split: `dev`, the loss after each epoch; or `train`, the mean of each 100 steps.
+    """
+    found = []
+    for one in readers(all_):
+        told = one.card.metrics.get("history")
+        history = [row for row in told if isinstance(row, dict)] if isinstance(told, list) else []
+        about = [recipe(one), *(records.model(one.card, name) for name in ("mechanism", "similarity", "output"))]
+        for row in history:
+            if isinstance(value := row.get(f"{split}_loss"), int | float):
+                found.append([*about, one.card.name, row.get("step"), float(value)])
+    return pd.DataFrame(found, columns=[*COLUMNS[:4], "checkpoint", "step", "value"])

@@ -1,0 +1,140 @@
+"""How scores and runs spread (the T-trilinear paper): histograms of a function's scores (Figure 4), box plots of what
+the runs of each function reached (Figures 3 and 5), and their loss curves (Figure 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from triattn_core.views.layers import DASHES
+from triattn_core.views.palette import FONTS, THEMES
+from triattn_core.views.similarity import Panel
+
+BINS = 40
+BOX = 5  # runs: fewer are shown as they are, without a box
+ROW = 24  # pixels of a function
+
+
+def scores(panel: Panel) -> np.ndarray:
+    """All scores before the softmax, [cells]."""
+    return panel.site("attention/relevance").values.ravel().astype(np.float64)
+
+
+def edges(values: Sequence[np.ndarray], bins: int = BINS) -> np.ndarray:
+    """[bins + 1] edges from the least to the greatest of all values, a unit around them where they are equal."""
+    low, high = min(one.min() for one in values), max(one.max() for one in values)
+    return np.linspace(low, high, bins + 1) if high > low else np.linspace(low - 0.5, high + 0.5, bins + 1)
+
+
+def counts(values: np.ndarray, at: np.ndarray) -> pd.DataFrame:
+    """Columns low, high, cells, share: a row a bin; the last one has its upper edge."""
+    found, _ = np.histogram(values, at)
+    return pd.DataFrame({"low": at[:-1], "high": at[1:], "cells": found, "share": found / values.size})
+
+
+def histogram(rows: pd.DataFrame, theme: str = "light", height: int = 130) -> alt.Chart:
+    """From `counts`; empty bins stay empty."""
+    look = THEMES[theme]
+    x = alt.X(
+        "low:Q", title=None, scale=_between(rows.low.min(), rows.high.max()), axis=alt.Axis(tickCount=5, grid=False)
+    )
+    y = alt.Y("share:Q", title=None, axis=alt.Axis(tickCount=3, format="%"))
+    tips = [alt.Tooltip("low:Q", format=".3g"), alt.Tooltip("high:Q", format=".3g"), "cells:Q"]
+    base = alt.Chart(rows[rows.cells > 0]).mark_rect(color=look["bar"])
+    return _dressed(base.encode(x, alt.X2("high:Q"), y, y2=alt.datum(0), tooltip=tips).properties(height=height), look)
+
+
+def numbers(panels: Sequence[Panel]) -> pd.DataFrame:
+    """A row a function: how its scores spread, and how even its weights are.
+
+    `even`: the mean over passage words of the perplexity of their weights, `of` question words: 1 is one word alone.
+    """
+    found = []
+    for one in panels:
+        values, weights = scores(one), one.site("attention/weight").values.astype(np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            entropy = -np.where(weights > 0, weights * np.log(weights), 0.0).sum(1)
+        low, five, middle, ninety, high = np.quantile(values, (0, 0.05, 0.5, 0.95, 1))
+        told = {"function": one.title, "least": low, "5 %": five, "median": middle, "95 %": ninety, "greatest": high}
+        told |= {"mean": values.mean(), "deviation": values.std(), "even": np.exp(entropy).mean()}
+        found.append(told | {"of": weights.shape[1], "cells": values.size})
+    return pd.DataFrame(found)
+
+
+def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "light") -> alt.LayerChart:
+    """A row a function: its runs as dots, their mean as a ring, their median as a line; from `BOX` runs on a box of the
+    quartiles, with whiskers to the least and the greatest.
+
+    runs: columns function, value, seed, checkpoint.
+    """
+    look = THEMES[theme]
+    means = summary(runs)
+    names = [name for name in order if name in set(runs.function)]
+    y = alt.Y("function:N", sort=names, title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
+    x = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=6, grid=False))
+    tips = ["function:N", alt.Tooltip("mean:Q", format=".2f"), alt.Tooltip("median:Q", format=".2f"), "runs:Q"]
+    base = alt.Chart(means).encode(y, tooltip=tips)
+    boxed = base.properties(data=means[means.runs >= BOX])
+    layers = [
+        boxed.mark_rule(color=look["bar"]).encode(alt.X("least:Q", title=unit), alt.X2("greatest:Q")),
+        boxed.mark_bar(size=12, fill=look["faint"], stroke=look["bar"]).encode(alt.X("low:Q"), alt.X2("high:Q")),
+        alt.Chart(runs)
+        .mark_point(size=26, filled=True, color=look["accent"], opacity=0.6)
+        .encode(x, y, tooltip=["function:N", alt.Tooltip("value:Q", format=".2f"), "seed:N", "checkpoint:N"]),
+        base.mark_tick(thickness=2, size=14, color=look["text"]).encode(alt.X("median:Q")),
+        base.mark_point(size=80, filled=False, color=look["query"]).encode(alt.X("mean:Q")),
+    ]
+    return _dressed(alt.layer(*layers).properties(height=ROW * len(names) + 48), look)
+
+
+def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", height: int = 250) -> alt.LayerChart:
+    """Loss over steps, a line a function, its name at its end: the chosen ones in dashes of their own, the others grey.
+
+    rows: columns function, step, value.
+    """
+    look = THEMES[theme]
+    lit = [name for name in dict.fromkeys(rows.function) if name in chosen]
+    x = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
+    y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
+    tips = ["function:N", "step:Q", alt.Tooltip("value:Q", format=".4f", title="loss")]
+    dash = alt.StrokeDash("function:N", scale=alt.Scale(domain=lit, range=[*DASHES[: len(lit)]]), legend=None)
+    base = alt.Chart(rows[rows.function.isin(lit)]).encode(x, y, detail="function:N", tooltip=tips)
+    grey = base.properties(data=rows[~rows.function.isin(lit)])
+    layers = [
+        grey.mark_line(strokeWidth=1, color=look["bar"], opacity=0.6),
+        base.mark_line(strokeWidth=2, color=look["accent"]).encode(dash),
+        base.mark_point(size=22, filled=True, color=look["accent"], opacity=1),
+    ]
+    last = rows.groupby("function", sort=False).tail(1).sort_values("value", ascending=False)
+    extent, before = max(float(rows.value.max() - rows.value.min()), 1e-9), float("-inf")
+    for name, value in zip(last.function, last.value):
+        at = height * (float(rows.value.max()) - value) / extent
+        put, colour = max(at, before + 13), look["accent" if name in lit else "muted"]
+        mark = {"align": "left", "dx": 8, "dy": put - at, "fontSize": 12, "fontWeight": 600 if name in lit else 400}
+        end = base.properties(data=last[last.function == name])
+        layers.append(end.mark_text(color=colour, **mark).encode(text="function:N"))
+        before = put
+    padding = {"right": 116, "left": 0, "top": 6, "bottom": 4}
+    return _dressed(alt.layer(*layers).properties(height=height, padding=padding), look)
+
+
+def summary(runs: pd.DataFrame) -> pd.DataFrame:
+    """Columns function, least, low, median, high, greatest, mean, runs; low and high are the quartiles."""
+    of = runs.groupby("function", sort=False).value
+    found = of.quantile([0, 0.25, 0.5, 0.75, 1]).unstack()
+    found.columns = ["least", "low", "median", "high", "greatest"]
+    return found.assign(mean=of.mean(), runs=of.size()).reset_index()
+
+
+def _between(low: float, high: float) -> alt.Scale:
+    return alt.Scale(domain=[float(low), float(high)], nice=False)
+
+
+def _dressed(chart: alt.Chart | alt.LayerChart, look: dict[str, str]) -> alt.Chart | alt.LayerChart:
+    axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
+    lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    chart = chart.configure(font=FONTS).configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12)
+    return chart.configure_view(stroke=None)
