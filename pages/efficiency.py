@@ -38,6 +38,7 @@ style.heading(
     "Efficiency",
     "What a block costs as texts grow: of two lines, the lower one costs less; on log axes a steeper one grows faster.",
 )
+before = None
 with shown(stop=False):
     before = efficiency.shipped()
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):

@@ -72,3 +72,4 @@ def test_a_broken_record_is_one_line_and_one_can_still_measure(shelf: Path) -> N
     (shelf / FILE).write_text("{", "utf-8")
     app = opened()
     assert not app.exception and [str(FILE) in one.value.replace("\\", "") for one in app.error] == [True]
+    assert app.button(key="measure") and "Nothing is measured yet" in app.info[0].value

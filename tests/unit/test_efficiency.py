@@ -80,7 +80,7 @@ def test_what_would_not_fit_is_left_out(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"lengths": ()}, {"lengths": (0,)}, {"batch": 0}, {"limit": 0}, {"blocks": ("mtas",)}], ids=str
+    "wrong", [{"lengths": ()}, {"lengths": (0,)}, {"batch": 0}, {"limit": 0.0}, {"blocks": ("mtas",)}], ids=str
 )
 def test_a_plan_that_cannot_be_is_one_line(wrong):
     with pytest.raises(ConfigError, match="'mtsa'" if "blocks" in wrong else "above 0"):

@@ -137,7 +137,7 @@ class Run:
         return ""
 
 
-def expected(known: Sequence[tuple[int, float]], tokens: int) -> float:
+def expected(known: Sequence[tuple[int, float | int]], tokens: int) -> float:
     """What a cost grows to that was measured at shorter lengths: by its last growth, of linear to quadratic; else 0."""
     if not known:
         return 0.0
