@@ -57,12 +57,14 @@ def spoken(code: str) -> str:
     return LANGUAGES.get(code, code)
 
 
-def place(card: Card) -> tuple[int, int, str, str]:
-    """Sorts cards as they are offered: by language, then as the paper lists the similarities, then by name."""
+def place(card: Card) -> tuple[int, int, str, bool, str]:
+    """Sorts cards as they are offered: by language, then as the paper lists the similarities, then those of the first
+    folder of checkpoints before those of others (pages open on ours), then by name."""
     known, similarity = list(LANGUAGES), model(card, "similarity")
     at = SIMILARITIES.index(similarity) if similarity in SIMILARITIES else len(SIMILARITIES)
     code = language(card)
-    return known.index(code) if code in known else len(known), at, similarity, card.name
+    first = known.index(code) if code in known else len(known)
+    return first, at, similarity, card.path.parent != shelf.root(), card.name
 
 
 def data_folder(card: Card) -> str:

@@ -18,6 +18,7 @@ from tests.app.test_pages import opened
 from tests.choices_shelf import make_shelf
 from tests.tiny import WORDS, make_checkpoint, make_encoder
 from triattn_core.analysis import agreement
+from triattn_core.analysis.runs import Run
 from triattn_core.checkpoint import load
 from triattn_core.shelf import VARIABLE
 from triattn_core.tasks import pairs
@@ -99,6 +100,26 @@ def test_a_file_of_rows_is_read(monkeypatch) -> None:
     monkeypatch.setattr("tests.app.test_cases_page.opened", lambda page, **query: opened("compare", **query))
     app = sound(handed_to_cases("mine.jsonl", rows(20)))
     assert "20 of 20 rows have a label" in told(app)
+
+
+def test_what_was_asked_before_a_stop_is_compared_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    step = Run.step
+
+    def stops(run: Run) -> bool:
+        import streamlit as st
+
+        if len(run.parts) == 2:  # as if the reader pressed the button now
+            st.session_state["mining stopped"] = next(iter(st.session_state["mining"]))
+            st.rerun()
+        return step(run)
+
+    monkeypatch.setattr(Run, "step", stops)
+    monkeypatch.setattr("tests.app.test_cases_page.opened", lambda page, **query: opened("compare", **query))
+    app = sound(handed_to_cases("mine.jsonl", rows(40)))
+    assert "Stopped after 16 rows of 40 lines" in told(app) and "16 of 16 rows have a label" in told(app)
+    monkeypatch.setattr(Run, "step", step)
+    app = sound(app.button(key="go-on").click().run())
+    assert "40 of 40 rows have a label" in told(app) and "Stopped after" not in told(app)
 
 
 def test_without_a_choice_it_says_what_to_do() -> None:

@@ -20,6 +20,7 @@ PAGES = {
     "cube": "Tri-Attention cube",
     "side_by_side": "Side by side",
     "checkpoints": "Checkpoints",
+    "compare": "Compare",
     "cases": "Cases",
     "case_book": "Case book",
 }

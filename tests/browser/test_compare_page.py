@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import torch
@@ -16,7 +14,6 @@ from safetensors.torch import load_file, save_file
 from tests.browser.conftest import serve
 from triattn_core.models.tensors import digest
 from triattn_core.shelf import VARIABLE, find, root, shelf
-from triattn_core.tasks import pairs
 
 TRIO = [f"quora-{mechanism}-additive" for mechanism in ("bi", "cbi", "tri")]
 MINE = "another-seed"
@@ -58,27 +55,17 @@ def test_checkpoints_over_rows_with_a_users_own(page, own):
     page.wait_for_selector("text=48 of 48 rows have a label")
     assert any("Bi and C-Bi" in one for one in tables(page))
     page.get_by_role("button", name="Checkpoints").click()
-    page.get_by_role("combobox", name="Two to four of one language").click()
-    page.get_by_role("option", name=MINE, exact=True).click()
+    box = page.get_by_role("combobox", name="Two to four of one language")
+    box.click()
+    box.fill(MINE)
+    page.get_by_role("option", name=MINE).wait_for()
+    page.keyboard.press("Enter")
     page.wait_for_selector(f"td:has-text('{TRIO[2]} and {MINE}'), td:has-text('{MINE} and {TRIO[2]}')")
     assert f"checkpoints={MINE}" in page.url
     assert any("training.seed" in one for one in tables(page))
     page.wait_for_selector("canvas.marks, .vega-embed canvas, .vega-embed svg")  # the losses
     page.goto(page.url)  # a link is the page
     page.wait_for_selector(f"td:has-text('{MINE}')")
-
-
-def test_a_file_of_rows_can_be_stopped_and_is_kept(page, own, tmp_path: Path):
-    file = tmp_path / "many.jsonl"
-    rows = [json.dumps(pairs.row(one)) for one in pairs.examples("en")]
-    file.write_text("\n".join(rows * 60), "utf-8")
-    page.goto(f"{own}/compare?rows=a+file+of+yours")
-    page.locator("input[type=file]").set_input_files(file)
-    page.get_by_text(re.compile(r"line [1-9]")).wait_for()
-    page.get_by_role("button", name="Stop mining").click()
-    page.get_by_text("Stopped after").wait_for()
-    page.get_by_text("rows have a label").wait_for()
-    assert any("Bi and Tri" in one for one in tables(page))
 
 
 def test_the_strongest_keys_and_the_seeds_stand_beside_the_difference(page, own):

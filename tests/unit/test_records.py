@@ -54,6 +54,12 @@ def test_cards_are_offered_by_language_and_as_the_paper_lists_similarities() -> 
     assert [records.spoken(code) for code in ("en", "zh", "xx")] == ["English", "Chinese", "xx"]
 
 
+def test_a_users_checkpoints_come_after_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(tmp_path / "ours"))
+    found = [card(tmp_path / place / name, name=name) for place, name in (("mine", "a"), ("ours", "c"), ("ours", "b"))]
+    assert [one.name for one in sorted(found, key=records.place)] == ["b", "c", "a"]
+
+
 def test_differences_of_configs() -> None:
     a = {"model": {"mechanism": "tri", "value": "additive", "layers": 2}, "digest": "a", "empty": {}}
     b = {"model": {"mechanism": "bi", "layers": 2}, "digest": "b", "empty": {}}
