@@ -135,7 +135,7 @@ def test_distributions_open_on_the_functions_of_figure_4() -> None:
     assert [line.split("</td>")[0].removeprefix("<td>").partition(",")[0] for line in cells[:3]] == [
         "dot-product", "cosine", "scaled dot-product",
     ]  # fmt: skip
-    assert len(app.get("arrow_vega_lite_chart")) == 3 + 2 * 2  # histograms; boxes and losses of O_1 and of O_2
+    assert len(app.get("vega_lite_chart")) == 3 + 2 * 2  # histograms; boxes and losses of O_1 and of O_2
     assert "At most 3 runs a function" in said
 
 
