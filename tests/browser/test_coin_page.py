@@ -74,12 +74,14 @@ def test_a_block_is_switched_off_and_the_cell_stays(page, app):
     before = rows(page)
     page.get_by_text("block 2", exact=True).first.click()
     page.wait_for_function("location.search.includes('off=block+2') || location.search.includes('off=block%202')")
-    page.wait_for_function("document.querySelector('.side td.off') !== null")
+    page.locator(".side td.off").wait_for()
     after = rows(page)
     assert after[1][1] == "switched off" and after[0] == before[0] and after[2] != before[2]
     assert page.locator(CANVAS).get_attribute("data-cell") == "1.2.0.3.0.4"
     assert "whole model:" in page.locator(".t-says").inner_text()
     page.set_viewport_size({"width": 800, "height": 900})
-    page.wait_for_function("document.querySelector('.side canvas').clientWidth < 800")
-    wide = (page.evaluate(f"document.querySelector('{one}').clientWidth") for one in (CANVAS, ".side"))
-    assert next(wide) <= next(wide) and "block 3" in page.locator(".side").inner_text()
+    width = "one => one.clientWidth"
+    while page.locator(CANVAS).evaluate(width) >= 800:
+        page.wait_for_timeout(100)
+    assert page.locator(CANVAS).evaluate(width) <= page.locator(".side").evaluate(width)
+    assert "block 3" in page.locator(".side").inner_text()
