@@ -51,7 +51,7 @@ def told(app: AppTest) -> str:
 
 
 def alts(app: AppTest) -> list[str]:
-    return [chart.proto.alt for chart in app.get("arrow_vega_lite_chart")]
+    return [chart.proto.alt for chart in app.get("vega_lite_chart")]
 
 
 @pytest.mark.parametrize("page", FIGURES)
@@ -91,8 +91,8 @@ def test_without_checkpoints_there_is_one_line(page: str, tmp_path, monkeypatch)
 
 
 def test_context_in_another_layer_and_head() -> None:
-    app = sound(opened("context", **SHORT, layer="2", head="3", direction="B over A", by="context"))
-    assert "In layer 2, head 3, context redirects" in told(app)
+    app = sound(opened("context", **SHORT, layer="2", head="2", direction="B over A", by="context"))
+    assert "In layer 2, head 2, context redirects" in told(app)
     assert "Over 12 rows" in told(app)
     sound(app.selectbox(key="at").select_index(4).run())
     words = [one for one in alts(app) if one.startswith("With “")]
@@ -107,7 +107,7 @@ def test_units_are_clicked_removed_and_the_context_emptied() -> None:
     app = sound(opened("intervene", **SHORT))
     assert "Without “" in told(app) and "Most is changed by" in told(app)
     units = pills(app)
-    first, second = units.options[0].content, units.options[1].content
+    first, second = units.options[0], units.options[1]
     sound(units.set_value(["token 1", "token 2"]).run())
     assert f"Without “{first}” and “{second}”" in told(app) and "One by one the 2 units sum to" in told(app)
     assert "As many units at random, 20 times" in told(app)
@@ -171,5 +171,5 @@ def test_a_file_of_rows_is_asked_of_all_three() -> None:
     next(one for one in app.button if one.label == "Run").click()
     sound(app.run(timeout=300))
     assert "Better than random over 12 rows" in told(app) and len(alts(app)) == 4
-    spec = json.loads(app.get("arrow_vega_lite_chart")[2].proto.spec)
+    spec = json.loads(app.get("vega_lite_chart")[2].proto.spec)
     assert {one["field"] for layer in spec["layer"] for one in layer["encoding"].values() if "field" in one} >= {"mean"}
