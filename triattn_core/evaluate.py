@@ -86,7 +86,8 @@ def verdicts(
     """
     verdict = bundles[0].task.verdict
     found = [[tuple(one) for one in row] for row in _rows(kept)] if kept else []
-    said(len(found))
+    if found:
+        said(len(found))
     rest = islice((one for one in examples if one.label is not None), len(found), None)
     with open(kept or os.devnull, "a", encoding="utf-8") as file:
         for example, answers in predictions(bundles, rest):
