@@ -89,11 +89,12 @@ with said:
     if by_option:
         second = side.found[1].prediction.option
         answers.block(example, {"": side.found[0]}, side.choice, second, pins=True)
-    elif by_input and pairs:
+    elif by_input:
+        if not pairs:
+            answers.block(example, {"": side.found[0]}, side.choice)
         edited.says(side)
     elif not pairs:
-        titles = edited.NAMES if by_input else compared.named([one.card for one in side.found])
-        answers.block(example, dict(zip(titles, side.found)), side.choice)
+        answers.block(example, dict(zip(compared.named([one.card for one in side.found]), side.found)), side.choice)
     if way == MECHANISMS:  # more settings than with options: what is saved stands above them
         with st.container(horizontal=True, vertical_alignment="center"):
             compared.says(side, notes=pairs)

@@ -119,7 +119,7 @@ def side(example: Any, other: Any, card: Card, choice: Choice, option: int | Non
     texts |= {aligned.EDITED + name: text for name, text in changed.items()}
     trace = AttentionTrace(whole, texts, {"checkpoint": card.name, "inputs": ", ".join(NAMES).lower()})
     caption = compared.caption([card.name, *NAMES], choice)
-    lines = ("One scale for both maps.", "−: before the edit only, +: after it only,", "hatched in the other map.")
+    lines = ("One scale for both maps.", "−: only before, +: only edited;", "hatched in the other map.")
     parts = (*texts.values(), "inputs", choice.site.split("/")[1])
     gap = compared.difference(panels, 1, 0)
     return Side(panels, gap, found, choice, caption, trace, parts, lines=lines, what="input")

@@ -78,7 +78,7 @@ def rows(mined: Mined) -> pd.DataFrame:
     twos = [(a, b) for i, a in enumerate(titles) for b in titles[i + 1 :]]
     differ = {two: table[f"{names[two[0]]} answer"] != table[f"{names[two[1]]} answer"] for two in twos}
     first = max(range(len(twos)), key=lambda i: int(differ[twos[i]].sum()))
-    two = state.pick("Between", twos, "between", first, show=" and ".join, width=300) if len(twos) > 1 else twos[0]
+    two = state.pick("Between", twos, "between", first, show=" and ".join, width=440) if len(twos) > 1 else twos[0]
     found = table[differ[two]]
     if found.empty:
         st.html(f'<p class="t-note">{escape(" and ".join(two))} give the same answer to every row.</p>')

@@ -13,7 +13,7 @@ from streamlit.testing.v1 import AppTest
 from pages.common import edited
 from tests.app.test_cases_page import handed as handed_to_cases
 from tests.app.test_cases_page import rows
-from tests.app.test_choices import figure, told
+from tests.app.test_choices import block, figure, told
 from tests.app.test_pages import opened
 from tests.choices_shelf import make_shelf
 from tests.tiny import WORDS, make_checkpoint, make_encoder
@@ -183,6 +183,10 @@ def test_a_dialogue_is_edited_by_its_turns() -> None:
     app = sound(opened("side_by_side", task="Dialogue", compare="inputs"))
     payload = figure(app, "side_by_side")
     assert [one["title"] for one in payload["panels"]] == ["Before", "Edited"]
+    assert "The edit moves the probability of" in told(app)
+    shown = block(app)  # the dialogue before the edit, with what the model says of that
+    written = app.text_area(key="edited-turns").value.splitlines()
+    assert len(shown["models"]) == 1 and len(shown["texts"]) == len(written) + 1
     area = app.text_area(key="edited-turns")
     area.set_value(area.value + " please").run()
     assert any(label.startswith("+") for label in figure(sound(app), "side_by_side")["axes"]["query"]["label"])

@@ -75,6 +75,18 @@ def test_the_loss_curve_leaves_out_what_was_not_measured() -> None:
         assert re.search(r'"range": \[\s*"#0f6e73"', spec)
 
 
+def test_more_than_two_losses_are_told_apart_by_dashes_and_a_legend() -> None:
+    told = {name: [{"step": 10, "train_loss": 0.9}, {"step": 20, "dev_loss": 0.8}] for name in "abc"}
+    spec = history.figure(told, dict.fromkeys(told, "#0f6e73"), dict.fromkeys(told, 20)).to_dict()
+    encoding = spec["layer"][0]["encoding"]
+    assert encoding["strokeDash"]["scale"]["domain"] == list("abc")
+    assert len({tuple(one) for one in encoding["strokeDash"]["scale"]["range"]}) == 3
+    assert encoding["strokeDash"]["legend"]["orient"] == encoding["color"]["legend"]["orient"] == "top"
+    assert not [one for one in spec["layer"] if one["mark"]["type"] == "text"]
+    two = history.figure({name: told[name] for name in "ab"}, dict.fromkeys(told, "#0f6e73"), {}).to_dict()
+    assert len([one for one in two["layer"] if one["mark"]["type"] == "text"]) == 2
+
+
 def test_the_dot_stands_where_the_weights_were_kept() -> None:
     told = {"Tri": [{"step": step, "dev_loss": loss} for step, loss in ((10, 0.7), (20, 0.5), (30, 0.6))]}
     spec = history.figure(told, {"Tri": "#0f6e73"}, {"Tri": 30}).to_dict()

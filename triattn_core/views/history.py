@@ -50,11 +50,13 @@ def figure(
     rows = table(histories)
     look = THEMES[theme]
     names = list(histories)
-    colour = alt.Color("model:N", scale=alt.Scale(domain=names, range=[colours[name] for name in names]), legend=None)
     steps = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
     loss = alt.Y("loss:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
     many = len(names) > 2  # more names than find room at the ends of the lines
-    legend = alt.Legend(title=None, orient="top", symbolSize=400, labelLimit=320, columns=2) if many else None
+    looks = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2, "labelColor": look["text"]}
+    legend = alt.Legend(title=None, orient="top", labelLimit=320, columns=2, **looks) if many else None
+    range_ = [colours[name] for name in names]
+    colour = alt.Color("model:N", scale=alt.Scale(domain=names, range=range_), legend=legend)
     dash = alt.StrokeDash("model:N", scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])), legend=legend)
     tips = ["model:N", "split:N", "step:Q", alt.Tooltip("loss:Q", format=".3f")]
     base = alt.Chart(rows).encode(steps, loss, colour, tooltip=tips)
@@ -71,7 +73,7 @@ def figure(
         *(_name(base, row, offset) for row, offset in _ends(last, rows) if not many),
     ]
     around = {"right": 8 if many else 60, "left": 0, "top": 4, "bottom": 6}
-    chart = alt.layer(*layers).properties(height=height, padding=around)
+    chart = alt.layer(*layers).properties(height=height + 40 * many, padding=around)
     axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
     grid = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
     chart = chart.configure(font=FONTS)
