@@ -25,7 +25,8 @@ def chosen(page) -> list[int]:
 def settled(page, cell: str) -> None:
     """The cell is drawn, and the exact numbers of it have come."""
     page.wait_for_selector(f'{CANVAS}[data-cell="{cell}"]')
-    page.wait_for_function("!document.querySelector('.terms').innerText.includes('…')")
+    page.wait_for_function("/score/.test(document.querySelector('.terms')?.innerText)")
+    page.wait_for_function("!document.querySelector('.terms')?.innerText.includes('…')")
 
 
 def test_a_click_chooses_and_its_numbers_add_up(page, app):
@@ -39,6 +40,7 @@ def test_a_click_chooses_and_its_numbers_add_up(page, app):
         found.add(tuple(chosen(page)))
     assert {cell[2] for cell in found} == {0, 1, 2} and len({cell[:2] for cell in found}) > 5
     page.keyboard.press("ArrowDown")
+    page.wait_for_timeout(500)  # drawn at the next frame
     row, key, panel = chosen(page)
     page.wait_for_function(f"location.search.includes('cell={row}.{key}.{panel}')")
     settled(page, f"{row}.{key}.{panel}")

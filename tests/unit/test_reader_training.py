@@ -252,4 +252,5 @@ def test_systems_are_trained_by_the_same_command_and_show_their_terms(world, mec
     said, trace = explain(bundle, example)
     assert said.labels and trace.meta["mechanism"] == mechanism
     score = float(trace.site("attention/relevance")[1, 0])
-    assert sum(one.sum() for one in terms(bundle, example, 1, 0).values()) == pytest.approx(score, abs=1e-5)
+    parts = terms(bundle, example, 1, 0, trace.meta.get("option", 0))
+    assert sum(one.sum() for one in parts.values()) == pytest.approx(score, abs=1e-5)
