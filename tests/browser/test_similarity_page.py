@@ -25,8 +25,7 @@ def chosen(page) -> list[int]:
 def settled(page, cell: str) -> None:
     """The cell is drawn, and the exact numbers of it have come."""
     page.wait_for_selector(f'{CANVAS}[data-cell="{cell}"]')
-    page.wait_for_function("/score/.test(document.querySelector('.terms')?.innerText)")
-    page.wait_for_function("!document.querySelector('.terms')?.innerText.includes('…')")
+    page.locator(f"{LINES} .total").last.wait_for()  # inside a shadow root, which locators see
 
 
 def test_a_click_chooses_and_its_numbers_add_up(page, app):
@@ -38,7 +37,7 @@ def test_a_click_chooses_and_its_numbers_add_up(page, app):
     for x in np.linspace(130, box["width"] - 220, 23):
         page.locator(CANVAS).click(position={"x": float(x), "y": box["height"] / 2})
         found.add(tuple(chosen(page)))
-    assert {cell[2] for cell in found} == {0, 1, 2} and len({cell[:2] for cell in found}) > 5
+    assert {cell[2] for cell in found} == {0, 1} and len({cell[:2] for cell in found}) > 5
     page.keyboard.press("ArrowDown")
     page.wait_for_timeout(500)  # drawn at the next frame
     row, key, panel = chosen(page)
@@ -62,7 +61,7 @@ def test_at_800_pixels_nothing_runs_over(browser, app, theme):
     page.goto(f"{app}/similarity")
     page.wait_for_selector(f"{CANVAS}[data-cell]")
     assert page.evaluate("document.documentElement.scrollWidth") <= 800
-    wide = page.evaluate("[...document.querySelectorAll('.side, .side .passage, .side .terms')].map((one) => "
-                         "[one.scrollWidth, one.clientWidth])")  # fmt: skip
-    assert all(inside <= outside for inside, outside in wide)
+    for part in (".side", ".side .passage", ".side .terms"):
+        inside, outside = page.locator(part).evaluate("(one) => [one.scrollWidth, one.clientWidth]")
+        assert 0 < inside <= outside, part
     context.close()
