@@ -63,7 +63,7 @@ def test_the_command_repeats_the_numbers(tmp_path, capsys):
     expected = facts(explain(bundle, example, option=1)[1], terms(bundle, example, *CELL, 1), *CELL)
     command = ["explain", "squad-t-trilinear", str(row), "--terms", "3.2", "--part", "2"]
     assert main([*command, "--json"]) in (0, None)
-    told = json.loads(capsys.readouterr().out)["cell"]
+    told = json.loads(capsys.readouterr().out)["terms"]
     assert told["score"] == pytest.approx(expected["score"]) and told["terms"] == [
         [name, pytest.approx(value)] for name, value in expected["terms"]
     ]

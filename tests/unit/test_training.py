@@ -189,7 +189,7 @@ def test_sets_that_differ_are_measured_apart(world, trained, tmp_path, read):
         shutil.copytree(world / "shelf" / name, tmp_path / name)
         change(tmp_path / name, data=data, training={"more_seeds": []})
         group.append((tmp_path / name, read_config(tmp_path / name / "config.json")))
-    events = list(record_metrics(group, world / "data", world / "runs", "a command"))
+    events = list(record_metrics(group, world / "data", world / "runs", False, "a command"))
     assert [event.values["checkpoint"] for event in events] == list(NAMES)
     assert sum(read) == 20 + (22 + 22) + (20 + 22) + 3
     found = [json.loads((folder / "metrics.json").read_text("utf-8")) for folder, _ in group]
@@ -206,7 +206,8 @@ def test_a_test_set_without_labels_is_one_line(world, trained, tmp_path):
     (tmp_path / "data" / "small" / "test.jsonl").write_text('{"text_a": "who", "text_b": "what"}\n')
     folder = world / "shelf" / "small-bi"
     with pytest.raises(DataError, match="no row has a label") as caught:
-        list(record_metrics([(folder, read_config(folder / "config.json"))], tmp_path / "data", world / "runs", ""))
+        group = [(folder, read_config(folder / "config.json"))]
+        list(record_metrics(group, tmp_path / "data", world / "runs", False, ""))
     assert "\n" not in str(caught.value)
 
 

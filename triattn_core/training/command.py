@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -187,6 +188,8 @@ def measure(bundles: Sequence[Bundle], config: AnyConfig, data: Path, runs: Path
             told[split] = {"set": name, **result["metrics"], "n": result["n"], **baseline}
     for file in kept.values():
         file.unlink(missing_ok=True)
+    with suppress(OSError):  # another measurement is under way
+        (runs / "measured").rmdir()
     return found
 
 
