@@ -54,8 +54,8 @@ with settings:
 with shown(), settings:
     side = readers.read(chosen, readers.named(cards), example)
 with shown():
-    words = len(example.passage.split())
-    counted = f"{words:,} words" + (f", part {side.part + 1} of {side.parts} drawn" if side.parts > 1 else "")
+    words = f"{len(example.passage.split())} words"
+    counted = f"part {side.part + 1} of {side.parts} drawn" if side.parts > 1 else words
     counted += f"; {inputs.took(side.found)}"
     look = {"quantity": quantity, "shared": shared, "counted": counted}
     canvas = view.figure(side.panels, **look)

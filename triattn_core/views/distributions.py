@@ -16,6 +16,7 @@ from triattn_core.views.similarity import Panel
 BINS = 40
 BOX = 5  # runs: fewer are shown as they are, without a box
 ROW = 24  # pixels of a function
+AXIS = 52  # pixels of a chart's height that its axis and padding take
 
 
 def scores(panel: Panel) -> np.ndarray:
@@ -98,7 +99,8 @@ def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", heig
     look = THEMES[theme]
     lit = [name for name in dict.fromkeys(rows.function) if name in chosen]
     x = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
-    y = alt.Y("value:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
+    low, high = float(rows.value.min()), float(rows.value.max())
+    y = alt.Y("value:Q", title=None, scale=_between(low, max(high, low + 1e-6)), axis=alt.Axis(tickCount=5))
     tips = ["function:N", "step:Q", alt.Tooltip("value:Q", format=".4f", title="loss")]
     dash = alt.StrokeDash("function:N", scale=alt.Scale(domain=lit, range=[*DASHES[: len(lit)]]), legend=None)
     base = alt.Chart(rows[rows.function.isin(lit)]).encode(x, y, detail="function:N", tooltip=tips)
@@ -109,10 +111,10 @@ def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", heig
         base.mark_point(size=22, filled=True, color=look["accent"], opacity=1),
     ]
     last = rows.groupby("function", sort=False).tail(1).sort_values("value", ascending=False)
-    extent, before = max(float(rows.value.max() - rows.value.min()), 1e-9), float("-inf")
+    plot, before = height - AXIS, float("-inf")
     for name, value in zip(last.function, last.value):
-        at = height * (float(rows.value.max()) - value) / extent
-        put, colour = max(at, before + 13), look["accent" if name in lit else "muted"]
+        at = plot * (high - value) / max(high - low, 1e-9)
+        put, colour = max(at, before + 14), look["accent" if name in lit else "muted"]
         mark = {"align": "left", "dx": 8, "dy": put - at, "fontSize": 12, "fontWeight": 600 if name in lit else 400}
         end = base.properties(data=last[last.function == name])
         layers.append(end.mark_text(color=colour, **mark).encode(text="function:N"))
