@@ -73,7 +73,8 @@ def test_two_options_are_compared_by_their_context(page, tmp_path):
         view.Panel(f"Candidate {i + 1}", "tri", "additive", one, one, *number, *told, note="Σ key")
         for i, (one, number, told) in enumerate(zip(maps, numbers, said))
     ]
-    canvas = view.figure(panels, gap_of(panels, 0, 1), TEXTS, (1, 1), across="context", lines=("One scale.",))
+    look = {"across": "context", "lines": ("One scale.",), "what": "option"}
+    canvas = view.figure(panels, gap_of(panels, 0, 1), TEXTS, (1, 1), **look)
     opened(page, tmp_path, canvas, SIDE)
     head = page.locator(".side thead th").all_inner_texts()
     assert head[0] == "option" and head[-1] == "strongest context of this query"
