@@ -126,5 +126,5 @@ def test_two_candidates_are_pinned_from_the_cube(page, app):
     page.wait_for_selector(SIDE)
     page.locator('[data-pin="6"]').click()
     page.wait_for_function("location.search.includes('other=7')")
-    page.wait_for_selector('.side tbody th:text("Candidate 7")')
-    assert page.locator(".side tbody th").all_inner_texts() == ["Candidate 2", "Candidate 7"]
+    # A list of two: the table before it is gone.
+    expect(page.locator(".side tbody th")).to_have_text(["Candidate 2", "Candidate 7"], timeout=60_000)

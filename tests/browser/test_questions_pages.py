@@ -28,7 +28,7 @@ def test_context_a_click_on_a_bar_chooses_its_head_and_rows_can_be_stopped(page,
     assert "layer=2" not in page.url
     expect(page.get_by_text(re.compile("Over 12 rows, all heads"))).to_be_visible(timeout=LONG)
     page.get_by_text("48", exact=True).click()
-    page.get_by_role("button", name="Stop").click()
+    page.locator(".st-key-stop button").last.click()
     expect(page.get_by_role("button", name="Go on")).to_be_visible(timeout=LONG)
 
 
@@ -50,7 +50,7 @@ def test_attribute_names_tokens_and_tests_the_names(page, app):
     expect(page.get_by_text("Area over the perturbation curve of integrated gradients")).to_be_visible(timeout=LONG)
     marks = page.locator(".t-marks .strip span")
     assert marks.first.get_attribute("title").startswith(marks.first.inner_text() + ": ")
-    page.get_by_role("radio", name="attention", exact=True).or_(page.get_by_text("attention", exact=True)).last.click()
+    page.get_by_role("radio", name="attention", exact=True).click()
     expect(page.get_by_text("Area over the perturbation curve of attention")).to_be_visible(timeout=LONG)
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_text("Better than random over 12 rows")).to_be_visible(timeout=LONG)
