@@ -149,7 +149,7 @@ def ranks(found: pd.DataFrame, count: int, theme: str) -> str:
             shown = minus(f"{value:.2f}") if isfinite(value) else "–"
             look = f"background:rgb({','.join(str(int(one)) for one in fill)});color:{ink(fill)}"
             cells += f'<td style="{look}" title="{escape(name)} and {escape(names[b])}">{shown}</td>'
-        last = f'<th class="top" scope="col">{escape(SHORT[name])}</th>'
+        last = f'<th class="top" scope="col">{escape(SHORT[name])}</th>' * (a < len(names) - 1)  # nothing below it
         rows += f'<tr><th scope="row">{escape(name)}</th>{cells}{last}</tr>'
     return (
         cards.section("Do they agree?", "Spearman, on size")

@@ -83,10 +83,11 @@ def over(
     axis = {"title": "area over the perturbation curve", "axis": alt.Axis(tickCount=5, grid=False)}
     band = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", **axis), alt.X2("high:Q"), colour)
     points = base.mark_point(size=70, filled=True, opacity=1).encode(alt.X("mean:Q", **axis), colour, shape)
-    chart = alt.layer(band, points).properties(height=34 * len(methods), title=TITLES[measure])
+    chart = alt.layer(band, points).properties(height=ROUND + 38 * len(methods), title=TITLES[measure])
     return _dressed(chart, theme, right=8)
 
 
+ROUND = 106  # pixels of title, legend and axis: on a page they are part of the height
 _NUMBERS = ("mean", "low", "high", "gain", "gain_low", "gain_high")
 
 
