@@ -87,16 +87,6 @@ function hit(layout, state, x, y) {
 
 // ---- painting ---------------------------------------------------------------------------------------------------
 
-function text(ctx, words, x, y, colour, { size = 13, weight = 400, align = "left", theme, room = Infinity }) {
-  ctx.font = font(theme, size, weight);
-  ctx.fillStyle = colour;
-  ctx.textAlign = align;
-  ctx.textBaseline = "alphabetic";
-  const fitted = room === Infinity ? words : fitText(ctx, words, room);
-  ctx.fillText(fitted, x, y);
-  return ctx.measureText(fitted).width;
-}
-
 /** The whole figure; `ctx` may be the screen's, a PNG's or an SVG's.  state: {cell, hover, tables} */
 function paintAll(ctx, data, layout, theme, state) {
   const parts = stretches(layout, state.cell[0]);
