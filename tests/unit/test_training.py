@@ -23,6 +23,7 @@ from triattn_core.models.encoder import Encoder
 from triattn_core.models.tan import Tan
 from triattn_core.shelf import shelf
 from triattn_core.tasks import pairs
+from triattn_core.training import command
 from triattn_core.training.command import record_metrics, seed_run
 from triattn_core.training.tan import train_tan
 
@@ -146,6 +147,29 @@ def test_resuming_what_is_finished_trains_nothing_and_measures_again(world, trai
         assert {**found, "command": ""} == {**old, "command": ""}
         assert event["values"]["test"] == found["test"]
     assert {name: [load(f).digest for f in folders] for name, folders in seed_folders(world).items()} == before
+
+
+def test_what_is_kept_of_a_measurement_is_of_these_weights_and_these_rows(world, trained, tmp_path, monkeypatch):
+    data, files = tmp_path / "data", []
+    shutil.copytree(world / "data", data)
+
+    def stopped(bundles, examples, said, kept):
+        files.append(kept)
+        raise KeyboardInterrupt
+
+    def measured(name: str):
+        folder = world / "shelf" / name
+        with pytest.raises(KeyboardInterrupt):
+            command.measure([load(folder)], read_config(folder / "config.json"), data, tmp_path / "runs", True)
+
+    monkeypatch.setattr(command, "evaluate", stopped)
+    measured("small-cbi")
+    measured("small-bi")
+    measured("small-cbi")
+    with (data / "small" / "dev.jsonl").open("a") as file:
+        file.write("\n")
+    measured("small-cbi")
+    assert files[0] == files[2] and len(set(files)) == 3
 
 
 def test_one_more_seed_is_trained_and_nothing_else(world, trained, capsys):

@@ -175,8 +175,11 @@ def measure(bundles: Sequence[Bundle], config: AnyConfig, data: Path, runs: Path
     with `resume` a stopped measurement goes on after it."""
     found: list[dict] = [{} for _ in bundles]
     task, rows = TASKS[config.task], _rows(config, data)
-    own = hashlib.sha256("".join(bundle.digest for bundle in bundles).encode()).hexdigest()[:16]
-    kept = {split: runs / "measured" / f"{own}-{split}.jsonl" for split in rows}
+    own = "".join(bundle.digest for bundle in bundles).encode()
+    kept = {}
+    for split, (name, _) in rows.items():  # other weights and other rows are other answers
+        both = hashlib.sha256(own + rows_file(data, name).read_bytes()).hexdigest()[:16]
+        kept[split] = runs / "measured" / f"{both}-{split}.jsonl"
     (runs / "measured").mkdir(parents=True, exist_ok=True)
     for split, (name, examples) in rows.items():
         if not resume:
