@@ -11,11 +11,12 @@ import pandas as pd
 import torch
 
 from triattn_core.analysis.mined import WINDOW, frame
-from triattn_core.analysis.moved import with_moves
+from triattn_core.analysis.moved import moves, take
 from triattn_core.batch import collate
 from triattn_core.checkpoint import Bundle
 from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.models import answers
+from triattn_core.models.encoder import Encoded
 from triattn_core.text.roles import Roles
 
 FEWEST, MOST = 2, 4
@@ -121,32 +122,30 @@ def _table(
         "tokens": [max(one.tokens for one in of[0]) for *_, of in good],
     }
     counts = [len(of[0]) for *_, of in good]
-    first = np.cumsum([0, *counts])
-    for bundle, logits, moves in _run(groups, good):
+    first = np.cumsum([0, *counts[:-1]])
+    for bundle, logits, encoded in _run(groups, good):
         said = answers.probabilities(logits, counts)
         best = [int(np.argmax(one)) for one in said]
         right = [e.label is not None and task.verdict(e, one)[0] for (_, e, _), one in zip(good, said)]
         found[f"{bundle.name} answer"] = best
         found[f"{bundle.name} confidence"] = [min(round(one[at], 4), 0.9999) for one, at in zip(said, best)]
         found[f"{bundle.name} right"] = right
-        if moves is not None:
+        if bundle.config.model.mechanism == "tri":
             # Of several options the one that is chosen, as the pages trace it; of a single one that one.
-            chosen = [moves[i + min(at, n - 1)] for i, at, n in zip(first, best, counts)]
-            found[f"{bundle.name} moved"] = [round(one, 5) for one, _ in chosen]
-            found[f"{bundle.name} moved at"] = [np.round(one, 4).astype(np.float32) for _, one in chosen]
+            chosen = first + np.minimum(best, np.subtract(counts, 1))
+            moved = moves(bundle.model, take(encoded, torch.from_numpy(chosen)))
+            found[f"{bundle.name} moved"] = [round(one, 5) for one, _ in moved]
+            found[f"{bundle.name} moved at"] = [np.round(one, 4).astype(np.float32) for _, one in moved]
     return frame(found, [(bundle.name, bundle.config.model.mechanism) for bundle in bundles])
 
 
 def _run(
     groups: Sequence[Sequence[Bundle]], good: Sequence[tuple]
-) -> Iterator[tuple[Bundle, torch.Tensor, list | None]]:
-    """Of each bundle its outputs [rows, outputs], and for Tri what `with_moves` says of each row."""
+) -> Iterator[tuple[Bundle, torch.Tensor, Encoded]]:
+    """Of each bundle its outputs [rows, outputs], and what its encoder has read."""
     for number, group in enumerate(groups if good else ()):
         roles = [one for *_, of in good for one in of[number]]
         with torch.inference_mode():
             encoded = group[0].encoder(collate(roles, group[0].tokenizer).to(group[0].device))
             for bundle in group:
-                if bundle.config.model.mechanism == "tri":
-                    yield bundle, *with_moves(bundle.model, encoded)
-                else:
-                    yield bundle, bundle.model(encoded).float().cpu(), None
+                yield bundle, bundle.model(encoded).float().cpu(), encoded

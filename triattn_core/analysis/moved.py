@@ -25,24 +25,22 @@ from triattn_core.attention.tri import LARGEST
 from triattn_core.models.encoder import Encoded
 from triattn_core.models.tan import Tan
 
-DIRECTIONS = ("a_over_b", "b_over_a")
 ON_GPU = 1 << 28  # numbers of a cube at once
 
 
-def with_moves(tan: Tan, encoded: Encoded) -> tuple[Tensor, list[tuple[float, np.ndarray]]]:
-    """Outputs [B, outputs] of a Tri-Attention network and for each row (`mean`, [query tokens] of A over B: the mean of
-    D over heads), in bits.
+@torch.inference_mode()
+def moves(tan: Tan, encoded: Encoded) -> list[tuple[float, np.ndarray]]:
+    """For each row of a Tri-Attention network (`mean`, [query tokens] of A over B: the mean of D over heads), in bits.
 
-    The outputs are those of `tan(encoded)`.  A large batch goes through in parts: its cubes are recorded.
+    A large batch goes through in parts: its cubes are recorded.
     """
-    outputs, found = [], []
+    found = []
     for part in _parts(encoded, tan.layers[0].attention.heads):
-        with recording(lambda site: site in [f"layer.0/{one}/weight" for one in DIRECTIONS]) as record:
-            outputs.append(tan(part).float().cpu())
-        shown = [record.sites[f"layer.0/{one}/weight"].tensor.sum(-1) for one in DIRECTIONS]
-        of = [divergence(p, q) for p, q in zip(shown, _without_context(tan, part))]
+        context = part.context
+        none = States(context.vectors[:, :0], context.keep[:, :0])
+        of = [divergence(p, q) for p, q in zip(_weights(tan, part, context), _weights(tan, part, none))]
         found += _means(of, [part.query.keep, part.key.keep])
-    return torch.cat(outputs), found
+    return found
 
 
 def divergence(p: Tensor, q: Tensor) -> np.ndarray:
@@ -62,14 +60,13 @@ def _shares(weights: Tensor) -> np.ndarray:
     return np.divide(found, total, out=np.zeros_like(found), where=total > 0)
 
 
-def _without_context(tan: Tan, encoded: Encoded) -> list[Tensor]:
-    """The weights [B, heads, query, key] of the first layer's two directions with no context at all."""
-    a, b, context = encoded.query, encoded.key, encoded.context
-    none, found = States(context.vectors[:, :0], context.keep[:, :0]), []
+def _weights(tan: Tan, encoded: Encoded, context: States) -> list[Tensor]:
+    """The weights [B, heads, query, key] of the first layer's two directions, summed over a context."""
+    a, b, found = encoded.query, encoded.key, []
     for query, key in ((a, b), (b, a)):
         with recording(lambda site: site.endswith("weight")) as record:
-            tan.layers[0].attention(query, key, none, "none")
-        found.append(record.sites["none/weight"].tensor.sum(-1))
+            tan.layers[0].attention(query, key, context, "asked")
+        found.append(record.sites["asked/weight"].tensor.sum(-1))
     return found
 
 
@@ -83,16 +80,20 @@ def _means(of: list[np.ndarray], keeps: list[Tensor]) -> list[tuple[float, np.nd
 
 def _parts(encoded: Encoded, heads: int) -> Iterator[Encoded]:
     """Some rows at a time, as many as a cube may hold: parts of like size, for a row alone is not compiled."""
-    states = (encoded.query, encoded.key, encoded.context)
-    a, b, j = (one.keep.shape[1] for one in states)
+    a, b, j = (one.keep.shape[1] for one in (encoded.query, encoded.key, encoded.context))
     most = LARGEST if encoded.pooled.device.type == "cpu" else ON_GPU
     rows, size = max(2, most // max(1, heads * a * b * j)), len(encoded.pooled)
     parts = -(-size // rows)
     for i in range(parts):
-        at = slice(size * i // parts, size * (i + 1) // parts)
-        yield Encoded(*(_take(one, at) for one in states), encoded.pooled[at])
+        yield take(encoded, slice(size * i // parts, size * (i + 1) // parts))
 
 
-def _take(states: States, at: slice) -> States:
+def take(encoded: Encoded, at: slice | Tensor) -> Encoded:
+    """Some rows of a batch."""
+    states = (_take(one, at) for one in (encoded.query, encoded.key, encoded.context))
+    return Encoded(*states, encoded.pooled[at])
+
+
+def _take(states: States, at: slice | Tensor) -> States:
     own = None if states.own is None else states.own[at]
     return replace(states, vectors=states.vectors[at], keep=states.keep[at], own=own)
