@@ -29,26 +29,49 @@ def predictions(
     rows, before = iter(examples), 0
     several = 8 if bundles[0].task.OUTPUTS == 1 else 1  # rows of an example, about
     ask = read if bundles[0].config.kind == "reader" else probabilities
-    while window := list(islice(rows, max(1, WINDOW // several))):
+    trouble = None
+    while trouble is None:
+        window, trouble = _window(rows, max(1, WINDOW // several), before)
         try:
-            for example in window:
-                example.check()
-            found = ask(bundles, window, size)
+            found = ask(bundles, window, size) if window else ()
         except InputError:
-            raise _unreadable(bundles[0], window, before) from None
+            good, trouble = _unreadable(bundles[0], window, before)
+            window = window[:good]
+            found = ask(bundles, window, size) if window else ()
         before += len(window)
         yield from zip(window, map(list, zip(*found)))
+        if not window and trouble is None:
+            return
+    raise trouble
 
 
-def _unreadable(bundle: Bundle, window: Sequence, before: int) -> DataError:
-    """The first example of a window that the model cannot read, by its id, or its number from 1."""
-    for number, example in enumerate(window, before + 1):
-        try:
+def _window(rows: Iterator, most: int, before: int) -> tuple[list, DataError | None]:
+    """The next examples, at most so many, and why there are no more, where one cannot be read."""
+    window: list = []
+    try:
+        for example in islice(rows, most):
             example.check()
+            window.append(example)
+    except InputError as error:
+        return window, _named(example, before + len(window) + 1, error)
+    except DataError as error:
+        return window, error
+    return window, None
+
+
+def _unreadable(bundle: Bundle, window: Sequence, before: int) -> tuple[int, DataError]:
+    """The first example of a window that the model cannot read: how many are before it, and why."""
+    for i, example in enumerate(window):
+        try:
             bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)
         except InputError as error:
-            return DataError(f"{f'row {example.id}' if example.id else f'labelled row {number}'}: {error}")
+            return i, _named(example, before + i + 1, error)
     raise AssertionError("a window that cannot be read has a row that cannot be read")
+
+
+def _named(example, number: int, error: InputError) -> DataError:
+    """By the example's id, or its number from 1."""
+    return DataError(f"{f'row {example.id}' if example.id else f'labelled row {number}'}: {error}")
 
 
 def vote(answers: Sequence[Sequence[float]]) -> list[float]:
@@ -63,40 +86,52 @@ def vote(answers: Sequence[Sequence[float]]) -> list[float]:
     return [(count + mean) / (len(answers) + 1) for count, mean in zip(votes, means)]
 
 
-def with_vote(
-    bundles: Sequence[Bundle], examples: Iterable, said: Callable[[int], None] = lambda n: None
-) -> list[list[tuple]]:
-    """As `verdicts`, and after the bundles their majority vote."""
-    return verdicts(bundles, examples, said, lambda answers: [*answers, vote(answers)])
+def voted(answers: list) -> list:
+    """The answers, and after them their majority vote."""
+    return [*answers, vote(answers)]
+
+
+def judge(
+    bundles: Sequence[Bundle],
+    examples: Iterable,
+    said: Callable[[int], None] = lambda n: None,
+    joined: Callable[[list], list] = list,
+    kept: Path | None = None,
+) -> Iterator[list[tuple]]:
+    """Row by row what the task says of each answer, [bundles], first whether it is right; of examples with a label.
+
+    joined: what is judged, of the bundles' answers to a row: by default each.  kept: JSON Lines of what was said of the
+    first rows, which are not asked again; the others are added.  `said(1)` is called for each row.
+    """
+    verdict = bundles[0].task.verdict
+    before = [[tuple(one) for one in row] for row in _rows(kept)] if kept else []
+    if before:
+        said(len(before))
+    yield from before
+    rest = islice((one for one in examples if one.label is not None), len(before), None)
+    with open(kept or os.devnull, "a", encoding="utf-8") as file:
+        for example, answers in predictions(bundles, rest):
+            found = [verdict(example, answer) for answer in joined(answers)]
+            file.write(json.dumps(found) + "\n")
+            said(1)
+            yield found
 
 
 def verdicts(
     bundles: Sequence[Bundle],
     examples: Iterable,
     said: Callable[[int], None] = lambda n: None,
-    joined: Callable[[list], list] = list,
     kept: Path | None = None,
 ) -> list[list[tuple]]:
-    """What the task says of each answer, [bundles][rows], first whether it is right; of examples that have a label.
+    """As `judge`, all rows at once, [bundles][rows].  Raises DataError where no row has a label."""
+    return by_bundle(judge(bundles, examples, said, kept=kept))
 
-    joined: what is judged, of the bundles' answers to a row: by default each.  kept: JSON Lines of what was said of the
-    first rows, which are not asked again; the others are added.
 
-    `said(1)` is called for each row. Raises DataError where no row has a label.
-    """
-    verdict = bundles[0].task.verdict
-    found = [[tuple(one) for one in row] for row in _rows(kept)] if kept else []
-    if found:
-        said(len(found))
-    rest = islice((one for one in examples if one.label is not None), len(found), None)
-    with open(kept or os.devnull, "a", encoding="utf-8") as file:
-        for example, answers in predictions(bundles, rest):
-            found.append([verdict(example, answer) for answer in joined(answers)])
-            file.write(json.dumps(found[-1]) + "\n")
-            said(1)
-    if not found:
+def by_bundle(rows: Iterable[list[tuple]]) -> list[list[tuple]]:
+    """[rows][bundles] turned round.  Raises DataError where there is no row."""
+    if not (rows := list(rows)):
         raise DataError("no row has a label, or an answer: nothing to measure")
-    return list(map(list, zip(*found)))
+    return list(map(list, zip(*rows)))
 
 
 def _rows(file: Path) -> list:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import weakref
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from triattn_core.__main__ import main
 from triattn_core.analysis.significance import on_rows
 from triattn_core.checkpoint import Bundle, _alike, load
 from triattn_core.errors import ConfigError, DataError
-from triattn_core.evaluate import apart, evaluate, predictions, verdicts
+from triattn_core.evaluate import apart, evaluate, judge, predictions, verdicts
 from triattn_core.explain import explain
 from triattn_core.tasks import dialogue, pairs
 
@@ -249,3 +250,40 @@ def test_a_stopped_measurement_goes_on_after_its_last_whole_row(bundles, example
     assert [list(map(tuple, column)) for column in zip(*again)][1:] == [list(column) for column in zip(*whole)][1:]
     assert [one[0] for one in again] == [tuple(one) for one in wrong], "rows that are kept are not asked again"
     assert len(file.read_text().splitlines()) == 75
+
+
+@pytest.fixture
+def broken(world, tmp_path) -> Path:
+    """60 good rows, one without its second sentence, and the others."""
+    lines = (world / "rows.jsonl").read_text("utf-8").splitlines(keepends=True)
+    file = tmp_path / "broken.jsonl"
+    file.write_text("".join([*lines[:60], '{"text_a": "who", "label": 1}\n', *lines[60:]]), "utf-8")
+    (tmp_path / "before.jsonl").write_text("".join(lines[:60]), "utf-8")
+    return file
+
+
+def test_a_row_that_cannot_be_read_leaves_the_numbers_of_those_before(broken, bundles, capsys):
+    assert main(["evaluate", "bi", "tri", str(broken), "--json"]) == 1
+    said = capsys.readouterr()
+    assert f"{broken}:61: " in said.err and "those of the 60 labelled rows before" in said.err
+    assert main(["evaluate", "bi", "tri", str(broken.with_name("before.jsonl")), "--json"]) == 0
+    assert json.loads(said.out) == json.loads(capsys.readouterr().out) | {"stopped": True}
+
+
+def test_an_example_that_the_model_cannot_read_leaves_the_answers_before(bundles, examples):
+    asked = predictions(bundles[:1], [*examples[:9], pairs.Example("who", " ", 1, "7f")])
+    found = []
+    with pytest.raises(DataError, match="row 7f"):
+        found.extend(one for one in asked)
+    assert [example for example, _ in found] == examples[:9]
+
+
+def test_who_stops_it_has_the_numbers_so_far(world, bundles, capsys, monkeypatch):
+    def stopped(bundles, rows, said, joined):
+        yield from islice(judge(bundles, rows), 7)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("triattn_core.evaluate.judge", stopped)
+    assert main(["evaluate", "bi", str(world / "rows.jsonl")]) == 130
+    said = capsys.readouterr()
+    assert said.out.startswith("7 rows  accuracy ") and "stopped after 7 rows" in said.err

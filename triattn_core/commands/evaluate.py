@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from itertools import chain, islice
 from pathlib import Path
@@ -29,14 +30,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--apart", type=Path, nargs="+", default=[], help=text)
 
 
-def run(options: argparse.Namespace) -> None:
-    """Prints `{"task", "n", "metrics"}`; of several checkpoints each, and whether two differ by more than noise."""
-    from tqdm import tqdm
+def run(options: argparse.Namespace) -> int:
+    """Prints `{"task", "n", "metrics"}`; of several checkpoints each, and whether two differ by more than noise.
 
-    from triattn_core.analysis.significance import on_rows
+    Where a row cannot be read, or somebody stops it, the numbers are those of the rows before.
+    """
     from triattn_core.checkpoint import load
     from triattn_core.device import keep_freed_memory
-    from triattn_core.evaluate import apart, measured, verdicts, with_vote
 
     keep_freed_memory()
     if len(set(options.name)) < len(options.name):
@@ -48,8 +48,28 @@ def run(options: argparse.Namespace) -> None:
     if not options.data.is_file():
         raise DataError(f"{options.data}: no such file")
     bundles = [load(name, options.device) for name in options.name]
-    task = bundles[0].task
     split = split_of(bundles, options.data) if options.record else ""
+    rows, trouble = _judged(bundles, options)
+    if rows or trouble is None:
+        _tell(bundles, rows, options, split if trouble is None else "", trouble)
+    if isinstance(trouble, KeyboardInterrupt):
+        print(f"triattn: stopped after {len(rows):,} rows", file=sys.stderr)
+        return 130
+    if trouble is not None:
+        before = f"; the numbers are those of the {len(rows):,} labelled rows before" if rows else ""
+        raise DataError(f"{trouble}{before}")
+    return 0
+
+
+def _judged(
+    bundles: Sequence[Bundle], options: argparse.Namespace
+) -> tuple[list, DataError | KeyboardInterrupt | None]:
+    """What is said of each row, and why the last of them is not the file's last."""
+    from tqdm import tqdm
+
+    from triattn_core.evaluate import apart, judge, voted
+
+    task, found = bundles[0].task, []
     try:
         with tqdm(unit="row", desc=" ".join(options.name), disable=None) as bar:
             rows = task.read(options.data)
@@ -58,21 +78,37 @@ def run(options: argparse.Namespace) -> None:
             rows = chain(first, rows)
             if options.apart:
                 rows = apart(rows, (one for file in options.apart for one in task.read(file)))
-            judged = (with_vote if options.vote else verdicts)(bundles, rows, bar.update)
+            for row in judge(bundles, rows, bar.update, voted if options.vote else list):
+                found.append(row)
+    except KeyboardInterrupt as stop:
+        return found, stop
     except DataError as error:
-        said = str(error)
-        named = said.startswith(tuple(map(str, (options.data, *options.apart))))
-        raise DataError(said if named else f"{options.data}: {said}") from None
-    found, names = [measured(task, one) for one in judged], [*options.name, *[VOTE] * options.vote]
+        named = str(error).startswith(tuple(map(str, (options.data, *options.apart))))
+        return found, error if named else DataError(f"{options.data}: {error}")
+    return found, None
+
+
+def _tell(
+    bundles: Sequence[Bundle], rows: Sequence[list], options: argparse.Namespace, split: str, trouble: object
+) -> None:
+    from triattn_core.analysis.significance import on_rows
+    from triattn_core.evaluate import by_bundle, measured
+
+    try:
+        judged = by_bundle(rows)
+    except DataError as error:
+        raise DataError(f"{options.data}: {error}") from None
+    found, names = [measured(bundles[0].task, one) for one in judged], [*options.name, *[VOTE] * options.vote]
     differences = on_rows(names, [[right for right, *_ in one] for one in judged])
-    if options.record:
+    if split:
         keep(bundles, split, found[-1], options.command)
     if options.json:
         several = {
             "checkpoints": [{"name": name, **one} for name, one in zip(names, found)],
             "differences": [vars(one) for one in differences],
         }
-        print(json.dumps(several if len(found) > 1 else found[0]))
+        told = several if len(found) > 1 else found[0]
+        print(json.dumps(told | ({} if trouble is None else {"stopped": True})))
         return
     for name, one in zip(names, found):
         told = f"{one['n']} rows  " + "  ".join(f"{key} {value}" for key, value in one["metrics"].items())
