@@ -62,8 +62,12 @@ points = pd.DataFrame(
 st.html(cards.section(f"Memory and time of {passed} against the length of the text", escape(
     f"{measured.machine}, {measured.threads} thread{'s' * (measured.threads != 1)}, {measured.date}")))  # fmt: skip
 families = {name: FAMILIES.get(block, "text") for block, name in names.items()}
-chart = view.figure(points, families, axes == "log", "dark" if style.dark() else "light")
-st.altair_chart(chart, theme=None, alt=f"Memory and time of {passed} against tokens, a line a block.")
+theme = "dark" if style.dark() else "light"
+with st.container(horizontal=True, gap="medium", key="panels"):  # side by side where both have room
+    for column, what in {"memory": "Memory", "seconds": "Time"}.items():
+        if chart := view.figure(points, families, column, axes == "log", theme):
+            alt = f"{what} of {passed} against tokens, a line a block; the table below has the numbers."
+            st.altair_chart(chart, theme=None, width="content", alt=alt)
 tokens = state.segments("Tokens", measured.lengths, "tokens", min(2, len(measured.lengths) - 1))
 st.html(table(measured, tokens))
 load = "not told" if measured.load is None else f"{measured.load:g}"

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.common import models
 from pages.common.errors import plain
 from triattn_core.device import choose
-from triattn_core.results.efficiency import Measured
+from triattn_core.results.efficiency import Measured, printed
 
 if TYPE_CHECKING:
     from triattn_core.analysis.efficiency import Run
@@ -46,7 +46,8 @@ def under_way() -> Measured | None:
 
 def _told(run: Run) -> str:
     tokens, block = run.steps[min(run.done, len(run.steps) - 1)]
-    return plain(f"{block} on {tokens} tokens: {run.done} of {len(run.steps)} done")
+    name = printed()[block].name if block in printed() else block
+    return plain(f"{name} on {tokens} tokens: {run.done} of {len(run.steps)} done")
 
 
 def _begin(lengths: tuple[int, ...], batch: int) -> None:

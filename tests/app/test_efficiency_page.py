@@ -52,8 +52,9 @@ def test_it_opens_on_the_record_that_is_there(shelf: Path) -> None:
     assert "A machine, 3 threads, 2026-01-02" in text and "Load before it: 0.25" in text and "batch 5" in text
     assert "787.2" in text and "1.23" in text and "1.20" in text  # MTSA at 64: ms, to multi-head, the paper's memory
     assert "too &lt;b&gt;slow" in text and "<b>slow" not in text
-    (chart,) = app.get("vega_lite_chart")
-    assert "(a) Memory, MB" in chart.proto.spec and '"log"' in chart.proto.spec
+    memory, seconds = app.get("vega_lite_chart")
+    assert "(a) Memory, MB" in memory.proto.spec and '"log"' in memory.proto.spec
+    assert "(b) Time, ms" in seconds.proto.spec
     assert '"log"' not in opened(axes="linear").get("vega_lite_chart")[0].proto.spec
 
 

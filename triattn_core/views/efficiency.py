@@ -11,6 +11,7 @@ from triattn_core.views.palette import FONTS, THEMES
 
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 GAP = 15  # pixels between the names at the ends of lines
+WIDTH, PADDING = 430, {"left": 0, "top": 4, "right": 84, "bottom": 4}  # right: the names at the ends of lines
 PANELS = {"memory": ("(a) Memory, MB", 1e-6), "seconds": ("(b) Time, ms", 1e3)}
 
 
@@ -30,40 +31,42 @@ def _moves(last: pd.DataFrame, low: float, high: float, height: int, log: bool) 
 
 
 def figure(
-    points: pd.DataFrame, families: Mapping[str, str], log: bool = True, theme: str = "light", height: int = 300
-) -> alt.HConcatChart:
-    """points: rows `name, tokens, seconds, memory`.  families: of each name that of its colour in the palette; those of
-    one differ in their dash."""
-    look, panels = THEMES[theme], []
-    dashes = {}
-    for name, family in families.items():
-        dashes[name] = DASHES[list(families.values())[: list(families).index(name)].count(family) % len(DASHES)]
-    names = list(families)
-    kind = {"type": "log"} if log else {"type": "linear"}
-    for column, (title, unit) in PANELS.items():
-        rows = points.assign(value=points[column].astype(float) * unit).dropna(subset=["value"])
-        rows = rows[rows.value > 0]
-        if rows.empty:
-            continue
-        ticks = sorted(rows.tokens.unique().tolist())
-        low, high = float(rows.value.min()) if log else 0.0, float(rows.value.max())
-        x = alt.X("tokens:Q", title="tokens", scale=alt.Scale(nice=False, **({"base": 2} if log else {}), **kind),
-                  axis=alt.Axis(values=ticks, grid=False, format="~g"))  # fmt: skip
-        y = alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=5, format="~g"),
-                  scale=alt.Scale(domain=[low, high], nice=False, **kind))  # fmt: skip
-        colour = alt.Color("name:N", legend=None,
-                           scale=alt.Scale(domain=names, range=[look[families[name]] for name in names]))  # fmt: skip
-        dash = alt.StrokeDash("name:N", legend=None, scale=alt.Scale(domain=names, range=[dashes[n] for n in names]))
-        tips = ["name:N", "tokens:Q", alt.Tooltip("value:Q", format=".3~g", title=title)]
-        base = alt.Chart(rows).encode(x, y, colour, tooltip=tips)
-        wide = alt.condition("datum.name == 'MTSA'", alt.value(3), alt.value(1.5))
-        layers = [base.mark_line().encode(dash, strokeWidth=wide), base.mark_point(size=26, filled=True, opacity=1)]
-        last = rows.groupby("name", sort=False).tail(1)
-        for name, move in _moves(last, low, high, height, log).items():
-            end = base.properties(data=last[last.name == name])
-            layers.append(end.mark_text(align="left", dx=8, dy=move, fontSize=12, fontWeight=600).encode(text="name:N"))
-        panels.append(alt.layer(*layers).properties(height=height, width=430, title=title))
-    chart = alt.hconcat(*panels, spacing=96).properties(padding={"left": 0, "top": 4, "right": 76, "bottom": 4})
+    points: pd.DataFrame,
+    families: Mapping[str, str],
+    column: str,
+    log: bool = True,
+    theme: str = "light",
+    height: int = 300,
+) -> alt.LayerChart | None:
+    """points: rows `name, tokens, seconds, memory`, of which `column` is drawn; None where none has it.
+
+    families: of each name that of its colour in the palette; those of one differ in their dash.
+    """
+    look, dashes, names = THEMES[theme], {}, list(families)
+    title, unit = PANELS[column]
+    for i, name in enumerate(names):
+        dashes[name] = DASHES[[families[one] for one in names[:i]].count(families[name]) % len(DASHES)]
+    rows = points.assign(value=points[column].astype(float) * unit)
+    rows = rows[rows.value > 0]
+    if rows.empty:
+        return None
+    kind = {"type": "log" if log else "linear", "nice": False}
+    low, high = float(rows.value.min()) if log else 0.0, float(rows.value.max())
+    x = alt.X("tokens:Q", title="tokens", scale=alt.Scale(**kind, **({"base": 2} if log else {})),
+              axis=alt.Axis(values=sorted(rows.tokens.unique().tolist()), grid=False, format="~g"))  # fmt: skip
+    scale = alt.Scale(domain=[low, high], **kind)
+    y = alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=5, format="~g"), scale=scale)
+    colours = alt.Scale(domain=names, range=[look[families[name]] for name in names])
+    dash = alt.StrokeDash("name:N", legend=None, scale=alt.Scale(domain=names, range=[dashes[n] for n in names]))
+    tips = ["name:N", "tokens:Q", alt.Tooltip("value:Q", format=".3~g", title=title)]
+    base = alt.Chart(rows).encode(x, y, alt.Color("name:N", legend=None, scale=colours), tooltip=tips)
+    wide = alt.condition("datum.name == 'MTSA'", alt.value(3), alt.value(1.5))
+    layers = [base.mark_line().encode(dash, strokeWidth=wide), base.mark_point(size=26, filled=True, opacity=1)]
+    last = rows.groupby("name", sort=False).tail(1)
+    for name, move in _moves(last, low, high, height, log).items():
+        end = base.properties(data=last[last.name == name])
+        layers.append(end.mark_text(align="left", dx=8, dy=move, fontSize=12, fontWeight=600).encode(text="name:N"))
+    chart = alt.layer(*layers).properties(height=height, width=WIDTH, title=title, padding=PADDING)
     axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
     lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
     chart = chart.configure(font=FONTS, background="transparent").configure_view(stroke=None)
