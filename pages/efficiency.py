@@ -7,7 +7,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from pages.common import cards, measuring, state, style
+from pages.common import cards, figures, measuring, state, style
 from pages.common.errors import shown
 from triattn_core.results import efficiency
 from triattn_core.views import efficiency as view
@@ -63,7 +63,10 @@ st.html(cards.section(f"Memory and time of {passed} against the length of the te
     f"{measured.machine}, {measured.threads} thread{'s' * (measured.threads != 1)}, {measured.date}")))  # fmt: skip
 families = {name: FAMILIES.get(block, "text") for block, name in names.items()}
 chart = view.figure(points, families, axes == "log", "dark" if style.dark() else "light")
-st.altair_chart(chart, theme=None, alt=f"Memory and time of {passed} against tokens, a line a block.")
+said = f"{passed.capitalize()}. {view.said(points)}"
+figures.drawn(chart, said, "costs")
+figures.note(said)
+figures.numbers("All lengths as numbers", points, "numbers")
 tokens = state.segments("Tokens", measured.lengths, "tokens", min(2, len(measured.lengths) - 1))
 st.html(table(measured, tokens))
 load = "not told" if measured.load is None else f"{measured.load:g}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import asking, cards, change_said, changed, keeping, nulled, state
+from pages.common import asking, cards, change_said, changed, figures, keeping, nulled, state
 from pages.common.errors import shown
 from triattn_core.tasks import TASKS
 from triattn_core.views import intervened as view
@@ -30,21 +30,21 @@ for note in beside.notes:
     st.info(note)
 said = change_said.said(beside, wanted, alone, lots)
 st.html(change_said.answers(beside, question))
-asking.note(said)
+figures.note(said)
 if alone is not None:
     st.html(cards.section("Each alone", "change of the log-odds of the answer without it; the chosen ones are framed"))
     labels = [units[name] for name in alone["unit"]]
     told = change_said.alone_said(alone, units)
-    asking.drawn(view.singly(alone, labels, wanted.names, theme), told, "singly")
-    asking.note(told)
-    asking.numbers("Each alone as numbers", alone.assign(text=labels), "alone-numbers")
+    figures.drawn(view.singly(alone, labels, wanted.names, theme), told, "singly")
+    figures.note(told)
+    figures.numbers("Each alone as numbers", alone.assign(text=labels), "alone-numbers")
 st.html(cards.section("Attention before and after", "query × key, summed over context"))
 with st.container(horizontal=True, vertical_alignment="bottom", key="map-settings"):
     direction = question.words.directions[state.direction(question.words.directions)]
     layer = state.segments("Layer", list(range(1, int(model.get("layers", 2)) + 1)), "layer") - 1
     head = state.pick("Head", ["mean", *range(1, int(model.get("heads", 12)) + 1)], "head", width=84)
 before, after, labels, told = change_said.maps(beside, f"layer.{layer}/{direction}/weight", head)
-asking.drawn(view.maps(before, after, labels, theme), told, "maps", width="content")
-asking.note(told)
-asking.numbers("The maps as numbers", change_said.cells(before, after, labels), "map-numbers")
+figures.drawn(view.maps(before, after, labels, theme), told, "maps", width="content")
+figures.note(told)
+figures.numbers("The maps as numbers", change_said.cells(before, after, labels), "map-numbers")
 nulled.section(question)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from pages.common import cards
-from pages.common.asking import minus
+from pages.common.figures import minus
 from triattn_core.views.palette import DIVERGING, SEQUENTIAL, SignedScale, oklab, ramp, rgb
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from textwrap import shorten
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from triattn_core.axes import AXES, QUANTITIES
@@ -29,6 +30,7 @@ SCRIPTS = ("inspector.js", "cube.js", "explore.js")
 TITLES = {"context": "Tri-Attention cube", "feature": "The tensor"}
 STAMPED = ("digest", "head", "sinks")  # with the choice: exact numbers of another figure must not be shown in this one
 LISTED = 6  # sinks that are named
+FEW = 8  # of the strongest, whose mass is said
 TRIPLES = 100  # how many the key "n" walks through; the inspector lists the first of them
 
 
@@ -74,13 +76,15 @@ def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
     return ("query", "key", "feature" if "feature" in array.dims else "context")
 
 
-def _alt(trace: AttentionTrace, array: xr.DataArray) -> str:
+def said(array: xr.DataArray, rows: pd.DataFrame, cells: int) -> str:
+    """A sentence: how many cells, the strongest of them, and what the strongest hold of the mass."""
     sizes = " × ".join(f"{array.sizes[axis]} {axis}" for axis in array.dims)
-    texts = " / ".join(trace.texts.values())[:300]
-    return (
-        f"Three slices of a cube of {array.attrs['quantity']}s, {sizes}, of: {texts}. "
-        "Arrow keys move the chosen cell; its numbers follow as text."
-    )
+    first, quantity, few = rows.iloc[0], array.attrs["quantity"], rows.head(FEW)
+    named = " × ".join(f"“{first[axis]}”" if axis != "feature" else f"feature {first[axis]}" for axis in array.dims)
+    top = f"the strongest is {named}, {quantity} {first[quantity]:.3g}".replace("-", "\u2212")
+    share = 100 * few["share"].sum(skipna=False)
+    held = f"; the {len(few)} strongest hold {share:.3g} % of the mass" if np.isfinite(share) else ""
+    return f"Of {cells:,} {quantity}s, {sizes}, {top}{held}."
 
 
 def _payload(
@@ -101,7 +105,7 @@ def _payload(
         "quantity": quantity,
         "order": list(axes),
         "over": along_axes,
-        "alt": _alt(trace, array),
+        "alt": said(array, rows, part.size),
         "says": {**{axis: AXES[axis] for axis in axes}, "quantity": QUANTITIES[quantity]},
         "texts": texts,
         "names": named(texts) | _groups(told[axes[2]]),

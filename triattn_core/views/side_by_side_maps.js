@@ -11,6 +11,15 @@ function unpack(payload) {
   return { ...payload, panels: payload.panels.map(panel), gap: payload.gap && open(payload.gap) };
 }
 
+const strongest = ({ gap }) => (gap ? "Where the two differ most" : "The largest weights");
+
+/** Cells by the size of the difference, those that seeds do not explain first; without it by their largest weight. */
+function ranked({ gap, panels, axes }) {
+  const rows = axes.query.label.length, columns = axes.key.label.length;
+  const size = gap ? (i) => Math.abs(gap.exact[i]) + (gap.within?.[i] ? 0 : 1e3) : (i) => Math.max(...panels.map((panel) => panel.weight[i]));
+  return cellsOf(largest(rows * columns, size), rows, columns).map(([q, k]) => [q, k]);
+}
+
 const sizesOf = (data) => ["query", "key"].map((axis) => data.axes[axis].label.length);
 
 // ---- layout -----------------------------------------------------------------------------------------------------

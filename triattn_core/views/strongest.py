@@ -117,8 +117,9 @@ def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_
     flat = np.where(np.isfinite(values), values, -np.inf).ravel()
     left = opened(trace, choice)
     size = flat
-    if left is not None and array.attrs["quantity"] == "weight":
-        size = (array * left).transpose(*array.dims).isel(shown).values.ravel()
+    if array.attrs["quantity"] == "weight":
+        part = held(array, over(trace, choice)) * (1 if left is None else left)
+        size = part.transpose(*array.dims).isel(shown).values.ravel()
     n = min(n or flat.size, flat.size)
     top = np.argpartition(-size, n - 1)[:n] if n < flat.size else np.arange(flat.size)
     top = top[np.lexsort((top, -size[top]))]
