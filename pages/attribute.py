@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from pages.common import asking, attributed, believed, figures, keeping, state
+from pages.common import agreed, asking, attributed, believed, figures, keeping, state
 from pages.common.errors import shown
 from triattn_core.tasks import TASKS
 
@@ -53,7 +53,7 @@ with right:
     place, names = st.container(), {"all": "all", **question.names, "context": "context"}
     role = state.segments("Ranks over the tokens of", list(names), "ranks", show=names.__getitem__)
 ranked = found if role == "all" else replace(found, table=found.table[found.table["role"] == role])
-place.html(attributed.ranks(ranked.correlations(), int((ranked.table["special"] == 0).sum()), theme))
-right.html(attributed.completeness(found.table["integrated gradients"], found.gap, odds))
+place.html(agreed.ranks(ranked.correlations(), int((ranked.table["special"] == 0).sum()), theme))
+right.html(agreed.completeness(found.table["integrated gradients"], found.gap, odds))
 method = believed.one(question, pieces, steps)
 believed.over(question, method)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import asking, cards, change_said, changed, figures, keeping, nulled, state
+from pages.common import asked_again, asking, cards, change_said, changed, figures, keeping, nulled, state
 from pages.common.errors import shown
 from triattn_core.tasks import TASKS
 from triattn_core.views import intervened as view
@@ -22,10 +22,10 @@ with question.settings:
         keeping.form(question.task, TASKS[question.task].row(question.example), "intervene")
 with shown():
     units = changed.units(question, way)
-    alone = changed.one_by_one(question, way, how)
+    alone = asked_again.one_by_one(question, way, how)
     wanted = changed.controls(question, how, way, units, alone)
-    beside = changed.beside(question, wanted)
-    lots = changed.random_units(question, wanted) if alone is not None else None
+    beside = asked_again.beside(question, wanted)
+    lots = asked_again.random_units(question, wanted) if alone is not None else None
 for note in beside.notes:
     st.info(note)
 said = change_said.said(beside, wanted, alone, lots)

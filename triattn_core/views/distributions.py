@@ -77,7 +77,7 @@ def boxes_said(runs: pd.DataFrame, unit: str) -> str:
     """A sentence on the box plots: which function's mean is highest, which lowest, and over how many runs."""
     found = summary(runs).sort_values("mean", ascending=False)
     best, last = found.iloc[0], found.iloc[-1]
-    told = f"{best['function']} is highest, mean {best['mean']:.2f} of {best['runs']} run{'s' * (best['runs'] > 1)}"
+    told = f"{best['function']} is highest, mean {best['mean']:.2f} of {best['runs']} run{'s' * bool(best['runs'] > 1)}"
     return f"{unit} of {len(found)} functions: {told}; {last['function']} is lowest, {last['mean']:.2f}."
 
 

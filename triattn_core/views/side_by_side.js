@@ -6,7 +6,7 @@ const SETTLE = 160; // milliseconds without a step before the page is told
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
 function build(root, says, step) {
-  const canvas = make("canvas", { tabindex: 0, role: "img" }), tip = make("div", { class: "tip", hidden: "" });
+  const canvas = make("canvas", { tabindex: 0, role: "application", "aria-roledescription": "maps" }), tip = make("div", { class: "tip", hidden: "" });
   const below = make("div", { class: "below" }), heard = make("div", { class: "heard", "aria-live": "polite" });
   const keys = ["←", "→", "↑", "↓"].map((key) => make("kbd", {}, key));
   const hint = make("p", { class: "hint" }, "Click a cell, or step with ", ...keys, `${HINT} ${says}: `, ...walkers(step));
