@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     import numpy as np
 
 CSS = """
-.t-marks {display: grid; grid-template-columns: 140px minmax(0, 1fr) 104px; gap: 9px 12px; font-size: 13.5px}
+.t-marks {display: grid; grid-template-columns: 128px minmax(0, 1fr) 92px; gap: 9px 10px; font-size: 13.5px}
 .t-marks > .t-muted, .t-marks .as {font-size: 12px; color: var(--t-muted)}
 .t-marks .name b {font-weight: 600} .t-marks .name .t-muted {display: block; font-size: 12px; line-height: 1.3}
-.t-marks .texts {display: grid; grid-template-columns: 58px minmax(0, 1fr); gap: 3px 6px; align-items: baseline;
+.t-marks .texts {display: grid; grid-template-columns: 46px minmax(0, 1fr); gap: 3px 6px; align-items: baseline;
   max-height: 148px; overflow-y: auto}
-.t-marks .strip {line-height: 1.62} .t-marks .strip i {display: inline-block; width: 14px}
-.t-marks .strip span {padding: 1px 3px; margin-right: 1px; white-space: pre-wrap; box-decoration-break: clone}
+.t-marks .strip {line-height: 1.62} .t-marks .strip i {display: inline-block; width: 8px}
+.t-marks .strip span {padding: 1px 2px; white-space: pre-wrap; box-decoration-break: clone}
 .t-marks .strip .neg {border-bottom: 2px dotted currentColor}
 .t-marks .most {text-align: right; font-variant-numeric: tabular-nums; overflow-wrap: anywhere}
 .t-marks .most b {font-weight: 600}
