@@ -41,7 +41,7 @@ with shown():
 found = pieces.words() if fold == "words" else pieces
 shares, theme = found.shares(), asking.theme()
 with st.container(key="main"):
-    left, right = st.columns([3.1, 1.1], gap="medium")
+    left, right = st.columns([3, 1.15], gap="medium")
 left.html(attributed.marks(found.table, shares, question.names, steps, theme))
 with left:
     figures.note(attributed.said(found.table, shares))
