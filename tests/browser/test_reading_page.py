@@ -81,7 +81,8 @@ def test_the_same_keys_walk_the_maps(page, app, where):
     page.keyboard.press("Enter")
     expect(canvas).to_have_attribute("data-cell", cells[1])
     expect(page.get_by_text(re.compile("^Maps of ")).last).to_be_visible()
-    page.get_by_text(re.compile("as numbers$")).first.press("Enter")
+    tab_to(page, "SUMMARY")
+    page.keyboard.press("Enter")
     page.locator('[data-testid="stDataFrame"]').first.wait_for()
 
 
