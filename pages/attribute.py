@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from pages.common import asking, attributed, believed, keeping, state
+from pages.common import agreed, asking, attributed, believed, figures, keeping, state
 from pages.common.errors import shown
 from triattn_core.tasks import TASKS
 
@@ -44,16 +44,16 @@ with st.container(key="main"):
     left, right = st.columns([3, 1.15], gap="medium")
 left.html(attributed.marks(found.table, shares, question.names, steps, theme))
 with left:
-    asking.note(attributed.said(found.table, shares))
+    figures.note(attributed.said(found.table, shares))
     rows = pd.concat([found.table.drop(columns=list(found.methods)), shares.add_suffix(", share")], axis=1)
     rows = pd.concat([rows, found.table[list(found.methods)]], axis=1)
-    asking.numbers(f"All {len(rows):,} attributions as numbers", rows, "numbers")
+    figures.numbers(f"All {len(rows):,} attributions as numbers", rows, "numbers")
 with right:
     # Roles differ in how many tokens share a mass of attention: over all of them a rank is one of roles, too.
     place, names = st.container(), {"all": "all", **question.names, "context": "context"}
     role = state.segments("Ranks over the tokens of", list(names), "ranks", show=names.__getitem__)
 ranked = found if role == "all" else replace(found, table=found.table[found.table["role"] == role])
-place.html(attributed.ranks(ranked.correlations(), int((ranked.table["special"] == 0).sum()), theme))
-right.html(attributed.completeness(found.table["integrated gradients"], found.gap, odds))
+place.html(agreed.ranks(ranked.correlations(), int((ranked.table["special"] == 0).sum()), theme))
+right.html(agreed.completeness(found.table["integrated gradients"], found.gap, odds))
 method = believed.one(question, pieces, steps)
 believed.over(question, method)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import explorer, export, inputs, keeping, languages, models, state, style, switched
+from pages.common import explorer, export, figures, inputs, keeping, languages, models, state, style, switched
 from pages.common.errors import shown
 from triattn_core.tasks import pairs
 from triattn_core.views import coin
@@ -77,3 +77,4 @@ with tail:
     name = f"coin-{way.replace('_', '-')}" + (f"-without-{switch(off).replace(' ', '-')}" if off else "")
     export.menu(name, key, lambda: figure(*drawn, tuple(at)), lambda: table(trace, way), trace)
 explore(canvas, key, at)
+figures.numbers("All pairs of all blocks as numbers", lambda: table(trace, way), "numbers")

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.common import asking, cards, context_parts, keeping, state
+from pages.common import asking, cards, context_parts, figures, keeping, state
 from pages.common.errors import shown
 from triattn_core.tasks import TASKS
 from triattn_core.views import anova as view
@@ -71,13 +71,13 @@ with left:
     st.html(cards.section("Parts of the relevance", "share of variance, the query's own part left out"))
     said = context_parts.summary(table, row, layer, head)
     look = {"on_select": partial(clicked, "parts"), "selection_mode": "cell"}
-    asking.drawn(view.parts(table, layer, head, theme, by), said, "parts", **look)
+    figures.drawn(view.parts(table, layer, head, theme, by), said, "parts", **look)
     st.html(context_parts.legend(row, theme))
     st.html('<p class="t-note">What context redirects, on a scale of its own:</p>')
     look["on_select"] = partial(clicked, "redirected")
-    asking.drawn(view.parts(table, layer, head, theme, by, ("key_context", "three_way")), said, "redirected", **look)
-    asking.note(said)
-    asking.numbers("All heads as numbers", table, "numbers")
+    figures.drawn(view.parts(table, layer, head, theme, by, ("key_context", "three_way")), said, "redirected", **look)
+    figures.note(said)
+    figures.numbers("All heads as numbers", table, "numbers")
 with right:
     st.html(cards.section("Three-way residual", f"layer {layer + 1}, head {head + 1}: what no two axes explain"))
     names = {axis: strongest.labels(part, dict(question.found.trace.texts), axis) for axis in view.AXES}
@@ -88,7 +88,7 @@ with right:
     cells = part.isel(context=at).transpose("query", "key")
     labels = (names["query"], names["key"])
     said = context_parts.residual_said(cells, names["context"][at], *labels, bits)
-    asking.drawn(view.residual(cells, bits, labels, theme), said, "residual", width="content")
-    asking.note(said)
-    asking.numbers("The map as numbers", view.cells_of(cells, labels), "map-numbers")
+    figures.drawn(view.residual(cells, bits, labels, theme), said, "residual", width="content")
+    figures.note(said)
+    figures.numbers("The map as numbers", view.cells_of(cells, labels), "map-numbers")
 context_parts.over(question, table)

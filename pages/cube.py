@@ -14,6 +14,7 @@ from pages.common import (
     languages,
     models,
     numbers,
+    reading,
     state,
     style,
     tasks,
@@ -27,13 +28,11 @@ from triattn_core.views.strongest import strongest
 MECHANISMS = ("tri",)
 
 
-def settings(model: dict, words: tasks.Words) -> tuple[Choice, str, bool]:
-    """The pickers that say which cube of this model is shown, to what its context folds, and whether without its
-    special tokens."""
+def settings(model: dict, words: tasks.Words) -> tuple[Choice, reading.Reading]:
+    """The pickers that say which cube of this model is shown, to what it folds, and what of it is hidden."""
     direction = words.directions[state.direction(words.directions)]
     choice = state.site(direction, int(model.get("layers", 2)), int(model.get("heads", 12)))
-    way = state.pick("Context as", words.ways, "context", width=108)
-    return choice, way, state.toggle("Hide [CLS], [SEP]", "hide")
+    return choice, reading.controls(words, choice)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -68,7 +67,7 @@ if not cards:
     st.stop()
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     card = state.pick("Checkpoint", cards, "checkpoint", show=lambda card: card.name, width=190)
-    choice, way, hide = settings(card.config["model"], words)
+    choice, as_read = settings(card.config["model"], words)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 if not pairs:
@@ -81,15 +80,15 @@ with says:
         inputs.prediction(whole)
     else:
         answers.block(example, {card.name: whole}, choice)
-found = models.folded(whole, way)
-key = explorer.key("cube", *found.trace.texts.values(), choice.site.split("/")[1], way)
+found, hide = reading.read(whole, as_read), as_read.hide
+key = explorer.key("cube", *found.trace.texts.values(), choice.site.split("/")[1], as_read.name, *as_read.own)
 # What is saved opens on the chosen cell: the fragment writes it here, the download reads it when it is asked for.
 spot = st.session_state.setdefault("shown_cell", {})
 with tail:
     with st.popover("Keep", width=76, key="keep"):
         keeping.form(task, TASKS[task].row(example), "cube")
     export.menu(
-        f"cube-{choice.site.replace('/', '-')}" + (f"-{way}" if way != "tokens" else ""),
+        f"cube-{choice.site.replace('/', '-')}" + (as_read.name and f"-{as_read.name}"),
         key,
         lambda: cube.figure(found.trace, choice, hide, at=spot.get("at")),
         lambda: strongest(found.trace, choice, hide_special=hide),

@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from pages.common import cards as parts
-from pages.common import export, given, inputs, readers, spreads, state, style
+from pages.common import figures, given, inputs, readers, spreads, state, style
 from pages.common.errors import notice, shown
 from triattn_core.results import ours
 from triattn_core.tasks import questions
@@ -50,7 +50,9 @@ if cards:
                     with column:
                         at = view.edges(values if shared else [values[i]])
                         st.html(f"<b>{escape(side.panels[i].title)}</b>")
-                        export.chart(f"scores-{i}", view.histogram(view.counts(values[i], at), theme))
+                        told = view.said(table.iloc[i])
+                        figures.drawn(view.histogram(view.counts(values[i], at), theme), told, f"scores-{i}-chart")
+                        figures.note(told)
             st.html(spreads.table(table))
             if told := inputs.notes(side.found):
                 st.html(told)

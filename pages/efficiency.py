@@ -7,7 +7,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from pages.common import cards, measuring, state, style
+from pages.common import cards, figures, measuring, state, style
 from pages.common.errors import shown
 from triattn_core.results import efficiency
 from triattn_core.views import efficiency as view
@@ -62,12 +62,13 @@ points = pd.DataFrame(
 st.html(cards.section(f"Memory and time of {passed} against the length of the text", escape(
     f"{measured.machine}, {measured.threads} thread{'s' * (measured.threads != 1)}, {measured.date}")))  # fmt: skip
 families = {name: FAMILIES.get(block, "text") for block, name in names.items()}
-theme = "dark" if style.dark() else "light"
+theme, said = "dark" if style.dark() else "light", f"{passed.capitalize()}. {view.said(points)}"
 with st.container(horizontal=True, gap="medium", key="panels"):  # side by side where both have room
-    for column, what in {"memory": "Memory", "seconds": "Time"}.items():
+    for column in view.PANELS:
         if chart := view.figure(points, families, column, axes == "log", theme):
-            alt = f"{what} of {passed} against tokens, a line a block; the table below has the numbers."
-            st.altair_chart(chart, theme=None, width="content", alt=alt)
+            figures.drawn(chart, said, f"costs-{column}", width="content")
+figures.note(said)
+figures.numbers("All lengths as numbers", points, "numbers")
 tokens = state.segments("Tokens", measured.lengths, "tokens", min(2, len(measured.lengths) - 1))
 st.html(table(measured, tokens))
 load = "not told" if measured.load is None else f"{measured.load:g}"

@@ -9,7 +9,7 @@ from html import escape
 
 import streamlit as st
 
-from pages.common import cards, models, style, worked
+from pages.common import cards, links, models, style, worked
 from pages.common.errors import shown
 from triattn_core import records
 from triattn_core.axes import MECHANISMS
@@ -50,7 +50,8 @@ st.html(
 columns = st.columns(max(3, len(worked.PAGES)), gap="medium")
 fills = [worked.place(page, column) for page, column in zip(worked.PAGES, columns)]
 with st.container(key="main"):
-    worked.links()
+    links.questions()
+    links.examples()
     left, right = st.columns([2.7, 1], gap="medium")
 left.html(shelf(models.shelf()))
 with right.container(key="aside"), shown(stop=False):

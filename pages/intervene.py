@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import asking, cards, change_said, changed, keeping, nulled, state
+from pages.common import asked_again, asking, cards, change_said, changed, figures, keeping, nulled, state
 from pages.common.errors import shown
 from triattn_core.tasks import TASKS
 from triattn_core.views import intervened as view
@@ -22,29 +22,29 @@ with question.settings:
         keeping.form(question.task, TASKS[question.task].row(question.example), "intervene")
 with shown():
     units = changed.units(question, way)
-    alone = changed.one_by_one(question, way, how)
+    alone = asked_again.one_by_one(question, way, how)
     wanted = changed.controls(question, how, way, units, alone)
-    beside = changed.beside(question, wanted)
-    lots = changed.random_units(question, wanted) if alone is not None else None
+    beside = asked_again.beside(question, wanted)
+    lots = asked_again.random_units(question, wanted) if alone is not None else None
 for note in beside.notes:
     st.info(note)
 said = change_said.said(beside, wanted, alone, lots)
 st.html(change_said.answers(beside, question))
-asking.note(said)
+figures.note(said)
 if alone is not None:
     st.html(cards.section("Each alone", "change of the log-odds of the answer without it; the chosen ones are framed"))
     labels = [units[name] for name in alone["unit"]]
     told = change_said.alone_said(alone, units)
-    asking.drawn(view.singly(alone, labels, wanted.names, theme), told, "singly")
-    asking.note(told)
-    asking.numbers("Each alone as numbers", alone.assign(text=labels), "alone-numbers")
+    figures.drawn(view.singly(alone, labels, wanted.names, theme), told, "singly")
+    figures.note(told)
+    figures.numbers("Each alone as numbers", alone.assign(text=labels), "alone-numbers")
 st.html(cards.section("Attention before and after", "query × key, summed over context"))
 with st.container(horizontal=True, vertical_alignment="bottom", key="map-settings"):
     direction = question.words.directions[state.direction(question.words.directions)]
     layer = state.segments("Layer", list(range(1, int(model.get("layers", 2)) + 1)), "layer") - 1
     head = state.pick("Head", ["mean", *range(1, int(model.get("heads", 12)) + 1)], "head", width=84)
 before, after, labels, told = change_said.maps(beside, f"layer.{layer}/{direction}/weight", head)
-asking.drawn(view.maps(before, after, labels, theme), told, "maps", width="content")
-asking.note(told)
-asking.numbers("The maps as numbers", change_said.cells(before, after, labels), "map-numbers")
+figures.drawn(view.maps(before, after, labels, theme), told, "maps", width="content")
+figures.note(told)
+figures.numbers("The maps as numbers", change_said.cells(before, after, labels), "map-numbers")
 nulled.section(question)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import encoded, explorer, export, inputs, keeping, models, state, style
+from pages.common import encoded, explorer, export, figures, inputs, keeping, models, state, style
 from pages.common.errors import shown
 from triattn_core.tasks import TASKS
 from triattn_core.views import heads
@@ -87,3 +87,4 @@ with tail:
     )
 link = encoded.link(example, task, card) | ({"of": layer.partition("/")[0]} if "/" in layer else {})
 explore(canvas, key, at, drawn, link)
+figures.numbers("All pairs of all heads as numbers", lambda: heads.table(trace, layer), "numbers")

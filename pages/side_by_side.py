@@ -11,6 +11,7 @@ from pages.common import (
     edited,
     explorer,
     export,
+    figures,
     given,
     inputs,
     keeping,
@@ -110,3 +111,4 @@ with tail:
         side.trace,
     )
 explore(drawn(side, first), key, known, at)
+figures.numbers("All cells as numbers", lambda: view.table(side.panels, side.gap, side.texts, side.across), "numbers")

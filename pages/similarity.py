@@ -6,7 +6,7 @@ import json
 
 import streamlit as st
 
-from pages.common import explorer, export, given, inputs, keeping, readers, state, style
+from pages.common import explorer, export, figures, given, inputs, keeping, readers, state, style
 from pages.common.errors import shown
 from triattn_core.tasks import questions
 from triattn_core.views import similarity as view
@@ -75,3 +75,4 @@ with settings:
 if notes := inputs.notes(side.found):
     st.html(notes)
 explore(canvas, key, side, at, told)
+figures.numbers("All cells as numbers", lambda: view.table(side.panels), "numbers")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.common import cards as texts
-from pages.common import encoded, explorer, export, inputs, keeping, models, state, style, summed
+from pages.common import encoded, explorer, export, figures, inputs, keeping, models, numbers, state, style, summed
 from pages.common.errors import shown
 from triattn_core.tasks import TASKS
 from triattn_core.trace import Choice
@@ -51,6 +51,7 @@ def explore(canvas, trace, layer: str, choice: Choice, found, key: str) -> None:
     st.session_state["shown_cell"].update(at=at)
     told = cell.read(trace, choice, dict(zip(tensor.NEEDS, at)))
     explorer.answer(key, {"cell": at, "stamp": canvas.payload["stamp"], "numbers": told})
+    numbers.below(trace, choice, False, at[0], canvas.payload["cells"])
     array, spoken = trace.site(choice.site), dict(trace.texts)
     pair = tuple(words(array, spoken, axis)[i] for axis, i in zip(("query", "key"), at))
     with st.container(key="main"):
@@ -115,3 +116,5 @@ means = heads.prototypes(trace, layer, found.of.tolist(), found.prototypes, foun
 caption = f"{card.name}, {layer}, head {at_head + 1} ({masks[at_head]})"
 drawn = heads.figure(means, encoded.shown_texts(trace, layer), caption=caption)
 explorer.show(drawn, explorer.key("prototypes", *trace.texts.values(), layer, str(at_head), str(count)))
+told = [{"cluster": one.title} for one in means]
+figures.numbers("The clusters' maps as numbers", lambda: heads.rows(means, trace.texts, told), "means")

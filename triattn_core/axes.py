@@ -33,7 +33,7 @@ COORDINATES = {
     "text": "the name of the text it was cut from, empty for special tokens",
     "start": "character offset of its first character in that text",
     "end": "character offset after its last character",
-    "special": "1 for [CLS] and [SEP]",
+    "special": "1 for [CLS] and [SEP], 2 for a sink that a reader hides",
     "segment": "the turn, sentence or short text it belongs to, empty for special tokens",
     "tokens": "how many tokens it stands for: a long text is read in cells, the averages of a few tokens each",
     "label": "of a folded axis: what the group of cells is called, such as turn 4",

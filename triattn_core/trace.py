@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import parse_qs, urlencode
 
-import numpy as np
 import xarray as xr
 
-from triattn_core.axes import AXES, COORDINATES, QUANTITIES
+from triattn_core.axes import AXES, QUANTITIES
 from triattn_core.errors import TraceError, choices
+from triattn_core.folding import fold, logsumexp
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,21 @@ class AttentionTrace:
             array = reduce(array, axis, how)
         return array
 
-    def fold(self, axis: str, groups: Callable[[xr.DataArray], Sequence[str]]) -> AttentionTrace:
-        """The same trace with an axis folded wherever a site has it: `groups` names the group of each position."""
-        sites = {name: fold(one, axis, groups(one)) if axis in one.dims else one for name, one in self.sites.items()}
-        return replace(self, sites=sites)
+    def fold(
+        self, axis: str, groups: Callable[[xr.DataArray], Sequence[str]], labelled: bool = True
+    ) -> AttentionTrace:
+        """The same trace with an axis folded wherever a site has it: `groups` names the group of each position (see
+        `folding.fold`)."""
+
+        def over(site: str) -> tuple[str, ...]:
+            twin = self.sites.get(site.rsplit("/", 1)[0] + "/weight", self.sites[site])
+            return tuple(filter(None, twin.attrs.get("sums_over", "").split(",")))
+
+        found = {
+            name: fold(one, axis, groups(one), over(name), labelled) if axis in one.dims else one
+            for name, one in self.sites.items()
+        }
+        return replace(self, sites=found)
 
     @staticmethod
     def _need(array: xr.DataArray, axis: str, site: str) -> None:
@@ -116,13 +127,6 @@ class Choice:
             raise TraceError(f"not a choice: {query!r}") from None
 
 
-def logsumexp(array: xr.DataArray, axis: str) -> xr.DataArray:
-    """Log-sum-exp over one axis: the softmax of the result is the sum of the softmax."""
-    top = array.max(axis)
-    safe = top.where(np.isfinite(top), 0.0)
-    return np.log(np.exp(array - safe).sum(axis)) + safe
-
-
 def reduce(array: xr.DataArray, axis: str, how: str) -> xr.DataArray:
     """Reduce one axis by `sum`, `mean`, `max` or `logsumexp`.
 
@@ -147,68 +151,3 @@ def reduce(array: xr.DataArray, axis: str, how: str) -> xr.DataArray:
         over = []
     over = [name for name in over if name != axis]
     return result.assign_attrs({**array.attrs, "sums_over": ",".join(over)})
-
-
-def fold(array: xr.DataArray, axis: str, groups: Sequence[str]) -> xr.DataArray:
-    """Cells of an axis joined into groups, such as tokens into turns; `groups` names the group of each position.
-
-    Weights and contributions are summed: no mass is lost, and what sums to one still does.  Relevances are joined by
-    log-sum-exp: the softmax of the result is the summed weight.  Groups stand where their first cell stood; what a
-    group is called is `<axis>_label`, how many cells it joins `<axis>_cells`, and text, span and number of tokens are
-    those of all its cells.  Of weights, `mass_before` in the attrs is the mean mass of a distribution before.
-
-    Raises TraceError for a gate, which has no sum, and where there is not a name for each position.
-    """
-    quantity, size = array.attrs["quantity"], array.sizes[axis]
-    if quantity == "gate":
-        raise TraceError(f"a gate cannot be folded over {axis}: it is no share of anything")
-    if len(groups) != size:
-        raise TraceError(f"{len(groups)} names for the {size} positions of {axis}")
-    names = list(dict.fromkeys(groups))
-    index = np.array([names.index(name) for name in groups])
-    order, at = np.argsort(index, kind="stable"), array.get_axis_num(axis)
-    starts = np.searchsorted(index[order], np.arange(len(names)))
-    values = np.take(array.values, order, at).astype(np.float64)
-    if quantity == "relevance":
-        top = np.maximum.reduceat(values, starts, at)
-        safe = np.where(np.isfinite(top), top, 0.0)
-        with np.errstate(divide="ignore"):  # log 0 = -inf is right where a group is masked
-            powers = np.exp(values - np.repeat(safe, np.bincount(index), at))
-            folded = np.log(np.add.reduceat(powers, starts, at)) + safe
-    else:
-        folded = np.add.reduceat(values, starts, at)
-    coords = {name: one for name, one in array.coords.items() if axis not in one.dims}
-    coords |= _group_coords(array, axis, names, index)
-    attrs = {**array.attrs, "folded": axis}
-    if quantity == "weight":
-        attrs["mass_before"] = mass(array)
-    return xr.DataArray(folded.astype(array.dtype), coords, array.dims, attrs=attrs)
-
-
-def mass(weights: xr.DataArray) -> float:
-    """The mean mass of a distribution: 1 where `sums_over` says the truth."""
-    over = [axis for axis in weights.attrs.get("sums_over", "").split(",") if axis in weights.dims]
-    return float(weights.sum(over, dtype=np.float64).mean())
-
-
-def _group_coords(array: xr.DataArray, axis: str, names: Sequence[str], index: np.ndarray) -> dict:
-    """The coords of a folded axis: a span where a group is of one text, no text where it is of several."""
-    told = {name: array[f"{axis}_{name}"].values for name in COORDINATES if f"{axis}_{name}" in array.coords}
-    rows = []
-    for i, name in enumerate(names):
-        some = {what: values[index == i].tolist() for what, values in told.items()}
-        cells, whole = int((index == i).sum()), len(set(some["text"])) == 1
-        rows.append(
-            {
-                "token": name,
-                "label": name,
-                "text": some["text"][0] if whole else "",
-                "start": min(some["start"]) if whole else 0,
-                "end": max(some["end"]) if whole else 0,
-                "special": min(some["special"]),
-                "segment": some["segment"][0] if len(set(some.get("segment", ()))) == 1 else "",
-                "tokens": sum(some.get("tokens", [cells])),
-                "cells": cells,
-            }
-        )
-    return {f"{axis}_{what}": (axis, [row[what] for row in rows]) for what in rows[0]}

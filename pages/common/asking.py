@@ -3,13 +3,10 @@ for everybody who asks the same."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -21,8 +18,6 @@ from triattn_core.shelf import Card
 from triattn_core.trace import Choice
 
 if TYPE_CHECKING:
-    import altair as alt
-
     from triattn_core.checkpoint import Bundle
 
 MEAN = Choice("layer.0/a_over_b/weight", reduce=(("head", "mean"),))
@@ -102,27 +97,3 @@ def _answer(key: str, _card: Card, _then: Callable[[Bundle], Any]) -> Any:
 def theme() -> str:
     """The theme that this browser shows."""
     return "dark" if style.dark() else "light"
-
-
-def drawn(figure: alt.TopLevelMixin, said: str, key: str, **more) -> Any:
-    """A figure, with the sentence that says it in words as its text."""
-    return st.altair_chart(figure, theme=None, alt=said, key=key, **more)
-
-
-def minus(said: str) -> str:
-    """The same with the minus of numbers as wide as a plus; hyphens stay."""
-    return re.sub(r"(?<!\w)-(?=\d)", "−", said)
-
-
-def note(said: str) -> None:
-    """A sentence below a figure."""
-    st.html(f'<p class="t-note">{escape(said)}</p>')
-
-
-def numbers(label: str, rows: pd.DataFrame, key: str) -> None:
-    """The same numbers as a table, in a fold."""
-    with st.expander(label, key=key, bind="query-params") as box:
-        if box.open:
-            exact = st.column_config.NumberColumn(format="%.4g")
-            columns = dict.fromkeys(rows.select_dtypes("float").columns, exact)
-            st.dataframe(rows, hide_index=True, height=min(320, 38 + 35 * len(rows)), column_config=columns)

@@ -2,48 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
-from itertools import combinations
-from math import isfinite, sqrt
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from pages.common import cards
-from pages.common.asking import minus
-from triattn_core.views.palette import DIVERGING, SEQUENTIAL, SignedScale, oklab, ramp, rgb
+from pages.common.figures import minus
+from triattn_core.views.palette import DIVERGING, SignedScale, oklab, ramp
 
 if TYPE_CHECKING:
     import numpy as np
 
 CSS = """
-.t-marks {display: grid; grid-template-columns: 140px minmax(0, 1fr) 104px; gap: 9px 12px; font-size: 13.5px}
+.t-marks {display: grid; grid-template-columns: 128px minmax(0, 1fr) 92px; gap: 9px 10px; font-size: 13.5px}
 .t-marks > .t-muted, .t-marks .as {font-size: 12px; color: var(--t-muted)}
 .t-marks .name b {font-weight: 600} .t-marks .name .t-muted {display: block; font-size: 12px; line-height: 1.3}
-.t-marks .texts {display: grid; grid-template-columns: 58px minmax(0, 1fr); gap: 3px 6px; align-items: baseline;
+.t-marks .texts {display: grid; grid-template-columns: 46px minmax(0, 1fr); gap: 3px 6px; align-items: baseline;
   max-height: 148px; overflow-y: auto}
-.t-marks .strip {line-height: 1.62} .t-marks .strip i {display: inline-block; width: 14px}
-.t-marks .strip span {padding: 1px 3px; margin-right: 1px; white-space: pre-wrap; box-decoration-break: clone}
+.t-marks .strip {line-height: 1.62} .t-marks .strip i {display: inline-block; width: 8px}
+.t-marks .strip span {padding: 1px 2px; white-space: pre-wrap; box-decoration-break: clone}
 .t-marks .strip .neg {border-bottom: 2px dotted currentColor}
 .t-marks .most {text-align: right; font-variant-numeric: tabular-nums; overflow-wrap: anywhere}
 .t-marks .most b {font-weight: 600}
 .t-ramp {display: flex; align-items: center; gap: 10px; flex-wrap: wrap; font-size: 12px; color: var(--t-muted);
   margin: 10px 0 2px}
 .t-ramp i {display: inline-block; width: 210px; height: 11px}
-.t-ranks {border-collapse: separate; border-spacing: 1px; font-size: 12px; font-variant-numeric: tabular-nums}
-.t-ranks td {width: 38px; height: 30px; text-align: center; padding: 0}
-.t-ranks th {font-weight: 400; text-align: right; padding-right: 7px; white-space: nowrap}
-.t-ranks tr > th.top {text-align: left; padding-left: 5px}
 @media (max-width: 900px) {.t-marks {grid-template-columns: 112px minmax(0, 1fr) 96px}}
 """
-SHORT = {
-    "integrated gradients": "IG",
-    "gradient × input": "grad × in",
-    "occlusion": "occlusion",
-    "attention": "attention",
-    "rollout": "rollout",
-}
 HOW = {
     "integrated gradients": "of word vectors, {steps} steps",
     "gradient × input": "of word vectors",
@@ -136,51 +123,3 @@ def said(table: pd.DataFrame, shares: pd.DataFrame) -> str:
     most = held.max()
     left = f" [CLS] and [SEP] are left out; they hold up to {most:.2g} % ({held.idxmax()})." if most > 0.05 else ""
     return f"Strongest by {'; by '.join(parts)}.{left}" if parts else "No method says anything of this text."
-
-
-def ranks(found: pd.DataFrame, count: int, theme: str) -> str:
-    """HTML: Spearman's correlation of each two methods, over `count` tokens."""
-    names, colours, rows = list(found), ramp(SEQUENTIAL[theme], 256), ""
-    for a, name in enumerate(names):
-        cells = ""
-        for b in range(a):
-            value = found.iloc[a, b]
-            fill = colours[int(255 * min(max(value, 0), 1))] if isfinite(value) else rgb("#888888") * 255
-            shown = minus(f"{value:.2f}") if isfinite(value) else "–"
-            look = f"background:rgb({','.join(str(int(one)) for one in fill)});color:{ink(fill)}"
-            cells += f'<td style="{look}" title="{escape(name)} and {escape(names[b])}">{shown}</td>'
-        last = f'<th class="top" scope="col">{escape(SHORT[name])}</th>' * (a < len(names) - 1)  # nothing below it
-        rows += f'<tr><th scope="row">{escape(name)}</th>{cells}{last}</tr>'
-    return (
-        cards.section("Do they agree?", "Spearman, on size")
-        + f'<table class="t-ranks">{rows}</table><p class="t-note">{agreement(found, count)}</p>'
-    )
-
-
-def agreement(found: pd.DataFrame, count: int) -> str:
-    """A sentence: which two agree most, which least, and what chance alone would give."""
-    pairs: Sequence[tuple[float, str, str]] = [
-        (float(found.loc[a, b]), a, b) for a, b in combinations(found, 2) if isfinite(found.loc[a, b])
-    ]
-    if not pairs:
-        return "Too few tokens to rank."
-    (most, a, b), (least, c, d) = max(pairs), min(pairs)
-    chance = 1.96 / sqrt(max(count - 1, 1))
-    return minus(
-        f"{escape(a)} and {escape(b)} rank the tokens most alike ({most:.2f}), {escape(c)} and {escape(d)} least "
-        f"({least:.2f}). Over {count} tokens less than {chance:.2f} is no evidence (5 %, for ranks drawn at random)."
-    )
-
-
-def completeness(found: pd.Series, gap: float, odds: float) -> str:
-    """HTML: what integrated gradients add up to, and what is missing."""
-    total = float(found.sum())
-    part = f"{100 * gap / abs(total):.2g} %" if total else "–"
-    rows = [
-        ("log-odds of the answer", f"{odds:+.3g}"),
-        ("with every word blanked", f"{odds - total:+.3g}"),
-        ("attributions add up to", f"{total:+.3g}"),
-        ("completeness gap", f"{gap:.2g}, {part} of that"),
-    ]
-    head = cards.section("What is shared out", "integrated gradients, log-odds")
-    return head + cards.facts([(name, minus(text)) for name, text in rows])

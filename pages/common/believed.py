@@ -7,9 +7,9 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from pages.common import asking, cards, case_rows, mining, models, state
-from pages.common.asking import minus
+from pages.common import asking, cards, case_rows, figures, mining, models, state
 from pages.common.errors import shown
+from pages.common.figures import minus
 from triattn_core import records
 from triattn_core.views import perturbation
 
@@ -38,7 +38,7 @@ def one(question: asking.Question, found, steps: int) -> str:
     draw = partial(perturbation.figure, curves, chosen=method, theme=asking.theme())
     two(draw, said, "faithful")
     rows = curves.rename(columns={"draw": "random draw"})
-    asking.numbers("The curves as numbers", rows, "curves-numbers")
+    figures.numbers("The curves as numbers", rows, "curves-numbers")
     return method
 
 
@@ -47,8 +47,8 @@ def two(draw, said: str, key: str) -> None:
     with st.container(key=f"main-{key}"):
         for measure, column in zip(perturbation.TITLES, st.columns(2, gap="large")):
             with column:
-                asking.drawn(draw(measure=measure), said, f"{key}-{measure}")
-    asking.note(said)
+                figures.drawn(draw(measure=measure), said, f"{key}-{measure}")
+    figures.note(said)
 
 
 def told(method: str, areas: pd.DataFrame, band: pd.DataFrame) -> str:
@@ -125,7 +125,7 @@ def _shown(table: pd.DataFrame, rivals: list) -> None:
     mechanisms = {card.name: records.model(card, "mechanism") for card in rivals}
     draw = partial(perturbation.over, found, mechanisms=mechanisms, theme=asking.theme())
     two(draw, gains(found), "faithful-over")
-    asking.numbers("Means and bands as numbers", found, "over-numbers")
+    figures.numbers("Means and bands as numbers", found, "over-numbers")
     data = table.to_csv(index=False).encode("utf-8-sig")
     st.download_button("All rows, CSV", data, "faithful.csv", "text/csv", on_click="ignore")
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from pages.common import inputs, style
-from pages.common.asking import Question, minus
+from pages.common.asking import Question
 from pages.common.changed import Wanted
+from pages.common.figures import minus
 from triattn_core.analysis import compare
 from triattn_core.views import strongest
 from triattn_core.views.grids import cells_of

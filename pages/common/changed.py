@@ -1,4 +1,4 @@
-"""An intervention on a page: which units of the context, what is done to them, and the model asked again."""
+"""An intervention on a page: which units of the context, and what is done to them.  `asked_again` asks the model."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ import streamlit as st
 from pages.common import asking, state
 from pages.common.errors import notice, plain
 from triattn_core.tasks import TASKS
-from triattn_core.trace import AttentionTrace
 
 WAYS = ("remove", "mask", "replace", "reorder", "swap")
 ORDERS = ("chosen first", "chosen last", "reversed", "shuffled")
-DRAWS = 20
 REPEATED = "A small number tells repeated words apart: milk² is the second one."
 
 
@@ -57,21 +55,6 @@ def units(question: asking.Question, way: str) -> dict[str, str]:
         seen[text] += 1
         named[name] = text + "".join("⁰¹²³⁴⁵⁶⁷⁸⁹"[int(d)] for d in str(seen[text])) * (seen[text] > 1)
     return named
-
-
-def one_by_one(question: asking.Question, way: str, how: str) -> pd.DataFrame | None:
-    """What each unit does alone; None where that is not asked: other ways, and tokens of one of several options."""
-    several = question.task != "pairs"
-    if how not in ("remove", "mask") or (several and way == "tokens"):
-        return None
-
-    def run(bundle):
-        from triattn_core.analysis.one_by_one import each
-
-        return each(bundle, question.example, way, question.option, read=how == "mask")
-
-    key = ("each", question.example, question.option, way, how)
-    return asking.answer(question.card, "Taking each out alone", run, *key)
 
 
 def controls(question: asking.Question, how: str, way: str, known: dict[str, str], alone) -> Wanted:
@@ -139,47 +122,3 @@ def _link(chosen: list[str], first: list[str]) -> None:
         st.query_params.pop("units", None)
     elif st.query_params.get_all("units") != chosen:
         st.query_params["units"] = chosen
-
-
-def beside(question: asking.Question, wanted: Wanted):
-    """The intervention beside the original, its maps summed over context: that is what is kept."""
-
-    def run(bundle):
-        from dataclasses import replace
-
-        from triattn_core.analysis import interventions
-
-        example, option, how = question.example, question.option, wanted.how
-        if how == "swap":
-            found = interventions.swap(bundle, example, wanted.more, option)
-        elif how == "reorder":
-            found = interventions.reorder(bundle, example, wanted.more, wanted.way, option)
-        else:
-            text = {"text": wanted.more or ""} if how == "replace" else {}
-            found = getattr(interventions, how)(bundle, example, wanted.names, wanted.way, option=option, **text)
-        before, after = (replace(one, trace=_flat(one.trace)) for one in (found.before, found.after))
-        return replace(found, before=before, after=after)
-
-    return asking.answer(question.card, "Asking again", run, "beside", question.example, question.option, wanted)
-
-
-def _flat(trace: AttentionTrace) -> AttentionTrace:
-    sites = {
-        name: one.sum("context", keep_attrs=True).assign_attrs(sums_over="key") if "context" in one.dims else one
-        for name, one in trace.sites.items()
-        if name.endswith("/weight")
-    }
-    return AttentionTrace(sites, trace.texts, trace.meta)
-
-
-def random_units(question: asking.Question, wanted: Wanted) -> pd.DataFrame:
-    """What as many units at random do."""
-
-    def run(bundle):
-        from triattn_core.analysis.one_by_one import at_random
-
-        more = {"read": wanted.how == "mask", "draws": DRAWS}
-        return at_random(bundle, question.example, len(wanted.names), wanted.way, question.option, **more)
-
-    key = ("random", question.example, question.option, wanted.way, wanted.how, len(wanted.names))
-    return asking.answer(question.card, f"{DRAWS} random choices of as many units", run, *key)

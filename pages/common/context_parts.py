@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pandas as pd
 import streamlit as st
 
-from pages.common import asking, cards, case_rows, mining, state
-from pages.common.asking import minus
+from pages.common import asking, cards, case_rows, figures, mining, state
 from pages.common.errors import shown
+from pages.common.figures import minus
 from triattn_core.views import anova
 
 if TYPE_CHECKING:
@@ -96,9 +96,9 @@ def over(question: asking.Question, here: pd.DataFrame) -> None:
     if found is None:
         return
     said = distribution_said(found)
-    asking.drawn(anova.over(found, here, asking.theme()), said, "context-over")
-    asking.note(said)
-    asking.numbers("Quantiles as numbers", anova.quantiles(found), "over-numbers")
+    figures.drawn(anova.over(found, here, asking.theme()), said, "context-over")
+    figures.note(said)
+    figures.numbers("Quantiles as numbers", anova.quantiles(found), "over-numbers")
     data = found.to_csv(index=False).encode("utf-8-sig")
     st.download_button("All rows, CSV", data, "context.csv", "text/csv", on_click="ignore")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.common import state
+from pages.common import figures, state
 from triattn_core.views.canvas import Canvas
 
 _MOUNT = """
@@ -39,12 +39,14 @@ def _figure(script: str, style: str):
 
 
 def show(canvas: Canvas, key: str) -> Any:
-    """Draws the figure; returns what the user chose in it (`host.send("cell", …)`), or None.
+    """Draws the figure and the sentence that says it; returns what was chosen in it (`host.send("cell", …)`), or None.
 
     A figure keeps what was chosen for as long as its `key` stays: make the key from the texts, never from the settings.
     """
     data = {"key": key, "payload": dict(canvas.payload)}
-    return _figure(canvas.script, canvas.style)(key=key, data=data, on_cell_change=_nothing).cell
+    chosen = _figure(canvas.script, canvas.style)(key=key, data=data, on_cell_change=_nothing).cell
+    figures.note(canvas.alt)
+    return chosen
 
 
 def ask(canvas: Canvas, key: str, **then: Callable[[Any], None]) -> None:

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 import pandas as pd
 import streamlit as st
 
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.canvas import Canvas
-
-if TYPE_CHECKING:
-    import altair as alt
-    import plotly.graph_objects as go
 
 _PICTURES = """
 export default function ({ data, parentElement }) {
@@ -50,17 +44,6 @@ def menu(
         _save("Page that works offline, HTML", f"{name}.html", lambda: page().html(), "text/html")
         _save("All cells, CSV", f"{name}.csv", lambda: data().to_csv(index=False).encode("utf-8-sig"), "text/csv")
         _save("Whole trace, NetCDF", f"{name}.nc", lambda: _bytes(trace), "application/x-netcdf")
-
-
-def chart(name: str, figure: go.Figure | alt.TopLevelMixin) -> None:
-    """A figure with a way to take it away: its own menu saves PNG (Altair: SVG too); of Plotly also an offline page."""
-    if type(figure).__module__.startswith("altair"):
-        st.altair_chart(figure, theme=None, key=f"{name}-chart")
-        return
-    saved = {"toImageButtonOptions": {"filename": name, "scale": 2}}
-    st.plotly_chart(figure, theme=None, key=f"{name}-chart", config=saved)
-    page = partial(figure.to_html, include_plotlyjs=True)
-    st.download_button("Save as a page that works offline", page, f"{name}.html", "text/html", on_click="ignore")
 
 
 def _save(label: str, name: str, content: Callable[[], str | bytes], mime: str) -> None:

@@ -9,7 +9,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from pages.common import cards, state, style
+from pages.common import cards, figures, state, style
 from triattn_core import records
 from triattn_core.analysis import agreement
 from triattn_core.analysis.mined import Mined
@@ -96,7 +96,9 @@ def losses(some: Sequence[Card]) -> None:
     dev = "line dev, dot what was kept" if several else "dot dev, measured once"
     st.html(cards.section("Loss", f"cross-entropy; thin train, each model its dashes; {dev}"))
     if any(told.values()):
-        theme, alt = "dark" if style.dark() else "light", f"Loss over the steps of {', '.join(names)}."
-        st.altair_chart(history.figure(told, colours, kept, theme), theme=None, alt=alt)
+        said = history.said(told)
+        figures.drawn(history.figure(told, colours, kept, "dark" if style.dark() else "light"), said, "losses")
+        figures.note(said)
+        figures.numbers("The losses as numbers", history.table(told), "losses-numbers")
     if without := [name for name, one in told.items() if not one]:
         st.html(f'<p class="t-note">No history is recorded of {escape(", ".join(without))}.</p>')

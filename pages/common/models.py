@@ -6,7 +6,7 @@ Nothing of torch is imported before a model is asked for: the first page must no
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Lock
@@ -171,15 +171,23 @@ def _run(
     return Explained(card, said, trace, (card.name, card.digest, bundle.device, example, said.option))
 
 
-def folded(found: Explained, way: str) -> Explained:
-    """The same with its context folded to turns or sentences (`folds.WAYS`)."""
-    from triattn_core.analysis.folds import folded as fold
+def folded(
+    found: Explained, ways: Mapping[str, str], own: Sequence[str] = (), sinks: tuple[str, float] | None = None
+) -> Explained:
+    """The same with axes folded, each to one of `folds.WAYS`, and the sinks of a site told apart.
 
-    if way == "tokens":
+    own: phrases of the reader's.  sinks: the site, and above how many times an even share a token is one.
+    """
+    from triattn_core.analysis import folds
+
+    if sinks is None and set(ways.values()) == {"tokens"}:
         return found
-    key = (*found.source, way)
+    key = (*found.source, *ways.items(), *own, sinks)
     kept = _kept().get(key)
     if kept is None:
-        kept = replace(found, trace=fold(found.trace, way), source=key)
+        trace = found.trace if sinks is None else folds.marked(found.trace, *sinks)
+        for axis, way in ways.items():
+            trace = folds.folded(trace, way, axis, own)
+        kept = replace(found, trace=trace, source=key)
         _kept().put(key, kept)
     return kept

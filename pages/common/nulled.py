@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from pages.common import asking, cards, state
-from pages.common.asking import minus
+from pages.common import asking, cards, figures, state
 from pages.common.change_said import followed
 from pages.common.errors import shown
+from pages.common.figures import minus
 from triattn_core import records
 from triattn_core.views import intervened as view
 
@@ -38,10 +38,10 @@ def section(question: asking.Question) -> None:
         key = ("null", question.example, question.option, how, axis, draws)
         odds, flipped, original, answer = asking.answer(question.card, f"{draws} draws", run, *key)
     said = told(how, axis, odds, flipped, original, answer.labels[followed(answer)])
-    asking.drawn(view.draws(odds.tolist(), original, asking.theme()), said, "null-draws")
-    asking.note(said)
+    figures.drawn(view.draws(odds.tolist(), original, asking.theme()), said, "null-draws")
+    figures.note(said)
     rows = pd.DataFrame({"draw": range(1, len(odds) + 1), "log-odds": odds, "flips": flipped})
-    asking.numbers("Draws as numbers", rows, "null-numbers")
+    figures.numbers("Draws as numbers", rows, "null-numbers")
 
 
 def told(how: str, axis: str, odds, flipped, original: float, answer: str) -> str:

@@ -52,7 +52,7 @@ def side(example: Any, what: given.Given, card: Card, choice: Choice, way: str) 
     """Both options at the same site, head and scale; the same turn stands under both.  Raises TriattnError."""
     first = models.explain(card, example, what.option)
     second = models.explain(card, example, other(example, first, what.other))
-    found = [models.folded(one, way) for one in (first, second)]
+    found = [models.folded(one, {"context": way}) for one in (first, second)]
     panels = [panel(one, example, choice) for one in found]
     compare.same_tokens([one.weights for one in panels], [one.name for one in panels])
     whole = {f"{one.name}/{site}": array for one, it in zip(panels, found) for site, array in it.trace.sites.items()}

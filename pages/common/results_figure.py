@@ -8,7 +8,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from pages.common import cards, style
+from pages.common import cards, figures, style
 from triattn_core.results import beside, curves
 from triattn_core.results.ours import Record
 from triattn_core.results.published import Figure, Shelved, Table
@@ -27,7 +27,10 @@ def drawn(figure: Figure, lines: Sequence[curves.Curve]) -> None:
     ringed = {one.line.name: one.line.chosen for one in lines}
     colour = style.colour(str((figure.ours | lines[0].line.ours).get("mechanism", "")))
     chart = layers.figure(points, titles, ringed, colour, "dark" if style.dark() else "light")
-    st.altair_chart(chart, theme=None, alt=f"{figure.metric_name} against {figure.x_name}, a line a system.")
+    said = layers.said(points, titles)
+    figures.drawn(chart, said, "figure-chart")
+    figures.note(said)
+    figures.numbers("The points as numbers", points, "points")
     st.html(f'<p class="t-note">{escape(figure.note)} {escape(curves.told(lines))}</p>')
 
 

@@ -8,7 +8,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from pages.common import cards, export, state
+from pages.common import cards, figures, state
 from triattn_core.results import spreads
 from triattn_core.results.ours import Record
 from triattn_core.views import distributions as view
@@ -94,7 +94,10 @@ def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: st
     if points.empty:
         st.html(f'<p class="t-note">No run of {output} was measured on {split}.</p>')
         return
-    export.chart(f"runs-{output}", view.boxes(points, list(similarity.NAMES.values()), f"{metric}, %", theme))
+    told, unit = view.boxes_said(points, f"{metric}, {split}, %"), f"{metric}, %"
+    figures.drawn(view.boxes(points, list(similarity.NAMES.values()), unit, theme), told, f"runs-{output}-chart")
+    figures.note(told)
+    figures.numbers(f"The runs of {output} as numbers", view.summary(points), f"runs-{output}")
     most = int(view.summary(points).runs.max())
     if most < view.BOX:
         said = f"At most {most} run{'s' * (most > 1)} a function: a box of quartiles is drawn from {view.BOX} on."
@@ -106,4 +109,7 @@ def _losses(lines: pd.DataFrame, lit: set[str], output: str, curve: str, theme: 
     if lines.empty:
         st.html(f'<p class="t-note">No reader of {output} on the shelf has recorded its loss on {curve}.</p>')
         return
-    export.chart(f"loss-{output}", view.curves(lines, sorted(lit), theme))
+    told = view.curves_said(lines)
+    figures.drawn(view.curves(lines, sorted(lit), theme), told, f"loss-{output}-chart")
+    figures.note(told)
+    figures.numbers(f"The losses of {output} as numbers", lines[["function", "step", "value"]], f"loss-{output}")

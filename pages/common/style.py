@@ -92,8 +92,9 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 [data-testid="stPageLink"] a {padding: 0; min-height: 0; color: var(--t-accent)}
 [data-testid="stPageLink"] a p {font-weight: 600; font-size: 14px; color: var(--t-accent)}
 .st-key-aside {border-left: 1px solid var(--t-hairline); padding-left: 20px}
-[class*="st-key-links"] a p {font-weight: 400; line-height: 1.35; color: var(--t-text)}
-[class*="st-key-links"] a p > span:first-child {display: inline-block; min-width: 92px}
+[class*="st-key-links"] a p {font-weight: 400; line-height: 1.35; color: var(--t-text); white-space: normal;
+  padding-left: 92px; text-indent: -92px}
+[class*="st-key-links"] a p > span:first-child {display: inline-block; min-width: 92px; text-indent: 0}
 [class*="st-key-links"] a p [class*="st-emotion"], [class*="st-key-links"] a p span {color: var(--t-muted)}
 @media (max-width: 900px) {
   [class*="st-key-main"] > div > [data-testid="stHorizontalBlock"] {flex-wrap: wrap}

@@ -6,23 +6,19 @@ from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
-from types import ModuleType
 
-import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.common import cards, languages, models, scores, style, tasks
-from pages.common.errors import plain
+from pages.common import cards, languages, models, scores, style
 from pages.common.inputs import number
 from triattn_core import records
 from triattn_core.errors import CheckpointError, TriattnError
 from triattn_core.shelf import Card
-from triattn_core.tasks import CHOICES, pairs
+from triattn_core.tasks import pairs
 from triattn_core.trace import Choice, reduce
 from triattn_core.views import strongest, thumbnail
 
 HEIGHT = 196  # pixels of the picture, kept free while it is computed
-FEW = 6  # examples of long texts that are listed
 
 
 @dataclass(frozen=True)
@@ -138,41 +134,6 @@ PAGES = (
     Worked("pages/side_by_side.py", "Side by side", side_by_side),
     Worked("pages/checkpoints.py", "Checkpoints", checkpoints),
 )
-
-
-def links() -> None:
-    """Examples of every task and language, each a link that opens it as a cube of a model that reads it."""
-    places = [(task, language) for task in (pairs, *CHOICES.values()) for language in task.LANGUAGES]
-    told = [(task, language, tri) for task, language in places if (tri := reads(task, language))]
-    for start in range(0, len(told), 2):
-        for one, column in zip(told[start : start + 2], st.columns(2, gap="medium")):
-            with column:
-                _links(*one)
-
-
-def reads(task: ModuleType, language: str) -> Card | None:
-    """What the cube opens on for examples of a task in a language."""
-    return first_tri(languages.by_language(models.shelf(task.NAME)).get(language, []))
-
-
-def _links(task: ModuleType, language: str, tri: Card) -> None:
-    """One example of each kind, of long texts the first few."""
-    told = task.examples(language)
-    kinds = {example.id.rpartition("-")[0]: example for example in reversed(told)}
-    shown = dict(list(reversed(kinds.items()))[: None if task is pairs else FEW])
-    written = "the paper's case and others written here" if task is pairs else "written here"
-    title = "More pairs to try" if task is pairs else f"{task.WORDS.one.capitalize()}s to try"
-    st.html(cards.section(title, f"{len(told)}, {records.spoken(language)}: {written}"))
-    with st.container(key=f"links-{task.NAME}-{language}", gap=None):
-        for kind, example in shown.items():
-            if task is pairs:
-                said = f"{plain(example.text_a)} :gray[/] {plain(example.text_b)}"
-                opens = {"a": example.text_a, "b": example.text_b}
-            else:
-                said = "{} :gray[{}]".format(*map(plain, task.title(example)))
-                opens = {"task": tasks.TASKS[task.NAME].label, "example": example.id}
-            label = f":gray[{kind}] {said}"
-            st.page_link(PAGES[0].page, label=label, query_params={**opens, "checkpoint": tri.name})
 
 
 def place(worked: Worked, column: DeltaGenerator) -> Callable[[], None]:

@@ -213,7 +213,7 @@ def test_a_dialogue_opens_folded_to_turns_and_unfolds_to_cells() -> None:
     app = sound(opened("cube", **TALK))
     folded = figure(app, "cube")
     assert "Context is folded from 40 cells to 5" in folded["check"] and "after 1.000000" in folded["check"]
-    assert app.selectbox(key="context").options == ["turns", "sentences", "tokens"]
+    assert app.selectbox(key="context").options == ["turns", "sentences", "tokens", "phrases", "words"]
     app.selectbox(key="context").set_value("tokens").run()
     whole = figure(sound(app), "cube")
     assert len(whole["axes"]["context"]["name"]) == 40 and "folded" not in whole["check"]

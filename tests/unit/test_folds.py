@@ -10,7 +10,8 @@ import xarray as xr
 
 from triattn_core.analysis import compare, folds
 from triattn_core.errors import TraceError
-from triattn_core.trace import AttentionTrace, Choice, fold, mass
+from triattn_core.folding import fold, mass
+from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views import cell
 from triattn_core.views.strongest import strongest
 

@@ -8,7 +8,8 @@ import xarray as xr
 from scipy.special import logsumexp as scipy_logsumexp
 
 from triattn_core.errors import TraceError
-from triattn_core.trace import AttentionTrace, Choice, logsumexp, reduce
+from triattn_core.folding import logsumexp
+from triattn_core.trace import AttentionTrace, Choice, reduce
 
 SIZES = {"head": 2, "query": 3, "key": 5, "context": 7}
 # A repeated word, an empty string, Chinese, an emoji of several code points, right-to-left script, and a tag.

@@ -11,6 +11,7 @@ import xarray as xr
 from triattn_core.analysis import aligned, compare
 from triattn_core.errors import TraceError
 from triattn_core.views import side_by_side as view
+from triattn_core.views.strongest import labels
 
 TEXTS = {"a": "Do cats sleep?", "b": "Can <b>cats</b> nap 🐈?"}
 WORDS = {
@@ -175,9 +176,10 @@ def test_the_offline_page_stands_alone_and_escapes_tokens():
 
 def test_the_alt_text_names_who_says_what():
     panels, gap = three()
-    words = view.alt(panels, gap)
+    words = view.alt(panels, gap, TEXTS)
     assert "3 query by 5 key" in words and "Tri says paraphrase with probability 0.742" in words
-    assert f"query token {gap.divergence.argmax() + 1}" in words
+    most = labels(panels[0].drawn, TEXTS, "query")[gap.divergence.argmax()]
+    assert f"differ most for query “{most}”" in words
 
 
 def test_a_difference_no_greater_than_between_seeds_is_marked():

@@ -40,7 +40,7 @@ ZONES = {
         words("torch plotly altair streamlit"),
     ),
     "trace": Zone(
-        tuple(f"triattn_core/{name}.py" for name in ("axes", "trace", "errors", "cases")),
+        tuple(f"triattn_core/{name}.py" for name in ("axes", "trace", "folding", "errors", "cases")),
         words("numpy xarray pandas sqlalchemy"),
         words("trace"),
         words("torch plotly altair streamlit"),

@@ -18,7 +18,7 @@ import xarray as xr
 
 from triattn_core.analysis.compare import AXES, same_tokens
 from triattn_core.errors import TraceError
-from triattn_core.trace import fold
+from triattn_core.folding import fold
 
 Pairs = list[tuple[int | None, int | None]]
 EDITED = "edited "  # before the names of texts that only the second input has so
@@ -120,8 +120,6 @@ def _folded(maps: Sequence[xr.DataArray], axis: str, texts: dict[str, str]) -> l
             for i, group in zip(some, groups):
                 name[i] = f"{text} {group}"
     joined = [fold(one, axis, name) for one, name in zip(maps, names)]
-    if axis == "query":
-        joined = [(one / one["query_cells"]).assign_attrs(one.attrs) for one in joined]
     starts, ends = (
         how([one[f"{axis}_{what}"].values for one in joined], axis=0)
         for what, how in (("start", np.min), ("end", np.max))

@@ -22,7 +22,8 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.errors import TraceError
-from triattn_core.trace import AttentionTrace, logsumexp
+from triattn_core.folding import logsumexp
+from triattn_core.trace import AttentionTrace
 
 AXES = ("query", "key")
 TOP = 3  # keys of a query whose sets are compared

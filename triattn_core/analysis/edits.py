@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 
-from triattn_core.analysis.folds import WAYS, named
+from triattn_core.analysis.folds import named
 from triattn_core.errors import InputError, choices
 from triattn_core.text.roles import Limits, Role, Roles
 from triattn_core.text.tokenizer import Tokenizer
 
+WAYS = ("turns", "sentences", "tokens")
 NEW = "replacement"  # the name of a text that takes the place of others
 OTHER = "other."  # before the names of another example's texts
 

@@ -18,6 +18,9 @@ _END = re.compile(
     r"""(?<!\b[A-Z])(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)(?<!\bvs)[.!?]+["'”’)\]]*\s+|[。！？]+[”’」』）]*|\n+""",
     re.VERBOSE,
 )
+_CLAUSE = re.compile(
+    r"""[,;:]+["'”’)\]]*\s+|[)\]]+[,;:]*\s+|\s+(?=[(\[])|\s[-–—]+\s+|—|[，、；：]+[”’」』）]*""",
+)
 
 
 def cells(segments: Sequence[Hashable], most: int) -> tuple[Run, ...]:
@@ -49,8 +52,18 @@ def cells(segments: Sequence[Hashable], most: int) -> tuple[Run, ...]:
 @lru_cache(1024)
 def sentences(text: str) -> tuple[Run, ...]:
     """Spans of the sentences of a text: they touch, and together they are the text."""
-    ends = [match.end() for match in _END.finditer(text) if text[: match.end()].strip()]
-    ends = [end for end in ends if text[end:].strip()] + [len(text)]
+    return _cut(text, [match.end() for match in _END.finditer(text)])
+
+
+@lru_cache(1024)
+def phrases(text: str) -> tuple[Run, ...]:
+    """Spans of the stretches between punctuation marks, which stand with what they end; they touch, and together they
+    are the text.  A mark inside a word or a number ends nothing."""
+    return _cut(text, sorted({match.end() for marks in (_END, _CLAUSE) for match in marks.finditer(text)}))
+
+
+def _cut(text: str, ends: Sequence[int]) -> tuple[Run, ...]:
+    ends = [end for end in ends if text[:end].strip() and text[end:].strip()] + [len(text)]
     return tuple(zip([0, *ends], ends))
 
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import xarray as xr
 
-from triattn_core.trace import AttentionTrace, Choice, mass
+from triattn_core.folding import cells_of, mass
+from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views.palette import centred
 from triattn_core.views.strongest import over, picked, twin
-from triattn_core.views.tokens import cells_of
 
 LITTLE = 0.05  # bits: below, a map's rows look alike
 
@@ -26,7 +26,8 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
     # Head and centring work distribution by distribution: that of the cell is all that is needed.
     axes = over(trace, choice)
     fixed = {axis: position for axis, position in cell.items() if axis not in axes}
-    rows = int(np.prod([trace.site(choice.site).sizes[axis] for axis in fixed]))
+    counts = {axis: cells_of(trace.site(choice.site), axis) for axis in fixed}
+    part = float(np.prod([count[fixed[axis]] / count.sum() for axis, count in counts.items()]))
     choice = replace(choice, index=(*choice.index, *fixed.items()))
     at = {axis: position for axis, position in cell.items() if axis in axes}
     row = picked(trace, choice)
@@ -36,7 +37,7 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
     found["of"] = round(row.size * open_)
     if weight is not None:
         found["weight"] = float(weight.isel(at))
-        found["share"] = found["weight"] / rows
+        found["share"] = found["weight"] * part
         found["against"] = found["weight"] / even(row, at) * open_
     if relevance is not None:
         found["relevance"] = float(centred(relevance).isel(at))
@@ -86,14 +87,16 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
 def fold_check(trace: AttentionTrace, choice: Choice) -> str:
     """One sentence: what folding did to the array, with the mass before and after; empty where nothing is folded."""
     array = trace.pick(choice)
-    axis = array.attrs.get("folded")
-    if axis not in array.dims:
+    axes = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims]
+    if not axes:
         return ""
-    cells, groups = int(array[f"{axis}_cells"].sum()), array.sizes[axis]
-    said = f"{axis.capitalize()} is folded from {cells} cells to {groups}: "
+    told = [f"{axis} is folded from {cells_of(array, axis).sum()} cells to {array.sizes[axis]}" for axis in axes]
+    rows = [axis for axis in axes if axis not in over(trace, choice)]
+    how = "averaged" if rows == axes else "summed, over query averaged" if rows else "summed"
+    said = f"{', '.join(told).capitalize()}: "
     if array.attrs["quantity"] == "relevance":
-        return said + "relevances are joined by log-sum-exp, so that their softmax is the summed weight."
-    return said + f"weights are summed, mass before {array.attrs['mass_before']:.6f} and after {mass(array):.6f}."
+        return said + f"relevances are joined so that their softmax is the weight {how} (log-sum-exp)."
+    return said + f"weights are {how}, mass before {array.attrs['mass_before']:.6f} and after {mass(array):.6f}."
 
 
 def query_bits(weights: np.ndarray) -> float:

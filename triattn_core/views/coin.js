@@ -13,6 +13,17 @@ function unpack(payload) {
   return { ...payload, blocks: payload.blocks.map(block) };
 }
 
+const hasTerm = (data) => data.blocks.some((block) => block?.changed);
+const strongest = (data) => (hasTerm(data) ? "What context changed most" : "The largest weights");
+
+/** Pairs of all blocks by the size of what context changed; where there is no term, by their weight. */
+function ranked(data) {
+  const rows = sizeOfAxis(data, "query"), columns = sizeOfAxis(data, "key"), cells = rows * columns;
+  const term = hasTerm(data);
+  const size = (i) => { const block = data.blocks[Math.floor(i / cells)]; return block ? Math.abs((term ? block.changed : block.weight)?.[i % cells] ?? NaN) : NaN; };
+  return cellsOf(largest(cells * data.blocks.length, size), rows, columns);
+}
+
 const sizeOfAxis = (data, axis) => data.axes[axis].label.length;
 const sizesOf = (data) => [sizeOfAxis(data, "query"), sizeOfAxis(data, "key"), data.blocks.length, data.wide, sizeOfAxis(data, "query"), sizeOfAxis(data, "key")];
 const at = (data, [q, k]) => q * sizeOfAxis(data, "key") + k;

@@ -4,7 +4,7 @@ changed, each sentence over itself, and the gate (Figure 4 of "Context-aware Int
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from shlex import quote
 from textwrap import shorten
@@ -17,6 +17,7 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.views.canvas import Canvas, script
 from triattn_core.views.coin_blocks import NEEDS, Answer, Block, blocks, first_cell, switch
 from triattn_core.views.palette import LogScale, SignedScale, pack, scale_payload, theme_payload
+from triattn_core.views.strongest import labels
 from triattn_core.views.tokens import named, tokens
 
 SCRIPTS = ("coin.js", "coin_below.js", "side_by_side.js")
@@ -63,7 +64,7 @@ def figure(
         "command": _command(whole, way, off),
         "caption": caption(trace, way),
         "cell": list(cell or first_cell(found, wide)),
-        "alt": alt(found, answers, label),
+        "alt": alt(found, answers, label, texts),
     }
     title = "COIN: " + shorten(" / ".join(texts.values()), 90, placeholder=" …")
     style = script("side_by_side.css") + script("coin.css")
@@ -118,9 +119,20 @@ def caption(trace: AttentionTrace, way: str) -> str:
     return ", ".join(filter(None, parts))
 
 
-def alt(found: Sequence[Block | None], answers: Sequence[Answer], label: str) -> str:
-    """What a screen reader hears in place of the drawing."""
+def alt(found: Sequence[Block | None], answers: Sequence[Answer], label: str, texts: Mapping[str, str]) -> str:
+    """What the figure shows in words: where context changed most, and what the prediction needs."""
     sizes = next((one.weight.sizes for one in found if one is not None), {"query": 0, "key": 0})
     said = "; ".join(f"{one.name} off: {one.probability:.3f}" for one in answers)
     maps = f"Alignments of {sizes['query']} by {sizes['key']} tokens in {len(found)} blocks."
-    return f"{maps} Probability of {label}, {said}. The numbers are in the table below."
+    return f"{maps}{_most(found, dict(texts))} Probability of {label}, {said}."
+
+
+def _most(found: Sequence[Block | None], texts: dict[str, str]) -> str:
+    there = [(i, one.changed) for i, one in enumerate(found, 1) if one is not None and one.changed is not None]
+    if not there:
+        return ""
+    block, changed = max(there, key=lambda one: float(abs(one[1]).max()))
+    at = np.unravel_index(int(np.abs(changed.values).argmax()), changed.shape)
+    query, key = (labels(changed, texts, str(axis))[i] for axis, i in zip(changed.dims, at))
+    value = f"{float(changed.values[at]):+.3g}".replace("-", "\u2212")
+    return f" Context changes most what “{query}” gives to “{key}” in block {block}: {value}."

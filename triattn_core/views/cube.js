@@ -30,7 +30,7 @@ function numbersOf(cube, cell) {
   if (exact) {
     for (const name of Object.keys(exact)) found[name] = exact[name][i];
   }
-  if (found.weight !== undefined) Object.assign(found, { share: found.weight / payload.rows, against: found.weight / evenShare(cube, cell) });
+  if (found.weight !== undefined) Object.assign(found, { share: (found.weight * cube.axes[0].cells[cell[0]]) / payload.rows, against: found.weight / evenShare(cube, cell) });
   return found;
 }
 

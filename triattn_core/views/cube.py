@@ -13,19 +13,24 @@ from dataclasses import replace
 from textwrap import shorten
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from triattn_core.axes import AXES, QUANTITIES
+from triattn_core.folding import cells_of
 from triattn_core.trace import AttentionTrace, Choice, reduce
 from triattn_core.views.canvas import Canvas, script
 from triattn_core.views.cell import axis_check, fold_check, query_matters
 from triattn_core.views.palette import LogScale, SignedScale, centred, pack, scale_payload, theme_payload
-from triattn_core.views.strongest import distributions, opened, over, picked, strongest, twin, visible
-from triattn_core.views.tokens import cells_of, named, tokens
+from triattn_core.views.strongest import distributions, held, labels, opened, over, picked, strongest, twin, visible
+from triattn_core.views.tokens import named, tokens
 
 NEEDS = ("query", "key", "context")
 SCRIPTS = ("inspector.js", "cube.js", "explore.js")
 TITLES = {"context": "Tri-Attention cube", "feature": "The tensor"}
+STAMPED = ("digest", "head", "sinks")  # with the choice: exact numbers of another figure must not be shown in this one
+LISTED = 6  # sinks that are named
+FEW = 8  # of the strongest, whose mass is said
 TRIPLES = 100  # how many the key "n" walks through; the inspector lists the first of them
 
 
@@ -40,7 +45,8 @@ def figure(
     """The explorer for one site, reduced to query × key × context or query × key × feature.
 
     choice: a site and what to do with `head` (an index, or the mean), where it has heads.
-    hide_special: leave out [CLS] and [SEP]; the mass they hold is stated, and nothing is normalised anew.
+    hide_special: leave out [CLS] and [SEP], and sinks where they are marked; the mass they hold is stated, and nothing
+        is normalised anew.
     exact: put the exact numbers into the payload, for a file that stands alone.
     at: the cell that it opens on, as positions in the trace; else the strongest.
     order: positions of an axis in the order in which they stand there.
@@ -70,13 +76,15 @@ def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
     return ("query", "key", "feature" if "feature" in array.dims else "context")
 
 
-def _alt(trace: AttentionTrace, array: xr.DataArray) -> str:
+def said(array: xr.DataArray, rows: pd.DataFrame, cells: int) -> str:
+    """A sentence: how many cells, the strongest of them, and what the strongest hold of the mass."""
     sizes = " × ".join(f"{array.sizes[axis]} {axis}" for axis in array.dims)
-    texts = " / ".join(trace.texts.values())[:300]
-    return (
-        f"Three slices of a cube of {array.attrs['quantity']}s, {sizes}, of: {texts}. "
-        "Arrow keys move the chosen cell; its numbers follow as text."
-    )
+    first, quantity, few = rows.iloc[0], array.attrs["quantity"], rows.head(FEW)
+    named = " × ".join(f"“{first[axis]}”" if axis != "feature" else f"feature {first[axis]}" for axis in array.dims)
+    top = f"the strongest is {named}, {quantity} {first[quantity]:.3g}".replace("-", "\u2212")
+    share = 100 * few["share"].sum(skipna=False)
+    held = f"; the {len(few)} strongest hold {share:.3g} % of the mass" if np.isfinite(share) else ""
+    return f"Of {cells:,} {quantity}s, {sizes}, {top}{held}."
 
 
 def _payload(
@@ -93,11 +101,11 @@ def _payload(
     along = {axis: one.isel({a: shown[a] for a in one.dims}) for axis, one in along.items()}
     told = {axis: tokens(array, texts, axis, shown[axis]) for axis in axes}
     return {
-        "stamp": f"{trace.meta.get('digest', '')} {choice.query()} {hide_special} {trace.meta.get('head', '')}",
+        "stamp": " ".join((choice.query(), str(hide_special), *(str(trace.meta.get(name, "")) for name in STAMPED))),
         "quantity": quantity,
         "order": list(axes),
         "over": along_axes,
-        "alt": _alt(trace, array),
+        "alt": said(array, rows, part.size),
         "says": {**{axis: AXES[axis] for axis in axes}, "quantity": QUANTITIES[quantity]},
         "texts": texts,
         "names": named(texts) | _groups(told[axes[2]]),
@@ -115,7 +123,7 @@ def _payload(
         "triples": {"cells": found, "value": _finite(rows[quantity]), "share": _finite(rows["share"])},
         "against": quantity == "weight" and opened(trace, choice) is not None,  # how the triples are sorted
         "check": " ".join(filter(None, (check(trace, choice) for check in (fold_check, axis_check, query_matters)))),
-        "hidden": _hidden(trace, choice, shown) if part.size < array.size else "",
+        "hidden": _hidden(trace, choice, shown) if hide_special else "",
         "caption": _caption(trace, choice, array),
     }
 
@@ -149,11 +157,23 @@ def _along(trace: AttentionTrace, choice: Choice, array: xr.DataArray, axis: str
 
 
 def _hidden(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) -> str:
+    """What is hidden, by name where it is no special token, and how much mass it holds."""
+    array, texts = trace.pick(choice), dict(trace.texts)
+    found = [
+        f"“{labels(array, texts, axis)[i]}” as {axis}"
+        for axis in map(str, array.dims)
+        if f"{axis}_special" in array.coords
+        for i in np.flatnonzero(array[f"{axis}_special"].values > 1)
+    ]
+    sinks = f" and sinks ({', '.join(found[:LISTED])}{' …' * (len(found) > LISTED)})" if found else ""
+    said = f"Special tokens{sinks} are hidden"
     weight = twin(trace, choice, "weight")
-    if weight is None:
-        return "Special tokens are hidden."
-    share = 1 - float(weight.isel(shown).sum()) / distributions(weight, over(trace, choice))
-    return f"Special tokens are hidden: they hold {100 * share:.3g} % of the mass. Sums still count them."
+    if weight is not None:
+        share = 1 - float(held(weight, over(trace, choice)).isel(shown).sum())
+        said += f": they hold {100 * share:.3g} % of the mass. Sums still count them, and nothing is normalised anew"
+    above = trace.meta.get("sinks")
+    none = f" No other token receives more than {above:g} times an even share." if above and not found else ""
+    return f"{said}.{none}"
 
 
 def _caption(trace: AttentionTrace, choice: Choice, array: xr.DataArray) -> str:
@@ -163,8 +183,9 @@ def _caption(trace: AttentionTrace, choice: Choice, array: xr.DataArray) -> str:
     heads = [f"head {i + 1}" for axis, i in choice.index if axis == "head"]
     heads += [f"{how} of heads" for axis, how in choice.reduce if axis == "head"]
     heads += [f"head {trace.meta['head'] + 1} ({trace.meta['mask']})"] if "head" in trace.meta else []
-    told = f"{axis} folded to {array.sizes[axis]}" if (axis := array.attrs.get("folded")) in array.dims else ""
-    parts = [str(trace.meta.get("checkpoint", "")), *text, layer, direction.replace("_", " "), *heads, quantity, told]
+    axes = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims]
+    told = [f"{axis} folded to {array.sizes[axis]}" for axis in axes]
+    parts = [str(trace.meta.get("checkpoint", "")), *text, layer, direction.replace("_", " "), *heads, quantity, *told]
     return ", ".join(filter(None, parts))
 
 

@@ -3,7 +3,8 @@ the runs of each function reached (Figures 3 and 5), and their loss curves (Figu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 import altair as alt
 import numpy as np
@@ -63,6 +64,32 @@ def numbers(panels: Sequence[Panel]) -> pd.DataFrame:
         told |= {"mean": values.mean(), "deviation": values.std(), "even": np.exp(entropy).mean()}
         found.append(told | {"of": weights.shape[1], "cells": values.size})
     return pd.DataFrame(found)
+
+
+def said(row: Mapping) -> str:
+    """A sentence on a histogram, from a row of `numbers`."""
+    ends = f"nine in ten lie between {row['5 %']:.3g} and {row['95 %']:.3g}, the median is {row['median']:.3g}"
+    even = f"a passage word's weights are spread over {row['even']:.2f} of {row['of']} question words"
+    return _minus(f"{row['function']}: of {row['cells']:,} scores {ends}; {even}.")
+
+
+def boxes_said(runs: pd.DataFrame, unit: str) -> str:
+    """A sentence on the box plots: which function's mean is highest, which lowest, and over how many runs."""
+    found = summary(runs).sort_values("mean", ascending=False)
+    best, last = found.iloc[0], found.iloc[-1]
+    told = f"{best['function']} is highest, mean {best['mean']:.2f} of {best['runs']} run{'s' * bool(best['runs'] > 1)}"
+    return f"{unit} of {len(found)} functions: {told}; {last['function']} is lowest, {last['mean']:.2f}."
+
+
+def curves_said(rows: pd.DataFrame) -> str:
+    """A sentence on the loss curves: which ends lowest, and where the others end."""
+    last = rows.sort_values("step").groupby("function", sort=False).tail(1).sort_values("value")
+    first, ends = last.iloc[0], f"{last.value.iloc[0]:.3f} to {last.value.iloc[-1]:.3f}"
+    return f"Losses of {len(last)} functions end at {ends}; {first['function']} lowest, at step {first['step']:,}."
+
+
+def _minus(said: str) -> str:
+    return re.sub(r"(?<![\w.])-(?=\d)", "\u2212", said)
 
 
 def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "light") -> alt.LayerChart:

@@ -30,6 +30,19 @@ def _moves(last: pd.DataFrame, low: float, high: float, height: int, log: bool) 
     return moves
 
 
+def said(points: pd.DataFrame) -> str:
+    """A sentence: at the longest text that all blocks have, which takes least and most time and memory."""
+    counts = points.dropna(subset=["seconds"]).groupby("tokens")["name"].nunique()
+    tokens = int(counts[counts == counts.max()].index.max())
+    told = []
+    for column, (title, unit) in reversed(PANELS.items()):
+        here = points[points.tokens == tokens].dropna(subset=[column]).sort_values(column)
+        if len(here):
+            low, high = ((one["name"], one[column] * unit) for one in (here.iloc[0], here.iloc[-1]))
+            told.append(f"{title[4:]}: {low[0]} least ({low[1]:.3g}), {high[0]} most ({high[1]:.3g})")
+    return f"At {tokens} tokens, {'; '.join(told)}."
+
+
 def figure(
     points: pd.DataFrame,
     families: Mapping[str, str],

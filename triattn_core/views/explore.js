@@ -1,6 +1,6 @@
 // The cube's hands: pointer, keys, hover, the exact numbers when they arrive, and saving.
 
-const KEY_HELP = [["←", "→", "↑", "↓"], " in a panel, ", ["[", "]"], " through its depth, ", ["n"], " next strongest."];
+const KEY_HELP = [["←", "→", "↑", "↓"], " in a panel, ", ["[", "]"], " through its depth. Strongest: "];
 const SETTLE = 160; // milliseconds without a step before the page is told
 
 /** The panel and cell under a point; labels count as part of the row or column they name. */
@@ -27,7 +27,7 @@ function moved(cube, cell, hit) {
 function stepped(cube, state, key) {
   const [row, col, depth] = cube.panels[state.panel], found = cube.payload.triples.cells;
   const steps = { ArrowUp: [row, -1], ArrowDown: [row, 1], ArrowLeft: [col, -1], ArrowRight: [col, 1], "[": [depth, -1], "]": [depth, 1] };
-  if (key === "n" && found.length) return found[(found.findIndex((f) => f.every((x, a) => x === state.cell[a])) + 1) % found.length];
+  if (WALK[key]) return walked(found, state.cell, WALK[key]);
   if (!steps[key]) return null;
   const [axis, by] = steps[key], next = [...state.cell];
   next[AXIS[axis]] = clamp(next[AXIS[axis]] + by, 0, cube.sizes[AXIS[axis]] - 1);
@@ -40,10 +40,11 @@ function fromTrace(cube, cell) {
   return found.every((i) => i >= 0) ? found : null;
 }
 
-function buildRoom(root, payload) {
-  const canvas = make("canvas", { tabindex: "0", role: "application", "aria-roledescription": "linked slices of a cube", "aria-label": payload.alt });
+function buildRoom(root, payload, step) {
+  const canvas = make("canvas", { tabindex: "0", role: "application", "aria-roledescription": "linked slices of a cube", "aria-label": heardOf(payload) });
   const tip = make("div", { class: "tip", hidden: "" }), hint = make("p", { class: "hint" }, "Click a cell, or ");
   for (const part of KEY_HELP) hint.append(...(Array.isArray(part) ? part.map((k) => make("kbd", {}, k)) : [part]));
+  hint.append(...walkers(step));
   const inside = payload.over.includes(payload.order[2]), joined = payload.quantity === "weight" ? "sums" : "log-sum-exp";
   hint.append(inside ? ` Bars: ${joined} along the drawn slice${joined === "sums" ? "" : ", centred"}.` : " Bars: means over features; under them the chosen pair.");
   const figure = make("div", { class: "figure" }, canvas, tip, hint), inspector = make("section", { class: "inspector", "aria-label": "The chosen cell" });
@@ -56,7 +57,7 @@ function buildRoom(root, payload) {
 class Explorer {
   constructor(root, payload, host, kept) {
     Object.assign(this, { root, payload, host, kept, cube: readCube(payload), off: new AbortController(), place: null, frame: 0, timer: 0, awaited: null });
-    Object.assign(this, buildRoom(root, payload));
+    Object.assign(this, buildRoom(root, payload, (by) => this.walk(by)));
     const wanted = kept.cell ?? payload.cell, first = payload.triples.cells[0] ?? [0, 0, 0];
     this.state = { cell: (wanted && fromTrace(this.cube, wanted)) ?? first, panel: kept.panel, hover: null, focus: false };
     this.inspect = buildInspector(this.inspector, payload, (cell) => this.choose(cell), this.cube.open);
@@ -148,6 +149,12 @@ class Explorer {
     this.state.cell = cell;
     this.show(said.numbers, false);
     this.ask();
+  }
+
+  /** To the next or the previous of the strongest triples. */
+  walk(by) {
+    const next = walked(this.payload.triples.cells, this.state.cell, by);
+    if (next) this.choose(next);
   }
 
   under(event) {

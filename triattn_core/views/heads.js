@@ -15,6 +15,16 @@ function unpack(payload) {
   return { ...payload, panels, wide: panels[0].order?.length ?? 0 };
 }
 
+const strongest = () => "The largest, against an even share of what the mask leaves";
+
+/** Pairs of all maps by their weight over an even share of their row. */
+function ranked(data) {
+  const n = data.axes.key.label.length, cells = n * n;
+  const open = data.panels.map((panel) => Array.from({ length: n }, (_, q) => openKeys(data, panel, q)));
+  const size = (i) => { const panel = Math.floor(i / cells), at = i % cells; return data.panels[panel].out?.[at] ? NaN : data.panels[panel].weight[at] * open[panel][Math.floor(at / n)]; };
+  return cellsOf(largest(cells * data.panels.length, size), n, n);
+}
+
 const sizesOf = (data) => [data.axes.query.label.length, data.axes.key.label.length, data.panels.length, Math.max(data.wide, 1)];
 const at = (data, [q, k]) => q * data.axes.key.label.length + k;
 const inMask = (data, panel, cell) => Boolean(panel.out?.[at(data, cell)]);

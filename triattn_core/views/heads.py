@@ -158,7 +158,7 @@ def figure(
         "panels": [_panel(one, scale, order) for one, order in zip(found, orders or [None] * len(found))],
         "caption": caption,
         "cell": list(cell or first_cell(found, orders)),
-        "alt": alt(found),
+        "alt": alt(found, texts),
     }
     title = "MTSA: " + shorten(" / ".join(texts.values()), 90, placeholder=" …")
     return Canvas(payload, script(*SCRIPTS), script("side_by_side.css"), title, payload["alt"])
@@ -194,26 +194,38 @@ def first_cell(found: Sequence[Map], orders: Sequence[Sequence[int]] | None = No
     return int(query), int(key), int(panel), int(source[list(orders[panel])].argmax())
 
 
-def alt(found: Sequence[Map]) -> str:
-    """What a screen reader hears in place of the drawing."""
+def alt(found: Sequence[Map], texts: Mapping[str, str]) -> str:
+    """What the figure shows in words: its maps, the pair that holds most against an even share, and empty rows."""
+    query, key, panel, _ = first_cell(found)
+    words, one = (labels(found[0].drawn, dict(texts), axis) for axis in ("query", "key")), found[panel]
+    governor, dependent = (some[i] for some, i in zip(words, (query, key)))
+    weight, left = float(one.weights.values[query, key]), int((~one.masked[query]).sum())
     sizes, rows = found[0].drawn.sizes, int((found[0].weights.sum("key") == 0).sum())
     empty = f" {rows} of its rows may attend to nothing." if rows else ""
     names = "; ".join(one.title for one in found)
-    return f"Maps of {sizes['query']} by {sizes['key']} tokens: {names}.{empty} The numbers are in the table below."
+    most = f"“{governor}” gives {100 * weight:.3g} % to “{dependent}”, × {weight * left:.3g} ({one.title.lower()})"
+    return f"Maps of {sizes['query']} by {sizes['key']} tokens: {names}. Most against an even share: {most}.{empty}"
 
 
 def table(trace: AttentionTrace, layer: str) -> pd.DataFrame:
     """Every pair of every head as a row, for CSV: tokens and their positions, weight, and the score as it is; empty
     where a mask leaves the pair out."""
     found = maps(trace, layer, range(len(str(trace.meta["masks"]).split(","))))
+    return rows(found, trace.texts, [{"head": head + 1} for head in range(len(found))])
+
+
+def rows(found: Sequence[Map], texts: Mapping[str, str], told: Sequence[Mapping]) -> pd.DataFrame:
+    """The pairs of some maps as rows, each with what is told of its map."""
     at = np.indices(found[0].weights.shape).reshape(2, -1)
     columns: dict = {}
     for axis, where in zip(("query", "key"), at):
-        names = np.array(labels(found[0].weights, dict(trace.texts), axis), object)
+        names = np.array(labels(found[0].weights, dict(texts), axis), object)
         columns |= {axis: names[where], f"{axis}_at": where}
     parts = []
-    for head, one in enumerate(found):
-        scores = one.scores.values.ravel()
-        numbers = {"weight": one.weights.values.ravel(), "score": np.where(np.isfinite(scores), scores, np.nan)}
-        parts.append(pd.DataFrame({"head": head + 1, **columns, **numbers}))
+    for one, more in zip(found, told):
+        numbers = {"weight": one.weights.values.ravel()}
+        if one.scores is not None:
+            scores = one.scores.values.ravel()
+            numbers["score"] = np.where(np.isfinite(scores), scores, np.nan)
+        parts.append(pd.DataFrame({**more, **columns, **numbers}))
     return pd.concat(parts, ignore_index=True)

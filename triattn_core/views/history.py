@@ -39,6 +39,15 @@ def _name(base: alt.Chart, row: pd.DataFrame, offset: int) -> alt.Chart:
     return mark.encode(text="model:N")
 
 
+def said(histories: Mapping[str, Sequence[Mapping]]) -> str:
+    """A sentence: the lowest loss on dev, or where none was measured on train, of each model, and its step."""
+    rows = table(histories)
+    split = "dev" if (rows["split"] == "dev").any() else "train"
+    best = rows[rows["split"] == split].sort_values("loss", kind="stable").groupby("model", sort=False).head(1)
+    told = "; ".join(f"{one.model} {one.loss:.3f} at step {one.step:,}" for one in best.itertuples())
+    return f"Lowest loss on {split}: {told}."
+
+
 def figure(
     histories: Mapping[str, Sequence[Mapping]],
     colours: Mapping[str, str],

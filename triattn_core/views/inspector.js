@@ -65,10 +65,9 @@ function triplesTable(payload, choose, open) {
     bar.style.width = (100 * Math.abs(sizes[n])) / top + "%";
     const row = make("tr", { tabindex: "0" }, make("td", {}, n + 1), ...cell.map((i, a) => tokenCell(payload.axes[payload.order[a]], i)),
       make("td", { "aria-hidden": "true" }, bar), make("td", {}, shares ? percent(share[n]) : (against ? "× " : "") + number(sizes[n])));
-    row.addEventListener("click", () => choose(cell));
-    row.addEventListener("keydown", (event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), choose(cell)));
     return row;
   });
+  walkable(rows, (n) => choose(listed[n]));
   const title = payload.quantity !== "weight" ? "Highest relevance" : against ? "Strongest against uniform" : "Strongest triples";
   const table = make("table", {}, make("caption", {}, title, make("span", {}, unit)), make("thead", {}, head), make("tbody", {}, ...rows));
   const held = sum(share.slice(0, listed.length)), notes = [];

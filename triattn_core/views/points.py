@@ -47,6 +47,16 @@ def figure(
     return go.Figure(points, _layout(title(rows, array.isel(shown).size, hide_special), scene, colours))
 
 
+def said(trace: AttentionTrace, choice: Choice, hide_special: bool = False, n: int = 400) -> str:
+    """A sentence: what is drawn of the cells, and the strongest of them."""
+    array, rows = picked(trace, choice, NEEDS), strongest(trace, choice, n, hide_special)
+    size, first = array.isel(visible(array, hide_special)).size, rows.iloc[0]
+    words = " × ".join(f"“{first[axis]}”" for axis in NEEDS)
+    return f"{title(rows, size, hide_special)} The first is {words}, {array.attrs['quantity']} " + (
+        f"{first[array.attrs['quantity']]:.3g}.".replace("-", "\u2212")
+    )
+
+
 def title(rows, size: int, hidden: bool) -> str:
     """How many of the shown cells are drawn, what they hold of the whole mass, and whether something is hidden."""
     held = rows["share"].sum() if rows["share"].notna().all() else None

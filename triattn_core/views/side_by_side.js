@@ -1,15 +1,15 @@
 // The hands of maps that share their tokens: one crosshair in all of them, by pointer and keys.  Values arrive exactly
 // (float32); levels only colour the cells.  Before this file stands one that says what is drawn: unpack, sizesOf, HINT,
-// arrange, hit, paintAll, fillBelow, words; and fillAbove, where something stands above the maps.
+// arrange, hit, paintAll, fillBelow, words, ranked and strongest; and fillAbove, where something stands above the maps.
 
 const SETTLE = 160; // milliseconds without a step before the page is told
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-function build(root) {
-  const canvas = make("canvas", { tabindex: 0, role: "img" }), tip = make("div", { class: "tip", hidden: "" });
+function build(root, says, step) {
+  const canvas = make("canvas", { tabindex: 0, role: "application", "aria-roledescription": "maps" }), tip = make("div", { class: "tip", hidden: "" });
   const below = make("div", { class: "below" }), heard = make("div", { class: "heard", "aria-live": "polite" });
   const keys = ["←", "→", "↑", "↓"].map((key) => make("kbd", {}, key));
-  const hint = make("p", { class: "hint" }, "Click a cell, or step with ", ...keys, HINT);
+  const hint = make("p", { class: "hint" }, "Click a cell, or step with ", ...keys, `${HINT} ${says}: `, ...walkers(step));
   const above = typeof fillAbove === "undefined" ? null : make("div", { class: "above" });
   const side = make("div", { class: "side" }, ...(above ? [above] : []), make("div", { class: "frame" }, canvas, tip), below, hint, heard);
   root.replaceChildren(side);
@@ -20,11 +20,11 @@ function build(root) {
 function mount(root, payload, host = {}) {
   const kept = (root.triattn ??= { cell: null });
   kept.stop?.();
-  const data = unpack(payload), { side, canvas, tip, above, below, heard } = build(root), sizes = sizesOf(data);
+  const data = unpack(payload), { side, canvas, tip, above, below, heard } = build(root, strongest(data), walk), sizes = sizesOf(data);
   const inside = (cell) => cell.map((i, axis) => clamp(i, 0, sizes[axis] - 1));
   const state = { cell: inside(kept.cell ?? payload.cell), hover: null, tables: null };
   let layout, theme, timer, asked = 0;
-  tongue(canvas, Object.values(payload.texts).join(" ")).setAttribute("aria-label", payload.alt);
+  tongue(canvas, Object.values(payload.texts).join(" ")).setAttribute("aria-label", heardOf(payload));
 
   function dress() {
     theme = themeFor(payload.themes, root);
@@ -52,6 +52,11 @@ function mount(root, payload, host = {}) {
     kept.cell = state.cell;
     heard.textContent = words(data, state.cell).join(", ");
     if (host.send) timer = setTimeout(() => host.send("cell", state.cell), SETTLE);
+  }
+  /** To the next or the previous of the strongest cells. */
+  function walk(by) {
+    const next = walked((data.ranked ??= ranked(data)), state.cell, by);
+    if (next) choose(next);
   }
   /** Before anything was chosen here the page says where to stand: a link names its cell. */
   const receive = () => {
@@ -83,10 +88,11 @@ function mount(root, payload, host = {}) {
   canvas.addEventListener("pointerleave", () => hoverAt(null));
   canvas.addEventListener("keydown", (event) => {
     const step = STEPS[event.key];
-    if (!step || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!(step || WALK[event.key]) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
-    choose(state.cell.map((i, axis) => i + (step[axis] ?? 0)));
+    if (WALK[event.key]) walk(WALK[event.key]);
+    else choose(state.cell.map((i, axis) => i + (step[axis] ?? 0)));
   });
   const observer = new ResizeObserver(ask), wish = matchMedia("(prefers-color-scheme: dark)");
   observer.observe(canvas.parentElement);

@@ -157,7 +157,7 @@ def figure(
         "caption": caption,
         "gap": _gap(gap, names, panels, quantity) if gap else None,
         "cell": list(cell),
-        "alt": alt(panels, gap, across),
+        "alt": alt(panels, gap, dict(texts), across),
     }
     return Canvas(
         payload, script(*SCRIPTS), script("side_by_side.css"), "Side by side: " + ", ".join(names), payload["alt"]
@@ -241,18 +241,18 @@ def _lines(panels: Sequence[Panel], quantity: str, keys: int) -> list[str]:
     return ["One scale for all maps.", centred, *(["Tri is joined by log-sum-exp over context."] if tri else [])]
 
 
-def alt(panels: Sequence[Panel], gap: Gap | None, across: str = "key") -> str:
-    """What a screen reader hears in place of the drawing."""
-    names = _titles(panels)
+def alt(panels: Sequence[Panel], gap: Gap | None, texts: dict[str, str], across: str = "key") -> str:
+    """What the figure shows in words: sizes, what each says, and where two differ most."""
+    names, words = _titles(panels), labels(panels[0].drawn, texts, "query")
     said = "; ".join(f"{n} says {p.label} with probability {p.probability:.3f}" for n, p in zip(names, panels))
     sizes = panels[0].drawn.sizes
     size = f"{sizes['query']} query by {sizes['key']} {across} tokens"
     more = ""
     if gap is not None and not np.isnan(gap.divergence).all():
         worst = int(np.nanargmax(gap.divergence))
-        more = f" {names[gap.left]} and {names[gap.right]} differ most for query token {worst + 1}, "
+        more = f" {names[gap.left]} and {names[gap.right]} differ most for query “{words[worst]}”, "
         more += f"by {gap.divergence[worst]:.3g} bits."
-    return f"Maps of {size}, one for each of {', '.join(names)}. {said}.{more} The numbers are in the table below."
+    return f"Maps of {size}, one for each of {', '.join(names)}. {said}.{more}"
 
 
 def first_cell(panels: Sequence[Panel], gap: Gap | None) -> tuple[int, int]:

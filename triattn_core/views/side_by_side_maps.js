@@ -11,6 +11,15 @@ function unpack(payload) {
   return { ...payload, panels: payload.panels.map(panel), gap: payload.gap && open(payload.gap) };
 }
 
+const strongest = ({ gap }) => (gap ? "Where the two differ most" : "The largest weights");
+
+/** Cells by the size of the difference, those that seeds do not explain first; without it by their largest weight. */
+function ranked({ gap, panels, axes }) {
+  const rows = axes.query.label.length, columns = axes.key.label.length;
+  const size = gap ? (i) => Math.abs(gap.exact[i]) + (gap.within?.[i] ? 0 : 1e3) : (i) => Math.max(...panels.map((panel) => panel.weight[i]));
+  return cellsOf(largest(rows * columns, size), rows, columns).map(([q, k]) => [q, k]);
+}
+
 const sizesOf = (data) => ["query", "key"].map((axis) => data.axes[axis].label.length);
 
 // ---- layout -----------------------------------------------------------------------------------------------------
@@ -178,12 +187,9 @@ function paintRow(ctx, box, layout, data, theme, state, index) {
   ctx.fillRect(box.x, zero - 0.5, columns.size, 1);
   const label = said(box.block.exact[q * keys + k], isGap), half = (ctx.font = font(theme, 13, 650), ctx.measureText(label).width / 2);
   const middle = clamp(box.x + columns.at[k] + columns.pitch / 2, box.x + half - 6, Math.max(box.x + layout.wide - half, box.x + half - 6));
-  const tip = zero - Math.max(values[k], 0) / span * long - 6;
-  // Bars of other columns may stand where the number goes: it gets a clear ground.
-  ctx.globalAlpha = 0.85;
-  ctx.fillStyle = theme.page;
-  ctx.fillRect(middle - half - 2, tip - 12, 2 * half + 4, 15);
-  ctx.globalAlpha = 1;
+  // The number stands above all bars that it is as wide as.
+  const near = values.filter((_, i) => Math.abs(box.x + columns.at[i] + columns.pitch / 2 - middle) < half + columns.pitch / 2);
+  const tip = zero - (Math.max(0, values[k], ...near) / span) * long - 6;
   text(ctx, label, middle, tip, theme.text, { weight: 650, align: "center", theme });
   const caption = isGap ? "change for " : index === 0 ? "what " : "", name = spoken(data.axes.query, q);
   if (caption) text(ctx, caption + name + (isGap ? "" : " attends to"), box.x, y + long + 18, theme.muted, { theme, room: layout.wide });

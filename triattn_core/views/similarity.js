@@ -13,6 +13,14 @@ function unpack(payload) {
   return { ...payload, panels, top, said: payload.facts.length ? { cell: payload.cell, facts: payload.facts } : null };
 }
 
+const strongest = () => "The highest of all functions, each on its scale";
+
+/** Cells of all maps by their place on the scale of their map. */
+function ranked(data) {
+  const rows = data.axes.query.label.length, columns = data.axes.key.label.length, cells = rows * columns;
+  return cellsOf(largest(cells * data.panels.length, (i) => data.panels[Math.floor(i / cells)].grid[i % cells]), rows, columns);
+}
+
 const sizesOf = (data) => [data.axes.query.label.length, data.axes.key.label.length, data.panels.length];
 const at = (data, [q, k]) => q * data.axes.key.label.length + k;
 

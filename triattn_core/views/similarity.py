@@ -166,12 +166,17 @@ def first_cell(panels: Sequence[Panel]) -> tuple[int, int, int]:
 
 
 def alt(panels: Sequence[Panel]) -> str:
-    """What a screen reader hears in place of the drawing."""
-    sizes, names = panels[0].site("attention/weight").sizes, ", ".join(one.title for one in panels)
-    return (
-        f"Maps of {sizes['query']} passage words by {sizes['key']} question words: {names}. "
-        "Arrow keys move the chosen cell; its numbers follow as text."
-    )
+    """What the figure shows in words: sizes, and the answer that comes of each function."""
+    sizes, passage = panels[0].site("attention/weight").sizes, panels[0].trace.texts["passage"]
+    told = "; ".join(f"{one.title} answers {_answer(one, passage)}" for one in panels)
+    return f"Maps of {sizes['query']} passage words by {sizes['key']} question words: {told}."
+
+
+def _answer(panel: Panel, passage: str) -> str:
+    if not panel.spans:
+        return "nothing"
+    start, end, probability = panel.spans[0]
+    return f"“{shorten(passage[start:end], 60, placeholder=' …')}” with probability {probability:.3f}"
 
 
 def table(panels: Sequence[Panel]) -> pd.DataFrame:

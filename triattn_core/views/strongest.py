@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from triattn_core.errors import TraceError
+from triattn_core.folding import cells_of, joined
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views.palette import centred
 
@@ -27,15 +28,6 @@ def words(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
         return array[f"{axis}_label"].values.tolist()
     coords = (array[f"{axis}_{name}"].values.tolist() for name in ("token", "text", "start", "end"))
     return [texts.get(name, "")[start:end] or token.removeprefix("##") for token, name, start, end in zip(*coords)]
-
-
-def joined(array: xr.DataArray, axis: str) -> list[bool]:
-    """Which tokens are word pieces that continue the word before them."""
-    if f"{axis}_token" not in array.coords:
-        return [False] * array.sizes[axis]
-    token, text, start, end = (array[f"{axis}_{name}"].values.tolist() for name in ("token", "text", "start", "end"))
-    follows = [False] + [text[i - 1] == text[i] and end[i - 1] == start[i] for i in range(1, len(token))]
-    return [after and piece.startswith("##") for after, piece in zip(follows, token)]
 
 
 def labels(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
@@ -99,8 +91,16 @@ def opened(trace: AttentionTrace, choice: Choice) -> xr.DataArray | None:
 
 
 def distributions(weight: xr.DataArray, axes: Sequence[str]) -> int:
-    """How many distributions over `axes` an array holds: each has a mass of one."""
-    return int(np.prod([size for axis, size in weight.sizes.items() if axis not in axes]))
+    """How many distributions of the model over `axes` an array holds: each has a mass of one."""
+    return int(np.prod([cells_of(weight, str(axis)).sum() for axis in weight.dims if axis not in axes]))
+
+
+def held(weight: xr.DataArray, axes: Sequence[str]) -> xr.DataArray:
+    """The share of the whole mass that each cell holds: a folded query stands for all the rows that it joins."""
+    for axis in [str(axis) for axis in weight.dims if axis not in axes]:
+        cells = cells_of(weight, axis)
+        weight = weight * xr.DataArray(cells / cells.sum(), dims=axis)
+    return weight
 
 
 def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_special: bool = False) -> pd.DataFrame:
@@ -117,8 +117,9 @@ def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_
     flat = np.where(np.isfinite(values), values, -np.inf).ravel()
     left = opened(trace, choice)
     size = flat
-    if left is not None and array.attrs["quantity"] == "weight":
-        size = (array * left).transpose(*array.dims).isel(shown).values.ravel()
+    if array.attrs["quantity"] == "weight":
+        part = held(array, over(trace, choice)) * (1 if left is None else left)
+        size = part.transpose(*array.dims).isel(shown).values.ravel()
     n = min(n or flat.size, flat.size)
     top = np.argpartition(-size, n - 1)[:n] if n < flat.size else np.arange(flat.size)
     top = top[np.lexsort((top, -size[top]))]
@@ -126,8 +127,7 @@ def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_
     at = {str(axis): shown[str(axis)][place] for axis, place in zip(array.dims, places)}
     names = {axis: np.array(labels(array, dict(trace.texts), axis), object) for axis in at}
     weight = twin(trace, choice, "weight")
-    share = np.nan if weight is None else weight.values[tuple(at.values())]
-    share = share if weight is None else share / distributions(weight, over(trace, choice))
+    share = np.nan if weight is None else held(weight, over(trace, choice)).values[tuple(at.values())]
     columns = {axis: names[axis][where] for axis, where in at.items()}
     columns |= {f"{axis}_at": where for axis, where in at.items()}
     counts = {axis: array[f"{axis}_tokens"].values for axis in at if f"{axis}_tokens" in array.coords}

@@ -17,6 +17,10 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
+/** What a screen reader hears of a figure of maps: its sentence, its texts, its keys. */
+const heardOf = (payload) =>
+  `${payload.alt} Of: ${Object.values(payload.texts).join(" / ").slice(0, 300)}. Arrow keys move the chosen cell, n and p go through the strongest; its numbers follow as text.`;
+
 const LONG_MARK = 24; // characters: more are not set in bold
 
 /** A text with spans marked, `{start, end, axis}`; where they overlap, a piece wears the colours of all of them.  Offsets

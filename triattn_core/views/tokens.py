@@ -8,13 +8,8 @@ from collections.abc import Iterable
 import numpy as np
 import xarray as xr
 
-from triattn_core.views.strongest import brief, joined, words
-
-
-def cells_of(array: xr.DataArray, axis: str) -> np.ndarray:
-    """How many cells of the model each position of an axis joins: 1 where the axis is not folded."""
-    name = f"{axis}_cells"
-    return array[name].values if name in array.coords else np.ones(array.sizes[axis], int)
+from triattn_core.folding import cells_of, joined
+from triattn_core.views.strongest import brief, words
 
 
 def tokens(array: xr.DataArray, texts: dict[str, str], axis: str, positions: np.ndarray) -> dict[str, list]:

@@ -1,0 +1,54 @@
+"""Figures with what must stand beside each: a sentence made from its numbers, which is its text for who cannot see it
+as well, and the numbers as a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+import streamlit as st
+
+if TYPE_CHECKING:
+    import altair as alt
+    import plotly.graph_objects as go
+
+ROWS = 20_000  # of a table in the browser
+
+
+def drawn(figure: alt.TopLevelMixin | go.Figure, said: str, key: str, **more) -> Any:
+    """A figure, with the sentence that says it in words as its text.  Its own menu saves PNG, of Altair SVG too; of
+    Plotly an offline page can be saved."""
+    if type(figure).__module__.startswith("altair"):
+        return st.altair_chart(figure, theme=None, alt=said, key=key, **more)
+    saved = {"toImageButtonOptions": {"filename": key, "scale": 2}}
+    st.plotly_chart(figure, theme=None, alt=said, key=key, config=saved, **more)
+    page = partial(figure.to_html, include_plotlyjs=True)
+    return st.download_button("Save as a page that works offline", page, f"{key}.html", "text/html", on_click="ignore")
+
+
+def minus(said: str) -> str:
+    """The same with the minus of numbers as wide as a plus; hyphens stay."""
+    return re.sub(r"(?<!\w)-(?=\d)", "−", said)
+
+
+def note(said: str) -> None:
+    """A sentence below a figure."""
+    st.html(f'<p class="t-note">{escape(said)}</p>')
+
+
+def numbers(label: str, rows: pd.DataFrame | Callable[[], pd.DataFrame], key: str) -> None:
+    """The same numbers as a table, in a fold; what is closed costs nothing where `rows` is a function."""
+    with st.expander(label, key=key, bind="query-params") as box:
+        if not box.open:
+            return
+        table = rows() if callable(rows) else rows
+        if len(table) > ROWS:
+            st.caption(f"The first {ROWS:,} of {len(table):,} rows.")
+        table = table.head(ROWS)
+        exact = st.column_config.NumberColumn(format="%.4g")
+        columns = dict.fromkeys(table.select_dtypes("float").columns, exact)
+        st.dataframe(table, hide_index=True, height=min(320, 38 + 35 * len(table)), column_config=columns, alt=label)

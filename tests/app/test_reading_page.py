@@ -1,0 +1,56 @@
+"""The cube read as a person: words and phrases on any axis, sinks hidden, and what the page says of both."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.test_choices import figure
+from tests.app.test_pages import opened, texts
+
+PAIR = {"a": "Which browsers, if any, play movies?", "b": "Which browser downloads movies?"}
+WORDS = {"query-as": "words", "key-as": "words", "context": "phrases"}
+
+
+def sound(app: AppTest) -> AppTest:
+    assert not app.exception and not app.error, [one.value for one in app.error]
+    return app
+
+
+def test_all_axes_fold_and_the_mass_is_said() -> None:
+    drawn = figure(sound(opened("cube", **PAIR, **WORDS)), "cube")
+    names = {axis: drawn["axes"][axis]["name"] for axis in ("query", "key", "context")}
+    assert names["query"] == ["Which", "browsers", ",", "if", "any", ",", "play", "movies", "?"]
+    assert names["key"] == ["Which", "browser", "downloads", "movies", "?"]
+    assert names["context"] == ["[CLS]", "Which browsers,", "if any,", "play movies?", "[SEP]", PAIR["b"], "[SEP]"]
+    assert "over query averaged, mass before 1.000000 and after 1.000000" in drawn["check"]
+
+
+def test_phrases_of_the_reader_s_own_and_those_that_are_not_there() -> None:
+    app = sound(opened("cube", **PAIR, **WORDS, phrases="play movies | a bat"))
+    context = figure(app, "cube")["axes"]["context"]["name"]
+    assert "play movies" in context and "Which" in context and "Which browsers," not in context
+    assert any("“a bat” stands in none of the texts" in one.value for one in (*app.info, *app.warning)) or (
+        "“a bat” stands in none of the texts" in texts(app)
+    )
+
+
+def test_what_is_hidden_is_said_with_its_mass_and_the_sentence_stands_below_the_figure() -> None:
+    app = sound(opened("cube", **PAIR, hide="true", sinks="1.5 × even"))
+    drawn = figure(app, "cube")
+    assert "[CLS]" not in drawn["axes"]["context"]["name"]
+    assert "% of the mass. Sums still count them, and nothing is normalised anew" in drawn["hidden"]
+    assert drawn["alt"].startswith("Of ") and drawn["alt"] in texts(app).replace("&quot;", '"')
+
+
+@pytest.mark.parametrize("name", ["query-as", "key-as", "context", "sinks"])
+def test_a_link_that_asks_for_what_is_not_there_says_so(name: str) -> None:
+    app = sound(opened("cube", **PAIR, **{name: "verses"}))
+    assert "'verses'" in texts(app)
+
+
+def test_home_links_every_page_that_answers_a_question() -> None:
+    app = sound(opened("home"))
+    pages = {one.proto.page for one in app.get("page_link")}
+    for page in ("context", "intervene", "attribute", "compare", "mtsa", "tensor", "similarity", "coin", "results"):
+        assert any(page in one for one in pages), page

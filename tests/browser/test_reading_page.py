@@ -1,0 +1,94 @@
+"""Read as a person, with the keyboard alone, in a real browser and on shipped checkpoints."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+PAIR = {"a": "Which browsers, if any, can play movies?", "b": "Which browser can download movies?"}
+LONG = 240_000  # milliseconds: a busy machine loads torch and a model first
+CUBE, MAPS = ".triattn canvas", ".side canvas"
+FOCUSED = """() => { let e = document.activeElement;
+  while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+  return e ? `${e.tagName} ${e.getAttribute("aria-label") ?? e.innerText ?? ""}` : ""; }"""
+
+
+def opened(page, app: str, where: str, canvas: str, **query: str):
+    page.set_default_timeout(LONG)
+    page.goto(f"{app}/{where}?{urlencode(query)}")
+    found = page.locator(canvas).first
+    expect(found).to_have_attribute("data-cell", re.compile(r"\d"), timeout=LONG)
+    return found
+
+
+def tab_to(page, wanted: str) -> None:
+    """Tab until what has the focus begins with these words."""
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if page.evaluate(FOCUSED).startswith(wanted):
+            return
+    raise AssertionError(f"Tab never comes to {wanted!r}")
+
+
+def test_words_phrases_and_sinks_by_keyboard_alone(page, app):
+    canvas = opened(page, app, "cube", CUBE, **PAIR)
+    tab_to(page, "BUTTON Read as")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("is what stands between two punctuation marks")).to_be_visible()
+    tab_to(page, "INPUT Query as")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.search.includes('query-as=')")
+    page.keyboard.press("Escape")
+    expect(canvas).to_have_attribute("aria-label", re.compile("Of [0-9,]+ weights, (3|9|10|11) query"), timeout=LONG)
+    expect(page.get_by_text("Query is folded from")).to_be_visible(timeout=LONG)
+    page.goto(f"{app}/cube?{urlencode({**PAIR, 'hide': 'true', 'context': 'phrases'})}")
+    expect(page.get_by_text("nothing is normalised anew").last).to_be_visible(timeout=LONG)
+
+
+def test_keys_and_arrows_walk_the_strongest_triples_and_mark_the_text(page, app):
+    canvas = opened(page, app, "cube", CUBE, **PAIR)
+    first = canvas.get_attribute("data-cell")
+    tab_to(page, "CANVAS")
+    page.keyboard.press("n")
+    expect(canvas).not_to_have_attribute("data-cell", first)
+    second = canvas.get_attribute("data-cell")
+    assert page.locator(".triattn .texts mark").count() >= 1
+    page.keyboard.press("p")
+    expect(canvas).to_have_attribute("data-cell", first)
+    tab_to(page, "TR 1")
+    page.keyboard.press("ArrowDown")
+    expect(canvas).to_have_attribute("data-cell", second)
+    page.keyboard.press("ArrowUp")
+    expect(canvas).to_have_attribute("data-cell", first)
+
+
+@pytest.mark.parametrize("where", ["side_by_side", "mtsa"])
+def test_the_same_keys_walk_the_maps(page, app, where):
+    canvas = opened(page, app, where, MAPS)
+    tab_to(page, "CANVAS")
+    cells = []
+    for _ in range(3):
+        page.keyboard.press("n")
+        page.wait_for_timeout(400)
+        cells.append(canvas.get_attribute("data-cell"))
+    assert len(set(cells)) == 3 and page.locator(".side .texts mark").count() >= 1
+    tab_to(page, "BUTTON p")
+    page.keyboard.press("Enter")
+    expect(canvas).to_have_attribute("data-cell", cells[1])
+    expect(page.get_by_text(re.compile("^Maps of ")).last).to_be_visible()
+    tab_to(page, "SUMMARY")
+    page.keyboard.press("Enter")
+    page.locator('[data-testid="stDataFrame"]').first.wait_for()
+
+
+def test_every_page_is_a_link_from_home(page, app):
+    page.set_default_timeout(LONG)
+    page.goto(app)
+    page.get_by_role("link", name=re.compile("How much of the attention can only context say")).press("Enter")
+    page.wait_for_url(re.compile("/context"))
+    expect(page.get_by_role("heading", name="Does context matter?")).to_be_visible(timeout=LONG)
