@@ -7,40 +7,27 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from triattn_core import records
 from triattn_core import shelf as shelves
+from triattn_core.case_card.explained import Explained
 from triattn_core.device import Device, choose, describe, memory_guard
 from triattn_core.shelf import Card
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint import Bundle
-    from triattn_core.explain import Prediction
-    from triattn_core.trace import AttentionTrace
     from triattn_core.verify import Check
 
 BUNDLES = 24  # models kept: all of the shelf; each is some 8 MB beside its encoder
 TRACE_BYTES = 400_000_000  # traces kept; two sentences of 20 tokens take 7 MB, of 64 tokens 200 MB
-
-
-@dataclass(frozen=True)
-class Explained:
-    """What one checkpoint made of one example, and what that was made of. Shared by all sessions: never write to it."""
-
-    card: Card
-    prediction: Prediction
-    trace: AttentionTrace
-    source: tuple = ()
-
-    @property
-    def mechanism(self) -> str:
-        return str(self.trace.meta.get("mechanism", ""))
 
 
 @dataclass
@@ -139,7 +126,8 @@ def explain(card: Card, example: Any, option: int | None = None, known: Sequence
     What takes more than a moment, which is loading, is said on the page.  Raises TriattnError.
     """
     example.check()
-    with st.spinner(f"Loading and running {card.name}"):
+    # A download is made in a thread of its own, where nothing can be shown.
+    with st.spinner(f"Loading and running {card.name}") if get_script_run_ctx() else nullcontext():
         device = choose()
         key = (card.name, card.digest, device, example)
         found = _kept().get((*key, option))
