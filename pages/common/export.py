@@ -1,4 +1,4 @@
-"""Everything can be taken away, at once as a case card or one by one: pictures, the offline page, the data, the trace."""
+"""Everything can be taken away, as one case card or piece by piece: pictures, the offline page, the data, the trace."""
 
 from __future__ import annotations
 

@@ -7,15 +7,18 @@ from typing import Any
 
 from pages.common import models, switched
 from triattn_core.case_card import draw
-from triattn_core.case_card.explained import Explained
+from triattn_core.case_card.explained import Explained, Models
 from triattn_core.shelf import Card
 
 
-class Shared:
-    """See `triattn_core.case_card.explained.Models`."""
+class Shared(Models):
+    """All is kept, and shared by all sessions."""
 
-    load = staticmethod(models.load)
-    explain = staticmethod(models.explain)
+    def load(self, card: Card) -> Any:
+        return models.load(card)
+
+    def explain(self, card: Card, example: Any, option: int | None = None) -> Explained:
+        return models.explain(card, example, option)
 
     def without(self, card: Card, example: Any) -> dict[str, Explained]:
         return switched.explained(card, example)

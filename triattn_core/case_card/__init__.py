@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from triattn_core.case_card import coin, cube, heads, side_by_side, similarity
 from triattn_core.case_card.drawn import Drawn, Settings
-from triattn_core.case_card.explained import Fresh, Models, cards
+from triattn_core.case_card.explained import Models, cards
 from triattn_core.errors import ConfigError, InputError, choices
 from triattn_core.tasks import TASKS
 
@@ -52,14 +52,15 @@ def draw(view: str, checkpoints: Sequence[str], example: Any, models: Models | N
     what, names = VIEWS[view], [checkpoints] if isinstance(checkpoints, str) else list(checkpoints)
     chosen = told(what.settings, settings, view)
     if not 1 <= len(names) <= what.most:
-        raise ConfigError(f"{view}: {what.most} checkpoints at most, got {len(names)}")
+        shows = "one checkpoint" if what.most == 1 else f"one to {what.most} checkpoints"
+        raise ConfigError(f"{view} shows {shows}, got {len(names)}")
     found = cards(names)
     task = found[0].config["task"]
     if other := next((card for card in found if card.config["task"] != task), None):
         raise ConfigError(f"{found[0].name} is of the task {task}, {other.name} of {other.config['task']}: one task")
     if not isinstance(example, TASKS[task].Example):
         raise InputError(f"{found[0].name} takes an example of {task}, got {type(example).__module__.split('.')[-1]}")
-    parts = what.draw(models or Fresh(), found, example, chosen)
+    parts = what.draw(models or Models(), found, example, chosen)
     return Drawn(view, task, TASKS[task].row(example), **parts)
 
 

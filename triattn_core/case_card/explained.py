@@ -1,10 +1,10 @@
-"""What a checkpoint made of an example, and who is asked for it: a shelf of models that a page or a notebook keeps."""
+"""What a checkpoint made of an example, and who is asked for it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from triattn_core.errors import CheckpointError
 from triattn_core.shelf import Card, called, find, shelf
@@ -29,28 +29,16 @@ class Explained:
         return str(self.trace.meta.get("mechanism", ""))
 
 
-class Models(Protocol):
-    """Who loads and runs checkpoints; pages keep what they have run, for all sessions."""
-
-    def load(self, card: Card) -> Bundle:
-        """The model of a card."""
-
-    def explain(self, card: Card, example: Any, option: int | None = None) -> Explained:
-        """Prediction and trace; option: see `triattn_core.explain.explain`."""
-
-    def without(self, card: Card, example: Any) -> dict[str, Explained]:
-        """Of COIN by what is switched off: "" (nothing), `layer.0`, …, `context`."""
-
-
-class Fresh:
-    """Loads each checkpoint once, on `device`, and keeps no trace."""
+class Models:
+    """Who loads and runs checkpoints: each is loaded once, on `device`, and no trace is kept.  Pages have one of their
+    own, which keeps what was run for all sessions."""
 
     def __init__(self, device: str | None = None):
         self.device = device
         self._bundles: dict[str, Bundle] = {}
 
     def load(self, card: Card) -> Bundle:
-        """Raises CheckpointError or ConfigError in one line."""
+        """The model of a card.  Raises CheckpointError or ConfigError in one line."""
         from triattn_core.checkpoint import load
 
         if card.name not in self._bundles:
@@ -58,13 +46,14 @@ class Fresh:
         return self._bundles[card.name]
 
     def explain(self, card: Card, example: Any, option: int | None = None) -> Explained:
-        """Raises InputError in one line where the example cannot be read."""
+        """Prediction and trace; option: see `triattn_core.explain.explain`.  Raises InputError in one line where the
+        example cannot be read."""
         from triattn_core.explain import explain
 
         return Explained(card, *explain(self.load(card), example, option=option))
 
     def without(self, card: Card, example: Any) -> dict[str, Explained]:
-        """Raises ConfigError where the checkpoint is no COIN."""
+        """Of COIN by what is switched off: "" (nothing), `layer.0`, …, `context`.  Raises ConfigError for another."""
         return without(self.load(card), self.explain(card, example), example)
 
 

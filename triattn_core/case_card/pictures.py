@@ -52,7 +52,9 @@ class Picture:
             file = BytesIO()
             meta = {"Date": None, "Creator": "triattn"} if kind == "svg" else {"Software": "triattn"}
             _draw(self.sheet).savefig(file, format=kind, dpi=DOTS, metadata=meta)
-        # The reader of an SVG may have other fonts than this machine.
+        if kind == "png":
+            return file.getvalue()
+        # Its reader may have other fonts than this machine.
         return _FAMILY.sub(b"font-family: " + FONTS.replace('"', "'").encode(), file.getvalue())
 
 

@@ -111,7 +111,7 @@ def _short(value: float) -> str:
 
 
 def _place(told: Mapping, value: float) -> float:
-    return float(_levels(told, np.array(value))) / (told["steps"] - 1)
+    return float(_levels(told, np.array([value]))[0]) / (told["steps"] - 1)
 
 
 def plates(canvas: Canvas) -> Sheet:

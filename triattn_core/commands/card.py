@@ -24,14 +24,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Draws, writes, and says how far the numbers are from those that lie beside the manifest."""
-    from triattn_core.case_card.explained import Fresh
+    from triattn_core.case_card.explained import Models
     from triattn_core.case_card.manifest import again, read
 
     if not options.out.parent.is_dir():
         raise DataError(f"{options.out.parent}: no such folder to write the card in")
     shelf.added(options)
     made = read(options.manifest)
-    drawn = again(made, Fresh(options.device), str(options.manifest))
+    drawn = again(made, Models(options.device), str(options.manifest))
     beside = options.manifest.parent / "data.parquet"
     apart = {"probabilities": _answers(made, drawn)} | ({"data": furthest(beside, drawn)} if beside.is_file() else {})
     drawn.save(options.out)
