@@ -22,7 +22,7 @@ from triattn_core.views.palette import FONTS, THEMES
 
 CELL, LEAST, MOST = 0.2, 0.012, 5.0  # inches: of a cell, of the narrowest one, of a whole axis
 LABEL, LETTER, GAP, TITLE = 0.125, 0.068, 0.3, 0.3  # of a line of labels, of a letter, between plates, of a title
-DOTS = 200
+DOTS, SCREEN = 200, 90
 LONGEST = 14  # letters of a label
 _FAMILY = re.compile(rb"font-family: [^;\"]*")
 _settings = Lock()  # Matplotlib's settings are one for all threads
@@ -35,15 +35,17 @@ class Picture:
     sheet: Sheet = field(repr=False)
 
     def svg(self) -> bytes:
-        return self._file("svg")
+        """A drawing whose text is text."""
+        return self._file("svg", DOTS)
 
-    def png(self) -> bytes:
-        return self._file("png")
+    def png(self, dots: int = DOTS) -> bytes:
+        """dots: an inch."""
+        return self._file("png", dots)
 
     def _repr_png_(self) -> bytes:
-        return self.png()
+        return self.png(SCREEN)
 
-    def _file(self, kind: str) -> bytes:
+    def _file(self, kind: str, dots: int) -> bytes:
         there = {one.name for one in fontManager.ttflist}
         wished = [*(name.strip(' "') for name in FONTS.split(",")), "Noto Sans CJK JP", "DejaVu Sans"]
         fonts = [name for name in wished if name in there]
@@ -51,7 +53,7 @@ class Picture:
         with _settings, matplotlib.rc_context(settings):
             file = BytesIO()
             meta = {"Date": None, "Creator": "triattn"} if kind == "svg" else {"Software": "triattn"}
-            _draw(self.sheet).savefig(file, format=kind, dpi=DOTS, metadata=meta)
+            _draw(self.sheet).savefig(file, format=kind, dpi=dots, metadata=meta)
         if kind == "png":
             return file.getvalue()
         # Its reader may have other fonts than this machine.
