@@ -7,6 +7,7 @@ import zipfile
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 from triattn_core.__main__ import main
 
@@ -15,6 +16,7 @@ LINK = "checkpoint=quora-tri-additive&layer=2&head=4&cell=4.3.5"
 PAIR = "a=Which+browsers+can+play+movies%3F&b=Which+browser+can+download+movies%3F"
 
 
+@pytest.mark.timeout(900)  # torch is loaded twice, by the app and by the command
 def test_a_card_is_downloaded_opens_offline_and_is_made_again(page, app, tmp_path, capsys):
     page.set_default_timeout(240_000)  # torch is loaded first
     page.goto(f"{app}/cube?{PAIR}&{LINK}")
