@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import explorer, export, figures, inputs, keeping, languages, models, state, style, switched
+from pages.common import explorer, export, figures, inputs, keeping, languages, models, shared, state, style, switched
 from pages.common.errors import shown
+from triattn_core.case_card.coin import answers, feature_orders
 from triattn_core.tasks import pairs
 from triattn_core.views import coin
-from triattn_core.views.coin_blocks import blocks, switch, table
+from triattn_core.views.coin_blocks import switch, table
 
 MECHANISMS = ("coin",)
 SAYS = (
@@ -22,16 +23,8 @@ GATES = ("per token", "per feature")
 @st.cache_resource(max_entries=8, show_spinner=False)
 def figure(_whole, _trace, source: str, way: str, _answers, label: str, features: bool, at=None):
     """The canvas, kept: a click builds nothing."""
-    orders = ordered(blocks(_trace, way)) if features else ()
+    orders = feature_orders(_trace, way) if features else ()
     return coin.figure(_whole, _trace, way, _answers, label, orders, at)
-
-
-def ordered(found) -> list[list[int] | None]:
-    """Of each block the features of its gate, those that are alike side by side."""
-    from triattn_core.analysis.clusters import likeness
-
-    gates = [None if one is None else one.gate for one in found]
-    return [None if gate is None else likeness(gate.rename(query="key")) for gate in gates]
 
 
 @st.fragment
@@ -66,8 +59,8 @@ whole, here = found[""], found[off]
 label = whole.prediction.labels[whole.prediction.best]
 with says:
     inputs.prediction(here, [f"whole model: {label}"] if off else [])
-answers, trace = switched.answers(found), here.trace
-drawn = (whole.trace, trace, repr(here.source), way, answers, label, gate == GATES[1])
+trace, shows = here.trace, {"way": way, "off": off, "features": gate == GATES[1]}
+drawn = (whole.trace, trace, repr(here.source), way, answers(found), label, shows["features"])
 with shown():
     canvas = figure(*drawn)
 key, at = explorer.key("coin", *trace.texts.values(), way), list(canvas.payload["cell"])
@@ -75,6 +68,7 @@ with tail:
     with st.popover("Keep", width=76, key="keep"):
         keeping.form(pairs.NAME, pairs.row(example), "coin")
     name = f"coin-{way.replace('_', '-')}" + (f"-without-{switch(off).replace(' ', '-')}" if off else "")
-    export.menu(name, key, lambda: figure(*drawn, tuple(at)), lambda: table(trace, way), trace)
+    saved = shared.card("coin", [card], example, lambda: {**shows, "cell": tuple(at)})
+    export.menu(name, key, lambda: figure(*drawn, tuple(at)), lambda: table(trace, way), trace, saved)
 explore(canvas, key, at)
 figures.numbers("All pairs of all blocks as numbers", lambda: table(trace, way), "numbers")

@@ -15,11 +15,13 @@ from pages.common import (
     models,
     numbers,
     reading,
+    shared,
     state,
     style,
     tasks,
 )
 from pages.common.errors import shown
+from triattn_core.case_card.cube import Settings
 from triattn_core.tasks import TASKS
 from triattn_core.trace import Choice
 from triattn_core.views import cell, cube
@@ -82,6 +84,9 @@ with says:
         answers.block(example, {card.name: whole}, choice)
 found, hide = reading.read(whole, as_read), as_read.hide
 key = explorer.key("cube", *found.trace.texts.values(), choice.site.split("/")[1], as_read.name, *as_read.own)
+more = as_read.settings
+if not pairs:
+    more["option"] = whole.prediction.option + 1
 # What is saved opens on the chosen cell: the fragment writes it here, the download reads it when it is asked for.
 spot = st.session_state.setdefault("shown_cell", {})
 with tail:
@@ -93,5 +98,6 @@ with tail:
         lambda: cube.figure(found.trace, choice, hide, at=spot.get("at")),
         lambda: strongest(found.trace, choice, hide_special=hide),
         found.trace,
+        shared.card("cube", [card], example, lambda: Settings.of(choice, **more, cell=spot.get("at"))),
     )
 explore(found, choice, hide, key)

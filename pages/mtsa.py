@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import encoded, explorer, export, figures, inputs, keeping, models, state, style
+from pages.common import encoded, explorer, export, figures, inputs, keeping, models, shared, state, style
 from pages.common.errors import shown
+from triattn_core.case_card.heads import maps
 from triattn_core.tasks import TASKS
 from triattn_core.views import heads
 
@@ -21,13 +22,7 @@ KEYS = ("query", "key", "map", "feature")
 @st.cache_resource(max_entries=8, show_spinner=False)
 def figure(_trace, source: str, layer: str, drawn: tuple[int, ...], quantity: str, grid: bool, at=None):
     """The canvas of some heads, kept: a click builds nothing."""
-    from triattn_core.analysis.clusters import likeness
-
-    found = heads.maps(_trace, layer, drawn, quantity)
-    weights = _trace.site(f"{layer}/source2token/weight")
-    orders = None if grid else [likeness(weights.isel(head=head)) for head in drawn]
-    texts, caption = encoded.shown_texts(_trace, layer), f"{_trace.meta['checkpoint']}, {layer.replace('/', ', ')}"
-    return heads.figure(found, texts, orders, caption, at)
+    return maps(_trace, layer, drawn, quantity, not grid, at)
 
 
 @st.fragment
@@ -74,6 +69,7 @@ with says:
 grid = drawn not in pairs
 with shown():
     canvas = figure(trace, repr(found.source), layer, drawn, quantity, grid)
+shows = {"layer": layer, "heads": [i + 1 for i in drawn], "quantity": quantity, "features": not grid}
 key, at = explorer.key("mtsa", *trace.texts.values(), layer, str(grid)), list(canvas.payload["cell"])
 with tail:
     with st.popover("Keep", width=76, key="keep"):
@@ -84,6 +80,7 @@ with tail:
         lambda: figure(trace, repr(found.source), layer, drawn, quantity, grid, tuple(at)),
         lambda: heads.table(trace, layer),
         trace,
+        shared.card("mtsa", [card], example, lambda: {**shows, "cell": tuple(at)}),
     )
 link = encoded.link(example, task, card) | ({"of": layer.partition("/")[0]} if "/" in layer else {})
 explore(canvas, key, at, drawn, link)

@@ -17,11 +17,13 @@ from pages.common import (
     keeping,
     models,
     pinned,
+    shared,
     state,
     style,
     tasks,
 )
-from pages.common.errors import shown
+from pages.common.errors import notice, shown
+from triattn_core.case_card import side_by_side as scene
 from triattn_core.tasks import TASKS
 from triattn_core.views import side_by_side as view
 from triattn_core.views.canvas import Canvas
@@ -39,11 +41,6 @@ def explore(canvas: Canvas, key: str, known: list[range], at: list[int]) -> None
     """The figure: a click runs this alone, to put the chosen cell into the URL and into `at`, for what is saved."""
     at[:] = explorer.cell(key, explorer.show(canvas, key), known, canvas.payload["cell"])
     explorer.answer(key, {"cell": list(at)})
-
-
-def drawn(side: compared.Side, cell: tuple[int, int]) -> Canvas:
-    """The figure of the page."""
-    return view.figure(side.panels, side.gap, side.texts, cell, side.caption, side.across, side.lines, side.what)
 
 
 head, beside = style.opening()
@@ -77,12 +74,15 @@ if by_input:
     with edits:
         other = edited.second(task, example)
 with shown():
+    option = None if pairs else given.now(task).option
     if by_input:
-        side = edited.side(example, other, *picked, None if pairs else given.now(task).option)
+        side = scene.inputs(shared.SHARED, example, other, *picked, option)
     elif by_option:
-        side = pinned.side(example, given.now(task), *picked)
+        side = scene.options(shared.SHARED, example, option, given.now(task).other, *picked)
     else:
-        side = compared.side(example, None if pairs else given.now(task).option, *picked)
+        side = scene.mechanisms(shared.SHARED, example, option, *picked)
+for note in side.notes:
+    notice(note)
 first = view.first_cell(side.panels, side.gap)
 known, at = [range(size) for size in side.panels[0].drawn.shape], list(first)
 key = explorer.key("side", *side.parts)
@@ -106,9 +106,10 @@ with tail:
     export.menu(
         "side-by-side",
         key,
-        lambda: drawn(side, tuple(at)),
+        lambda: scene.figure(side, tuple(at)),
         lambda: view.table(side.panels, side.gap, side.texts, side.across),
         side.trace,
+        shared.card("side_by_side", side.cards, example, lambda: {**scene.chosen(side), "cell": tuple(at)}),
     )
-explore(drawn(side, first), key, known, at)
+explore(scene.figure(side, first), key, known, at)
 figures.numbers("All cells as numbers", lambda: view.table(side.panels, side.gap, side.texts, side.across), "numbers")

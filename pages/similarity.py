@@ -6,7 +6,7 @@ import json
 
 import streamlit as st
 
-from pages.common import explorer, export, figures, given, inputs, keeping, readers, state, style
+from pages.common import explorer, export, figures, given, inputs, keeping, readers, shared, state, style
 from pages.common.errors import shown
 from triattn_core.tasks import questions
 from triattn_core.views import similarity as view
@@ -50,20 +50,21 @@ example = given.example(questions.NAME, asked)
 with settings:
     chosen = readers.several(cards)
     quantity = state.segments("Quantity", QUANTITIES, "quantity")
-    shared = state.segments("Colour scale", ["one each", "shared"], "scale") == "shared" if len(chosen) > 1 else False
+    one = state.segments("Colour scale", ["one each", "shared"], "scale") == "shared" if len(chosen) > 1 else False
 with shown(), settings:
     side = readers.read(chosen, readers.named(cards), example)
 with shown():
     words = f"{len(example.passage.split())} words"
     counted = f"part {side.part + 1} of {side.parts} drawn" if side.parts > 1 else words
     counted += f"; {inputs.took(side.found)}"
-    look = {"quantity": quantity, "shared": shared, "counted": counted}
+    look = {"quantity": quantity, "shared": one, "counted": counted}
     canvas = view.figure(side.panels, **look)
 key = explorer.key("similarity", example.passage, example.question, str(side.part), *(c.digest for c in side.cards))
 at, told = list(canvas.payload["cell"]), []
 with settings:
     with st.popover("Keep", width=76, key="keep"):
         keeping.form(questions.NAME, questions.row(example), "similarity")
+    shows = {"quantity": quantity, "shared": one, "part": side.part + 1, "titles": [p.title for p in side.panels]}
     caption = ", ".join(card.name for card in side.cards)
     export.menu(
         "similarity",
@@ -71,6 +72,7 @@ with settings:
         lambda: view.figure(side.panels, cell=tuple(at), caption=caption, facts=told, exact=True, **look),
         lambda: view.table(side.panels),
         view.joined(side.panels),
+        shared.card("similarity", side.cards, example, lambda: {**shows, "cell": tuple(at)}),
     )
 if notes := inputs.notes(side.found):
     st.html(notes)

@@ -5,8 +5,22 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.common import cards as texts
-from pages.common import encoded, explorer, export, figures, inputs, keeping, models, numbers, state, style, summed
+from pages.common import (
+    encoded,
+    explorer,
+    export,
+    figures,
+    inputs,
+    keeping,
+    models,
+    numbers,
+    shared,
+    state,
+    style,
+    summed,
+)
 from pages.common.errors import shown
+from triattn_core.case_card.heads import prototypes
 from triattn_core.tasks import TASKS
 from triattn_core.trace import Choice
 from triattn_core.views import cell, heads, tensor
@@ -92,6 +106,7 @@ found = clustered(trace, source, layer, at_head, most)
 choice = Choice(f"{layer}/tensor/{quantity}")
 canvas = figure(trace, found, source, choice.query(), at_head, most)
 key = explorer.key("tensor", *trace.texts.values(), layer)
+shows = {"layer": layer, "head": at_head + 1, "quantity": quantity, "clusters": most}
 spot = st.session_state.setdefault("shown_cell", {})
 with tail:
     with st.popover("Keep", width=76, key="keep"):
@@ -102,6 +117,7 @@ with tail:
         lambda: tensor.figure(trace, choice, found.order.tolist(), found.of.tolist(), at=spot.get("at")),
         lambda: strongest(trace, choice),
         trace,
+        shared.card("tensor", [card], example, lambda: {**shows, "cell": spot.get("at")}),
     )
 explore(canvas, trace, layer, choice, found, key)
 count = len(found.prototypes)
@@ -112,9 +128,14 @@ st.html(
     '<p class="t-note">Each map is the mean of a cluster: again a distribution over keys in every row. '
     "Ward's method, Hellinger distance; clusters are numbered as they stand in the figure above.</p>"
 )
-means = heads.prototypes(trace, layer, found.of.tolist(), found.prototypes, found.typical)
-caption = f"{card.name}, {layer}, head {at_head + 1} ({masks[at_head]})"
-drawn = heads.figure(means, encoded.shown_texts(trace, layer), caption=caption)
-explorer.show(drawn, explorer.key("prototypes", *trace.texts.values(), layer, str(at_head), str(count)))
-told = [{"cluster": one.title} for one in means]
-figures.numbers("The clusters' maps as numbers", lambda: heads.rows(means, trace.texts, told), "means")
+below = explorer.key("prototypes", *trace.texts.values(), layer, str(at_head), str(count))
+explorer.show(prototypes(trace, layer, found), below)
+figures.numbers(
+    "The clusters' maps as numbers",
+    lambda: heads.rows(
+        means := heads.prototypes(trace, layer, found.of.tolist(), found.prototypes, found.typical),
+        trace.texts,
+        [{"cluster": one.title} for one in means],
+    ),
+    "means",
+)

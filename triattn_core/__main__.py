@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from triattn_core.commands import book, cases, efficiency, evaluate, examples, questions, shelf, train
+from triattn_core.commands import book, card, cases, efficiency, evaluate, examples, questions, shelf, train
 from triattn_core.errors import TriattnError
 
 
@@ -67,6 +67,8 @@ def parser() -> argparse.ArgumentParser:
     questions.faithful_arguments(one)
     one = command("book", book.run, "the case book: cases kept with a note and tags", json_too=False, device=False)
     book.arguments(one)
+    one = command("card", card.run, "a case card made again from its manifest, and whether its numbers are the same")
+    card.arguments(one)
     one = command("verify", examples.verify, "digest, shapes, and the recorded numbers on the recorded example")
     one.add_argument("name", help="a checkpoint, by name or folder")
     one = command("app", app, "the browser app", json_too=False)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from types import ModuleType
 from typing import Any
 
 import streamlit as st
@@ -12,7 +11,7 @@ import streamlit as st
 from pages.common import explorer, given, inputs
 from pages.common.models import Explained
 from triattn_core.analysis import folds
-from triattn_core.tasks import CHOICES
+from triattn_core.case_card.panels import of_options, right, task
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views import answers
 
@@ -49,11 +48,6 @@ def block(
         st.html(told)
 
 
-def task(example: Any) -> ModuleType:
-    """The task that chooses among texts of which this is an example."""
-    return next(one for one in CHOICES.values() if isinstance(example, one.Example))
-
-
 def asked(example: Any, trace: AttentionTrace) -> answers.Asked:
     """The example as the block shows it."""
     room = task(example)
@@ -64,19 +58,6 @@ def asked(example: Any, trace: AttentionTrace) -> answers.Asked:
     called = (words.chat, (words.texts, words.options), (words.sides[1], words.right))
     about = (right(example), speakers, _read(trace, texts))
     return answers.Asked(texts, room.options(example), option, *called, *about)
-
-
-def right(example: Any) -> int | None:
-    """The index of the right option, None where it is not known or is not there."""
-    if len(task(example).options(example)) == 1:  # the label says whether it is right
-        return 0 if example.label == 1 else None
-    return example.label
-
-
-def of_options(found: Explained) -> list[float]:
-    """What a model gives each option: of a single one that it is right."""
-    said = found.prediction
-    return list(said.probabilities[1:] if said.labels[0].startswith("not ") else said.probabilities)
 
 
 def _told(example: Any, found: Explained) -> str:

@@ -1,11 +1,9 @@
-"""Choosing checkpoints to compare, and what each of them shows of one example."""
+"""Choosing checkpoints to compare, and what they say of one example."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
-from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -13,43 +11,14 @@ from pages.common import inputs, languages, models, state
 from pages.common.errors import notice
 from pages.common.tasks import Words
 from triattn_core import records
-from triattn_core.analysis import aligned, compare
 from triattn_core.axes import MECHANISMS
-from triattn_core.errors import TraceError
+from triattn_core.case_card.panels import Side
 from triattn_core.shelf import Card
-from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace import Choice
 from triattn_core.views import side_by_side as view
-
-if TYPE_CHECKING:
-    import numpy as np
-    from xarray import DataArray
 
 KINDS = tuple(MECHANISMS)
 KEY = "checkpoints"  # of the widget, and in the URL
-SEEDS = 5  # of one model that are run for the spread between them
-
-
-@dataclass(frozen=True)
-class Side:
-    """What stands side by side: the panels and the difference of two of them, and all that is shown or saved with them.
-
-    choice: the site that is shown.  found: what the models made of the example.  parts: what names the figure.
-    """
-
-    panels: list[view.Panel]
-    gap: view.Gap
-    found: list[models.Explained]
-    choice: Choice
-    caption: str
-    trace: AttentionTrace
-    parts: tuple[str, ...]
-    across: str = "key"
-    lines: tuple[str, ...] | None = None
-    what: str = "mechanism"
-
-    @property
-    def texts(self) -> dict[str, str]:
-        return dict(self.trace.texts if self.what == "input" else self.found[0].trace.texts)
 
 
 def named(cards: Sequence[Card]) -> list[str]:
@@ -169,52 +138,6 @@ def heads_of(card: Card) -> int:
     return int(card.config["model"].get("heads", 1)) if card.config.get("kind") != "coin" else 1
 
 
-def side(example: Any, option: int | None, cards: Sequence[Card], choice: Choice, gap: tuple[int, int]) -> Side:
-    """One example under several checkpoints: query × key, summed over context.
-
-    option: of a task that chooses among texts; by default what the last one chooses.  Raises TriattnError.
-    """
-    option = models.explain(cards[-1], example, option).trace.meta.get("option")
-    found = [models.explain(card, example, option) for card in cards]
-    drawn, weights = zip(*(maps(one, choice) for one in found))
-    alike = _tokens_alike(drawn)
-    if not alike:
-        drawn, weights = (aligned.in_parts(some, dict(found[0].trace.texts)) for some in (drawn, weights))
-        notice("These checkpoints cut the texts into different tokens: compared in the parts that are whole in all.")
-    panels = [panel(*one) for one in zip(found, drawn, weights)]
-    seeds = between_seeds([cards[i] for i in gap], example, option, choice) if alike else (None, "")
-    whole = {f"{one.card.name}/{site}": array for one in found for site, array in one.trace.sites.items()}
-    trace = AttentionTrace(whole, found[0].trace.texts, {"checkpoints": ", ".join(one.card.name for one in found)})
-    parts = (*found[0].trace.texts.values(), choice.site.split("/")[1])
-    named = caption([c.name for c in cards], choice)
-    return Side(panels, difference(panels, *gap, *seeds), found, choice, named, trace, parts)
-
-
-def _tokens_alike(some: Sequence[DataArray]) -> bool:
-    try:
-        compare.same_tokens(some)
-    except TraceError:
-        return False
-    return True
-
-
-def between_seeds(
-    cards: Sequence[Card], example: Any, option: int | None, choice: Choice
-) -> tuple[np.ndarray | None, str]:
-    """How far apart the maps of two cards lie among seeds of each on the shelf, the greater of both, and that in words;
-    None where there is one seed of each."""
-    shelf = models.shelf(str(cards[0].config.get("task")))
-    groups = [records.alike(card, shelf)[:SEEDS] for card in cards]
-    if cards[1] in groups[0]:
-        return None, "two seeds of one model"
-    several = [group for group in groups if len(group) > 1]
-    if not several:
-        return None, "one seed each: it may be noise"
-    found = [[maps(models.explain(card, example, option), choice)[0] for card in group] for group in several]
-    counts = " + ".join(str(len(group)) for group in groups)
-    return compare.between_seeds(*found), f"grey: seeds differ as much ({counts})"
-
-
 def says(side: Side, notes: bool) -> None:
     """One line: who says what, and how long they took; below it what was cut, with `notes`."""
     lead, label, tail = view.verdict(side.panels)
@@ -225,48 +148,3 @@ def says(side: Side, notes: bool) -> None:
     )
 
 
-def difference(
-    panels: Sequence[view.Panel], left: int, right: int, noise: np.ndarray | None = None, noisy: str = ""
-) -> view.Gap:
-    """The difference of two panels, and how far their rows lie apart; `noise`, `noisy` as `between_seeds`."""
-    values = compare.difference(panels[left].drawn, panels[right].drawn)
-    weights = panels[left].weights, panels[right].weights
-    bits, top = compare.jensen_shannon(*weights), min(compare.TOP, weights[0].sizes["key"])
-    return view.Gap(left, right, values, bits, compare.overlap(*weights, top), top, noise, noisy)
-
-
-def caption(names: Sequence[str], choice: Choice) -> str:
-    """The settings in words, for under a saved picture."""
-    layer, direction, quantity = choice.site.split("/")
-    heads = [f"head {i + 1}" for _, i in choice.index] or ["mean of heads"]
-    return ", ".join([*names, f"layer {int(layer[6:]) + 1}", direction.replace("_", " "), *heads, quantity])
-
-
-def maps(found: models.Explained, choice: Choice) -> tuple[DataArray, DataArray]:
-    """What is drawn of one checkpoint, and its weights; a layer or head that it does not have is replaced by its last,
-    and that is said."""
-    card, trace = found.card, found.trace
-    name, direction, quantity = choice.site.split("/")
-    layer, head = int(name[6:]), next((i for _, i in choice.index), None)
-    site = f"layer.{min(layer, compare.depth(trace) - 1)}/{direction}/"
-    heads = trace.site(site + "weight").sizes.get("head", 1)
-    for what, asked, has in (("layer", layer, compare.depth(trace)), ("head", head, heads)):
-        if asked is not None and asked >= has:
-            plural = "s" if has > 1 else ""
-            notice(
-                f"{card.name} has {has} {what}{plural}: its {what} {has} stands beside {what} {asked + 1} of others."
-            )
-    head = None if head is None else min(head, heads - 1)
-    return compare.two_way(trace.site(site + quantity), head), compare.two_way(trace.site(site + "weight"), head)
-
-
-def panel(found: models.Explained, drawn: DataArray, weights: DataArray, name: str = "") -> view.Panel:
-    """What one checkpoint shows: its maps, what it says, and what it reached.  name: by default the checkpoint's."""
-    card, said = found.card, found.prediction
-    right = None if said.gold is None else said.best == said.gold
-    score, metric = records.score(card), records.metric_name(card)
-    measured = "" if score is None else f"{records.data(card)} test {metric} {score:.1f} %"
-    kind, similarity = records.model(card, "mechanism"), records.model(card, "similarity")
-    numbers = (compare.entropy(weights), compare.rank(weights))
-    verdict = (said.labels[said.best], said.probabilities[said.best], right, measured)
-    return view.Panel(name or card.name, kind, similarity, drawn, weights, *numbers, *verdict)

@@ -1,4 +1,4 @@
-"""Two inputs under one checkpoint: a text and what it was edited to, tokens aligned by their difference."""
+"""Two inputs under one checkpoint: a text and what it was edited to."""
 
 from __future__ import annotations
 
@@ -12,20 +12,17 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.common import answers, compared, given, inputs, models, state
-from pages.common.compared import Side
+from pages.common import given, inputs, state
 from pages.common.tasks import Words
 from triattn_core import records
-from triattn_core.analysis import aligned
-from triattn_core.errors import InputError
+from triattn_core.case_card.panels import Side
 from triattn_core.shelf import Card
 from triattn_core.tasks import CHOICES, pairs
 from triattn_core.text.cells import sentences
-from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace import Choice
 
 KEYS = ("a2", "b2")  # of the edited sentences, and in the URL
 PART, TEXT = "part", "edited"  # the same of a text of a dialogue or a passage
-NAMES = ("Before", "Edited")
 _WORDS = re.compile(r"[^\W\u3400-\u9fff]+|\s+|.")  # a Chinese character stands alone
 
 
@@ -100,29 +97,6 @@ def _text(part: str, text: str) -> str:
     else:
         st.query_params.pop(TEXT, None)
     return written
-
-
-def side(example: Any, other: Any, card: Card, choice: Choice, option: int | None) -> Side:
-    """Both inputs at the same site, head and scale; what only one has is a gap in the other.  Raises TriattnError."""
-    first = models.explain(card, example, option)
-    at = first.trace.meta.get("option")
-    if at is not None and at >= len(answers.task(other).options(other)):
-        raise InputError(f"The edited input has no option {at + 1}: choose another, or leave the options as they are.")
-    found = [first, models.explain(card, other, at)]
-    drawn, weights = zip(*(compared.maps(one, choice) for one in found))
-    drawn, weights = aligned.union(*drawn), aligned.union(*weights)
-    panels = [compared.panel(*one) for one in zip(found, drawn, weights, NAMES)]
-    panels = [replace(one, right=None, score="") for one in panels]
-    whole = {f"{name.lower()}/{s}": x for name, one in zip(NAMES, found) for s, x in one.trace.sites.items()}
-    texts = dict(first.trace.texts)
-    changed = {name: text for name, text in found[1].trace.texts.items() if texts.get(name) != text}
-    texts |= {aligned.EDITED + name: text for name, text in changed.items()}
-    trace = AttentionTrace(whole, texts, {"checkpoint": card.name, "inputs": ", ".join(NAMES).lower()})
-    caption = compared.caption([card.name, *NAMES], choice)
-    lines = ("One scale for both maps.", "−: only before, +: only edited;", "hatched in the other map.")
-    parts = (*texts.values(), "inputs", choice.site.split("/")[1])
-    gap = compared.difference(panels, 1, 0)
-    return Side(panels, gap, found, choice, caption, trace, parts, lines=lines, what="input")
 
 
 def says(side: Side) -> None:

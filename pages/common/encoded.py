@@ -70,12 +70,6 @@ def layer(trace: AttentionTrace) -> str:
     return f"{text}layer.{at - 1}"
 
 
-def shown_texts(trace: AttentionTrace, layer: str) -> dict[str, str]:
-    """The text whose layer it is, by its name."""
-    name = layer.rpartition("/")[0] or next(iter(trace.texts))
-    return {name: trace.texts[name]}
-
-
 def link(example: Any, task: str, card: Card, **more: str) -> dict[str, str]:
     """The parameters of a link to another page with the same texts under the same checkpoint."""
     return {**ENCODED[task].texts(example), "checkpoint": card.name, **more}

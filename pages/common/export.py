@@ -1,4 +1,4 @@
-"""Everything can be taken away: PNG and SVG made in the browser, the offline page, the data, the trace."""
+"""Everything can be taken away, as one case card or piece by piece: pictures, the offline page, the data, the trace."""
 
 from __future__ import annotations
 
@@ -32,14 +32,20 @@ _pictures = st.components.v2.component("triattn_pictures", html=_BUTTONS, css=_S
 
 
 def menu(
-    name: str, figure: str, page: Callable[[], Canvas], data: Callable[[], pd.DataFrame], trace: AttentionTrace
+    name: str,
+    figure: str,
+    page: Callable[[], Canvas],
+    data: Callable[[], pd.DataFrame],
+    trace: AttentionTrace,
+    card: Callable[[], bytes],
 ) -> None:
     """The Export button and what is in it.
 
-    name: of the files, without ending.  figure: the key that the canvas is shown under.  page and data are called only
-    when they are asked for.
+    name: of the files, without ending.  figure: the key that the canvas is shown under.  page, data and card (see
+    `shared.card`) are called only when they are asked for.
     """
     with st.popover("Export", width=92, key="export"):
+        _save("Case card, ZIP: all of it", f"{name}.zip", card, "application/zip")
         _pictures(data={"name": name, "figure": figure}, key="pictures")
         _save("Page that works offline, HTML", f"{name}.html", lambda: page().html(), "text/html")
         _save("All cells, CSV", f"{name}.csv", lambda: data().to_csv(index=False).encode("utf-8-sig"), "text/csv")

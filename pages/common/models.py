@@ -7,40 +7,27 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from triattn_core import records
 from triattn_core import shelf as shelves
+from triattn_core.case_card.explained import Explained
 from triattn_core.device import Device, choose, describe, memory_guard
 from triattn_core.shelf import Card
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint import Bundle
-    from triattn_core.explain import Prediction
-    from triattn_core.trace import AttentionTrace
     from triattn_core.verify import Check
 
 BUNDLES = 24  # models kept: all of the shelf; each is some 8 MB beside its encoder
 TRACE_BYTES = 400_000_000  # traces kept; two sentences of 20 tokens take 7 MB, of 64 tokens 200 MB
-
-
-@dataclass(frozen=True)
-class Explained:
-    """What one checkpoint made of one example, and what that was made of. Shared by all sessions: never write to it."""
-
-    card: Card
-    prediction: Prediction
-    trace: AttentionTrace
-    source: tuple = ()
-
-    @property
-    def mechanism(self) -> str:
-        return str(self.trace.meta.get("mechanism", ""))
 
 
 @dataclass
@@ -139,7 +126,8 @@ def explain(card: Card, example: Any, option: int | None = None, known: Sequence
     What takes more than a moment, which is loading, is said on the page.  Raises TriattnError.
     """
     example.check()
-    with st.spinner(f"Loading and running {card.name}"):
+    # A download is made in a thread of its own, where nothing can be shown.
+    with st.spinner(f"Loading and running {card.name}") if get_script_run_ctx() else nullcontext():
         device = choose()
         key = (card.name, card.digest, device, example)
         found = _kept().get((*key, option))
@@ -174,10 +162,7 @@ def _run(
 def folded(
     found: Explained, ways: Mapping[str, str], own: Sequence[str] = (), sinks: tuple[str, float] | None = None
 ) -> Explained:
-    """The same with axes folded, each to one of `folds.WAYS`, and the sinks of a site told apart.
-
-    own: phrases of the reader's.  sinks: the site, and above how many times an even share a token is one.
-    """
+    """The same with axes folded and sinks told apart: see `folds.read`."""
     from triattn_core.analysis import folds
 
     if sinks is None and set(ways.values()) == {"tokens"}:
@@ -185,9 +170,6 @@ def folded(
     key = (*found.source, *ways.items(), *own, sinks)
     kept = _kept().get(key)
     if kept is None:
-        trace = found.trace if sinks is None else folds.marked(found.trace, *sinks)
-        for axis, way in ways.items():
-            trace = folds.folded(trace, way, axis, own)
-        kept = replace(found, trace=trace, source=key)
+        kept = replace(found, trace=folds.read(found.trace, ways, own, sinks), source=key)
         _kept().put(key, kept)
     return kept

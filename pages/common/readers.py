@@ -10,7 +10,7 @@ import streamlit as st
 from pages.common import models, state
 from pages.common.errors import notice
 from triattn_core import records
-from triattn_core.errors import ConfigError
+from triattn_core.case_card import similarity
 from triattn_core.shelf import Card
 from triattn_core.tasks import questions
 from triattn_core.views import similarity as view
@@ -89,8 +89,7 @@ def read(cards: Sequence[Card], names: dict[str, str], example: questions.Exampl
     Raises TriattnError: what cannot be read, and readers that cut a passage in different places.
     """
     example.check()
-    if len({card.config.get("max_tokens") for card in cards}) > 1:
-        raise ConfigError("These readers differ in max_tokens, the length of their windows: choose those of one size.")
+    similarity.readers(cards)
     with st.spinner("Loading the readers"):
         bundles = [models.load(card) for card in cards]
     parts, asked, known = _parts(bundles[0], example), None, [None] * len(cards)
@@ -100,15 +99,8 @@ def read(cards: Sequence[Card], names: dict[str, str], example: questions.Exampl
         chosen = state.pick("Part of the passage", [BEST, *range(1, parts + 1)], "part", width=150)
         asked = known[-1][0].window if chosen == BEST else chosen - 1
     found = [models.explain(card, example, asked, some) for card, some in zip(cards, known)]
-    panels = tuple(_panel(names[card.name], one, example, asked or 0) for card, one in zip(cards, found))
+    panels = tuple(similarity.panel(names[card.name], one, example, asked or 0) for card, one in zip(cards, found))
     return Side(tuple(cards), example, panels, tuple(found), asked or 0, parts)
-
-
-def _panel(title: str, found: models.Explained, example: questions.Example, part: int) -> view.Panel:
-    spans = found.prediction.spans
-    right = questions.verdict(example, spans)[0] if example.answers else None
-    elsewhere = spans[0].window + 1 if spans[0].window != part else None
-    return view.Panel(title, found.trace, tuple(one[:3] for one in spans), right, elsewhere)
 
 
 def _parts(bundle, example: questions.Example) -> int:

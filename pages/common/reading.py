@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import streamlit as st
 
@@ -37,6 +38,12 @@ class Reading:
     own: tuple[str, ...] = ()
     hide: bool = False
     sinks: tuple[str, float] | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The same as a case card says it."""
+        ways = {"query": self.query, "key": self.key, "context": self.context}
+        return {**ways, "phrases": self.own, "hide": self.hide, "sinks": self.sinks and self.sinks[1]}
 
     @property
     def name(self) -> str:

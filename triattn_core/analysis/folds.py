@@ -34,6 +34,20 @@ def folded(trace: AttentionTrace, way: str, axis: str = "context", own: Sequence
     return trace.fold(axis, lambda one: groups(one, axis, trace.texts, way, own), way in ("turns", "sentences"))
 
 
+def read(
+    trace: AttentionTrace, ways: Mapping[str, str], own: Sequence[str] = (), sinks: tuple[str, float] | None = None
+) -> AttentionTrace:
+    """The trace with axes folded, each to one of WAYS, and the sinks of a site told apart.
+
+    own: see `groups`.  sinks: the site, and above how many times an even share a token is one; see `marked`.
+    """
+    if sinks is not None:
+        trace = marked(trace, *sinks)
+    for axis, way in ways.items():
+        trace = folded(trace, way, axis, own)
+    return trace
+
+
 def groups(
     array: xr.DataArray, axis: str, texts: Mapping[str, str], way: str, own: Sequence[str] = ()
 ) -> list[str]:

@@ -1,0 +1,49 @@
+"""A case card in a real browser, on a shipped checkpoint: downloaded, opened offline, made again by its command."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from triattn_core.__main__ import main
+
+CANVAS = ".triattn canvas"
+LINK = "checkpoint=quora-tri-additive&layer=2&head=4&cell=4.3.5"
+PAIR = "a=Which+browsers+can+play+movies%3F&b=Which+browser+can+download+movies%3F"
+
+
+@pytest.mark.timeout(900)  # torch is loaded twice, by the app and by the command
+def test_a_card_is_downloaded_opens_offline_and_is_made_again(page, app, tmp_path, capsys):
+    page.set_default_timeout(240_000)  # torch is loaded first
+    page.goto(f"{app}/cube?{PAIR}&{LINK}")
+    page.wait_for_selector(f'{CANVAS}[data-cell="4.3.5"][data-exact="true"]')
+    page.get_by_role("button", name="Export").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Case card, ZIP").click()
+    assert download.value.suggested_filename == "cube-layer.1-a_over_b-weight.zip"
+    with zipfile.ZipFile(Path(download.value.path())) as archive:
+        archive.extractall(tmp_path)
+    about = json.loads((tmp_path / "manifest.json").read_text("utf-8"))
+    assert about["settings"]["cell"] == [4, 3, 5] and about["settings"]["head"] == 4
+    table = pd.read_csv(tmp_path / "data.csv")
+    weight = table.query("query_at == 4 and key_at == 3 and context_at == 5")["weight"].item()
+
+    page.context.set_offline(True)
+    page.goto((tmp_path / "cube.html").as_uri())
+    page.wait_for_selector(f'{CANVAS}[data-cell="4.3.5"][data-exact="true"]')
+    assert f"{weight:.3g}" in page.locator(".inspector").inner_text()
+    for kind in ("svg", "png"):
+        page.goto((tmp_path / f"cube.{kind}").as_uri())
+        size = page.locator(kind if kind == "svg" else "img").bounding_box()
+        assert size["width"] > 300 and size["height"] > 200
+    page.context.set_offline(False)
+
+    command = about["command"].replace("manifest.json", str(tmp_path / "manifest.json"))
+    command = command.replace("card.zip", str(tmp_path / "again.zip"))
+    assert main([*command.split()[1:], "--json", "--device", "cpu"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["rows"] == len(table) and max(told["furthest"].values()) < 1e-5

@@ -1,0 +1,53 @@
+"""A shelf with a small drawn checkpoint of each kind, and of each view of case cards something to draw."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tests import analysis_shelf, coin_shelf, reader_shelf, sentence_shelf
+from triattn_core.tasks import pairs, questions, sentences
+
+COIN = pairs.Example("Can cats eat raw fish?", "Can a dog eat?")
+PASSAGE = "The old mill burnt down in March. A baker bought the land. He built two ovens there."
+READ = questions.Example(PASSAGE, "Who bought the land?", (("A baker", 34),))
+ASKED = sentences.Example("Which town lies at the river?")
+
+
+def cases() -> dict[str, tuple[str, list[str], Any, dict[str, Any]]]:
+    """(view, checkpoints, example, settings) by what is particular about them."""
+    pair, dialogue, reading = (analysis_shelf.examples(task)[0] for task in analysis_shelf.TASK_NAMES)
+    triple = ["pairs-bi", "pairs-cbi", "pairs-tri"]
+    edited = pairs.row(pairs.Example(pair.text_a, "what red movie is big"))
+    sites = {"cube": "layer.1/a_over_b/weight", "scores": "layer.0/b_over_a/relevance"}
+    return {
+        "cube": ("cube", ["pairs-tri"], pair, {"site": sites["cube"], "head": 2, "cell": [1, 2, 3]}),
+        "cube of scores": ("cube", ["pairs-tri"], pair, {"site": sites["scores"], "hide": True}),
+        "cube, folded": ("cube", ["pairs-tri"], pair, {"query": "words", "hide": True, "sinks": 1}),
+        "dialogue": ("cube", ["dialogue-tri"], dialogue, {"context": "turns", "option": 1}),
+        "mechanisms": ("side_by_side", triple, pair, {"site": sites["scores"], "difference": [1, 3]}),
+        "passages": ("side_by_side", ["reading-bi", "reading-tri"], reading, {"option": 2}),
+        "options": ("side_by_side", ["reading-tri"], reading, {"compare": "options", "head": 1}),
+        "inputs": ("side_by_side", ["pairs-tri"], pair, {"compare": "inputs", "edited": edited}),
+        "mtsa": ("mtsa", ["trec-mtsa"], ASKED, {"heads": [1, 3], "quantity": "relevance"}),
+        "mtsa, means": ("mtsa", ["trec-mtsa"], ASKED, {"heads": [1, 2, 3, 4], "features": False}),
+        "tensor": ("tensor", ["trec-mtsa"], ASKED, {"head": 2, "clusters": 3}),
+        "coin": ("coin", ["quora-coin"], COIN, {"features": True}),
+        "coin without a block": ("coin", ["quora-coin"], COIN, {"off": "layer.1", "way": "b_over_a"}),
+        "similarity": ("similarity", ["squad-dot", "squad-general3"], READ, {"quantity": "weight", "shared": True}),
+    }
+
+
+@contextmanager
+def shelf(root: Path) -> Iterator[Path]:
+    """All of them in `root/shelf`, and TRIATTN_CHECKPOINTS names it."""
+    there = root / "shelf"
+    sentence_shelf.make_shelf(there, ("trec-mtsa",))
+    shutil.rmtree(there / "encoders" / "minilm-en")  # the next makes one of its own
+    reader_shelf.make_shelf(there, ("dot", "general3"))
+    coin_shelf.make_shelf(there, ("quora-coin",))
+    with analysis_shelf.shelf(root):
+        yield there

@@ -1,0 +1,310 @@
+"""Case cards: what is in the zip, that it is made again with the same numbers, and what is said to bad input."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import struct
+import zipfile
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.card_shelf import cases, shelf
+from triattn_core.__main__ import main
+from triattn_core.case_card import VIEWS, draw
+from triattn_core.case_card.drawn import Drawn
+from triattn_core.case_card.manifest import again as made_again
+from triattn_core.case_card.manifest import manifest, read
+from triattn_core.case_card.plates import GREY, plates
+from triattn_core.errors import ConfigError, InputError, TriattnError
+from triattn_core.tasks import pairs
+from triattn_core.trace import AttentionTrace
+from triattn_core.views.palette import SEQUENTIAL, LogScale, ramp, rgb
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory):
+    with shelf(tmp_path_factory.mktemp("cards")) as folder:
+        yield folder
+
+
+def drawn(name: str) -> Drawn:
+    view, checkpoints, example, settings = cases()[name]
+    return draw(view, checkpoints, example, **settings)
+
+
+def unpacked(content: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def told(found: Drawn) -> dict:
+    """Its manifest."""
+    return json.loads(manifest(found).model_dump_json())
+
+
+def written(found: Drawn, folder: Path, **changed) -> Path:
+    """Manifest and table of a card in a folder; `changed`: fields of the manifest."""
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(told(found) | changed), "utf-8")
+    found.table.to_parquet(folder / "data.parquet", index=False)
+    return path
+
+
+def said(capsys) -> str:
+    """The one line on standard error."""
+    line = capsys.readouterr().err
+    assert line.startswith("triattn: ") and line.count("\n") == 1, line
+    return line
+
+
+@pytest.mark.parametrize("name", cases())
+def test_a_manifest_makes_the_same_numbers_again(there, tmp_path, name):
+    found = drawn(name)
+    again = made_again(read(written(found, tmp_path)))
+    assert again.settings == found.settings and None not in again.settings.cell
+    pd.testing.assert_frame_equal(again.table, found.table)
+    assert {at: one.payload for at, one in again.figures.items()} == {
+        at: one.payload for at, one in found.figures.items()
+    }
+    assert again.trace.sites.keys() == found.trace.sites.keys() and again.trace.texts == found.trace.texts
+    assert all(np.array_equal(again.trace.sites[at], one, True) for at, one in found.trace.sites.items())
+    for canvas in found.figures.values():
+        sheet = plates(canvas)
+        assert all(one.colours.shape == (len(one.rows), len(one.columns), 3) for one in sheet.plates) and sheet.bars
+
+
+@pytest.mark.parametrize("name", ["cube", "tensor"])
+def test_the_command_makes_the_same_card_again(there, tmp_path, capsys, name):
+    found = drawn(name)
+    first = unpacked(found.card())
+    figures = {f"{figure}.{kind}" for figure in found.figures for kind in ("html", "svg", "png")}
+    tables = {"README.txt", "manifest.json", "data.csv", "data.parquet", "trace.nc"}
+    assert set(first) == figures | tables
+    again = tmp_path / "again.zip"
+    assert main(["card", str(written(found, tmp_path)), "--out", str(again), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["furthest"] == {"probabilities": 0, "data": 0}
+    second = unpacked(again.read_bytes())
+    assert {name for name in first if first[name] != second.get(name)} <= {"trace.nc"}  # which has its seconds
+    for side in (first, second):
+        (tmp_path / "one.nc").write_bytes(side["trace.nc"])
+        trace = AttentionTrace.load(tmp_path / "one.nc")
+        assert trace.sites.keys() == found.trace.sites.keys() and trace.texts == found.trace.texts
+        assert all(np.array_equal(trace.sites[at], one, True) for at, one in found.trace.sites.items())
+
+
+@pytest.mark.parametrize("name", ["mechanisms", "mtsa", "coin", "similarity"])
+def test_tables_pages_and_pictures_are_sound(there, name):
+    found = drawn(name)
+    content = unpacked(found.card())
+    csv = pd.read_csv(io.BytesIO(content["data.csv"]), keep_default_na=False)
+    table = pd.read_parquet(io.BytesIO(content["data.parquet"]))
+    assert list(csv) == list(table) == list(found.table) and len(csv) == len(table) > 10
+    pd.testing.assert_frame_equal(table, found.table.reset_index(drop=True), check_dtype=False)
+    for column in (one for one in table if table[one].dtype.kind == "f"):
+        np.testing.assert_allclose(pd.to_numeric(csv[column]), table[column], rtol=1e-6)
+    about = json.loads(content["manifest.json"])
+    assert about["figures"].keys() == found.figures.keys() and about["versions"].keys() >= {"python", "torch", "numpy"}
+    for figure, canvas in found.figures.items():
+        page = content[f"{figure}.html"].decode()
+        assert "default-src 'none'" in page and canvas.title[:40] in page
+        drawing = re.sub(r"<script id.*?</script>", "", page)
+        assert not re.search(r"""(?:src|href)\s*=|@import|url\(\s*["']?http""", drawing)
+        assert content[f"{figure}.png"].startswith(b"\x89PNG")
+        width, height = struct.unpack(">II", content[f"{figure}.png"][16:24])
+        assert width > 900 and height > 400
+        drawing = ElementTree.fromstring(content[f"{figure}.svg"])
+        words = [one.text for one in drawing.iter(f"{SVG}text")]
+        for plate in plates(canvas).plates:
+            assert plate.title in words and plate.rows[plate.cell[0]][:13] in " ".join(filter(None, words))
+
+
+def test_the_manifest_has_no_setting_open_and_what_was_said(there):
+    found = drawn("dialogue")
+    about = told(found)
+    assert about["settings"]["option"] == 1 and len(about["settings"]["cell"]) == 3
+    assert about["said"][0]["probabilities"] == pytest.approx(found.found[0].prediction.probabilities)
+    (one,) = about["checkpoints"]
+    config = json.loads((there / "dialogue-tri" / "config.json").read_text("utf-8"))
+    assert one["digest"] == config["digest"] and one["encoder"] == "tiny" and one["seed"] == config["training"]["seed"]
+    assert about["row"]["history"] == list(cases()["dialogue"][2].history)
+    assert about["command"] == "triattn card manifest.json --out card.zip"
+
+
+def test_the_cells_of_the_cube_against_loops(there):
+    found = drawn("cube")
+    weights = found.found[0].trace.site("layer.1/a_over_b/weight").values[1].astype(float)
+    rows = {(row.query_at, row.key_at, row.context_at): row.weight for row in found.table.itertuples()}
+    assert rows.keys() == set(np.ndindex(weights.shape))
+    assert all(rows[at] == pytest.approx(weights[at], rel=1e-6) for at in np.ndindex(weights.shape))
+
+
+def test_the_difference_against_loops_over_heads_and_context(there):
+    found = drawn("mechanisms")
+    two = [one.trace.site("layer.0/b_over_a/relevance").values.astype(float) for one in found.found]
+    (bi, _, tri), shape = two, two[0].shape
+    rows = found.table.set_index(["query_at", "key_at"])
+    for query in range(shape[1]):
+        centred = []
+        for scores in (bi, tri):
+            joint = np.zeros(shape[2])
+            for head in range(shape[0]):
+                line = [np.log(sum(np.exp(scores[head, query, k].ravel()))) for k in range(shape[2])]
+                joint += np.array([one - sum(line) / len(line) for one in line]) / shape[0]
+            centred.append(joint)
+        for key in range(shape[2]):
+            assert rows.loc[(query, key), "Bi − Tri"] == pytest.approx(centred[0][key] - centred[1][key], abs=1e-5)
+
+
+def test_a_picture_has_the_colours_of_the_numbers(there):
+    found = drawn("cube")
+    weights = found.found[0].trace.site("layer.1/a_over_b/weight").values[1]
+    first, second, third = plates(found.figures["cube"]).plates
+    scale, table = LogScale.fit(weights, weights[0].size), ramp(SEQUENTIAL["light"])
+    q, k, c = found.settings.cell
+    for plate, slice in ((first, weights[:, :, c]), (second, weights[:, k, :]), (third, weights[q])):
+        np.testing.assert_array_equal(plate.colours, table[scale.levels(slice)])
+    assert (first.cell, second.cell, third.cell) == ((q, k), (q, c), (k, c))
+    drawing = ElementTree.fromstring(found.picture().svg())
+    styles = [one.get("style", "") for one in drawing.iter(f"{SVG}path")]
+    fills = {part for style in styles for part in re.findall(r"fill: (#\w+)", style)}
+    assert {"#" + bytes(colour).hex() for colour in first.colours.reshape(-1, 3)} <= fills
+
+
+def test_seeds_are_named_and_what_they_explain_is_grey(there):
+    _, _, example, _ = cases()["mechanisms"]
+    from tests.tiny import make_checkpoint
+
+    config = json.loads((there / "pairs-bi" / "config.json").read_text("utf-8"))
+    other = config["training"] | {"seed": 2}
+    made = make_checkpoint(there.parent, "pairs-bi-2", "bi", 77, training=other)
+    found = draw("side_by_side", ["pairs-bi", "pairs-tri"], example)
+    assert found.settings.seeds == (("pairs-tri",), ("pairs-bi", "pairs-bi-2"))
+    about = told(found)
+    assert [one["name"] for one in about["checkpoints"]] == ["pairs-bi", "pairs-tri", "pairs-bi-2"]
+    assert [one["seed"] for one in about["checkpoints"]] == [1, 1, 2] and about["drawn"] == 2
+    grey = (255 * rgb(GREY)).round()
+    last = plates(found.figures["side-by-side"]).plates[-1]
+    noise = found.table["between seeds"].to_numpy().reshape(last.colours.shape[:2])
+    gap = found.table["Tri − Bi"].to_numpy().reshape(noise.shape)
+    np.testing.assert_array_equal((last.colours == grey).all(-1), abs(gap) <= noise)
+    for file in made.iterdir():
+        file.unlink()
+    made.rmdir()
+
+
+def test_texts_are_only_text(there):
+    odd = pairs.Example("who <b>play</b> $x^2$ & the red", "what _{i} ]]> \\frac is")
+    found = draw("cube", ["pairs-tri"], odd)
+    assert "<b>play" not in found.figures["cube"].html()
+    words = " ".join(one.text or "" for one in ElementTree.fromstring(found.picture().svg()).iter(f"{SVG}text"))
+    assert "<b>play</b> $x^2$ & the red" in words and "\\frac" in words
+
+
+def test_a_text_of_100_000_characters(there, tmp_path, capsys):
+    found = draw("cube", ["pairs-tri"], pairs.Example("who " * 25_000, "what is the film"))
+    assert main(["card", str(written(found, tmp_path)), "--out", str(tmp_path / "again.zip"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["furthest"]["data"] == 0
+    assert "characters are left out" in found.found[0].prediction.notes[0]
+
+
+def digests(about: dict, **changed: str) -> list[dict]:
+    return [about["checkpoints"][0] | changed]
+
+
+BAD = {
+    "other weights": (lambda about: {"checkpoints": digests(about, digest="0123456789abcdef")}, "0123456789ab"),
+    "another encoder": (lambda about: {"checkpoints": digests(about, encoder_digest="feed" * 9)}, "feedfeedfeed"),
+    "no such checkpoint": (lambda about: {"checkpoints": digests(about, name="pairs-try")}, "mean 'pairs-tri'?"),
+    "a newer format": (lambda about: {"format": 2}, "format 2, this triattn reads up to 1"),
+    "no format": (lambda about: {"format": "1"}, "not a manifest"),
+    "no such view": (lambda about: {"view": "cub"}, "did you mean 'cube'?"),
+    "no such task": (lambda about: {"task": "pair"}, "did you mean 'pairs'?"),
+    "an unknown field": (lambda about: {"colour": 1}, "colour"),
+    "no checkpoint": (lambda about: {"checkpoints": []}, "checkpoints"),
+    "an unknown setting": (lambda about: {"settings": {"heads": 1}}, "did you mean 'head'?"),
+    "no such head": (lambda about: {"settings": about["settings"] | {"head": 99}}, "head 98 is outside"),
+    "no such site": (lambda about: {"settings": about["settings"] | {"site": "layer.9/x"}}, "no site 'layer.9/x'"),
+    "no such cell": (lambda about: {"settings": about["settings"] | {"cell": [0, 0, 99]}}, "no cell 0.0.99"),
+    "a cell of two": (lambda about: {"settings": about["settings"] | {"cell": [0, 0]}}, "no cell 0.0"),
+    "an empty text": (lambda about: {"row": about["row"] | {"text_a": " "}}, "Sentence A is empty"),
+    "no text": (lambda about: {"row": {}}, "'text_a'"),
+    "other answers": (lambda about: {"said": [about["said"][0] | {"probabilities": [1]}]}, "other answers"),
+    "none drawn": (lambda about: {"drawn": 0}, "drawn"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_manifest_that_does_not_fit_is_one_line(there, tmp_path, capsys, name):
+    change, wanted = BAD[name]
+    found = drawn("cube")
+    about = told(found)
+    path, out = written(found, tmp_path, **change(about)), tmp_path / "again.zip"
+    assert main(["card", str(path), "--out", str(out)]) == 1 and not out.exists()
+    line = said(capsys)
+    assert wanted in line
+    if name == "other weights":
+        assert about["checkpoints"][0]["digest"][:12] in line and "pairs-tri" in line
+
+
+@pytest.mark.parametrize("content", ["", "{", "[1]", '"text"', "[" * 100_000, "\x00", '{"format": 1}'])
+def test_what_is_no_manifest_is_one_line_that_names_the_file(there, tmp_path, capsys, content):
+    path = tmp_path / "manifest.json"
+    path.write_text(content, "utf-8")
+    assert main(["card", str(path), "--out", str(tmp_path / "again.zip")]) == 1
+    assert str(path) in said(capsys)
+    assert main(["card", str(tmp_path / "none.json"), "--out", str(tmp_path / "again.zip")]) == 1
+    assert "none.json" in said(capsys)
+
+
+def test_another_table_beside_the_manifest_is_said(there, tmp_path, capsys):
+    found = drawn("cube")
+    path, out = written(found, tmp_path), str(tmp_path / "again.zip")
+    beside = tmp_path / "data.parquet"
+    beside.write_bytes(b"nothing")
+    assert main(["card", str(path), "--out", out]) == 1 and "not a table" in said(capsys)
+    found.table.iloc[1:].to_parquet(beside)
+    assert main(["card", str(path), "--out", out]) == 1 and "not the cells" in said(capsys)
+    moved = found.table.copy()
+    moved.loc[3, "weight"] += 0.25
+    moved.to_parquet(beside, index=False)
+    assert main(["card", str(path), "--out", out]) == 0 and "at most 0.25 from" in capsys.readouterr().out
+    beside.unlink()
+    assert main(["card", str(path), "--out", out]) == 0 and "data" not in capsys.readouterr().out
+    assert main(["card", str(path), "--out", str(tmp_path / "no" / "x.zip")]) == 1 and "no such folder" in said(capsys)
+
+
+def test_what_does_not_go_together_is_one_line(there):
+    _, _, pair, _ = cases()["cube"]
+    for view, names, example, wanted in (
+        ("cub", ["pairs-tri"], pair, "did you mean 'cube'?"),
+        ("cube", ["pairs-tri", "pairs-bi"], pair, "cube shows one checkpoint, got 2"),
+        ("cube", ["pairs-bi"], pair, "no axis 'context'"),
+        ("cube", ["trec-mtsa"], pair, "takes an example of sentences, got pairs"),
+        ("side_by_side", ["pairs-tri", "trec-mtsa"], pair, "one task"),
+        ("side_by_side", ["pairs-tri"], pair, "two to four checkpoints"),
+        ("mtsa", ["pairs-tri"], pair, "not one of MTSA"),
+        ("tensor", ["pairs-tri"], pair, "not one of MTSA"),
+        ("coin", ["pairs-tri"], pair, "COIN alone"),
+        ("similarity", ["pairs-tri"], pair, "readers"),
+    ):
+        with pytest.raises(TriattnError, match=re.escape(wanted)):
+            draw(view, names, example)
+    with pytest.raises(InputError, match="no option"):
+        draw("cube", ["dialogue-tri"], cases()["dialogue"][2], option=99)
+    with pytest.raises(ConfigError, match="no setting 'heads'; did you mean 'head'"):
+        draw("cube", ["pairs-tri"], pair, heads=2)
+
+
+def test_every_page_with_an_export_has_a_view():
+    pages = Path(__file__).parents[2] / "pages"
+    asked = {path.stem for path in pages.glob("*.py") if "export.menu(" in path.read_text("utf-8")}
+    assert asked == VIEWS.keys()

@@ -1,0 +1,61 @@
+"""The example notebook: its cells run, and what is stored beside them is what they show."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.notebook import ran
+from triattn_core.case_card.plates import Reader
+from triattn_core.shelf import VARIABLE, root
+
+ROOT = Path(__file__).parents[2]
+NOTEBOOK = ROOT / "triattn_core" / "example.ipynb"
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
+
+
+def text(found: list[dict]) -> str:
+    """What a cell says in words and numbers."""
+    return "".join("".join(one.get("text") or one["data"]["text/plain"]) for one in found)
+
+
+def payload(found: list[dict]) -> dict | None:
+    """What a cell's figure draws."""
+    page = next(("".join(one["data"]["text/html"]) for one in found if "text/html" in one.get("data", {})), None)
+    if page is None:
+        return None
+    inner = html.unescape(re.search(r'srcdoc="([^"]*)"', page)[1])
+    return json.loads(re.search(r'<script id="payload"[^>]*>(.*?)</script>', inner, re.DOTALL)[1])
+
+
+def test_it_is_small_and_tells_nothing_of_a_machine():
+    assert NOTEBOOK.stat().st_size < 300_000
+    stored = NOTEBOOK.read_text("utf-8")
+    assert not re.search(r"/(?:home|root|tmp|Users|work|opt)/|[A-Z]:\\\\", stored) and str(ROOT) not in stored
+
+
+def test_its_cells_show_what_is_stored(monkeypatch):
+    if not (root() / "quora-tri-additive" / "model.safetensors").is_file():
+        pytest.skip("no quora-tri-additive: copy the folder checkpoints/")
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
+    pictures = figures = 0
+    for cell, shown in ran(json.loads(NOTEBOOK.read_text("utf-8"))):
+        stored = cell["outputs"]
+        assert [one["output_type"] for one in shown] == [one["output_type"] for one in stored] and stored
+        assert NUMBER.sub("#", text(shown)) == NUMBER.sub("#", text(stored))
+        numbers = [[float(one) for one in NUMBER.findall(text(some))] for some in (shown, stored)]
+        np.testing.assert_allclose(*numbers, atol=2e-4)
+        assert [one.get("data", {}).keys() for one in shown] == [one.get("data", {}).keys() for one in stored]
+        pictures += sum("image/png" in one.get("data", {}) for one in stored)
+        if (now := payload(shown)) is not None:
+            then, figures = payload(stored), figures + 1
+            assert now.keys() == then.keys() and now["axes"] == then["axes"] and now["caption"] == then["caption"]
+            exact = [Reader(one).bytes(one["exact"]["weight"], -1, kind="f4") for one in (now, then)]
+            np.testing.assert_allclose(*exact, atol=1e-5)
+    assert (pictures, figures) == (1, 1)

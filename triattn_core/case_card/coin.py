@@ -1,0 +1,65 @@
+"""COIN's blocks, with something switched off or nothing, as their page draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+from triattn_core.case_card import drawn
+from triattn_core.case_card.explained import Explained, Models
+from triattn_core.errors import ConfigError, choices
+from triattn_core.shelf import Card
+from triattn_core.trace import AttentionTrace
+from triattn_core.views import coin
+from triattn_core.views.coin_blocks import NEEDS, Answer, blocks, switch, table
+
+EVERY = "context, all blocks"  # what the context term is called where blocks stand beside it
+
+
+class Settings(drawn.Settings):
+    """off: `layer.0`, …, `context`, or "" for nothing.  features: the gate feature by feature, else its mean.
+    cell: positions of query and key, block, feature, and of each sentence the token that these look at in their own."""
+
+    way: Literal["a_over_b", "b_over_a"] = "a_over_b"
+    off: str = ""
+    features: bool = False
+
+
+def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> dict:
+    """Parts of `Drawn`.  Raises ConfigError where the checkpoint is no COIN or has no such part."""
+    found = models.without(cards[0], example)
+    if settings.off not in found:
+        raise ConfigError(f"{cards[0].name} has no {settings.off!r} to switch off; {choices(settings.off, found)}")
+    whole, trace = found[""], found[settings.off].trace
+    label = whole.prediction.labels[whole.prediction.best]
+    orders = feature_orders(trace, settings.way) if settings.features else ()
+    how = (whole.trace, trace, settings.way, answers(found), label, orders)
+    payload = coin.figure(*how).payload
+    sizes = [len(payload["axes"][axis]["label"]) for axis in NEEDS]
+    known = [range(n) for n in (*sizes, len(payload["blocks"]), payload["wide"], *sizes)]
+    cell = drawn.inside(settings.cell, known, payload["cell"])
+    return {
+        "settings": settings.model_copy(update={"cell": cell}),
+        "figures": {"coin": coin.figure(*how, cell)},
+        "table": table(trace, settings.way),
+        "trace": trace,
+        "found": (found[settings.off],),
+    }
+
+
+def answers(found: Mapping[str, Explained]) -> list[Answer]:
+    """The probability of what the whole model says, with each thing off."""
+    best = found[""].prediction.best
+    return [
+        Answer(off, EVERY if off == "context" else switch(off), one.prediction.probabilities[best], flips)
+        for off, one in found.items()
+        for flips in [one.prediction.best != best]
+    ]
+
+
+def feature_orders(trace: AttentionTrace, way: str) -> list[list[int] | None]:
+    """Of each block the features of its gate, those that are alike side by side."""
+    from triattn_core.analysis.clusters import likeness
+
+    gates = [None if one is None else one.gate for one in blocks(trace, way)]
+    return [None if gate is None else likeness(gate.rename(query="key")) for gate in gates]

@@ -1,0 +1,96 @@
+"""What a page shows of an example, made without the page: figures, the table of their numbers, the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict
+
+from triattn_core.case_card.explained import Explained
+from triattn_core.errors import InputError
+from triattn_core.shelf import Card
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.views.canvas import Canvas
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+class Settings(BaseModel):
+    """What is chosen on a page.  None is what the page opens on; `Drawn.settings` has what that was.
+
+    Numbers that a reader sees count from 1 (head, option, layer in words); positions of cells and sites from 0.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    cell: tuple[int, ...] | None = None
+
+    @classmethod
+    def of(cls, choice: Choice, **more: Any) -> Mapping[str, Any]:
+        """A page's choice of a site, and the head that it picks, as settings."""
+        head = next((at + 1 for axis, at in choice.index if axis == "head"), None)
+        return {"site": choice.site, "head": head, **more}
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The figures by name, that of the page first; every cell as a row; all that was recorded.
+
+    view, task, row: what was asked: the page by its file, the task, the example in its file format.
+    settings: with nothing left open.  found: what each checkpoint said.  seeds: the checkpoints of other seeds that
+    the spread between seeds is of.
+    """
+
+    view: str
+    task: str
+    row: Mapping[str, Any] = field(repr=False)
+    settings: Settings
+    figures: Mapping[str, Canvas] = field(repr=False)
+    table: pd.DataFrame = field(repr=False)
+    trace: AttentionTrace = field(repr=False)
+    found: Sequence[Explained] = field(repr=False)
+    seeds: Sequence[Card] = field(default=(), repr=False)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the figure of the page."""
+        return next(iter(self.figures.values()))._repr_html_()
+
+    def picture(self, name: str | None = None) -> Any:
+        """A figure as a picture that shows itself, by default the page's; `svg()` and `png()` are its files."""
+        from triattn_core.case_card.pictures import Picture
+        from triattn_core.case_card.plates import plates
+
+        return Picture(plates(self.figures[name or next(iter(self.figures))]))
+
+    def card(self) -> bytes:
+        """The case card: a zip of all that can be taken away.  See `pack`."""
+        from triattn_core.case_card.pack import packed
+
+        return packed(self)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the case card.  Raises DataError where the file cannot be written."""
+        from triattn_core.case_card.pack import write
+
+        write(self, Path(path))
+
+
+def choice(site: str, head: int | None) -> Choice:
+    """A site, and its head from 1; None is the mean of heads."""
+    if head is None:
+        return Choice(site, reduce=(("head", "mean"),))
+    return Choice(site, index=(("head", head - 1),))
+
+
+def inside(cell: Sequence[int] | None, known: Sequence[Sequence[int]], first: Sequence[int]) -> tuple[int, ...]:
+    """A cell, by default the first to look at.  known: the positions of each axis.  Raises InputError: not there."""
+    if cell is None:
+        return tuple(map(int, first))
+    if len(cell) != len(known) or not all(i in axis for i, axis in zip(cell, known)):
+        has = ", ".join(f"{min(axis)}…{max(axis)}" for axis in known)
+        raise InputError(f"there is no cell {'.'.join(map(str, cell))}: positions are {has}")
+    return tuple(cell)

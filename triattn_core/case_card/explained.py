@@ -1,0 +1,81 @@
+"""What a checkpoint made of an example, and who is asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from triattn_core.errors import CheckpointError
+from triattn_core.shelf import Card, called, find, shelf
+
+if TYPE_CHECKING:
+    from triattn_core.checkpoint import Bundle
+    from triattn_core.explain import Prediction
+    from triattn_core.trace import AttentionTrace
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What one checkpoint made of one example, and what that was made of.  Shared by many: never write to it."""
+
+    card: Card
+    prediction: Prediction
+    trace: AttentionTrace
+    source: tuple = ()
+
+    @property
+    def mechanism(self) -> str:
+        return str(self.trace.meta.get("mechanism", ""))
+
+
+class Models:
+    """Who loads and runs checkpoints: each is loaded once, on `device`, and no trace is kept.  Pages have one of their
+    own, which keeps what was run for all sessions."""
+
+    def __init__(self, device: str | None = None):
+        self.device = device
+        self._bundles: dict[str, Bundle] = {}
+
+    def load(self, card: Card) -> Bundle:
+        """The model of a card.  Raises CheckpointError or ConfigError in one line."""
+        from triattn_core.checkpoint import load
+
+        if card.name not in self._bundles:
+            self._bundles[card.name] = load(card.path, self.device)
+        return self._bundles[card.name]
+
+    def explain(self, card: Card, example: Any, option: int | None = None) -> Explained:
+        """Prediction and trace; option: see `triattn_core.explain.explain`.  Raises InputError in one line where the
+        example cannot be read."""
+        from triattn_core.explain import explain
+
+        return Explained(card, *explain(self.load(card), example, option=option))
+
+    def without(self, card: Card, example: Any) -> dict[str, Explained]:
+        """Of COIN by what is switched off: "" (nothing), `layer.0`, …, `context`.  Raises ConfigError for another."""
+        return without(self.load(card), self.explain(card, example), example)
+
+
+def without(bundle: Bundle, whole: Explained, example: Any) -> dict[str, Explained]:
+    """COIN as it is and with each of its parts switched off, by what is off."""
+    from triattn_core.analysis.switched import explain_without, switches
+
+    found = {"": whole}
+    for off in switches(bundle):
+        said, trace = explain_without(bundle, example, (off,))
+        found[off] = replace(whole, prediction=said, trace=trace, source=(*whole.source, off))
+    return found
+
+
+def cards(names: Sequence[str]) -> list[Card]:
+    """The checkpoints of these names or folders.  Raises CheckpointError: not there, or damaged."""
+    known, found = {card.name: card for card in shelf()}, []
+    for name in names:
+        if name not in known:
+            path = find(name)
+            known[name] = replace(shelf(path)[0], name=called(path))
+        if problem := known[name].problem:
+            raise CheckpointError(problem)
+        found.append(known[name])
+    return found

@@ -1,0 +1,118 @@
+"""The heads of an MTSA checkpoint, and the tensor of one of them, as their pages draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import Field
+
+from triattn_core.case_card import drawn
+from triattn_core.case_card.explained import Models
+from triattn_core.shelf import Card
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.views import cube, heads, tensor
+from triattn_core.views.canvas import Canvas
+from triattn_core.views.strongest import strongest
+
+if TYPE_CHECKING:
+    from triattn_core.analysis.clusters import Clusters
+
+
+class Heads(drawn.Settings):
+    """heads: from 1; None is the first of each mask.  layer: as sites begin, `premise/layer.0`; None is the first.
+    features: source2token token × feature beside each map, else its means below.  cell: positions of query and key,
+    map, place in the order of its features."""
+
+    layer: str | None = None
+    heads: tuple[int, ...] | None = None
+    quantity: Literal["weight", "relevance"] = "weight"
+    features: bool = True
+
+
+class Tensor(drawn.Settings):
+    """head: from 1.  clusters: of its features, at most.  cell: positions of query, key and feature."""
+
+    layer: str | None = None
+    head: int = Field(1, ge=1)
+    quantity: Literal["weight", "relevance"] = "weight"
+    clusters: int = Field(4, ge=1)
+
+
+def draw_heads(models: Models, cards: Sequence[Card], example: Any, settings: Heads) -> dict:
+    """Parts of `Drawn`.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
+    found = models.explain(cards[0], example)
+    trace, layer = found.trace, settings.layer or first_layer(found.trace)
+    chosen = [i - 1 for i in settings.heads] if settings.heads else heads.beside(trace, 0)
+    how = (trace, layer, chosen, settings.quantity, settings.features)
+    payload = maps(*how).payload
+    axes, panels = payload["axes"], payload["panels"]
+    known = [range(len(axes["query"]["label"])), range(len(axes["key"]["label"])), range(len(panels))]
+    cell = drawn.inside(settings.cell, [*known, range(len(panels[0]["order"] or [0]))], payload["cell"])
+    at = {"cell": cell, "layer": layer, "heads": tuple(i + 1 for i in chosen)}
+    return {
+        "settings": settings.model_copy(update=at),
+        "figures": {"mtsa": maps(*how, cell)},
+        "table": heads.table(trace, layer),
+        "trace": trace,
+        "found": (found,),
+    }
+
+
+def maps(
+    trace: AttentionTrace,
+    layer: str,
+    chosen: Sequence[int],
+    quantity: str,
+    features: bool,
+    cell: Sequence[int] | None = None,
+) -> Canvas:
+    """The canvas of some heads (from 0) of a layer."""
+    from triattn_core.analysis.clusters import likeness
+
+    found = heads.maps(trace, layer, chosen, quantity)
+    weights = trace.site(f"{layer}/source2token/weight")
+    orders = [likeness(weights.isel(head=head)) for head in chosen] if features else None
+    caption = f"{trace.meta['checkpoint']}, {layer.replace('/', ', ')}"
+    return heads.figure(found, own_text(trace, layer), orders, caption, cell)
+
+
+def draw_tensor(models: Models, cards: Sequence[Card], example: Any, settings: Tensor) -> dict:
+    """Parts of `Drawn`.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
+    from triattn_core.analysis.clusters import clusters
+    from triattn_core.analysis.tensor import tensor as computed
+
+    found = models.explain(cards[0], example)
+    layer = settings.layer or first_layer(found.trace)
+    trace, choice = computed(found.trace, layer, settings.head - 1), Choice(f"{layer}/tensor/{settings.quantity}")
+    groups = clusters(trace.site(f"{layer}/tensor/weight"), settings.clusters)
+    order = (groups.order.tolist(), groups.of.tolist())
+    known, first = cube.places(tensor.figure(trace, choice, *order, exact=False))
+    cell = drawn.inside(settings.cell, known, first)
+    figure = tensor.figure(trace, choice, *order, at=cell)
+    return {
+        "settings": settings.model_copy(update={"cell": cell, "layer": layer}),
+        "figures": {"tensor": figure, "clusters": prototypes(trace, layer, groups)},
+        "table": strongest(trace, choice),
+        "trace": trace,
+        "found": (found,),
+    }
+
+
+def prototypes(tensor: AttentionTrace, layer: str, groups: Clusters) -> Canvas:
+    """The canvas of the maps that stand for clusters of the features of a tensor."""
+    means = heads.prototypes(tensor, layer, groups.of.tolist(), groups.prototypes, groups.typical)
+    caption = f"{tensor.meta['checkpoint']}, {layer}, head {tensor.meta['head'] + 1} ({tensor.meta['mask']})"
+    return heads.figure(means, own_text(tensor, layer), caption=caption)
+
+
+def first_layer(trace: AttentionTrace) -> str:
+    """The first layer of the first text, as sites begin."""
+    several = len(trace.texts) > 1
+    return f"{next(iter(trace.texts))}/layer.0" if several else "layer.0"
+
+
+def own_text(trace: AttentionTrace, layer: str) -> Mapping[str, str]:
+    """The text whose layer it is, by its name."""
+    name = layer.rpartition("/")[0] or next(iter(trace.texts))
+    return {name: trace.texts[name]}

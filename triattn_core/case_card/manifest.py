@@ -1,0 +1,150 @@
+"""The manifest of a case card: what was asked of which checkpoints, and how to make the card again."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from triattn_core.case_card import VIEWS, Drawn, draw, told
+from triattn_core.case_card.explained import Explained, Models, cards
+from triattn_core.errors import CheckpointError, DataError, choices
+from triattn_core.shelf import Card
+from triattn_core.tasks import TASKS
+from triattn_core.text.rows import read_json
+
+FORMAT = 1
+FILE = "manifest.json"
+COMMAND = f"triattn card {FILE} --out card.zip"
+PACKAGES = ("triattn", "torch", "transformers", "tokenizers", "numpy", "scipy", "xarray", "pandas", "matplotlib")
+
+
+class Checkpoint(BaseModel):
+    """A checkpoint by name, the digests of its tensors and of its encoder's, and the seed of its training."""
+
+    name: str
+    digest: str
+    encoder: str | None = None
+    encoder_digest: str | None = None
+    seed: int | None = None
+
+
+class Said(BaseModel):
+    """What a checkpoint said of the example."""
+
+    checkpoint: str
+    labels: tuple[str, ...]
+    probabilities: tuple[float, ...]
+
+
+class Manifest(BaseModel):
+    """What `triattn card` needs, and what a reader wants to know.
+
+    view: by the file of its page.  row: the example in the file format of its task.  checkpoints: those that are drawn,
+    then those of other seeds.  figures: of each its title and what it shows in words.  versions: of what it was made
+    with.  Nothing in it was drawn at random: the only seeds are those of the checkpoints.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: int
+    command: str
+    view: str
+    task: str
+    row: dict[str, Any]
+    settings: dict[str, Any]
+    checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
+    drawn: int = Field(ge=1)
+    said: tuple[Said, ...]
+    figures: dict[str, dict[str, str]]
+    versions: dict[str, str]
+
+
+def manifest(drawn: Drawn) -> Manifest:
+    """The manifest of what was drawn."""
+    shown = list({one.card.name: one.card for one in drawn.found}.values())
+    seeds = [card for card in {card.name: card for card in drawn.seeds}.values() if card not in shown]
+    figures = {name: {"title": one.title, "alt": one.alt} for name, one in drawn.figures.items()}
+    return Manifest(
+        format=FORMAT,
+        command=COMMAND,
+        view=drawn.view,
+        task=drawn.task,
+        row=dict(drawn.row),
+        settings=drawn.settings.model_dump(mode="json"),
+        checkpoints=[_checkpoint(card) for card in (*shown, *seeds)],
+        drawn=len(shown),
+        said=[_said(one) for one in drawn.found],
+        figures=figures,
+        versions=versions(),
+    )
+
+
+def _checkpoint(card: Card) -> Checkpoint:
+    training = card.config.get("training")
+    seed = training.get("seed", 1) if isinstance(training, Mapping) else None
+    encoder = (card.config.get("encoder"), card.config.get("encoder_digest"))
+    return Checkpoint(name=card.name, digest=card.digest, encoder=encoder[0], encoder_digest=encoder[1], seed=seed)
+
+
+def _said(found: Explained) -> Said:
+    said = found.prediction
+    return Said(checkpoint=found.card.name, labels=said.labels, probabilities=said.probabilities)
+
+
+def versions() -> dict[str, str]:
+    """Of Python and the packages that take part in the numbers."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed as a package"
+    return found
+
+
+def read(path: Path) -> Manifest:
+    """A manifest from its file.  Raises DataError in one line: no JSON, a newer format, or not a manifest."""
+    found = read_json(path)
+    if not isinstance(found.get("format"), int) or "view" not in found:
+        raise DataError(f"{path}: not a manifest as a case card has it: expected format and view")
+    if found["format"] > FORMAT:
+        raise DataError(f"{path}: format {found['format']}, this triattn reads up to {FORMAT}: use a newer one")
+    try:
+        made = Manifest.model_validate(found)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise DataError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    for what, known in (("view", VIEWS), ("task", TASKS)):
+        if getattr(made, what) not in known:
+            raise DataError(f"{path}: no {what} {getattr(made, what)!r}; {choices(getattr(made, what), known)}")
+    told(VIEWS[made.view].settings, made.settings, str(path))
+    return made
+
+
+def again(made: Manifest, models: Models | None = None, where: str = FILE) -> Drawn:
+    """Draws what a manifest says.
+
+    Raises CheckpointError where a checkpoint has other weights than it records, and whatever `draw` does.
+    """
+    for recorded, card in zip(made.checkpoints, cards([one.name for one in made.checkpoints])):
+        here = _checkpoint(card)
+        pairs = ((recorded.name, here.digest, recorded.digest), *_encoders(here, recorded))
+        for name, found, wanted in pairs:
+            if found != wanted:
+                raise CheckpointError(
+                    f"{name} here has digest {found[:12]}, the manifest records {wanted[:12]}: the card was made with "
+                    "other weights; name the folder that has them with --checkpoints"
+                )
+    example = TASKS[made.task].Example.from_row(made.row, where)
+    names = [one.name for one in made.checkpoints[: made.drawn]]
+    return draw(made.view, names, example, models, **made.settings)
+
+
+def _encoders(here: Checkpoint, recorded: Checkpoint) -> list[tuple[str, str, str]]:
+    name = f"the encoder {recorded.encoder} of {recorded.name}" if recorded.encoder else f"the words of {recorded.name}"
+    return [(name, here.encoder_digest or "none", recorded.encoder_digest or "none")]

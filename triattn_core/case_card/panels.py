@@ -1,0 +1,166 @@
+"""What stands side by side: a panel for each checkpoint, option or input, and the difference of two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from xarray import DataArray
+
+from triattn_core import records
+from triattn_core.analysis import compare, folds
+from triattn_core.case_card.explained import Explained, Models
+from triattn_core.errors import TraceError
+from triattn_core.shelf import Card
+from triattn_core.tasks import CHOICES
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.views import side_by_side as view
+
+
+@dataclass(frozen=True)
+class Side:
+    """The panels and the difference of two of them, and all that is shown or saved with them.
+
+    choice: the site that is shown.  found: what the models made of the example.  parts: what names the figure.
+    chosen: what else is chosen, as settings of a card.  seeds: of both that are subtracted the checkpoints of their
+    seeds.  notes: what its reader should know.
+    """
+
+    panels: list[view.Panel]
+    gap: view.Gap
+    found: list[Explained]
+    choice: Choice
+    caption: str
+    trace: AttentionTrace
+    parts: tuple[str, ...]
+    chosen: dict[str, Any]
+    across: str = "key"
+    lines: tuple[str, ...] | None = None
+    what: str = "mechanism"
+    seeds: tuple[tuple[Card, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def cards(self) -> list[Card]:
+        """The checkpoints, each once."""
+        return list({one.card.name: one.card for one in self.found}.values())
+
+    @property
+    def texts(self) -> dict[str, str]:
+        return dict(self.trace.texts if self.what == "input" else self.found[0].trace.texts)
+
+
+def of_checkpoint(found: Explained, drawn: DataArray, weights: DataArray, name: str = "") -> view.Panel:
+    """What one checkpoint shows: its maps, what it says, and what it reached.  name: by default the checkpoint's."""
+    card, said = found.card, found.prediction
+    right = None if said.gold is None else said.best == said.gold
+    score, metric = records.score(card), records.metric_name(card)
+    measured = "" if score is None else f"{records.data(card)} test {metric} {score:.1f} %"
+    verdict = (said.labels[said.best], said.probabilities[said.best], right, measured)
+    return _panel(found, drawn, weights, verdict, name or card.name)
+
+
+def of_option(found: Explained, example: Any, choice: Choice) -> view.Panel:
+    """One option: its map query × context, its text, and what the model gives it."""
+    site, head = choice.site.rsplit("/", 1)[0], next((i for _, i in choice.index), None)
+    drawn, weights = (
+        compare.two_way(folds.exchanged(found.trace.site(f"{site}/{kind}")), head)
+        for kind in (choice.site.rsplit("/", 1)[1], "weight")
+    )
+    at, gold = found.prediction.option, right(example)
+    label = found.prediction.labels[at]
+    name = label.capitalize() if len(label) > 1 else f"Option {label}"
+    text = task(example).options(example)[at]
+    verdict = (text, of_options(found)[at], None if gold is None else at == gold, "")
+    return _panel(found, drawn, weights, verdict, name, note="Σ key")
+
+
+def _panel(found: Explained, drawn: DataArray, weights: DataArray, verdict: tuple, name: str, **more) -> view.Panel:
+    kind, similarity = records.model(found.card, "mechanism"), records.model(found.card, "similarity")
+    numbers = (compare.entropy(weights), compare.rank(weights))
+    return view.Panel(name, kind, similarity, drawn, weights, *numbers, *verdict, **more)
+
+
+def maps(found: Explained, choice: Choice) -> tuple[DataArray, DataArray, tuple[str, ...]]:
+    """What is drawn of one checkpoint, its weights, and notes: a layer or head that it does not have is replaced by its
+    last, and that is said."""
+    card, trace, notes = found.card, found.trace, []
+    name, direction, quantity = choice.site.split("/")
+    layer, head = int(name[6:]), next((i for _, i in choice.index), None)
+    site = f"layer.{min(layer, compare.depth(trace) - 1)}/{direction}/"
+    heads = trace.site(site + "weight").sizes.get("head", 1)
+    for what, asked, has in (("layer", layer, compare.depth(trace)), ("head", head, heads)):
+        if asked is not None and asked >= has:
+            plural = "s" if has > 1 else ""
+            notes.append(
+                f"{card.name} has {has} {what}{plural}: its {what} {has} stands beside {what} {asked + 1} of others."
+            )
+    head = None if head is None else min(head, heads - 1)
+    sites = (trace.site(site + quantity), trace.site(site + "weight"))
+    return compare.two_way(sites[0], head), compare.two_way(sites[1], head), tuple(notes)
+
+
+def difference(
+    panels: Sequence[view.Panel], left: int, right: int, noise: np.ndarray | None = None, noisy: str = ""
+) -> view.Gap:
+    """The difference of two panels, and how far their rows lie apart; `noise`, `noisy` as `view.Gap`."""
+    values = compare.difference(panels[left].drawn, panels[right].drawn)
+    weights = panels[left].weights, panels[right].weights
+    bits, top = compare.jensen_shannon(*weights), min(compare.TOP, weights[0].sizes["key"])
+    return view.Gap(left, right, values, bits, compare.overlap(*weights, top), top, noise, noisy)
+
+
+def between_seeds(
+    models: Models, groups: Sequence[Sequence[Card]], example: Any, option: int | None, choice: Choice
+) -> tuple[np.ndarray | None, str]:
+    """How far apart the maps of two models lie among seeds of each, the greater of both, and that in words; None where
+    there is one seed of each.
+
+    groups: of each model the checkpoints of its seeds, itself first.
+    """
+    first, second = groups
+    if second[0] in first:
+        return None, "two seeds of one model"
+    several = [group for group in groups if len(group) > 1]
+    if not several:
+        return None, "one seed each: it may be noise"
+    found = [[maps(models.explain(card, example, option), choice)[0] for card in group] for group in several]
+    counts = " + ".join(str(len(group)) for group in groups)
+    return compare.between_seeds(*found), f"grey: seeds differ as much ({counts})"
+
+
+def tokens_alike(some: Sequence[DataArray]) -> bool:
+    """Whether maps have the same tokens."""
+    try:
+        compare.same_tokens(some)
+    except TraceError:
+        return False
+    return True
+
+
+def caption(names: Sequence[str], choice: Choice) -> str:
+    """The settings in words, for under a saved picture."""
+    layer, direction, quantity = choice.site.split("/")
+    heads = [f"head {i + 1}" for _, i in choice.index] or ["mean of heads"]
+    return ", ".join([*names, f"layer {int(layer[6:]) + 1}", direction.replace("_", " "), *heads, quantity])
+
+
+def task(example: Any) -> ModuleType:
+    """The task that chooses among texts of which this is an example."""
+    return next(one for one in CHOICES.values() if isinstance(example, one.Example))
+
+
+def right(example: Any) -> int | None:
+    """The index of the right option, None where it is not known or is not there."""
+    if len(task(example).options(example)) == 1:  # the label says whether it is right
+        return 0 if example.label == 1 else None
+    return example.label
+
+
+def of_options(found: Explained) -> list[float]:
+    """What a model gives each option: of a single one that it is right."""
+    said = found.prediction
+    return list(said.probabilities[1:] if said.labels[0].startswith("not ") else said.probabilities)
