@@ -19,6 +19,10 @@ from triattn_core.views.canvas import Canvas
 _MOUNT = """
 export default function ({ data, parentElement, setStateValue, setTriggerValue }) {
   const root = parentElement.querySelector(".triattn-root");
+  if (data.once) {  // text and buttons of its own, no drawing: the sentence is the name of the group
+    root.setAttribute("role", "group");
+    root.setAttribute("aria-label", data.payload.alt);
+  }
   return mount(root, data.payload, { key: data.key, send: data.once ? setTriggerValue : setStateValue });
 }
 """

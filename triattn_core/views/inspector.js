@@ -29,7 +29,7 @@ function sentenceNodes(payload, words, numbers, approximate, out) {
   const [light, rest] = payload.order[2] === "feature" ? [" in feature ", "keys"] : [" read with ", "pairs"];
   if (out) return [query, " may not attend to ", key, ": this head's mask leaves the pair out, in every feature."];
   if (payload.quantity === "weight") {
-    return [query, ` gives ${about}${percent(numbers.weight)} of its attention to `, key, light, third, "."];
+    return [query, ` gives ${about}${percent(numbers.weight)} of its attention to `, key, light, third, /[.!?。！？]$/.test(words[2]) ? "" : "."];
   }
   const side = numbers.relevance < 0 ? "below" : "above";
   return ["For ", query, ", ", key, light, third, ` scores ${about}${number(Math.abs(numbers.relevance))} ${side} the mean of its ${count(numbers.of)} ${rest}.`];
