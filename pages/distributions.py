@@ -50,7 +50,7 @@ if cards:
                     with column:
                         at = view.edges(values if shared else [values[i]])
                         st.html(f"<b>{escape(side.panels[i].title)}</b>")
-                        told = view.said(table.iloc[i])
+                        told = view.said(table.iloc[i].to_dict())
                         figures.drawn(view.histogram(view.counts(values[i], at), theme), told, f"scores-{i}-chart")
                         figures.note(told)
             st.html(spreads.table(table))
