@@ -88,10 +88,13 @@ def test_cells_stay_within_segments_and_special_tokens_are_their_own(world, task
 
 
 ASKED = replace(TEXT, question="The movie is blue. What is red ?", options=("a car. Not the film. big", "small ."))
+SAID = replace(
+    TALK, history=("A car. It is red .", "The movie is blue. What is red ?"), candidates=("a car. Not the film. big",)
+)
 
 
 @pytest.mark.parametrize("most", [2, 3, 5, 7, 11])
-@pytest.mark.parametrize(("task", "example"), [(reading, ASKED)])
+@pytest.mark.parametrize(("task", "example"), [(dialogue, SAID), (reading, ASKED)])
 def test_a_cell_does_not_cross_a_sentence_where_there_are_enough(world, task, example, most):
     _, tokenizer = world
     (options,) = task.roles([example], tokenizer, Limits(60, (most, most, 40)))

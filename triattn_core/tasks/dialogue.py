@@ -116,7 +116,7 @@ def _roles(
     for i, (text, tokens) in enumerate(zip(example.candidates, candidates)):
         context = joint([*parts, Part("response", text, tokens, "response", 1)], tokenizer)
         told = tokens_notes(f"Candidate {i + 1}", text, tokens, tokenizer)
-        found.append(rankings.filtered(context, parts[-1].name, "response", limits, (*notes, *told), {}))
+        found.append(rankings.filtered(context, parts[-1].name, "response", limits, (*notes, *told), texts(example, i)))
     return tuple(found)
 
 
