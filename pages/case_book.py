@@ -21,10 +21,10 @@ if not keeping.there():
     st.stop()
 with shown():
     book = keeping.book()
-    cases = book_list.found(book)
+    cases, all_ = book_list.found(book)
     left, right = st.container(key="main").columns([1.7, 1], gap="medium")
     with left:
-        chosen = book_list.shown(cases)
+        chosen = book_list.shown(cases, all_)
     if chosen is not None:
         with right.container(key="aside"):
             book_case.shown(book, chosen)

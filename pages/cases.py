@@ -42,7 +42,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
         spoken = state.segments("Language", list(sets), "language", show=records.spoken)
     similarity = state.segments("Similarity", list(sets[spoken]), "similarity")
     names = sets[spoken][similarity]
-    chosen = case_rows.pick(set(names))
+    chosen = case_rows.pick(set(names), task, spoken)
     st.space("stretch")
     tail = st.container(width="content", key="tail")
 here = {card.name: card for card in models.shelf(task)}

@@ -24,6 +24,7 @@ def both(book: CaseBook | None = None) -> None:
         limit = st.get_option("server.maxUploadSize")
         given = st.file_uploader(f"What Export or triattn book export wrote; up to {limit} MB", key="book-file")
         if given is not None and st.session_state.get("taken in") != given.file_id:
+            st.session_state.pop("import said", None)
             with shown(stop=False):
                 new, same = _take_in(given.name, given.getvalue())
                 st.session_state["taken in"] = given.file_id

@@ -24,25 +24,26 @@ COLUMNS = {
 }
 
 
-def found(book: CaseBook) -> list[Case]:
-    """What the filters leave, the last changed first.  Raises CaseError."""
+def found(book: CaseBook) -> tuple[list[Case], int]:
+    """What the filters leave, the last changed first, and how many cases there are in all.  Raises CaseError."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="filters"):
         words = st.text_input("Words", key="words", bind="query-params", width=220, placeholder="in note, tags, texts")
         tag = state.pick("Tag", [ANY, *book.tags()], "tag", width=150)
-        task = state.pick("Task", [ANY, *tasks.TASKS], "task", show=_task, width=150)
+        # Not "task": that of the page before says what was looked at there, not what is looked for here.
+        task = state.pick("Task", [ANY, *tasks.TASKS], "of", show=_task, width=150)
         st.space("stretch")
         book_file.both(book)
-    return book.search(words, [] if tag == ANY else [tag], "" if task == ANY else task)
+    return book.search(words, [] if tag == ANY else [tag], "" if task == ANY else task), len(book.search())
 
 
 def _task(name: str) -> str:
     return tasks.TASKS[name].label if name in tasks.TASKS else name
 
 
-def shown(cases: Sequence[Case]) -> Case | None:
-    """The list; the case that is open: clicked, asked for by the link, or the first."""
+def shown(cases: Sequence[Case], all_: int) -> Case | None:
+    """The list; the case that is open: clicked, asked for by the link, or the first.  all_: the cases of the book."""
     if not cases:
-        st.html('<p class="t-note">No case is like that.</p>')
+        st.html(f'<p class="t-note">{f"None of the {all_:,} cases is like that." if all_ else NONE}</p>')
         return None
     asked = st.query_params.get("case", "")
     at = next((i for i, case in enumerate(cases) if case.id == asked), 0)
@@ -52,8 +53,9 @@ def shown(cases: Sequence[Case]) -> Case | None:
         rows = [row for row, _ in picked.get("cells", [])] or picked["rows"]
         st.query_params["case"] = cases[rows[-1] if rows else at].id
 
+    of = f"of {all_:,} cases" if len(cases) < all_ else f"case{'s' * (all_ > 1)}"
     st.session_state["book"] = {"selection": {"rows": [at], "columns": [], "cells": []}}
-    st.html(f'<p class="t-note"><b>{len(cases):,}</b> case{"s" * (len(cases) > 1)}</p>')
+    st.html(f'<p class="t-note"><b>{len(cases):,}</b> {of}</p>')
     st.dataframe(
         pd.DataFrame(map(_row, cases)),
         key="book",

@@ -23,10 +23,11 @@ MAGIC = b"PAR1"  # of a Parquet file
 HELD = 3  # files that a session holds
 
 
-def pick(names: set[str]) -> str | Path:
-    """The picker: OWN, FILE, or the path of a stored table of just these checkpoints."""
-    tables = shipped(names)
-    chosen = state.pick("Rows", [OWN, *tables, FILE], "rows", width=190)
+def pick(names: set[str], task: str = "", language: str = "") -> str | Path:
+    """The picker: OWN, FILE, the path of a stored table of just these checkpoints, or what a table of other checkpoints
+    of this task and language is called."""
+    tables, others = shipped(names), shipped(None, task, language)
+    chosen = state.pick("Rows", [OWN, *dict.fromkeys([*tables, *others]), FILE], "rows", width=190)
     return tables.get(chosen, chosen)
 
 
@@ -36,6 +37,11 @@ def table(chosen: str | Path, task: str, language: str, cards: Sequence[Card]) -
         return _load(chosen, chosen.stat().st_mtime_ns)
     if chosen == OWN:
         return mining.mined(cards, sources.file(sources.own(task, language)))
+    if chosen != FILE:
+        names = " ".join(card.name for card in cards)
+        told = f"`triattn cases {names} DATA --out CASES.parquet`"
+        st.info(f"{chosen} is not mined with these checkpoints: {told} does it.")
+        return None
     name, content = _handed()
     if not content:
         return None
@@ -109,14 +115,21 @@ def _hold(source: Source) -> Source:
     return source
 
 
-def shipped(names: set[str]) -> dict[str, Path]:
-    """The stored tables of just these checkpoints on the shelf, by what they are called; others are passed over."""
+def shipped(names: set[str] | None, task: str = "", language: str = "") -> dict[str, Path]:
+    """The stored tables of just these checkpoints on the shelf, by what they are called; with None those of a task and
+    language, whatever the checkpoints."""
     found = {}
     for path in sorted((root() / "results" / "cases").glob("*.parquet")):
         about = _about(path, path.stat().st_mtime_ns)
-        if about is not None and {one.name for one in about.checkpoints} == names:
+        if about is None:
+            continue
+        if (about.task, about.language) == (task, language) if names is None else _named(about) == names:
             found[called(about)] = path
     return found
+
+
+def _named(about: About) -> set[str]:
+    return {one.name for one in about.checkpoints}
 
 
 @st.cache_data(max_entries=200, show_spinner=False)

@@ -66,6 +66,7 @@ def example(task: str, place: DeltaGenerator | None = None) -> Any:
     if st.session_state.get("edit") or not (_sound(found) or task == questions.NAME and found.passage.strip()):
         _editor(given)
     count = len(CHOICES[task].options(found)) if task in CHOICES else 0
+    _empty(given)
     for name in PICKS:
         asked = getattr(given, name)
         if asked is not None and not 0 <= asked < count:
@@ -73,6 +74,14 @@ def example(task: str, place: DeltaGenerator | None = None) -> Any:
             setattr(given, name, None)
     _write(given, found)
     return found
+
+
+def _empty(given: Given) -> None:
+    """Says that lines with nothing in them are left out."""
+    for name in CHOICES[given.task].WORDS.lists if given.task in CHOICES else ():
+        empty = sum(not line.strip() for line in given.parts.get(name, "").strip().splitlines())
+        if empty:
+            notice(f"{empty} empty line{'s' * (empty > 1)} of the {name} {'are' if empty > 1 else 'is'} left out.")
 
 
 def controls(task: str) -> None:

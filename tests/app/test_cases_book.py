@@ -64,11 +64,12 @@ def test_all_are_listed_and_filters_leave_what_they_say(ids: list[str]) -> None:
     for key, asked, found in (("words", "share object", 0), ("words", "哪些", 0), ("words", "two", 1)):
         sound(app.text_input(key=key).set_value(asked).run())
         assert notes(app) == [KEPT[found].note], asked
+        assert f"<b>1</b> of {len(KEPT)} cases" in texts(app)
     sound(app.text_input(key="words").set_value("").run())
     sound(app.selectbox(key="tag").set_value("odd").run())
     assert notes(app) == [KEPT[3].note] and "<script>" not in texts(app)
-    sound(app.selectbox(key="task").set_value("pairs").run())
-    assert "No case is like that" in texts(app) and not app.dataframe
+    sound(app.selectbox(key="of").set_value("pairs").run())
+    assert f"None of the {len(KEPT)} cases is like that" in texts(app) and not app.dataframe
 
 
 def test_a_case_opens_where_it_was_kept_with_its_texts(ids: list[str]) -> None:
@@ -149,6 +150,7 @@ def test_the_book_comes_from_a_file(book: CaseBook, place: Path, tmp_path: Path)
     assert len(book.search()) == 4 and "4 new, 0 were here already" in " ".join(one.value for one in app.caption)
     lines = [line for line in other.lines() if "Needs two" not in line] + [json.dumps({"format": 1})]
     app.file_uploader(key="book-file").set_value(("bad.jsonl", "\n".join(lines).encode(), "")).run()
+    assert "were here already" not in " ".join(one.value for one in app.caption)
     assert not app.exception and "bad\\.jsonl" in app.error[0].value and len(book.search()) == 4
 
 

@@ -33,10 +33,11 @@ def shelf(tmp_path_factory) -> Path:
         patch.setenv(VARIABLE, str(root))
         (root / "results" / "cases").mkdir(parents=True)
         (root / "results" / "cases" / "broken.parquet").write_bytes(b"PAR1 no table")
-        run = Run([load(name, "cpu") for name in NAMES], sources.given("far/test.jsonl", ROWS))
-        while run.step():
-            pass
-        run.mined().save(root / "results" / "cases" / "far.parquet")
+        for where, names in {"far": NAMES, "near": NAMES[:2]}.items():
+            run = Run([load(name, "cpu") for name in names], sources.given(f"{where}/test.jsonl", ROWS))
+            while run.step():
+                pass
+            run.mined().save(root / "results" / "cases" / f"{where}.parquet")
     return root
 
 
@@ -158,6 +159,12 @@ def test_a_shipped_table_asks_for_its_texts_in_one_line() -> None:
     app = sound(app.file_uploader(key="texts").set_value(("x.jsonl", ROWS, "text/plain")).run())
     assert pairs.examples("en")[6].text_a in texts(app) and len(app.get("page_link")) == 2
     assert "sentence A" in app.dataframe[0].value
+
+
+def test_rows_that_are_mined_with_others_only_are_named_not_swapped() -> None:
+    app = sound(opened("cases", rows="near test"))
+    assert app.selectbox(key="rows").value == "near test" and not app.dataframe
+    assert "near test is not mined with these checkpoints" in app.info[0].value
 
 
 def test_what_was_mined_before_a_stop_is_shown_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

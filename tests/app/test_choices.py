@@ -154,7 +154,7 @@ def test_text_too_long_for_a_link_is_said_and_kept() -> None:
     [
         ({**TALK, "turns": "and now?", "candidates": "one\ntwo"}, None),
         ({**TALK, "turns": "\n".join(f"turn {i} it is" for i in range(200)), "candidates": "a\nb"}, "of 200 turns"),
-        ({**TALK, "turns": "and now?", "candidates": "one\n\n   \ntwo"}, None),
+        ({**TALK, "turns": "and now?", "candidates": "one\n\n   \ntwo"}, "2 empty lines of the candidates"),
         ({**TALK, "turns": "and now?", "candidates": "\n".join(f"answer {i}" for i in range(100))}, None),
         ({**TALK, "turns": "and now?", "candidates": "only one"}, None),
         ({**TEXT, "passage": "It is red. " * 6000, "question": "Is it?", "options": "yes\nno"}, "is cut after"),

@@ -139,6 +139,7 @@ def said(*rows: tuple[str, bool | None]) -> str:
         ([("no", None)] * 2, "Both sayno"),
         ([("yes", False), ("yes", False), ("no", True)], "Only Tri saysno, as the gold label does"),
         ([("yes", False), ("no", True), ("no", True)], "Only Bi saysyes, against the gold label"),
+        ([("yes", False), ("no", False), ("no", False)], "Only Bi saysyes; nobody says what the gold label does"),
         ([("yes", False), ("no", True)], "C-Bi saysno, as the gold label does"),
         ([("yes", True), ("no", False), ("no", False), ("yes", True)], "Bi and MTSA sayyes, as the gold label does"),
         ([("yes", None), ("no", None), ("no", None)], "Only Bi saysyes"),

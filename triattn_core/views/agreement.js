@@ -24,9 +24,9 @@ function dots(row, models, theme) {
   return drawing(DOT * models.length, 22, [...line, ...circles]);
 }
 
-/** A bar with its number at its end; the published count as a tick. */
-function bar(row, part) {
-  const length = (n) => LONGEST * Math.min(1, n / row.scale) + "%", fill = make("i"), split = row.parts.length > 1;
+/** A bar with its number at its end, broken where its scale is another; the published count as two notches. */
+function bar(row, part, broken) {
+  const length = (n) => LONGEST * Math.min(1, n / row.scale) + "%", fill = make("i", broken ? { class: "broken" } : {}), split = row.parts.length > 1;
   const number = split ? [make("span", {}, count(row.parts[part]))] : [];
   fill.style.width = length(row.parts[part]);
   const half = make("span", { class: split && part === 0 ? "half left" : "half" }, fill, ...number);
@@ -39,7 +39,8 @@ function bar(row, part) {
 }
 
 function line(row, data, theme, send) {
-  const parts = row.parts.map((_, part) => bar(row, part)), chosen = row.name === data.chosen;
+  const other = data.apart > 1 && row.scale !== data.rows.at(-1).scale;
+  const parts = row.parts.map((n, part) => bar(row, part, other && n > 0)), chosen = row.name === data.chosen;
   const notes = [...(row.paper.length ? [`paper ${row.paper.join(" + ")}`] : []), ...(data.apart > 1 && row === data.rows[1] ? [`bars ÷ ${data.apart}`] : [])];
   parts.at(-1).append(...notes.map((note) => make("span", { class: "note" }, note)));
   const pick = make("button", { type: "button", class: "pick", "aria-pressed": String(chosen), "data-agreement": row.name, "aria-label": `${row.name} right: ${count(row.rows)} ${data.unit}` },

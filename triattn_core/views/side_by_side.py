@@ -83,6 +83,9 @@ def _titles(panels: Sequence[Panel]) -> list[str]:
     return titles([(panel.name, panel.mechanism, panel.similarity) for panel in panels])
 
 
+NOBODY = "; nobody says what the gold label does"
+
+
 def verdict(panels: Sequence[Panel]) -> tuple[str, str, str]:
     """Who says what, as three parts of one sentence, the middle one to be emphasised."""
     said: dict[str, list[str]] = {}
@@ -98,7 +101,9 @@ def verdict(panels: Sequence[Panel]) -> tuple[str, str, str]:
     alone = min(said, key=lambda one: (len(said[one]), one != gold))
     names = said[alone]
     lead = f"Only {names[0]} says" if len(names) == 1 and len(panels) > 2 else _joined(names)
-    return lead, alone, (", as the gold label does" if alone == gold else ", against the gold label") if known else ""
+    if not known:
+        return lead, alone, ""
+    return lead, alone, ", as the gold label does" if alone == gold else ", against the gold label" if gold else NOBODY
 
 
 def _joined(names: Sequence[str]) -> str:
@@ -246,7 +251,7 @@ def alt(panels: Sequence[Panel], gap: Gap | None, texts: dict[str, str], across:
     names, words = _titles(panels), labels(panels[0].drawn, texts, "query")
     said = "; ".join(f"{n} says {p.label} with probability {p.probability:.3f}" for n, p in zip(names, panels))
     sizes = panels[0].drawn.sizes
-    size = f"{sizes['query']} query by {sizes['key']} {across} tokens"
+    size = f"{sizes['query']} query by {sizes['key']} {across} positions"
     more = ""
     if gap is not None and not np.isnan(gap.divergence).all():
         worst = int(np.nanargmax(gap.divergence))
