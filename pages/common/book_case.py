@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from html import escape
+from typing import Any
 
 import streamlit as st
 
 from pages.common import cards, case_texts, errors, reopen, tasks
 from triattn_core.cases import LONGEST, Case, CaseBook, texts
 from triattn_core.errors import CaseError, TriattnError
-from triattn_core.tasks import TASKS
+from triattn_core.tasks import CHOICES, TASKS
 
 SHOWN = 600  # characters of a row that no task of ours can read
 
@@ -44,8 +46,18 @@ def _row(case: Case) -> None:
         return
     case_texts.html(case.task, example)
     query = reopen.parsed(case.query)
+    if told := _about(case.task, example, query):
+        st.html(f'<p class="t-note">{escape(told)}</p>')
     with st.container(horizontal=True, key="open"):
         reopen.link(case.task, case.row, case.page if case.page in reopen.PAGES else reopen.usual(case.task), query)
+
+
+def _about(task: str, example: Any, query: reopen.Query) -> str:
+    """The gold label, where there is one, and the checkpoints it was kept with."""
+    gold, names = getattr(example, "label", None), [*query.get("checkpoints", ()), *query.get("checkpoint", ())]
+    labels = () if gold is None or task in CHOICES else TASKS[task].labels(example)
+    known = [f"gold: {labels[gold]}"] if labels else []
+    return "; ".join([*known, *([f"kept with {', '.join(names)}"] if names else [])])
 
 
 def _base(case: Case) -> Case:

@@ -14,6 +14,9 @@ from triattn_core.tasks import TASKS
 PAGES = {
     "side_by_side": "Open side by side",
     "cube": "Open as cube",
+    "context": "Open in Context",
+    "intervene": "Open in Intervene",
+    "attribute": "Open in Attribute",
     "mtsa": "Open in MTSA",
     "tensor": "Open the tensor",
     "coin": "Open in COIN",

@@ -76,7 +76,7 @@ def test_a_case_opens_where_it_was_kept_with_its_texts(ids: list[str]) -> None:
     app = sound(opened("case_book", case=ids[0]))
     assert PAIR["text_a"] in texts(app)
     (link,) = app.get("page_link")
-    assert link.proto.page.endswith("cube")
+    assert link.proto.page.endswith("cube") and "kept with lcqmc-tri-dot" in texts(app)
     assert "checkpoint=lcqmc-tri-dot" in link.proto.query_string and "layer=1" in link.proto.query_string
     app = sound(opened("case_book", case=ids[1]))
     (link,) = app.get("page_link")
