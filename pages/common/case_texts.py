@@ -31,7 +31,7 @@ def _marked(task: str, example: Any) -> list[tuple[str, str]]:
     called = named(texts)
     turns = [(called[name]["short"], text) for name, text in texts.items()]
     first = max(0, len(turns) - TURNS)
-    before = [("", f"{first} earlier {TASKS[task].WORDS.sides[0]}s")] if first else []
+    before = [("", f"{first} earlier {TASKS[task].WORDS.sides[0]}{'s' * (first > 1)}")] if first else []
     return before + turns[first:] + _options(TASKS[task].options(example), example.label, TASKS[task].labels(example))
 
 

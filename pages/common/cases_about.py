@@ -26,13 +26,15 @@ def told(mined: Mined, shelf: Mapping[str, Card]) -> None:
     about = mined.about
     minutes, seconds = divmod(about.seconds, 60)
     took = f"{minutes:.0f} min {seconds:.0f} s" if minutes else f"{seconds:.2g} s"
-    parts = [f"{len(mined.table):,} {case_list.UNITS.get(about.task, 'rows')} of {about.data}"]
+    unit = case_list.UNITS.get(about.task, "rows")
+    parts = [f"{len(mined.table):,} {unit if len(mined.table) != 1 else unit.removesuffix('s')} of {about.data}"]
     parts += [f"mined in {took} on {about.device.upper()}, {about.date[:10]}"]
     if not about.whole:
         parts += [f"stopped about line {about.lines:,}: of each {WINDOW} the shortest are mined first"]
     st.html(f'<p class="t-note">{escape("; ".join(parts))}</p>')
     if about.aside:
-        with st.expander(f"{about.aside:,} rows could not be read and were set aside"):
+        many = "rows could not be read and were" if about.aside > 1 else "row could not be read and was"
+        with st.expander(f"{about.aside:,} {many} set aside"):
             st.code("\n".join(about.complaints), language=None, wrap_lines=True)
     gone = [one.name for one in about.checkpoints if one.name not in shelf]
     other = [one.name for one in about.checkpoints if one.name not in gone and shelf[one.name].digest != one.digest]

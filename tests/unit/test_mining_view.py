@@ -59,14 +59,14 @@ def test_published_counts_stand_at_their_row_alone():
 @pytest.mark.parametrize(
     ("p", "said"),
     [
-        (1.0, ("p 1", "")),
-        (1.2, ("p 1", "")),
-        (0.375, ("p 0.38", "")),
-        (0.0012, ("p 0.0012", "")),
-        (7.8e-5, ("p 7.8 × 10", "−5")),
-        (9.99e-6, ("p 1.0 × 10", "−5")),
-        (1.6e-14, ("p 1.6 × 10", "−14")),
-        (2e-30, ("p 2.0 × 10", "−30")),
+        (1.0, ("p = 1", "")),
+        (1.2, ("p = 1", "")),
+        (0.375, ("p = 0.38", "")),
+        (0.0012, ("p = 0.0012", "")),
+        (7.8e-5, ("p = 7.8 × 10", "−5")),
+        (9.99e-6, ("p = 1.0 × 10", "−5")),
+        (1.6e-14, ("p = 1.6 × 10", "−14")),
+        (2e-30, ("p = 2.0 × 10", "−30")),
         (9e-31, ("p < 10", "−30")),
         (0.0, ("p < 10", "−30")),
     ],
@@ -79,7 +79,7 @@ def test_tests_and_accuracy_are_handed_on():
     test = agreement.Test("Bi", "Tri", 3, 9, 0.01)
     found = payload(table((9, 8)), tests=[test], accuracy={"Bi": 83.14159})
     (told,) = found["tests"]
-    assert told == {"a": "Bi", "b": "Tri", "only_a": 3, "only_b": 9, "p": 0.01, "said": "p 0.01", "power": ""}
+    assert told == {"a": "Bi", "b": "Tri", "only_a": 3, "only_b": 9, "p": 0.01, "said": "p = 0.01", "power": ""}
     assert found["accuracy"] == ["Bi 83.1"]
 
 

@@ -79,7 +79,7 @@ function test(one, data, theme) {
 function right(data, theme) {
   const list = make("ol", {}, ...data.tests.map((one) => test(one, data, theme)));
   const share = make("p", {}, "accuracy, %  ", data.accuracy.join("   "));
-  return make("section", { "aria-label": "Is it chance?", class: "chance" }, make("header", {}, make("b", {}, "Is it chance?"), make("span", {}, "McNemar, exact, after Holm")), make("p", {}, `${data.unit} that one of two has right alone`), list, share);
+  return make("section", { "aria-label": "Is it chance?", class: "chance" }, make("header", {}, make("b", {}, "Is it chance?"), make("span", {}, "McNemar, exact, after Holm")), make("p", {}, `${data.unit} that only one of the two has right; one seed each`), list, share);
 }
 
 function mount(root, payload, host = {}) {

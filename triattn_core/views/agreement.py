@@ -81,13 +81,13 @@ def _scales(rows: Sequence[dict]) -> list[int]:
 
 
 def probability(p: float) -> tuple[str, str]:
-    """A p-value and the power of ten that stands above its end: 0.375, 1.6 × 10 and −14, < 10 and −30."""
+    """A p-value and the power of ten that stands above its end: = 0.375, = 1.6 × 10 and −14, < 10 and −30."""
     if p >= 0.001:
-        return f"p {min(p, 1):.2g}", ""
+        return f"p = {min(p, 1):.2g}", ""
     if p < 1e-30:
         return "p < 10", "−30"
     digits, power = f"{p:.1e}".split("e-")
-    return f"p {digits} × 10", f"−{int(power)}"
+    return f"p = {digits} × 10", f"−{int(power)}"
 
 
 def _alt(rows: Sequence[dict], unit: str) -> str:
