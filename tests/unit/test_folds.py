@@ -14,6 +14,7 @@ from triattn_core.folding import fold, mass
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views import cell
 from triattn_core.views.strongest import strongest
+from triattn_core.views.tokens import tokens
 
 TEXTS = {"turn.1": "Hi all. It broke", "turn.2": "why?", "response": "so it is"}
 # A token, its text, its span, its segment, and how many tokens it stands for: two cells of turn 1 are in one sentence.
@@ -64,6 +65,7 @@ def test_weights_of_a_group_are_added_wherever_its_cells_stand():
     assert found["context_label"].values.tolist() == ["p", "q"]
     assert found["context_cells"].values.tolist() == [3, 2]
     assert found["context_tokens"].values.tolist() == [1 + 3 + 4, 2 + 5]
+    assert tokens(found, {}, "context", np.arange(2))["where"] == ["8 tokens in 3 cells", "7 tokens in 2 cells"]
     assert (found["context_start"].values.tolist(), found["context_end"].values.tolist()) == ([0, 2], [7, 9])
     assert found.attrs["sums_over"] == "context" and found.attrs["mass_before"] == pytest.approx(1)
 

@@ -39,7 +39,7 @@ function factRows(payload, numbers) {
   const known = (value, show) => (value === undefined ? "…" : show(value));
   const among = payload.over.join(" × "), each = payload.order.filter((axis) => !payload.over.includes(axis)).join(" and ");
   const rank = [`rank in this ${each === "query" ? each : "row"}`, known(numbers.rank, (r) => `${count(r)} of ${count(numbers.of)}`), `Largest value first, over ${among} of this ${each}`];
-  const against = ["against uniform", known(numbers.against, (x) => "× " + number(x)), "The weight over what even attention would give this cell"];
+  const against = ["against uniform", known(numbers.against, (x) => "× " + number(x)), "The weight over what even attention would give this cell; a group counts as many as the model's cells that it joins"];
   const share = ["share of all mass", known(numbers.share, percent), "The weight over the number of rows: each query, in each feature where it has those, holds the same mass"];
   if (payload.quantity === "weight") {
     return [share, against, ["relevance", known(numbers.relevance, number), "The score before the softmax, centred: minus the mean of the scores that share its softmax"], rank];

@@ -67,7 +67,9 @@ def _places(array: xr.DataArray, axis: str) -> tuple[list[str], list[str]]:
     texts = column("text", [])
     counts = column("tokens", [1] * len(texts))
     if groups := column("label", []):
-        return [brief(name) for name in groups], [f"{n} token{'s' * (n > 1)}" for n in counts]
+        cells = column("cells", counts)  # of the model, each of several tokens: an even share is shared among them
+        pooled = [f" in {m} cell{'s' * (m > 1)}" if m != n else "" for n, m in zip(counts, cells)]
+        return [brief(name) for name in groups], [f"{n} token{'s' * (n > 1)}{of}" for n, of in zip(counts, pooled)]
     segments = column("segment", [text and "sentence " + text.upper() for text in texts])
     places, wheres, seen, read = [], [], Counter(), Counter()
     for i, (segment, count) in enumerate(zip(segments, counts)):
