@@ -58,7 +58,7 @@ with shown():
 left, right = st.container(key="main").columns([2.7, 1], gap="medium")
 with left:
     if not mined.judged.empty:
-        explorer.ask(cases_about.figure(mined), "who-is-right", agreement=cases_about.filter_by)
+        explorer.ask(cases_about.figure(mined, examples), "who-is-right", agreement=cases_about.filter_by)
     rows = case_list.filtered(mined, examples)
     line = case_list.shown(mined, rows, examples)
 if line is not None:

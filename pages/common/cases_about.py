@@ -13,7 +13,7 @@ from pages.common.errors import notice
 from triattn_core.analysis import agreement
 from triattn_core.analysis.mined import WINDOW, Mined
 from triattn_core.shelf import Card
-from triattn_core.tasks import pairs
+from triattn_core.tasks import TASKS, pairs
 from triattn_core.views import agreement as view
 from triattn_core.views.canvas import Canvas
 
@@ -44,8 +44,8 @@ def told(mined: Mined, shelf: Mapping[str, Card]) -> None:
         notice(f"Trained anew since: {', '.join(other)}. A row that is opened now may say something else.")
 
 
-def figure(mined: Mined) -> Canvas:
-    """Who is right where, and whether it is chance."""
+def figure(mined: Mined, examples: Mapping[int, object]) -> Canvas:
+    """Who is right where, and whether it is chance.  examples: by line, where their file is here."""
     about, titles = mined.about, agreement.titles(mined)
     tests = [view.Test(one.a, one.b, one.only_a, one.only_b, one.adjusted) for one in agreement.differences(mined)]
     additive = {one.similarity for one in about.checkpoints} == {"additive"}
@@ -54,12 +54,18 @@ def figure(mined: Mined) -> Canvas:
         agreement.eight_way(mined),
         dict(zip(titles, (one.mechanism for one in about.checkpoints))),
         tests,
-        agreement.accuracy(mined),
+        agreement.accuracy(mined) | _without_a_model(mined, examples),
         pairs.LABELS if about.task == "pairs" else (),
         case_list.UNITS[about.task],
         st.session_state.get("agreement", st.query_params.get("agreement", "")),
         {name: [of[0], of[1]] for name, of in paper.items()},
     )
+
+
+def _without_a_model(mined: Mined, examples: Mapping[int, object]) -> dict[str, float]:
+    """What guessing, or saying the larger class always, would have right of the rows."""
+    there = [examples[row] for row in mined.judged["row"] if row in examples]
+    return dict(TASKS[mined.about.task].baseline(there)) if there and len(there) == len(mined.judged) else {}
 
 
 def filter_by(told: Mapping) -> None:

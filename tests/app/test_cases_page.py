@@ -212,3 +212,13 @@ def test_a_case_is_kept_from_here(place: Path) -> None:
     assert case.row == pairs.row(pairs.examples("en")[1]) and case.query.count("checkpoints=") == 3
     link = app.get("page_link")[-1].proto
     assert link.page.endswith("case_book") and case.id in link.query_string
+
+
+@pytest.mark.parametrize(
+    ("task", "said"), [("pairs", "majority "), ("dialogue", "chance 10.0"), ("reading", "chance ")]
+)
+def test_what_guessing_would_have_right_stands_beside_the_models(task: str, said: str) -> None:
+    app = sound(opened("cases", task=LABELS[task]))
+    found = [json.loads(one.proto.json).get("payload", {}) for one in app.get("bidi_component") if one.proto.json]
+    (accuracy,) = (one["accuracy"] for one in found if "accuracy" in one)
+    assert len(accuracy) == 4 and accuracy[-1].startswith(said)
