@@ -56,7 +56,8 @@ def asked(example: Any, trace: AttentionTrace) -> answers.Asked:
     speakers = [chr(65 + one) for one in getattr(example, "speakers", ())]
     words = room.WORDS
     called = (words.chat, (words.texts, words.options), (words.sides[1], words.right))
-    about = (right(example), speakers, _read(trace, texts))
+    begins, ends = _read(trace, texts)
+    about = (right(example), speakers, ends, begins)
     return answers.Asked(texts, room.options(example), option, *called, *about)
 
 
@@ -68,12 +69,15 @@ def _told(example: Any, found: Explained) -> str:
     return " · ".join(filter(None, (where, inputs.took([found]))))
 
 
-def _read(trace: AttentionTrace, texts: Mapping[str, str]) -> dict[str, int]:
-    """How many characters of each text the model reads."""
+def _read(trace: AttentionTrace, texts: Mapping[str, str]) -> tuple[dict[str, int], dict[str, int]]:
+    """The first character of each text that the model reads, and the end of the last."""
+    begins: dict[str, int] = {}
     ends = dict.fromkeys(texts, 0)
     for site in trace.sites.values():
         for axis in ("query", "key", "context"):
             if axis in site.dims:
-                for name, end in zip(site[f"{axis}_text"].values.tolist(), site[f"{axis}_end"].values.tolist()):
+                columns = (site[f"{axis}_{what}"].values.tolist() for what in ("text", "start", "end"))
+                for name, start, end in zip(*columns):
+                    begins[name] = min(begins.get(name, start), start)
                     ends[name] = max(ends.get(name, 0), end)
-    return ends
+    return begins, ends

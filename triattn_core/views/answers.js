@@ -25,10 +25,12 @@ function turn(text, i, share, most, role) {
 }
 
 /** The passage, each sentence shaded by its share; what the model does not read is pale. */
-function passage({ text, runs, read }, most) {
-  const letters = [...text], out = [], plain = (from, to) => {
-    const [there, beyond] = [letters.slice(from, Math.min(to, read)).join(""), letters.slice(Math.max(from, read), to).join("")];
-    out.push(there, ...(beyond ? [make("span", { class: "mute", title: "not read" }, beyond)] : []));
+function passage({ text, runs, begins, read }, most) {
+  const letters = [...text], out = [], part = (from, to) => letters.slice(from, Math.max(from, to)).join("");
+  const mute = (unread) => (unread ? [make("span", { class: "mute", title: "not read" }, unread)] : []);
+  const plain = (from, to) => {
+    const first = clamp(begins, from, to), last = clamp(read, first, to);
+    out.push(...mute(part(from, first)), part(first, last), ...mute(part(last, to)));
   };
   let at = 0;
   for (const run of runs) {
@@ -107,7 +109,9 @@ function mount(root, payload, host = {}) {
   root.replaceChildren(outer);
   for (const box of outer.querySelectorAll("[data-scroll]")) {
     const name = box.dataset.scroll;
-    box.scrollTop = kept.scrolled[name] ?? (name === "texts" && payload.chat ? box.scrollHeight : 0);
+    const unread = !payload.chat && payload.texts[0].begins > 0 ? box.querySelector(".passage > .mute") : null;
+    const first = unread ? unread.offsetTop + unread.offsetHeight - 60 : name === "texts" && payload.chat ? box.scrollHeight : 0;
+    box.scrollTop = kept.scrolled[name] ?? first;
     box.addEventListener("scroll", () => { kept.scrolled[name] = box.scrollTop; });
   }
   const row = outer.querySelector('[aria-pressed="true"]');

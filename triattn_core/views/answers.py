@@ -23,7 +23,8 @@ class Asked:
 
     texts: what is read, in its order and by the names of a trace; the last one asks.  options: what is chosen from, and
     option its name in a trace.  gold: index of the right one, None where nobody has said.  speakers: of the turns.
-    read: of texts that the model reads in part how many characters; 0 of those that it does not read.
+    read: of texts that the model reads in part how many characters, to the last; 0 of those that it does not read.
+    begins: of these the first character that it reads.
     chat: the texts are turns; else the first one is of sentences.  heads: over texts and over options.  words: for an
     option, and for the right one.
     """
@@ -37,6 +38,7 @@ class Asked:
     gold: int | None = None
     speakers: Sequence[str] = ()
     read: Mapping[str, int] | None = None
+    begins: Mapping[str, int] | None = None
 
 
 def figure(
@@ -104,6 +106,7 @@ def _texts(asked: Asked, runs: Mapping[str, list[dict]]) -> list[dict]:
             **called[name],
             "who": speakers.get(name, ""),
             "text": text,
+            "begins": (asked.begins or {}).get(name, 0),
             "read": read.get(name, len(text)),
             "runs": runs.get(name, []),
         }
