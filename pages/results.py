@@ -44,7 +44,8 @@ def columns_of(table, cells):
 
 style.heading(
     "Results",
-    "What papers print beside what was measured here, in their own layout. A number of ours opens its checkpoint.",
+    "What papers print beside what was measured here, in their own layout. A number of ours opens its checkpoint; bold "
+    "is the best of its column.",
 )
 results_style.styled()
 papers, (found, problems) = published.papers(), ours.everything()

@@ -58,7 +58,7 @@ def test_nothing_is_wider_than_the_page(page, tmp_path, width):
 def test_a_folded_cube_names_turns_and_keeps_the_text_whole(page, tmp_path):
     opened(page, tmp_path, cube.figure(TURNS, FIRST, at=(0, 1, 2)), ".triattn canvas[data-cell]")
     words = page.locator(".triattn .words > div").all_inner_texts()
-    assert words[2].split("\n") == ["context", "turn 2", "2 tokens"]
+    assert words[2].split("\n") == ["context", "turn 2", "2 tokens in 1 cell"]
     query = page.locator('[data-text="turn.2"]')  # the query's word stands in the turn that is the context
     assert query.inner_text() == TEXTS["turn.2"] and query.locator("mark.query.context").count() == 1
     assert page.locator('[data-text="response"] mark.key').count() == 1

@@ -24,6 +24,15 @@ function markedText(payload, name, cell) {
   return marked(payload.texts[name], chosen.map(({ axis, tokens, i }) => ({ axis, start: tokens.start[i], end: tokens.end[i] })));
 }
 
+/** How far down a text its first token stands: of a long passage a model reads a part. */
+function readFrom(span, payload) {
+  const starts = payload.order.flatMap((axis) => payload.axes[axis].start.filter((_, i) => payload.axes[axis].text[i] === span.dataset.text));
+  if (!starts.length || !span.firstChild) return 0;
+  const range = document.createRange();
+  range.setStart(span.firstChild, Math.min(...starts));
+  return range.getBoundingClientRect().top - span.getBoundingClientRect().top + span.scrollTop;
+}
+
 function sentenceNodes(payload, words, numbers, approximate, out) {
   const [query, key, third] = words.map((word, a) => make("span", { class: "ink " + payload.order[a] }, word)), about = approximate ? "about " : "";
   const [light, rest] = payload.order[2] === "feature" ? [" in feature ", "keys"] : [" read with ", "pairs"];
@@ -101,7 +110,7 @@ function buildInspector(box, payload, choose, open) {
     texts.forEach((span) => {
       span.replaceChildren(...markedText(payload, span.dataset.text, cell));
       const mark = span.querySelector("mark");
-      if (mark) span.scrollTop = mark.offsetTop - 26;
+      span.scrollTop = (mark ? mark.offsetTop : readFrom(span, payload)) - 26;
       span.parentElement.hidden = texts.length > ALL_TEXTS && !mark;
     });
     triples.rows.forEach((row, n) => row.setAttribute("aria-selected", String(triples.listed[n].every((x, a) => x === cell[a]))));
