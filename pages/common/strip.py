@@ -44,7 +44,7 @@ class Scale:
 def head(column: Column) -> str:
     """HTML: what is drawn, and what the dots mean."""
     published = '<span class="t-key"></span>published' if column.printed else ""
-    unit = f", {column.unit}" if column.unit else ""
+    unit = f", {column.unit}" if column.unit and column.unit not in column.name else ""
     return f'<b>{escape(column.name + unit)}</b>{published}<span class="t-key ours"></span>ours, ± sd'
 
 

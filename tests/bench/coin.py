@@ -94,8 +94,9 @@ def main() -> None:
 def keep(model: dict, parameters: int, times: list[float]) -> None:
     """A line as `results.ours` reads it; a run has one number, its mean over batches."""
     spent = {"seed": 0, "seconds_per_batch": mean(times), "spread": stdev(times), "batches": len(times)}
+    command = f"python -m tests.bench.coin --batches {len(times)} --record"
     told = {"name": f"{model['mechanism']}, {len(times)} batches", "date": ours.today(), "machine": machine()}
-    told |= {"command": "python -m tests.bench.coin --record", "parameters": parameters, "config": {"model": model}}
+    told |= {"command": command, "parameters": parameters, "config": {"model": model}}
     ours.append(ours.folder() / f"{COST}.jsonl", told | {"digest": model["mechanism"], "each_seed": [spent]})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import altair as alt
@@ -10,24 +11,23 @@ import pandas as pd
 from triattn_core.views.palette import FONTS, THEMES
 
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
-GAP = 15  # pixels between the names at the ends of lines
-WIDTH, PADDING = 430, {"left": 0, "top": 4, "right": 84, "bottom": 4}  # right: the names at the ends of lines
+GAP = 0.062  # between two names at the ends of lines, as a share of the axis
+WIDTH, HEIGHT = 560, 360
+PADDING = {"left": 0, "top": 4, "right": 84, "bottom": 4}  # right: the names at the ends of lines
 PANELS = {"memory": ("(a) Memory, MB", 1e-6), "seconds": ("(b) Time, ms", 1e3)}
 
 
-def _moves(last: pd.DataFrame, low: float, high: float, height: int, log: bool) -> dict[str, float]:
-    """Pixels by which the name at the end of each line moves so that none covers another."""
-    from numpy import log10
-
-    told = last.sort_values("value", ascending=False)
-    at = (lambda value: log10(value)) if log else (lambda value: value)
-    extent = max(float(at(high) - at(low)), 1e-9)
-    moves, before = {}, float("-inf")
-    for name, value in zip(told.name, told.value):
-        place = height * float(at(high) - at(value)) / extent
-        put = max(place, before + GAP)
-        moves[name], before = put - place, put
-    return moves
+def _ends(rows: pd.DataFrame, low: float, high: float, log: bool) -> pd.DataFrame:
+    """The last point of each line and `at`, where on the axis its name stands: those at one length keep apart."""
+    last = rows.groupby("name", sort=False).tail(1).sort_values("value", ascending=False)
+    there, back = (math.log10, lambda x: 10**x) if log else (float, float)
+    gap = GAP * max(there(high) - there(low), 1e-9)
+    put: dict[int, float] = {}
+    places = []
+    for tokens, value in zip(last.tokens, last.value):
+        put[tokens] = min(there(value), put.get(tokens, math.inf) - gap)
+        places.append(back(put[tokens]))
+    return last.assign(at=places)
 
 
 def said(points: pd.DataFrame) -> str:
@@ -39,8 +39,12 @@ def said(points: pd.DataFrame) -> str:
         here = points[points.tokens == tokens].dropna(subset=[column]).sort_values(column)
         if len(here):
             low, high = ((one["name"], one[column] * unit) for one in (here.iloc[0], here.iloc[-1]))
-            told.append(f"{title[4:]}: {low[0]} least ({low[1]:.3g}), {high[0]} most ({high[1]:.3g})")
+            told.append(f"{title[4:]}: {low[0]} least ({_short(low[1])}), {high[0]} most ({_short(high[1])})")
     return f"At {tokens} tokens, {'; '.join(told)}."
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def figure(
@@ -49,7 +53,6 @@ def figure(
     column: str,
     log: bool = True,
     theme: str = "light",
-    height: int = 300,
 ) -> alt.LayerChart | None:
     """points: rows `name, tokens, seconds, memory`, of which `column` is drawn; None where none has it.
 
@@ -65,21 +68,24 @@ def figure(
         return None
     kind = {"type": "log" if log else "linear", "nice": False}
     low, high = float(rows.value.min()) if log else 0.0, float(rows.value.max())
-    x = alt.X("tokens:Q", title="tokens", scale=alt.Scale(**kind, **({"base": 2} if log else {})),
-              axis=alt.Axis(values=sorted(rows.tokens.unique().tolist()), grid=False, format="~g"))  # fmt: skip
+    lengths = {"values": sorted(rows.tokens.unique().tolist()), "format": ",d", "labelOverlap": "greedy", "grid": False}
+    lengthwise = alt.Scale(**kind, **({"base": 2} if log else {}))
+    x = alt.X("tokens:Q", title="tokens", scale=lengthwise, axis=alt.Axis(**lengths))
     scale = alt.Scale(domain=[low, high], **kind)
-    y = alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=5, format="~g"), scale=scale)
+    y = alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=5, format=",~r"), scale=scale)
     colours = alt.Scale(domain=names, range=[look[families[name]] for name in names])
     dash = alt.StrokeDash("name:N", legend=None, scale=alt.Scale(domain=names, range=[dashes[n] for n in names]))
     tips = ["name:N", "tokens:Q", alt.Tooltip("value:Q", format=".3~g", title=title)]
     base = alt.Chart(rows).encode(x, y, alt.Color("name:N", legend=None, scale=colours), tooltip=tips)
     wide = alt.condition("datum.name == 'MTSA'", alt.value(3), alt.value(1.5))
     layers = [base.mark_line().encode(dash, strokeWidth=wide), base.mark_point(size=26, filled=True, opacity=1)]
-    last = rows.groupby("name", sort=False).tail(1)
-    for name, move in _moves(last, low, high, height, log).items():
-        end = base.properties(data=last[last.name == name])
-        layers.append(end.mark_text(align="left", dx=8, dy=move, fontSize=12, fontWeight=600).encode(text="name:N"))
-    chart = alt.layer(*layers).properties(height=height, width=WIDTH, title=title, padding=PADDING)
+    ends = base.properties(data=_ends(rows, low, high, log)).encode(
+        y=alt.Y("at:Q", title=None, scale=scale), text="name:N"
+    )
+    written = {"align": "left", "dx": 8, "fontSize": 12, "fontWeight": 600, "clip": False}
+    layers.append(ends.mark_text(**written, stroke=look["page"], strokeWidth=4, strokeJoin="round"))  # over lines
+    layers.append(ends.mark_text(**written))
+    chart = alt.layer(*layers).properties(height=HEIGHT, width=WIDTH, title=title, padding=PADDING)
     axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
     lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
     chart = chart.configure(font=FONTS, background="transparent").configure_view(stroke=None)
