@@ -14,7 +14,7 @@ from tests.unit.test_views_side_by_side import gap_of
 from triattn_core import shelf
 from triattn_core.analysis import compare, folds
 from triattn_core.tasks import TASKS
-from triattn_core.trace import Choice
+from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views import answers, cube
 from triattn_core.views import side_by_side as view
 
@@ -63,6 +63,20 @@ def test_a_folded_cube_names_turns_and_keeps_the_text_whole(page, tmp_path):
     assert query.inner_text() == TEXTS["turn.2"] and query.locator("mark.query.context").count() == 1
     assert page.locator('[data-text="response"] mark.key').count() == 1
     assert "mass before 1.000000 and after 1.000000" in page.locator(".triattn .notes").inner_text()
+
+
+def test_a_text_of_which_the_end_was_read_opens_there(page, tmp_path):
+    """The chosen cell is of other texts: the excerpt of turn 1 shows where reading began, not its first line."""
+    before = "never read " * 300
+    site = trace().site(FIRST.site)
+    away = (site.context_text == "turn.1") * len(before)
+    site = site.assign_coords({name: site[name] + away for name in ("context_start", "context_end")})
+    long = AttentionTrace({FIRST.site: site}, TEXTS | {"turn.1": before + TEXTS["turn.1"]}, trace().meta)
+    opened(page, tmp_path, cube.figure(long, FIRST, at=(0, 1, 5)), ".triattn canvas[data-cell]")
+    text = page.locator('[data-text="turn.1"]')
+    assert text.locator("mark").count() == 0
+    below = text.evaluate("it => it.scrollHeight - it.scrollTop - it.clientHeight")
+    assert text.evaluate("it => it.scrollTop") > 500 and below < 60, "its last lines are in view"
 
 
 def test_two_options_are_compared_by_their_context(page, tmp_path):
