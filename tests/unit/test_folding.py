@@ -158,5 +158,7 @@ def test_the_sentence_of_the_cube_is_made_of_its_numbers():
     held = 100 * np.sort(weights.ravel())[::-1][:8].sum() / 8
     assert canvas.alt.startswith("Of 144 weights, 8 query × 3 key × 6 context, the strongest is ")
     assert f"weight {weights[q, k, c]:.3g}; the 8 strongest hold {held:.3g} % of the mass." in canvas.alt
+    hidden = cube.figure(trace(), choice, hide_special=True).alt
+    assert hidden.startswith("Of 96 weights, 8 query × 3 key × 4 context, "), "the sizes of what is shown"
     relevance = cube.figure(trace(), Choice(f"{SITE}/relevance", index=(("head", 0),))).alt
     assert "relevance" in relevance and "nan" not in relevance

@@ -76,15 +76,15 @@ def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
     return ("query", "key", "feature" if "feature" in array.dims else "context")
 
 
-def said(array: xr.DataArray, rows: pd.DataFrame, cells: int) -> str:
-    """A sentence: how many cells, the strongest of them, and what the strongest hold of the mass."""
+def said(array: xr.DataArray, rows: pd.DataFrame) -> str:
+    """A sentence on what is shown: how many cells, the strongest of them, and what the strongest hold of the mass."""
     sizes = " × ".join(f"{array.sizes[axis]} {axis}" for axis in array.dims)
     first, quantity, few = rows.iloc[0], array.attrs["quantity"], rows.head(FEW)
     named = " × ".join(f"“{first[axis]}”" if axis != "feature" else f"feature {first[axis]}" for axis in array.dims)
     top = f"the strongest is {named}, {quantity} {first[quantity]:.3g}".replace("-", "\u2212")
     share = 100 * few["share"].sum(skipna=False)
     held = f"; the {len(few)} strongest hold {share:.3g} % of the mass" if np.isfinite(share) else ""
-    return f"Of {cells:,} {quantity}s, {sizes}, {top}{held}."
+    return f"Of {array.size:,} {quantity}s, {sizes}, {top}{held}."
 
 
 def _payload(
@@ -105,7 +105,7 @@ def _payload(
         "quantity": quantity,
         "order": list(axes),
         "over": along_axes,
-        "alt": said(array, rows, part.size),
+        "alt": said(part, rows),
         "says": {**{axis: AXES[axis] for axis in axes}, "quantity": QUANTITIES[quantity]},
         "texts": texts,
         "names": named(texts) | _groups(told[axes[2]]),
