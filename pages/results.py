@@ -82,5 +82,7 @@ if table is not None:
         st.html(results_about.order(rows, column.group))
     elif told := results_ranks.ranks(ranks.agreements(paper.tables, found), column.group):
         st.html(told)
+if drawn_live := results_about.live(paper.paper.live):
+    st.html(drawn_live)
 st.html(results_about.left_out(paper.paper.left_out))
 st.html(f'<p class="t-note">{escape(paper.paper.cite)}</p>')

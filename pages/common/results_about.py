@@ -13,7 +13,7 @@ from triattn_core.axes import MECHANISM_LABELS
 from triattn_core.results.beside import Cell
 from triattn_core.results.order import EXPECTED, Compared
 from triattn_core.results.ours import Record
-from triattn_core.results.published import LeftOut, Note
+from triattn_core.results.published import LeftOut, Live, Note
 
 STATUS = {"holds": "It holds.", "against": "It does not hold.", "open": "Not shown.", "untested": "Not tested."}
 TEST = "Welch's test over runs, Holm's correction within a row, p < 0.05"
@@ -29,6 +29,16 @@ def left_out(entries: Sequence[LeftOut]) -> str:
     """HTML: what could not be reached, and why."""
     lines = "".join(f"<b>{escape(one.what)}</b><span>{escape(one.why)}</span>" for one in entries)
     return cards.section("Left out") + f'<div class="t-know">{lines or "<span>Nothing.</span>"}</div>'
+
+
+def live(entries: Sequence[Live]) -> str:
+    """HTML: the paper's figures that a page draws, each a link; empty where there is none."""
+    lines = "".join(
+        f'<b><a href="{escape(one.link, quote=True)}" target="_self">{escape(one.figure)}</a></b>'
+        f"<span>{escape(one.says)}</span>"
+        for one in entries
+    )
+    return f'{cards.section("Its figures, drawn by a page")}<div class="t-know">{lines}</div>' if lines else ""
 
 
 def runs(records: Sequence[Record]) -> str:

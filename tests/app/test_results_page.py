@@ -125,6 +125,16 @@ def test_a_sweep_is_drawn_and_where_there_is_none_its_command_stands(small: Path
     assert not app.get("vega_lite_chart") and app.code[0].value == PAPER.figures[2].command
 
 
+@pytest.mark.parametrize("paper", published.papers(), ids=lambda paper: paper.paper.name)
+def test_a_figure_that_a_page_draws_is_a_link_to_a_page_that_there_is(paper) -> None:
+    app = opened(paper=paper.paper.name)
+    pages = {file.stem for file in Path("pages").glob("*.py")}
+    assert {one.link.partition("?")[0] for one in paper.paper.live} <= pages
+    found = [one.figure for one in paper.paper.live]
+    assert [one for one in found if f">{one}</a>" in html(app)] == found
+    assert ("drawn by a page" in html(app)) == bool(found)
+
+
 def test_without_any_record_the_papers_are_still_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     app = opened()

@@ -145,6 +145,14 @@ class LeftOut(Strict):
     why: str
 
 
+class Live(Strict):
+    """A figure of the paper that a page draws for any input; `link`: the page with its settings."""
+
+    figure: str
+    says: str
+    link: str
+
+
 class Paper(Strict):
     """`order`: its place among the papers; `setup`: what the systems of its tables are, for all tables."""
 
@@ -152,6 +160,7 @@ class Paper(Strict):
     name: str
     cite: str
     setup: tuple[Note, ...] = ()
+    live: tuple[Live, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
 
 
