@@ -17,6 +17,7 @@ from triattn_core.text.cells import phrases, sentences
 from triattn_core.trace import AttentionTrace, Choice
 
 WAYS = ("turns", "sentences", "phrases", "words", "tokens")
+LABELLED = ("turns", "sentences")  # called by their number, not by their characters
 SPECIAL = "[CLS] [SEP]"
 SINK = 2  # what `special` says of a token that is hidden as a sink
 
@@ -31,21 +32,7 @@ def folded(trace: AttentionTrace, way: str, axis: str = "context", own: Sequence
         raise TraceError(f"cannot fold to {way!r}; {choices(way, WAYS)}")
     if way == "tokens":
         return trace
-    return trace.fold(axis, lambda one: groups(one, axis, trace.texts, way, own), way in ("turns", "sentences"))
-
-
-def read(
-    trace: AttentionTrace, ways: Mapping[str, str], own: Sequence[str] = (), sinks: tuple[str, float] | None = None
-) -> AttentionTrace:
-    """The trace with axes folded, each to one of WAYS, and the sinks of a site told apart.
-
-    own: see `groups`.  sinks: the site, and above how many times an even share a token is one; see `marked`.
-    """
-    if sinks is not None:
-        trace = marked(trace, *sinks)
-    for axis, way in ways.items():
-        trace = folded(trace, way, axis, own)
-    return trace
+    return trace.fold(axis, lambda one: groups(one, axis, trace.texts, way, own), way in LABELLED)
 
 
 def groups(
@@ -89,6 +76,8 @@ def named(segments: Iterable, of: Iterable, starts: Iterable, texts: Mapping[str
 
 def _sentence(segment: str, text: str, start: int) -> str:
     begins = [begin for begin, _ in sentences(text)]
+    if segment == "passage":
+        return f"sentence {bisect_right(begins, start)}"
     spoken = segment.startswith("turn ") or segment == "response"  # all else is cut into sentences already
     return f"{segment}.{bisect_right(begins, start)}" if spoken and len(begins) > 1 else segment
 
