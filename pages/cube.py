@@ -97,7 +97,7 @@ with tail:
     with st.popover("Keep", width=76, key="keep"):
         keeping.form(task, TASKS[task].row(example), "cube")
     export.menu(
-        f"cube-{choice.site.replace('/', '-')}" + (as_read.name and f"-{as_read.name}"),
+        f"cube-{choice.site.replace('/', '-')}" + reading.ending(as_read),
         key,
         lambda: cube.figure(found.trace, choice, hide, at=spot.get("at")),
         lambda: strongest(found.trace, choice, hide_special=hide),

@@ -108,7 +108,7 @@ with tail:
     with st.popover("Keep", width=76, key="keep"):
         keeping.form(task, TASKS[task].row(example), "side_by_side")
     export.menu(
-        "side-by-side",
+        "side-by-side" + reading.ending(as_read),
         key,
         lambda: scene.figure(side, tuple(at)),
         lambda: view.table(side.panels, side.gap, side.texts, side.across),

@@ -10,6 +10,8 @@ import xarray as xr
 from triattn_core.axes import COORDINATES
 from triattn_core.errors import TraceError
 
+EVEN = "even/weight"  # of a layer with a mask: its weights if attention were even over what the mask leaves
+
 
 def logsumexp(array: xr.DataArray, axis: str | Sequence[str]) -> xr.DataArray:
     """Log-sum-exp over axes: the softmax of the result is the sum of the softmax."""
@@ -76,6 +78,13 @@ def mass(weights: xr.DataArray) -> float:
         cells = cells_of(weights, axis)
         rows = (rows * xr.DataArray(cells / cells.sum(), dims=axis)).sum(axis)
     return float(rows)
+
+
+def even(mask: xr.DataArray) -> xr.DataArray:
+    """[..., key]: the weights if attention were even over the keys that a mask leaves; zeros where it leaves none."""
+    left = np.isfinite(mask)
+    shares = left / left.sum("key").clip(min=1)
+    return shares.transpose(*mask.dims).assign_attrs(quantity="weight", sums_over="key")
 
 
 def joined(array: xr.DataArray, axis: str) -> list[bool]:

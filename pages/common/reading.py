@@ -11,6 +11,7 @@ from pages.common import state
 from pages.common.errors import notice
 from triattn_core.analysis.folds import unknown
 from triattn_core.analysis.reading import Reading
+from triattn_core.trace import AttentionTrace
 
 SIDES = ("tokens", "words", "phrases", "sentences")  # to what query and key fold
 TIMES = (3.0, 2.0, 1.5, 5.0)  # an even share of the mass, above which a token is a sink
@@ -31,16 +32,26 @@ SINKS = (
 
 @dataclass(frozen=True)
 class Pick:
-    """One picker.  key: its name in the URL; axes: those that fold as it says; ways: of `folds.WAYS`."""
+    """One picker.  key: its name in the URL; axes: those that fold as it says; ways: of `folds.WAYS`; plain: what its
+    tokens are called."""
 
     label: str
     key: str
     axes: tuple[str, ...]
     ways: Sequence[str] = SIDES
+    plain: str = "tokens"
 
 
 QUERY, KEY = Pick("Query as", "query-as", ("query",)), Pick("Key as", "key-as", ("key",))
 TEXT = Pick("Tokens as", "tokens-as", ("query", "key"), SIDES[:3])  # of texts that attend to themselves
+PASSAGE = tuple(  # a reader's tokens are words already
+    Pick(f"{name} as", f"{name.lower()}-as", (axis,), ("tokens", "phrases", "sentences"), "words")
+    for name, axis in (("Passage", "query"), ("Question", "key"))
+)
+TERMS = (
+    "Joined words have no terms together: below stand those of the pair of words in the cell that scores highest, "
+    "under each function its own."
+)
 WHOLE = "The whole trace that Export has stays in tokens."
 BESIDE = {  # side by side: the pickers, whether tokens are hidden, what is told; by what stands there
     "mechanisms": (
@@ -63,7 +74,7 @@ def controls(picks: Sequence[Pick], hide: bool = True, says: str = "") -> Readin
     """The button "Read as" and what is in it.  hide: offer to hide special tokens and sinks; says: what else."""
     with st.popover("Read as", width=96, key="reading"):
         with st.container(horizontal=True, key="read-as"):
-            found = [state.pick(one.label, list(one.ways), one.key, width=112) for one in picks]
+            found = [_picked(one) for one in picks]
         written, ways = "", {way for one in picks for way in one.ways}
         if "phrases" in found:
             label = "Phrases of your own, with | between them"
@@ -73,6 +84,11 @@ def controls(picks: Sequence[Pick], hide: bool = True, says: str = "") -> Readin
     own = tuple(filter(None, (one.strip() for one in (written or "")[:LONGEST].split("|"))))
     named = {axis: way for one, way in zip(picks, found) for axis in one.axes}
     return Reading.of(own, hidden, times, **named)
+
+
+def _picked(one: Pick) -> str:
+    names = {"tokens": one.plain}
+    return state.pick(one.label, list(one.ways), one.key, show=lambda way: names.get(way, way), width=112)
 
 
 def _hidden() -> tuple[bool, float]:
@@ -88,3 +104,30 @@ def missing(texts: Mapping[str, str], reading: Reading) -> None:
     """Says which of the reader's phrases stand in none of the texts."""
     for one in unknown(texts, reading.own):
         notice(f"“{one}” stands in none of the texts.")
+
+
+def of_texts(reading: Reading) -> dict:
+    """What TEXT says, as settings of a case card."""
+    return {"read": dict(reading.ways)["query"], "phrases": reading.own}
+
+
+def ending(reading: Reading) -> str:
+    """Of a file's name."""
+    return f"-{reading.name}" if reading.name else ""
+
+
+def of_passage(reading: Reading) -> dict:
+    """What PASSAGE says, as settings of a case card."""
+    ways = {axis: "words" if way == "tokens" else way for axis, way in reading.ways}
+    return {"passage": ways["query"], "question": ways["key"], "phrases": reading.own}
+
+
+def command(read: AttentionTrace, facts: Mapping, cell: Sequence[int]) -> str:
+    """What `triattn explain` is asked for a cell of a reader: its terms, and where words are joined its numbers."""
+    if "pair" not in facts:
+        return f"--terms {cell[0]}.{cell[1]}"
+    places, cells = dict(zip(("query", "key"), cell)), []
+    for name in ("attention/weight", "attention/relevance"):
+        cells.append(f"--cell {name} {','.join(str(places[str(axis)]) for axis in read.site(name).dims)}")
+    query, key = facts["pair"]["at"]
+    return " ".join([f"--terms {query}.{key}", str(read.meta["read"]), *cells])

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from shlex import quote
 
 import numpy as np
 import xarray as xr
 
 from triattn_core.analysis.folds import LABELLED, folded, groups, marked
-from triattn_core.folding import fold
+from triattn_core.folding import EVEN, even, fold
 from triattn_core.trace import AttentionTrace
 
 MASK = "mask/contribution"
-EVEN = "even/weight"  # of a layer with a mask: the weights if attention were even over what the mask leaves
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,13 @@ class Reading:
             trace = of_weights(trace)
         for axis, way in self.folds.items():
             trace = folded(trace, way, axis, self.own)
-        return trace
+        return replace(trace, meta={**trace.meta, "read": self.asked}) if self.folds else trace
+
+    @property
+    def asked(self) -> str:
+        """The same as `triattn explain` takes it."""
+        own = f" --phrases {quote(' | '.join(self.own))}" if self.own else ""
+        return f"--read {' '.join(f'{axis}={way}' for axis, way in self.folds.items())}{own}"
 
     def marked(self, trace: AttentionTrace, site: str) -> AttentionTrace:
         """The same tokens, with the sinks of a site told apart where they are to be hidden."""
@@ -89,8 +95,17 @@ def of_weights(trace: AttentionTrace) -> AttentionTrace:
     return replace(trace, sites=sites)
 
 
-def even(mask: xr.DataArray) -> xr.DataArray:
-    """[..., key]: the weights if attention were even over the keys that a mask leaves; zeros where it leaves none."""
-    left = np.isfinite(mask)
-    shares = left / left.sum("key").clip(min=1)
-    return shares.transpose(*mask.dims).assign_attrs(quantity="weight", sums_over="key")
+def strongest(whole: AttentionTrace, read: AttentionTrace, site: str, cell: tuple[int, int]) -> tuple[int, int]:
+    """The pair of tokens of the largest value of a site [query, key] within a cell of what was read of it."""
+    values, folded = (one.site(site).transpose("query", "key") for one in (whole, read))
+    places = [_members(values, folded, axis, at) for axis, at in zip(("query", "key"), cell)]
+    part = values.values[np.ix_(*places)]
+    query, key = np.unravel_index(part.argmax(), part.shape)
+    return int(places[0][query]), int(places[1][key])
+
+
+def _members(whole: xr.DataArray, folded: xr.DataArray, axis: str, at: int) -> np.ndarray:
+    """The positions that a group of one stretch of text joins."""
+    text, start, end = (folded[f"{axis}_{name}"].values[at] for name in ("text", "start", "end"))
+    starts = whole[f"{axis}_start"].values
+    return np.flatnonzero((whole[f"{axis}_text"].values == text) & (starts >= start) & (starts < end))

@@ -40,16 +40,33 @@ class Settings(BaseModel):
         return {"site": choice.site, "head": head, **more}
 
 
-class Read(Settings):
-    """Of a view whose axes fold: phrases of the reader's own; hide: leave out special tokens, and sinks, which receive
-    more than so many times an even share."""
+class Folds(Settings):
+    """Of a view whose axes fold.  phrases: the reader's own."""
 
     phrases: tuple[str, ...] = ()
+
+    def reading(self, **ways: str) -> Reading:
+        """To what each axis folds, and what is hidden."""
+        return Reading.of(self.phrases, **ways)
+
+
+class Texts(Folds):
+    """Of texts that attend to themselves.  read: to what both axes fold."""
+
+    read: Literal["tokens", "words", "phrases"] = "tokens"
+
+    def as_read(self) -> Reading:
+        return self.reading(query=self.read, key=self.read)
+
+
+class Read(Folds):
+    """Of a view that hides tokens.  hide: leave out special tokens, and sinks, which receive more than so many times an
+    even share."""
+
     hide: bool = False
     sinks: float | None = Field(None, gt=0)
 
     def reading(self, **ways: str) -> Reading:
-        """To what each axis folds, and what is hidden."""
         return Reading.of(self.phrases, self.hide, self.sinks, **ways)
 
 

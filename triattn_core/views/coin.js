@@ -125,7 +125,7 @@ function paintAll(ctx, data, layout, theme, state) {
   paintSelves(ctx, layout, data, theme, state);
   if (layout.bars) head(ctx, "Gate", layout.narrow ? "" : "0 takes in, 1 keeps", layout.bars, 16, layout.gate, theme);
   const { x, y, wide, gap } = layout.scales, chosen = data.blocks[state.cell[2]], i = at(data, state.cell);
-  colourBar(ctx, x, y, wide, data.scale, state.tables.log, theme, { mark: `uniform, 1/${sizeOfAxis(data, "key")}`, pointer: chosen?.weight[i] ?? null });
+  colourBar(ctx, x, y, wide, data.scale, state.tables.log, theme, { mark: `${data.notes ? "even share" : "uniform"}, 1/${sizeOfAxis(data, "key")}`, pointer: chosen?.weight[i] ?? null });
   if (layout.maps.length > 1) colourBar(ctx, gap, y, wide, data.gap, state.tables.signed, theme, { pointer: chosen?.changed?.[i] ?? null });
   paintChosen(ctx, layout, data, theme, state);
   if (layout.features) paintFeatures(ctx, layout.features, data, theme, state);

@@ -67,10 +67,11 @@ function thinned(layout, need, always = [], weights = null) {
   return new Set(kept);
 }
 
-/** A label that never leans: Chinese, and whatever else is a single character of ordinary width. */
+/** A label that never leans: a single character of ordinary width, as Chinese tokens are.  Words and phrases of several
+    lean, in Chinese too. */
 function stands(ctx, tokens, i, theme) {
   ctx.font = font(theme, 13);
-  return isWide(tokens.label[i]) || (isLetter(shown(tokens, i)) && ctx.measureText(tokens.label[i]).width < 20);
+  return isLetter(shown(tokens, i)) && (isWide(tokens.label[i]) || ctx.measureText(tokens.label[i]).width < 20);
 }
 
 /** Labels lie flat when each is narrower than its column, else they lean at 45 degrees: never more. */
