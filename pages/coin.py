@@ -30,7 +30,10 @@ SAYS = (
     "sentence: in the light of its own sentence, and without it."
 )
 WAYS = {"A over B": "a_over_b", "B over A": "b_over_a"}
-GATE = "A gate is no share of anything: it does not fold, and is drawn of tokens alone."
+GATE = (
+    "COIN's tokens are words, in Chinese characters. A gate is no share of anything: it does not fold, and is drawn of "
+    "tokens alone."
+)
 GATES = ("per token", "per feature")
 
 
@@ -67,9 +70,9 @@ with settings:
     way = WAYS[state.direction(WAYS)]
     gates = st.container(width="content", key="gates")
     off = state.segments("Switch off", list(found), "off", show=switch)
-    as_read = reading.controls((reading.TEXT,), hide=False, says=GATE)
+    as_read = reading.controls((reading.COIN,), hide=False, says=GATE)
     with gates:
-        gate = state.segments("Gate", GATES[: 1 if as_read.folds else 2], "gate")
+        gate = GATES[0] if as_read.folds else state.segments("Gate", GATES, "gate")
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 reading.missing(found[""].trace.texts, as_read)

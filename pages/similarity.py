@@ -50,8 +50,10 @@ with settings:
 example = given.example(questions.NAME, asked)
 with settings:
     chosen = readers.several(cards)
-    quantity = state.segments("Quantity", QUANTITIES, "quantity")
+    asks = st.container(width="content", key="quantities")
     as_read = reading.controls(reading.PASSAGE, hide=False, says=reading.TERMS)
+    with asks:
+        quantity = state.segments("Quantity", QUANTITIES["query" in as_read.folds :], "quantity")
     one = state.segments("Colour scale", ["one each", "shared"], "scale") == "shared" if len(chosen) > 1 else False
 with shown(), settings:
     side = readers.read(chosen, readers.named(cards), example, as_read)

@@ -44,6 +44,7 @@ class Pick:
 
 QUERY, KEY = Pick("Query as", "query-as", ("query",)), Pick("Key as", "key-as", ("key",))
 TEXT = Pick("Tokens as", "tokens-as", ("query", "key"), SIDES[:3])  # of texts that attend to themselves
+COIN = replace(TEXT, ways=("tokens", "phrases"))
 PASSAGE = tuple(  # a reader's tokens are words already
     Pick(f"{name} as", f"{name.lower()}-as", (axis,), ("tokens", "phrases", "sentences"), "words")
     for name, axis in (("Passage", "query"), ("Question", "key"))
@@ -123,11 +124,9 @@ def of_passage(reading: Reading) -> dict:
 
 
 def command(read: AttentionTrace, facts: Mapping, cell: Sequence[int]) -> str:
-    """What `triattn explain` is asked for a cell of a reader: its terms, and where words are joined its numbers."""
+    """What `triattn explain` is asked for a cell of a reader: its terms, and where words are joined its weight."""
     if "pair" not in facts:
         return f"--terms {cell[0]}.{cell[1]}"
-    places, cells = dict(zip(("query", "key"), cell)), []
-    for name in ("attention/weight", "attention/relevance"):
-        cells.append(f"--cell {name} {','.join(str(places[str(axis)]) for axis in read.site(name).dims)}")
-    query, key = facts["pair"]["at"]
-    return " ".join([f"--terms {query}.{key}", str(read.meta["read"]), *cells])
+    places, (query, key) = dict(zip(("query", "key"), cell)), facts["pair"]["at"]
+    at = ",".join(str(places[str(axis)]) for axis in read.site("attention/weight").dims)
+    return f"--terms {query}.{key} {read.meta['read']} --cell attention/weight {at}"

@@ -116,7 +116,8 @@ def as_read(side: Side, reading: Reading, maps: Sequence[DataArray]) -> Side:
 
     maps: as they are drawn, before they were brought to the same tokens.
     """
-    said = list(dict.fromkeys(cell.folded(one) for one in maps)) if reading.folds else []
+    told = [cell.folded(one) for one in maps] if reading.folds else []
+    said = told[:1] if len(set(told)) < 2 else [f"{one.name}: {words}" for one, words in zip(side.panels, told)]
     panels, gap = without(side.panels, side.gap) if reading.hide else (side.panels, side.gap)
     if reading.hide:
         said.append(hidden(side.panels, panels, side.texts, reading.sinks, side.across))

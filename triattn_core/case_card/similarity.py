@@ -43,6 +43,8 @@ def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings
     """Parts of `Drawn`.  Raises ConfigError for other than one to four readers, or readers that cut a passage in
     different places."""
     readers(cards)
+    if settings.quantity == "relevance" and settings.passage != "words":
+        raise ConfigError("similarity: rows that are joined have no score but against their mean: centred, or weight")
     last = models.explain(cards[-1], example, settings.part and settings.part - 1)
     part = last.prediction.option
     found = [last if card is cards[-1] else models.explain(card, example, part) for card in cards]

@@ -95,6 +95,9 @@ def folded(array: xr.DataArray, over: Sequence[str] = ("key",)) -> str:
     axes = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims]
     if not axes:
         return ""
+    axes = [axis for axis in axes if cells_of(array, axis).max() > 1]
+    if not axes:
+        return "Nothing is joined: each group is one cell of the model."
     told = [f"{axis} is folded from {cells_of(array, axis).sum()} cells to {array.sizes[axis]}" for axis in axes]
     rows = [axis for axis in axes if axis not in over]
     how = "averaged" if rows == axes else "summed, over query averaged" if rows else "summed"

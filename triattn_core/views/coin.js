@@ -49,7 +49,7 @@ function arrange(ctx, data, width, theme) {
   const gutter = narrow ? 30 : 48, own = clamp(widest(ctx, query, theme), 34, 110) + 14, gate = gates ? (narrow ? 104 : GATE) : 34;
   const small = clamp(width * 0.086, 70, 112), before = gutter + (selves && !narrow ? 2 * small + 14 + 10 : 0);
   const room = (width - before - own - gate - maps.length * GUTTER) / maps.length;
-  const columns = layoutAxis(key, clamp(room / key.label.length, 1, 34)), rows = layoutAxis(query, clamp(330 / (count * query.label.length), 8, 20));
+  const columns = layoutAxis(key, clamp(room / key.label.length, 1, Math.max(34, 200 / key.label.length))), rows = layoutAxis(query, clamp(330 / (count * query.label.length), 8, 20));
   const lean = leans(ctx, key, columns.pitch, theme) ? clamp(widest(ctx, key, theme), 20, 96) * 0.71 + 20 : 26 + STEP * (linesOf(ctx, key, columns.pitch, theme) - 1);
   const top = HEAD + lean, x = before + own;
   const lines = data.blocks.map((block, i) => ({ block, index: i, y: Math.round(top + i * (rows.size + BETWEEN)) }));

@@ -97,7 +97,7 @@ function paintCube(ctx, cube, place, state, theme, colours) {
 }
 
 function paintTitle(ctx, cube, name, box, state, theme) {
-  const [row, col, depth] = cube.panels[name], y = name === "kc" ? box.y - 20 : 14;
+  const [row, col, depth] = cube.panels[name], y = name === "kc" ? box.y - 24 : 14;
   let x = box.x;
   ctx.textAlign = "left";
   ctx.textBaseline = "alphabetic";

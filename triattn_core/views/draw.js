@@ -114,7 +114,7 @@ function columnLabels(ctx, layout, tokens, x, y, theme, options) {
   const upright = tokens.label.map((_, i) => stands(ctx, tokens, i, theme)), all = upright.every((one, i) => one || tokens.special[i]);
   const visible = thinned(layout, tokens.flat ? widest(ctx, tokens, theme) + 5 : all ? NEED / lines : leaning ? 15.5 : 13, [options.chosen, options.hover ?? -1], options.weights);
   for (const i of visible) {
-    const label = paintLabel(ctx, tokens, i, theme, { ...options, pitch: layout.pitch }), lean = leaning && !upright[i];
+    const lean = leaning && !upright[i], label = paintLabel(ctx, tokens, i, theme, { ...options, room: lean ? options.room : Infinity, pitch: layout.pitch });
     ctx.textBaseline = lean ? "middle" : "alphabetic";
     ctx.textAlign = lean ? "left" : "center";
     ctx.save();

@@ -42,7 +42,7 @@ function arrange(ctx, data, width, theme) {
   let across = many ? Math.min(count, width < WIDE ? 2 : count < 7 ? 6 : 4) : Math.min(count, 3);
   const room = () => (width - own - beside - (across - 1) * GUTTER) / across;
   while (across > 1 && room() < 120) across--;
-  const pitch = clamp(room() / n, 1, 30), step = clamp((many ? 190 : 280) / n, many ? 3 : 5, many ? 16 : 25);
+  const pitch = clamp(room() / n, 1, many ? 30 : Math.max(30, 200 / n)), step = clamp((many ? 190 : 280) / n, many ? 3 : 5, many ? 16 : 25);
   const columns = layoutAxis(key, pitch), rows = layoutAxis(query, step);
   const lean = leans(ctx, key, pitch, theme) ? clamp(widest(ctx, key, theme), 20, 96) * 0.71 + 20 : 26;
   const strip = many && data.panels[0].strip ? STRIP + 4 : 0, above = HEAD + lean + (many ? 0 : CAPTION);

@@ -39,7 +39,7 @@ function arrange(ctx, data, width, theme) {
   let across = count;
   const room = () => (width - own - side - OVERHANG - (across - 1) * GUTTER) / across;
   while (across > 1 && room() < LEAST) across = Math.ceil(across / 2);
-  const wide = Math.floor(Math.min(room(), 420)), columns = layoutAxis({ ...key, text: key.text.map(() => "") }, clamp(wide / n, 0.3, 34));
+  const wide = Math.floor(Math.min(room(), 420)), columns = layoutAxis({ ...key, text: key.text.map(() => "") }, clamp(wide / n, 0.3, Math.max(34, 180 / n)));
   const readable = m <= 2 * FOCUS, focus = readable ? m : FOCUS, thin = readable ? TALL : clamp(REST / (m - focus), 0.2, 5);
   const lean = leans(ctx, key, columns.pitch, theme) ? clamp(widest(ctx, key, theme), 20, 96) * 0.71 + 20 : 24;
   const high = focus * TALL + (m - focus) * thin + (readable ? 0 : 8), above = HEAD + lean, tall = above + high + SCALE;
