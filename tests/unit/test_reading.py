@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import replace
 from functools import partial
 
@@ -15,10 +16,10 @@ from tests.oracles import folding as oracle
 from tests.unit.test_folding import SITE, TEXTS, trace
 from tests.unit.test_views_side_by_side import three
 from triattn_core.analysis import aligned, compare
-from triattn_core.analysis.reading import EVEN, Reading
+from triattn_core.analysis.reading import EVEN, Reading, strongest
 from triattn_core.folding import mass
 from triattn_core.trace import AttentionTrace
-from triattn_core.views import cell
+from triattn_core.views import cell, heads
 from triattn_core.views import side_by_side as view
 from triattn_core.views.panels import HIDDEN, hidden, without
 from triattn_core.views.strongest import labels
@@ -106,6 +107,45 @@ def test_behind_a_mask_weights_alone_fold_and_know_their_even_share():
     joined = found.site(f"{LAYER}/source2token/weight").values
     np.testing.assert_allclose(joined[:, 1], source[:, 1] + source[:, 2], rtol=1e-6)
     assert Reading.of(query="tokens").trace(whole) is whole
+
+
+def test_the_heads_of_a_folded_layer_begin_where_most_stands_against_an_even_share():
+    found = Reading.of(query="phrases", key="phrases", own=("w1 w2", "w4 w5 w6")).trace(made())
+    maps = heads.maps(found, LAYER, [0, 2])
+    payload = heads.figure(maps, found.texts).payload
+    times = {
+        (q, k, at): one.weights.values[q, k] / one.even.values[q, k]
+        for at, one in enumerate(maps)
+        for q, k in np.ndindex(4, 4)
+        if one.even.values[q, k] > 0
+    }
+    assert tuple(payload["cell"][:3]) == max(times, key=times.get) and payload["notes"].startswith("Query is folded")
+    sent = np.frombuffer(base64.b64decode(payload["panels"][1]["even"]), "<f4").reshape(4, 4)
+    np.testing.assert_allclose(sent, maps[1].even.values, rtol=1e-6)
+    assert f"× {max(times.values()):.3g}" in payload["alt"] and "4 by 4 groups of tokens" in payload["alt"]
+    rows = heads.table(found, LAYER)
+    assert rows["key_tokens"].tolist()[:4] == [1, 2, 1, 3] and "score" not in rows
+    plain = heads.figure(heads.maps(made(), LAYER, [0]), made().texts).payload
+    assert plain["notes"] == "" and plain["panels"][0]["even"] == ""
+
+
+def test_the_pair_behind_a_folded_cell_is_the_largest_in_it():
+    whole = trace()
+    flat = whole.site(f"{SITE}/relevance").isel(head=0, context=2, drop=True)
+    whole = replace(whole, sites={"scores/relevance": flat})
+    found = Reading.of(query="phrases", key="words").trace(whole)
+    groups = ([0, 0, 0, 0, 1, 1, 1, 2], [0, 1, 2])
+    for q, k in np.ndindex(3, 3):
+        inside = [(i, j) for i, j in np.ndindex(8, 3) if (groups[0][i], groups[1][j]) == (q, k)]
+        assert strongest(whole, found, "scores/relevance", (q, k)) == max(inside, key=lambda at: flat.values[at])
+
+
+def test_the_way_it_was_read_is_what_the_command_line_takes():
+    reading = Reading.of(("a bat", "it's"), query="words", key="tokens", context="phrases")
+    assert reading.asked == "--read query=words context=phrases --phrases 'a bat | it'\"'\"'s'"
+    assert reading.trace(trace()).meta["read"] == reading.asked
+    assert "read" not in Reading.of(key="tokens").trace(trace()).meta
+    assert Reading.of(query="tokens", sinks=2.0).sinks is None  # nothing is hidden
 
 
 def marked(panels: list) -> list:

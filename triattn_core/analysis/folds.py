@@ -44,8 +44,9 @@ def groups(
     A phrase is what stands between two punctuation marks: nothing here parses.  own: phrases of the reader's, wherever
     they stand in a text, upper or lower case; all else then stands word by word.
     """
-    segments, of, starts = (array[f"{axis}_{what}"].values for what in ("segment", "text", "start"))
-    if way in ("turns", "sentences"):
+    of, starts = (array[f"{axis}_{what}"].values for what in ("text", "start"))
+    if way in LABELLED:
+        segments = array[f"{axis}_segment"].values
         return [name or SPECIAL for name in named(segments, of, starts, texts, way)]
     found, special = [], array[f"{axis}_special"].values
     spans = {name: _own(text, own) if own else phrases(text) for name, text in texts.items()}

@@ -61,7 +61,7 @@ def explain(options: argparse.Namespace) -> None:
         prediction, trace = explain_one(bundle, example, option=options.part - 1 if options.part else None)
     terms = _terms(options.terms, bundle, example, trace) if options.terms else {}
     if options.read:
-        trace = _reading(options.read, options.phrases).trace(trace)
+        trace = _reading(options.read, options.phrases, trace).trace(trace)
     cells = [cell(trace, *one) for one in options.cell]
     if options.out:
         trace.save(options.out)
@@ -103,16 +103,17 @@ def cell(trace: AttentionTrace, site: str, at: str) -> dict:
     return {"site": site, "at": [name + token for name, token in zip(names, tokens)], "value": float(value)}
 
 
-def _reading(asked: Sequence[str], phrases: str) -> Reading:
-    """From query=words key=phrases.  Raises InputError for another axis or way."""
+def _reading(asked: Sequence[str], phrases: str, trace: AttentionTrace) -> Reading:
+    """From query=words key=phrases.  Raises InputError for another axis or way, or an axis that the trace lacks."""
     from triattn_core.analysis.folds import WAYS
     from triattn_core.analysis.reading import Reading
 
     ways = {}
     for one in asked:
         axis, _, way = one.partition("=")
-        if axis not in FOLDED or way not in WAYS:
-            known = f"{', '.join(FOLDED)} to {', '.join(WAYS)}"
+        there = [name for name in FOLDED if any(name in site.dims for site in trace.sites.values())]
+        if axis not in there or way not in WAYS:
+            known = f"{', '.join(there)} to {', '.join(WAYS)}"
             raise InputError(f"--read {one}: expected an axis and to what it folds, query=words; there are {known}")
         ways[axis] = way
     return Reading.of([one.strip() for one in phrases.split("|") if one.strip()], **ways)

@@ -116,7 +116,7 @@ function paintTitle(ctx, cube, name, box, state, theme) {
   }
   write("  at " + depth + " ", theme.muted, 400);
   ctx.font = font(theme, 14, 650);
-  const limit = name === "qk" ? 84 : 140, word = fitText(ctx, cube.axes[AXIS[depth]].name[state.cell[AXIS[depth]]], limit), wide = ctx.measureText(word).width + 12;
+  const limit = name === "qk" ? 72 : 140, word = fitText(ctx, cube.axes[AXIS[depth]].name[state.cell[AXIS[depth]]], limit), wide = ctx.measureText(word).width + 12;
   ctx.fillStyle = theme[depth + "_mark"];
   ctx.fillRect(x, y - 15, wide, 20);
   ctx.fillStyle = theme[depth];
