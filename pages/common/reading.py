@@ -18,7 +18,7 @@ TIMES = (3.0, 2.0, 1.5, 5.0)  # an even share of the mass, above which a token i
 LONGEST = 300  # characters of the reader's phrases that are read
 PIECES = "Pieces of a **word** are joined; Chinese is read character by character. "
 PHRASES = (
-    "A **phrase** is what stands between two punctuation marks, or what you write below: nothing here parses. "
+    "A **phrase** is what stands between two punctuation marks, or what you write yourself: nothing here parses. "
 )
 MASS = (
     "Weights of a group are added, those of queries averaged, so that no mass is lost: what it was before and after "

@@ -67,8 +67,7 @@ function thinned(layout, need, always = [], weights = null) {
   return new Set(kept);
 }
 
-/** A label that never leans: a single character of ordinary width, as Chinese tokens are.  Words and phrases of several
-    lean, in Chinese too. */
+/** A label that never leans: a single character of ordinary width.  Those of several lean, in Chinese too. */
 function stands(ctx, tokens, i, theme) {
   ctx.font = font(theme, 13);
   return isLetter(shown(tokens, i)) && (isWide(tokens.label[i]) || ctx.measureText(tokens.label[i]).width < 20);
