@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import explorer, export, figures, inputs, keeping, languages, models, shared, state, style, switched
+from pages.common import (
+    explorer,
+    export,
+    figures,
+    inputs,
+    keeping,
+    languages,
+    models,
+    reading,
+    shared,
+    state,
+    style,
+    switched,
+)
 from pages.common.errors import shown
 from triattn_core.case_card.coin import answers, feature_orders
 from triattn_core.tasks import pairs
@@ -17,6 +30,10 @@ SAYS = (
     "sentence: in the light of its own sentence, and without it."
 )
 WAYS = {"A over B": "a_over_b", "B over A": "b_over_a"}
+GATE = (
+    "COIN's tokens are words, in Chinese characters. A gate is no share of anything: it does not fold, and is drawn of "
+    "tokens alone."
+)
 GATES = ("per token", "per feature")
 
 
@@ -51,23 +68,30 @@ with shown():
     found = switched.explained(card, example)
 with settings:
     way = WAYS[state.direction(WAYS)]
-    gate = state.segments("Gate", GATES, "gate")
+    gates = st.container(width="content", key="gates")
     off = state.segments("Switch off", list(found), "off", show=switch)
+    as_read = reading.controls((reading.COIN,), hide=False, says=GATE)
+    with gates:
+        gate = GATES[0] if as_read.folds else state.segments("Gate", GATES, "gate")
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
+reading.missing(found[""].trace.texts, as_read)
+found = {name: models.read(one, as_read) for name, one in found.items()}
 whole, here = found[""], found[off]
 label = whole.prediction.labels[whole.prediction.best]
 with says:
     inputs.prediction(here, [f"whole model: {label}"] if off else [])
-trace, shows = here.trace, {"way": way, "off": off, "features": gate == GATES[1]}
+trace, shows = here.trace, {"way": way, "off": off, "features": gate == GATES[1], **reading.of_texts(as_read)}
 drawn = (whole.trace, trace, repr(here.source), way, answers(found), label, shows["features"])
 with shown():
     canvas = figure(*drawn)
-key, at = explorer.key("coin", *trace.texts.values(), way), list(canvas.payload["cell"])
+key = explorer.key("coin", *trace.texts.values(), way, as_read.name, *as_read.own)
+at = list(canvas.payload["cell"])
 with tail:
     with st.popover("Keep", width=76, key="keep"):
         keeping.form(pairs.NAME, pairs.row(example), "coin")
     name = f"coin-{way.replace('_', '-')}" + (f"-without-{switch(off).replace(' ', '-')}" if off else "")
+    name += reading.ending(as_read)
     saved = shared.card("coin", [card], example, lambda: {**shows, "cell": tuple(at)})
     export.menu(name, key, lambda: figure(*drawn, tuple(at)), lambda: table(trace, way), trace, saved)
 explore(canvas, key, at)

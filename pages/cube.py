@@ -21,6 +21,7 @@ from pages.common import (
     tasks,
 )
 from pages.common.errors import shown
+from triattn_core.analysis.reading import Reading
 from triattn_core.case_card.cube import Settings
 from triattn_core.tasks import TASKS
 from triattn_core.trace import Choice
@@ -30,11 +31,13 @@ from triattn_core.views.strongest import strongest
 MECHANISMS = ("tri",)
 
 
-def settings(model: dict, words: tasks.Words) -> tuple[Choice, reading.Reading]:
+def settings(model: dict, words: tasks.Words) -> tuple[Choice, Reading]:
     """The pickers that say which cube of this model is shown, to what it folds, and what of it is hidden."""
     direction = words.directions[state.direction(words.directions)]
     choice = state.site(direction, int(model.get("layers", 2)), int(model.get("heads", 12)))
-    return choice, reading.controls(words, choice)
+    ways = (*words.ways, *(way for way in ("phrases", "words") if way not in words.ways))
+    context = reading.Pick("Context as", "context", ("context",), ways)
+    return choice, reading.controls((reading.QUERY, reading.KEY, context))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -82,7 +85,8 @@ with says:
         inputs.prediction(whole)
     else:
         answers.block(example, {card.name: whole}, choice)
-found, hide = reading.read(whole, as_read), as_read.hide
+reading.missing(whole.trace.texts, as_read)
+found, hide = models.read(whole, as_read, choice.site.rsplit("/", 1)[0]), as_read.hide
 key = explorer.key("cube", *found.trace.texts.values(), choice.site.split("/")[1], as_read.name, *as_read.own)
 more = as_read.settings
 if not pairs:
@@ -93,7 +97,7 @@ with tail:
     with st.popover("Keep", width=76, key="keep"):
         keeping.form(task, TASKS[task].row(example), "cube")
     export.menu(
-        f"cube-{choice.site.replace('/', '-')}" + (as_read.name and f"-{as_read.name}"),
+        f"cube-{choice.site.replace('/', '-')}" + reading.ending(as_read),
         key,
         lambda: cube.figure(found.trace, choice, hide, at=spot.get("at")),
         lambda: strongest(found.trace, choice, hide_special=hide),

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import encoded, explorer, export, figures, inputs, keeping, models, shared, state, style
+from pages.common import encoded, explorer, export, figures, inputs, keeping, models, reading, shared, state, style
 from pages.common.errors import shown
-from triattn_core.case_card.heads import maps
+from triattn_core.case_card.heads import SCORES, maps
 from triattn_core.tasks import TASKS
 from triattn_core.views import heads
 
@@ -35,8 +35,10 @@ def explore(canvas, key: str, at: list[int], drawn: tuple[int, ...], link: dict[
     explorer.answer(key, {"cell": list(at)})
     query, dependent, panel, place = at
     feature = (panels[panel]["order"] or [0])[place]
-    opens = {**link, "head": str(drawn[panel] + 1), "cell": f"{query}.{dependent}.{feature}"}
-    st.page_link("pages/tensor.py", label=f"The tensor of head {drawn[panel] + 1}, at this cell", query_params=opens)
+    opens, where = {**link, "head": str(drawn[panel] + 1)}, "in tokens"
+    if not canvas.payload["notes"]:  # what is folded there stands at no one cell
+        opens, where = opens | {"cell": f"{query}.{dependent}.{feature}"}, "at this cell"
+    st.page_link("pages/tensor.py", label=f"The tensor of head {drawn[panel] + 1}, {where}", query_params=opens)
 
 
 head, _ = style.opening()
@@ -61,27 +63,33 @@ with settings:
     choices = pairs if len(pairs[0]) == len(every) else [*pairs, every]
     names = {one: " and ".join(str(i + 1) for i in one) for one in pairs} | {every: f"all {len(every)}"}
     drawn = state.pick("Heads", choices, "heads", show=lambda one: names.get(one, str(one)), width=108)
-    quantity = state.segments("Quantity", ["weight", "relevance"], "quantity")
+    asked = st.container(width="content", key="quantities")
+    as_read = reading.controls((reading.TEXT,), hide=False, says=f"Weights alone fold: {SCORES}.")
+    with asked:
+        quantity = state.segments("Quantity", ["weight", "relevance"][: 1 if as_read.folds else 2], "quantity")
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 with says:
     inputs.prediction(found)
-grid = drawn not in pairs
+reading.missing(trace.texts, as_read)
+read, grid = models.read(found, as_read), drawn not in pairs
 with shown():
-    canvas = figure(trace, repr(found.source), layer, drawn, quantity, grid)
+    canvas = figure(read.trace, repr(read.source), layer, drawn, quantity, grid)
 shows = {"layer": layer, "heads": [i + 1 for i in drawn], "quantity": quantity, "features": not grid}
-key, at = explorer.key("mtsa", *trace.texts.values(), layer, str(grid)), list(canvas.payload["cell"])
+shows |= reading.of_texts(as_read)
+key = explorer.key("mtsa", *trace.texts.values(), layer, str(grid), as_read.name, *as_read.own)
+at = list(canvas.payload["cell"])
 with tail:
     with st.popover("Keep", width=76, key="keep"):
         keeping.form(task, TASKS[task].row(example), "mtsa")
     export.menu(
-        f"mtsa-{layer.replace('/', '-')}",
+        f"mtsa-{layer.replace('/', '-')}" + reading.ending(as_read),
         key,
-        lambda: figure(trace, repr(found.source), layer, drawn, quantity, grid, tuple(at)),
-        lambda: heads.table(trace, layer),
-        trace,
+        lambda: figure(read.trace, repr(read.source), layer, drawn, quantity, grid, tuple(at)),
+        lambda: heads.table(read.trace, layer),
+        read.trace,
         shared.card("mtsa", [card], example, lambda: {**shows, "cell": tuple(at)}),
     )
 link = encoded.link(example, task, card) | ({"of": layer.partition("/")[0]} if "/" in layer else {})
 explore(canvas, key, at, drawn, link)
-figures.numbers("All pairs of all heads as numbers", lambda: heads.table(trace, layer), "numbers")
+figures.numbers("All pairs of all heads as numbers", lambda: heads.table(read.trace, layer), "numbers")

@@ -17,6 +17,7 @@ from pages.common import (
     keeping,
     models,
     pinned,
+    reading,
     shared,
     state,
     style,
@@ -27,6 +28,7 @@ from triattn_core.case_card import side_by_side as scene
 from triattn_core.tasks import TASKS
 from triattn_core.views import side_by_side as view
 from triattn_core.views.canvas import Canvas
+from triattn_core.views.panels import first_cell
 
 KINDS = compared.KINDS
 MECHANISMS, OPTIONS, INPUTS = "mechanisms", "options", "inputs"
@@ -67,6 +69,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
         picked = edited.settings(cards, words)
     else:
         picked = pinned.settings(task, words) if by_option else compared.settings(cards, words)
+    as_read = reading.controls(*reading.BESIDE[way])
     if way != MECHANISMS:
         st.space("stretch")
         tail = st.container(horizontal=True, width="content", key="tail")
@@ -76,14 +79,15 @@ if by_input:
 with shown():
     option = None if pairs else given.now(task).option
     if by_input:
-        side = scene.inputs(shared.SHARED, example, other, *picked, option)
+        side = scene.inputs(shared.SHARED, example, other, *picked, option, as_read)
     elif by_option:
-        side = scene.options(shared.SHARED, example, option, given.now(task).other, *picked)
+        side = scene.options(shared.SHARED, example, option, given.now(task).other, *picked, as_read)
     else:
-        side = scene.mechanisms(shared.SHARED, example, option, *picked)
+        side = scene.mechanisms(shared.SHARED, example, option, *picked, reading=as_read)
 for note in side.notes:
     notice(note)
-first = view.first_cell(side.panels, side.gap)
+reading.missing(side.texts, as_read)
+first = first_cell(side.panels, side.gap)
 known, at = [range(size) for size in side.panels[0].drawn.shape], list(first)
 key = explorer.key("side", *side.parts)
 with said:
@@ -104,7 +108,7 @@ with tail:
     with st.popover("Keep", width=76, key="keep"):
         keeping.form(task, TASKS[task].row(example), "side_by_side")
     export.menu(
-        "side-by-side",
+        "side-by-side" + reading.ending(as_read),
         key,
         lambda: scene.figure(side, tuple(at)),
         lambda: view.table(side.panels, side.gap, side.texts, side.across),

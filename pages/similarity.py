@@ -6,7 +6,7 @@ import json
 
 import streamlit as st
 
-from pages.common import explorer, export, figures, given, inputs, keeping, readers, shared, state, style
+from pages.common import explorer, export, figures, given, inputs, keeping, readers, reading, shared, state, style
 from pages.common.errors import shown
 from triattn_core.tasks import questions
 from triattn_core.views import similarity as view
@@ -27,11 +27,12 @@ def explore(canvas: Canvas, key: str, side: readers.Side, at: list[int], told: l
     at[:] = explorer.cell(key, explorer.show(canvas, key), known, canvas.payload["cell"])
     told[:] = readers.facts(side, at)
     explorer.answer(key, {"cell": list(at), "facts": told})
-    part = f" --part {side.part + 1}" if side.parts > 1 else ""
+    asked = reading.command(side.panels[at[2]].trace, told[at[2]], at)
+    asked += f" --part {side.part + 1}" if side.parts > 1 else ""
     row = json.dumps(questions.row(side.example), ensure_ascii=False, indent=1) + "\n"
     with st.container(horizontal=True, vertical_alignment="center"):
         st.html('<span class="t-note">The numbers of this cell again, from the command line:</span>', width="content")
-        st.code(f"triattn explain {side.cards[at[2]].name} row.json --terms {at[0]}.{at[1]}{part}", language=None)
+        st.code(f"triattn explain {side.cards[at[2]].name} row.json {asked}", language=None)
         st.download_button("row.json", row, "row.json", "application/json", key="row", on_click="ignore")
 
 
@@ -49,25 +50,31 @@ with settings:
 example = given.example(questions.NAME, asked)
 with settings:
     chosen = readers.several(cards)
-    quantity = state.segments("Quantity", QUANTITIES, "quantity")
+    asks = st.container(width="content", key="quantities")
+    as_read = reading.controls(reading.PASSAGE, hide=False, says=reading.TERMS)
+    with asks:
+        quantity = state.segments("Quantity", QUANTITIES["query" in as_read.folds :], "quantity")
     one = state.segments("Colour scale", ["one each", "shared"], "scale") == "shared" if len(chosen) > 1 else False
 with shown(), settings:
-    side = readers.read(chosen, readers.named(cards), example)
+    side = readers.read(chosen, readers.named(cards), example, as_read)
 with shown():
     words = f"{len(example.passage.split())} words"
     counted = f"part {side.part + 1} of {side.parts} drawn" if side.parts > 1 else words
     counted += f"; {inputs.took(side.found)}"
     look = {"quantity": quantity, "shared": one, "counted": counted}
     canvas = view.figure(side.panels, **look)
-key = explorer.key("similarity", example.passage, example.question, str(side.part), *(c.digest for c in side.cards))
+reading.missing(side.found[0].trace.texts, as_read)
+parts = (str(side.part), as_read.name, *as_read.own, *(c.digest for c in side.cards))
+key = explorer.key("similarity", example.passage, example.question, *parts)
 at, told = list(canvas.payload["cell"]), []
 with settings:
     with st.popover("Keep", width=76, key="keep"):
         keeping.form(questions.NAME, questions.row(example), "similarity")
     shows = {"quantity": quantity, "shared": one, "part": side.part + 1, "titles": [p.title for p in side.panels]}
+    shows |= reading.of_passage(as_read)
     caption = ", ".join(card.name for card in side.cards)
     export.menu(
-        "similarity",
+        "similarity" + reading.ending(as_read),
         key,
         lambda: view.figure(side.panels, cell=tuple(at), caption=caption, facts=told, exact=True, **look),
         lambda: view.table(side.panels),

@@ -22,6 +22,8 @@ def cases() -> dict[str, tuple[str, list[str], Any, dict[str, Any]]]:
     pair, dialogue, reading = (analysis_shelf.examples(task)[0] for task in analysis_shelf.TASK_NAMES)
     triple = ["pairs-bi", "pairs-cbi", "pairs-tri"]
     edited = pairs.row(pairs.Example(pair.text_a, "what red movie is big"))
+    readers = ["squad-dot", "squad-general3"]
+    inputs, read = {"compare": "inputs", "edited": edited}, {"query": "words", "key": "phrases"}
     sites = {"cube": "layer.1/a_over_b/weight", "scores": "layer.0/b_over_a/relevance"}
     return {
         "cube": ("cube", ["pairs-tri"], pair, {"site": sites["cube"], "head": 2, "cell": [1, 2, 3]}),
@@ -29,15 +31,20 @@ def cases() -> dict[str, tuple[str, list[str], Any, dict[str, Any]]]:
         "cube, folded": ("cube", ["pairs-tri"], pair, {"query": "words", "hide": True, "sinks": 1}),
         "dialogue": ("cube", ["dialogue-tri"], dialogue, {"context": "turns", "option": 1}),
         "mechanisms": ("side_by_side", triple, pair, {"site": sites["scores"], "difference": [1, 3]}),
+        "mechanisms, folded": ("side_by_side", triple, pair, read | {"hide": True, "sinks": 1}),
         "passages": ("side_by_side", ["reading-bi", "reading-tri"], reading, {"option": 2}),
         "options": ("side_by_side", ["reading-tri"], reading, {"compare": "options", "head": 1}),
-        "inputs": ("side_by_side", ["pairs-tri"], pair, {"compare": "inputs", "edited": edited}),
+        "inputs": ("side_by_side", ["pairs-tri"], pair, inputs),
+        "inputs in words": ("side_by_side", ["pairs-tri"], pair, inputs | {"key": "words"}),
+        "mtsa in phrases": ("mtsa", ["trec-mtsa"], ASKED, {"read": "phrases", "phrases": ["town lies"]}),
         "mtsa": ("mtsa", ["trec-mtsa"], ASKED, {"heads": [1, 3], "quantity": "relevance"}),
         "mtsa, means": ("mtsa", ["trec-mtsa"], ASKED, {"heads": [1, 2, 3, 4], "features": False}),
         "tensor": ("tensor", ["trec-mtsa"], ASKED, {"head": 2, "clusters": 3}),
         "coin": ("coin", ["quora-coin"], COIN, {"features": True}),
         "coin without a block": ("coin", ["quora-coin"], COIN, {"off": "layer.1", "way": "b_over_a"}),
-        "similarity": ("similarity", ["squad-dot", "squad-general3"], READ, {"quantity": "weight", "shared": True}),
+        "coin in phrases": ("coin", ["quora-coin"], COIN, {"read": "phrases", "phrases": ["raw fish", "a dog"]}),
+        "similarity in phrases": ("similarity", readers, READ, {"quantity": "centred", "passage": "sentences"}),
+        "similarity": ("similarity", readers, READ, {"quantity": "weight", "shared": True}),
     }
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import xarray as xr
 
 from triattn_core.axes import COORDINATES
 from triattn_core.errors import TraceError
+
+EVEN = "even/weight"  # of a layer with a mask: its weights if attention were even over what the mask leaves
 
 
 def logsumexp(array: xr.DataArray, axis: str | Sequence[str]) -> xr.DataArray:
@@ -20,7 +22,12 @@ def logsumexp(array: xr.DataArray, axis: str | Sequence[str]) -> xr.DataArray:
 
 
 def fold(
-    array: xr.DataArray, axis: str, groups: Sequence[str], over: Sequence[str] = (), labelled: bool = True
+    array: xr.DataArray,
+    axis: str,
+    groups: Sequence[str],
+    over: Sequence[str] = (),
+    labelled: bool = True,
+    texts: Mapping[str, str] | None = None,
 ) -> xr.DataArray:
     """Cells of an axis joined into groups, such as tokens into turns; `groups` names the group of each position.
 
@@ -29,7 +36,8 @@ def fold(
     is taken, each row counting for as many cells as it joins already, and of relevances the logarithm of that mean, so
     that its softmax is the mean weight.
     over: the axes that a distribution runs over, where `sums_over` does not say.
-    labelled: a group is called by its name; else by the characters that it was cut from.
+    labelled: a group is called by its name; else by the characters that it was cut from, which `texts` has by the name
+    of their text.
 
     Groups stand where their first cell stood; what a group is called is `<axis>_label`, how many cells it joins
     `<axis>_cells`, and text, span and number of tokens are those of all its cells.  `folded` in the attrs names the
@@ -48,7 +56,7 @@ def fold(
     rows = quantity in ("weight", "relevance") and bool(over) and axis not in over
     folded = (_means if rows else _sums)(array, axis, index, over)
     coords = {name: one for name, one in array.coords.items() if axis not in one.dims}
-    coords |= _group_coords(array, axis, names, index, labelled)
+    coords |= _group_coords(array, axis, names, index, labelled, texts or {})
     before = array.attrs.get("folded", "").split(",")
     attrs = {**array.attrs, "folded": ",".join(dict.fromkeys(filter(None, [*before, axis])))}
     if quantity == "weight":
@@ -70,6 +78,13 @@ def mass(weights: xr.DataArray) -> float:
         cells = cells_of(weights, axis)
         rows = (rows * xr.DataArray(cells / cells.sum(), dims=axis)).sum(axis)
     return float(rows)
+
+
+def even(mask: xr.DataArray) -> xr.DataArray:
+    """[..., key]: the weights if attention were even over the keys that a mask leaves; zeros where it leaves none."""
+    left = np.isfinite(mask)
+    shares = left / left.sum("key").clip(min=1)
+    return shares.transpose(*mask.dims).assign_attrs(quantity="weight", sums_over="key")
 
 
 def joined(array: xr.DataArray, axis: str) -> list[bool]:
@@ -107,7 +122,14 @@ def _means(array: xr.DataArray, axis: str, index: np.ndarray, over: Sequence[str
     return _sums(values.transpose(*array.dims).assign_attrs(array.attrs), axis, index, over)
 
 
-def _group_coords(array: xr.DataArray, axis: str, names: Sequence[str], index: np.ndarray, labelled: bool) -> dict:
+def _group_coords(
+    array: xr.DataArray,
+    axis: str,
+    names: Sequence[str],
+    index: np.ndarray,
+    labelled: bool,
+    texts: Mapping[str, str],
+) -> dict:
     """The coords of a folded axis: a span where a group is of one text, no text where it is of several."""
     told = {name: array[f"{axis}_{name}"].values for name in COORDINATES if f"{axis}_{name}" in array.coords}
     rows = []
@@ -124,5 +146,7 @@ def _group_coords(array: xr.DataArray, axis: str, names: Sequence[str], index: n
             "tokens": sum(some.get("tokens", [count])),
             "cells": sum(some.get("cells", [count])),
         }
+        if not labelled:  # "unhappy", not its first piece
+            row["token"] = texts.get(row["text"], "")[row["start"] : row["end"]] or row["token"]
         rows.append({**row, "label": name} if labelled else row)
     return {f"{axis}_{what}": (axis, [row[what] for row in rows]) for what in rows[0]}

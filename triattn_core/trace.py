@@ -63,14 +63,17 @@ class AttentionTrace:
         self, axis: str, groups: Callable[[xr.DataArray], Sequence[str]], labelled: bool = True
     ) -> AttentionTrace:
         """The same trace with an axis folded wherever a site has it: `groups` names the group of each position (see
-        `folding.fold`)."""
+        `folding.fold`).  A gate stays as it is: it is no share of anything."""
+
+        def folds(array: xr.DataArray) -> bool:
+            return axis in array.dims and array.attrs["quantity"] != "gate"
 
         def over(site: str) -> tuple[str, ...]:
             twin = self.sites.get(site.rsplit("/", 1)[0] + "/weight", self.sites[site])
             return tuple(filter(None, twin.attrs.get("sums_over", "").split(",")))
 
         found = {
-            name: fold(one, axis, groups(one), over(name), labelled) if axis in one.dims else one
+            name: fold(one, axis, groups(one), over(name), labelled, self.texts) if folds(one) else one
             for name, one in self.sites.items()
         }
         return replace(self, sites=found)

@@ -34,7 +34,7 @@ def similarity(card: Card) -> str:
 
 
 def named(card: Card) -> tuple[str, str, str]:
-    """Name, mechanism and similarity, from which `side_by_side.titles` makes short names."""
+    """Name, mechanism and similarity, from which `panels.titles` makes short names."""
     return card.name, records.model(card, "mechanism"), records.model(card, "similarity")
 
 

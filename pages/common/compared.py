@@ -16,6 +16,7 @@ from triattn_core.case_card.panels import Side
 from triattn_core.shelf import Card
 from triattn_core.trace import Choice
 from triattn_core.views import side_by_side as view
+from triattn_core.views.panels import titles, verdict
 
 KINDS = tuple(MECHANISMS)
 KEY = "checkpoints"  # of the widget, and in the URL
@@ -23,7 +24,7 @@ KEY = "checkpoints"  # of the widget, and in the URL
 
 def named(cards: Sequence[Card]) -> list[str]:
     """Short names that tell the cards apart."""
-    return view.titles([(c.name, records.model(c, "mechanism"), records.model(c, "similarity")) for c in cards])
+    return titles([(c.name, records.model(c, "mechanism"), records.model(c, "similarity")) for c in cards])
 
 
 def presets(cards: Sequence[Card]) -> dict[str, list[str]]:
@@ -140,7 +141,7 @@ def heads_of(card: Card) -> int:
 
 def says(side: Side, notes: bool) -> None:
     """One line: who says what, and how long they took; below it what was cut, with `notes`."""
-    lead, label, tail = view.verdict(side.panels)
+    lead, label, tail = verdict(side.panels)
     st.html(
         f'<div class="t-says"><span>{escape(lead)} <b>{escape(label)}</b>{escape(tail)}</span>'
         f'<span class="t-muted t-num">{escape(inputs.took(side.found))} for all</span></div>'

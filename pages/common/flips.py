@@ -15,7 +15,7 @@ from triattn_core.analysis import agreement
 from triattn_core.analysis.mined import Mined
 from triattn_core.shelf import Card
 from triattn_core.views import agreement as view
-from triattn_core.views import history, side_by_side
+from triattn_core.views import history, panels
 
 KAPPA = (
     "Cohen's kappa: how much more often two give one answer than two who answer as often, but by chance. 1: always, "
@@ -88,7 +88,7 @@ def rows(mined: Mined) -> pd.DataFrame:
 
 def losses(some: Sequence[Card]) -> None:
     """The losses while they were trained."""
-    names = dict(zip(side_by_side.titles([cards.named(one) for one in some]), some))
+    names = dict(zip(panels.titles([cards.named(one) for one in some]), some))
     told = {name: one.metrics.get("history") or [] for name, one in names.items()}
     kept = {name: one.metrics.get("best_step") for name, one in names.items()}
     colours = {name: style.colour(records.model(one, "mechanism")) for name, one in names.items()}

@@ -6,7 +6,7 @@ Nothing of torch is imported before a model is asked for: the first page must no
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -23,6 +23,7 @@ from triattn_core.device import Device, choose, describe, memory_guard
 from triattn_core.shelf import Card
 
 if TYPE_CHECKING:
+    from triattn_core.analysis.reading import Reading
     from triattn_core.checkpoint import Bundle
     from triattn_core.verify import Check
 
@@ -159,17 +160,13 @@ def _run(
     return Explained(card, said, trace, (card.name, card.digest, bundle.device, example, said.option))
 
 
-def folded(
-    found: Explained, ways: Mapping[str, str], own: Sequence[str] = (), sinks: tuple[str, float] | None = None
-) -> Explained:
-    """The same with axes folded and sinks told apart: see `folds.read`."""
-    from triattn_core.analysis import folds
-
-    if sinks is None and set(ways.values()) == {"tokens"}:
+def read(found: Explained, reading: Reading, site: str = "") -> Explained:
+    """The same as it is read: see `Reading.trace`."""
+    if not reading.sinks and not reading.folds:
         return found
-    key = (*found.source, *ways.items(), *own, sinks)
+    key = (*found.source, reading, site if reading.sinks else "")
     kept = _kept().get(key)
     if kept is None:
-        kept = replace(found, trace=folds.read(found.trace, ways, own, sinks), source=key)
+        kept = replace(found, trace=reading.trace(found.trace, site), source=key)
         _kept().put(key, kept)
     return kept

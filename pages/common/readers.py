@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import streamlit as st
 
 from pages.common import models, state
 from pages.common.errors import notice
 from triattn_core import records
+from triattn_core.analysis.reading import AS_IT_IS, Reading
 from triattn_core.case_card import similarity
 from triattn_core.shelf import Card
 from triattn_core.tasks import questions
@@ -83,7 +85,9 @@ def opening(cards: Sequence[Card], opens: Sequence[str] = OPENS) -> list[str]:
     return found if len(found) > 1 else [card.name for card in cards[: view.MOST]]
 
 
-def read(cards: Sequence[Card], names: dict[str, str], example: questions.Example) -> Side:
+def read(
+    cards: Sequence[Card], names: dict[str, str], example: questions.Example, reading: Reading = AS_IT_IS
+) -> Side:
     """What the readers make of it; of a long passage the reader of the page chooses which part is drawn.
 
     Raises TriattnError: what cannot be read, and readers that cut a passage in different places.
@@ -99,7 +103,8 @@ def read(cards: Sequence[Card], names: dict[str, str], example: questions.Exampl
         chosen = state.pick("Part of the passage", [BEST, *range(1, parts + 1)], "part", width=150)
         asked = known[-1][0].window if chosen == BEST else chosen - 1
     found = [models.explain(card, example, asked, some) for card, some in zip(cards, known)]
-    panels = tuple(similarity.panel(names[card.name], one, example, asked or 0) for card, one in zip(cards, found))
+    as_read = [models.read(one, reading) for one in found]
+    panels = tuple(similarity.panel(names[card.name], one, example, asked or 0) for card, one in zip(cards, as_read))
     return Side(tuple(cards), example, panels, tuple(found), asked or 0, parts)
 
 
@@ -128,11 +133,11 @@ def facts(side: Side, cell: Sequence[int]) -> list[dict]:
     from triattn_core import spans
 
     found = []
-    for card, panel in zip(side.cards, side.panels):
+    for card, whole, panel in zip(side.cards, side.found, side.panels):
         bundle, one = models.load(card), side.example
         states = _states(card.digest, bundle.device, one.passage, one.question, side.part, bundle, one)
-        terms = spans.terms_of(bundle, states, cell[0], cell[1])
-        found.append(spans.facts(panel.trace, terms, cell[0], cell[1]))
+        terms = partial(spans.terms_of, bundle, states)
+        found.append(similarity.facts_of(whole.trace, panel.trace, cell, terms))
     return found
 
 

@@ -33,7 +33,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
   height: 32px; min-height: 32px; font-size: 13px; background-color: transparent}
 .stButtonGroup button[data-selected="true"] {background: color-mix(in srgb, var(--t-accent) 14%, transparent)}
 .st-key-pair .stMenuButton button, .st-key-pair .stButtonGroup button {height: 36px}
-.st-key-asked {min-width: 320px}
+.st-key-asked, [data-testid="stLayoutWrapper"]:has(> .st-key-asked) {min-width: 320px}
 .st-key-differs {padding: 4px 12px; border-radius: 3px;
   background: color-mix(in srgb, var(--t-accent) 12%, transparent)}
 .st-key-differs .stButton button {height: 28px; min-height: 28px; background-color: var(--t-page)}

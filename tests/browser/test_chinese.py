@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.browser.conftest import serve
@@ -14,6 +15,7 @@ from tests.two_languages import make_shelf
 from tests.unit.test_views_cube import WEIGHT, head, make
 from tests.unit.test_views_side_by_side import gap_of, panel
 from triattn_core.analysis import compare
+from triattn_core.analysis.reading import Reading
 from triattn_core.shelf import VARIABLE
 from triattn_core.tasks import pairs
 from triattn_core.views import cube
@@ -36,7 +38,7 @@ LISTEN = """() => {
     const left = { left: 0, center: width / 2, right: width }[this.textAlign];
     const middle = y - (this.textBaseline === "middle" ? 0 : size * 0.36);
     const at = new DOMPoint(x - left + width / 2, middle).matrixTransform(m);
-    window.painted.push({ text, x: at.x / d, y: at.y / d, size, leans: m.b !== 0 });
+    window.painted.push({ text, x: at.x / d, y: at.y / d, size, width, leans: m.b !== 0 });
     return paint.call(this, text, x, y);
   };
 }"""
@@ -88,6 +90,33 @@ def test_labels_do_not_touch(page, tmp_path: Path, figure, n: int, width: int) -
         for other in found[:i]:
             apart = max(abs(one["x"] - other["x"]), abs(one["y"] - other["y"]))
             assert apart >= 11, (one, other)  # a character of 12 pixels inks 11
+
+
+def spots(one: dict) -> list[tuple[float, float]]:
+    """Points along the middle of a painted label, no farther apart than half its height."""
+    slope = -1 if one["leans"] else 0
+    steps = np.arange(-one["width"] / 2, one["width"] / 2, one["size"] / 2) / (2**0.5 if slope else 1)
+    return [(one["x"] + step, one["y"] + slope * step) for step in steps]
+
+
+@pytest.mark.parametrize("width", [1280, 800])
+@pytest.mark.parametrize("ways", [{"context": "phrases"}, {"query": "phrases", "key": "phrases", "context": "phrases"}])
+def test_phrases_do_not_touch_each_other_nor_the_bars(page, tmp_path: Path, ways: dict, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    file, own = tmp_path / "figure.html", ("请问一下各位我想在", "五环以内租一套", "地铁站比较近的两居室")
+    file.write_text(cube.figure(Reading.of(own, **ways).trace(trace(29)), head(0)).html(), encoding="utf-8")
+    page.add_init_script(f"({LISTEN})()")
+    page.goto(file.as_uri())
+    page.wait_for_selector("canvas[data-cell]")
+    page.locator("canvas").focus()
+    page.keyboard.press("ArrowDown")
+    page.wait_for_timeout(300)
+    found = [one for one in page.evaluate("window.painted") if re.match("[\u4e00-\u9fff]|sum$", one["text"])]
+    assert any(len(one["text"]) > 4 and one["leans"] for one in found) and any(one["text"] == "sum" for one in found)
+    for i, one in enumerate(found):
+        for other in found[:i]:
+            apart = min(max(abs(a - c), abs(b - d)) for a, b in spots(one) for c, d in spots(other))
+            assert apart >= 2, (one, other)
 
 
 def test_fonts_and_language_are_those_of_chinese(page, tmp_path: Path) -> None:

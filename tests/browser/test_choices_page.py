@@ -16,6 +16,7 @@ from triattn_core.analysis import compare, folds
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views import answers, cube
+from triattn_core.views import panels as parts
 from triattn_core.views import side_by_side as view
 
 CUBE, SIDE, CHOSEN = '.triattn canvas[data-exact="true"]', ".side canvas[data-cell]", '.pick[aria-pressed="true"]'
@@ -84,7 +85,7 @@ def test_two_options_are_compared_by_their_context(page, tmp_path):
     numbers = [(compare.entropy(one), compare.rank(one)) for one in maps]
     said = [("so it is", 0.6, True), ("no", 0.1, False)]
     panels = [
-        view.Panel(f"Candidate {i + 1}", "tri", "additive", one, one, *number, *told, note="Σ key")
+        parts.Panel(f"Candidate {i + 1}", "tri", "additive", one, one, *number, *told, note="Σ key")
         for i, (one, number, told) in enumerate(zip(maps, numbers, said))
     ]
     look = {"across": "context", "lines": ("One scale.",), "what": "option"}

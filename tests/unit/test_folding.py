@@ -129,7 +129,7 @@ def test_a_folded_cell_says_what_part_of_the_mass_it_holds():
     table = strongest(found, choice)
     assert table["share"].sum() == pytest.approx(1) and (np.diff(table["share"]) <= 1e-15).all()
     said = cell.fold_check(read("words", "words", "sentences"), choice)
-    assert said.startswith("Query is folded from 8 cells to 7, key is folded from 3 cells to 3, context")
+    assert said.startswith("Query is folded from 8 cells to 7, context")
     assert "over query averaged, mass before 1.000000 and after 1.000000" in said
 
 

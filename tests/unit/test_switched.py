@@ -96,6 +96,16 @@ def test_the_command_prints_one_number_and_where_it_stands(shelf, file, capsys):
     assert told["value"] == pytest.approx(float(whole[1, 4])) and told["site"] == f"{SITE}/weight"
 
 
+def test_the_command_prints_one_number_of_what_is_read_in_phrases(shelf, file, capsys):
+    own = f"{' '.join(PAIR.text_a.split()[:2])} | nothing of this"
+    asked = ["--read", "query=phrases", "key=tokens", "--phrases", own, "--cell", f"{SITE}/weight", "0,4"]
+    assert main(["explain", "quora-coin", file, *asked]) == 0
+    line = capsys.readouterr().out.splitlines()[-1]
+    weights = explain(load("quora-coin"), PAIR)[1].site(f"{SITE}/weight").values
+    assert float(line.split()[0]) == pytest.approx((float(weights[0, 4]) + float(weights[1, 4])) / 2, rel=1e-5)
+    assert f"query 0 {' '.join(PAIR.text_a.split()[:2])!r}" in line
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -103,6 +113,10 @@ def test_the_command_prints_one_number_and_where_it_stands(shelf, file, capsys):
         (["--cell", f"{SITE}/weight", "1,-1"], "expected positions from 0"),
         (["--cell", f"{SITE}/weight", "1,99"], "key 99 is outside"),
         (["--cell", f"{SITE}/weigth", "1,1"], "did you mean"),
+        (["--read", "context=words"], "there are query, key to turns, sentences, phrases, words, tokens"),
+        (["--read", "query=verses"], "--read query=verses: expected an axis and to what it folds"),
+        (["--read", "words"], "--read words: expected"),
+        (["--read", "query=phrases", "--cell", f"{SITE}/weight", "5,1"], "query 5 is outside"),
         (["--off", "layer.0", "contex"], "did you mean 'context'"),
     ],
 )

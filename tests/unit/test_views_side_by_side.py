@@ -10,6 +10,7 @@ import xarray as xr
 
 from triattn_core.analysis import aligned, compare
 from triattn_core.errors import TraceError
+from triattn_core.views import panels as parts
 from triattn_core.views import side_by_side as view
 from triattn_core.views.strongest import labels
 
@@ -33,18 +34,19 @@ def arrays(seed: int, quantity: str = "weight", heads: int = 2) -> xr.DataArray:
     return xr.DataArray(values, coords, ("head", "query", "key"), attrs={"quantity": quantity})
 
 
-def panel(seed: int, mechanism: str, quantity: str = "weight", **more) -> view.Panel:
+def panel(seed: int, mechanism: str, quantity: str = "weight", **more) -> parts.Panel:
     weights = compare.two_way(arrays(seed))
     drawn = weights if quantity == "weight" else compare.two_way(arrays(seed, quantity))
     numbers = {"entropy": compare.entropy(weights), "rank": compare.rank(weights)}
     said = {"label": "paraphrase", "probability": 0.742, "right": True, "score": "Quora test accuracy 85.1 %"}
-    return view.Panel(f"quora-{mechanism}-additive", mechanism, "additive", drawn, weights, **numbers, **(said | more))
+    name = f"quora-{mechanism}-additive"
+    return parts.Panel(name, mechanism, "additive", drawn, weights, **numbers, **(said | more))
 
 
-def gap_of(panels, left: int = -1, right: int = 0) -> view.Gap:
+def gap_of(panels, left: int = -1, right: int = 0) -> parts.Gap:
     values = compare.difference(panels[left].drawn, panels[right].drawn)
     divergence = compare.jensen_shannon(panels[left].weights, panels[right].weights)
-    return view.Gap(left % len(panels), right, values, divergence)
+    return parts.Gap(left % len(panels), right, values, divergence)
 
 
 def three(quantity: str = "weight"):
@@ -119,15 +121,15 @@ def test_two_to_four_maps(count):
 
 def test_titles_are_as_short_as_they_can_be():
     one, two, three_ = ("x", "bi", "additive"), ("y", "tri", "additive"), ("z", "tri", "scaled_dot")
-    assert view.titles([one, two]) == ["Bi", "Tri"]
-    assert view.titles([one, two, three_]) == ["Bi additive", "Tri additive", "Tri scaled dot"]
-    assert view.titles([two, ("w", "tri", "additive")]) == ["y", "w"]
+    assert parts.titles([one, two]) == ["Bi", "Tri"]
+    assert parts.titles([one, two, three_]) == ["Bi additive", "Tri additive", "Tri scaled dot"]
+    assert parts.titles([two, ("w", "tri", "additive")]) == ["y", "w"]
 
 
 def said(*rows: tuple[str, bool | None]) -> str:
     kinds = ("bi", "cbi", "tri", "mtsa")
     return "".join(
-        view.verdict([panel(0, kind, label=label, right=right) for kind, (label, right) in zip(kinds, rows)])
+        parts.verdict([panel(0, kind, label=label, right=right) for kind, (label, right) in zip(kinds, rows)])
     )
 
 
@@ -151,12 +153,12 @@ def test_verdict(rows, sentence):
 
 def test_the_first_cell_is_where_they_differ_most_and_a_word():
     panels, gap = three()
-    query, key = view.first_cell(panels, gap)
+    query, key = parts.first_cell(panels, gap)
     assert query == gap.divergence.argmax()
     moved = np.abs(panels[2].weights.values - panels[0].weights.values)[query]
     assert key == np.where([True, True, True, True, False], moved, -1).argmax()
     marks = panels[0].weights.assign_coords(query_token=("query", ["?", "!", "."]), key_token=("key", list("?!.,;")))
-    assert view.first_cell([replace(panels[0], weights=marks), *panels[1:]], gap)[0] == gap.divergence.argmax()
+    assert parts.first_cell([replace(panels[0], weights=marks), *panels[1:]], gap)[0] == gap.divergence.argmax()
 
 
 def test_table_has_every_cell():
@@ -208,7 +210,7 @@ def test_the_strongest_keys_that_are_the_same_are_told_with_chance():
     assert view.table(panels, found, TEXTS)["same of top 2"].tolist() == np.repeat(shared, 5).tolist()
 
 
-def edited() -> tuple[list[view.Panel], view.Gap, dict[str, str]]:
+def edited() -> tuple[list[parts.Panel], parts.Gap, dict[str, str]]:
     """Two inputs: the second has no "nap", and another word at the end."""
     first = arrays(0).mean("head").assign_attrs(quantity="weight")
     after = first.isel(key=[0, 1, 2, 4]).assign_coords(key_token=("key", ["can", "<b>", "cats", "doze"]))
@@ -217,11 +219,11 @@ def edited() -> tuple[list[view.Panel], view.Gap, dict[str, str]]:
     panels = []
     for name, weights in zip(("Before", "Edited"), aligned.union(first, after)):
         numbers = (compare.entropy(weights), compare.rank(weights))
-        panels.append(view.Panel(name, "tri", "additive", weights, weights, *numbers, "paraphrase", 0.7, None))
+        panels.append(parts.Panel(name, "tri", "additive", weights, weights, *numbers, "paraphrase", 0.7, None))
     texts = TEXTS | {"edited b": "Can <b>cats</b> doze?"}
     values = compare.difference(panels[1].drawn, panels[0].drawn)
     bits = compare.jensen_shannon(panels[1].weights, panels[0].weights)
-    return panels, view.Gap(1, 0, values, bits, compare.overlap(panels[1].weights, panels[0].weights)), texts
+    return panels, parts.Gap(1, 0, values, bits, compare.overlap(panels[1].weights, panels[0].weights)), texts
 
 
 def test_maps_of_two_inputs_have_gaps_and_signs():
@@ -240,7 +242,7 @@ def test_maps_of_two_inputs_have_gaps_and_signs():
     assert np.isnan(values[:, 3:]).all() and np.isfinite(values[:, :3]).all()
     assert payload["gap"]["chance"] == pytest.approx(9 * 3 / (5 * 4))
     assert payload["names"]["edited b"] == {"short": "B′", "long": "edited sentence B"}
-    assert view.first_cell(panels, gap)[1] < 6 and payload["what"] == "input"
+    assert parts.first_cell(panels, gap)[1] < 6 and payload["what"] == "input"
 
 
 def test_a_query_of_one_input_alone_has_no_row_to_compare():
@@ -255,7 +257,7 @@ def test_a_query_of_one_input_alone_has_no_row_to_compare():
     ]
     bits = compare.jensen_shannon(turned[1].weights, turned[0].weights)
     values = compare.difference(turned[1].drawn, turned[0].drawn)
-    payload = view.figure(turned, view.Gap(1, 0, values, bits), texts, (0, 0)).payload
+    payload = view.figure(turned, parts.Gap(1, 0, values, bits), texts, (0, 0)).payload
     assert [one is None for one in payload["gap"]["divergence"]] == [False] * 3 + [True] * 3
     assert [one is None for one in payload["panels"][0]["entropy"]] == [False] * 5 + [True]
-    assert view.first_cell(turned, view.Gap(1, 0, values, bits))[0] < 3
+    assert parts.first_cell(turned, parts.Gap(1, 0, values, bits))[0] < 3

@@ -16,7 +16,7 @@ in maps of two inputs (`aligned.union`): it stays NaN in what is made of it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import xarray as xr
@@ -29,10 +29,13 @@ AXES = ("query", "key")
 TOP = 3  # keys of a query whose sets are compared
 
 
-def two_way(site: xr.DataArray, head: int | None = None) -> xr.DataArray:
+def two_way(
+    site: xr.DataArray, head: int | None = None, read: Callable[[xr.DataArray], xr.DataArray] = lambda one: one
+) -> xr.DataArray:
     """The map [query, key], float64, of a site with or without a context axis; `head=None` is the mean of heads.
 
     Weights are summed over context, relevances joined by log-sum-exp over context and centred per query.
+    read: what folds query and key (`reading.Reading.array`), called before relevances are centred and heads averaged.
     Raises TraceError for another quantity, a missing axis, or a head that the site does not have.
     """
     quantity = site.attrs.get("quantity")
@@ -46,12 +49,14 @@ def two_way(site: xr.DataArray, head: int | None = None) -> xr.DataArray:
         site = site.isel(head=head)
     if "context" in site.dims:
         site = site.sum("context", dtype=np.float64) if quantity == "weight" else _logsumexp(site.astype(np.float64))
-    site = site.astype(np.float64)
+    over = {"sums_over": "key"} if quantity == "weight" else {}
+    site = read(site.astype(np.float64).drop_attrs().assign_attrs(quantity=quantity, **over))
+    folded = {name: one for name, one in site.attrs.items() if name in ("folded", "mass_before")}
     if quantity == "relevance":
         site = centred(site)
     if "head" in site.dims:
         site = site.mean("head")
-    attrs = {"quantity": quantity} | ({"sums_over": "key"} if quantity == "weight" else {"centred": "key"})
+    attrs = {"quantity": quantity} | (over or {"centred": "key"}) | folded
     return site.transpose(*AXES).drop_attrs().assign_attrs(attrs)
 
 

@@ -17,6 +17,7 @@ from triattn_core.text.cells import phrases, sentences
 from triattn_core.trace import AttentionTrace, Choice
 
 WAYS = ("turns", "sentences", "phrases", "words", "tokens")
+LABELLED = ("turns", "sentences")  # called by their number, not by their characters
 SPECIAL = "[CLS] [SEP]"
 SINK = 2  # what `special` says of a token that is hidden as a sink
 
@@ -31,21 +32,7 @@ def folded(trace: AttentionTrace, way: str, axis: str = "context", own: Sequence
         raise TraceError(f"cannot fold to {way!r}; {choices(way, WAYS)}")
     if way == "tokens":
         return trace
-    return trace.fold(axis, lambda one: groups(one, axis, trace.texts, way, own), way in ("turns", "sentences"))
-
-
-def read(
-    trace: AttentionTrace, ways: Mapping[str, str], own: Sequence[str] = (), sinks: tuple[str, float] | None = None
-) -> AttentionTrace:
-    """The trace with axes folded, each to one of WAYS, and the sinks of a site told apart.
-
-    own: see `groups`.  sinks: the site, and above how many times an even share a token is one; see `marked`.
-    """
-    if sinks is not None:
-        trace = marked(trace, *sinks)
-    for axis, way in ways.items():
-        trace = folded(trace, way, axis, own)
-    return trace
+    return trace.fold(axis, lambda one: groups(one, axis, trace.texts, way, own), way in LABELLED)
 
 
 def groups(
@@ -57,8 +44,9 @@ def groups(
     A phrase is what stands between two punctuation marks: nothing here parses.  own: phrases of the reader's, wherever
     they stand in a text, upper or lower case; all else then stands word by word.
     """
-    segments, of, starts = (array[f"{axis}_{what}"].values for what in ("segment", "text", "start"))
-    if way in ("turns", "sentences"):
+    of, starts = (array[f"{axis}_{what}"].values for what in ("text", "start"))
+    if way in LABELLED:
+        segments = array[f"{axis}_segment"].values
         return [name or SPECIAL for name in named(segments, of, starts, texts, way)]
     found, special = [], array[f"{axis}_special"].values
     spans = {name: _own(text, own) if own else phrases(text) for name, text in texts.items()}
@@ -89,6 +77,8 @@ def named(segments: Iterable, of: Iterable, starts: Iterable, texts: Mapping[str
 
 def _sentence(segment: str, text: str, start: int) -> str:
     begins = [begin for begin, _ in sentences(text)]
+    if segment == "passage":
+        return f"sentence {bisect_right(begins, start)}"
     spoken = segment.startswith("turn ") or segment == "response"  # all else is cut into sentences already
     return f"{segment}.{bisect_right(begins, start)}" if spoken and len(begins) > 1 else segment
 

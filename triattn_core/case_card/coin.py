@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
+from triattn_core.analysis.reading import Reading
 from triattn_core.case_card import drawn
 from triattn_core.case_card.explained import Explained, Models
 from triattn_core.errors import ConfigError, choices
@@ -16,7 +18,7 @@ from triattn_core.views.coin_blocks import NEEDS, Answer, blocks, switch, table
 EVERY = "context, all blocks"  # what the context term is called where blocks stand beside it
 
 
-class Settings(drawn.Settings):
+class Settings(drawn.Texts):
     """off: `layer.0`, …, `context`, or "" for nothing.  features: the gate feature by feature, else its mean.
     cell: positions of query and key, block, feature, and of each sentence the token that these look at in their own."""
 
@@ -27,7 +29,7 @@ class Settings(drawn.Settings):
 
 def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> dict:
     """Parts of `Drawn`.  Raises ConfigError where the checkpoint is no COIN or has no such part."""
-    found = models.without(cards[0], example)
+    found = as_read(models.without(cards[0], example), settings.as_read())
     if settings.off not in found:
         raise ConfigError(f"{cards[0].name} has no {settings.off!r} to switch off; {choices(settings.off, found)}")
     whole, trace = found[""], found[settings.off].trace
@@ -45,6 +47,11 @@ def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings
         "trace": trace,
         "found": (found[settings.off],),
     }
+
+
+def as_read(found: Mapping[str, Explained], reading: Reading) -> dict[str, Explained]:
+    """The same, each trace as it is read."""
+    return {off: replace(one, trace=reading.trace(one.trace)) for off, one in found.items()}
 
 
 def answers(found: Mapping[str, Explained]) -> list[Answer]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
+from triattn_core.analysis.reading import Reading
 from triattn_core.case_card.explained import Explained
 from triattn_core.errors import InputError
 from triattn_core.shelf import Card
@@ -17,6 +18,9 @@ from triattn_core.views.canvas import Canvas
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+Way = Literal["tokens", "words", "phrases", "sentences"]  # to what an axis folds
 
 
 class Settings(BaseModel):
@@ -34,6 +38,36 @@ class Settings(BaseModel):
         """A page's choice of a site, and the head that it picks, as settings."""
         head = next((at + 1 for axis, at in choice.index if axis == "head"), None)
         return {"site": choice.site, "head": head, **more}
+
+
+class Folds(Settings):
+    """Of a view whose axes fold.  phrases: the reader's own."""
+
+    phrases: tuple[str, ...] = ()
+
+    def reading(self, **ways: str) -> Reading:
+        """To what each axis folds, and what is hidden."""
+        return Reading.of(self.phrases, **ways)
+
+
+class Texts(Folds):
+    """Of texts that attend to themselves.  read: to what both axes fold."""
+
+    read: Literal["tokens", "words", "phrases"] = "tokens"
+
+    def as_read(self) -> Reading:
+        return self.reading(query=self.read, key=self.read)
+
+
+class Read(Folds):
+    """Of a view that hides tokens.  hide: leave out special tokens, and sinks, which receive more than so many times an
+    even share."""
+
+    hide: bool = False
+    sinks: float | None = Field(None, gt=0)
+
+    def reading(self, **ways: str) -> Reading:
+        return Reading.of(self.phrases, self.hide, self.sinks, **ways)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from triattn_core.case_card import drawn
 from triattn_core.case_card.explained import Models
+from triattn_core.errors import ConfigError
 from triattn_core.shelf import Card
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views import cube, heads, tensor
@@ -19,10 +20,16 @@ if TYPE_CHECKING:
     from triattn_core.analysis.clusters import Clusters
 
 
-class Heads(drawn.Settings):
+SCORES = (
+    "scores go through a scale and a mask on their way to the weights, so that joined they would not be the scores of "
+    "joined weights"
+)
+
+
+class Heads(drawn.Texts):
     """heads: from 1; None is the first of each mask.  layer: as sites begin, `premise/layer.0`; None is the first.
-    features: source2token token × feature beside each map, else its means below.  cell: positions of query and key,
-    map, place in the order of its features."""
+    features: source2token token × feature beside each map, else its means below.  read: weights alone fold.
+    cell: positions of query and key, map, place in the order of its features."""
 
     layer: str | None = None
     heads: tuple[int, ...] | None = None
@@ -42,7 +49,9 @@ class Tensor(drawn.Settings):
 def draw_heads(models: Models, cards: Sequence[Card], example: Any, settings: Heads) -> dict:
     """Parts of `Drawn`.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
     found = models.explain(cards[0], example)
-    trace, layer = found.trace, settings.layer or first_layer(found.trace)
+    if settings.quantity != "weight" and settings.as_read().folds:
+        raise ConfigError(f"mtsa: {settings.read} are read of weights alone: {SCORES}")
+    trace, layer = settings.as_read().trace(found.trace), settings.layer or first_layer(found.trace)
     chosen = [i - 1 for i in settings.heads] if settings.heads else heads.beside(trace, 0)
     how = (trace, layer, chosen, settings.quantity, settings.features)
     payload = maps(*how).payload
@@ -74,6 +83,7 @@ def maps(
     weights = trace.site(f"{layer}/source2token/weight")
     orders = [likeness(weights.isel(head=head)) for head in chosen] if features else None
     caption = f"{trace.meta['checkpoint']}, {layer.replace('/', ', ')}"
+    caption += f", {trace.meta['read'].removeprefix('--')}" if "read" in trace.meta else ""
     return heads.figure(found, own_text(trace, layer), orders, caption, cell)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -12,12 +13,14 @@ from xarray import DataArray
 
 from triattn_core import records
 from triattn_core.analysis import compare, folds
+from triattn_core.analysis.reading import AS_IT_IS, Reading
 from triattn_core.case_card.explained import Explained, Models
 from triattn_core.errors import TraceError
 from triattn_core.shelf import Card
 from triattn_core.tasks import CHOICES
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.views import side_by_side as view
+from triattn_core.views import cell
+from triattn_core.views.panels import Gap, Panel, hidden, without
 
 
 @dataclass(frozen=True)
@@ -26,11 +29,11 @@ class Side:
 
     choice: the site that is shown.  found: what the models made of the example.  parts: what names the figure.
     chosen: what else is chosen, as settings of a card.  seeds: of both that are subtracted the checkpoints of their
-    seeds.  notes: what its reader should know.
+    seeds.  notes: what its reader should know.  said: what was folded, and what is hidden, for below the figure.
     """
 
-    panels: list[view.Panel]
-    gap: view.Gap
+    panels: list[Panel]
+    gap: Gap
     found: list[Explained]
     choice: Choice
     caption: str
@@ -42,6 +45,7 @@ class Side:
     what: str = "mechanism"
     seeds: tuple[tuple[Card, ...], ...] = ()
     notes: tuple[str, ...] = ()
+    said: str = ""
 
     @property
     def cards(self) -> list[Card]:
@@ -53,7 +57,7 @@ class Side:
         return dict(self.trace.texts if self.what == "input" else self.found[0].trace.texts)
 
 
-def of_checkpoint(found: Explained, drawn: DataArray, weights: DataArray, name: str = "") -> view.Panel:
+def of_checkpoint(found: Explained, drawn: DataArray, weights: DataArray, name: str = "") -> Panel:
     """What one checkpoint shows: its maps, what it says, and what it reached.  name: by default the checkpoint's."""
     card, said = found.card, found.prediction
     right = None if said.gold is None else said.best == said.gold
@@ -63,11 +67,12 @@ def of_checkpoint(found: Explained, drawn: DataArray, weights: DataArray, name: 
     return _panel(found, drawn, weights, verdict, name or card.name)
 
 
-def of_option(found: Explained, example: Any, choice: Choice) -> view.Panel:
+def of_option(found: Explained, example: Any, choice: Choice, reading: Reading) -> Panel:
     """One option: its map query × context, its text, and what the model gives it."""
+    fold = partial(reading.array, texts=found.trace.texts)
     site, head = choice.site.rsplit("/", 1)[0], next((i for _, i in choice.index), None)
     drawn, weights = (
-        compare.two_way(folds.exchanged(found.trace.site(f"{site}/{kind}")), head)
+        compare.two_way(folds.exchanged(found.trace.site(f"{site}/{kind}")), head, fold)
         for kind in (choice.site.rsplit("/", 1)[1], "weight")
     )
     at, gold = found.prediction.option, right(example)
@@ -78,15 +83,17 @@ def of_option(found: Explained, example: Any, choice: Choice) -> view.Panel:
     return _panel(found, drawn, weights, verdict, name, note="Σ key")
 
 
-def _panel(found: Explained, drawn: DataArray, weights: DataArray, verdict: tuple, name: str, **more) -> view.Panel:
+def _panel(found: Explained, drawn: DataArray, weights: DataArray, verdict: tuple, name: str, **more) -> Panel:
     kind, similarity = records.model(found.card, "mechanism"), records.model(found.card, "similarity")
     numbers = (compare.entropy(weights), compare.rank(weights))
-    return view.Panel(name, kind, similarity, drawn, weights, *numbers, *verdict, **more)
+    return Panel(name, kind, similarity, drawn, weights, *numbers, *verdict, **more)
 
 
-def maps(found: Explained, choice: Choice) -> tuple[DataArray, DataArray, tuple[str, ...]]:
-    """What is drawn of one checkpoint, its weights, and notes: a layer or head that it does not have is replaced by its
-    last, and that is said."""
+def maps(
+    found: Explained, choice: Choice, reading: Reading = AS_IT_IS
+) -> tuple[DataArray, DataArray, tuple[str, ...]]:
+    """What is drawn of one checkpoint as it is read, its weights, and notes: a layer or head that it does not have is
+    replaced by its last, and that is said."""
     card, trace, notes = found.card, found.trace, []
     name, direction, quantity = choice.site.split("/")
     layer, head = int(name[6:]), next((i for _, i in choice.index), None)
@@ -99,22 +106,49 @@ def maps(found: Explained, choice: Choice) -> tuple[DataArray, DataArray, tuple[
                 f"{card.name} has {has} {what}{plural}: its {what} {has} stands beside {what} {asked + 1} of others."
             )
     head = None if head is None else min(head, heads - 1)
-    sites = (trace.site(site + quantity), trace.site(site + "weight"))
-    return compare.two_way(sites[0], head), compare.two_way(sites[1], head), tuple(notes)
+    trace, fold = reading.marked(trace, site.rstrip("/")), partial(reading.array, texts=trace.texts)
+    drawn, weights = (compare.two_way(trace.site(site + kind), head, fold) for kind in (quantity, "weight"))
+    return drawn, weights, tuple(notes)
+
+
+def as_read(side: Side, reading: Reading, maps: Sequence[DataArray]) -> Side:
+    """The same without what is hidden, and with what was folded in words and settings.
+
+    maps: as they are drawn, before they were brought to the same tokens.
+    """
+    told = [cell.folded(one) for one in maps] if reading.folds else []
+    said = told[:1] if len(set(told)) < 2 else [f"{one.name}: {words}" for one, words in zip(side.panels, told)]
+    panels, gap = without(side.panels, side.gap) if reading.hide else (side.panels, side.gap)
+    if reading.hide:
+        said.append(hidden(side.panels, panels, side.texts, reading.sinks, side.across))
+    return replace(
+        side,
+        panels=panels,
+        gap=gap,
+        said=" ".join(filter(None, said)),
+        caption=", ".join([side.caption, *(f"{axis} as {way}" for axis, way in reading.folds.items())]),
+        parts=(*side.parts, reading.name, *reading.own, str(reading.hide)),
+        chosen=side.chosen | reading.settings,
+    )
 
 
 def difference(
-    panels: Sequence[view.Panel], left: int, right: int, noise: np.ndarray | None = None, noisy: str = ""
-) -> view.Gap:
-    """The difference of two panels, and how far their rows lie apart; `noise`, `noisy` as `view.Gap`."""
+    panels: Sequence[Panel], left: int, right: int, noise: np.ndarray | None = None, noisy: str = ""
+) -> Gap:
+    """The difference of two panels, and how far their rows lie apart; `noise`, `noisy` as `Gap`."""
     values = compare.difference(panels[left].drawn, panels[right].drawn)
     weights = panels[left].weights, panels[right].weights
     bits, top = compare.jensen_shannon(*weights), min(compare.TOP, weights[0].sizes["key"])
-    return view.Gap(left, right, values, bits, compare.overlap(*weights, top), top, noise, noisy)
+    return Gap(left, right, values, bits, compare.overlap(*weights, top), top, noise, noisy)
 
 
 def between_seeds(
-    models: Models, groups: Sequence[Sequence[Card]], example: Any, option: int | None, choice: Choice
+    models: Models,
+    groups: Sequence[Sequence[Card]],
+    example: Any,
+    option: int | None,
+    choice: Choice,
+    reading: Reading = AS_IT_IS,
 ) -> tuple[np.ndarray | None, str]:
     """How far apart the maps of two models lie among seeds of each, the greater of both, and that in words; None where
     there is one seed of each.
@@ -127,7 +161,7 @@ def between_seeds(
     several = [group for group in groups if len(group) > 1]
     if not several:
         return None, "one seed each: it may be noise"
-    found = [[maps(models.explain(card, example, option), choice)[0] for card in group] for group in several]
+    found = [[maps(models.explain(card, example, option), choice, reading)[0] for card in group] for group in several]
     counts = " + ".join(str(len(group)) for group in groups)
     return compare.between_seeds(*found), f"grey: seeds differ as much ({counts})"
 

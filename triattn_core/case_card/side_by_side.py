@@ -13,6 +13,7 @@ from pydantic import Field
 from triattn_core import records
 from triattn_core.analysis import aligned, compare
 from triattn_core.analysis.folds import folded
+from triattn_core.analysis.reading import AS_IT_IS, Reading
 from triattn_core.case_card import drawn, panels
 from triattn_core.case_card.explained import Explained, Models
 from triattn_core.case_card.explained import cards as named
@@ -22,21 +23,25 @@ from triattn_core.shelf import Card, shelf
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views import side_by_side as view
+from triattn_core.views.panels import first_cell
 
 SEEDS = 5  # of one model that are run for the spread between them
 NAMES = ("Before", "Edited")
 OTHER_TOKENS = "These checkpoints cut the texts into different tokens: compared in the parts that are whole in all."
 
 
-class Settings(drawn.Settings):
+class Settings(drawn.Read):
     """head: from 1, None is the mean.  option, other: from 1, of a task that chooses among texts.  difference: which
-    checkpoint minus which, from 1; None is the last minus the first.  context: to what it folds, with `options`.
+    checkpoint minus which, from 1; None is the last minus the first.  query, key: to what each folds, with `inputs`
+    tokens or words, with `options` the query alone; context: to what it folds, with `options`.
     edited: the second input, as a row, with `inputs`.  seeds: of both that are subtracted the checkpoints of their
     seeds; None is those on the shelf.  cell: positions of query and key (with `options` context)."""
 
     compare: Literal["mechanisms", "options", "inputs"] = "mechanisms"
     site: str = "layer.0/a_over_b/weight"
     head: int | None = Field(None, ge=1)
+    query: drawn.Way = "tokens"
+    key: drawn.Way = "tokens"
     difference: tuple[int, int] | None = None
     option: int | None = Field(None, ge=1)
     other: int | None = Field(None, ge=1)
@@ -48,20 +53,21 @@ class Settings(drawn.Settings):
 def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> dict:
     """Parts of `Drawn`.  Raises TriattnError where checkpoints or settings do not fit."""
     choice, option = drawn.choice(settings.site, settings.head), settings.option and settings.option - 1
+    reading = settings.reading(query=settings.query, key=settings.key)
     if settings.compare == "mechanisms":
         gap = settings.difference or (len(cards), 1)
         if not all(1 <= one <= len(cards) for one in gap) or not view.FEWEST <= len(cards) <= view.MOST:
             raise ConfigError(f"two to four checkpoints stand side by side, got {len(cards)}; difference: {gap}")
         groups = None if settings.seeds is None else [named(group) for group in settings.seeds]
-        side = mechanisms(models, example, option, cards, choice, (gap[0] - 1, gap[1] - 1), groups)
+        side = mechanisms(models, example, option, cards, choice, (gap[0] - 1, gap[1] - 1), groups, reading)
     elif settings.compare == "options":
         way = settings.context or next(way for way in panels.task(example).WORDS.ways if way != "tokens")
-        side = options(models, example, option, settings.other and settings.other - 1, cards[0], choice, way)
+        side = options(models, example, option, settings.other and settings.other - 1, cards[0], choice, way, reading)
     else:
         other = TASKS[cards[0].config["task"]].Example.from_row(settings.edited or {}, "edited")
-        side = inputs(models, example, other, cards[0], choice, option)
+        side = inputs(models, example, other, cards[0], choice, option, reading)
     known = [range(size) for size in side.panels[0].drawn.shape]
-    cell = drawn.inside(settings.cell, known, view.first_cell(side.panels, side.gap))
+    cell = drawn.inside(settings.cell, known, first_cell(side.panels, side.gap))
     return {
         "settings": settings.model_copy(update={**chosen(side), "cell": cell}),
         "figures": {"side-by-side": figure(side, cell)},
@@ -80,7 +86,8 @@ def chosen(side: Side) -> dict[str, Any]:
 
 def figure(side: Side, cell: tuple[int, int]) -> view.Canvas:
     """The canvas of what stands side by side."""
-    return view.figure(side.panels, side.gap, side.texts, cell, side.caption, side.across, side.lines, side.what)
+    how = (side.caption, side.across, side.lines, side.what, side.said)
+    return view.figure(side.panels, side.gap, side.texts, cell, *how)
 
 
 def mechanisms(
@@ -91,6 +98,7 @@ def mechanisms(
     choice: Choice,
     gap: tuple[int, int],
     groups: Sequence[Sequence[Card]] | None = None,
+    reading: Reading = AS_IT_IS,
 ) -> Side:
     """One example under several checkpoints: query × key, summed over context.
 
@@ -99,14 +107,14 @@ def mechanisms(
     """
     option = models.explain(cards[-1], example, option).trace.meta.get("option")
     found = [models.explain(card, example, option) for card in cards]
-    maps, weights, notes = zip(*(panels.maps(one, choice) for one in found))
-    notes, alike = list(chain(*notes)), panels.tokens_alike(maps)
+    maps, weights, notes = zip(*(panels.maps(one, choice, reading) for one in found))
+    read, notes, alike = maps, list(chain(*notes)), panels.tokens_alike(maps)
     if not alike:
         maps, weights = (aligned.in_parts(some, dict(found[0].trace.texts)) for some in (maps, weights))
         notes.append(OTHER_TOKENS)
     shown = [panels.of_checkpoint(*one) for one in zip(found, maps, weights)]
     groups = groups if groups is not None else [same_but_seed(cards[i]) for i in gap]
-    noise = panels.between_seeds(models, groups, example, option, choice) if alike else (None, "")
+    noise = panels.between_seeds(models, groups, example, option, choice, reading) if alike else (None, "")
     whole = {f"{one.card.name}/{site}": array for one in found for site, array in one.trace.sites.items()}
     trace = AttentionTrace(whole, found[0].trace.texts, {"checkpoints": ", ".join(one.card.name for one in found)})
     parts = (*found[0].trace.texts.values(), choice.site.split("/")[1])
@@ -114,7 +122,8 @@ def mechanisms(
     names = tuple(tuple(card.name for card in group) for group in groups)
     told = {"compare": "mechanisms", "difference": (gap[0] + 1, gap[1] + 1), "seeds": names}
     more = {"seeds": tuple(map(tuple, groups)), "notes": tuple(dict.fromkeys(notes))}
-    return Side(shown, panels.difference(shown, *gap, *noise), found, choice, caption, trace, parts, told, **more)
+    side = Side(shown, panels.difference(shown, *gap, *noise), found, choice, caption, trace, parts, told, **more)
+    return panels.as_read(side, reading, read)
 
 
 def same_but_seed(card: Card) -> list[Card]:
@@ -124,7 +133,14 @@ def same_but_seed(card: Card) -> list[Card]:
 
 
 def options(
-    models: Models, example: Any, option: int | None, other: int | None, card: Card, choice: Choice, way: str
+    models: Models,
+    example: Any,
+    option: int | None,
+    other: int | None,
+    card: Card,
+    choice: Choice,
+    way: str,
+    reading: Reading = AS_IT_IS,
 ) -> Side:
     """Two options of one example at the same site, head and scale, query × context; the same turn stands under both.
 
@@ -133,13 +149,14 @@ def options(
     """
     first = models.explain(card, example, option)
     found = [first, models.explain(card, example, beside(example, first, other))]
-    found = [replace(one, trace=folded(one.trace, way)) for one in found]
-    shown = [panels.of_option(one, example, choice) for one in found]
+    site, reading = choice.site.rsplit("/", 1)[0], replace(reading, ways=reading.ways[:1])  # keys are summed
+    found = [replace(one, trace=folded(reading.marked(one.trace, site), way)) for one in found]
+    shown = [panels.of_option(one, example, choice, reading) for one in found]
     compare.same_tokens([one.weights for one in shown], [one.name for one in shown])
     whole = {f"{one.name}/{site}": array for one, it in zip(shown, found) for site, array in it.trace.sites.items()}
     caption = panels.caption([card.name, *(one.name for one in shown)], choice)
     meta = {"checkpoint": card.name, "options": ", ".join(one.name for one in shown)}
-    return Side(
+    side = Side(
         shown,
         panels.difference(shown, 0, 1),
         found,
@@ -152,6 +169,7 @@ def options(
         _lines(choice, way, shown[0].drawn.sizes["key"]),
         "option",
     )
+    return panels.as_read(side, reading, [one.drawn for one in shown])
 
 
 def beside(example: Any, found: Explained, asked: int | None) -> int:
@@ -174,15 +192,29 @@ def _lines(choice: Choice, way: str, columns: int) -> tuple[str, ...]:
     return "One scale for both maps.", joined, "Each row is centred: softmax does not see the shift."
 
 
-def inputs(models: Models, example: Any, other: Any, card: Card, choice: Choice, option: int | None) -> Side:
-    """Both inputs at the same site, head and scale; what only one has is a gap in the other.  Raises TriattnError."""
+def inputs(
+    models: Models,
+    example: Any,
+    other: Any,
+    card: Card,
+    choice: Choice,
+    option: int | None,
+    reading: Reading = AS_IT_IS,
+) -> Side:
+    """Both inputs at the same site, head and scale; what only one has is a gap in the other.
+
+    reading: tokens or words, and nothing hidden: an edited phrase is another phrase, and each input has sinks of its
+    own.  Raises TriattnError.
+    """
+    if reading.hide or not set(reading.folds.values()) <= {"words"}:
+        raise InputError("Two inputs are compared in tokens or words, with nothing hidden: choose one of these.")
     first = models.explain(card, example, option)
     at = first.trace.meta.get("option")
     if at is not None and at >= len(panels.task(other).options(other)):
         raise InputError(f"The edited input has no option {at + 1}: choose another, or leave the options as they are.")
     found = [first, models.explain(card, other, at)]
-    maps, weights, notes = zip(*(panels.maps(one, choice) for one in found))
-    maps, weights = aligned.union(*maps), aligned.union(*weights)
+    maps, weights, notes = zip(*(panels.maps(one, choice, reading) for one in found))
+    read, maps, weights = maps, aligned.union(*maps), aligned.union(*weights)
     shown = [panels.of_checkpoint(*one) for one in zip(found, maps, weights, NAMES)]
     shown = [replace(one, right=None, score="") for one in shown]
     whole = {f"{name.lower()}/{s}": x for name, one in zip(NAMES, found) for s, x in one.trace.sites.items()}
@@ -190,7 +222,7 @@ def inputs(models: Models, example: Any, other: Any, card: Card, choice: Choice,
     changed = {name: text for name, text in found[1].trace.texts.items() if texts.get(name) != text}
     texts |= {aligned.EDITED + name: text for name, text in changed.items()}
     trace = AttentionTrace(whole, texts, {"checkpoint": card.name, "inputs": ", ".join(NAMES).lower()})
-    return Side(
+    side = Side(
         shown,
         panels.difference(shown, 1, 0),
         found,
@@ -203,3 +235,4 @@ def inputs(models: Models, example: Any, other: Any, card: Card, choice: Choice,
         what="input",
         notes=tuple(dict.fromkeys(chain(*notes))),
     )
+    return panels.as_read(side, reading, read)

@@ -2,45 +2,61 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
 from pydantic import Field
 
+from triattn_core.analysis.reading import Reading, strongest
 from triattn_core.case_card import drawn
 from triattn_core.case_card.explained import Explained, Models
 from triattn_core.errors import ConfigError
 from triattn_core.shelf import Card
 from triattn_core.tasks import questions
+from triattn_core.trace import AttentionTrace
 from triattn_core.views import similarity as view
 
+Words = Literal["words", "phrases", "sentences"]
 
-class Settings(drawn.Settings):
+
+class Settings(drawn.Folds):
     """shared: one colour scale for all.  part: of a long passage, from 1; None is where the last reader's answer is.
     titles: what the functions are called; None is as the page does where these alone are on the shelf.
-    cell: positions of passage word, question word and function."""
+    passage, question: to what their words fold.  cell: positions of passage word, question word and function."""
 
     quantity: Literal["relevance", "centred", "weight"] = "relevance"
     shared: bool = False
     part: int | None = Field(None, ge=1)
     titles: tuple[str, ...] | None = None
+    passage: Words = "words"
+    question: Words = "words"
+
+    def as_read(self) -> Reading:
+        """Words are what a reader's cells are."""
+        query, key = ("tokens" if one == "words" else one for one in (self.passage, self.question))
+        return self.reading(query=query, key=key)
 
 
 def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> dict:
     """Parts of `Drawn`.  Raises ConfigError for other than one to four readers, or readers that cut a passage in
     different places."""
     readers(cards)
+    if settings.quantity == "relevance" and settings.passage != "words":
+        raise ConfigError("similarity: rows that are joined have no score but against their mean: centred, or weight")
     last = models.explain(cards[-1], example, settings.part and settings.part - 1)
     part = last.prediction.option
     found = [last if card is cards[-1] else models.explain(card, example, part) for card in cards]
     titles = settings.titles or tuple(view.titles({card.name: dict(card.config["model"]) for card in cards}).values())
-    panels = [panel(title, one, example, part) for title, one in zip(titles, found)]
+    read = [replace(one, trace=settings.as_read().trace(one.trace)) for one in found]
+    panels = [panel(title, one, example, part) for title, one in zip(titles, read)]
     counted = f"{len(example.passage.split())} words"
     look = {"quantity": settings.quantity, "shared": settings.shared, "counted": counted}
     payload = view.figure(panels, **look).payload
     sizes = [len(payload["axes"][axis]["label"]) for axis in ("query", "key")]
     cell = drawn.inside(settings.cell, [range(n) for n in (*sizes, len(panels))], payload["cell"])
-    told = [facts(models, one, example, part, cell) for one in found]
+    told = [facts(models, one, panel.trace, example, part, cell) for one, panel in zip(found, panels)]
     more = {"cell": cell, "caption": ", ".join(card.name for card in cards), "facts": told, "exact": True}
     return {
         "settings": settings.model_copy(update={"cell": cell, "part": part + 1, "titles": titles}),
@@ -67,9 +83,35 @@ def panel(title: str, found: Explained, example: questions.Example, part: int) -
     return view.Panel(title, found.trace, tuple(one[:3] for one in spans), right, elsewhere)
 
 
-def facts(models: Models, found: Explained, example: questions.Example, part: int, cell: Sequence[int]) -> dict:
-    """The exact numbers of a cell of one reader."""
+def facts(
+    models: Models,
+    found: Explained,
+    read: AttentionTrace,
+    example: questions.Example,
+    part: int,
+    cell: Sequence[int],
+) -> dict:
+    """The exact numbers of a cell of one reader, of whose trace `read` is made."""
     from triattn_core import spans
 
-    terms = spans.terms(models.load(found.card), example, cell[0], cell[1], part)
-    return spans.facts(found.trace, terms, cell[0], cell[1])
+    return facts_of(found.trace, read, cell, lambda *at: spans.terms(models.load(found.card), example, *at, part))
+
+
+def facts_of(
+    whole: AttentionTrace, read: AttentionTrace, cell: Sequence[int], terms: Callable[[int, int], Mapping]
+) -> dict:
+    """What `spans.facts` says of a cell.  Words that were joined have no terms together: the terms are then those of
+    the pair of words in the cell that scores highest, and `pair` has its positions, words and score.
+
+    terms: of a pair of words.
+    """
+    from triattn_core import spans
+
+    if read is whole:
+        return spans.facts(whole, terms(*cell[:2]), *cell[:2])
+    at = strongest(whole, read, "attention/relevance", (cell[0], cell[1]))
+    told, array = spans.facts(whole, terms(*at), *at), whole.site("attention/relevance")
+    words = [str(array[f"{axis}_token"].values[i]) for axis, i in zip(("query", "key"), at)]
+    pair = {"at": list(at), "words": words, "score": told["score"]}
+    own = {name: told[name] for name in ("terms", "dimensions", "width")}
+    return spans.facts(read, {"": np.zeros(1)}, *cell[:2]) | own | {"pair": pair}

@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triattn_core.errors import DataError, InputError
 
 if TYPE_CHECKING:
+    from triattn_core.analysis.reading import Reading
     from triattn_core.checkpoint import Bundle
     from triattn_core.trace import AttentionTrace
 
+FOLDED = ("query", "key", "context")
 ROWS = (
     '{"text_a", "text_b"}, {"history", "candidates"}, {"passage", "question", "options"}, {"context", "question"} '
     'or {"text"}'
@@ -30,6 +32,10 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--off", nargs="+", default=[], metavar="PART", help=text)
     text = "one number of the trace in place of the list: layer.0/a_over_b/weight 3,5 (positions from 0, axis by axis)"
     parser.add_argument("--cell", nargs=2, action="append", default=[], metavar=("SITE", "AT"), help=text)
+    text = "read the axes of the trace so: query=words key=phrases (words, phrases, sentences or turns)"
+    parser.add_argument("--read", nargs="+", default=[], metavar="AXIS=WAY", help=text)
+    text = "with --read: phrases of your own, with | between them"
+    parser.add_argument("--phrases", default="", help=text)
     text = "of a reader: the terms of the score of passage word P and question word Q, such as 13.6"
     parser.add_argument("--terms", metavar="P.Q", help=text)
     parser.add_argument("--part", type=int, help="of a long passage: which window is traced, from 1")
@@ -53,8 +59,10 @@ def explain(options: argparse.Namespace) -> None:
         prediction, trace = explain_without(bundle, example, options.off)
     else:
         prediction, trace = explain_one(bundle, example, option=options.part - 1 if options.part else None)
-    cells = [cell(trace, *one) for one in options.cell]
     terms = _terms(options.terms, bundle, example, trace) if options.terms else {}
+    if options.read:
+        trace = _reading(options.read, options.phrases, trace).trace(trace)
+    cells = [cell(trace, *one) for one in options.cell]
     if options.out:
         trace.save(options.out)
     if options.json:
@@ -93,6 +101,22 @@ def cell(trace: AttentionTrace, site: str, at: str) -> dict:
     names = [f"{axis} {place}" for axis, place in zip(array.dims, places)]
     tokens = [f" {value[f'{axis}_token'].item()!r}" if f"{axis}_token" in value.coords else "" for axis in array.dims]
     return {"site": site, "at": [name + token for name, token in zip(names, tokens)], "value": float(value)}
+
+
+def _reading(asked: Sequence[str], phrases: str, trace: AttentionTrace) -> Reading:
+    """From query=words key=phrases.  Raises InputError for another axis or way, or an axis that the trace lacks."""
+    from triattn_core.analysis.folds import WAYS
+    from triattn_core.analysis.reading import Reading
+
+    ways = {}
+    for one in asked:
+        axis, _, way = one.partition("=")
+        there = [name for name in FOLDED if any(name in site.dims for site in trace.sites.values())]
+        if axis not in there or way not in WAYS:
+            known = f"{', '.join(there)} to {', '.join(WAYS)}"
+            raise InputError(f"--read {one}: expected an axis and to what it folds, query=words; there are {known}")
+        ways[axis] = way
+    return Reading.of([one.strip() for one in phrases.split("|") if one.strip()], **ways)
 
 
 def _terms(asked: str, bundle: Bundle, example, trace: AttentionTrace) -> dict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -86,12 +87,19 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
 
 def fold_check(trace: AttentionTrace, choice: Choice) -> str:
     """One sentence: what folding did to the array, with the mass before and after; empty where nothing is folded."""
-    array = trace.pick(choice)
+    return folded(trace.pick(choice), over(trace, choice))
+
+
+def folded(array: xr.DataArray, over: Sequence[str] = ("key",)) -> str:
+    """The same of an array whose distributions run over some axes."""
     axes = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims]
     if not axes:
         return ""
+    axes = [axis for axis in axes if cells_of(array, axis).max() > 1]
+    if not axes:
+        return "Nothing is joined: each group is one cell of the model."
     told = [f"{axis} is folded from {cells_of(array, axis).sum()} cells to {array.sizes[axis]}" for axis in axes]
-    rows = [axis for axis in axes if axis not in over(trace, choice)]
+    rows = [axis for axis in axes if axis not in over]
     how = "averaged" if rows == axes else "summed, over query averaged" if rows else "summed"
     said = f"{', '.join(told).capitalize()}: "
     if array.attrs["quantity"] == "relevance":

@@ -49,7 +49,7 @@ function arrange(ctx, data, width, theme) {
   const gutter = narrow ? 30 : 48, own = clamp(widest(ctx, query, theme), 34, 110) + 14, gate = gates ? (narrow ? 104 : GATE) : 34;
   const small = clamp(width * 0.086, 70, 112), before = gutter + (selves && !narrow ? 2 * small + 14 + 10 : 0);
   const room = (width - before - own - gate - maps.length * GUTTER) / maps.length;
-  const columns = layoutAxis(key, clamp(room / key.label.length, 1, 34)), rows = layoutAxis(query, clamp(330 / (count * query.label.length), 8, 20));
+  const columns = layoutAxis(key, clamp(room / key.label.length, 1, Math.max(34, 200 / key.label.length))), rows = layoutAxis(query, clamp(330 / (count * query.label.length), 8, 20));
   const lean = leans(ctx, key, columns.pitch, theme) ? clamp(widest(ctx, key, theme), 20, 96) * 0.71 + 20 : 26 + STEP * (linesOf(ctx, key, columns.pitch, theme) - 1);
   const top = HEAD + lean, x = before + own;
   const lines = data.blocks.map((block, i) => ({ block, index: i, y: Math.round(top + i * (rows.size + BETWEEN)) }));
@@ -125,7 +125,7 @@ function paintAll(ctx, data, layout, theme, state) {
   paintSelves(ctx, layout, data, theme, state);
   if (layout.bars) head(ctx, "Gate", layout.narrow ? "" : "0 takes in, 1 keeps", layout.bars, 16, layout.gate, theme);
   const { x, y, wide, gap } = layout.scales, chosen = data.blocks[state.cell[2]], i = at(data, state.cell);
-  colourBar(ctx, x, y, wide, data.scale, state.tables.log, theme, { mark: `uniform, 1/${sizeOfAxis(data, "key")}`, pointer: chosen?.weight[i] ?? null });
+  colourBar(ctx, x, y, wide, data.scale, state.tables.log, theme, { mark: `${data.notes ? "even share" : "uniform"}, 1/${sizeOfAxis(data, "key")}`, pointer: chosen?.weight[i] ?? null });
   if (layout.maps.length > 1) colourBar(ctx, gap, y, wide, data.gap, state.tables.signed, theme, { pointer: chosen?.changed?.[i] ?? null });
   paintChosen(ctx, layout, data, theme, state);
   if (layout.features) paintFeatures(ctx, layout.features, data, theme, state);

@@ -15,6 +15,7 @@ import xarray as xr
 from triattn_core.axes import AXES, QUANTITIES
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.canvas import Canvas, script
+from triattn_core.views.cell import folded
 from triattn_core.views.coin_blocks import NEEDS, Answer, Block, blocks, first_cell, switch
 from triattn_core.views.palette import LogScale, SignedScale, pack, scale_payload, theme_payload
 from triattn_core.views.strongest import labels
@@ -65,6 +66,7 @@ def figure(
         "caption": caption(trace, way),
         "cell": list(cell or first_cell(found, wide)),
         "alt": alt(found, answers, label, texts),
+        "notes": _notes(whole, way),
     }
     title = "COIN: " + shorten(" / ".join(texts.values()), 90, placeholder=" …")
     style = script("side_by_side.css") + script("coin.css")
@@ -103,19 +105,32 @@ def _floats(array: xr.DataArray) -> str:
     return pack(array.values.astype(np.float32))
 
 
+def _notes(whole: AttentionTrace, way: str) -> str:
+    """What was folded, and what was not."""
+    found = blocks(whole, way)
+    said = [folded(next(one for one in found if one is not None).weight)]
+    gated = [i for i, one in enumerate(found) if f"layer.{i}/{way}/gate" in whole.sites and one and one.gate is None]
+    return " ".join(filter(None, [*said, GATES * bool(gated)]))
+
+
+GATES = "A gate is no share of anything, so it does not fold: read in tokens, it stands beside the maps."
+
+
 def _command(trace: AttentionTrace, way: str, off: str) -> dict[str, str]:
     """What reproduces a number: the script adds which."""
     texts = list(trace.texts.values())
     row = json.dumps({"text_a": texts[0], "text_b": texts[1]}, ensure_ascii=False)
     run = f"triattn explain {quote(str(trace.meta.get('checkpoint', '')))} pair.json"
     run += f" --off {off.replace(',', ' ')}" if off else ""
+    run += f" {trace.meta['read']}" if "read" in trace.meta else ""
     return {"input": f"printf '%s' {quote(row)} > pair.json", "run": run, "way": way}
 
 
 def caption(trace: AttentionTrace, way: str) -> str:
     """The settings in words, for under a saved picture."""
     off = str(trace.meta.get("off", ""))
-    parts = [str(trace.meta.get("checkpoint", "")), way.replace("_", " "), f"{switch(off)} off" if off else ""]
+    read = str(trace.meta.get("read", "")).removeprefix("--")
+    parts = [str(trace.meta.get("checkpoint", "")), way.replace("_", " "), f"{switch(off)} off" if off else "", read]
     return ", ".join(filter(None, parts))
 
 
@@ -123,7 +138,9 @@ def alt(found: Sequence[Block | None], answers: Sequence[Answer], label: str, te
     """What the figure shows in words: where context changed most, and what the prediction needs."""
     sizes = next((one.weight.sizes for one in found if one is not None), {"query": 0, "key": 0})
     said = "; ".join(f"{one.name} off: {one.probability:.3f}" for one in answers)
-    maps = f"Alignments of {sizes['query']} by {sizes['key']} tokens in {len(found)} blocks."
+    first = next((one.weight for one in found if one is not None), None)
+    what = "groups of tokens" if first is not None and "folded" in first.attrs else "tokens"
+    maps = f"Alignments of {sizes['query']} by {sizes['key']} {what} in {len(found)} blocks."
     return f"{maps}{_most(found, dict(texts))} Probability of {label}, {said}."
 
 

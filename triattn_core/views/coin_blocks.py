@@ -23,7 +23,8 @@ class Block:
     """One block in one direction; None for what the model, or this call of it, does not have.
 
     weight, score, plain, plain_score: [query, key], the last two without the context term.  own: the self-alignment
-    weights of the query's and of the key's sentence.  gate: [query, feature].
+    weights of the query's and of the key's sentence.  gate: [query, feature]; it is no share of anything, so that it is
+    None where tokens were joined.
     """
 
     weight: xr.DataArray = field(repr=False)
@@ -68,7 +69,9 @@ def blocks(trace: AttentionTrace, way: str) -> list[Block | None]:
         own = [trace.sites.get(f"{at}/{side}_over_{side}/weight") for side in sides]
         both = (own[0], own[1]) if own[0] is not None and own[1] is not None else None
         there = (trace.site(f"{at}/{way}/weight"), trace.site(f"{at}/{way}/relevance"))
-        return Block(*there, *parts, both, trace.sites.get(f"{at}/{way}/gate"))
+        gate = trace.sites.get(f"{at}/{way}/gate")
+        whole = gate is not None and gate.sizes["query"] == there[0].sizes["query"]
+        return Block(*there, *parts, both, gate if whole else None)
 
     return [block(f"layer.{i}") for i in range(int(trace.meta.get("layers", 1)))]
 
@@ -105,6 +108,8 @@ def table(trace: AttentionTrace, way: str) -> pd.DataFrame:
         for axis, where in zip(NEEDS, at):
             names = np.array(labels(one.weight, dict(trace.texts), axis), object)
             columns |= {axis: names[where], f"{axis}_at": where}
+            if f"{axis}_cells" in one.weight.coords:
+                columns[f"{axis}_tokens"] = one.weight[f"{axis}_tokens"].values[where]
         maps = {"weight": one.weight, "score": one.score, "weight without context": one.plain}
         maps |= {"score without context": one.plain_score, "changed": one.changed}
         columns |= {name: np.nan if array is None else array.values.ravel() for name, array in maps.items()}

@@ -97,7 +97,7 @@ function paintCube(ctx, cube, place, state, theme, colours) {
 }
 
 function paintTitle(ctx, cube, name, box, state, theme) {
-  const [row, col, depth] = cube.panels[name], y = name === "kc" ? box.y - 20 : 14;
+  const [row, col, depth] = cube.panels[name], y = name === "kc" ? box.y - 24 : 14;
   let x = box.x;
   ctx.textAlign = "left";
   ctx.textBaseline = "alphabetic";
@@ -116,7 +116,7 @@ function paintTitle(ctx, cube, name, box, state, theme) {
   }
   write("  at " + depth + " ", theme.muted, 400);
   ctx.font = font(theme, 14, 650);
-  const limit = name === "qk" ? 84 : 140, word = fitText(ctx, cube.axes[AXIS[depth]].name[state.cell[AXIS[depth]]], limit), wide = ctx.measureText(word).width + 12;
+  const limit = name === "qk" ? 72 : 140, word = fitText(ctx, cube.axes[AXIS[depth]].name[state.cell[AXIS[depth]]], limit), wide = ctx.measureText(word).width + 12;
   ctx.fillStyle = theme[depth + "_mark"];
   ctx.fillRect(x, y - 15, wide, 20);
   ctx.fillStyle = theme[depth];

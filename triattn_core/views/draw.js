@@ -67,10 +67,10 @@ function thinned(layout, need, always = [], weights = null) {
   return new Set(kept);
 }
 
-/** A label that never leans: Chinese, and whatever else is a single character of ordinary width. */
+/** A label that never leans: a single character of ordinary width.  Those of several lean, in Chinese too. */
 function stands(ctx, tokens, i, theme) {
   ctx.font = font(theme, 13);
-  return isWide(tokens.label[i]) || (isLetter(shown(tokens, i)) && ctx.measureText(tokens.label[i]).width < 20);
+  return isLetter(shown(tokens, i)) && (isWide(tokens.label[i]) || ctx.measureText(tokens.label[i]).width < 20);
 }
 
 /** Labels lie flat when each is narrower than its column, else they lean at 45 degrees: never more. */
@@ -113,7 +113,7 @@ function columnLabels(ctx, layout, tokens, x, y, theme, options) {
   const upright = tokens.label.map((_, i) => stands(ctx, tokens, i, theme)), all = upright.every((one, i) => one || tokens.special[i]);
   const visible = thinned(layout, tokens.flat ? widest(ctx, tokens, theme) + 5 : all ? NEED / lines : leaning ? 15.5 : 13, [options.chosen, options.hover ?? -1], options.weights);
   for (const i of visible) {
-    const label = paintLabel(ctx, tokens, i, theme, { ...options, pitch: layout.pitch }), lean = leaning && !upright[i];
+    const lean = leaning && !upright[i], label = paintLabel(ctx, tokens, i, theme, { ...options, room: lean ? options.room : Infinity, pitch: layout.pitch });
     ctx.textBaseline = lean ? "middle" : "alphabetic";
     ctx.textAlign = lean ? "left" : "center";
     ctx.save();

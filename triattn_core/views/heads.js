@@ -9,7 +9,7 @@ function unpack(payload) {
   const open = (packed) => (packed ? floats(packed) : null);
   const panels = payload.panels.map((block) => ({
     ...block, grid: bytes(block.levels), weight: floats(block.weights), exact: floats(block.values), score: open(block.scores),
-    out: block.masked ? bytes(block.masked) : null, mean: open(block.mean), strip: block.mean_levels && bytes(block.mean_levels),
+    even: open(block.even), out: block.masked ? bytes(block.masked) : null, mean: open(block.mean), strip: block.mean_levels && bytes(block.mean_levels),
     source: open(block.source), features: block.source_levels && bytes(block.source_levels),
   }));
   return { ...payload, panels, wide: panels[0].order?.length ?? 0 };
@@ -21,7 +21,10 @@ const strongest = () => "The largest, against an even share of what the mask lea
 function ranked(data) {
   const n = data.axes.key.label.length, cells = n * n;
   const open = data.panels.map((panel) => Array.from({ length: n }, (_, q) => openKeys(data, panel, q)));
-  const size = (i) => { const panel = Math.floor(i / cells), at = i % cells; return data.panels[panel].out?.[at] ? NaN : data.panels[panel].weight[at] * open[panel][Math.floor(at / n)]; };
+  const size = (i) => {
+    const panel = data.panels[Math.floor(i / cells)], at = i % cells;
+    return panel.out?.[at] ? NaN : panel.weight[at] * (panel.even ? 1 / panel.even[at] : open[Math.floor(i / cells)][Math.floor(at / n)]);
+  };
   return cellsOf(largest(cells * data.panels.length, size), n, n);
 }
 
@@ -39,7 +42,7 @@ function arrange(ctx, data, width, theme) {
   let across = many ? Math.min(count, width < WIDE ? 2 : count < 7 ? 6 : 4) : Math.min(count, 3);
   const room = () => (width - own - beside - (across - 1) * GUTTER) / across;
   while (across > 1 && room() < 120) across--;
-  const pitch = clamp(room() / n, 1, 30), step = clamp((many ? 190 : 280) / n, many ? 3 : 5, many ? 16 : 25);
+  const pitch = clamp(room() / n, 1, many ? 30 : Math.max(30, 200 / n)), step = clamp((many ? 190 : 280) / n, many ? 3 : 5, many ? 16 : 25);
   const columns = layoutAxis(key, pitch), rows = layoutAxis(query, step);
   const lean = leans(ctx, key, pitch, theme) ? clamp(widest(ctx, key, theme), 20, 96) * 0.71 + 20 : 26;
   const strip = many && data.panels[0].strip ? STRIP + 4 : 0, above = HEAD + lean + (many ? 0 : CAPTION);
@@ -90,7 +93,7 @@ function paintAll(ctx, data, layout, theme, state) {
   if (layout.source) paintSource(ctx, layout, data, theme, state, colours);
   const { x, y } = layout.scales, width = Math.min(300, layout.width - x), chosen = data.panels[state.cell[2]];
   const value = inMask(data, chosen, state.cell) ? null : chosen.exact[at(data, state.cell)];
-  colourBar(ctx, x, y, width, data.scale, colours, theme, { mark: `uniform 1/${data.axes.key.label.length}`, pointer: value });
+  colourBar(ctx, x, y, width, data.scale, colours, theme, { mark: `${data.notes ? "even share" : "uniform"} 1/${data.axes.key.label.length}`, pointer: value });
 }
 
 function paintHead(ctx, { block, x, y, top, index }, layout, data, theme, state) {

@@ -16,8 +16,10 @@ import xarray as xr
 
 from triattn_core.axes import AXES, QUANTITIES
 from triattn_core.errors import InputError, TraceError
+from triattn_core.folding import EVEN, even
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.canvas import Canvas, script
+from triattn_core.views.cell import folded
 from triattn_core.views.palette import LogScale, Scale, SignedScale, centred, pack, scale_payload, theme_payload
 from triattn_core.views.strongest import labels
 from triattn_core.views.tokens import named, tokens
@@ -39,7 +41,8 @@ LOOKS = {
 
 @dataclass(frozen=True)
 class Map:
-    """One map.  drawn, weights: [query, key].  masked: the same, True where a mask leaves a pair out.
+    """One map.  drawn, weights: [query, key].  even: the same, the weights if attention were even over what a mask
+    leaves; 0 where it leaves a pair out.
 
     scores: [query, key] as they are, None where there are none.  source: [key, feature], what stands beside the map, as
     it is drawn; None where there is nothing.
@@ -49,9 +52,14 @@ class Map:
     note: str
     drawn: xr.DataArray = field(repr=False)
     weights: xr.DataArray = field(repr=False)
-    masked: np.ndarray = field(repr=False)
+    even: xr.DataArray = field(repr=False)
     scores: xr.DataArray | None = field(default=None, repr=False)
     source: xr.DataArray | None = field(default=None, repr=False)
+
+    @property
+    def masked(self) -> np.ndarray:
+        """[query, key]: True where a mask leaves a pair out."""
+        return self.even.values == 0
 
 
 def groups(trace: AttentionTrace) -> dict[str, list[int]]:
@@ -76,32 +84,29 @@ def looks(mask: str) -> str:
 
 
 def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str = "weight") -> list[Map]:
-    """The maps of some heads (from 0) of a layer such as `layer.0` or `premise/layer.0`.
+    """The maps of some heads (from 0) of a layer such as `layer.0` or `premise/layer.0`; of a trace that is read in
+    words or phrases the weights alone.
 
     Raises TraceError where the trace has no such head, InputError where the text has too many tokens to be drawn.
     """
-    sites = {f"{a}/{b}": trace.site(f"{layer}/{a}/{b}") for a in ("token2token", "source2token") for b in QUANTITY}
-    outside = trace.site(f"{layer}/mask/contribution")
-    n, masks = outside.sizes["query"], str(trace.meta.get("masks", "")).split(",")
+    pairs, features = (trace.site(f"{layer}/{one}/{quantity}") for one in ("token2token", "source2token"))
+    weights, scores = trace.site(f"{layer}/token2token/weight"), trace.sites.get(f"{layer}/token2token/relevance")
+    shares = trace.sites.get(f"{layer}/{EVEN}")
+    shares = even(trace.site(f"{layer}/mask/contribution")) if shares is None else shares
+    n, masks = weights.sizes["query"], str(trace.meta.get("masks", "")).split(",")
     if n > MOST:
         raise InputError(f"Maps of {n:,} tokens are not drawn, at most of {MOST}: shorten the text.")
     found = []
     for head in heads:
         if not 0 <= head < len(masks):
             raise TraceError(f"there is no head {head + 1}: {layer} has {len(masks)}")
-        here = {name: one.isel(head=head) for name, one in sites.items()}
-        masked = np.isneginf(outside.isel(head=head))
-        scores = here["token2token/relevance"].where(~masked, -np.inf)
-        weights = here["token2token/weight"]
-        drawn = weights if quantity == "weight" else centred(scores)
-        source = here[f"source2token/{quantity}"]
-        source = source if quantity == "weight" else centred(source)
+        share, drawn, source = (one.isel(head=head) for one in (shares, pairs, features))
+        raw = None if scores is None else scores.isel(head=head).where(share > 0, -np.inf)
+        if quantity == "relevance":
+            drawn, source = centred(raw), centred(source)
         title = f"Head {head + 1}, {masks[head].replace(':', ' ')}"
-        found.append(Map(title, looks(masks[head]), drawn, weights, masked.values, scores, source))
+        found.append(Map(title, looks(masks[head]), drawn, weights.isel(head=head), share, raw, source))
     return found
-
-
-QUANTITY = ("weight", "relevance")
 
 
 def prototypes(
@@ -112,12 +117,12 @@ def prototypes(
     of: the cluster of each feature, from 0.  means: [cluster, query, key].  typical: of each cluster its feature.
     """
     outside = tensor.site(f"{layer}/tensor/mask/contribution")
-    masked, found = np.isneginf(outside.values), []
+    share, found = even(outside), []
     for i, values in enumerate(means):
         size = list(of).count(i)
         note = f"{size} features, like {typical[i] + 1}" if size > 1 else f"feature {typical[i] + 1}"
         weights = outside.copy(data=values).assign_attrs(quantity="weight", sums_over="key")
-        found.append(Map(f"Cluster {i + 1}", note, weights, weights, masked))
+        found.append(Map(f"Cluster {i + 1}", note, weights, weights, share))
     return found
 
 
@@ -159,6 +164,7 @@ def figure(
         "caption": caption,
         "cell": list(cell or first_cell(found, orders)),
         "alt": alt(found, texts),
+        "notes": folded(found[0].weights),
     }
     title = "MTSA: " + shorten(" / ".join(texts.values()), 90, placeholder=" …")
     return Canvas(payload, script(*SCRIPTS), script("side_by_side.css"), title, payload["alt"])
@@ -168,6 +174,7 @@ def _panel(one: Map, scale: Scale, order: Sequence[int] | None) -> dict:
     told = {"title": one.title, "note": one.note, "levels": pack(scale.levels(one.drawn.values))}
     told |= {"weights": _floats(one.weights), "values": _floats(one.drawn)}
     told["masked"] = pack(one.masked.astype(np.uint8)) if one.masked.any() else ""
+    told["even"] = _floats(one.even) if "folded" in one.weights.attrs else ""
     told["scores"] = _floats(one.scores) if one.scores is not None else ""
     told["order"] = list(map(int, order)) if order is not None else None
     if one.source is not None:
@@ -186,7 +193,7 @@ def _floats(array: xr.DataArray) -> str:
 def first_cell(found: Sequence[Map], orders: Sequence[Sequence[int]] | None = None) -> tuple[int, int, int, int]:
     """Where to look first: the pair that holds most against what an even share of its row would; and, as a place in
     the order of its map, the feature that its key has most of."""
-    shares = np.stack([one.weights.values * (~one.masked).sum(1, keepdims=True) for one in found])
+    shares = np.stack([one.weights.values / np.where(one.masked, np.inf, one.even.values) for one in found])
     panel, query, key = np.unravel_index(shares.argmax(), shares.shape)
     if orders is None:
         return int(query), int(key), int(panel), 0
@@ -199,12 +206,14 @@ def alt(found: Sequence[Map], texts: Mapping[str, str]) -> str:
     query, key, panel, _ = first_cell(found)
     words, one = (labels(found[0].drawn, dict(texts), axis) for axis in ("query", "key")), found[panel]
     governor, dependent = (some[i] for some, i in zip(words, (query, key)))
-    weight, left = float(one.weights.values[query, key]), int((~one.masked[query]).sum())
+    weight, share = (float(some.values[query, key]) for some in (one.weights, one.even))
+    times = weight / share if share else 0.0
     sizes, rows = found[0].drawn.sizes, int((found[0].weights.sum("key") == 0).sum())
     empty = f" {rows} of its rows may attend to nothing." if rows else ""
     names = "; ".join(one.title for one in found)
-    most = f"“{governor}” gives {100 * weight:.3g} % to “{dependent}”, × {weight * left:.3g} ({one.title.lower()})"
-    return f"Maps of {sizes['query']} by {sizes['key']} tokens: {names}. Most against an even share: {most}.{empty}"
+    most = f"“{governor}” gives {100 * weight:.3g} % to “{dependent}”, × {times:.3g} ({one.title.lower()})"
+    what = "groups of tokens" if "folded" in one.weights.attrs else "tokens"
+    return f"Maps of {sizes['query']} by {sizes['key']} {what}: {names}. Most against an even share: {most}.{empty}"
 
 
 def table(trace: AttentionTrace, layer: str) -> pd.DataFrame:
@@ -221,6 +230,8 @@ def rows(found: Sequence[Map], texts: Mapping[str, str], told: Sequence[Mapping]
     for axis, where in zip(("query", "key"), at):
         names = np.array(labels(found[0].weights, dict(texts), axis), object)
         columns |= {axis: names[where], f"{axis}_at": where}
+        if f"{axis}_cells" in found[0].weights.coords:
+            columns[f"{axis}_tokens"] = found[0].weights[f"{axis}_tokens"].values[where]
     parts = []
     for one, more in zip(found, told):
         numbers = {"weight": one.weights.values.ravel()}

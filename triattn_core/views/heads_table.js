@@ -16,6 +16,9 @@ const openKeys = (data, panel, q) => {
   return row ? n - sum([...row]) : n;
 };
 
+/** The weight of a pair if attention were even over what the mask leaves, of the tokens where they are folded. */
+const evenShare = (data, panel, cell) => (panel.even ? panel.even[at(data, cell)] : 1 / openKeys(data, panel, cell[0]));
+
 /** Largest first, among the row's keys. */
 function rankOf(data, panel, [q, k]) {
   const n = data.axes.key.label.length, row = panel.weight.subarray(q * n, (q + 1) * n);
@@ -26,16 +29,17 @@ function pairRow(data, panel, cell) {
   const left = openKeys(data, panel, cell[0]), i = at(data, cell);
   if (inMask(data, panel, cell)) return ["masked", ...(panel.score ? [""] : []), "", ""];
   const score = panel.score ? [number(panel.score[i])] : [];
-  return [number(panel.weight[i]), ...score, `${rankOf(data, panel, cell)} of ${left}`, "× " + number(panel.weight[i] * left)];
+  return [number(panel.weight[i]), ...score, `${rankOf(data, panel, cell)} of ${left}`, "× " + number(panel.weight[i] / evenShare(data, panel, cell))];
 }
 
 /** Of the chosen head, what its dependent has by itself. */
 function sourceRows(data, cell) {
   const [, k, at, f] = cell, panel = data.panels[at], n = panel.mean?.length;
   if (!n) return [];
+  const { cells } = data.axes.key, share = cells[k] / sum(cells), empty = panel.score ? [""] : [];
   const line = (name, values) => {
     const value = values[k], rank = `${1 + values.filter((one) => one > value).length} of ${n}`;
-    return [name, data.quantity === "weight" ? [number(value), "", rank, "× " + number(value * n)] : ["", `${number(value)} centred`, rank, ""]];
+    return [name, data.quantity === "weight" ? [number(value), ...empty, rank, "× " + number(value / share)] : ["", `${number(value)} centred`, rank, ""]];
   };
   const rows = [line("source2token, mean", [...panel.mean])];
   if (!data.wide) return rows;
@@ -45,7 +49,7 @@ function sourceRows(data, cell) {
 
 function factsTable(data, cell) {
   const score = data.panels[0].score ? [["score", data.says.relevance]] : [];
-  const heads = [["weight", data.says.weight], ...score, ["rank", "Largest first, among the tokens that the row may attend to"], ["against uniform", "The weight over an even share of what the mask leaves"]];
+  const heads = [["weight", data.says.weight], ...score, ["rank", "Largest first, among what the row may attend to"], ["against uniform", "The weight over an even share of what the mask leaves"]];
   const head = make("tr", {}, make("th", { scope: "col" }, `${spoken(data.axes.query, cell[0])} to ${spoken(data.axes.key, cell[1])}`), ...heads.map(([name, help]) => make("th", { scope: "col", title: help }, name)));
   const line = (name, numbers, chosen) => make("tr", chosen ? { "aria-selected": "true" } : {}, make("th", { scope: "row" }, chosen ? make("b", {}, name) : name), ...numbers.map((one, i) => make("td", i || !chosen ? {} : { class: "main" }, one)));
   const rows = data.panels.map((panel, i) => line(panel.title, pairRow(data, panel, cell), i === cell[2]));

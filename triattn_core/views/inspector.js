@@ -3,6 +3,9 @@
 const TRIPLES_LISTED = 8;
 const ALL_TEXTS = 3; // with more of them, those without a mark are left out
 
+/** Whether groups join cells of the model. */
+const joins = (payload) => payload.order.some((axis) => payload.axes[axis].cells.some((n) => n > 1));
+
 /** All pieces of the word that piece i belongs to, as [first, last]. */
 function wordOf(tokens, i) {
   let first = i, last = i;
@@ -51,7 +54,7 @@ function factRows(payload, numbers) {
   const against = ["against uniform", known(numbers.against, (x) => "× " + number(x)), "The weight over what even attention would give this cell; a group counts as many as the model's cells that it joins"];
   const share = ["share of all mass", known(numbers.share, percent), "The weight over the number of rows: each query, in each feature where it has those, holds the same mass"];
   if (payload.quantity === "weight") {
-    return [share, against, ["relevance", known(numbers.relevance, number), "The score before the softmax, centred: minus the mean of the scores that share its softmax"], rank];
+    return [share, against, [joins(payload) ? "relevance, joined" : "relevance", known(numbers.relevance, number), "The score before the softmax, centred: minus the mean of the scores that share its softmax; scores of a group are joined, so that it changes with the fold"], rank];
   }
   return [["as scored", known(numbers.raw, number), "The score before the softmax, not centred"], ["weight", known(numbers.weight, number), payload.says.quantity], against, rank];
 }
@@ -63,17 +66,17 @@ function tokenCell(tokens, i) {
 }
 
 function triplesTable(payload, choose, open) {
-  const { cells: found, share, value } = payload.triples, listed = found.slice(0, TRIPLES_LISTED), { against } = payload;
+  const { cells: found, share, value } = payload.triples, listed = found.slice(0, TRIPLES_LISTED), { against } = payload, folded = joins(payload);
   const shares = payload.quantity === "weight" && share[0] !== null && !against;
   const sizes = shares ? share : against ? value.map((one, n) => one * open(found[n][0])) : value, top = Math.max(...sizes.map(Math.abs), 1e-30);
   const unit = shares ? "share of all mass" : against ? "× uniform" : payload.quantity;
   const head = make("tr", {}, make("th", { scope: "col", "aria-label": "rank" }), ...payload.order.map((axis) => make("th", { scope: "col", class: "ink " + axis, style: "font-weight:400" }, axis)),
-    make("th", { "aria-hidden": "true" }), make("th", { scope: "col", "aria-label": unit }));
+    ...(folded ? [make("th", { scope: "col", style: "font-weight:400", title: "The model's cells that each joins: large groups hold much because they are large" }, "cells")] : []), make("th", { "aria-hidden": "true" }), make("th", { scope: "col", "aria-label": unit }));
   const rows = listed.map((cell, n) => {
     const bar = make("i");
     bar.style.width = (100 * Math.abs(sizes[n])) / top + "%";
     const row = make("tr", { tabindex: "0" }, make("td", {}, n + 1), ...cell.map((i, a) => tokenCell(payload.axes[payload.order[a]], i)),
-      make("td", { "aria-hidden": "true" }, bar), make("td", {}, shares ? percent(share[n]) : (against ? "× " : "") + number(sizes[n])));
+      ...(folded ? [make("td", {}, count(cell.reduce((n, i, a) => n * payload.axes[payload.order[a]].cells[i], 1)))] : []), make("td", { "aria-hidden": "true" }, bar), make("td", {}, shares ? percent(share[n]) : (against ? "× " : "") + number(sizes[n])));
     return row;
   });
   walkable(rows, (n) => choose(listed[n]));

@@ -5,13 +5,13 @@
 const SETTLE = 160; // milliseconds without a step before the page is told
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-function build(root, says, step) {
+function build(root, says, notes, step) {
   const canvas = make("canvas", { tabindex: 0, role: "application", "aria-roledescription": "maps" }), tip = make("div", { class: "tip", hidden: "" });
   const below = make("div", { class: "below" }), heard = make("div", { class: "heard", "aria-live": "polite" });
   const keys = ["←", "→", "↑", "↓"].map((key) => make("kbd", {}, key));
   const hint = make("p", { class: "hint" }, "Click a cell, or step with ", ...keys, `${HINT} ${says}: `, ...walkers(step));
   const above = typeof fillAbove === "undefined" ? null : make("div", { class: "above" });
-  const side = make("div", { class: "side" }, ...(above ? [above] : []), make("div", { class: "frame" }, canvas, tip), below, hint, heard);
+  const side = make("div", { class: "side" }, ...(above ? [above] : []), make("div", { class: "frame" }, canvas, tip), below, ...(notes ? [make("p", { class: "said notes" }, notes)] : []), hint, heard);
   root.replaceChildren(side);
   return { side, canvas, tip, above, below, heard };
 }
@@ -20,7 +20,7 @@ function build(root, says, step) {
 function mount(root, payload, host = {}) {
   const kept = (root.triattn ??= { cell: null });
   kept.stop?.();
-  const data = unpack(payload), { side, canvas, tip, above, below, heard } = build(root, strongest(data), walk), sizes = sizesOf(data);
+  const data = unpack(payload), { side, canvas, tip, above, below, heard } = build(root, strongest(data), payload.notes, walk), sizes = sizesOf(data);
   const inside = (cell) => cell.map((i, axis) => clamp(i, 0, sizes[axis] - 1));
   const state = { cell: inside(kept.cell ?? payload.cell), hover: null, tables: null };
   let layout, theme, timer, asked = 0;

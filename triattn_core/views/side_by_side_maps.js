@@ -37,7 +37,7 @@ function arrange(ctx, data, width, theme) {
   let across = n;
   while (across > 1 && (room(across) < NARROW || room(across) / key.label.length < finest)) across--;
   const wide = Math.min(room(across), 360), rows = layoutAxis(query, step);
-  const columns = layoutAxis(key, clamp((wide - GAP * gapsOf(key)) / key.label.length, 1, 64), GAP);
+  const columns = layoutAxis(key, clamp((wide - GAP * gapsOf(key)) / key.label.length, 1, Math.max(64, 220 / key.label.length)), GAP);
   const lean = leans(ctx, key, columns.pitch, theme);
   const above = (lean ? Math.min(widest(ctx, key, theme), 96) * 0.71 + 22 : 26) + STEP * (linesOf(ctx, key, columns.pitch, theme) - 1);
   const tall = HEAD + above + rows.size + ROW_BARS + 26, lines = Math.ceil(n / across);

@@ -24,25 +24,25 @@ function markedTexts(data, cell) {
 }
 
 /** The weight of a column where attention is even over the cells of the model, of which a folded one joins several. */
-const evenShare = ({ axes: { key } }, panel, [q, k]) => key.cells[k] / sum(key.cells.filter((_, i) => !Number.isNaN(panel.weight[q * key.cells.length + i])));
+const evenShare = ({ axes: { key }, hidden }, panel, [q, k]) => key.cells[k] / (hidden[1] + sum(key.cells.filter((_, i) => !Number.isNaN(panel.weight[q * key.cells.length + i]))));
 
-/** How many keys a query has. */
-const keysOf = (panel, q, keys) => panel.weight.subarray(q * keys, (q + 1) * keys).filter((v) => !Number.isNaN(v)).length;
+/** How many keys a query has, with those that are hidden. */
+const keysOf = ({ hidden }, panel, q, keys) => hidden[0] + panel.weight.subarray(q * keys, (q + 1) * keys).filter((v) => !Number.isNaN(v)).length;
 
 /** The columns: [name, what it means, the text for a panel at a cell]. */
 function columnsOf(data) {
   const keys = data.axes.key.label.length, { across } = data, best = (panel, q) => panel.rank.indexOf(1, q * keys) % keys;
   const shownKey = (panel, [q]) => {
     const k = panel.rank.subarray(q * keys, (q + 1) * keys).includes(1) ? best(panel, q) : -1;
-    return k < 0 ? "none" : `${spoken(data.axes.key, k)} ${number(panel.weight[q * keys + k])}`;
+    return k < 0 ? (data.hidden[0] ? "hidden" : "none") : `${spoken(data.axes.key, k)} ${number(panel.weight[q * keys + k])}`;
   };
   const relevance = ["relevance", "The score before the softmax, centred: minus the mean of this row", (p, c) => said(p.exact[at(data, c)])];
   return [
     ...(data.quantity === "relevance" ? [relevance] : []),
     ["weight", data.says.weight, (p, c) => said(p.weight[at(data, c)])],
-    ["rank in its row", "1 is the largest weight of this query", (p, c) => (Number.isNaN(p.weight[at(data, c)]) ? "–" : `${p.rank[at(data, c)]} of ${keysOf(p, c[0], keys)}`)],
+    ["rank in its row", "1 is the largest weight of this query", (p, c) => (Number.isNaN(p.weight[at(data, c)]) ? "–" : `${p.rank[at(data, c)]} of ${keysOf(data, p, c[0], keys)}`)],
     ["against uniform", "The weight over what even attention would give this cell", (p, c) => (Number.isNaN(p.weight[at(data, c)]) ? "–" : "× " + number(p.weight[at(data, c)] / evenShare(data, p, c)))],
-    ["row entropy, bits", `How spread this query's weights are: 0 is one ${across}, the most is an even share for all`, (p, c) => (p.entropy[c[0]] === null ? "–" : `${number(p.entropy[c[0]])} of ${number(Math.log2(keysOf(p, c[0], keys)))}`)],
+    ["row entropy, bits", `How spread this query's weights are: 0 is one ${across}, the most is an even share for all`, (p, c) => (p.entropy[c[0]] === null ? "–" : `${number(p.entropy[c[0]])} of ${number(Math.log2(keysOf(data, p, c[0], keys)))}`)],
     [`strongest ${across} of this query`, `The ${across} with the largest weight, and that weight`, shownKey],
   ];
 }

@@ -35,11 +35,11 @@ function valueAt(data, cell, index = cell[2]) {
 /** Where everything stands for a given width: maps in lines, start and end at the right of the first line. */
 function arrange(ctx, data, width, theme) {
   const { query, key } = data.axes, m = query.label.length, n = key.label.length, count = data.panels.length;
-  const own = Math.round(clamp(widest(ctx, query, theme), 76, 112)) + 14, side = width < WIDE ? 128 : SIDE;
+  const own = Math.round(clamp(widest(ctx, query, theme), 76, data.notes ? 200 : 112)) + 14, side = width < WIDE ? 128 : SIDE;
   let across = count;
   const room = () => (width - own - side - OVERHANG - (across - 1) * GUTTER) / across;
   while (across > 1 && room() < LEAST) across = Math.ceil(across / 2);
-  const wide = Math.floor(Math.min(room(), 420)), columns = layoutAxis({ ...key, text: key.text.map(() => "") }, clamp(wide / n, 0.3, 34));
+  const wide = Math.floor(Math.min(room(), 420)), columns = layoutAxis({ ...key, text: key.text.map(() => "") }, clamp(wide / n, 0.3, Math.max(34, 180 / n)));
   const readable = m <= 2 * FOCUS, focus = readable ? m : FOCUS, thin = readable ? TALL : clamp(REST / (m - focus), 0.2, 5);
   const lean = leans(ctx, key, columns.pitch, theme) ? clamp(widest(ctx, key, theme), 20, 96) * 0.71 + 20 : 24;
   const high = focus * TALL + (m - focus) * thin + (readable ? 0 : 8), above = HEAD + lean, tall = above + high + SCALE;

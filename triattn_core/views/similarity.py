@@ -19,6 +19,7 @@ from triattn_core.axes import AXES, QUANTITIES
 from triattn_core.errors import InputError
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.canvas import Canvas, script
+from triattn_core.views.cell import folded
 from triattn_core.views.palette import LogScale, Scale, SignedScale, centred, pack, scale_payload, theme_payload
 from triattn_core.views.strongest import words
 from triattn_core.views.tokens import named, tokens
@@ -133,10 +134,21 @@ def figure(
         "counted": counted,
         "cell": list(cell or first_cell(panels)),
         "facts": list(facts or ()),
+        "notes": _notes(panels, quantity),
         "alt": alt(panels),
     }
     style = script("side_by_side.css") + script("similarity.css")
     return Canvas(payload, script(*SCRIPTS), style, shorten(texts["question"], 90, placeholder=" …"), payload["alt"])
+
+
+def _notes(panels: Sequence[Panel], quantity: str) -> str:
+    """What was folded; of all panels that say it otherwise."""
+    what = "weight" if quantity == "weight" else "relevance"
+    said = dict.fromkeys(folded(one.site(f"attention/{what}")) for one in panels)
+    return " ".join(filter(None, [*said, ENDS * any(said)]))
+
+
+ENDS = "The answer's start and end are added up over the passage; the answer itself is the reader's, word by word."
 
 
 def _panel(panel: Panel, quantity: str, scale: Scale, exact: bool) -> dict:
@@ -169,7 +181,8 @@ def alt(panels: Sequence[Panel]) -> str:
     """What the figure shows in words: sizes, and the answer that comes of each function."""
     sizes, passage = panels[0].site("attention/weight").sizes, panels[0].trace.texts["passage"]
     told = "; ".join(f"{one.title} answers {_answer(one, passage)}" for one in panels)
-    return f"Maps of {sizes['query']} passage words by {sizes['key']} question words: {told}."
+    what = "words" if "folded" not in panels[0].site("attention/weight").attrs else "groups of words"
+    return f"Maps of {sizes['query']} passage {what} by {sizes['key']} question {what}: {told}."
 
 
 def _answer(panel: Panel, passage: str) -> str:
@@ -188,6 +201,8 @@ def table(panels: Sequence[Panel]) -> pd.DataFrame:
         columns: dict = {"function": one.title, "checkpoint": str(one.trace.meta.get("checkpoint", ""))}
         for axis, name, where in zip(("query", "key"), ("passage", "question"), at):
             columns |= {name: np.array(words(weights, texts, axis), object)[where], f"{name}_at": where}
+            if f"{axis}_cells" in weights.coords:
+                columns[f"{name}_words"] = weights[f"{axis}_cells"].values[where]
         columns |= {"relevance": one.site("attention/relevance").values.ravel(), "weight": weights.values.ravel()}
         columns |= {end: one.site(f"{end}/weight").values[at[0]] for end in ("start", "end")}
         parts.append(pd.DataFrame(columns))

@@ -33,10 +33,12 @@ function factsBlock(data, index, facts, chosen) {
   if (!facts) return box.append(make("p", {}, "…")), box;
   const several = facts.terms.length > 1;
   if (!several) head.append(make("span", { title: facts.terms[0][0] }, " " + formula(facts.terms[0][0]))); // the one term is the score
-  const top = Math.max(Math.abs(facts.score), ...facts.terms.map(([, value]) => Math.abs(value)));
-  const rows = [...(several ? facts.terms.map(([name, value]) => termRow(formula(name), value, top, false)) : []), termRow("score", facts.score, top, true)];
+  const whole = facts.pair?.score ?? facts.score; // words that were joined have no terms together
+  if (facts.pair) head.append(make("p", { class: "pair", title: "The pair of words in this cell that scores highest: joined words have no terms together" }, "of ", make("b", {}, facts.pair.words.join(" × "))));
+  const top = Math.max(Math.abs(whole), ...facts.terms.map(([, value]) => Math.abs(value)));
   const line = (name, told, help) => make("div", { class: "line", title: help }, make("span", {}, name), make("span", { class: "n" }, told));
-  box.append(...rows, line("score minus its row's mean", signed(facts.centred), data.says.relevance), line("weight", `${number(facts.weight)}, rank ${facts.rank} of ${facts.of}`, data.says.weight));
+  const rows = [...(several ? facts.terms.map(([name, value]) => termRow(formula(name), value, top, false)) : []), termRow("score", whole, top, true)];
+  box.append(...rows, line(facts.pair ? "cell, centred" : "score minus its row's mean", signed(facts.centred), data.says.relevance), line(facts.pair ? "cell, weight" : "weight", `${number(facts.weight)}, rank ${facts.rank} of ${facts.of}`, data.says.weight));
   const list = facts.dimensions.map(([term, at, value]) => make("span", { title: facts.terms[term][0] }, make("b", {}, String(at + 1) + (several ? "abcdefgh"[term] : "")), " " + signed(value)));
   box.append(make("div", { class: "dimensions" }, make("span", {}, `strongest of ${facts.width} dimensions`), ...list));
   if (several) box.append(make("div", { class: "dimensions legend" }, facts.terms.map(([name], i) => `${"abcdefgh"[i]}: ${formula(name)}`).join(", ")));
@@ -50,7 +52,7 @@ function fillBelow(box, data, cell) {
   box.style.gridTemplateColumns = aligned ? `${place.own - 24}px repeat(${data.panels.length}, ${place.wide}px)` : "";
   box.style.columnGap = aligned ? "24px" : "";
   const word = (axis, i) => make("b", { class: "ink-" + axis }, spoken(data.axes[axis], i));
-  const left = make("div", { class: "which" }, "terms of", make("br"), word("query", q), " ×", make("br"), word("key", k));
+  const left = make("div", { class: "which" }, data.notes ? "the cell" : "terms of", make("br"), " ", word("query", q), " × ", make("br"), word("key", k));
   if (aligned) left.style.paddingLeft = "0";
   box.replaceChildren(left, ...data.panels.map((_, i) => factsBlock(data, i, facts?.[i], i === cell[2])));
 }

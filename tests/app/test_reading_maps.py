@@ -1,0 +1,126 @@
+"""Maps read as a person, page by page: what folds, what does not, what is hidden, and that it is said."""
+
+from __future__ import annotations
+
+import base64
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests import coin_shelf, reader_shelf
+from tests.app.test_coin_page import figure as blocks
+from tests.app.test_mtsa_pages import maps, sound
+from tests.app.test_pages import opened, texts
+from tests.app.test_similarity_pages import facts
+from tests.oracles import folding as oracle
+from triattn_core.analysis import folds
+from triattn_core.checkpoint import load
+from triattn_core.explain import explain
+from triattn_core.shelf import VARIABLE
+from triattn_core.tasks import pairs
+
+PAIR = {"a": "Which browsers, if any, can unplay movies?", "b": "Which browser downloads movies, please?"}
+SIDE = {**PAIR, "language": "English", "checkpoints": ["quora-bi-additive", "quora-tri-additive"]}
+FOLDED = {**SIDE, "query-as": "words", "key-as": "phrases"}
+
+
+def unpacked(packed: str, *shape: int) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(packed), "<f4").reshape(shape)
+
+
+def test_side_by_side_shows_the_folded_weights_of_each_model() -> None:
+    drawn = maps(sound(opened("side_by_side", **FOLDED)))
+    words = ["Which", "browsers", ",", "if", "any", ",", "can", "unplay", "movies", "?"]
+    assert drawn["axes"]["query"]["name"] == words
+    shape = tuple(len(drawn["axes"][axis]["name"]) for axis in ("query", "key"))
+    assert drawn["axes"]["key"]["name"] == ["Which browser downloads movies,", "please?"]
+    trace = explain(load("quora-tri-additive"), pairs.Example(PAIR["a"], PAIR["b"]))[1]
+    site = trace.site("layer.0/a_over_b/weight")
+    groups = []
+    for axis, way in (("query", "words"), ("key", "phrases")):
+        names = folds.groups(site, axis, trace.texts, way)
+        groups.append([list(dict.fromkeys(names)).index(one) for one in names])
+    cubes = [oracle.folded(one, *groups, [0] * one.shape[2])[..., 0] for one in site.values.astype(float)]
+    np.testing.assert_allclose(unpacked(drawn["panels"][1]["weights"], *shape), np.mean(cubes, axis=0), rtol=1e-5)
+    assert "over query averaged, mass before 1.000000 and after 1.000000" in drawn["notes"]
+
+
+def test_what_is_hidden_side_by_side_is_said_with_its_mass() -> None:
+    drawn = maps(sound(opened("side_by_side", **SIDE, hide="true", sinks="1.5 × even")))
+    assert drawn["hidden"][0] > 0 and drawn["notes"].startswith("Hidden: “") and "% in Tri." in drawn["notes"]
+    none = maps(sound(opened("side_by_side", **SIDE, hide="true", sinks="5 × even")))
+    assert none["hidden"] == [0, 0] and "no token receives more than 5 times" in none["notes"]
+
+
+def test_two_inputs_are_read_in_words_and_phrases_are_not_offered() -> None:
+    app = sound(opened("side_by_side", **PAIR, language="English", compare="inputs", **{"query-as": "words"}))
+    drawn = maps(app)
+    assert drawn["what"] == "input" and "is folded" in drawn["notes"] and "unplay" in drawn["axes"]["query"]["name"]
+    assert app.selectbox(key="query-as").options == ["tokens", "words"]
+    assert not [one for one in app.toggle if one.key == "hide"]
+    assert any("each input has sinks of its own" in one.value for one in app.caption)
+    app = sound(opened("side_by_side", **PAIR, language="English", compare="inputs", **{"query-as": "phrases"}))
+    assert "'phrases'" in texts(app) and not maps(app)["notes"]
+
+
+def test_two_options_fold_by_query_and_hide_the_special_tokens() -> None:
+    query = {"task": "Dialogue", "compare": "options", "query-as": "phrases", "hide": "true"}
+    drawn = maps(sound(opened("side_by_side", **query)))
+    assert "[CLS] [SEP]" not in drawn["axes"]["key"]["name"] and drawn["hidden"][0] == 1
+    assert "Query is folded" in drawn["notes"] and "“[CLS] [SEP]” as context" in drawn["notes"]
+
+
+def test_mtsa_folds_its_weights_and_offers_no_scores() -> None:
+    text = "What is the capital, if any, of unplayland?"
+    app = sound(opened("mtsa", text=text, **{"tokens-as": "phrases", "quantity": "relevance"}))
+    drawn = maps(app)
+    assert drawn["axes"]["query"]["name"] == ["What is the capital,", "if any,", "of unplayland?"]
+    assert drawn["quantity"] == "weight" and not drawn["panels"][0]["scores"] and "'relevance'" in texts(app)
+    even = unpacked(drawn["panels"][0]["even"], 3, 3)
+    assert even[0, 1] == 0 and 0 < even[1, 1] < even[1, 0] < 1  # the first head looks at earlier tokens
+    assert any("joined they would not be the scores of joined weights" in one.value for one in app.caption)
+
+
+def on(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The pages show this shelf."""
+    monkeypatch.setenv(VARIABLE, str(shelf))
+    monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
+
+
+def test_coin_folds_its_alignments_and_its_gate_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    on(coin_shelf.make_shelf(tmp_path / "shelf", ("quora-coin",)), monkeypatch)
+    pair = {"a": "Can cats, if any, eat fish?", "b": "Can a dog, too, eat?"}
+    app = sound(opened("coin", **pair, **{"tokens-as": "phrases", "phrases": "eat fish"}))
+    drawn = blocks(app)
+    assert drawn["axes"]["query"]["name"] == ["Can", "cats", ",", "if", "any", ",", "eat fish", "?"]
+    block, whole = drawn["blocks"][1], explain(load("quora-coin"), pairs.Example(pair["a"], pair["b"]))[1]
+    groups = ([0, 1, 2, 3, 4, 5, 6, 6, 7], list(range(7)))
+    for name, packed in (("a_over_b/weight", block["weight"]), ("a_over_b/without_context/weight", block["plain"])):
+        weights = whole.site(f"layer.1/{name}").values[:, :, None]
+        expected = oracle.folded(weights, groups[0], range(weights.shape[1]), [0])[..., 0]
+        np.testing.assert_allclose(unpacked(packed, *expected.shape), expected, rtol=1e-5, atol=1e-7)
+    own = whole.site("layer.1/a_over_a/weight").values[:, :, None]
+    expected = oracle.folded(own, groups[0], groups[0], [0])[..., 0]
+    np.testing.assert_allclose(unpacked(block["own"][0], 8, 8), expected, rtol=1e-5, atol=1e-7)
+    assert not block["gate"] and drawn["notes"].endswith("read in tokens, it stands beside the maps.")
+    assert "--read query=phrases key=phrases --phrases 'eat fish'" in drawn["command"]["run"]
+    assert blocks(sound(opened("coin", **pair)))["blocks"][1]["gate"]
+
+
+def test_similarity_folds_and_shows_the_terms_of_a_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    on(reader_shelf.make_shelf(tmp_path / "shelf", ("t_trilinear", "dot")), monkeypatch)
+    text, asks = "The red boat left. The blue boat stayed, they say.", "Which boat stayed?"
+    app = sound(opened("similarity", passage=text, question=asks, **{"passage-as": "sentences"}))
+    drawn, told = maps(app), facts(app)
+    assert drawn["axes"]["query"]["name"] == ["sentence 1", "sentence 2"] and drawn["quantity"] == "centred"
+    ends = unpacked(drawn["panels"][0]["start"], 2)
+    assert ends.sum() == pytest.approx(1, abs=1e-5) and "added up over the passage" in drawn["notes"]
+    for one in told:
+        assert one["pair"]["score"] == pytest.approx(sum(value for _, value in one["terms"]), abs=1e-5)
+    row, key, panel = drawn["cell"]
+    query, other = told[panel]["pair"]["at"]
+    asked = f"--terms {query}.{other} --read query=sentences --cell attention/weight {row},{key}"
+    assert asked in app.code[0].value
+    plain = maps(sound(opened("similarity", passage=text, question=asks)))
+    assert plain["notes"] == "" and plain["quantity"] == "relevance"
