@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_pages import opened, texts
+from tests.app.test_pages import opened, sound, texts
 from triattn_core.cases import Case, CaseBook
 from triattn_core.tasks import dialogue, pairs, reading
 
@@ -37,11 +37,6 @@ def book(place: Path) -> CaseBook:
 @pytest.fixture
 def ids(book: CaseBook) -> list[str]:
     return [book.keep(case).id for case in KEPT]
-
-
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception and not app.error, texts(app)
-    return app
 
 
 def notes(app: AppTest) -> list[str]:

@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.common import case_list
-from tests.app.test_pages import opened, texts
+from tests.app.test_pages import opened, sound, texts
 from tests.choices_shelf import make_shelf
 from triattn_core.analysis import agreement, mined, sources
 from triattn_core.analysis.runs import Run
@@ -57,18 +57,30 @@ def rows(count: int) -> bytes:
 ROWS = rows(20) + b"\n"  # a file that is not among our own
 
 
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception and not app.error, texts(app)
-    return app
-
-
 def listed(app: AppTest) -> list[int]:
     return app.dataframe[0].value["row"].tolist()
 
 
-def handed(name: str, content: bytes) -> AppTest:
-    app = sound(opened("cases", rows="a file of yours"))
+def handed(name: str, content: bytes, page: str = "cases") -> AppTest:
+    app = sound(opened(page, rows="a file of yours"))
     return app.file_uploader(key="file").upload(name, content).run()
+
+
+def stopped(page: str, count: int) -> AppTest:
+    """A page with a file of so many rows, stopped after two batches, as if the reader pressed the button then."""
+    step = Run.step
+
+    def stops(run: Run) -> bool:
+        import streamlit as st
+
+        if len(run.parts) == 2:
+            st.session_state["mining stopped"] = next(iter(st.session_state["mining"]))
+            st.rerun()
+        return step(run)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Run, "step", stops)
+        return sound(handed("mine.jsonl", rows(count), page))
 
 
 @pytest.mark.parametrize("task", LABELS)
@@ -167,21 +179,9 @@ def test_rows_that_are_mined_with_others_only_are_named_not_swapped() -> None:
     assert "near test is not mined with these checkpoints" in app.info[0].value
 
 
-def test_what_was_mined_before_a_stop_is_shown_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    step = Run.step
-
-    def stops(run: Run) -> bool:
-        import streamlit as st
-
-        if len(run.parts) == 2:  # as if the reader pressed the button now
-            st.session_state["mining stopped"] = next(iter(st.session_state["mining"]))
-            st.rerun()
-        return step(run)
-
-    monkeypatch.setattr(Run, "step", stops)
-    app = sound(handed("mine.jsonl", rows(40)))
+def test_what_was_mined_before_a_stop_is_shown_and_goes_on() -> None:
+    app = stopped("cases", 40)
     assert 0 < len(listed(app)) < 40 and "Stopped after" in texts(app)
-    monkeypatch.setattr(Run, "step", step)
     app = sound(app.button(key="go-on").click().run())
     assert len(listed(app)) == 40 and "Stopped after" not in texts(app)
 

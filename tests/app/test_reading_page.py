@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from tests.app.test_choices import figure
-from tests.app.test_pages import opened, texts
+from tests.app.test_pages import opened, sound, texts
 
 PAIR = {"a": "Which browsers, if any, play movies?", "b": "Which browser downloads movies?"}
 WORDS = {"query-as": "words", "key-as": "words", "context": "phrases"}
-
-
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception and not app.error, [one.value for one in app.error]
-    return app
 
 
 def test_all_axes_fold_and_the_mass_is_said() -> None:
