@@ -11,7 +11,6 @@ from pages.common import (
     case_style,
     cases_about,
     compared,
-    explorer,
     languages,
     models,
     state,
@@ -55,6 +54,6 @@ with shown():
 left, right = st.container(key="main").columns([2.7, 1], gap="medium")
 with left:
     if not mined.judged.empty:
-        explorer.ask(cases_about.figure(mined, examples), "who-is-right", agreement=cases_about.filter_by)
+        cases_about.agreed(mined, examples)
     rows = case_list.filtered(mined, examples)
 case_aside.listed(mined, rows, examples, left, right)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import pandas as pd
@@ -65,9 +66,15 @@ def shown(cases: Sequence[Case], all_: int) -> Case | None:
         on_select=take,
         selection_mode=["single-row", "single-cell"],
         column_config=COLUMNS,
-        alt="The cases that pass the filters.",
+        alt=_said(cases),
     )
     return cases[at]
+
+
+def _said(cases: Sequence[Case]) -> str:
+    """A sentence: how many of each task pass the filters, and which was changed last."""
+    counts = ", ".join(f"{count:,} of {_task(name)}" for name, count in Counter(case.task for case in cases).items())
+    return f"{len(cases):,} pass the filters: {counts}; the last changed is “{_text(cases[0])[:60]}”."
 
 
 def _row(case: Case) -> dict:

@@ -51,10 +51,14 @@ def test_distributions_say_quantiles_boxes_and_ends_of_curves() -> None:
     assert distributions.boxes_said(runs, "EM, %") == (
         "EM, % of 2 functions: fnn is highest, mean 62.00 of 1 run; dot is lowest, 61.50."
     )
+    alone = distributions.boxes_said(runs[:2], "EM, %")
+    assert alone == "EM, % of dot: mean 61.50 of 2 runs."
     steps = [("dot", 2000, 0.5), ("dot", 10, 0.1), ("fnn", 30, 0.9), ("fnn", 3000, 0.25), ("cosine", 40, 0.75)]
     assert distributions.curves_said(pd.DataFrame(steps, columns=["function", "step", "value"])) == (
         "Losses of 3 functions end at 0.250 to 0.750; fnn lowest, at step 3,000."
     )
+    one = distributions.curves_said(pd.DataFrame(steps[:2], columns=["function", "step", "value"]))
+    assert one == "The loss of dot ends at 0.500, at step 2,000."
 
 
 def cube() -> AttentionTrace:
