@@ -50,12 +50,11 @@ def shown(cases: Sequence[Case], all_: int) -> Case | None:
     at = next((i for i, case in enumerate(cases) if case.id == asked), 0)
 
     def take() -> None:
-        picked = st.session_state["book"]["selection"]
-        rows = [row for row, _ in picked.get("cells", [])] or picked["rows"]
-        st.query_params["case"] = cases[rows[-1] if rows else at].id
+        row = state.picked("book")
+        st.query_params["case"] = cases[at if row is None else row].id
 
     of = f"of {all_:,} cases" if len(cases) < all_ else f"case{'s' * (all_ > 1)}"
-    st.session_state["book"] = {"selection": {"rows": [at], "columns": [], "cells": []}}
+    state.mark("book", at)
     st.html(f'<p class="t-note"><b>{len(cases):,}</b> {of}</p>')
     st.dataframe(
         pd.DataFrame(map(_row, cases)),

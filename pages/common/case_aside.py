@@ -8,7 +8,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from pages.common import cards, case_list, case_rows, case_texts, compared, keeping, models, reopen, style
+from pages.common import cards, case_list, case_rows, case_texts, compared, keeping, models, reopen, state, style
 from pages.common.errors import shown
 from pages.common.inputs import number
 from triattn_core.analysis import agreement
@@ -22,8 +22,9 @@ def listed(mined: Mined, rows: pd.DataFrame, examples: Mapping[int, object], lef
         line = case_list.shown(mined, rows, examples)
     if line is not None:
         with right.container(key="aside"):
-            at = rows["row"].tolist().index(line) + 1
-            st.html(cards.section(f"Row {line:,}", f"{at:,} of {len(rows):,}"))
+            lines = rows["row"].tolist()
+            st.html(cards.section(f"Row {line:,}", f"{lines.index(line) + 1:,} of {len(rows):,}"))
+            state.steps("row", lines, line)
             _aside(mined, line, examples.get(line))
 
 

@@ -115,11 +115,10 @@ def shown(mined: Mined, rows: pd.DataFrame, examples: Mapping[int, object]) -> i
     now = int(asked) if asked.isdecimal() and len(asked) < 10 and int(asked) in numbers else numbers[0]
 
     def take() -> None:
-        picked = st.session_state["list"]["selection"]
-        at = [row for row, _ in picked.get("cells", [])] or picked["rows"]
-        st.query_params["row"] = str(numbers[at[-1]] if at else now)
+        at = state.picked("list")
+        st.query_params["row"] = str(numbers[at] if at is not None else now)
 
-    st.session_state["list"] = {"selection": {"rows": [numbers.index(now)], "columns": [], "cells": []}}
+    state.mark("list", numbers.index(now))
     st.dataframe(
         _columns(mined, rows, examples),
         key="list",

@@ -55,14 +55,12 @@ def tables(rows: Sequence[Card], card: Card) -> None:
 
 def _table(rows: Sequence[Card], card: Card, key: str) -> None:
     def take() -> None:
-        picked = st.session_state[key]["selection"]
-        at = [row for row, _ in picked.get("cells", [])] or picked["rows"]
-        st.session_state["checkpoint"] = rows[at[-1]] if at else card
+        at = state.picked(key)
+        st.session_state["checkpoint"] = card if at is None else rows[at]
 
     said = _said(rows)
     tints = [f"color: {style.colour(records.model(one, 'mechanism'))}" for one in rows]
-    marked = [rows.index(card)] if card in rows else []
-    st.session_state[key] = {"selection": {"rows": marked, "columns": [], "cells": []}}
+    state.mark(key, rows.index(card) if card in rows else None)
     st.dataframe(
         cards.frame(rows).style.apply(lambda _: tints, subset=[""]),
         key=key,

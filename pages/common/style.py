@@ -39,7 +39,9 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .st-key-differs .stButton button {height: 28px; min-height: 28px; background-color: var(--t-page)}
 .t-note [lang] {color: var(--t-text)}
 .stApp :is(a, button, summary, [tabindex="0"]):focus-visible {outline: 2px solid var(--t-accent); outline-offset: 1px}
-.stApp :is(main, canvas, [data-testid="stDataFrameResizable"]):focus-visible {outline-offset: -2px}
+.stApp :is(main, [data-testid="stDataFrameResizable"]):focus-visible {outline-offset: -2px}
+[data-testid="stElementToolbar"]:focus-within {opacity: 1}
+[data-testid="stDataFrameResizable"]:has(canvas:focus) {outline: 2px solid var(--t-accent); outline-offset: -2px}
 [data-testid="stAlertContainer"] {padding: 6px 12px; min-height: 0}
 [data-testid="stStatusWidgetRunningIcon"] {display: none}
 .st-key-top > [data-testid="stElementContainer"]:first-child {flex: 1 1 0; min-width: min(420px, 100%); width: auto}

@@ -48,6 +48,13 @@ def field(app: AppTest, kind: str):
     return next(one for one in app.get(kind) if one.key.startswith(start))
 
 
+def test_buttons_go_from_case_to_case(ids: list[str]) -> None:
+    app = sound(opened("case_book", case=ids[-1]))
+    assert app.button(key="Previous-case").disabled
+    sound(app.button(key="Next-case").click().run())
+    assert app.query_params["case"] == ids[-2] and not app.button(key="Previous-case").disabled
+
+
 def test_an_empty_book_says_where_cases_come_from_and_makes_no_file(place: Path) -> None:
     app = sound(opened("case_book"))
     assert len(app.info) == 1 and "No case has been kept yet" in app.info[0].value and not place.exists()

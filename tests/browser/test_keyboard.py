@@ -31,8 +31,8 @@ ORDER = {  # what each page is about, in the order it is read
     "coin": "Sentence A; Checkpoint; per token; nothing; Alignments of; The command; All pairs",
     "similarity": "Examples; Question; Functions; Export; Maps of; previous; row.json; All cells",
     "distributions": "Examples; Question; Functions; Export; Show data; Runs, CSV",
-    "results": "Table; Export; The points as numbers",
-    "efficiency": "training; log; Measure on this machine; All lengths; Save this record",
+    "results": "Table; Export",
+    "efficiency": "training; log; Measure on this machine",
 }
 FOCUSED = """() => {
   let one = document.activeElement;

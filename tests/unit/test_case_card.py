@@ -152,6 +152,17 @@ def test_a_picture_has_the_colours_of_the_numbers(there):
     assert {"#" + bytes(colour).hex() for colour in first.colours.reshape(-1, 3)} <= fills
 
 
+def test_what_is_below_zero_has_a_dash_and_the_sentence_stands_below(there):
+    found = drawn("mechanisms")
+    sheet = plates(found.figures["side-by-side"])
+    below = sheet.plates[-1].below
+    gap = found.table["Bi − Tri"].to_numpy().reshape(below.shape)
+    assert below[gap < -abs(gap).max() / 100].all() and below.any() and not below[gap >= 0].any()
+    words = [one.text or "" for one in ElementTree.fromstring(found.picture().svg()).iter(f"{SVG}text")]
+    assert sheet.said and sheet.said.split()[0] in {word for line in words for word in line.split()}
+    assert sheet.said[-20:].split()[-1] in {line.split()[-1] for line in words if line.split()}
+
+
 def test_seeds_are_named_and_what_they_explain_is_grey(there):
     _, _, example, _ = cases()["mechanisms"]
     from tests.tiny import make_checkpoint

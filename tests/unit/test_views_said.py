@@ -1,4 +1,4 @@
-"""The sentences of figures, each against numbers worked out by hand."""
+"""The sentences of figures, each against numbers worked out by hand; and signs that need no hue."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import xarray as xr
 
 from tests.unit.test_views_cube import WEIGHT, coords
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.views import distributions, efficiency, history, layers, points
+from triattn_core.views import distributions, efficiency, history, intervened, layers, points
 
 
 def test_layers_name_the_highest_mean_not_the_highest_run() -> None:
@@ -80,3 +80,15 @@ def test_points_say_how_many_their_mass_and_the_first() -> None:
     assert points.said(cube(), Choice(WEIGHT), n=2) == two + first
     hidden = "The 3 strongest of 24 cells. They hold 70 % of the mass. Special tokens are hidden. "
     assert points.said(cube(), Choice(WEIGHT), hide_special=True, n=3) == hidden + first
+
+
+def test_a_dash_stands_on_what_is_below_zero_and_on_nothing_else() -> None:
+    before = xr.DataArray([[0.5, 0.25, 0.25], [0.9, 0.1, 0.0]], dims=("query", "key"))
+    after = before + [[0.125, -0.125, 0.0], [-0.5, 0.25, 0.25]]
+    drawn = intervened.maps(before, after, (["a", "b"], ["x", "y", "z"])).to_dict()
+    first, second, last = drawn["hconcat"]
+    assert "layer" not in first and "layer" not in second, "weights are never below zero"
+    cells, dashes = last["layer"]
+    assert dashes["mark"]["text"] == "\u2212" and len(drawn["datasets"][cells["data"]["name"]]) == 6
+    at = {(one["query"], one["key"]) for one in drawn["datasets"][dashes["data"]["name"]]}
+    assert at == {(0, 1), (1, 0)}
