@@ -19,6 +19,7 @@ CSS = """
 .stAppHeader {height: 41px; min-height: 41px; border-bottom: 1px solid var(--t-hairline)}
 .stAppHeader .stAppToolbar {padding-top: 0; padding-bottom: 0; min-height: 40px; height: 40px}
 [data-testid="stMainBlockContainer"] {padding: 50px 28px 32px; max-width: 1680px}
+[data-testid="stMain"] {scroll-padding: 52px 0 12px}
 [data-testid="stVerticalBlock"] {gap: 8px}
 [data-testid="stHorizontalBlock"]:not(:has(> [data-testid="stColumn"])) {gap: 14px}
 label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
