@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import book_case, book_file, book_list, case_style, keeping, style
+from pages.common import book_case, book_file, book_list, case_style, keeping, state, style
 from pages.common.errors import shown
 
 LEAD = (
@@ -27,4 +27,5 @@ with shown():
         chosen = book_list.shown(cases, all_)
     if chosen is not None:
         with right.container(key="aside"):
+            state.steps("case", [case.id for case in cases], chosen.id)
             book_case.shown(book, chosen)

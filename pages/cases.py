@@ -11,7 +11,6 @@ from pages.common import (
     case_style,
     cases_about,
     compared,
-    explorer,
     languages,
     models,
     state,
@@ -50,18 +49,11 @@ with shown():
     mined = case_rows.table(chosen, task, spoken, [here[name] for name in names])
 if mined is None:
     st.stop()
-with tail:
-    cases_about.export(mined)
-cases_about.told(mined, {card.name: card for card in models.shelf()})
 with shown():
-    examples = case_rows.examples(mined)
+    examples = cases_about.opened(mined, tail)
 left, right = st.container(key="main").columns([2.7, 1], gap="medium")
 with left:
     if not mined.judged.empty:
-        explorer.ask(cases_about.figure(mined, examples), "who-is-right", agreement=cases_about.filter_by)
+        cases_about.agreed(mined, examples)
     rows = case_list.filtered(mined, examples)
-    line = case_list.shown(mined, rows, examples)
-if line is not None:
-    with right.container(key="aside"):
-        at = rows["row"].tolist().index(line) + 1
-        case_aside.aside(mined, line, at, len(rows), examples, {card.name: card for card in models.shelf()})
+case_aside.listed(mined, rows, examples, left, right)

@@ -7,7 +7,6 @@ import streamlit as st
 from pages.common import (
     cards,
     case_aside,
-    case_list,
     case_rows,
     case_style,
     cases_about,
@@ -47,24 +46,19 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     rows = case_rows.pick({card.name for card in chosen})
     st.space("stretch")
     tail = st.container(width="content", key="tail")
-mined, shelf = None, {card.name: card for card in models.shelf()}
+mined = None
 with shown(stop=False):
     mined = case_rows.table(rows, task, speaks.now, chosen)
 if mined is not None:
-    with tail:
-        cases_about.export(mined)
-    cases_about.told(mined, shelf)
-    examples = case_rows.examples(mined)
+    with shown():
+        examples = cases_about.opened(mined, tail)
     left, right = st.container(key="main").columns([2.7, 1], gap="medium")
     with left:
         st.html(flips.reached(mined) + flips.pairs(mined))
         st.html(cards.section("Who flips", "rows that two of them answer differently"))
         some = flips.rows(mined)
-        line = case_list.shown(mined, some, examples) if len(some) else None
-    if line is not None:
-        with right.container(key="aside"):
-            at = some["row"].tolist().index(line) + 1
-            case_aside.aside(mined, line, at, len(some), examples, shelf)
+    if len(some):
+        case_aside.listed(mined, some, examples, left, right)
 with st.container(horizontal=True, key="elsewhere"):
     if task in tasks.TASKS and all(records.model(card, "mechanism") in MAPS for card in chosen):
         query = {compared.KEY: [card.name for card in chosen]}

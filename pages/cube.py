@@ -4,22 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import (
-    answers,
-    explorer,
-    export,
-    given,
-    inputs,
-    keeping,
-    languages,
-    models,
-    numbers,
-    reading,
-    shared,
-    state,
-    style,
-    tasks,
-)
+from pages.common import asking, explorer, export, given, keeping, models, numbers, reading, shared, state, tasks
 from pages.common.errors import shown
 from triattn_core.analysis.reading import Reading
 from triattn_core.case_card.cube import Settings
@@ -57,34 +42,18 @@ def explore(found: models.Explained, choice: Choice, hide: bool, key: str) -> No
     numbers.below(found.trace, choice, hide, at[0], canvas.payload["cells"])
 
 
-head, beside = style.opening()
-with beside:
-    task = tasks.picker(MECHANISMS, "checkpoint")
-    given.controls(task)
-words, pairs = tasks.TASKS[task], task == "pairs"
-style.say(head, "Tri-Attention cube", words.cube)
-tasks.missing(MECHANISMS)
-speaks, cards = languages.single(models.shelf(task, MECHANISMS), "checkpoint", prefer="en")
-example = inputs.pair(speaks) if pairs else given.example(task)
-says = st.container()
-if not cards:
-    st.info("No Tri-Attention checkpoint is here yet: see Checkpoints for what is on the shelf.")
-    st.stop()
-with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
-    card = state.pick("Checkpoint", cards, "checkpoint", show=lambda card: card.name, width=190)
+top = asking.opened("Tri-Attention cube", lambda words: words.cube, MECHANISMS)
+task, words, card, example, pairs = top.task, top.words, top.card, top.example, top.pairs
+with top.settings:
     choice, as_read = settings(card.config["model"], words)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 if not pairs:
     opens = given.link(task=words.label, compare="options", checkpoint=card.name)
-    beside.page_link("pages/side_by_side.py", label="Compare two", query_params=opens)
+    top.beside.page_link("pages/side_by_side.py", label="Compare two", query_params=opens)
 with shown():
-    whole = models.explain(card, example, None if pairs else given.now(task).option)
-with says:
-    if pairs:
-        inputs.prediction(whole)
-    else:
-        answers.block(example, {card.name: whole}, choice)
+    whole = models.explain(card, example, top.option)
+top.say(whole, choice)
 reading.missing(whole.trace.texts, as_read)
 found, hide = models.read(whole, as_read, choice.site.rsplit("/", 1)[0]), as_read.hide
 key = explorer.key("cube", *found.trace.texts.values(), choice.site.split("/")[1], as_read.name, *as_read.own)

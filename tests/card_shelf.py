@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from tests import analysis_shelf, coin_shelf, reader_shelf, sentence_shelf
+from triattn_core.case_card import draw
+from triattn_core.case_card.drawn import Drawn
+from triattn_core.case_card.manifest import manifest
 from triattn_core.tasks import pairs, questions, sentences
 
 COIN = pairs.Example("Can cats eat raw fish?", "Can a dog eat?")
@@ -58,3 +62,22 @@ def shelf(root: Path) -> Iterator[Path]:
     coin_shelf.make_shelf(there, ("quora-coin",))
     with analysis_shelf.shelf(root):
         yield there
+
+
+def drawn(name: str) -> Drawn:
+    """One of `cases`."""
+    view, checkpoints, example, settings = cases()[name]
+    return draw(view, checkpoints, example, **settings)
+
+
+def told(found: Drawn) -> dict:
+    """Its manifest."""
+    return json.loads(manifest(found).model_dump_json())
+
+
+def written(found: Drawn, folder: Path, **changed) -> Path:
+    """Manifest and table of a card in a folder; `changed`: fields of the manifest."""
+    path = folder / "manifest.json"
+    path.write_text(json.dumps(told(found) | changed), "utf-8")
+    found.table.to_parquet(folder / "data.parquet", index=False)
+    return path

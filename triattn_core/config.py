@@ -250,11 +250,8 @@ class ReaderCheckpoint(Unfiltered):
 
 
 KINDS: dict[str, type[BaseModel]] = {
-    "tan": Config,
-    "sentence": SentenceCheckpoint,
-    "reader": ReaderCheckpoint,
-    "coin": CoinCheckpoint,
-}
+    "tan": Config, "sentence": SentenceCheckpoint, "reader": ReaderCheckpoint, "coin": CoinCheckpoint,
+}  # fmt: skip
 AnyConfig = Config | SentenceCheckpoint | ReaderCheckpoint | CoinCheckpoint
 
 

@@ -1,4 +1,4 @@
-"""What the pages Context, Intervene and Attribute share: what goes in, which checkpoint is asked, and its answers, kept
+"""What the cube, Context, Intervene and Attribute share: what goes in, which checkpoint is asked, and its answers, kept
 for everybody who asks the same."""
 
 from __future__ import annotations
@@ -21,6 +21,39 @@ if TYPE_CHECKING:
     from triattn_core.checkpoint import Bundle
 
 MEAN = Choice("layer.0/a_over_b/weight", reduce=(("head", "mean"),))
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The top of a page: the example that goes in, and the checkpoint that is asked.
+
+    beside: the place beside the heading.  says: that of what the model says.  settings: the row of pickers.
+    """
+
+    task: str
+    words: tasks.Words
+    card: Card
+    example: Any
+    beside: DeltaGenerator
+    says: DeltaGenerator
+    settings: DeltaGenerator
+
+    @property
+    def pairs(self) -> bool:
+        return self.task == "pairs"
+
+    @property
+    def option(self) -> int | None:
+        """Of a task that chooses among texts the one that is asked about."""
+        return None if self.pairs else given.now(self.task).option
+
+    def say(self, found: models.Explained, choice: Choice) -> None:
+        """What the model says, in its place."""
+        with self.says:
+            if self.pairs:
+                inputs.prediction(found)
+            else:
+                answers.block(self.example, {self.card.name: found}, choice)
 
 
 @dataclass(frozen=True)
@@ -48,34 +81,36 @@ class Question:
         return dict(zip(("query", "key"), next(iter(self.words.directions)).split(" over ")))
 
 
-def opening(title: str, lead: str, mechanisms: Sequence[str]) -> Question:
-    """Heading, texts, what the model says, and the picker of the checkpoint; the page ends where there is none."""
+def opened(title: str, lead: Callable[[tasks.Words], str], mechanisms: Sequence[str]) -> Opened:
+    """Heading, texts, and the picker of the checkpoint; the page ends where there is none."""
     head, beside = style.opening()
     with beside:
         task = tasks.picker(mechanisms, "checkpoint")
         given.controls(task)
-    style.say(head, title, lead)
+    words = tasks.TASKS[task]
+    style.say(head, title, lead(words))
     tasks.missing(mechanisms)
     speaks, cards = languages.single(models.shelf(task, mechanisms), "checkpoint", prefer="en")
-    pairs = task == "pairs"
-    example = inputs.pair(speaks) if pairs else given.example(task)
+    example = inputs.pair(speaks) if task == "pairs" else given.example(task)
+    says = st.container()
     if not cards:
         st.info("No checkpoint that can be asked is here yet: see Checkpoints for what is on the shelf.")
         st.stop()
-    says = st.container()
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
-    first = next((i for i, card in enumerate(cards) if records.model(card, "mechanism") == "tri"), 0)
+    at = next((i for i, card in enumerate(cards) if records.model(card, "mechanism") == "tri"), 0)
     with settings:
-        card = state.pick("Checkpoint", cards, "checkpoint", first, show=lambda card: card.name, width=190)
+        card = state.pick("Checkpoint", cards, "checkpoint", at, show=lambda card: card.name, width=190)
+    return Opened(task, words, card, example, beside, says, settings)
+
+
+def opening(title: str, lead: str, mechanisms: Sequence[str]) -> Question:
+    """The same with the question put, and what the model says."""
+    top = opened(title, lambda _: lead, mechanisms)
     with shown():
-        found = models.explain(card, example, None if pairs else given.now(task).option)
-    with says:
-        if pairs:
-            inputs.prediction(found)
-        else:
-            answers.block(example, {card.name: found}, MEAN)
-    option = None if pairs else found.prediction.option
-    return Question(task, tasks.TASKS[task], card, example, option, found, settings)
+        found = models.explain(top.card, top.example, top.option)
+    top.say(found, MEAN)
+    option = None if top.pairs else found.prediction.option
+    return Question(top.task, top.words, top.card, top.example, option, found, top.settings)
 
 
 def answer(card: Card, says: str, then: Callable[[Bundle], Any], *key: Any) -> Any:

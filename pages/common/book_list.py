@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import pandas as pd
@@ -49,12 +50,11 @@ def shown(cases: Sequence[Case], all_: int) -> Case | None:
     at = next((i for i, case in enumerate(cases) if case.id == asked), 0)
 
     def take() -> None:
-        picked = st.session_state["book"]["selection"]
-        rows = [row for row, _ in picked.get("cells", [])] or picked["rows"]
-        st.query_params["case"] = cases[rows[-1] if rows else at].id
+        row = state.picked("book")
+        st.query_params["case"] = cases[at if row is None else row].id
 
     of = f"of {all_:,} cases" if len(cases) < all_ else f"case{'s' * (all_ > 1)}"
-    st.session_state["book"] = {"selection": {"rows": [at], "columns": [], "cells": []}}
+    state.mark("book", at)
     st.html(f'<p class="t-note"><b>{len(cases):,}</b> {of}</p>')
     st.dataframe(
         pd.DataFrame(map(_row, cases)),
@@ -65,9 +65,15 @@ def shown(cases: Sequence[Case], all_: int) -> Case | None:
         on_select=take,
         selection_mode=["single-row", "single-cell"],
         column_config=COLUMNS,
-        alt="The cases that pass the filters.",
+        alt=_said(cases),
     )
     return cases[at]
+
+
+def _said(cases: Sequence[Case]) -> str:
+    """A sentence: how many of each task pass the filters, and which was changed last."""
+    counts = ", ".join(f"{count:,} of {_task(name)}" for name, count in Counter(case.task for case in cases).items())
+    return f"{len(cases):,} pass the filters: {counts}; the last changed is “{_text(cases[0])[:60]}”."
 
 
 def _row(case: Case) -> dict:

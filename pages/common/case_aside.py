@@ -8,7 +8,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from pages.common import cards, case_rows, case_texts, compared, keeping, reopen, style
+from pages.common import cards, case_list, case_rows, case_texts, compared, keeping, models, reopen, state, style
 from pages.common.errors import shown
 from pages.common.inputs import number
 from triattn_core.analysis import agreement
@@ -16,15 +16,21 @@ from triattn_core.analysis.mined import Mined
 from triattn_core.tasks import TASKS, pairs
 
 
-def aside(
-    mined: Mined, line: int, at: int, of: int, examples: Mapping[int, object], here: Mapping[str, object]
-) -> None:
-    """All about the row with this line, the `at`-th of `of` in the list.
+def listed(mined: Mined, rows: pd.DataFrame, examples: Mapping[int, object], left, right) -> None:
+    """These rows of the table as a list, and beside it all about the one that is open."""
+    with left:
+        line = case_list.shown(mined, rows, examples)
+    if line is not None:
+        with right.container(key="aside"):
+            lines = rows["row"].tolist()
+            st.html(cards.section(f"Row {line:,}", f"{lines.index(line) + 1:,} of {len(rows):,}"))
+            state.steps("row", lines, line)
+            _aside(mined, line, examples.get(line))
 
-    here: cards of the shelf by name: what the case can be opened with.
-    """
-    row, example = mined.table[mined.table["row"] == line].iloc[0], examples.get(line)
-    st.html(cards.section(f"Row {line:,}", f"{at:,} of {of:,}"))
+
+def _aside(mined: Mined, line: int, example: object) -> None:
+    """Its texts, answers and facts; where it opens, with what of its checkpoints is on the shelf; a note to keep."""
+    row = mined.table[mined.table["row"] == line].iloc[0]
     if example is not None:
         case_texts.html(mined.about.task, example)
     else:
@@ -32,6 +38,7 @@ def aside(
             case_rows.ask(mined)
     st.html(_verdicts(mined, row, example))
     st.html(cards.facts(_facts(mined, row)))
+    here = {card.name for card in models.shelf()}
     names = [name for name in mined.names if name in here]
     if example is None:
         return

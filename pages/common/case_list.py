@@ -115,11 +115,10 @@ def shown(mined: Mined, rows: pd.DataFrame, examples: Mapping[int, object]) -> i
     now = int(asked) if asked.isdecimal() and len(asked) < 10 and int(asked) in numbers else numbers[0]
 
     def take() -> None:
-        picked = st.session_state["list"]["selection"]
-        at = [row for row, _ in picked.get("cells", [])] or picked["rows"]
-        st.query_params["row"] = str(numbers[at[-1]] if at else now)
+        at = state.picked("list")
+        st.query_params["row"] = str(numbers[at] if at is not None else now)
 
-    st.session_state["list"] = {"selection": {"rows": [numbers.index(now)], "columns": [], "cells": []}}
+    state.mark("list", numbers.index(now))
     st.dataframe(
         _columns(mined, rows, examples),
         key="list",
@@ -129,9 +128,18 @@ def shown(mined: Mined, rows: pd.DataFrame, examples: Mapping[int, object]) -> i
         on_select=take,
         selection_mode=["single-row", "single-cell"],
         column_config=_config(mined),
-        alt="The rows that pass the filters.",
+        alt=_said(mined, rows, unit),
     )
     return now
+
+
+def _said(mined: Mined, rows: pd.DataFrame, unit: str) -> str:
+    """A sentence: how many pass the filters, and what stands first."""
+    first, name = rows.iloc[0], spoken_for(mined)
+    at = f"{name} moved" if mined.three_way else f"{name} confidence"
+    what = "moved by context by" if mined.three_way else "answered with probability"
+    told = f"{first[at]:.3g}" + " bits" * bool(mined.three_way)
+    return f"{len(rows):,} of {len(mined.table):,} {unit} pass the filters; first row {first['row']:,}, {what} {told}."
 
 
 def _columns(mined: Mined, rows: pd.DataFrame, examples: Mapping[int, object]) -> pd.DataFrame:

@@ -7,8 +7,9 @@ from html import escape
 from io import BytesIO
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.common import case_list, case_rows
+from pages.common import case_list, case_rows, explorer, figures, models
 from pages.common.errors import notice
 from triattn_core.analysis import agreement
 from triattn_core.analysis.mined import WINDOW, Mined
@@ -42,6 +43,24 @@ def told(mined: Mined, shelf: Mapping[str, Card]) -> None:
         notice(f"No longer on the shelf: {', '.join(gone)}. The table stands, but its rows cannot be opened with them.")
     if other:
         notice(f"Trained anew since: {', '.join(other)}. A row that is opened now may say something else.")
+
+
+def opened(mined: Mined, tail: DeltaGenerator) -> dict[int, object]:
+    """Above its rows: what is told of the table, and in `tail` how it is taken away.  Returns its examples by line.
+    Raises DataError."""
+    with tail:
+        export(mined)
+    told(mined, {card.name: card for card in models.shelf()})
+    return case_rows.examples(mined)
+
+
+def agreed(mined: Mined, examples: Mapping[int, object]) -> None:
+    """Who is right where: the figure whose clicks filter the list, its sentence and its numbers."""
+    drawn = figure(mined, examples)
+    explorer.ask(drawn, "who-is-right", agreement=filter_by)
+    figures.note(drawn.alt)
+    table = agreement.eight_way(mined).rename_axis("right").reset_index()
+    figures.numbers("Who is right as numbers", table, "who-numbers")
 
 
 def figure(mined: Mined, examples: Mapping[int, object]) -> Canvas:

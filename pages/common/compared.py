@@ -100,7 +100,7 @@ def _linked(names: Sequence[str], first: list[str]) -> list[str]:
     found = kept if len(kept) >= view.FEWEST else first
     if asked and kept != asked:
         left_out = ", ".join(name for name in asked if name not in kept)[:80]
-        told = f"The link asks for {left_out}: not on the shelf, not of one language with the others, or too many."
+        told = f"The link asks for {left_out}: not on the shelf, of another task or language than these, or too many."
         notice(f"{told} Shown instead: {', '.join(found)}.")
     return found
 

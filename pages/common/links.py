@@ -16,7 +16,8 @@ FEW = 6  # examples of long texts that are listed
 ASK = {
     "Ask about one example": {
         "context": "How much of the attention can only context say?",
-        "intervene": "What changes when words of the context go?",
+        "intervene": "What changes when words of the context go? Is a map signal?",
+        "side_by_side": "What does an edit of a sentence do to the maps?",
         "attribute": "Which words carry the answer, and can that be believed?",
         "compare": "Where do checkpoints differ, here and over a file of rows?",
         "cases": "Which rows does only one mechanism get right?",
@@ -29,9 +30,11 @@ ASK = {
         "similarity": "Which function finds the answer in a passage?",
         "distributions": "How far do the scores of a function spread?",
         "efficiency": "What does a block cost as texts grow?",
+        "case_book": "Which cases were kept, with which notes?",
     },
 }
 NAMES = {"mtsa": "MTSA", "tensor": "The tensor", "coin": "COIN"}
+OPENS = {"side_by_side": {"compare": "inputs"}}
 
 
 def questions() -> None:
@@ -41,8 +44,8 @@ def questions() -> None:
             st.html(cards.section(title))
             with st.container(key=f"links-{next(iter(asked))}", gap=None):
                 for page, question in asked.items():
-                    label = f":gray[{NAMES.get(page, page.capitalize())}] {question}"
-                    st.page_link(f"pages/{page}.py", label=label)
+                    label = f":gray[{NAMES.get(page, page.capitalize().replace('_', ' '))}] {question}"
+                    st.page_link(f"pages/{page}.py", label=label, query_params=OPENS.get(page))
 
 
 def examples() -> None:

@@ -51,7 +51,24 @@ def table(table: Table, cells: Sequence[Sequence[Cell]], drawn: int) -> str:
         body.append(f"<tr><td>{_named(row)}</td>{''.join(texts)}</tr>")
     each = "fold" if any(one.record and one.record.folds for line in cells for one in line) else "seed"
     head = _head([column[0].column for column in columns], printed, drawn, scale, each)
-    return f'<div class="t-scroll"><table class="t-beside">{head}{"".join(body)}</table></div>'
+    label = escape(said(table, columns[drawn]), quote=True)
+    whole = f'<table class="t-beside" aria-label="{label}">{head}{"".join(body)}</table>'
+    return f'<div class="t-scroll">{whole}</div><p class="t-note">{label}</p>'
+
+
+def said(table: Table, cells: Sequence[Cell]) -> str:
+    """A sentence on one column: how far ours lie from what is printed, and the best of ours.  cells: [rows]."""
+    one, gaps = cells[0].column, [cell.difference for cell in cells if cell.difference is not None]
+    about = ", ".join(filter(None, (one.group, one.name)))
+    found, first = [], min(best(cells, True), default=None)
+    if gaps:
+        ends = f"{signed(min(gaps), one.digits)} to {signed(max(gaps), one.digits)}"
+        above = sum(gap > 0 for gap in gaps)
+        found.append(f"of {len(gaps)} rows with both, ours is above the published number in {above} ({ends})")
+    if first is not None:
+        name = re.sub(r"_\{(.*?)\}", r" \1", table.rows[first].name)
+        found.append(f"best of ours: {name}, {cells[first].ours:.{one.digits}f}")
+    return f"{about}: {'; '.join(found) or 'nothing of ours is measured'}."
 
 
 def _head(columns, printed: Sequence[int], drawn: int, scale: strip.Scale, each: str) -> str:

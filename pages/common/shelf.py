@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.common import cards, state, style
+from pages.common import cards, figures, state, style
 from triattn_core import records
 from triattn_core.shelf import Card
 
@@ -55,13 +55,12 @@ def tables(rows: Sequence[Card], card: Card) -> None:
 
 def _table(rows: Sequence[Card], card: Card, key: str) -> None:
     def take() -> None:
-        picked = st.session_state[key]["selection"]
-        at = [row for row, _ in picked.get("cells", [])] or picked["rows"]
-        st.session_state["checkpoint"] = rows[at[-1]] if at else card
+        at = state.picked(key)
+        st.session_state["checkpoint"] = card if at is None else rows[at]
 
+    said = _said(rows)
     tints = [f"color: {style.colour(records.model(one, 'mechanism'))}" for one in rows]
-    marked = [rows.index(card)] if card in rows else []
-    st.session_state[key] = {"selection": {"rows": marked, "columns": [], "cells": []}}
+    state.mark(key, rows.index(card) if card in rows else None)
     st.dataframe(
         cards.frame(rows).style.apply(lambda _: tints, subset=[""]),
         key=key,
@@ -71,5 +70,16 @@ def _table(rows: Sequence[Card], card: Card, key: str) -> None:
         on_select=take,
         selection_mode=["single-row", "single-cell"],
         column_config=COLUMNS,
-        alt="The checkpoints with their metrics.",
+        alt=said,
     )
+    figures.note(said)
+
+
+def _said(rows: Sequence[Card]) -> str:
+    """A sentence: the highest and the lowest score on test."""
+    scored = sorted((one for one in rows if records.score(one) is not None), key=records.score)
+    if not scored:
+        return f"{len(rows)} not yet measured on test."
+    ends = [f"{one.name}, {records.score(one):.1f}" for one in (scored[-1], scored[0])]
+    least = f"; lowest: {ends[1]}" * (len(scored) > 1)
+    return f"Highest {records.metric_name(scored[-1])} on test of {len(scored)}, %: {ends[0]}{least}."

@@ -62,6 +62,34 @@ def site(direction: str, layers: int, heads: int) -> Choice:
     return Choice(name, index=(("head", head - 1),))
 
 
+def picked(key: str) -> int | None:
+    """The row of a table that was just chosen, by its box or by any of its cells."""
+    chosen = st.session_state[key]["selection"]
+    rows = [row for row, _ in chosen.get("cells", [])] or chosen["rows"]
+    return rows[-1] if rows else None
+
+
+def mark(key: str, row: int | None) -> None:
+    """Before a table is made: its chosen row."""
+    st.session_state[key] = {"selection": {"rows": [] if row is None else [row], "columns": [], "cells": []}}
+
+
+def steps(parameter: str, values: Sequence[Any], now: Any) -> None:
+    """Buttons to the row before and to the next: keys do not move the choice of a table.  values: what the URL calls
+    its rows."""
+    at = list(values).index(now)
+    with st.container(horizontal=True, key=f"steps-{parameter}"):
+        for label, to in (("Previous", at - 1), ("Next", at + 1)):
+            there = 0 <= to < len(values)
+            value = str(values[to]) if there else ""
+            look = {"key": f"{label}-{parameter}", "width": 92, "disabled": not there}
+            st.button(label, **look, on_click=_go, args=(parameter, value))
+
+
+def _go(parameter: str, value: str) -> None:
+    st.query_params[parameter] = value
+
+
 def settle(label: str, options: Sequence[Any], key: str, default: int, show: Callable[[Any], str]) -> None:
     """Before the widget is made: says what of the URL is of no use, and replaces a choice no longer offered."""
     forget(key)

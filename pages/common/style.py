@@ -19,6 +19,7 @@ CSS = """
 .stAppHeader {height: 41px; min-height: 41px; border-bottom: 1px solid var(--t-hairline)}
 .stAppHeader .stAppToolbar {padding-top: 0; padding-bottom: 0; min-height: 40px; height: 40px}
 [data-testid="stMainBlockContainer"] {padding: 50px 28px 32px; max-width: 1680px}
+[data-testid="stMain"] {scroll-padding: 52px 0 12px}
 [data-testid="stVerticalBlock"] {gap: 8px}
 [data-testid="stHorizontalBlock"]:not(:has(> [data-testid="stColumn"])) {gap: 14px}
 label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
@@ -38,6 +39,10 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
   background: color-mix(in srgb, var(--t-accent) 12%, transparent)}
 .st-key-differs .stButton button {height: 28px; min-height: 28px; background-color: var(--t-page)}
 .t-note [lang] {color: var(--t-text)}
+.stApp :is(a, button, summary, [tabindex="0"]):focus-visible {outline: 2px solid var(--t-accent); outline-offset: 1px}
+.stApp :is(main, [data-testid="stDataFrameResizable"]):focus-visible {outline-offset: -2px}
+[data-testid="stElementToolbar"]:focus-within {opacity: 1}
+[data-testid="stDataFrameResizable"]:has(canvas:focus) {outline: 2px solid var(--t-accent); outline-offset: -2px}
 [data-testid="stAlertContainer"] {padding: 6px 12px; min-height: 0}
 [data-testid="stStatusWidgetRunningIcon"] {display: none}
 .st-key-top > [data-testid="stElementContainer"]:first-child {flex: 1 1 0; min-width: min(420px, 100%); width: auto}

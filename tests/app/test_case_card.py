@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.common import shared
-from tests.app.test_mtsa_pages import payloads
+from tests.app.test_pages import payloads
 from tests.card_shelf import ASKED, COIN, READ, cases, shelf
 from triattn_core.case_card.drawn import Drawn
 

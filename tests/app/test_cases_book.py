@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_pages import opened, texts
+from tests.app.test_pages import opened, sound, texts
 from triattn_core.cases import Case, CaseBook
 from triattn_core.tasks import dialogue, pairs, reading
 
@@ -39,11 +39,6 @@ def ids(book: CaseBook) -> list[str]:
     return [book.keep(case).id for case in KEPT]
 
 
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception and not app.error, texts(app)
-    return app
-
-
 def notes(app: AppTest) -> list[str]:
     return app.dataframe[0].value["note"].tolist()
 
@@ -51,6 +46,13 @@ def notes(app: AppTest) -> list[str]:
 def field(app: AppTest, kind: str):
     start = {"text_area": "note-", "multiselect": "tags-"}[kind]
     return next(one for one in app.get(kind) if one.key.startswith(start))
+
+
+def test_buttons_go_from_case_to_case(ids: list[str]) -> None:
+    app = sound(opened("case_book", case=ids[-1]))
+    assert app.button(key="Previous-case").disabled
+    sound(app.button(key="Next-case").click().run())
+    assert app.query_params["case"] == ids[-2] and not app.button(key="Previous-case").disabled
 
 
 def test_an_empty_book_says_where_cases_come_from_and_makes_no_file(place: Path) -> None:

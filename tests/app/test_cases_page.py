@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.common import case_list
-from tests.app.test_pages import opened, texts
+from tests.app.test_pages import opened, sound, texts
 from tests.choices_shelf import make_shelf
 from triattn_core.analysis import agreement, mined, sources
 from triattn_core.analysis.runs import Run
@@ -57,18 +57,30 @@ def rows(count: int) -> bytes:
 ROWS = rows(20) + b"\n"  # a file that is not among our own
 
 
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception and not app.error, texts(app)
-    return app
-
-
 def listed(app: AppTest) -> list[int]:
     return app.dataframe[0].value["row"].tolist()
 
 
-def handed(name: str, content: bytes) -> AppTest:
-    app = sound(opened("cases", rows="a file of yours"))
+def handed(name: str, content: bytes, page: str = "cases") -> AppTest:
+    app = sound(opened(page, rows="a file of yours"))
     return app.file_uploader(key="file").upload(name, content).run()
+
+
+def stopped(page: str, count: int) -> AppTest:
+    """A page with a file of so many rows, stopped after two batches, as if the reader pressed the button then."""
+    step = Run.step
+
+    def stops(run: Run) -> bool:
+        import streamlit as st
+
+        if len(run.parts) == 2:
+            st.session_state["mining stopped"] = next(iter(st.session_state["mining"]))
+            st.rerun()
+        return step(run)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Run, "step", stops)
+        return sound(handed("mine.jsonl", rows(count), page))
 
 
 @pytest.mark.parametrize("task", LABELS)
@@ -81,6 +93,21 @@ def test_it_opens_on_our_own_examples(task: str) -> None:
     links = {link.proto.page.rpartition("/")[2]: link.proto for link in app.get("page_link")}
     assert set(links) == {"side_by_side", "cube"}
     assert "checkpoints=" in links["side_by_side"].query_string
+
+
+def test_buttons_go_through_the_rows_and_the_figure_has_a_sentence_and_a_table() -> None:
+    app = sound(opened("cases"))
+    lines = listed(app)
+    assert app.button(key="Previous-row").disabled and f"Row {lines[0]:,}<" in texts(app)
+    sound(app.button(key="Next-row").click().run())
+    assert f"Row {lines[1]:,}<" in texts(app) and app.query_params["row"] == str(lines[1])
+    sound(app.button(key="Previous-row").click().run())
+    assert f"Row {lines[0]:,}<" in texts(app)
+    (said,) = [one.proto.body for one in app.get("html") if "Of 48 pairs: all three right" in one.proto.body]
+    app = sound(opened("cases", **{"who-numbers": "true"}))
+    (table,) = [one.value for one in app.dataframe if "right" in one.value and "rows" in one.value]
+    for row in table.itertuples():
+        assert f"{row.right} right {row.rows}" in said
 
 
 def test_filters_leave_what_they_say() -> None:
@@ -118,7 +145,7 @@ def test_a_link_restores_filters_and_row() -> None:
 def test_a_file_of_rows_is_mined_and_what_cannot_be_read_is_told() -> None:
     app = sound(handed("mine.jsonl.gz", gzip.compress(b"{\n" + ROWS + b'{"text_a": 1}\n')))
     assert len(listed(app)) == 20 and "20 pairs of mine.jsonl.gz" in texts(app)
-    assert [one.label for one in app.expander] == ["2 rows could not be read and were set aside"]
+    assert app.expander[0].label == "2 rows could not be read and were set aside"
     assert "mine.jsonl.gz:1: not JSON" in app.code[0].value and "mine.jsonl.gz:23: field 'text_a'" in app.code[0].value
     assert app.get("page_link") and sound(app.selectbox(key="gold").set_value("paraphrase").run())
 
@@ -167,21 +194,9 @@ def test_rows_that_are_mined_with_others_only_are_named_not_swapped() -> None:
     assert "near test is not mined with these checkpoints" in app.info[0].value
 
 
-def test_what_was_mined_before_a_stop_is_shown_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    step = Run.step
-
-    def stops(run: Run) -> bool:
-        import streamlit as st
-
-        if len(run.parts) == 2:  # as if the reader pressed the button now
-            st.session_state["mining stopped"] = next(iter(st.session_state["mining"]))
-            st.rerun()
-        return step(run)
-
-    monkeypatch.setattr(Run, "step", stops)
-    app = sound(handed("mine.jsonl", rows(40)))
+def test_what_was_mined_before_a_stop_is_shown_and_goes_on() -> None:
+    app = stopped("cases", 40)
     assert 0 < len(listed(app)) < 40 and "Stopped after" in texts(app)
-    monkeypatch.setattr(Run, "step", step)
     app = sound(app.button(key="go-on").click().run())
     assert len(listed(app)) == 40 and "Stopped after" not in texts(app)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_pages import opened, texts
+from tests.app.test_pages import opened, payloads, sound, texts, told
 from tests.choices_shelf import make_shelf
 from triattn_core.shelf import VARIABLE
 from triattn_core.tasks import dialogue, reading
@@ -29,12 +28,6 @@ def shelf(every_task: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(every_task))
 
 
-def payloads(app: AppTest) -> list[dict]:
-    """What the canvases of the page draw."""
-    found = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
-    return [one["payload"] for one in found if "payload" in one]
-
-
 def block(app: AppTest) -> dict:
     """The texts and options at the top."""
     return next(one for one in payloads(app) if "rows" in one)
@@ -42,15 +35,6 @@ def block(app: AppTest) -> dict:
 
 def figure(app: AppTest, page: str) -> dict:
     return next(one for one in payloads(app) if FIGURES[page] in one)
-
-
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception and not app.error
-    return app
-
-
-def told(app: AppTest) -> str:
-    return texts(app).replace("\\", "")
 
 
 def shown(app: AppTest) -> str:

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_mtsa_pages import payloads, sound, told
-from tests.app.test_pages import ODD, SAYS, opened, texts
+from tests.app.test_pages import ODD, SAYS, opened, payloads, sound, texts, told
 from tests.coin_shelf import WIDTH, make_shelf
 from tests.tiny import make_checkpoint, make_world
 from triattn_core.checkpoint import load

@@ -11,14 +11,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.common import edited
-from tests.app.test_cases_page import handed as handed_to_cases
-from tests.app.test_cases_page import rows
-from tests.app.test_choices import block, figure, told
-from tests.app.test_pages import opened
+from tests.app.test_cases_page import handed, rows, stopped
+from tests.app.test_choices import block, figure
+from tests.app.test_pages import opened, sound, told
 from tests.choices_shelf import make_shelf
 from tests.tiny import WORDS, make_checkpoint, make_encoder
 from triattn_core.analysis import agreement
-from triattn_core.analysis.runs import Run
 from triattn_core.checkpoint import load
 from triattn_core.shelf import VARIABLE
 from triattn_core.tasks import pairs
@@ -48,15 +46,7 @@ def shelf(folders, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def asked(page: str, names: list[str], **query: str) -> AppTest:
-    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=110)
-    for name, value in ({"checkpoints": names} | query).items():
-        app.query_params[name] = value
-    return app.switch_page(f"pages/{page}.py").run()
-
-
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception and not app.error, told(app)
-    return app
+    return opened(page, checkpoints=names, **query)
 
 
 def test_it_opens_on_our_own_examples() -> None:
@@ -96,28 +86,14 @@ def test_who_flips_are_the_rows_that_two_answer_differently() -> None:
     assert f"{kappa:.3f}".replace("-", "−") in told(app) or kappa != kappa
 
 
-def test_a_file_of_rows_is_read(monkeypatch) -> None:
-    monkeypatch.setattr("tests.app.test_cases_page.opened", lambda page, **query: opened("compare", **query))
-    app = sound(handed_to_cases("mine.jsonl", rows(20)))
+def test_a_file_of_rows_is_read() -> None:
+    app = sound(handed("mine.jsonl", rows(20), "compare"))
     assert "20 of 20 rows have a label" in told(app)
 
 
-def test_what_was_asked_before_a_stop_is_compared_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    step = Run.step
-
-    def stops(run: Run) -> bool:
-        import streamlit as st
-
-        if len(run.parts) == 2:  # as if the reader pressed the button now
-            st.session_state["mining stopped"] = next(iter(st.session_state["mining"]))
-            st.rerun()
-        return step(run)
-
-    monkeypatch.setattr(Run, "step", stops)
-    monkeypatch.setattr("tests.app.test_cases_page.opened", lambda page, **query: opened("compare", **query))
-    app = sound(handed_to_cases("mine.jsonl", rows(39)))  # 40 are mined for the page Cases, and kept
+def test_what_was_asked_before_a_stop_is_compared_and_goes_on() -> None:
+    app = stopped("compare", 39)  # 40 are mined for the page Cases, and kept
     assert "Stopped after 16 rows of 39 lines" in told(app) and "16 of 16 rows have a label" in told(app)
-    monkeypatch.setattr(Run, "step", step)
     app = sound(app.button(key="go-on").click().run())
     assert "39 of 39 rows have a label" in told(app) and "Stopped after" not in told(app)
 

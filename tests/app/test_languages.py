@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_pages import LONG, SAYS, opened, texts
+from tests.app.test_pages import LONG, SAYS, opened, sound, texts
 from tests.two_languages import make_shelf
 from triattn_core.shelf import VARIABLE
 from triattn_core.tasks import pairs
@@ -36,11 +36,6 @@ def two_languages(tmp_path_factory) -> Path:
 @pytest.fixture(autouse=True)
 def shelf(two_languages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(two_languages))
-
-
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception and not app.error
-    return app
 
 
 def pair(app: AppTest) -> tuple[str, str]:

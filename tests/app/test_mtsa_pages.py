@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_pages import ODD, SAYS, opened, texts
+from tests.app.test_pages import ODD, SAYS, opened, payloads, sound, texts, told
 from tests.sentence_shelf import MODEL, make_shelf
 from triattn_core.shelf import VARIABLE
 from triattn_core.tasks import inference, sentences
@@ -28,11 +27,6 @@ def shelf(every: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(every))
 
 
-def payloads(app: AppTest) -> list[dict]:
-    found = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
-    return [one["payload"] for one in found if "payload" in one]
-
-
 def maps(app: AppTest) -> dict:
     """What the canvas of several maps draws."""
     return next(one for one in payloads(app) if "panels" in one)
@@ -40,15 +34,6 @@ def maps(app: AppTest) -> dict:
 
 def cube(app: AppTest) -> dict:
     return next(one for one in payloads(app) if "triples" in one)
-
-
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception and not app.error
-    return app
-
-
-def told(app: AppTest) -> str:
-    return texts(app).replace("\\", "")
 
 
 @pytest.mark.parametrize("page", PAGES)

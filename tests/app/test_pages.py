@@ -39,9 +39,9 @@ ODD = {
 }
 
 
-def opened(page: str, **query: str) -> AppTest:
-    """The page as a link with this query opens it."""
-    app = AppTest.from_file(APP, default_timeout=110)
+def opened(page: str, wait: int = 110, **query: str | list[str]) -> AppTest:
+    """The page as a link with this query opens it; wait: seconds for a run."""
+    app = AppTest.from_file(APP, default_timeout=wait)
     for name, value in query.items():
         app.query_params[name] = value
     return (app if page == "home" else app.switch_page(f"pages/{page}.py")).run()
@@ -51,6 +51,23 @@ def texts(app: AppTest) -> str:
     """All that the page says: its HTML, notices and errors."""
     html = [element.proto.body for element in app.get("html")]
     return "\n".join([*html, *(one.value for one in (*app.info, *app.error, *app.warning))])
+
+
+def told(app: AppTest) -> str:
+    """The same without the marks that keep Markdown out."""
+    return texts(app).replace("\\", "")
+
+
+def sound(app: AppTest) -> AppTest:
+    """The page itself, which has nothing to complain of."""
+    assert not app.exception and not app.error, told(app)
+    return app
+
+
+def payloads(app: AppTest) -> list[dict]:
+    """What the canvases of the page draw."""
+    found = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
+    return [one["payload"] for one in found if "payload" in one]
 
 
 @pytest.mark.parametrize("page", PAGES)

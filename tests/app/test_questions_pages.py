@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from html import unescape
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_pages import APP, ODD, SAYS, texts
+from tests.app.test_pages import ODD, SAYS, opened, sound, texts
 from tests.choices_shelf import make_shelf
 from triattn_core.shelf import VARIABLE
 
@@ -33,17 +34,7 @@ def shelf(every: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(every))
 
 
-def opened(page: str, **query: str) -> AppTest:
-    """The page as a link with this query opens it; a model is asked many times over, and a machine may be busy."""
-    app = AppTest.from_file(APP, default_timeout=400)
-    for name, value in query.items():
-        app.query_params[name] = value
-    return app.switch_page(f"pages/{page}.py").run()
-
-
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception and not app.error, [one.value for one in app.error]
-    return app
+opened = partial(opened, wait=400)  # a model is asked many times over, and a machine may be busy
 
 
 def told(app: AppTest) -> str:

@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
+from pages.common import links
 from tests.app.test_choices import figure
-from tests.app.test_pages import opened, texts
+from tests.app.test_pages import opened, sound, texts
 
 PAIR = {"a": "Which browsers, if any, play movies?", "b": "Which browser downloads movies?"}
 WORDS = {"query-as": "words", "key-as": "words", "context": "phrases"}
-
-
-def sound(app: AppTest) -> AppTest:
-    assert not app.exception and not app.error, [one.value for one in app.error]
-    return app
 
 
 def test_all_axes_fold_and_the_mass_is_said() -> None:
@@ -52,5 +47,7 @@ def test_a_link_that_asks_for_what_is_not_there_says_so(name: str) -> None:
 def test_home_links_every_page_that_answers_a_question() -> None:
     app = sound(opened("home"))
     pages = {one.proto.page for one in app.get("page_link")}
-    for page in ("context", "intervene", "attribute", "compare", "mtsa", "tensor", "similarity", "coin", "results"):
+    for page in links.ASK["Ask about one example"] | links.ASK["Other attention, drawn"]:
         assert any(page in one for one in pages), page
+    found = [one.proto for one in app.get("page_link") if one.proto.page.endswith("side_by_side")]
+    assert any("compare=inputs" in one.query_string for one in found)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.common import results
 from triattn_core.results import beside, ours, published
 from triattn_core.shelf import VARIABLE, shelf
 
@@ -170,3 +171,16 @@ def test_tables_can_be_taken_away() -> None:
     app = opened(table="Table VI")
     buttons = app.get("download_button")
     assert [one.proto.label for one in buttons] == ["Table VI, CSV", "All its tables, CSV", "Points of the figure, CSV"]
+
+
+def test_a_sentence_says_how_far_ours_lie_from_what_is_printed_and_stands_on_the_page() -> None:
+    table = next(one for one in PAPER.tables if one.label == "Table VIII")
+    at = next(i for i, one in enumerate(table.columns) if one.group == "LCQMC")
+    cells = [line[at] for line in beside.filled(table, ours.everything()[0])]
+    gaps = [cell.ours - cell.printed.value for cell in cells if cell.printed and cell.ours is not None]
+    best = max((cell.ours, row.name) for cell, row in zip(cells, table.rows) if cell.ours is not None)
+    above, ends = sum(gap > 0 for gap in gaps), [f"{gap:+.1f}".replace("-", "−") for gap in (min(gaps), max(gaps))]
+    said = results.said(table, cells)
+    assert f"of {len(gaps)} rows with both, ours is above the published number in {above}" in said
+    assert all(one in said for one in ends) and f"{best[0]:.{cells[0].column.digits}f}" in said
+    assert said in unescape(html(opened(table="Table VIII", data="LCQMC")))

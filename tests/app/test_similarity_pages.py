@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_mtsa_pages import payloads, sound, told
-from tests.app.test_pages import ODD, opened
+from tests.app.test_pages import ODD, opened, payloads, sound, told
 from tests.reader_shelf import NAMES, make_shelf
 from triattn_core.shelf import VARIABLE
 from triattn_core.tasks import questions

@@ -86,7 +86,8 @@ def test_mining_stops_when_asked_and_goes_on(page, here, tmp_path):
     page.get_by_role("button", name="Go on").click()
     page.wait_for_selector(LIST, timeout=280_000)
     page.wait_for_function(f"document.querySelector('.t-note b')?.innerText === '{len(rows)}'", timeout=240_000)
-    assert sum(counts(page).values()) == len(rows) and not stopped.count()
+    stopped.wait_for(state="detached")
+    assert sum(counts(page).values()) == len(rows)
 
 
 def test_a_case_is_kept_and_opened_from_the_book(page, here, place):

@@ -59,7 +59,9 @@ def test_the_choice_is_in_the_link_and_the_table_follows(page, app):
     page.wait_for_selector(f"{TABLE} >> text=Stanford AR")
     page.get_by_text("Middle school", exact=True).first.click()
     page.wait_for_selector("th.t-strip b:has-text('Middle school')")
-    assert "table=Table+VII" in page.url.replace("%20", "+") and "draw=Middle+school" in page.url.replace("%20", "+")
+    for name, value in (("table", "Table VII"), ("draw", "Middle school")):
+        asked = "([name, value]) => new URLSearchParams(location.search).get(name) === value"
+        page.wait_for_function(asked, arg=[name, value])
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -1,4 +1,4 @@
-"""Case cards: what is in the zip, that it is made again with the same numbers, and what is said to bad input."""
+"""Case cards: what is in the zip, and that it is made again with the same numbers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.card_shelf import cases, shelf
+from tests.card_shelf import cases, drawn, shelf, told, written
 from triattn_core.__main__ import main
 from triattn_core.case_card import VIEWS, draw
-from triattn_core.case_card.drawn import Drawn
 from triattn_core.case_card.manifest import again as made_again
-from triattn_core.case_card.manifest import manifest, read
+from triattn_core.case_card.manifest import read
 from triattn_core.case_card.plates import GREY, plates
-from triattn_core.errors import ConfigError, InputError, TriattnError
 from triattn_core.tasks import pairs
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.palette import SEQUENTIAL, LogScale, ramp, rgb
@@ -35,35 +33,10 @@ def there(tmp_path_factory):
         yield folder
 
 
-def drawn(name: str) -> Drawn:
-    view, checkpoints, example, settings = cases()[name]
-    return draw(view, checkpoints, example, **settings)
-
-
 def unpacked(content: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         assert archive.testzip() is None
         return {name: archive.read(name) for name in archive.namelist()}
-
-
-def told(found: Drawn) -> dict:
-    """Its manifest."""
-    return json.loads(manifest(found).model_dump_json())
-
-
-def written(found: Drawn, folder: Path, **changed) -> Path:
-    """Manifest and table of a card in a folder; `changed`: fields of the manifest."""
-    path = folder / "manifest.json"
-    path.write_text(json.dumps(told(found) | changed), "utf-8")
-    found.table.to_parquet(folder / "data.parquet", index=False)
-    return path
-
-
-def said(capsys) -> str:
-    """The one line on standard error."""
-    line = capsys.readouterr().err
-    assert line.startswith("triattn: ") and line.count("\n") == 1, line
-    return line
 
 
 @pytest.mark.parametrize("name", cases())
@@ -179,6 +152,17 @@ def test_a_picture_has_the_colours_of_the_numbers(there):
     assert {"#" + bytes(colour).hex() for colour in first.colours.reshape(-1, 3)} <= fills
 
 
+def test_what_is_below_zero_has_a_dash_and_the_sentence_stands_below(there):
+    found = drawn("mechanisms")
+    sheet = plates(found.figures["side-by-side"])
+    below = sheet.plates[-1].below
+    gap = found.table["Bi − Tri"].to_numpy().reshape(below.shape)
+    assert below[gap < -abs(gap).max() / 100].all() and below.any() and not below[gap >= 0].any()
+    words = [one.text or "" for one in ElementTree.fromstring(found.picture().svg()).iter(f"{SVG}text")]
+    assert sheet.said and sheet.said.split()[0] in {word for line in words for word in line.split()}
+    assert sheet.said[-20:].split()[-1] in {line.split()[-1] for line in words if line.split()}
+
+
 def test_seeds_are_named_and_what_they_explain_is_grey(there):
     _, _, example, _ = cases()["mechanisms"]
     from tests.tiny import make_checkpoint
@@ -214,94 +198,6 @@ def test_a_text_of_100_000_characters(there, tmp_path, capsys):
     assert main(["card", str(written(found, tmp_path)), "--out", str(tmp_path / "again.zip"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["furthest"]["data"] == 0
     assert "characters are left out" in found.found[0].prediction.notes[0]
-
-
-def digests(about: dict, **changed: str) -> list[dict]:
-    return [about["checkpoints"][0] | changed]
-
-
-BAD = {
-    "other weights": (lambda about: {"checkpoints": digests(about, digest="0123456789abcdef")}, "0123456789ab"),
-    "another encoder": (lambda about: {"checkpoints": digests(about, encoder_digest="feed" * 9)}, "feedfeedfeed"),
-    "no such checkpoint": (lambda about: {"checkpoints": digests(about, name="pairs-try")}, "mean 'pairs-tri'?"),
-    "a newer format": (lambda about: {"format": 2}, "format 2, this triattn reads up to 1"),
-    "no format": (lambda about: {"format": "1"}, "not a manifest"),
-    "no such view": (lambda about: {"view": "cub"}, "did you mean 'cube'?"),
-    "no such task": (lambda about: {"task": "pair"}, "did you mean 'pairs'?"),
-    "an unknown field": (lambda about: {"colour": 1}, "colour"),
-    "no checkpoint": (lambda about: {"checkpoints": []}, "checkpoints"),
-    "an unknown setting": (lambda about: {"settings": {"heads": 1}}, "did you mean 'head'?"),
-    "no such head": (lambda about: {"settings": about["settings"] | {"head": 99}}, "head 98 is outside"),
-    "no such site": (lambda about: {"settings": about["settings"] | {"site": "layer.9/x"}}, "no site 'layer.9/x'"),
-    "no such cell": (lambda about: {"settings": about["settings"] | {"cell": [0, 0, 99]}}, "no cell 0.0.99"),
-    "a cell of two": (lambda about: {"settings": about["settings"] | {"cell": [0, 0]}}, "no cell 0.0"),
-    "an empty text": (lambda about: {"row": about["row"] | {"text_a": " "}}, "Sentence A is empty"),
-    "no text": (lambda about: {"row": {}}, "'text_a'"),
-    "other answers": (lambda about: {"said": [about["said"][0] | {"probabilities": [1]}]}, "other answers"),
-    "none drawn": (lambda about: {"drawn": 0}, "drawn"),
-}
-
-
-@pytest.mark.parametrize("name", BAD)
-def test_a_manifest_that_does_not_fit_is_one_line(there, tmp_path, capsys, name):
-    change, wanted = BAD[name]
-    found = drawn("cube")
-    about = told(found)
-    path, out = written(found, tmp_path, **change(about)), tmp_path / "again.zip"
-    assert main(["card", str(path), "--out", str(out)]) == 1 and not out.exists()
-    line = said(capsys)
-    assert wanted in line
-    if name == "other weights":
-        assert about["checkpoints"][0]["digest"][:12] in line and "pairs-tri" in line
-
-
-@pytest.mark.parametrize("content", ["", "{", "[1]", '"text"', "[" * 100_000, "\x00", '{"format": 1}'])
-def test_what_is_no_manifest_is_one_line_that_names_the_file(there, tmp_path, capsys, content):
-    path = tmp_path / "manifest.json"
-    path.write_text(content, "utf-8")
-    assert main(["card", str(path), "--out", str(tmp_path / "again.zip")]) == 1
-    assert str(path) in said(capsys)
-    assert main(["card", str(tmp_path / "none.json"), "--out", str(tmp_path / "again.zip")]) == 1
-    assert "none.json" in said(capsys)
-
-
-def test_another_table_beside_the_manifest_is_said(there, tmp_path, capsys):
-    found = drawn("cube")
-    path, out = written(found, tmp_path), str(tmp_path / "again.zip")
-    beside = tmp_path / "data.parquet"
-    beside.write_bytes(b"nothing")
-    assert main(["card", str(path), "--out", out]) == 1 and "not a table" in said(capsys)
-    found.table.iloc[1:].to_parquet(beside)
-    assert main(["card", str(path), "--out", out]) == 1 and "not the cells" in said(capsys)
-    moved = found.table.copy()
-    moved.loc[3, "weight"] += 0.25
-    moved.to_parquet(beside, index=False)
-    assert main(["card", str(path), "--out", out]) == 0 and "at most 0.25 from" in capsys.readouterr().out
-    beside.unlink()
-    assert main(["card", str(path), "--out", out]) == 0 and "data" not in capsys.readouterr().out
-    assert main(["card", str(path), "--out", str(tmp_path / "no" / "x.zip")]) == 1 and "no such folder" in said(capsys)
-
-
-def test_what_does_not_go_together_is_one_line(there):
-    _, _, pair, _ = cases()["cube"]
-    for view, names, example, wanted in (
-        ("cub", ["pairs-tri"], pair, "did you mean 'cube'?"),
-        ("cube", ["pairs-tri", "pairs-bi"], pair, "cube shows one checkpoint, got 2"),
-        ("cube", ["pairs-bi"], pair, "no axis 'context'"),
-        ("cube", ["trec-mtsa"], pair, "takes an example of sentences, got pairs"),
-        ("side_by_side", ["pairs-tri", "trec-mtsa"], pair, "one task"),
-        ("side_by_side", ["pairs-tri"], pair, "two to four checkpoints"),
-        ("mtsa", ["pairs-tri"], pair, "not one of MTSA"),
-        ("tensor", ["pairs-tri"], pair, "not one of MTSA"),
-        ("coin", ["pairs-tri"], pair, "COIN alone"),
-        ("similarity", ["pairs-tri"], pair, "readers"),
-    ):
-        with pytest.raises(TriattnError, match=re.escape(wanted)):
-            draw(view, names, example)
-    with pytest.raises(InputError, match="no option"):
-        draw("cube", ["dialogue-tri"], cases()["dialogue"][2], option=99)
-    with pytest.raises(ConfigError, match="no setting 'heads'; did you mean 'head'"):
-        draw("cube", ["pairs-tri"], pair, heads=2)
 
 
 def test_every_page_with_an_export_has_a_view():

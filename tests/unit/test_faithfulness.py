@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.analysis_shelf import examples, shelf
+from tests.analysis_shelf import MECHANISMS, TASK_NAMES, examples, shelf
 from tests.unit.test_interventions import slow
 from triattn_core.analysis import faithfulness
 from triattn_core.analysis.asked import ask, words
@@ -50,9 +50,11 @@ def test_a_hand_worked_example():
     assert asked == [8]  # the two halves of one ranking are those of the other
 
 
-def test_tokens_named_are_read_nowhere():
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("task", TASK_NAMES)
+def test_tokens_named_are_read_nowhere(task, mechanism):
     """m of an example: the answer's probability with the tokens dropped from tensors, as query, key and context."""
-    asked = ask(load("pairs-tri"), examples("pairs")[0])
+    asked = ask(load(f"{task}-{mechanism}"), examples(task)[0])
     found = faithfulness.faithful(asked, ["attention"], draws=1)
     there = words(asked.roles.context)
     scores = faithfulness.token_scores(asked, attribute(asked, ["attention"]), "attention")
@@ -64,7 +66,7 @@ def test_tokens_named_are_read_nowhere():
         roles = asked.roles
         by_role = {n: [i for i, at in enumerate(getattr(roles, n).positions) if at in taken] for n in ("query", "key")}
         outputs = slow(asked.bundle, roles, {"context": taken, **by_role}, False)
-        values.append(float(outputs.softmax(0)[asked.answer]))
+        values.append(float(asked.probability(outputs[None])))
     assert row["comprehensiveness"] == pytest.approx(values[0] - values[1], abs=1e-5)
     assert row["sufficiency"] == pytest.approx(values[0] - values[2], abs=1e-5)
 

@@ -14,12 +14,13 @@ from torch import Tensor
 
 from triattn_core.attention.similarity.exponential import at_once
 from triattn_core.attention.states import States
+from triattn_core.attention.tap import recorded
 from triattn_core.attention.tri import LARGEST
 from triattn_core.batch import Batch, RoleBatch, collate
 from triattn_core.checkpoint import Bundle
 from triattn_core.errors import ConfigError, InputError
 from triattn_core.models import answers
-from triattn_core.models.encoder import Encoded, Given
+from triattn_core.models.encoder import Encoded, Given, first_real
 from triattn_core.models.tan import Tan
 from triattn_core.text.roles import Role, Roles
 
@@ -97,14 +98,16 @@ def without(
     read: BERT_n goes on reading what is gone from the context, so that attention alone loses it.
     own: False where query and key do not stand in the context: C-Bi-Attention falls back too.
     """
-    found = []
+    order = sum(mask.sum(1) for mask in gone.values()).argsort(stable=True)  # in a batch about as much is left of each
+    found = torch.empty(len(order), bundle.outputs)
     with torch.inference_mode(), at_once():
         one = collate([roles], bundle.tokenizer).to(bundle.device)
-        for at in parts(len(next(iter(gone.values()))), bundle, roles):
-            some = {role: mask[at].to(bundle.device) for role, mask in gone.items()}
+        for at in parts(len(order), bundle, roles):
+            some = {role: mask[order[at]].to(bundle.device) for role, mask in gone.items()}
             encoded = bundle.encoder(*_variants(one, roles, some, read))
-            found.append(bundle.model(encoded if own else apart(encoded)).float().cpu())
-    return torch.cat(found)
+            encoded = encoded if own else apart(encoded)
+            found[order[at]] = bundle.model(encoded if recorded() else left(encoded)).float().cpu()
+    return found
 
 
 def parts(rows: int, bundle: Bundle, roles: Roles, share: int = 1) -> Iterator[slice]:
@@ -155,6 +158,18 @@ def _average(average: Tensor | None, keep: Tensor) -> Tensor | None:
         return None
     left = average * keep[:, None]
     return left / left.sum(-1, keepdim=True).clamp_min(torch.finfo(left.dtype).tiny)
+
+
+def left(encoded: Encoded) -> Encoded:
+    """The same in as many places as the fullest row needs: what is gone is not computed with."""
+
+    def some(states: States) -> States:
+        at = first_real(states.keep)
+        vectors, own = (None if t is None else t.gather(1, at[..., None].expand(-1, -1, t.shape[-1]))
+                        for t in (states.vectors, states.own))  # fmt: skip
+        return States(vectors, states.keep.gather(1, at), own)
+
+    return Encoded(some(encoded.query), some(encoded.key), some(encoded.context), encoded.pooled)
 
 
 def apart(encoded: Encoded) -> Encoded:

@@ -52,6 +52,11 @@ def tap(site: str, tensor: Tensor, axes: tuple[str, ...], quantity: str, sums_ov
         record.sites[site] = Tapped(tensor.detach(), axes, quantity, sums_over)
 
 
+def recorded() -> bool:
+    """Whether somebody records in this thread."""
+    return _record.get() is not None
+
+
 def tapped(*sites: str) -> bool:
     """Whether somebody records one of the sites in this thread: if not, what is only to be shown need not be made."""
     record = _record.get()

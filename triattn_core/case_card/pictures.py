@@ -6,6 +6,7 @@ Matplotlib draws on figures of its own, not through pyplot: several threads may 
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
@@ -23,7 +24,8 @@ from triattn_core.views.palette import FONTS, THEMES
 CELL, LEAST, MOST = 0.2, 0.012, 5.0  # inches: of a cell, of the narrowest one, of a whole axis
 LABEL, LETTER, GAP, TITLE = 0.125, 0.068, 0.3, 0.3  # of a line of labels, of a letter, between plates, of a title
 DOTS, SCREEN = 200, 90
-LONGEST = 14  # letters of a label
+LONGEST, LINES = 14, 4  # letters of a label; lines of the sentence
+DASHED = 0.1  # inches of a cell that has room for a dash
 _FAMILY = re.compile(rb"font-family: [^;\"]*")
 _settings = Lock()  # Matplotlib's settings are one for all threads
 
@@ -96,7 +98,10 @@ def _draw(sheet: Sheet) -> Figure:
         heights[r] = max(heights[r], _pitch(len(plate.rows)) * len(plate.rows))
     bars = 0.72 * -(-len(sheet.bars) // 2)
     width = max(sum(lefts) + sum(widths) + GAP * (wide + 1), 6.4)
-    height = 0.75 + sum(tops) + sum(heights) + GAP * high + bars + 0.3
+    room = int((width - 2 * GAP) / LETTER)
+    said = textwrap.wrap(sheet.said, room)[:LINES]
+    below = 0.3 + 0.16 * len(said)
+    height = 0.75 + sum(tops) + sum(heights) + GAP * high + bars + below
     figure = Figure(figsize=(width, height), facecolor=THEMES["light"]["page"])
     tint = THEMES["light"]
 
@@ -107,7 +112,6 @@ def _draw(sheet: Sheet) -> Figure:
     def place(x: float, y: float, wide: float, high: float) -> Axes:
         return figure.add_axes((x / width, 1 - (y + high) / height, wide / width, high / height))
 
-    room = int((width - 2 * GAP) / LETTER)
     write(GAP, 0.12, sheet.title, fontsize=13, weight=700)
     texts = " ".join(sheet.texts.split())
     write(GAP, 0.42, texts if len(texts) <= room else texts[: room - 1] + "…", fontsize=9)
@@ -119,9 +123,10 @@ def _draw(sheet: Sheet) -> Figure:
         write(x, y - tops[r] + 0.02, plate.title, fontsize=9, weight=700)
         _plate(place(x, y, *size), plate)
     for i, bar in enumerate(sheet.bars):
-        x, y = GAP + (i % 2) * width / 2, height - bars - 0.3 + 0.72 * (i // 2)
+        x, y = GAP + (i % 2) * width / 2, height - bars - below + 0.72 * (i // 2)
         write(x, y, bar.title, fontsize=9, weight=700)
         _bar(place(x, y + 0.24, min(2.6, width / 2 - 0.6), 0.1), bar)
+    write(GAP, height - below + 0.04, "\n".join(said), fontsize=8, linespacing=1.35)
     write(GAP, height - 0.24, sheet.caption, fontsize=8, color=tint["muted"])
     return figure
 
@@ -132,6 +137,10 @@ def _plate(axes: Axes, plate: Plate) -> None:
     colours = np.dstack([plate.colours, np.where(plate.out, 0, 255).astype(np.uint8)])
     mesh = axes.pcolormesh(colours, edgecolors=tint["page"], linewidth=0.6 if max(rows, columns) <= 40 else 0)
     mesh.set_rasterized(rows * columns > 4096)
+    if min(_pitch(rows), _pitch(columns)) >= DASHED:
+        at, strong = np.argwhere(plate.below), plate.colours.mean(-1)[plate.below] < 128
+        inks = np.where(strong, tint["page"], tint["text"])
+        axes.scatter(at[:, 1] + 0.5, at[:, 0] + 0.5, marker="_", s=14, linewidths=0.7, c=inks)
     axes.set(xlim=(0, columns), ylim=(rows, 0))
     axes.xaxis.tick_top()
     axes.tick_params(length=0, pad=2, labelcolor=tint["text"])

@@ -20,6 +20,7 @@ GREY = "#b9bfbf"  # a difference that seeds alone explain
 class Plate:
     """One map.  axes: what stands down and across.  colours: uint8 [rows, columns, 3].  out: True where a mask leaves a
     cell out or a token is not there.  cell: (row, column) that is chosen.  place: (row, column) among the plates.
+    below: True where the value is below zero: a dash says it without hue.
     """
 
     title: str
@@ -30,6 +31,7 @@ class Plate:
     out: np.ndarray = field(repr=False)
     cell: tuple[int, int]
     place: tuple[int, int]
+    below: np.ndarray = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -43,11 +45,13 @@ class Bar:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Plates on one page, with their colour bars; texts: the input, as it stands under the title."""
+    """Plates on one page, with their colour bars; texts: the input, as it stands under the title; said: the sentence
+    that says them in words."""
 
     title: str
     caption: str
     texts: str
+    said: str
     plates: Sequence[Plate]
     bars: Sequence[Bar]
 
@@ -90,7 +94,10 @@ class Reader:
             for axis, size in zip(axes, levels.shape)
         )
         masked = np.zeros(levels.shape, bool) if out is None else np.asarray(out, bool)
-        return Plate(title, tuple(axes), rows, columns, self.table(scale)[levels], masked, tuple(cell), place)
+        table, below = self.table(scale), np.zeros(levels.shape, bool)
+        if scale["kind"] == "signed":
+            below = (levels < len(table) / 2 - 1) & ~masked
+        return Plate(title, tuple(axes), rows, columns, table[levels], masked, tuple(cell), place, below)
 
 
 def _scale(told: Mapping) -> LogScale | SignedScale:
@@ -123,7 +130,7 @@ def plates(canvas: Canvas) -> Sheet:
     read = Reader(payload)
     found, bars = KINDS[kind][1](read)
     texts = " / ".join(text if len(text) <= 160 else text[:159] + "…" for text in payload["texts"].values())
-    return Sheet(canvas.title.partition(":")[0], payload.get("caption", ""), texts[:400], found, bars)
+    return Sheet(canvas.title.partition(":")[0], payload.get("caption", ""), texts[:400], canvas.alt, found, bars)
 
 
 def _cube(read: Reader) -> tuple[list[Plate], list[Bar]]:
@@ -171,7 +178,8 @@ def _side(read: Reader) -> tuple[list[Plate], list[Bar]]:
         if "within" in gap:
             grey = (255 * rgb(GREY)).round().astype(np.uint8)
             within = read.bytes(gap["within"], *shape).astype(bool)
-            plate = replace(plate, colours=np.where(within[..., None], grey, plate.colours))
+            colours = np.where(within[..., None], grey, plate.colours)
+            plate = replace(plate, colours=colours, below=plate.below & ~within)
         found.append(plate)
         bars.append(read.bar(gap["scale"]))
     return found, bars

@@ -34,11 +34,12 @@ class Given:
     """What BERT is given of a role in place of what the batch says, where an analysis asks for it.
 
     seen: [B, n] bool, the tokens that it attends to.  words: [B, n, h], word vectors instead of ids.  Of query and key
-    n counts their `[CLS]` and `[SEP]`.
+    n counts their `[CLS]` and `[SEP]`.  rows: [B], where rows of the batch are alike: which of these each of them is.
     """
 
     seen: Tensor | None = None
     words: Tensor | None = None
+    rows: Tensor | None = None
 
     def inputs(self, ids: Tensor, seen: Tensor) -> dict[str, Tensor]:
         """BERT's arguments, with `ids` and `seen` where nothing else is given."""
@@ -74,19 +75,41 @@ class Encoder(nn.Module):
         anything is averaged, and averaged in the same cells.  given: by role, what BERT is given instead.
         """
         context = batch.context
-        inputs = given.get("context", Given()).inputs(context.ids, context.keep)
-        out = self.joint(**inputs, token_type_ids=context.types)
-        joined = out.last_hidden_state
+        joined, pooled = self._joined(context, given.get("context", Given()))
         query, key = (
             filtered(States(self._alone(role, one), role.keep, own_context(joined, context.keep, role.positions)), role)
             for role, one in ((batch.query, given.get("query", Given())), (batch.key, given.get("key", Given())))
         )
-        return Encoded(query, key, filtered(States(joined, context.keep), context), out.pooler_output)
+        return Encoded(query, key, filtered(States(joined, context.keep), context), pooled)
+
+    def _joined(self, context: RoleBatch, given: Given) -> tuple[Tensor, Tensor]:
+        """States [B, n, h] of the joint sequence and its pooled vectors [B, h].
+
+        Tokens that are not seen cost nothing: BERT reads the others alone, each at its own place; theirs are zeros.
+        """
+        if given.seen is None or given.words is not None or self.joint.config.model_type != "bert":
+            inputs = given.inputs(context.ids, context.keep)
+            some = slice(None) if given.words is None else slice(len(given.words))
+            out = self.joint(**inputs, token_type_ids=context.types[some])
+            rows = slice(None) if given.rows is None else given.rows
+            return out.last_hidden_state[rows], out.pooler_output[rows]
+        at = first_real(given.seen)
+        seen, ids, types = (one.gather(1, at) for one in (given.seen, context.ids, context.types))
+        out = self.joint(ids, seen.long(), token_type_ids=types, position_ids=at)
+        found = out.last_hidden_state.new_zeros(*context.ids.shape, self.hidden)
+        places = at[..., None].expand_as(out.last_hidden_state)
+        return found.scatter(1, places, out.last_hidden_state * seen[..., None]), out.pooler_output
 
     def _alone(self, role: RoleBatch, given: Given) -> Tensor:
         real = torch.ones_like(role.alone)
         real[:, 2:] = role.keep.long()  # n real tokens between two special ones
-        return self.alone(**given.inputs(role.alone, real)).last_hidden_state[:, 1:-1]
+        found = self.alone(**given.inputs(role.alone, real)).last_hidden_state[:, 1:-1]
+        return found if given.rows is None else found[given.rows]
+
+
+def first_real(keep: Tensor) -> Tensor:
+    """[B, m] places of each row's real tokens in their order, then of some others: m is what the fullest row has."""
+    return keep.long().argsort(dim=1, descending=True, stable=True)[:, : max(1, int(keep.sum(1).max()))]
 
 
 def own_context(context: Tensor, keep: Tensor, positions: Tensor) -> Tensor:

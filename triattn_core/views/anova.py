@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from triattn_core.views.grids import cells_of, dressed, named, signed
+from triattn_core.views.grids import cells_of, dashes, dressed, named, signed
 from triattn_core.views.palette import SEQUENTIAL, THEMES
 
 AXES = ("query", "key", "context")
@@ -89,13 +89,14 @@ def residual(
     look, limit = THEMES[theme], float(np.abs(cells.values).max(initial=1e-12))
     rows = cells_of(cells, labels)
     size = max(15, min(26, 420 // max(cells.shape)))
-    y = named("query", labels[0], orient="left")
+    x, y = named("key", labels[1], orient="top", labelAngle=-45), named("query", labels[0], orient="left")
     grid = alt.Chart(rows).mark_rect(stroke=look["page"], strokeWidth=0.7).encode(
-        named("key", labels[1], orient="top", labelAngle=-45),
+        x,
         y,
         signed(limit, theme),
         tooltip=["query_word:N", "key_word:N", alt.Tooltip("value:Q", format="+.3g", title="three-way part")],
     )
+    grid = alt.layer(grid, dashes(rows, x, y, limit, theme))
     told = pd.DataFrame({"query": range(len(bits)), "bits": bits, "query_word": labels[0]})
     bars = alt.Chart(told).encode(named("query", labels[0], labels=False), tooltip=["query_word:N", _bits("bits:Q")])
     x = alt.X("bits:Q", title="I(key; context | query), bits", axis=alt.Axis(orient="top", tickCount=2, grid=False))

@@ -77,7 +77,10 @@ def boxes_said(runs: pd.DataFrame, unit: str) -> str:
     """A sentence on the box plots: which function's mean is highest, which lowest, and over how many runs."""
     found = summary(runs).sort_values("mean", ascending=False)
     best, last = found.iloc[0], found.iloc[-1]
-    told = f"{best['function']} is highest, mean {best['mean']:.2f} of {best['runs']} run{'s' * bool(best['runs'] > 1)}"
+    told = f"mean {best['mean']:.2f} of {best['runs']} run{'s' * bool(best['runs'] > 1)}"
+    if len(found) == 1:
+        return f"{unit} of {best['function']}: {told}."
+    told = f"{best['function']} is highest, {told}"
     return f"{unit} of {len(found)} functions: {told}; {last['function']} is lowest, {last['mean']:.2f}."
 
 
@@ -85,6 +88,8 @@ def curves_said(rows: pd.DataFrame) -> str:
     """A sentence on the loss curves: which ends lowest, and where the others end."""
     last = rows.sort_values("step").groupby("function", sort=False).tail(1).sort_values("value")
     first, ends = last.iloc[0], f"{last.value.iloc[0]:.3f} to {last.value.iloc[-1]:.3f}"
+    if len(last) == 1:
+        return f"The loss of {first['function']} ends at {first['value']:.3f}, at step {first['step']:,}."
     return f"Losses of {len(last)} functions end at {ends}; {first['function']} lowest, at step {first['step']:,}."
 
 

@@ -148,6 +148,23 @@ function cells(ctx, rows, columns, x, y, level, colours) {
       ctx.fillRect(x + columns.at[c], y + rows.at[r], columns.pitch - columns.line, rows.pitch - rows.line);
     }
   }
+  dashes(ctx, rows, columns, x, y, level, colours);
+}
+
+const DASHED = 9; // pixels of a cell that has room for a dash
+
+/** A dash on each cell below zero: a sign is never told by its hue alone. */
+function dashes(ctx, rows, columns, x, y, level, colours) {
+  if (!colours.inks || Math.min(rows.pitch, columns.pitch) < DASHED) return;
+  const zero = (colours.length - 1) / 2, wide = clamp(columns.pitch * 0.36, 4, 9);
+  for (let r = 0; r < rows.at.length; r++) {
+    for (let c = 0; c < columns.at.length; c++) {
+      const at = level(r, c);
+      if (!(at < zero - 0.5)) continue;
+      ctx.fillStyle = at < zero / 2 ? colours.inks.strong : colours.inks.weak;
+      ctx.fillRect(x + columns.at[c] + (columns.pitch - columns.line - wide) / 2, y + rows.at[r] + (rows.pitch - rows.line) / 2 - 0.6, wide, 1.2);
+    }
+  }
 }
 
 /** The same without lines between cells: a picture of one pixel a cell, enlarged run by run. */
@@ -279,6 +296,11 @@ function colourBar(ctx, x, y, width, scale, colours, theme, { mark = "", pointer
     ctx.textAlign = "left";
     ctx.fillStyle = theme.muted;
     if (mark) ctx.fillText("┃ " + mark, x, y + 62);
+  }
+  if (colours.inks) {
+    ctx.textAlign = "left";
+    ctx.fillStyle = theme.muted;
+    ctx.fillText("−  below zero", x, y + 62);
   }
   if (pointer !== null) triangle(ctx, at(pointer), y + 17, theme.text);
 }

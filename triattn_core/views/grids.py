@@ -35,6 +35,13 @@ def signed(limit: float, theme: str) -> alt.Color:
     return alt.Color("value:Q", scale=scale, legend=_legend("+.2g"))
 
 
+def dashes(rows: pd.DataFrame, x: alt.X, y: alt.Y, limit: float, theme: str) -> alt.Chart:
+    """A dash on each cell of `cells_of` below zero: a sign is never told by its hue alone."""
+    look = THEMES[theme]
+    ink = alt.condition(f"datum.value < {-limit / 2}", alt.value(look["page"]), alt.value(look["text"]))
+    return alt.Chart(rows[rows["value"] < 0]).mark_text(text="\u2212", fontSize=11).encode(x, y, color=ink)
+
+
 def weights(values: np.ndarray, keys: int, theme: str) -> alt.Color:
     """The sequential map on the log scale that other maps of weights have (`LogScale.fit`)."""
     fit, stops = LogScale.fit(values, keys), SEQUENTIAL[theme]

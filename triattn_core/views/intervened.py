@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from triattn_core.views.grids import cells_of, dressed, named, signed, weights
+from triattn_core.views.grids import cells_of, dashes, dressed, named, signed, weights
 from triattn_core.views.palette import DIVERGING, THEMES
 
 
@@ -27,8 +27,9 @@ def maps(
         y = named("query", labels[0], labels=not charts)
         colour = signed(limit, theme) if title.startswith("after −") else scale
         tips = ["query_word:N", "key_word:N", alt.Tooltip("value:Q", format="+.3g" if len(charts) > 1 else ".3g")]
-        grid = alt.Chart(cells_of(values, labels)).mark_rect(stroke=look["page"], strokeWidth=0.6)
-        grid = grid.encode(named("key", labels[1], orient="top", labelAngle=-45), y, colour, tooltip=tips)
+        rows, x = cells_of(values, labels), named("key", labels[1], orient="top", labelAngle=-45)
+        grid = alt.Chart(rows).mark_rect(stroke=look["page"], strokeWidth=0.6).encode(x, y, colour, tooltip=tips)
+        grid = alt.layer(grid, dashes(rows, x, y, limit, theme)) if len(charts) > 1 else grid
         charts.append(grid.properties(title=title, width=wide * values.shape[1], height=size * values.shape[0]))
     chart = alt.hconcat(*charts, spacing=22).resolve_scale(color="independent")
     return dressed(chart, theme).configure_title(color=look["text"], fontSize=12.5, anchor="start")

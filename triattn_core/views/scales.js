@@ -51,10 +51,10 @@ function themeFor(themes, element) {
   return { ...themes[dark ? "dark" : "light"], dark };
 }
 
-/** CSS colours of a table: `colours[level]`. */
+/** CSS colours of a table: `colours[level]`; of a signed one also the inks of the dash on what is below zero. */
 function colourTable(theme, kind) {
-  const table = bytes(theme.tables[kind]);
-  return Array.from({ length: table.length / 3 }, (_, i) => `rgb(${table[3 * i]},${table[3 * i + 1]},${table[3 * i + 2]})`);
+  const table = bytes(theme.tables[kind]), inks = kind === "signed" ? { strong: theme.page, weak: theme.text } : null;
+  return Object.assign(Array.from({ length: table.length / 3 }, (_, i) => `rgb(${table[3 * i]},${table[3 * i + 1]},${table[3 * i + 2]})`), { inks });
 }
 
 /** Gives the named colours to CSS as --t-page, --t-text, …. */

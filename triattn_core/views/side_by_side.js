@@ -46,6 +46,7 @@ function mount(root, payload, host = {}) {
 
   function choose(cell, quiet = false) {
     state.cell = inside(cell);
+    if (layout) canvas.dataset.cell = state.cell.join("."); // before its first picture it names none
     tell();
     clearTimeout(timer);
     if (quiet) return; // what nobody chose is the page's to choose anew for another figure

@@ -157,7 +157,7 @@ def _gap(gap: Gap, names: Sequence[str], panels: Sequence[Panel], quantity: str)
     return {
         **more,
         "title": f"{left} − {right}",
-        "lines": [f"teal: {left} is higher", f"brown: {right} is higher", *filter(None, [gap.noisy])],
+        "lines": [f"teal: {left} is higher", f"brown, −: {right} is higher", *filter(None, [gap.noisy])],
         "divergence_lines": ["Jensen–Shannon", "of weights, bits"],
         "divergence": _numbers(gap.divergence, 7),
         "scale": scale_payload(scale),

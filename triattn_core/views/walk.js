@@ -22,7 +22,7 @@ function walked(list, cell, step) {
 /** Two buttons that do what the keys do. */
 function walkers(step) {
   return [["p", "previous"], ["n", "next"]].map(([key, says]) => {
-    const button = make("button", { type: "button", class: "walk" }, make("kbd", {}, key), says);
+    const button = make("button", { type: "button", class: "walk", "aria-label": `${says} of the strongest, key ${key}` }, make("kbd", {}, key), says);
     button.addEventListener("click", () => step(WALK[key]));
     return button;
   });

@@ -1,0 +1,153 @@
+"""Every page by keyboard alone: each control is reached, in the order it is read, with a ring that can be seen; and a
+figure says what was chosen in it."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from tests import coin_shelf, reader_shelf
+from tests.browser.conftest import serve
+from triattn_core.shelf import VARIABLE, root, shelf
+
+SHIPPED = ("quora-bi-additive", "quora-cbi-additive", "quora-tri-additive", "trec-mtsa")
+LONG = 240_000  # milliseconds: a busy machine loads torch and several models first
+MOST = 160  # stops of a page
+ORDER = {  # what each page is about, in the order it is read
+    "": "Tri-Attention cube; Checkpoints; Context; Compare; The tensor; overlap",
+    "cube": "Sentence A; Examples; Checkpoint; Read as; Export; Of; previous; 1; All",
+    "intervene": "Sentence A; Checkpoint; remove; You; Each alone as numbers; A over B; The maps; uniform",
+    "attribute": "Sentence A; Checkpoint; words; All; all; integrated gradients; The curves; Rows; Run",
+    "compare": "Similarity; Rows; Export; Between; Open side by side; Keep; The losses as numbers",
+    "cases": "Rows; Export; all three right; Who is right as numbers; Words or row; Open side by side; Note",
+    "case_book": "Import",
+    "mtsa": "Sentence; Checkpoint; Heads; Export; Maps of; previous; The tensor of head; All pairs",
+    "tensor": "Sentence; Checkpoint; Clusters; Of; previous; 1; All; Maps of; The clusters' maps",
+    "coin": "Sentence A; Checkpoint; per token; nothing; Alignments of; The command; All pairs",
+    "similarity": "Examples; Question; Functions; Export; Maps of; previous; row.json; All cells",
+    "distributions": "Examples; Question; Functions; Export; Show data; Runs, CSV",
+    "results": "Table; Export",
+    "efficiency": "training; log; Measure on this machine",
+}
+FOCUSED = """() => {
+  let one = document.activeElement;
+  while (one?.shadowRoot?.activeElement) one = one.shadowRoot.activeElement;
+  if (!one || one === document.body) return null;
+  one.setAttribute("data-reached", "");
+  const { x, y, width, height } = one.getBoundingClientRect(), label = one.labels?.[0]?.innerText;
+  const said = one.getAttribute("aria-label") || label || one.innerText || one.title || "";
+  const name = said.replace("keyboard_arrow_right", "").trim(); // an icon's name
+  const group = one.closest("[data-testid=stButtonGroup]")?.querySelectorAll("button").length ?? 0;
+  return { name, tag: one.tagName, box: [x, y, width, height], group };
+}"""
+MISSED = """() => {
+  const found = [], visit = (under) => {
+    for (const one of under.querySelectorAll("*")) {
+      if (one.shadowRoot) visit(one.shadowRoot);
+      if (!one.matches("a[href], button, input, textarea, summary, canvas[tabindex]")) continue;
+      const { width, height } = one.getBoundingClientRect(), seen = width > 1 && height > 1;
+      if (!seen || !one.checkVisibility({ visibilityProperty: true }) || one.hasAttribute("data-reached")) continue;
+      if (!one.disabled && one.tabIndex >= 0) found.push(one.outerHTML.slice(0, 150));
+    }
+  };
+  visit(document.querySelector("[data-testid=stMain]"));
+  return found;
+}"""
+BLUR = """() => {
+  let one = document.activeElement;
+  while (one?.shadowRoot?.activeElement) one = one.shadowRoot.activeElement;
+  one?.blur();
+}"""
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory) -> Iterator[str]:
+    """The app on shipped checkpoints, and on small ones of the kinds that none is shipped of."""
+    if not {card.name for card in shelf() if card.problem is None}.issuperset(SHIPPED):
+        pytest.skip("no trained checkpoints: copy the folder checkpoints/")
+    made, place = tmp_path_factory.mktemp("shelf"), root()
+    for name in (*SHIPPED, "results"):
+        (made / name).symlink_to((place / name).resolve())
+    reader_shelf.make_shelf(made, ("dot", "cosine"))
+    (made / "encoders" / "minilm-en").rename(made / "encoders" / "small-en")
+    for file in made.glob("squad-*/config.json"):
+        file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | {"encoder": "small-en"}), "utf-8")
+    (made / "encoders" / "minilm-en").symlink_to((place / "encoders" / "minilm-en").resolve())
+    coin_shelf.make_shelf(made, ("quora-coin",))
+    yield from serve(**{VARIABLE: str(made), "TRIATTN_CASES": str(made / "cases.sqlite")})
+
+
+def opened(page, here: str, where: str) -> None:
+    page.set_default_timeout(LONG)
+    page.goto(f"{here}/{where}")
+    page.wait_for_selector("h1")
+    rests = "document.querySelector('[data-testid=stApp]').dataset.testScriptState === 'notRunning'"
+    for _ in range(2):  # a page may run again once its figure says where it stands
+        page.wait_for_timeout(700)
+        page.wait_for_function(rests)
+
+
+def stops(page, groups: bool = False) -> Iterator[dict]:
+    """What Tab comes to, until it leaves the page; `groups`: and what arrows come to, in groups of buttons."""
+    for _ in range(MOST):
+        page.keyboard.press("Tab")
+        found = page.evaluate(FOCUSED)
+        if found is None:
+            return
+        yield found
+        for _ in range(found["group"] if groups else 0):  # arrows go through its members
+            page.keyboard.press("ArrowRight")
+            page.evaluate(FOCUSED)
+
+
+@pytest.mark.parametrize("where", ORDER)
+def test_each_control_is_reached_in_the_order_it_is_read(page, here, where):
+    opened(page, here, where)
+    names = [one["name"] for one in stops(page, groups=True)]
+    assert 4 < len(names) < MOST, "Tab comes to an end"
+    assert not page.evaluate(MISSED)
+    left = iter(names)
+    for wanted in ORDER[where].split("; "):
+        assert any(name.startswith(wanted) or wanted in name.split() for name in left), (wanted, names)
+
+
+def grey(page, box: list[float]) -> np.ndarray:
+    """What stands around a control, without its hues."""
+    x, y, width, height = box
+    clip = {"x": max(0, x - 5), "y": max(0, y - 5), "width": min(width + 10, 700), "height": min(height + 10, 400)}
+    return 255 * imread(io.BytesIO(page.screenshot(clip=clip)))[..., :3] @ [0.299, 0.587, 0.114]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("where", ["", "cube", "cases", "attribute"])
+def test_where_the_focus_is_can_be_seen_without_hue(browser, here, where, theme):
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, color_scheme=theme, reduced_motion="reduce")
+    page = context.new_page()
+    opened(page, here, where)
+    for one in stops(page):
+        if one["tag"] == "MAIN":  # the page itself, which scrolls
+            continue
+        page.wait_for_timeout(200)  # rings and borders fade in
+        lit = grey(page, one["box"])
+        page.evaluate(BLUR)
+        page.wait_for_timeout(200)
+        changed = np.abs(lit - grey(page, one["box"])) > 40
+        assert changed.sum() > 30, one
+    context.close()
+
+
+@pytest.mark.parametrize("where", ["cube", "mtsa", "tensor", "coin", "similarity"])
+def test_a_figure_says_what_keys_choose_in_it(page, here, where):
+    opened(page, here, where)
+    next(one for one in stops(page) if one["tag"] == "CANVAS")
+    said, heard = page.locator("[aria-live=polite]", has_text=" ").first, set()
+    for key in ("n", "n", "ArrowUp", "ArrowLeft", "ArrowRight"):
+        page.keyboard.press(key)
+        heard.add(said.inner_text())
+    assert len(heard) > 2 and all(len(one) > 10 for one in heard), heard
+    assert page.evaluate(FOCUSED)["tag"] == "CANVAS"
