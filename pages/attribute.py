@@ -49,11 +49,11 @@ with left:
     rows = pd.concat([rows, found.table[list(found.methods)]], axis=1)
     figures.numbers(f"All {len(rows):,} attributions as numbers", rows, "numbers")
 with right:
-    # Roles differ in how many tokens share a mass of attention: over all of them a rank is one of roles, too.
     place, names = st.container(), {"all": "all", **question.names, "context": "context"}
-    role = state.segments("Ranks over the tokens of", list(names), "ranks", show=names.__getitem__)
+    opens = list(names).index("context" if (found.table["role"] == "context").any() else "query")
+    role = state.segments("Ranks over the tokens of", list(names), "ranks", opens, show=names.__getitem__)
 ranked = found if role == "all" else replace(found, table=found.table[found.table["role"] == role])
-place.html(agreed.ranks(ranked.correlations(), int((ranked.table["special"] == 0).sum()), theme))
+place.html(agreed.ranks(ranked.correlations(), int((ranked.table["special"] == 0).sum()), theme, role == "all"))
 right.html(agreed.completeness(found.table["integrated gradients"], found.gap, odds))
 method = believed.one(question, pieces, steps)
 believed.over(question, method)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from html import escape
 from itertools import combinations
 from math import isfinite, sqrt
+from statistics import NormalDist
 
 import pandas as pd
 
@@ -20,6 +21,10 @@ CSS = """
 .t-ranks th {font-weight: 400; text-align: right; padding-right: 7px; white-space: nowrap}
 .t-ranks tr > th.top {text-align: left; padding-left: 5px}
 """
+MIXED = (
+    " Over several roles a rank is one of roles, too: the tokens of a role share its mass of attention, and roles "
+    "differ in how many they are."
+)
 SHORT = {
     "integrated gradients": "IG",
     "gradient × input": "grad × in",
@@ -29,8 +34,8 @@ SHORT = {
 }
 
 
-def ranks(found: pd.DataFrame, count: int, theme: str) -> str:
-    """HTML: Spearman's correlation of each two methods, over `count` tokens."""
+def ranks(found: pd.DataFrame, count: int, theme: str, several: bool = False) -> str:
+    """HTML: Spearman's correlation of each two methods, over `count` tokens, of several roles or of one."""
     names, colours, rows = list(found), ramp(SEQUENTIAL[theme], 256), ""
     for a, name in enumerate(names):
         cells = ""
@@ -45,7 +50,7 @@ def ranks(found: pd.DataFrame, count: int, theme: str) -> str:
     return (
         f"<style>{CSS}</style>"
         + cards.section("Do they agree?", "Spearman, on size")
-        + f'<table class="t-ranks">{rows}</table><p class="t-note">{agreement(found, count)}</p>'
+        + f'<table class="t-ranks">{rows}</table><p class="t-note">{agreement(found, count)}{MIXED * several}</p>'
     )
 
 
@@ -57,22 +62,23 @@ def agreement(found: pd.DataFrame, count: int) -> str:
     if not pairs:
         return "Too few tokens to rank."
     (most, a, b), (least, c, d) = max(pairs), min(pairs)
-    chance = 1.96 / sqrt(max(count - 1, 1))
+    one = NormalDist().inv_cdf(1 - 0.025 / len(pairs)) / sqrt(max(count - 1, 1))
     return minus(
         f"{escape(a)} and {escape(b)} rank the tokens most alike ({most:.2f}), {escape(c)} and {escape(d)} least "
-        f"({least:.2f}). Over {count} tokens less than {chance:.2f} is no evidence (5 %, for ranks drawn at random)."
+        f"({least:.2f}). Over {count} tokens less than {one:.2f} is no evidence (5 %, for the most extreme of "
+        f"{len(pairs)} correlations of ranks drawn at random)."
     )
 
 
 def completeness(found: pd.Series, gap: float, odds: float) -> str:
     """HTML: what integrated gradients add up to, and what is missing."""
     total = float(found.sum())
-    part = f"{100 * gap / abs(total):.2g} %" if total else "–"
+    part = f"{100 * abs(gap / total):.2g} %" if total else "–"
     rows = [
         ("log-odds of the answer", f"{odds:+.3g}"),
-        ("with every word blanked", f"{odds - total:+.3g}"),
+        ("with every word blanked", f"{odds - total + gap:+.3g}"),
         ("attributions add up to", f"{total:+.3g}"),
-        ("completeness gap", f"{gap:.2g}, {part} of that"),
+        ("completeness gap", f"{abs(gap):.2g}, {part} of that"),
     ]
     head = cards.section("What is shared out", "integrated gradients, log-odds")
     return head + cards.facts([(name, minus(text)) for name, text in rows])

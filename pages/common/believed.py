@@ -15,7 +15,7 @@ from triattn_core.views import perturbation
 
 DRAWS = 20  # random rankings of one example
 FEW = (12, 48, 100)  # rows of a file
-HOW = "DeYoung et al. 2020; the grey band holds 95 % of random rankings"
+HOW = f"DeYoung et al. 2020; the grey band is the middle 95 % of {DRAWS} random rankings"
 
 
 def one(question: asking.Question, found, steps: int) -> str:
@@ -67,9 +67,11 @@ def told(method: str, areas: pd.DataFrame, band: pd.DataFrame) -> str:
             or areas.loc[(name, 0), "sufficiency"] < band.loc["sufficiency", "low"]
         )
     ]
-    better = f"Better than chance on this example: {', '.join(outside)}." if outside else (
-        "No method does better than chance on this example."
-    )
+    # A ranking like the random ones is beyond all of them once in DRAWS + 1, on either measure.
+    asked = 2 * (areas.index.get_level_values(0).nunique() - 1)
+    share = 100 * (1 - (1 - 1 / (DRAWS + 1)) ** asked)
+    better = f"Better than the band here: {', '.join(outside) or 'none'}."
+    better += f" By chance one of {asked} comparisons is, in about {share:.0f} % of examples: test over many rows."
     return minus(f"Area over the perturbation curve of {method}: {'; '.join(parts)}. {better}")
 
 
@@ -139,5 +141,6 @@ def gains(found: pd.DataFrame) -> str:
         some = of[good]
         told = ", ".join(f"{row.method} ({row.measure} {row.gain:+.3f})" for row in some.itertuples())
         parts.append(f"{name}: {told or 'none'}")
-    rows = int(found["rows"].max())
-    return minus(f"Better than random over {rows} rows, by the mean gain: {'; '.join(parts)}.")
+    rows, asked = int(found["rows"].max()), int((found["method"] != perturbation.RANDOM).sum())
+    said = f"Better than random over {rows} rows, by the mean gain: {'; '.join(parts)}."
+    return minus(f"{said} Of {asked} bands of 95 % about {0.025 * asked:.1g} would say so by chance.")

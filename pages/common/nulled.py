@@ -12,6 +12,7 @@ from pages.common.figures import minus
 from triattn_core import records
 from triattn_core.views import intervened as view
 
+LEVEL = 0.05
 HOW = {
     "uniform": "the same weight everywhere",
     "shuffled": "its own weights in a drawn order",
@@ -50,11 +51,18 @@ def told(how: str, axis: str, odds, flipped, original: float, answer: str) -> st
     said = f"With {how} attention along {axis}s ({HOW[how]}) the log-odds of “{answer}” are {odds.mean():+.3g}{many}"
     said += f", against {original:+.3g}; {int(flipped.sum())} of {len(odds)} flip the answer. "
     if len(odds) > 1:
-        inside = odds.min() <= original <= odds.max()
-        shift = f"{original - odds.mean():+.2g} of the log-odds in the mean"
+        below, p = int((odds < original).sum()), chance(odds, original)
+        said += f"The original lies above {below} of the {len(odds)} draws, p = {p:.2g} (two-sided): "
         said += (
-            "The original lies among the draws: of this answer the map explains no more than another would."
-            if inside
-            else f"The original lies outside all draws: the map is more than chance; replaced, it costs {shift}."
+            f"the map is more than chance; replaced, it costs {original - odds.mean():+.2g} in the mean."
+            if p <= LEVEL
+            else f"not evidence enough that this map is more than chance; {len(odds)} draws could show p = "
+            f"{chance(odds, float('inf')):.2g} at best."
         )
     return minus(said)
+
+
+def chance(odds, original: float) -> float:
+    """How often so extreme a rank among the draws comes about where the original is one of them, on either side."""
+    fewest = min(int((odds <= original).sum()), int((odds >= original).sum()))
+    return min(1.0, 2 * (1 + fewest) / (1 + len(odds)))

@@ -224,6 +224,8 @@ def encoder(root: Path, seen: list | None) -> None:
     folder = root / "encoders" / "small"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text('{"num_hidden_layers": 5, "hidden_size": 77}')
+    stages = [{"data": ["cars/train"], "mine": "cars/more"}, {"data": ["cars/train"]}]
+    (folder / "recipe.json").write_text(json.dumps({"start": {"name": "nothing"}, "stages": stages}))
     if seen is not None:
         (folder / "metrics.json").write_text(json.dumps({"start_had_seen": seen}))
 
@@ -232,7 +234,7 @@ def encoder(root: Path, seen: list | None) -> None:
     ("seen", "said"),
     [
         (None, "What those of small had read is not recorded."),
-        ([], "small began from nothing: it had read the training texts alone."),
+        ([], "small began from nothing."),
         ([{"name": "Wiki"}, {"name": "Web"}], "Those of small had read Wiki and 1 more, none of it the source"),
         ([{"name": "Wiki"}, {"name": "Cars", "set": "lcqmc"}], "Those of small had read Cars, the source of the test"),
     ],
@@ -244,7 +246,8 @@ def test_notes_say_what_the_start_weights_had_read(tmp_path, monkeypatch, seen, 
     cells = [one for row in filled(TABLE, [record(each_seed=each)]) for one in row]
     found = {one.head: one.text for one in notes.computed(cells)}
     assert found["Start weights"].startswith(said)
-    assert found["Encoder"] == "small, 5 layers of 77 features; the heads are trained on its frozen features."
+    frozen = "small, 5 layers of 77 features; the heads are trained on its frozen features."
+    assert found["Encoder"] == f"{frozen} It was itself trained on cars/train, cars/more."
     assert found["Trained on"] == "One row in 3 of lcqmc/train; 1 epoch."
     error = 100 * math.sqrt(0.815 * 0.185 / 400)
     assert found["Seeds"].startswith("2 seeds behind 1 cell of ours, 1 seed behind 1 cell of ours.")

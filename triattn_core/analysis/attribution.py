@@ -41,7 +41,7 @@ MOST_STEPS = 512
 def integrated_gradients(
     score: Score, vectors: Vectors, baseline: Vectors, steps: int = 32, rows: int = 32
 ) -> tuple[dict[str, np.ndarray], float]:
-    """By role [n], and the completeness gap |sum of all - (F(x) - F(x'))|.
+    """By role [n], and the completeness gap: the sum of all - (F(x) - F(x')), so that F(x') is F(x) - sum + gap.
 
     steps: points of the quadrature, `rows` of them in a batch.  Raises InputError for steps outside 1…MOST_STEPS.
     """
@@ -50,7 +50,7 @@ def integrated_gradients(
     given = _tuple(vectors), _tuple(baseline)
     how = {"n_steps": steps, "internal_batch_size": rows, "return_convergence_delta": True}
     found, gap = IntegratedGradients(_of(score, vectors)).attribute(*given, **how)
-    return _tokens(vectors, found), abs(float(gap))
+    return _tokens(vectors, found), float(gap)
 
 
 def gradient_times_input(score: Score, vectors: Vectors) -> dict[str, np.ndarray]:

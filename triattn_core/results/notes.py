@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from triattn_core import records
+from triattn_core import records, shelf
 from triattn_core.errors import DataError
 from triattn_core.results.beside import Cell
 from triattn_core.results.ours import Record
@@ -36,7 +36,21 @@ def _encoder(record: Record) -> str:
         layer = vectors.removeprefix("layer:")
         of = "its embedding table" if layer == vectors else f"the states of its layer {layer}"
         return f"{name}{size}; the word vectors are {of}, frozen."
-    return f"{name or 'not recorded'}{size}; the heads are trained on its frozen features."
+    read = ", ".join(encoder_rows(folder)) if folder else ""
+    return f"{name or 'not recorded'}{size}; the heads are trained on its frozen features." + (
+        f" It was itself trained on {read}." if read else ""
+    )
+
+
+def encoder_rows(folder: Path) -> list[str]:
+    """The data sets of an encoder's own training, as its recipe names them, with those of the encoder it began from."""
+    try:
+        told = read_json(folder / "recipe.json")
+        sets = [one for stage in told["stages"] for one in (*stage["data"], stage.get("mine"))]
+        before = shelf.encoder(told["start"]["encoder"]) if "encoder" in told["start"] else None
+    except (DataError, KeyError, TypeError):
+        return []
+    return list(dict.fromkeys([*(encoder_rows(before) if before else []), *filter(None, sets)]))
 
 
 def _reader(record: Record) -> str:
@@ -73,7 +87,7 @@ def _seen(record: Record) -> str:
     if had is None:
         return f"What those of {name} had read is not recorded."
     if not had:
-        return f"{name} began from nothing: it had read the training texts alone." if name else ""
+        return f"{name} began from nothing." if name else ""
     of_test = [one.name for one in had if one.of_test]
     if of_test:
         return f"Those of {name} had read {', '.join(of_test)}, the source of the test set: ours may flatter."

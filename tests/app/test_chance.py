@@ -1,0 +1,57 @@
+"""What pages say of chance: the sentences of Intervene and Attribute, on numbers worked by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from pages.common import agreed, believed, nulled
+
+DRAWN = np.arange(1.0, 31.0)  # 30 draws
+
+
+@pytest.mark.parametrize(
+    ("original", "p", "says"),
+    [
+        (31.0, 2 / 31, "above 30 of the 30 draws, p = 0.065 (two-sided): not evidence enough"),
+        (0.0, 2 / 31, "above 0 of the 30 draws"),
+        (15.5, 1.0, "above 15 of the 30 draws, p = 1 (two-sided): not evidence enough"),
+        (28.5, 6 / 31, "above 28 of the 30 draws, p = 0.19"),
+    ],
+)
+def test_a_map_is_more_than_chance_only_where_its_rank_is_rare(original: float, p: float, says: str) -> None:
+    assert nulled.chance(DRAWN, original) == pytest.approx(p)
+    assert says in nulled.told("shuffled", "key", DRAWN, np.zeros(30, bool), original, "yes")
+
+
+def test_a_hundred_draws_can_show_it() -> None:
+    drawn = np.arange(1.0, 101.0)
+    said = nulled.told("shuffled", "key", drawn, np.zeros(100, bool), 101.0, "yes")
+    assert "p = 0.02 (two-sided): the map is more than chance; replaced, it costs +50 in the mean." in said
+    ten = nulled.told("shuffled", "key", drawn[:10], np.zeros(10, bool), 11.0, "yes")
+    assert "10 draws could show p = 0.18 at best" in ten
+
+
+def test_what_leaves_the_band_is_said_with_how_often_chance_does() -> None:
+    """Two methods, two measures: 4 comparisons with 20 draws, 1 - (20/21)^4 = 18 %."""
+    names = pd.MultiIndex.from_tuples([("a", 0), ("b", 0), ("random", 0)])
+    areas = pd.DataFrame({"comprehensiveness": [0.5, 0.1, 0.1], "sufficiency": [0.2, 0.2, 0.2]}, names)
+    band = pd.DataFrame({"low": [0.0, 0.1], "high": [0.4, 0.3]}, ["comprehensiveness", "sufficiency"])
+    said = believed.told("a", areas, band)
+    assert "comprehensiveness +0.500, better than the random band" in said and "Better than the band here: a." in said
+    assert "By chance one of 4 comparisons is, in about 18 % of examples" in said
+
+
+def test_the_extremes_of_several_correlations_need_more_than_one_pair_would() -> None:
+    """Three pairs over 26 tokens: 2.394 standard errors of 1/5, where one pair would need 1.96 of them."""
+    ranks = pd.DataFrame([[1, 0.9, 0.1], [0.9, 1, 0.3], [0.1, 0.3, 1]], index=list("abc"), columns=list("abc"))
+    said = agreed.agreement(ranks, 26)
+    assert "a and b rank the tokens most alike (0.90), a and c least (0.10)" in said
+    assert "less than 0.48 is no evidence (5 %, for the most extreme of 3 correlations" in said
+
+
+def test_what_blanked_words_leave_is_measured_not_supposed() -> None:
+    """F(x) = 2, the attributions add up to 1.5, the gap is -0.25: F(x') = 2 - 1.5 - 0.25."""
+    said = agreed.completeness(pd.Series([1.0, 0.5]), -0.25, 2.0)
+    assert "+0.25" in said and "0.25, 17 % of that" in said
