@@ -56,7 +56,7 @@ def parser() -> argparse.ArgumentParser:
     train.arguments(one)
     one = command("sweep", train.sweep, "train variants of configs; their records are kept, their weights are not")
     train.sweep_arguments(one)
-    command("results", shelf.results, "the papers' tables beside ours: does Tri > C-Bi > Bi hold?", device=False)
+    command("results", shelf.results, "the papers' tables beside ours: is Tri ahead of Bi and C-Bi?", device=False)
     one = command("efficiency", efficiency.run, "time and memory of MTSA and its baselines by length, on this machine")
     efficiency.arguments(one)
     one = command("cases", cases.run, "several checkpoints over the same rows: who is right where, stored as a table")

@@ -49,7 +49,7 @@ def runs(records: Sequence[Record]) -> str:
 
 
 def order(rows: Sequence[Compared], group: str) -> str:
-    """HTML: the mechanisms of each similarity on one data set, and in words whether Tri > C-Bi > Bi holds.
+    """HTML: the mechanisms of each similarity on one data set, and in words whether Tri is ahead of both others.
 
     The sentence above is over all data sets.
     """
@@ -70,7 +70,7 @@ def order(rows: Sequence[Compared], group: str) -> str:
     over = "".join(f'<th class="t-over" colspan="{wide}"><span>{text}</span></th>' for text, wide in titles)
     head = f"<tr><th>{escape(metric)}</th>{over}</tr><tr><th></th>{heads * (1 + there)}{'<th></th>' * (1 + there)}</tr>"
     table = f'<table class="t-beside t-order">{head}{"".join(body)}</table>'
-    title = f"Does Tri > C-Bi > Bi hold on {group}?" if group else "Does Tri > C-Bi > Bi hold?"
+    title = f"Is Tri ahead of Bi and C-Bi{f' on {group}' if group else ''}, as the paper claims?"
     return f'{cards.section(title, TEST)}<div class="t-scroll">{table}</div><p class="t-note">{_sentence(rows)}</p>'
 
 
@@ -80,8 +80,8 @@ def _sentence(rows: Sequence[Compared]) -> str:
     for name, orders in both.items():
         counts = Counter(one.status for one in orders)
         asked = len(orders) - counts["missing"] - counts["untested"]
-        back = f" ({counts['against']} with a step the other way)" if counts["against"] else ""
-        parts.append(f"{name} the order holds in {counts['holds']} of {asked} rows{back}")
+        back = f" ({counts['against']} with one of them ahead of it)" if counts["against"] else ""
+        parts.append(f"{name} Tri is ahead of both in {counts['holds']} of {asked} rows{back}")
     said = f"Over all data sets and similarities, where all three have several runs: {', '.join(parts)}."
     return escape(f"{said} What is tested is the chance of runs, on one test set and one encoder.")
 

@@ -74,9 +74,9 @@ def between(samples: Mapping[str, Sample]) -> list[Difference]:
 
 @dataclass(frozen=True)
 class Order:
-    """Whether an order of several holds.
+    """Whether one of several is ahead of all others.
 
-    `status`: "holds" (each step is more than noise), "against" (a step the other way is), "open" (neither), "untested"
+    `status`: "holds" (of each by more than noise), "against" (one is ahead of it by more), "open" (neither), "untested"
     (one run of some), "missing" (no number of some).  `words` says it with numbers,
     `apart` which two differ by more than noise, the greater one first.
     """
@@ -87,7 +87,7 @@ class Order:
 
 
 def order(samples: Mapping[str, Sample | None], expected: Sequence[str], level: float = LEVEL) -> Order:
-    """Is expected[0] > expected[1] > …?  Welch's test of every two, after Holm's correction.
+    """Is expected[0] ahead of each of the others?  Welch's test of every two, after Holm's correction.
 
     Raises KeyError where a name of `expected` has no entry.
     """
@@ -103,16 +103,18 @@ def order(samples: Mapping[str, Sample | None], expected: Sequence[str], level: 
     back, undecided, apart = [], [], []
     for first, second in combinations(expected, 2):
         one, gap = tests[frozenset((first, second))], there[first].mean - there[second].mean
+        asked = first == expected[0]
         if one.adjusted >= level:
-            undecided.append(f"{first} and {second} ({_p(one)})")
+            undecided += [f"{first} and {second} ({_p(one)})"] * asked
             continue
         apart.append((first, second) if gap > 0 else (second, first))
-        if gap < 0:
+        if gap < 0 and asked:
             back.append(f"{second} leads {first} by {-gap:.2f} ({_p(one)})")
     if back:
         return Order("against", f"{_listed(back)}.", tuple(apart))
-    if all(tests[frozenset(two)].adjusted < level for two in zip(expected, expected[1:])):
-        return Order("holds", f"Each step is more than chance (p < {level:g}).", tuple(apart))
+    if not undecided:
+        ahead = f"what {expected[0]} is ahead by is more than chance (p < {level:g})"
+        return Order("holds", f"{said}; {ahead}.", tuple(apart))
     return Order("open", f"{said}, but not told apart: {_listed(undecided)}.", tuple(apart))
 
 

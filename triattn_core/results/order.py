@@ -1,4 +1,4 @@
-"""Does Tri > C-Bi > Bi hold?  In the paper's printed figures, and in ours: the first metric of each data set."""
+"""Is Tri ahead of Bi and C-Bi, as its paper claims?  In its figures and in ours: the first metric of each data set."""
 
 from __future__ import annotations
 
