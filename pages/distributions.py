@@ -34,8 +34,8 @@ if cards:
     with settings:
         chosen = readers.several(cards, OPENS, MOST)
         shared = state.segments("Axis", ["shared", "one each"], "axis") == "shared"
-    with shown(stop=False), settings:
-        side = readers.read(chosen, readers.named(cards), example)
+    with shown(stop=False):
+        side = readers.read(chosen, readers.named(cards), example, settings)
     if side is not None:
         values, table = [view.scores(one) for one in side.panels], view.numbers(side.panels)
         with settings, st.popover("Export", width=92, key="export"):

@@ -55,8 +55,8 @@ with settings:
     with asks:
         quantity = state.segments("Quantity", QUANTITIES["query" in as_read.folds :], "quantity")
     one = state.segments("Colour scale", ["one each", "shared"], "scale") == "shared" if len(chosen) > 1 else False
-with shown(), settings:
-    side = readers.read(chosen, readers.named(cards), example, as_read)
+with shown():
+    side = readers.read(chosen, readers.named(cards), example, settings, as_read)
 with shown():
     words = f"{len(example.passage.split())} words"
     counted = f"part {side.part + 1} of {side.parts} drawn" if side.parts > 1 else words

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.common import models, state
 from pages.common.errors import notice
@@ -86,9 +87,13 @@ def opening(cards: Sequence[Card], opens: Sequence[str] = OPENS) -> list[str]:
 
 
 def read(
-    cards: Sequence[Card], names: dict[str, str], example: questions.Example, reading: Reading = AS_IT_IS
+    cards: Sequence[Card],
+    names: dict[str, str],
+    example: questions.Example,
+    place: DeltaGenerator,
+    reading: Reading = AS_IT_IS,
 ) -> Side:
-    """What the readers make of it; of a long passage the reader of the page chooses which part is drawn.
+    """What the readers make of it; of a long passage the reader of the page chooses, at `place`, which part is drawn.
 
     Raises TriattnError: what cannot be read, and readers that cut a passage in different places.
     """
@@ -100,7 +105,8 @@ def read(
     if parts > 1:
         with st.spinner(f"Reading the passage in {parts} parts", show_time=True):
             known = _spans(tuple(card.digest for card in cards), example.passage, example.question, bundles, example)
-        chosen = state.pick("Part of the passage", [BEST, *range(1, parts + 1)], "part", width=150)
+        with place:
+            chosen = state.pick("Part of the passage", [BEST, *range(1, parts + 1)], "part", width=150)
         asked = known[-1][0].window if chosen == BEST else chosen - 1
     found = [models.explain(card, example, asked, some) for card, some in zip(cards, known)]
     as_read = [models.read(one, reading) for one in found]

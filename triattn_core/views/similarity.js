@@ -187,7 +187,7 @@ function paintSide(ctx, layout, data, theme, state, parts) {
         };
         for (const other of data.panels) if (other !== panel) bar(other[name][from + r], theme.bar, 0.4);
         bar(panel[name][from + r], theme.accent, 0.95);
-        if (from + r === most) text(ctx, panel[name][most].toFixed(2), left + panel[name][most] * unit + 4, down + thick / 2 + 4, theme.text, { size: 12, weight: 650, theme });
+        if (from + r === most) text(ctx, short(panel[name][most]), left + panel[name][most] * unit + 4, down + thick / 2 + 4, theme.text, { size: 12, weight: 650, theme });
       }
     }
     const foot = y + layout.rows.end + 16;
