@@ -13,7 +13,8 @@ import pandas as pd
 from pages.common import cards
 from pages.common.attributed import ink
 from pages.common.figures import minus
-from triattn_core.views.palette import SEQUENTIAL, ramp, rgb
+from triattn_core.analysis.offered import METHODS
+from triattn_core.views.palette import DIVERGING, ramp, rgb
 
 CSS = """
 .t-ranks {border-collapse: separate; border-spacing: 1px; font-size: 12px; font-variant-numeric: tabular-nums}
@@ -25,27 +26,21 @@ MIXED = (
     " Over several roles a rank is one of roles, too: the tokens of a role share its mass of attention, and roles "
     "differ in how many they are."
 )
-SHORT = {
-    "integrated gradients": "IG",
-    "gradient × input": "grad × in",
-    "occlusion": "occlusion",
-    "attention": "attention",
-    "rollout": "rollout",
-}
 
 
 def ranks(found: pd.DataFrame, count: int, theme: str, several: bool = False) -> str:
     """HTML: Spearman's correlation of each two methods, over `count` tokens, of several roles or of one."""
-    names, colours, rows = list(found), ramp(SEQUENTIAL[theme], 256), ""
+    names, colours, rows = list(found), ramp(DIVERGING[theme], 256), ""
     for a, name in enumerate(names):
         cells = ""
         for b in range(a):
             value = found.iloc[a, b]
-            fill = colours[int(255 * min(max(value, 0), 1))] if isfinite(value) else rgb("#888888") * 255
+            fill = colours[int(127.5 * (1 + min(max(value, -1), 1)))] if isfinite(value) else rgb("#888888") * 255
             shown = minus(f"{value:.2f}") if isfinite(value) else "–"
             look = f"background:rgb({','.join(str(int(one)) for one in fill)});color:{ink(fill)}"
             cells += f'<td style="{look}" title="{escape(name)} and {escape(names[b])}">{shown}</td>'
-        last = f'<th class="top" scope="col">{escape(SHORT[name])}</th>' * (a < len(names) - 1)  # nothing below it
+        short = escape(METHODS[name].short)
+        last = f'<th class="top" scope="col">{short}</th>' * (a < len(names) - 1)  # nothing below it
         rows += f'<tr><th scope="row">{escape(name)}</th>{cells}{last}</tr>'
     return (
         f"<style>{CSS}</style>"
@@ -63,10 +58,11 @@ def agreement(found: pd.DataFrame, count: int) -> str:
         return "Too few tokens to rank."
     (most, a, b), (least, c, d) = max(pairs), min(pairs)
     one = NormalDist().inv_cdf(1 - 0.025 / len(pairs)) / sqrt(max(count - 1, 1))
+    said = f"{escape(a)} and {escape(b)} rank the tokens most alike ({most:.2f}), {escape(c)} and {escape(d)} least "
+    said += f"({least:.2f}). Over {count} tokens "
+    said += f"less than {one:.2f} is" if one < 1 else "that is"
     return minus(
-        f"{escape(a)} and {escape(b)} rank the tokens most alike ({most:.2f}), {escape(c)} and {escape(d)} least "
-        f"({least:.2f}). Over {count} tokens less than {one:.2f} is no evidence (5 %, for the most extreme of "
-        f"{len(pairs)} correlations of ranks drawn at random)."
+        f"{said} no evidence (5 %, for the most extreme of {len(pairs)} correlations of ranks drawn at random)."
     )
 
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from pages.common import cards
 from pages.common.figures import minus
+from triattn_core.analysis.offered import METHODS
 from triattn_core.views.palette import DIVERGING, SignedScale, oklab, ramp
 
 if TYPE_CHECKING:
@@ -31,13 +32,6 @@ CSS = """
 .t-ramp i {display: inline-block; width: 210px; height: 11px}
 @media (max-width: 900px) {.t-marks {grid-template-columns: 112px minmax(0, 1fr) 96px}}
 """
-HOW = {
-    "integrated gradients": "of word vectors, {steps} steps",
-    "gradient × input": "of word vectors",
-    "occlusion": "one token blanked at a time",
-    "attention": "mean of layers and heads",
-    "rollout": "attention through the layers",
-}
 
 
 def marks(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], steps: int, theme: str) -> str:
@@ -49,7 +43,7 @@ def marks(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], s
     scale = SignedScale.of(shares[real].fillna(0).to_numpy(), title="share")
     rows = "".join(
         f'<div class="name"><b>{escape(method)}</b><span class="t-muted">'
-        f'{escape(HOW[method].format(steps=steps))}</span></div>'
+        f'{escape(METHODS[method].how.format(steps=steps))}</span></div>'
         f'<div class="texts">{_texts(table[real], shares.loc[real, method], names, scale, theme)}</div>'
         f'<div class="most">{_most(table[real], shares.loc[real, method])}</div>'
         for method in shares

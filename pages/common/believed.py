@@ -15,6 +15,7 @@ from triattn_core.views import perturbation
 
 DRAWS = 20  # random rankings of one example
 FEW = (12, 48, 100)  # rows of a file
+ENOUGH = 8  # rows without which a bootstrap band is too narrow to believe
 HOW = f"DeYoung et al. 2020; the grey band is the middle 95 % of {DRAWS} random rankings"
 
 
@@ -134,13 +135,15 @@ def _shown(table: pd.DataFrame, rivals: list) -> None:
 
 def gains(found: pd.DataFrame) -> str:
     """A sentence: for each checkpoint the methods whose gain over the control has a band without zero."""
-    parts = []
+    rows, parts = int(found["rows"].max()), []
+    if rows < ENOUGH:
+        return f"{rows} row{'s' * (rows != 1)}: too few to tell any method from random; {ENOUGH} at least."
     for name, of in found[found["method"] != perturbation.RANDOM].groupby("checkpoint", sort=False):
         good = (of["measure"] == "comprehensiveness") & (of["gain_low"] > 0)
         good |= (of["measure"] == "sufficiency") & (of["gain_high"] < 0)
         some = of[good]
         told = ", ".join(f"{row.method} ({row.measure} {row.gain:+.3f})" for row in some.itertuples())
         parts.append(f"{name}: {told or 'none'}")
-    rows, asked = int(found["rows"].max()), int((found["method"] != perturbation.RANDOM).sum())
+    asked = int((found["method"] != perturbation.RANDOM).sum())
     said = f"Better than random over {rows} rows, by the mean gain: {'; '.join(parts)}."
     return minus(f"{said} Of {asked} bands of 95 % about {0.025 * asked:.1g} would say so by chance.")

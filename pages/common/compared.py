@@ -68,10 +68,12 @@ def several(cards: Sequence[Card]) -> list[Card]:
     """
     sets, names = presets(cards), [card.name for card in cards]
     first = opening(sets, cards)
-    if KEY not in st.session_state:
+    if KEY not in st.session_state or (state.arrived() and st.query_params.get_all(KEY)):
         st.session_state[KEY] = _linked(names, first)
     elif any(name not in names for name in st.session_state[KEY]):
         st.session_state[KEY] = first
+    else:
+        st.session_state[KEY] = st.session_state[KEY]  # else Streamlit drops what was chosen on the page before
     if sets:
         one = st.session_state["similarity"] = _shared(sets, st.session_state[KEY])
         look = {"placeholder": "several", "width": 118}

@@ -75,6 +75,8 @@ def first(table: pd.DataFrame) -> tuple[int, int]:
 
 def residual_said(cells: xr.DataArray, word: str, queries: list[str], keys: list[str], bits: np.ndarray) -> str:
     """A sentence on the strongest cell of the map, and on the bits."""
+    if len(queries) == 1 and len(cells.values) == 1:
+        return "There is one query: what only query, key and context together say is 0 by definition."
     told = f"Mean over queries {bits.mean():.3g} bits; 0 would mean that no context token changes which key is chosen."
     at, _ = divmod(int(abs(cells.values).argmax()), cells.shape[1])
     row = cells.values[at]

@@ -36,6 +36,8 @@ def pair(speaks: Spoken) -> pairs.Example:
         whole = max(len(text), st.session_state.pop(f"whole_{name}", 0))
         if whole > LIMIT:
             notice(f"Sentence {name.upper()} has {whole:,} characters: only the first {LIMIT:,} are kept.")
+        elif len(text) == LIMIT:
+            notice(f"Sentence {name.upper()} fills its box: of a longer one only {LIMIT:,} characters are here.")
     a, b = (text[:LIMIT] for text in texts)
     _differs(a, b, speaks)
     return _example(a, b) or pairs.Example(a, b)

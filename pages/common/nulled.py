@@ -10,14 +10,10 @@ from pages.common.change_said import followed
 from pages.common.errors import shown
 from pages.common.figures import minus
 from triattn_core import records
+from triattn_core.analysis.offered import REPLACEMENTS
 from triattn_core.views import intervened as view
 
 LEVEL = 0.05
-HOW = {
-    "uniform": "the same weight everywhere",
-    "shuffled": "its own weights in a drawn order",
-    "untrained": "those of the same network, newly drawn",
-}
 
 
 def section(question: asking.Question) -> None:
@@ -25,9 +21,9 @@ def section(question: asking.Question) -> None:
     st.html(cards.section("Is this map signal?", "attention replaced in all layers and both directions, at once"))
     tri = records.model(question.card, "mechanism") == "tri"
     with st.container(horizontal=True, vertical_alignment="bottom", key="null-settings"):
-        how = state.segments("Attention becomes", list(HOW), "null", default=1)
+        how = state.segments("Attention becomes", list(REPLACEMENTS), "null", default=1)
         axis = state.segments("Along", ["key", "context"] if tri else ["key"], "along")
-        draws = state.segments("Draws", [10, 30, 100], "draws", default=1) if how != "uniform" else 1
+        draws = state.segments("Draws", [10, 30, 100], "draws", default=1) if REPLACEMENTS[how].drawn else 1
 
     def run(bundle):
         from triattn_core.analysis.nulls import null
@@ -48,13 +44,14 @@ def section(question: asking.Question) -> None:
 def told(how: str, axis: str, odds, flipped, original: float, answer: str) -> str:
     """A sentence: the log-odds with the weights replaced, beside the original's, and the flips."""
     many = f" ± {odds.std():.2g} over {len(odds)} draws" if len(odds) > 1 else ""
-    said = f"With {how} attention along {axis}s ({HOW[how]}) the log-odds of “{answer}” are {odds.mean():+.3g}{many}"
-    said += f", against {original:+.3g}; {int(flipped.sum())} of {len(odds)} flip the answer. "
+    said = f"With {how} attention along {axis}s ({REPLACEMENTS[how].how}) the log-odds of “{answer}” are "
+    said += f"{odds.mean():+.3g}{many}, against {original:+.3g}; {int(flipped.sum())} of {len(odds)} flip the answer. "
     if len(odds) > 1:
         below, p = int((odds < original).sum()), chance(odds, original)
         said += f"The original lies above {below} of the {len(odds)} draws, p = {p:.2g} (two-sided): "
+        better = "the map is more than chance" if original > odds.mean() else "others serve this answer better"
         said += (
-            f"the map is more than chance; replaced, it costs {original - odds.mean():+.2g} in the mean."
+            f"{better}, by {abs(original - odds.mean()):.2g} in the mean."
             if p <= LEVEL
             else f"not evidence enough that this map is more than chance; {len(odds)} draws could show p = "
             f"{chance(odds, float('inf')):.2g} at best."

@@ -59,7 +59,7 @@ def several(cards: Sequence[Card], opens: Sequence[str] = OPENS, most: int = vie
     """One to `most` of them, in the URL where they are not what the page opens on."""
     names, first = named(cards), opening(cards, opens)
     asked = list(dict.fromkeys(st.query_params.get_all(KEY)))
-    if KEY not in st.session_state:
+    if KEY not in st.session_state or (state.arrived() and asked):
         kept = [name for name in asked if name in names][:most]
         st.session_state[KEY] = kept or first
         if kept != asked:
@@ -68,6 +68,8 @@ def several(cards: Sequence[Card], opens: Sequence[str] = OPENS, most: int = vie
             notice(f"The link asks for {left_out}: not on the shelf, or too many. Shown instead: {told}.")
     elif any(name not in names for name in st.session_state[KEY]) or len(st.session_state[KEY]) > most:
         st.session_state[KEY] = first
+    else:
+        st.session_state[KEY] = st.session_state[KEY]  # else Streamlit drops what was chosen on the page before
     with st.popover("Functions", width=112, key="choose"):
         look = {"format_func": names.get, "max_selections": most}
         chosen = st.multiselect(f"Similarity functions, one to {most}", list(names), key=KEY, **look) or first

@@ -28,7 +28,9 @@ def test_a_map_is_more_than_chance_only_where_its_rank_is_rare(original: float, 
 def test_a_hundred_draws_can_show_it() -> None:
     drawn = np.arange(1.0, 101.0)
     said = nulled.told("shuffled", "key", drawn, np.zeros(100, bool), 101.0, "yes")
-    assert "p = 0.02 (two-sided): the map is more than chance; replaced, it costs +50 in the mean." in said
+    assert "p = 0.02 (two-sided): the map is more than chance, by 50 in the mean." in said
+    worse = nulled.told("shuffled", "key", drawn, np.zeros(100, bool), 0.0, "yes")
+    assert "above 0 of the 100 draws" in worse and "others serve this answer better, by 50 in the mean." in worse
     ten = nulled.told("shuffled", "key", drawn[:10], np.zeros(10, bool), 11.0, "yes")
     assert "10 draws could show p = 0.18 at best" in ten
 
@@ -55,3 +57,20 @@ def test_what_blanked_words_leave_is_measured_not_supposed() -> None:
     """F(x) = 2, the attributions add up to 1.5, the gap is -0.25: F(x') = 2 - 1.5 - 0.25."""
     said = agreed.completeness(pd.Series([1.0, 0.5]), -0.25, 2.0)
     assert "+0.25" in said and "0.25, 17 % of that" in said
+
+
+def test_few_rows_give_no_verdict() -> None:
+    found = pd.DataFrame({"rows": [3], "method": ["a"], "measure": ["sufficiency"], "gain_low": [1.0]})
+    assert believed.gains(found) == "3 rows: too few to tell any method from random; 8 at least."
+
+
+def test_two_tokens_are_evidence_of_nothing() -> None:
+    ranks = pd.DataFrame([[1, 1.0], [1.0, 1]], index=list("ab"), columns=list("ab"))
+    assert "Over 2 tokens that is no evidence" in agreed.agreement(ranks, 2)
+
+
+def test_whatever_is_offered_there_is() -> None:
+    from triattn_core.analysis import methods, nulls, offered
+
+    assert list(offered.METHODS) == list(methods.METHODS)
+    assert offered.REPLACEMENTS is nulls.REPLACEMENTS

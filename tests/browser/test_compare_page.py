@@ -64,6 +64,19 @@ def test_checkpoints_over_rows_with_a_users_own(page, own):
     page.wait_for_selector(f"td:has-text('{MINE}')")
 
 
+@pytest.mark.parametrize("chosen", [TRIO, [*TRIO[:2], MINE]], ids=["the page's own", "others"])
+def test_what_is_compared_opens_side_by_side(page, own, chosen):
+    page.goto(f"{own}/compare?{'&'.join(f'checkpoints={name}' for name in chosen)}")
+    page.get_by_text("How alike two answer").wait_for()
+    page.get_by_role("link", name="One input: their maps side by side").click()
+    page.wait_for_selector(CELL)
+    heard = page.locator(CELL).get_attribute("aria-label")
+    assert "one for each of Bi, C-Bi, Tri" in heard
+    assert page.get_by_text("Choose at least two checkpoints.").count() == 0
+    if MINE in chosen:
+        page.wait_for_function("(asked) => location.search.includes(asked)", arg=f"checkpoints={MINE}")
+
+
 def test_the_strongest_keys_and_the_seeds_stand_beside_the_difference(page, own):
     names = "&".join(f"checkpoints={name}" for name in (TRIO[0], TRIO[2]))
     page.goto(f"{own}/side_by_side?{names}")

@@ -23,6 +23,7 @@ from torch import Tensor
 
 from triattn_core.analysis.asked import ask, parts, rows
 from triattn_core.analysis.interventions import Edit, Outcome, outcome
+from triattn_core.analysis.offered import REPLACEMENTS
 from triattn_core.attention.instead import replacing
 from triattn_core.attention.similarity.exponential import at_once
 from triattn_core.attention.tap import recording
@@ -31,7 +32,6 @@ from triattn_core.checkpoint import Bundle
 from triattn_core.errors import InputError, choices
 from triattn_core.models import kinds
 
-WAYS = ("uniform", "shuffled", "untrained")
 DIMS = {"key": 3, "context": 4}
 _drawing = Lock()  # torch draws a new module's weights from a generator that all threads share
 
@@ -39,7 +39,7 @@ _drawing = Lock()  # torch draws a new module's weights from a generator that al
 @dataclass(frozen=True)
 class Null:
     """The original, the first draw beside it, and of each draw the log-odds of the original's answer, and whether
-    another answer is given.  Uniform weights are one draw."""
+    another answer is given.  What is not drawn is there once."""
 
     how: str
     axis: str
@@ -62,13 +62,13 @@ def null(
     Of several options the traced one is asked anew, the others keep their scores.  Raises InputError for another way,
     or an axis that the weights do not have.
     """
-    if how not in WAYS:
-        raise InputError(f"attention cannot be replaced by {how!r}; {choices(how, WAYS)}")
+    if how not in REPLACEMENTS:
+        raise InputError(f"attention cannot be replaced by {how!r}; {choices(how, REPLACEMENTS)}")
     axes = ("key", "context") if bundle.config.model.mechanism == "tri" else ("key",)
     if axis not in axes:
         raise InputError(f"the weights of {bundle.name} are not shared out over {axis!r}; {choices(axis, axes)}")
     asked = ask(bundle, example, option)
-    draws = 1 if how == "uniform" else max(1, draws)
+    draws = max(1, draws) if REPLACEMENTS[how].drawn else 1
     found, first = [], None
     with torch.inference_mode(), at_once():
         encoded = bundle.encoder(collate([asked.roles], bundle.tokenizer).to(bundle.device))

@@ -45,8 +45,12 @@ def singly(table: pd.DataFrame, labels: Sequence[str], chosen: Sequence[str], th
     rows = table.assign(key=range(len(table)), word=list(labels), chosen=table["unit"].isin(list(chosen)))
     rows["said"] = [f"{one:+.2f}".replace("-", "−") + " flips" * flips for one, flips in zip(rows.change, rows.flips)]
     many = len(rows) > 16
-    x = named("key", labels, orient="bottom", labelAngle=-45 if many or max(map(len, labels)) > 9 else 0)
-    y = alt.Y("change:Q", title=None, axis=alt.Axis(tickCount=3, grid=False, format="+~g"), scale=alt.Scale(padding=16))
+    leaning = many or max(map(len, labels)) > 9
+    x = named("key", labels, orient="bottom", labelAngle=-45 if leaning else 0)
+    low, high = min(0.0, rows.change.min()), max(0.0, rows.change.max())
+    room = 0.22 * max(high - low, 1e-9)  # for the numbers at the ends
+    scale = alt.Scale(domain=[low - room * (low < 0), high + room * (high > 0)], nice=False)
+    y = alt.Y("change:Q", title=None, axis=alt.Axis(tickCount=3, grid=False, format="+~r"), scale=scale)
     tips = [alt.Tooltip("word:N", title="unit"), alt.Tooltip("change:Q", format="+.3f"), "flips:N"]
     base = alt.Chart(rows).encode(x, y, tooltip=tips)
     framed = {"stroke": alt.condition("datum.chosen", alt.value(look["query"]), alt.value("transparent"))}
@@ -58,7 +62,7 @@ def singly(table: pd.DataFrame, labels: Sequence[str], chosen: Sequence[str], th
     for side, dy in ((up, -8), (down, 9)):
         text = side.mark_text(dy=dy, fontSize=9.5 if many else 11, color=look["text"])
         layers.append(text.encode(text="said:N"))
-    return dressed(alt.layer(*layers).properties(height=120), theme)
+    return dressed(alt.layer(*layers).properties(height=190 if leaning else 130), theme)
 
 
 def draws(log_odds: Sequence[float], original: float, theme: str = "light") -> alt.LayerChart:
