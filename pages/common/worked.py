@@ -118,7 +118,7 @@ def checkpoints(theme: str) -> tuple[str, str, dict[str, str]]:
     first = groups[0][0]
     larger = cards.percent(records.value(first, "test", "majority"))
     finding = (
-        f"{records.metric_name(first).capitalize()} on test, the best on dev in bold. Always saying the "
+        f"{records.metric_name(first).capitalize()} on test, one seed each, the best on dev in bold. Always saying the "
         f"larger class of {escape(records.data(first))} gives {larger}."
     )
     return scores.table(groups), finding, {}
