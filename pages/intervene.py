@@ -25,7 +25,8 @@ with shown():
     alone = asked_again.one_by_one(question, way, how)
     wanted = changed.controls(question, how, way, units, alone)
     beside = asked_again.beside(question, wanted)
-    lots = asked_again.random_units(question, wanted) if alone is not None else None
+    others = alone is not None and len(wanted.names) < len(units)  # all of them can be chosen in one way only
+    lots = asked_again.random_units(question, wanted) if others else None
 for note in beside.notes:
     st.info(note)
 said = change_said.said(beside, wanted, alone, lots)
@@ -38,6 +39,8 @@ if alone is not None:
     figures.drawn(view.singly(alone, labels, wanted.names, theme), told, "singly")
     figures.note(told)
     figures.numbers("Each alone as numbers", alone.assign(text=labels), "alone-numbers")
+elif how in ("remove", "mask"):
+    figures.note("Tokens are taken out one by one only where there is nothing to choose from: take turns or sentences.")
 st.html(cards.section("Attention before and after", "query × key, summed over context"))
 with st.container(horizontal=True, vertical_alignment="bottom", key="map-settings"):
     direction = question.words.directions[state.direction(question.words.directions)]

@@ -73,11 +73,12 @@ def faithful(options: argparse.Namespace) -> int:
 
     table, aside, stopped = _run(options, bundles, lambda rows: faithfulness.together(bundles, rows, **more))
     found = faithfulness.summary(table)
-    lines = [f"{'':44}{'mean':>9}   95 % band        over random"]
-    for row in found.itertuples():
-        who = f"{row.checkpoint} {row.method}, {row.measure}"
+    names = [f"{row.checkpoint} {row.method}, {row.measure}" for row in found.itertuples()]
+    wide = max(map(len, names), default=0) + 2
+    lines = [f"{'':{wide}}{'mean':>9}   95 % band        over random"]
+    for who, row in zip(names, found.itertuples()):
         band = f"{row.mean:9.4f}   {row.low:.4f} … {row.high:.4f}"
-        lines.append(f"{who:44}{band}   {row.gain:+.4f} ({row.gain_low:+.4f} … {row.gain_high:+.4f})")
+        lines.append(f"{who:{wide}}{band}   {row.gain:+.4f} ({row.gain_low:+.4f} … {row.gain_high:+.4f})")
     return _told(options, table, aside, stopped, {"summary": found.to_dict("records")}, lines)
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from triattn_core.views.palette import FONTS, THEMES
 
-DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 4])
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 4], [10, 2, 1, 2, 1, 2])
 SHAPES = ("circle", "square", "triangle-up", "diamond")
 TITLES = {
     "comprehensiveness": "Comprehensiveness: lost without the top tokens; higher is better",
