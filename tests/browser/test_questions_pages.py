@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlencode
 
+import pytest
 from playwright.sync_api import expect
 
 PAIR = {"a": "Which browser plays movies?", "b": "Which browser downloads movies?"}
@@ -43,6 +44,7 @@ def test_intervene_units_go_by_click_and_by_key(page, app):
     expect(page.get_by_text("With untrained attention along keys")).to_be_visible(timeout=LONG)
 
 
+@pytest.mark.timeout(600)  # 12 rows of three checkpoints: two minutes beside other work
 def test_attribute_names_tokens_and_tests_the_names(page, app):
     opened(page, app, "attribute", steps="16")
     expect(page.get_by_text("completeness gap")).to_be_visible(timeout=LONG)
@@ -52,4 +54,4 @@ def test_attribute_names_tokens_and_tests_the_names(page, app):
     page.get_by_role("radio", name="attention", exact=True).click()
     expect(page.get_by_text("Area over the perturbation curve of attention")).to_be_visible(timeout=LONG)
     page.get_by_role("button", name="Run", exact=True).click()
-    expect(page.get_by_text("Better than random over 12 rows")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("Better than random over 12 rows")).to_be_visible(timeout=3 * LONG)
