@@ -54,11 +54,14 @@ def test_the_residual_is_drawn_by_position_with_its_bits():
     values = DRAW.normal(size=(3, 5))
     spec = anova.residual(grid(values), np.array([0.5, 0.0, 1.5]), LABELS).to_dict()
     left, right = spec["hconcat"]
+    left, dashes = left["layer"]
     told = pd.DataFrame(spec["datasets"][left["data"]["name"]])
     np.testing.assert_allclose(told.pivot(index="query", columns="key", values="value"), values)
     limit = np.abs(values).max()
     assert left["encoding"]["color"]["scale"]["domain"][::2] == pytest.approx([-limit, 0, limit])
     assert '"who", "</b>", "who"' in left["encoding"]["y"]["axis"]["labelExpr"]
+    below = pd.DataFrame(spec["datasets"][dashes["data"]["name"]])
+    assert len(below) == (values < 0).sum() and (below["value"] < 0).all(), "a dash on each cell below zero"
     bits = pd.DataFrame(spec["datasets"][right["layer"][0].get("data", right.get("data"))["name"]])
     assert bits["bits"].tolist() == [0.5, 0.0, 1.5]
 
@@ -132,6 +135,7 @@ def test_maps_share_a_scale_and_their_difference_is_after_less_before():
     before, after = (DRAW.dirichlet(np.ones(5), 3) for _ in range(2))
     spec = intervened.maps(grid(before), grid(after), LABELS).to_dict()
     one, two, gap = spec["hconcat"]
+    gap = gap["layer"][0]
     assert one["encoding"]["color"]["scale"] == two["encoding"]["color"]["scale"]
     told = pd.DataFrame(spec["datasets"][gap["data"]["name"]])
     np.testing.assert_allclose(told.pivot(index="query", columns="key", values="value"), after - before)
