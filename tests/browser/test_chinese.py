@@ -70,6 +70,16 @@ def labels(page) -> list[dict]:
     return [one for one in page.evaluate("window.painted") if re.fullmatch("[\u4e00-\u9fff]", one["text"])]
 
 
+def painted(page, file: Path) -> None:
+    """The figure, drawn once more with all that it paints noted."""
+    page.add_init_script(f"({LISTEN})()")
+    page.goto(file.as_uri())
+    page.wait_for_selector("canvas[data-cell]")
+    page.locator("canvas").focus()
+    page.keyboard.press("ArrowDown")
+    page.wait_for_timeout(300)
+
+
 @pytest.mark.parametrize("width", [1280, 800])
 @pytest.mark.parametrize("figure", [cube_page, side_page])
 @pytest.mark.parametrize("n", [11, 26, 40])
@@ -77,12 +87,7 @@ def test_labels_do_not_touch(page, tmp_path: Path, figure, n: int, width: int) -
     page.set_viewport_size({"width": width, "height": 900})
     file = tmp_path / "figure.html"
     file.write_text(figure(n), encoding="utf-8")
-    page.add_init_script(f"({LISTEN})()")
-    page.goto(file.as_uri())
-    page.wait_for_selector("canvas[data-cell]")
-    page.locator("canvas").focus()
-    page.keyboard.press("ArrowDown")
-    page.wait_for_timeout(300)
+    painted(page, file)
     found = labels(page)
     assert len(found) >= (2 * n if width == 1280 and n < 40 else n // 2)
     assert not [one for one in found if one["leans"]] and all(12 <= one["size"] <= 16 for one in found)
@@ -105,12 +110,7 @@ def test_phrases_do_not_touch_each_other_nor_the_bars(page, tmp_path: Path, ways
     page.set_viewport_size({"width": width, "height": 900})
     file, own = tmp_path / "figure.html", ("请问一下各位我想在", "五环以内租一套", "地铁站比较近的两居室")
     file.write_text(cube.figure(Reading.of(own, **ways).trace(trace(29)), head(0)).html(), encoding="utf-8")
-    page.add_init_script(f"({LISTEN})()")
-    page.goto(file.as_uri())
-    page.wait_for_selector("canvas[data-cell]")
-    page.locator("canvas").focus()
-    page.keyboard.press("ArrowDown")
-    page.wait_for_timeout(300)
+    painted(page, file)
     found = [one for one in page.evaluate("window.painted") if re.match("[\u4e00-\u9fff]|sum$", one["text"])]
     assert any(len(one["text"]) > 4 and one["leans"] for one in found) and any(one["text"] == "sum" for one in found)
     for i, one in enumerate(found):
