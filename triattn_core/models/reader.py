@@ -14,6 +14,7 @@ import torch
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from torch import Tensor, nn
 
+from triattn_core.attention.dropout import Dropout
 from triattn_core.attention.qa import OUTPUTS, QaAttention
 from triattn_core.attention.qa_similarity import QA_SIMILARITIES
 from triattn_core.attention.softmax import kept_softmax
@@ -90,7 +91,7 @@ class Reader(Answering):
     def __init__(self, config: ReaderConfig, words: int):
         super().__init__()
         d = config.hidden
-        self.dropout = nn.Dropout(config.dropout)
+        self.dropout = Dropout(config.dropout)
         self.project = nn.Linear(words, config.width)
         self.encode = Recurrent(nn.LSTM, config.width, d)
         self.attention = QaAttention(d, config.similarity, config.output)
