@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -52,9 +52,39 @@ class Models:
 
         return Explained(card, *explain(self.load(card), example, option=option))
 
+    def answer(self, card: Card, says: str, then: Callable[[Bundle], Any], *key: Any) -> Any:
+        """What `then` makes of the card's model.  says: what is being done.  key: names the answer where it is kept.
+        Raises TriattnError."""
+        return then(self.load(card))
+
     def without(self, card: Card, example: Any) -> dict[str, Explained]:
         """Of COIN by what is switched off: "" (nothing), `layer.0`, …, `context`.  Raises ConfigError for another."""
         return without(self.load(card), self.explain(card, example), example)
+
+
+@dataclass(frozen=True)
+class Question:
+    """An example put to a checkpoint, and what that made of it; `option`: of a task that chooses among texts, the one
+    that is looked at, from 0."""
+
+    models: Models
+    found: Explained
+    example: Any
+    option: int | None
+
+    @classmethod
+    def put(cls, models: Models, card: Card, example: Any, option: int | None = None) -> Question:
+        """Raises TriattnError where it cannot be asked."""
+        found = models.explain(card, example, option)
+        return cls(models, found, example, found.prediction.option if "option" in found.trace.meta else None)
+
+    @property
+    def card(self) -> Card:
+        return self.found.card
+
+    def answer(self, says: str, then: Callable[[Bundle], Any], *key: Any) -> Any:
+        """See `Models.answer`; the example is part of the key."""
+        return self.models.answer(self.card, says, then, *key, self.example, self.option)
 
 
 def without(bundle: Bundle, whole: Explained, example: Any) -> dict[str, Explained]:

@@ -20,7 +20,9 @@ from triattn_core.text.rows import read_json
 FORMAT = 1
 FILE = "manifest.json"
 COMMAND = f"triattn card {FILE} --out card.zip"
-PACKAGES = ("triattn", "torch", "transformers", "tokenizers", "numpy", "scipy", "xarray", "pandas", "matplotlib")
+PACKAGES = (
+    "triattn torch transformers tokenizers captum numpy scipy xarray pandas matplotlib altair vl-convert-python"
+).split()
 
 
 class Checkpoint(BaseModel):

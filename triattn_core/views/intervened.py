@@ -35,6 +35,13 @@ def maps(
     return dressed(chart, theme).configure_title(color=look["text"], fontSize=12.5, anchor="start")
 
 
+def cells(before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -> pd.DataFrame:
+    """A row for each cell of `maps`: before, after, difference."""
+    rows = cells_of(before, labels).rename(columns={"value": "before"})
+    rows["after"] = cells_of(after, labels)["value"]
+    return rows.assign(difference=rows["after"] - rows["before"])
+
+
 def singly(table: pd.DataFrame, labels: Sequence[str], chosen: Sequence[str], theme: str = "light") -> alt.LayerChart:
     """The change of the log-odds by each unit alone, as bars with their numbers; the chosen units are framed, and where
     the answer flips the number says so.
