@@ -65,11 +65,6 @@ class Question(explained.Question):
     def language(self) -> str:
         return records.language(self.card)
 
-    @property
-    def names(self) -> dict[str, str]:
-        """What plays query and key, as the page's directions say: "A", "candidate"."""
-        return dict(zip(("query", "key"), next(iter(self.words.directions)).split(" over ")))
-
 
 def opened(title: str, lead: Callable[[tasks.Words], str], mechanisms: Sequence[str]) -> Opened:
     """Heading, texts, and the picker of the checkpoint; the page ends where there is none."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from triattn_core.case_card import coin, context, cube, heads, intervene, side_by_side, similarity
+from triattn_core.case_card import attribute, coin, context, cube, heads, intervene, side_by_side, similarity
 from triattn_core.case_card.drawn import Drawn, Settings
 from triattn_core.case_card.explained import Models, cards
 from triattn_core.case_card.figures import Printed
@@ -38,6 +38,7 @@ VIEWS = {  # by the file of their page
     "side_by_side": View(side_by_side.Settings, side_by_side.draw, side_by_side.view.MOST),
     "context": View(context.Settings, context.draw),
     "intervene": View(intervene.Settings, intervene.draw),
+    "attribute": View(attribute.Settings, attribute.draw),
     "mtsa": View(heads.Heads, heads.draw_heads),
     "tensor": View(heads.Tensor, heads.draw_tensor),
     "coin": View(coin.Settings, coin.draw),

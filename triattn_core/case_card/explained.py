@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from triattn_core.errors import CheckpointError
 from triattn_core.shelf import Card, called, find, shelf
+from triattn_core.tasks import TASKS
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint import Bundle
@@ -81,6 +82,12 @@ class Question:
     @property
     def card(self) -> Card:
         return self.found.card
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What plays query and key: "A", "candidate"."""
+        task = TASKS[self.card.config["task"]]
+        return dict(zip(("query", "key"), task.WORDS.sides if hasattr(task, "WORDS") else "AB"))
 
     def answer(self, says: str, then: Callable[[Bundle], Any], *key: Any) -> Any:
         """See `Models.answer`; the example is part of the key."""

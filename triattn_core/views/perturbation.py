@@ -8,6 +8,7 @@ import altair as alt
 import pandas as pd
 
 from triattn_core.views.palette import FONTS, THEMES
+from triattn_core.views.signs import minus
 
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 4], [10, 2, 1, 2, 1, 2])
 SHAPES = ("circle", "square", "triangle-up", "diamond")
@@ -60,6 +61,33 @@ def _apart(last: pd.DataFrame, low: float, high: float, height: int, close: int 
     for i in reversed(range(len(put))):
         put[i] = min(put[i], height - close * (len(put) - 1 - i))
     return {name: there - here for name, there, here in zip(last["line"], put, at)}
+
+
+def said(method: str, areas: pd.DataFrame, band: pd.DataFrame, draws: int) -> str:
+    """A sentence: where the area of a method lies against the control's band, and which methods leave it.
+
+    areas, band: of `faithfulness.aopc` and `control`, of so many draws.
+    """
+    parts = []
+    for measure, better in (("comprehensiveness", 1), ("sufficiency", -1)):
+        value, low, high = areas.loc[(method, 0), measure], band.loc[measure, "low"], band.loc[measure, "high"]
+        where = "inside" if low <= value <= high else "better than" if (value > high) == (better > 0) else "worse than"
+        parts.append(f"{measure} {value:+.3f}, {where} the random band {low:+.3f} to {high:+.3f}")
+    outside = [
+        name
+        for name in areas.index.get_level_values(0).unique()
+        if name != RANDOM
+        and (
+            areas.loc[(name, 0), "comprehensiveness"] > band.loc["comprehensiveness", "high"]
+            or areas.loc[(name, 0), "sufficiency"] < band.loc["sufficiency", "low"]
+        )
+    ]
+    # A ranking like the random ones is beyond all of them once in draws + 1, on either measure.
+    asked = 2 * (areas.index.get_level_values(0).nunique() - 1)
+    share = 100 * (1 - (1 - 1 / (draws + 1)) ** asked)
+    better = f"Better than the band here: {', '.join(outside) or 'none'}."
+    better += f" By chance one of {asked} comparisons is, in about {share:.0f} % of examples: test over many rows."
+    return minus(f"Area over the perturbation curve of {method}: {'; '.join(parts)}. {better}")
 
 
 def over(
