@@ -7,7 +7,7 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from pages.common import agreed, asking, attributed, believed, figures, keeping, state
+from pages.common import agreed, asking, attributed, attributed_long, believed, figures, keeping, state
 from pages.common.errors import shown
 from triattn_core.tasks import TASKS
 
@@ -42,8 +42,14 @@ found = pieces.words() if fold == "words" else pieces
 shares, theme = found.shares(), asking.theme()
 with st.container(key="main"):
     left, right = st.columns([3, 1.15], gap="medium")
-left.html(attributed.marks(found.table, shares, question.names, steps, theme))
+long, method = attributed_long.needed(found.table), None
 with left:
+    if long:
+        st.html(attributed_long.heading())
+        method = state.segments("Method", list(found.methods), "method", label_visibility="collapsed")
+        st.html(attributed_long.marks(found.table, shares, question.names, steps, theme, method))
+    else:
+        st.html(attributed.marks(found.table, shares, question.names, steps, theme))
     figures.note(attributed.said(found.table, shares))
     rows = pd.concat([found.table.drop(columns=list(found.methods)), shares.add_suffix(", share")], axis=1)
     rows = pd.concat([rows, found.table[list(found.methods)]], axis=1)
@@ -55,5 +61,5 @@ with right:
 ranked = found if role == "all" else replace(found, table=found.table[found.table["role"] == role])
 place.html(agreed.ranks(ranked.correlations(), int((ranked.table["special"] == 0).sum()), theme, role == "all"))
 right.html(agreed.completeness(found.table["integrated gradients"], found.gap, odds))
-method = believed.one(question, pieces, steps)
+method = believed.one(question, pieces, steps, method)
 believed.over(question, method)

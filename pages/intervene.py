@@ -47,7 +47,9 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="map-setting
     layer = state.segments("Layer", list(range(1, int(model.get("layers", 2)) + 1)), "layer") - 1
     head = state.pick("Head", ["mean", *range(1, int(model.get("heads", 12)) + 1)], "head", width=84)
 before, after, labels, told = change_said.maps(beside, f"layer.{layer}/{direction}/weight", head)
-figures.drawn(view.maps(before, after, labels, theme), told, "maps", width="content")
+with st.container(horizontal=True, key="maps"):  # below each other where they do not fit
+    for i, grid in enumerate(view.apart(before, after, labels, theme)):
+        figures.drawn(grid, told, f"map-{i}", width="content")
 figures.note(told)
 figures.numbers("The maps as numbers", change_said.cells(before, after, labels), "map-numbers")
 nulled.section(question)

@@ -19,8 +19,11 @@ ENOUGH = 8  # rows without which a bootstrap band is too narrow to believe
 HOW = f"DeYoung et al. 2020; the grey band is the middle 95 % of {DRAWS} random rankings"
 
 
-def one(question: asking.Question, found, steps: int) -> str:
-    """The curves of the example and the area of each method beside the control's; returns the chosen method."""
+def one(question: asking.Question, found, steps: int, method: str | None = None) -> str:
+    """The curves of the example and the area of each method beside the control's; returns the chosen method.
+
+    method: what is chosen already, further up.
+    """
 
     def run(bundle):
         from triattn_core.analysis import faithfulness
@@ -31,7 +34,8 @@ def one(question: asking.Question, found, steps: int) -> str:
         return curves, faithfulness.aopc(curves), faithfulness.control(curves)
 
     st.html(cards.section("Can they be believed?", HOW))
-    method = state.segments("Method", list(found.methods), "method", label_visibility="collapsed")
+    if method is None:
+        method = state.segments("Method", list(found.methods), "method", label_visibility="collapsed")
     with shown():
         key = ("faithful", question.example, question.option, steps)
         curves, areas, band = asking.answer(question.card, "Taking tokens out", run, *key)
