@@ -51,7 +51,9 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="map-setting
     head = state.pick("Head", ["mean", *range(1, int(model.get("heads", 12)) + 1)], "head", width=84)
     picked = None if head == "mean" else head
 before, after, labels, told = scene.maps(beside, f"layer.{layer}/{direction}/weight", picked)
-figures.drawn(view.maps(before, after, labels, theme), told, "maps", width="content")
+with st.container(horizontal=True, key="maps"):  # below each other where they do not fit
+    for i, grid in enumerate(view.apart(before, after, labels, theme)):
+        figures.drawn(grid, told, f"map-{i}", width="content")
 figures.note(told)
 figures.numbers("The maps as numbers", view.cells(before, after, labels), "map-numbers")
 null = nulled.section(question)

@@ -41,6 +41,8 @@ def cases() -> dict[str, tuple[str, list[str], Any, dict[str, Any]]]:
         "another order": ("intervene", ["pairs-cbi"], pair, {"how": "reorder", "order": "shuffled", "shuffle": 3}),
         "a turn replaced": ("intervene", ["dialogue-bi"], dialogue, {"how": "replace", "text": "a red car"}),
         "another context": ("intervene", ["reading-tri"], reading, {"how": "swap"}),
+        "attribute": ("attribute", ["pairs-tri"], pair, {"steps": 4, "draws": 3, "method": "occlusion"}),
+        "attribute, Bi": ("attribute", ["dialogue-bi"], dialogue, {"steps": 4, "draws": 0, "fold": "word pieces"}),
         "mechanisms": ("side_by_side", triple, pair, {"site": sites["scores"], "difference": [1, 3]}),
         "mechanisms, folded": ("side_by_side", triple, pair, read | {"hide": True, "sinks": 1}),
         "passages": ("side_by_side", ["reading-bi", "reading-tri"], reading, {"option": 2}),

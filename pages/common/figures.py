@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import streamlit as st
 
-from triattn_core.views.signs import minus as minus
-
 if TYPE_CHECKING:
     import altair as alt
     import plotly.graph_objects as go

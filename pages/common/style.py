@@ -114,6 +114,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-lead {margin: 10px 0 -4px; font-size: 14px} .t-lead .t-muted {font-size: 13px; margin-left: 10px}
 .t-item {margin-right: 18px; white-space: nowrap}
 .t-scroll {overflow-x: auto}
+.st-key-maps > * {max-width: 100%; overflow-x: auto}
 """
 
 

@@ -55,7 +55,7 @@ def test_a_manifest_makes_the_same_numbers_again(there, tmp_path, name):
         assert all(one.colours.shape == (len(one.rows), len(one.columns), 3) for one in sheet.plates) and sheet.bars
 
 
-@pytest.mark.parametrize("name", ["cube", "tensor", "context", "a null"])
+@pytest.mark.parametrize("name", ["cube", "tensor", "context", "a null", "attribute"])
 def test_the_command_makes_the_same_card_again(there, tmp_path, capsys, name):
     found = drawn(name)
     first = unpacked(found.card())
@@ -74,7 +74,7 @@ def test_the_command_makes_the_same_card_again(there, tmp_path, capsys, name):
         assert all(np.array_equal(trace.sites[at], one, True) for at, one in found.trace.sites.items())
 
 
-@pytest.mark.parametrize("name", ["mechanisms", "mtsa", "coin", "similarity", "context", "intervene"])
+@pytest.mark.parametrize("name", ["mechanisms", "mtsa", "coin", "similarity", "context", "intervene", "attribute"])
 def test_tables_pages_and_pictures_are_sound(there, name):
     found = drawn(name)
     content = unpacked(found.card())

@@ -140,6 +140,9 @@ def test_maps_share_a_scale_and_their_difference_is_after_less_before():
     told = pd.DataFrame(spec["datasets"][gap["data"]["name"]])
     np.testing.assert_allclose(told.pivot(index="query", columns="key", values="value"), after - before)
     assert gap["encoding"]["color"]["scale"]["domain"][2] == 0
+    alone = [one.to_dict()["hconcat"] for one in intervened.apart(grid(before), grid(after), LABELS)]
+    assert [[one["title"] for one in some] for some in alone] == [[one["title"]] for one in spec["hconcat"]]
+    assert alone[1][0]["encoding"] == two["encoding"]  # nothing of a map depends on what stands beside it
     assert cells_of(grid(before), LABELS)["key_word"].tolist()[:5] == KEYS
 
 

@@ -12,7 +12,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from triattn_core.views.grids import dressed
+from triattn_core.views.grids import dressed, titled
 from triattn_core.views.palette import DIVERGING, THEMES, SignedScale, ramp
 from triattn_core.views.signs import minus
 
@@ -56,7 +56,7 @@ def strips(
         less = alt.Chart(rows[rows["share"] < LESS]).mark_text(text="\u2212", fontSize=11).encode(x, y, color=ink)
         title = f"{role}: {names[role]}" if role in names else role
         charts.append(alt.layer(grid, less).properties(title=title, width=120, height=17 * len(tokens)))
-    return _titled(alt.hconcat(*charts, spacing=26).resolve_scale(color="shared"), theme)
+    return titled(alt.hconcat(*charts, spacing=26).resolve_scale(color="shared"), theme)
 
 
 def _share(scale: SignedScale, theme: str) -> alt.Color:
@@ -95,11 +95,6 @@ def ranks(found: pd.DataFrame, short: Sequence[str], theme: str = "light") -> al
     cells = base.mark_rect(stroke=look["page"]).encode(colour)
     layers = alt.layer(cells, base.mark_text(fontSize=12).encode(text="said:N", color=ink))
     return dressed(layers.properties(width=74 * (len(names) - 1), height=30 * (len(names) - 1)), theme)
-
-
-def _titled(chart, theme: str):
-    look = THEMES[theme]
-    return dressed(chart, theme).configure_title(color=look["text"], fontSize=12.5, anchor="start")
 
 
 def percent(share: float) -> str:

@@ -63,3 +63,8 @@ def dressed(chart, theme: str):
     chart = chart.configure(font=FONTS, background="transparent")
     chart = chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12, labelLimit=150)
     return chart.configure_legend(labelColor=look["muted"], labelFontSize=11.5).configure_view(stroke=None)
+
+
+def titled(chart, theme: str):
+    """The same of figures with a title each."""
+    return dressed(chart, theme).configure_title(color=THEMES[theme]["text"], fontSize=12.5, anchor="start")
