@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
 from html import escape
+from typing import TYPE_CHECKING
 
-import numpy as np
 import pandas as pd
 
 from pages.common import cards
 from triattn_core.analysis.offered import METHODS
-from triattn_core.views.attributed import LESS, percent, scale_of
+from triattn_core.views.attributed import LESS, fill_of, percent, scale_of
 from triattn_core.views.palette import DIVERGING, SignedScale, oklab, ramp
+
+if TYPE_CHECKING:
+    import numpy as np
 
 CSS = """
 .t-marks {display: grid; grid-template-columns: 128px minmax(0, 1fr) 92px; gap: 9px 10px; font-size: 13.5px}
@@ -89,15 +91,10 @@ def strip(table: pd.DataFrame, shares: pd.Series, scale: SignedScale, theme: str
 
 def word(token: str, share: float, scale: SignedScale, theme: str) -> str:
     """HTML: a token on the colour of its share, dotted where it speaks against the answer."""
-    fill = _colours(theme)[scale.levels(np.array([share]))[0]]
+    fill = fill_of(share, scale, theme)
     look = f"background:#{bytes(fill.tolist()).hex()};color:{ink(fill)}"
     less = ' class="neg"' if share < LESS else ""
     return f'<span{less} style="{look}" title="{escape(token)}: {percent(share)}">{escape(token)}</span>'
-
-
-@cache
-def _colours(theme: str) -> np.ndarray:
-    return ramp(DIVERGING[theme], SignedScale.steps)
 
 
 def ink(fill: np.ndarray) -> str:

@@ -57,8 +57,9 @@ def test_where_all_are_alike_nothing_is_folded() -> None:
 
 
 def test_the_strongest_of_each_method_stand_first_with_share_and_role() -> None:
-    tops = marks("occlusion").split('<div class="t-top"', 1)[1].split('<div class="t-whole"')[0]
+    tops = marks("occlusion").split('<div class="t-top"', 1)[1].split('<div class="t-section"')[0]
     assert tops.index("w5.1: \u221240 % context") < tops.index("who: +0.1 % question")
+    assert tops.count("t-muted") == 2 * long.FEW + 1  # rollout speaks of one word only
     assert "[CLS]" not in tops and tops.count("+50 % question") == 2  # as text, and on hover
 
 

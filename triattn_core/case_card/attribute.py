@@ -64,9 +64,10 @@ def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings
     if settings.draws:
         curves, areas, band = tested(question, settings.steps, settings.draws, settings.seed)
         told = perturbation.said(method, areas, band, settings.draws)
+        look = {"width": 520, "height": perturbation.PLOT, "title": ""}
         for measure, title in perturbation.TITLES.items():
-            chart = perturbation.figure(curves, measure, method).properties(width=520, title="")
-            charts[measure] = chart, title, told, f"{caption}, seed {settings.seed}{texts}"
+            chart = perturbation.figure(curves, measure, method)
+            charts[measure] = chart.properties(**look), title, told, f"{caption}, seed {settings.seed}{texts}"
         tables["faithful"] = curves
     option = None if question.option is None else question.option + 1
     return {

@@ -18,12 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Explained:
-    """What one checkpoint made of one example, and what that was made of.  Shared by many: never write to it."""
+    """What one checkpoint made of one example, and what that was made of.  Shared by many: never write to it.
+
+    what: where one checkpoint is asked twice, which of the two it is.
+    """
 
     card: Card
     prediction: Prediction
     trace: AttentionTrace
     source: tuple = ()
+    what: str = ""
 
     @property
     def mechanism(self) -> str:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from triattn_core.analysis.interventions import Beside
 
+WIDE = 640  # pixels of a figure that has the width of its page
 DRAWS = 20  # random choices of as many units
 SMALL = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
@@ -80,14 +81,16 @@ def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings
     charts = {"maps": (view.maps(before, after, names), "Attention before and after", f"{did} {told}", place)}
     tables = {"maps": drawn.placed(view.cells(before, after, names))}
     if alone is not None:
-        chart = view.singly(alone, [known[name] for name in alone["unit"]], asked.names)
+        wide = max(WIDE, 22 * len(alone))
+        chart = view.singly(alone, [known[name] for name in alone["unit"]], asked.names).properties(width=wide)
         charts["alone"] = chart, "Each unit alone, change of the log-odds", said.each(alone, known), caption + texts
         tables["alone"] = alone.assign(text=alone["unit"].map(known))
     if settings.null:
         lots = nulls(question, settings.null, settings.along, settings.draws, settings.seed)
-        chart = view.draws(lots.log_odds.tolist(), lots.original).properties(width=640)
+        chart = view.draws(lots.log_odds.tolist(), lots.original).properties(width=WIDE)
         charts["null"] = chart, "Is this map signal?", said.null(lots), f"{caption}, seed {settings.seed}{texts}"
         tables["null"] = lots.rows
+    result = replace(question.found, prediction=found.after.prediction, trace=found.after.trace, what="after")
     more = {"unit": way, "units": asked.names, "option": None if question.option is None else question.option + 1}
     if settings.how == "swap":
         more["other"] = TASKS[cards[0].config["task"]].row(asked.more)
@@ -96,7 +99,7 @@ def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings
         "figures": {name: Chart.of(*one) for name, one in charts.items()},
         "table": drawn.stacked(**tables),
         "trace": joined(found),
-        "found": (question.found, replace(question.found, prediction=found.after.prediction, trace=found.after.trace)),
+        "found": (replace(question.found, what="before"), result),
     }
 
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from triattn_core.case_card.manifest import Manifest
 
 
+BEST = 3  # answers that are printed of each checkpoint
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     text = "manifest.json of a case card; or a view, its checkpoints, and a JSON file with one row of their task"
@@ -65,8 +68,9 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
         return
     print(_wrote(options.out, about, drawn))
     for one in about.said:
-        shares = zip(one.labels, one.probabilities)
-        print(f"{one.checkpoint}: {', '.join(f'{label[:60]} {share:.4f}' for label, share in shares)}")
+        said = sorted(zip(one.labels, one.probabilities), key=lambda pair: -pair[1])[:BEST]
+        name = f"{one.checkpoint}, {one.what}" if one.what else one.checkpoint
+        print(f"{name}: {', '.join(f'{label[:60]} {share:.4f}' for label, share in said)}")
     for said, titles in _sentences(about).items():
         print(f"{' and '.join(titles)}: {said}")
 

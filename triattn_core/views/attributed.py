@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import combinations
 from math import isfinite, sqrt
 from statistics import NormalDist
@@ -21,6 +22,7 @@ MIXED = (
     " Over several roles a rank is one of roles, too: the tokens of a role share its mass of attention, and roles "
     "differ in how many they are."
 )
+LONGEST = 40  # letters of a token
 LESS = -0.002  # a share below this is said to be against the answer
 
 
@@ -43,8 +45,8 @@ def strips(
         tokens, methods = table.loc[at, "token"].astype(str).tolist(), list(shares)
         rows = shares[at].assign(place=range(len(tokens)), token=tokens)
         rows = rows.melt(["place", "token"], var_name="method", value_name="share").dropna()
-        shown = json.dumps([one[:16] for one in tokens])
-        axis = alt.Axis(labelExpr=f"({shown})[datum.value]", ticks=False, domain=False)
+        shown = json.dumps([one if len(one) <= LONGEST else one[: LONGEST - 1] + "…" for one in tokens])
+        axis = alt.Axis(labelExpr=f"({shown})[datum.value]", ticks=False, domain=False, labelLimit=260)
         y = alt.Y("place:O", title=None, axis=axis, scale=alt.Scale(domain=[*range(len(tokens))]))
         top = alt.Axis(orient="top", labelAngle=-45, ticks=False, domain=False)
         x = alt.X("method:N", title=None, axis=top, scale=alt.Scale(domain=methods))
@@ -59,15 +61,25 @@ def strips(
     return titled(alt.hconcat(*charts, spacing=26).resolve_scale(color="shared"), theme)
 
 
+def fill_of(share: float, scale: SignedScale, theme: str) -> np.ndarray:
+    """The colour of one share, uint8 [3]."""
+    return _colours(theme)[int(scale.levels(share))]
+
+
+@cache
+def _colours(theme: str) -> np.ndarray:
+    return ramp(DIVERGING[theme], SignedScale.steps)
+
+
 def _share(scale: SignedScale, theme: str) -> alt.Color:
     """The colours of `SignedScale`: straight lines between 33 of its levels."""
     levels = np.linspace(0, SignedScale.steps - 1, 33).round().astype(int)
-    colours = ["#" + bytes(one.tolist()).hex() for one in ramp(DIVERGING[theme], SignedScale.steps)[levels]]
+    colours = ["#" + bytes(one.tolist()).hex() for one in _colours(theme)[levels]]
     domain = scale.values(levels).tolist()
     kind = alt.Scale(type="pow", exponent=scale.power, domain=domain, range=colours, clamp=True)
     title = "share of all that a method gives, square-root scale; \u2212 against the answer"
     look = {"orient": "bottom", "direction": "horizontal", "gradientLength": 380, "titleLimit": 620}
-    legend = alt.Legend(title=title, titleFontWeight="normal", format="+.2~%", values=scale.ticks(), **look)
+    legend = alt.Legend(title=title, format="+.2~%", values=scale.ticks(), **look)
     return alt.Color("share:Q", scale=kind, legend=legend)
 
 

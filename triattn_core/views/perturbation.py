@@ -17,12 +17,13 @@ TITLES = {
     "sufficiency": "Sufficiency: lost with them alone; lower is better",
 }
 RANDOM = "random"
+PLOT = 160  # pixels of the curves alone: on a page title and axis are part of the height
 
 
 def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light") -> alt.LayerChart:
     """From `faithfulness.curves`: a line a method, the chosen one in the accent; of the random control the mean as a
     broken line and the middle 95 % of its draws as a band."""
-    look, height = THEMES[theme], 230
+    look, height = THEMES[theme], PLOT + 70
     of = curves.assign(x=100 * curves["share"], line=curves["method"])
     drawn = of[of["method"] != RANDOM].assign(mean=of[measure])
     lots = of[of["method"] == RANDOM].groupby("x")[measure]
@@ -44,7 +45,7 @@ def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light"
         isolated.mark_point(size=34, filled=True, opacity=1, color=look["accent"]),
     ]
     last = means.groupby("line", sort=False).tail(1)
-    for name, move in _apart(last, float(means["low"].min()), float(means["high"].max()), height - 70).items():
+    for name, move in _apart(last, float(means["low"].min()), float(means["high"].max()), PLOT).items():
         end = alt.Chart(last[last["line"] == name]).encode(x, y, text="line:N")
         mine = {"color": look["accent"], "fontWeight": 600} if name == chosen else {"color": look["muted"]}
         layers.append(end.mark_text(align="left", dx=7, dy=move, fontSize=12, **mine))
