@@ -18,7 +18,7 @@ from scipy.stats import spearmanr
 from torch import Tensor
 
 from triattn_core.analysis import attribution
-from triattn_core.analysis.asked import ROLES, Asked, gradients, parts, repeated
+from triattn_core.analysis.asked import ROLES, Asked, gradients, repeated, size
 from triattn_core.attention.tap import recording
 from triattn_core.batch import collate
 from triattn_core.errors import InputError, choices
@@ -126,7 +126,7 @@ class _One:
     @property
     def rows(self) -> int:
         """In a batch: gradients keep about twice what a pass makes."""
-        return next(parts(1 << 10, self.asked.bundle, self.asked.roles, share=2)).stop
+        return size(self.asked.bundle, self.asked.roles, share=2)
 
     @cached_property
     def trace(self) -> AttentionTrace:
