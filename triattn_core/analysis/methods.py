@@ -19,6 +19,7 @@ from torch import Tensor
 
 from triattn_core.analysis import attribution
 from triattn_core.analysis.asked import ROLES, Asked, gradients, repeated, size
+from triattn_core.analysis.offered import RANDOM
 from triattn_core.attention.tap import recording
 from triattn_core.batch import collate
 from triattn_core.errors import InputError, choices
@@ -88,7 +89,10 @@ def attribute(asked: Asked, methods: Sequence[str] = (), steps: int = 32) -> Att
 
 
 def known(methods: Sequence[str]) -> tuple[str, ...]:
-    """The methods that are asked for, all where none is named.  Raises InputError for an unknown one."""
+    """The methods that are asked for, all where none is named.  Raises InputError for an unknown one, and
+    where one of METHODS has the name of the control."""
+    if RANDOM in METHODS:
+        raise InputError(f"no method of attribution can be called {RANDOM!r}: that is the control; rename it")
     for name in methods:
         if name not in METHODS:
             raise InputError(f"unknown method {name!r}; {choices(name, METHODS)}")
