@@ -107,7 +107,7 @@ def test_curves_stand_beside_the_middle_of_the_random_ones(measure):
 
 def test_shares_that_name_the_same_tokens_are_one_point_and_said():
     table = curves()
-    both = pd.concat([table[table["share"] == 0.1].assign(share=0.05), table])
+    both = pd.concat([table[table["share"] == 0.1].assign(share=0.05), table], ignore_index=True)
     spec = perturbation.figure(both, "sufficiency", "rollout").to_dict()
     assert spec["layer"][0]["encoding"]["x"]["title"].endswith(", %; 5 and 10 % are the same token")
     points = {row["x"] for one in spec["datasets"].values() for row in one if "x" in row}

@@ -23,7 +23,7 @@ import pandas as pd
 from triattn_core.analysis.asked import Asked, ask, gone, without, words
 from triattn_core.analysis.methods import Attributed, attribute, known
 from triattn_core.analysis.mining import Part
-from triattn_core.analysis.offered import RANDOM
+from triattn_core.axes import RANDOM
 from triattn_core.checkpoint import Bundle
 from triattn_core.errors import DataError, InputError
 

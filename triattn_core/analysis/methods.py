@@ -19,8 +19,8 @@ from torch import Tensor
 
 from triattn_core.analysis import attribution
 from triattn_core.analysis.asked import ROLES, Asked, gradients, repeated, size
-from triattn_core.analysis.offered import RANDOM
 from triattn_core.attention.tap import recording
+from triattn_core.axes import RANDOM
 from triattn_core.batch import collate
 from triattn_core.errors import InputError, choices
 from triattn_core.explain import coordinates, sites

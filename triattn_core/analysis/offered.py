@@ -22,7 +22,6 @@ class Replacement:
     drawn: bool = True
 
 
-RANDOM = "random"  # the control beside the methods, in every table of `faithfulness`: no method can have its name
 METHODS = {
     "integrated gradients": Method("IG", "of word vectors, {steps} steps"),
     "gradient × input": Method("grad × in", "of word vectors"),

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import altair as alt
 import pandas as pd
 
-from triattn_core.analysis.offered import RANDOM
+from triattn_core.axes import RANDOM
 from triattn_core.views.palette import FONTS, THEMES
 from triattn_core.views.signs import minus
 
