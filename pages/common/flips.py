@@ -23,7 +23,7 @@ KAPPA = (
 )
 HOW = (
     "Train: with dropout, of each 100 steps the mean of five batches, every twentieth, not smoothed beyond that. "
-    "Dev: all its rows, without dropout, after each epoch; so dev may lie below train."
+    "Dev: all its rows, without dropout, after each epoch."
 )
 OVER = "The share of labelled rows that it answers rightly, with the ends of Wilson's 95 % interval."
 

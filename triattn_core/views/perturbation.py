@@ -17,7 +17,7 @@ TITLES = {
     "comprehensiveness": "Comprehensiveness: lost without the top tokens; higher is better",
     "sufficiency": "Sufficiency: lost with them alone; lower is better",
 }
-SHARES = {"comprehensiveness": "share of tokens taken out, %", "sufficiency": "share of tokens left alone, %"}
+SHARES = {"comprehensiveness": "share of tokens taken out, %", "sufficiency": "share of tokens kept, %"}
 PLOT = 160  # pixels of the curves alone: on a page title and axis are part of the height
 
 
