@@ -6,39 +6,15 @@ from functools import partial
 
 import streamlit as st
 
-from pages.common import asking, cards, context_parts, figures, keeping, state
+from pages.common import asking, cards, context_parts, export, figures, keeping, state
 from pages.common.errors import shown
+from triattn_core.case_card import context as scene
 from triattn_core.tasks import TASKS
 from triattn_core.views import anova as view
-from triattn_core.views import strongest
+from triattn_core.views import anova_said as said
 
 MECHANISMS = ("tri",)
 LEAD = "How much of a cube only context can say, which heads say it, and where: the relevance in its orthogonal parts."
-
-
-def taken_apart(question: asking.Question):
-    """Shares of every site and head."""
-
-    def run(bundle):
-        from triattn_core.analysis import anova
-
-        return anova.table(question.found.trace)
-
-    return asking.answer(question.card, "Taking the cube apart", run, "anova", repr(question.found.source))
-
-
-def three_way(question: asking.Question, site: str, head: int):
-    """The three-way part of one head, and the bits of each query."""
-
-    def run(bundle):
-        from triattn_core.analysis import anova
-
-        sites = question.found.trace.sites
-        relevance, weights = (sites[f"{site}/{name}"].isel(head=[head]) for name in ("relevance", "weight"))
-        part = anova.three_way(relevance, weights).isel(head=0)
-        return part, anova.information(weights.transpose(..., *anova.AXES).values[0])
-
-    return asking.answer(question.card, "Taking the cube apart", run, "three", repr(question.found.source), site, head)
 
 
 def clicked(figure: str) -> None:
@@ -52,43 +28,44 @@ model, theme = question.card.config["model"], asking.theme()
 with question.settings:
     direction = question.words.directions[state.direction(question.words.directions)]
     with shown():
-        whole = taken_apart(question)
-    table = whole[whole["site"].str.endswith(f"/{direction}")]
-    first = context_parts.first(table)
+        table = scene.of_way(scene.taken_apart(question), direction)
+    first = said.first(table)
     layer = state.segments("Layer", list(range(1, int(model.get("layers", 2)) + 1)), "layer", first[0]) - 1
     head = state.pick("Head", list(range(1, int(model.get("heads", 12)) + 1)), "head", first[1], width=84) - 1
     by = state.segments("Heads by", ["number", "context"], "by")
     st.space("stretch")
-    with st.popover("Keep", width=76, key="keep"):
-        keeping.form(question.task, TASKS[question.task].row(question.example), "context")
+    tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
+with tail, st.popover("Keep", width=76, key="keep"):
+    keeping.form(question.task, TASKS[question.task].row(question.example), "context")
 with shown():
-    site = f"layer.{layer}/{direction}"
-    part, bits = three_way(question, site, head)
-row = table[(table["site"] == site) & (table["head"] == head)].iloc[0]
+    part, bits = scene.three_way(question, f"layer.{layer}/{direction}", head)
+    row = scene.chosen(table, layer, head)
 with st.container(key="main"):
     left, right = st.columns([1.15, 1], gap="large")
 with left:
     st.html(cards.section("Parts of the relevance", "share of variance, the query's own part left out"))
-    said = context_parts.summary(table, row, layer, head)
+    told = said.parts(table, row, layer, head)
     look = {"on_select": partial(clicked, "parts"), "selection_mode": "cell"}
-    figures.drawn(view.parts(table, layer, head, theme, by), said, "parts", **look)
+    figures.drawn(view.parts(table, layer, head, theme, by), told, "parts", **look)
     st.html(context_parts.legend(row, theme))
     st.html('<p class="t-note">What context redirects, on a scale of its own:</p>')
     look["on_select"] = partial(clicked, "redirected")
-    figures.drawn(view.parts(table, layer, head, theme, by, ("key_context", "three_way")), said, "redirected", **look)
-    figures.note(said)
+    figures.drawn(view.parts(table, layer, head, theme, by, scene.STRONG), told, "redirected", **look)
+    figures.note(told)
     figures.numbers("All heads as numbers", table, "numbers")
 with right:
     st.html(cards.section("Three-way residual", f"layer {layer + 1}, head {head + 1}: what no two axes explain"))
-    names = {axis: strongest.labels(part, dict(question.found.trace.texts), axis) for axis in view.AXES}
-    places = list(range(len(names["context"])))
-    show = [f"{i + 1}  {word}" for i, word in enumerate(names["context"])]
-    first = context_parts.strongest(part)
+    places = list(range(part.sizes["context"]))
+    show = [f"{i + 1}  {word}" for i, word in enumerate(scene.at_token(question, part, bits, 0).words["context"])]
+    first = said.strongest(part)
     at = state.pick("Context token", places, "at", first, show=lambda i: show[i] if i in places else str(i), width=190)
-    cells = part.isel(context=at).transpose("query", "key")
-    labels = (names["query"], names["key"])
-    said = context_parts.residual_said(cells, names["context"][at], *labels, bits)
-    figures.drawn(view.residual(cells, bits, labels, theme), said, "residual", width="content")
-    figures.note(said)
-    figures.numbers("The map as numbers", view.cells_of(cells, labels), "map-numbers")
+    residual = scene.at_token(question, part, bits, at)
+    drawn = view.residual(residual.cells, bits, residual.labels, theme)
+    figures.drawn(drawn, residual.said, "residual", width="content")
+    figures.note(residual.said)
+    figures.numbers("The map as numbers", residual.rows, "map-numbers")
+with tail:
+    option = {} if question.option is None else {"option": question.option + 1}
+    chosen = {"way": direction, "layer": layer + 1, "head": head + 1, "by": by, "cell": (at,), **option}
+    export.card("context", [question.card], question.example, chosen)
 context_parts.over(question, table)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import asked_again, asking, cards, change_said, changed, figures, keeping, nulled, state
+from pages.common import asking, cards, change_said, changed, export, figures, keeping, nulled, state
 from pages.common.errors import shown
+from triattn_core.case_card import intervene as scene
+from triattn_core.case_card import intervene_said as said
 from triattn_core.tasks import TASKS
 from triattn_core.views import intervened as view
 
@@ -18,24 +20,25 @@ with question.settings:
     how = state.segments("What to do", list(changed.WAYS), "how")
     way = state.segments("With", list(question.words.ways), "unit") if how != "swap" else "turns"
     st.space("stretch")
-    with st.popover("Keep", width=76, key="keep"):
-        keeping.form(question.task, TASKS[question.task].row(question.example), "intervene")
+    tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
+with tail, st.popover("Keep", width=76, key="keep"):
+    keeping.form(question.task, TASKS[question.task].row(question.example), "intervene")
 with shown():
-    units = changed.units(question, way)
-    alone = asked_again.one_by_one(question, way, how)
-    wanted = changed.controls(question, how, way, units, alone)
-    beside = asked_again.beside(question, wanted)
+    units = scene.units(question, way)
+    alone = scene.one_by_one(question, way, how)
+    chosen = changed.controls(question, how, way, units, alone)
+    wanted = scene.wanted(question, chosen, units, alone)
+    beside = scene.beside(question, wanted)
     others = alone is not None and len(wanted.names) < len(units)  # all of them can be chosen in one way only
-    lots = asked_again.random_units(question, wanted) if others else None
+    lots = scene.random_units(question, wanted) if others else None
 for note in beside.notes:
     st.info(note)
-said = change_said.said(beside, wanted, alone, lots)
 st.html(change_said.answers(beside, question))
-figures.note(said)
+figures.note(said.changed(beside, wanted, alone, lots))
 if alone is not None:
     st.html(cards.section("Each alone", "change of the log-odds of the answer without it; the chosen ones are framed"))
     labels = [units[name] for name in alone["unit"]]
-    told = change_said.alone_said(alone, units)
+    told = said.each(alone, units)
     figures.drawn(view.singly(alone, labels, wanted.names, theme), told, "singly")
     figures.note(told)
     figures.numbers("Each alone as numbers", alone.assign(text=labels), "alone-numbers")
@@ -46,8 +49,15 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="map-setting
     direction = question.words.directions[state.direction(question.words.directions)]
     layer = state.segments("Layer", list(range(1, int(model.get("layers", 2)) + 1)), "layer") - 1
     head = state.pick("Head", ["mean", *range(1, int(model.get("heads", 12)) + 1)], "head", width=84)
-before, after, labels, told = change_said.maps(beside, f"layer.{layer}/{direction}/weight", head)
-figures.drawn(view.maps(before, after, labels, theme), told, "maps", width="content")
+    picked = None if head == "mean" else head
+before, after, labels, told = scene.maps(beside, f"layer.{layer}/{direction}/weight", picked)
+with st.container(horizontal=True, key="maps"):  # below each other where they do not fit
+    for i, grid in enumerate(view.apart(before, after, labels, theme)):
+        figures.drawn(grid, told, f"map-{i}", width="content")
 figures.note(told)
-figures.numbers("The maps as numbers", change_said.cells(before, after, labels), "map-numbers")
-nulled.section(question)
+figures.numbers("The maps as numbers", view.cells(before, after, labels), "map-numbers")
+null = nulled.section(question)
+with tail:
+    option = None if question.option is None else question.option + 1
+    where = {"way": direction, "layer": layer + 1, "head": picked, "option": option}
+    export.card("intervene", [question.card], question.example, chosen.model_dump() | where | null)

@@ -67,7 +67,7 @@ def parser() -> argparse.ArgumentParser:
     questions.faithful_arguments(one)
     one = command("book", book.run, "the case book: cases kept with a note and tags", json_too=False, device=False)
     book.arguments(one)
-    one = command("card", card.run, "a case card made again from its manifest, and whether its numbers are the same")
+    one = command("card", card.run, "a case card of a view, or made again from its manifest: are its numbers the same?")
     card.arguments(one)
     one = command("verify", examples.verify, "digest, shapes, and the recorded numbers on the recorded example")
     one.add_argument("name", help="a checkpoint, by name or folder")

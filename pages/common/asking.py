@@ -5,20 +5,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.common import answers, given, inputs, languages, models, state, style, tasks
+from pages.common import answers, given, inputs, languages, models, shared, state, style, tasks
 from pages.common.errors import shown
 from triattn_core import records
-from triattn_core.device import choose, memory_guard
+from triattn_core.case_card import explained
 from triattn_core.shelf import Card
 from triattn_core.trace import Choice
-
-if TYPE_CHECKING:
-    from triattn_core.checkpoint import Bundle
 
 MEAN = Choice("layer.0/a_over_b/weight", reduce=(("head", "mean"),))
 
@@ -57,28 +54,16 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class Question:
-    """An example put to a checkpoint; `option`: of a task that chooses among texts, the one that is looked at.
-
-    settings: the row of pickers, for the page to go on with.
-    """
+class Question(explained.Question):
+    """A question as a page puts it.  settings: the row of pickers, for the page to go on with."""
 
     task: str
     words: tasks.Words
-    card: Card
-    example: Any
-    option: int | None
-    found: models.Explained
     settings: DeltaGenerator
 
     @property
     def language(self) -> str:
         return records.language(self.card)
-
-    @property
-    def names(self) -> dict[str, str]:
-        """What plays query and key, as the page's directions say: "A", "candidate"."""
-        return dict(zip(("query", "key"), next(iter(self.words.directions)).split(" over ")))
 
 
 def opened(title: str, lead: Callable[[tasks.Words], str], mechanisms: Sequence[str]) -> Opened:
@@ -107,26 +92,9 @@ def opening(title: str, lead: str, mechanisms: Sequence[str]) -> Question:
     """The same with the question put, and what the model says."""
     top = opened(title, lambda _: lead, mechanisms)
     with shown():
-        found = models.explain(top.card, top.example, top.option)
-    top.say(found, MEAN)
-    option = None if top.pairs else found.prediction.option
-    return Question(top.task, top.words, top.card, top.example, option, found, top.settings)
-
-
-def answer(card: Card, says: str, then: Callable[[Bundle], Any], *key: Any) -> Any:
-    """What `then` makes of the card's model, from memory where the same `key` was asked before.  Raises TriattnError.
-
-    says: what is being done.  Shared by all sessions: never write to it.
-    """
-    with st.spinner(says):
-        return _answer(repr((card.name, card.digest, choose(), *key)), card, then)
-
-
-@st.cache_resource(max_entries=96, show_spinner=False)
-def _answer(key: str, _card: Card, _then: Callable[[Bundle], Any]) -> Any:
-    bundle = models.load(_card)
-    with models.lock(bundle.device), memory_guard("these texts"):
-        return _then(bundle)
+        put = explained.Question.put(shared.SHARED, top.card, top.example, top.option)
+    top.say(put.found, MEAN)
+    return Question(**vars(put), task=top.task, words=top.words, settings=top.settings)
 
 
 def theme() -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from pages.common import cards
-from pages.common.figures import minus
 from triattn_core.analysis.offered import METHODS
+from triattn_core.views.attributed import LESS, fill_of, percent, scale_of
 from triattn_core.views.palette import DIVERGING, SignedScale, oklab, ramp
 
 if TYPE_CHECKING:
@@ -27,10 +27,12 @@ CSS = """
 .t-marks .strip .neg {border-bottom: 2px dotted currentColor}
 .t-marks .most {text-align: right; font-variant-numeric: tabular-nums; overflow-wrap: anywhere}
 .t-marks .most b {font-weight: 600}
+@media (max-width: 900px) {.t-marks {grid-template-columns: 112px minmax(0, 1fr) 96px}}
+"""
+RAMP = """
 .t-ramp {display: flex; align-items: center; gap: 10px; flex-wrap: wrap; font-size: 12px; color: var(--t-muted);
   margin: 10px 0 2px}
 .t-ramp i {display: inline-block; width: 210px; height: 11px}
-@media (max-width: 900px) {.t-marks {grid-template-columns: 112px minmax(0, 1fr) 96px}}
 """
 
 
@@ -40,7 +42,7 @@ def marks(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], s
     table: of `Attributed`; shares: its `shares()`.  names: what plays query and key.
     """
     real = table["special"] == 0
-    scale = SignedScale.of(shares[real].fillna(0).to_numpy(), title="share")
+    scale = scale_of(table, shares)
     rows = "".join(
         f'<div class="name"><b>{escape(method)}</b><span class="t-muted">'
         f'{escape(METHODS[method].how.format(steps=steps))}</span></div>'
@@ -48,14 +50,19 @@ def marks(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], s
         f'<div class="most">{_most(table[real], shares.loc[real, method])}</div>'
         for method in shares
     )
+    head = cards.section("Which tokens", "strongest, share of the method's total")
+    return f'<style>{CSS}</style>{head}<div class="t-marks" role="group">{rows}</div>{legend(scale, theme)}'
+
+
+def legend(scale: SignedScale, theme: str) -> str:
+    """HTML: the colours and what they stand for."""
     colours = [f"rgb({r},{g},{b})" for r, g, b in ramp(DIVERGING[theme], 9)]
-    legend = (
-        f'<div class="t-ramp"><span>against the answer, dotted, −{100 * scale.limit:.3g} %</span><i style="background:'
-        f'linear-gradient(90deg,{",".join(colours)})"></i><span>+{100 * scale.limit:.3g} % for it</span>'
+    return (
+        f'<style>{RAMP}</style><div class="t-ramp"><span>against the answer, dotted, −{100 * scale.limit:.3g} %</span>'
+        f'<i style="background:linear-gradient(90deg,{",".join(colours)})"></i>'
+        f"<span>+{100 * scale.limit:.3g} % for it</span>"
         "<span>share of all that a method gives, square-root scale</span></div>"
     )
-    head = cards.section("Which tokens", "strongest, share of the method's total")
-    return f'<style>{CSS}</style>{head}<div class="t-marks" role="group">{rows}</div>{legend}'
 
 
 def _texts(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale: SignedScale, theme: str) -> str:
@@ -64,36 +71,35 @@ def _texts(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], sca
     found = ""
     for name, role in lines:
         here = table["role"] == role
-        strip = _strip(table[here], shares[here], scale, theme) if shares[here].notna().any() else (
+        drawn = strip(table[here], shares[here], scale, theme) if shares[here].notna().any() else (
             '<span class="t-muted">not read by attention</span>'
         )
-        found += f'<span class="as">{escape(name)}</span><div class="strip">{strip}</div>'
+        found += f'<span class="as">{escape(name)}</span><div class="strip">{drawn}</div>'
     return found
 
 
-def _strip(table: pd.DataFrame, shares: pd.Series, scale: SignedScale, theme: str) -> str:
-    spans, before = [], ""
-    colours = ramp(DIVERGING[theme], SignedScale.steps)
-    shares = shares.fillna(0.0)
-    fills = colours[scale.levels(shares.to_numpy())]
-    for token, segment, share, fill in zip(table["token"].astype(str), table["segment"], shares, fills):
+def strip(table: pd.DataFrame, shares: pd.Series, scale: SignedScale, theme: str) -> str:
+    """HTML: the tokens one after another, each on the colour of its share; a gap where another segment begins."""
+    words, before = [], ""
+    for token, segment, share in zip(table["token"].astype(str), table["segment"], shares.fillna(0.0)):
         if before and segment != before:
-            spans.append("<i></i>")
+            words.append("<i></i>")
         before = segment
-        look = f"background:#{bytes(fill.tolist()).hex()};color:{ink(fill)}"
-        less = ' class="neg"' if share < -0.002 else ""
-        spans.append(f'<span{less} style="{look}" title="{escape(token)}: {percent(share)}">{escape(token)}</span>')
-    return " ".join(spans) if any(map(str.isascii, table["token"].astype(str))) else "".join(spans)
+        words.append(word(token, share, scale, theme))
+    return " ".join(words) if any(map(str.isascii, table["token"].astype(str))) else "".join(words)
+
+
+def word(token: str, share: float, scale: SignedScale, theme: str) -> str:
+    """HTML: a token on the colour of its share, dotted where it speaks against the answer."""
+    fill = fill_of(share, scale, theme)
+    look = f"background:#{bytes(fill.tolist()).hex()};color:{ink(fill)}"
+    less = ' class="neg"' if share < LESS else ""
+    return f'<span{less} style="{look}" title="{escape(token)}: {percent(share)}">{escape(token)}</span>'
 
 
 def ink(fill: np.ndarray) -> str:
     """Black or white: what can be read on a colour."""
     return "#11181b" if oklab(fill / 255)[0] > 0.62 else "#ffffff"
-
-
-def percent(share: float) -> str:
-    """A signed share with three digits at most."""
-    return minus(f"{100 * share:+.3g} %") if abs(share) >= 5e-4 else "0 %"
 
 
 def _most(table: pd.DataFrame, shares: pd.Series) -> str:
@@ -102,18 +108,3 @@ def _most(table: pd.DataFrame, shares: pd.Series) -> str:
     at = shares.abs().idxmax()
     row = table.loc[at]
     return f'<b>{escape(str(row["token"]))}</b> {percent(shares[at])}<br><span class="t-muted">as {row["role"]}</span>'
-
-
-def said(table: pd.DataFrame, shares: pd.DataFrame) -> str:
-    """A sentence: the strongest token of each method, methods that name the same one together."""
-    real, by = table["special"] == 0, {}
-    for method in shares:
-        values = shares.loc[real, method].abs()
-        if values.sum():
-            row = table.loc[values.idxmax()]
-            by.setdefault((str(row["token"]), row["role"]), []).append(method)
-    parts = [f"{' and '.join(methods)}: “{token}” as {role}" for (token, role), methods in by.items()]
-    held = 100 * shares[~real].abs().sum()
-    most = held.max()
-    left = f" [CLS] and [SEP] are left out; they hold up to {most:.2g} % ({held.idxmax()})." if most > 0.05 else ""
-    return f"Strongest by {'; by '.join(parts)}.{left}" if parts else "No method says anything of this text."

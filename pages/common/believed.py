@@ -9,33 +9,29 @@ import streamlit as st
 
 from pages.common import asking, cards, case_rows, figures, mining, models, state
 from pages.common.errors import shown
-from pages.common.figures import minus
 from triattn_core import records
+from triattn_core.analysis.offered import METHODS
+from triattn_core.case_card import attribute
 from triattn_core.views import perturbation
+from triattn_core.views.signs import minus
 
-DRAWS = 20  # random rankings of one example
 FEW = (12, 48, 100)  # rows of a file
 ENOUGH = 8  # rows without which a bootstrap band is too narrow to believe
-HOW = f"DeYoung et al. 2020; the grey band is the middle 95 % of {DRAWS} random rankings"
+HOW = f"DeYoung et al. 2020; tokens are deleted, not blanked; grey: middle 95 % of {attribute.DRAWS} random rankings"
 
 
-def one(question: asking.Question, found, steps: int) -> str:
-    """The curves of the example and the area of each method beside the control's; returns the chosen method."""
+def one(question: asking.Question, steps: int, method: str | None = None) -> str:
+    """The curves of the example and the area of each method beside the control's; returns the chosen method.
 
-    def run(bundle):
-        from triattn_core.analysis import faithfulness
-        from triattn_core.analysis.asked import ask
-
-        asked = ask(bundle, question.example, question.option)
-        curves = faithfulness.faithful(asked, draws=DRAWS, found=found)
-        return curves, faithfulness.aopc(curves), faithfulness.control(curves)
+    method: what is chosen already, further up.
+    """
 
     st.html(cards.section("Can they be believed?", HOW))
-    method = state.segments("Method", list(found.methods), "method", label_visibility="collapsed")
+    if method is None:
+        method = state.segments("Method", list(METHODS), "method", label_visibility="collapsed")
     with shown():
-        key = ("faithful", question.example, question.option, steps)
-        curves, areas, band = asking.answer(question.card, "Taking tokens out", run, *key)
-    said = told(method, areas, band)
+        curves, areas, band = attribute.tested(question, steps)
+    said = perturbation.said(method, areas, band, attribute.DRAWS)
     draw = partial(perturbation.figure, curves, chosen=method, theme=asking.theme())
     two(draw, said, "faithful")
     rows = curves.rename(columns={"draw": "random draw"})
@@ -50,30 +46,6 @@ def two(draw, said: str, key: str) -> None:
             with column:
                 figures.drawn(draw(measure=measure), said, f"{key}-{measure}")
     figures.note(said)
-
-
-def told(method: str, areas: pd.DataFrame, band: pd.DataFrame) -> str:
-    """A sentence: where the area of a method lies against the control's band, and which methods leave it."""
-    parts = []
-    for measure, better in (("comprehensiveness", 1), ("sufficiency", -1)):
-        value, low, high = areas.loc[(method, 0), measure], band.loc[measure, "low"], band.loc[measure, "high"]
-        where = "inside" if low <= value <= high else "better than" if (value > high) == (better > 0) else "worse than"
-        parts.append(f"{measure} {value:+.3f}, {where} the random band {low:+.3f} to {high:+.3f}")
-    outside = [
-        name
-        for name in areas.index.get_level_values(0).unique()
-        if name != perturbation.RANDOM
-        and (
-            areas.loc[(name, 0), "comprehensiveness"] > band.loc["comprehensiveness", "high"]
-            or areas.loc[(name, 0), "sufficiency"] < band.loc["sufficiency", "low"]
-        )
-    ]
-    # A ranking like the random ones is beyond all of them once in DRAWS + 1, on either measure.
-    asked = 2 * (areas.index.get_level_values(0).nunique() - 1)
-    share = 100 * (1 - (1 - 1 / (DRAWS + 1)) ** asked)
-    better = f"Better than the band here: {', '.join(outside) or 'none'}."
-    better += f" By chance one of {asked} comparisons is, in about {share:.0f} % of examples: test over many rows."
-    return minus(f"Area over the perturbation curve of {method}: {'; '.join(parts)}. {better}")
 
 
 def over(question: asking.Question, method: str) -> None:
@@ -146,4 +118,4 @@ def gains(found: pd.DataFrame) -> str:
         parts.append(f"{name}: {told or 'none'}")
     asked = int((found["method"] != perturbation.RANDOM).sum())
     said = f"Better than random over {rows} rows, by the mean gain: {'; '.join(parts)}."
-    return minus(f"{said} Of {asked} bands of 95 % about {0.025 * asked:.1g} would say so by chance.")
+    return minus(f"{said} Of {asked} bands of 95 % {0.025 * asked:g} would say so by chance in the mean.")

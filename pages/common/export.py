@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
+from pages.common import shared
+from triattn_core.case_card import typed
+from triattn_core.shelf import Card
+from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.canvas import Canvas
 
@@ -28,6 +34,7 @@ button { display: block; width: 100%; height: 32px; margin: 0 0 8px; cursor: poi
 button:last-child { margin-bottom: 0; }
 button:hover, button:focus-visible { border-color: var(--st-primary-color); color: var(--st-primary-color); }
 """
+ZIP = "application/zip"
 _pictures = st.components.v2.component("triattn_pictures", html=_BUTTONS, css=_STYLE, js=_PICTURES)
 
 
@@ -45,11 +52,23 @@ def menu(
     `shared.card`) are called only when they are asked for.
     """
     with st.popover("Export", width=92, key="export"):
-        _save("Case card, ZIP: all of it", f"{name}.zip", card, "application/zip")
+        _save("Case card, ZIP: all of it", f"{name}.zip", card, ZIP)
         _pictures(data={"name": name, "figure": figure}, key="pictures")
         _save("Page that works offline, HTML", f"{name}.html", lambda: page().html(), "text/html")
         _save("All cells, CSV", f"{name}.csv", lambda: data().to_csv(index=False).encode("utf-8-sig"), "text/csv")
         _save("Whole trace, NetCDF", f"{name}.nc", lambda: _bytes(trace), "application/x-netcdf")
+
+
+def card(view: str, cards: Sequence[Card], example: Any, settings: Mapping[str, Any]) -> None:
+    """The Export button of a page whose figures and tables have menus of their own: all of it as one case card, and
+    the command that makes the same.  settings: of the view, as they are chosen."""
+    names = [one.name for one in cards]
+    with st.popover("Export", width=92, key="export"):
+        _save("Case card, ZIP: all of it", f"{view}.zip", shared.card(view, cards, example, lambda: settings), ZIP)
+        row = json.dumps(TASKS[cards[0].config["task"]].row(example), ensure_ascii=False, indent=1)
+        _save("The example as a row, JSON", typed.ROW, lambda: row, "application/json")
+        st.caption("With this row the command prints the same numbers, and makes the same card:")
+        st.code(typed.command(view, names, settings), language=None, wrap_lines=True)
 
 
 def _save(label: str, name: str, content: Callable[[], str | bytes], mime: str) -> None:

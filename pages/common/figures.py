@@ -3,7 +3,6 @@ as well, and the numbers as a table."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from functools import partial
 from html import escape
@@ -28,11 +27,6 @@ def drawn(figure: alt.TopLevelMixin | go.Figure, said: str, key: str, **more) ->
     st.plotly_chart(figure, theme=None, alt=said, key=key, config=saved, **more)
     page = partial(figure.to_html, include_plotlyjs=True)
     return st.download_button("Save as a page that works offline", page, f"{key}.html", "text/html", on_click="ignore")
-
-
-def minus(said: str) -> str:
-    """The same with the minus of numbers as wide as a plus; hyphens stay."""
-    return re.sub(r"(?<!\w)-(?=\d)", "−", said)
 
 
 def note(said: str) -> None:

@@ -6,8 +6,8 @@ Nothing of torch is imported before a model is asked for: the first page must no
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Lock
@@ -127,8 +127,7 @@ def explain(card: Card, example: Any, option: int | None = None, known: Sequence
     What takes more than a moment, which is loading, is said on the page.  Raises TriattnError.
     """
     example.check()
-    # A download is made in a thread of its own, where nothing can be shown.
-    with st.spinner(f"Loading and running {card.name}") if get_script_run_ctx() else nullcontext():
+    with _waiting(f"Loading and running {card.name}"):
         device = choose()
         key = (card.name, card.digest, device, example)
         found = _kept().get((*key, option))
@@ -158,6 +157,27 @@ def _run(
     with memory_guard("these texts"):
         said, trace = run(bundle, example, option=option, known=known)
     return Explained(card, said, trace, (card.name, card.digest, bundle.device, example, said.option))
+
+
+def answer(card: Card, says: str, then: Callable[[Bundle], Any], *key: Any) -> Any:
+    """What `then` makes of the card's model, from memory where the same `key` was asked before.  Raises TriattnError.
+
+    says: what is being done.  Shared by all sessions: never write to it.
+    """
+    with _waiting(says):
+        return _answer(repr((card.name, card.digest, choose(), *key)), card, then)
+
+
+@st.cache_resource(max_entries=96, show_spinner=False)
+def _answer(key: str, _card: Card, _then: Callable[[Bundle], Any]) -> Any:
+    bundle = load(_card)
+    with lock(bundle.device), memory_guard("these texts"):
+        return _then(bundle)
+
+
+def _waiting(says: str) -> AbstractContextManager:
+    """Says what is waited for; a download is made in a thread of its own, where nothing can be shown."""
+    return st.spinner(says) if get_script_run_ctx() else nullcontext()
 
 
 def read(found: Explained, reading: Reading, site: str = "") -> Explained:

@@ -20,6 +20,9 @@ class Shared(Models):
     def explain(self, card: Card, example: Any, option: int | None = None) -> Explained:
         return models.explain(card, example, option)
 
+    def answer(self, card: Card, says: str, then: Callable[[Any], Any], *key: Any) -> Any:
+        return models.answer(card, says, then, *key)
+
     def without(self, card: Card, example: Any) -> dict[str, Explained]:
         return switched.explained(card, example)
 

@@ -40,6 +40,9 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .st-key-differs .stButton button {height: 28px; min-height: 28px; background-color: var(--t-page)}
 .t-note [lang] {color: var(--t-text)}
 .stApp :is(a, button, summary, [tabindex="0"]):focus-visible {outline: 2px solid var(--t-accent); outline-offset: 1px}
+.stApp :is([data-testid$="RootElement"], .stSelectbox [role="group"]) :is(input, textarea):focus-visible {outline: none}
+.stApp :is([data-testid$="RootElement"], .stSelectbox [role="group"]):has(:focus-visible) {
+  outline: 1px solid var(--t-accent); border-color: var(--t-accent)}
 .stApp :is(main, [data-testid="stDataFrameResizable"]):focus-visible {outline-offset: -2px}
 [data-testid="stElementToolbar"]:focus-within {opacity: 1}
 [data-testid="stDataFrameResizable"]:has(canvas:focus) {outline: 2px solid var(--t-accent); outline-offset: -2px}
@@ -114,6 +117,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-lead {margin: 10px 0 -4px; font-size: 14px} .t-lead .t-muted {font-size: 13px; margin-left: 10px}
 .t-item {margin-right: 18px; white-space: nowrap}
 .t-scroll {overflow-x: auto}
+.st-key-maps > * {max-width: 100%; overflow-x: auto}
 """
 
 

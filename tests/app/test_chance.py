@@ -6,9 +6,18 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.common import agreed, believed, nulled
+from pages.common import believed
+from triattn_core.case_card import intervene_said
+from triattn_core.explain import Prediction
+from triattn_core.views import attributed, perturbation
 
 DRAWN = np.arange(1.0, 31.0)  # 30 draws
+
+
+def null(drawn: np.ndarray, original: float) -> str:
+    """The sentence of draws none of which flips the answer."""
+    answer, none = Prediction(("yes", "no"), (0.9, 0.1), 0), np.zeros(len(drawn), bool)
+    return intervene_said.null(intervene_said.Nulls("shuffled", "key", drawn, none, original, answer))
 
 
 @pytest.mark.parametrize(
@@ -21,17 +30,17 @@ DRAWN = np.arange(1.0, 31.0)  # 30 draws
     ],
 )
 def test_a_map_is_more_than_chance_only_where_its_rank_is_rare(original: float, p: float, says: str) -> None:
-    assert nulled.chance(DRAWN, original) == pytest.approx(p)
-    assert says in nulled.told("shuffled", "key", DRAWN, np.zeros(30, bool), original, "yes")
+    assert intervene_said.chance(DRAWN, original) == pytest.approx(p)
+    assert says in null(DRAWN, original)
 
 
 def test_a_hundred_draws_can_show_it() -> None:
     drawn = np.arange(1.0, 101.0)
-    said = nulled.told("shuffled", "key", drawn, np.zeros(100, bool), 101.0, "yes")
+    said = null(drawn, 101.0)
     assert "p = 0.02 (two-sided): the map is more than chance, by 50 in the mean." in said
-    worse = nulled.told("shuffled", "key", drawn, np.zeros(100, bool), 0.0, "yes")
+    worse = null(drawn, 0.0)
     assert "above 0 of the 100 draws" in worse and "others serve this answer better, by 50 in the mean." in worse
-    ten = nulled.told("shuffled", "key", drawn[:10], np.zeros(10, bool), 11.0, "yes")
+    ten = null(drawn[:10], 11.0)
     assert "10 draws could show p = 0.18 at best" in ten
 
 
@@ -40,23 +49,23 @@ def test_what_leaves_the_band_is_said_with_how_often_chance_does() -> None:
     names = pd.MultiIndex.from_tuples([("a", 0), ("b", 0), ("random", 0)])
     areas = pd.DataFrame({"comprehensiveness": [0.5, 0.1, 0.1], "sufficiency": [0.2, 0.2, 0.2]}, names)
     band = pd.DataFrame({"low": [0.0, 0.1], "high": [0.4, 0.3]}, ["comprehensiveness", "sufficiency"])
-    said = believed.told("a", areas, band)
+    said = perturbation.said("a", areas, band, 20)
     assert "comprehensiveness +0.500, better than the random band" in said and "Better than the band here: a." in said
-    assert "By chance one of 4 comparisons is, in about 18 % of examples" in said
+    assert "By chance one of 4 comparisons is, in 18 % of examples if they were independent:" in said
 
 
 def test_the_extremes_of_several_correlations_need_more_than_one_pair_would() -> None:
     """Three pairs over 26 tokens: 2.394 standard errors of 1/5, where one pair would need 1.96 of them."""
     ranks = pd.DataFrame([[1, 0.9, 0.1], [0.9, 1, 0.3], [0.1, 0.3, 1]], index=list("abc"), columns=list("abc"))
-    said = agreed.agreement(ranks, 26)
+    said = attributed.agreement(ranks, 26)
     assert "a and b rank the tokens most alike (0.90), a and c least (0.10)" in said
     assert "less than 0.48 is no evidence (5 %, for the most extreme of 3 correlations" in said
 
 
 def test_what_blanked_words_leave_is_measured_not_supposed() -> None:
     """F(x) = 2, the attributions add up to 1.5, the gap is -0.25: F(x') = 2 - 1.5 - 0.25."""
-    said = agreed.completeness(pd.Series([1.0, 0.5]), -0.25, 2.0)
-    assert "+0.25" in said and "0.25, 17 % of that" in said
+    said = dict(attributed.completeness(pd.Series([1.0, 0.5]), -0.25, 2.0))
+    assert said["with every word blanked"] == "+0.25" and said["completeness gap"] == "0.25, 17 % of that"
 
 
 def test_few_rows_give_no_verdict() -> None:
@@ -66,7 +75,7 @@ def test_few_rows_give_no_verdict() -> None:
 
 def test_two_tokens_are_evidence_of_nothing() -> None:
     ranks = pd.DataFrame([[1, 1.0], [1.0, 1]], index=list("ab"), columns=list("ab"))
-    assert "Over 2 tokens that is no evidence" in agreed.agreement(ranks, 2)
+    assert "Over 2 tokens that is no evidence" in attributed.agreement(ranks, 2)
 
 
 def test_whatever_is_offered_there_is() -> None:

@@ -20,7 +20,7 @@ FIGURES = {
     "intervene": {"singly": "Each alone", "maps": "before and after", "null": "Is this map signal"},
     "attribute": {"marks": "Which tokens", "ranks": "Do they agree", "curves": "Can they be believed"},
 }
-CHARTS = {"context": 4, "intervene": 3, "attribute": 2}
+CHARTS = {"context": 4, "intervene": 5, "attribute": 2}
 SHORT = {"a": "Which browsers play movies?", "b": "Which browser can?"}
 
 

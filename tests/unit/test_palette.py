@@ -77,6 +77,12 @@ def test_signed_scale_keeps_zero_exact_and_sides_apart(power):
     assert SignedScale.of(np.zeros(3)).limit == 1
 
 
+def test_a_legend_says_how_a_signed_scale_goes():
+    told = [SignedScale(2.0, power).how for power in (0.5, 0.7, 1.0)]
+    assert told == ["square-root scale", "power 0.7 scale", ""]
+    assert scale_payload(SignedScale(2.0, 0.7))["how"] == "power 0.7 scale"
+
+
 def test_ticks_stand_on_the_scale_and_are_few():
     for scale in (LogScale.of(np.array([0.2]), 90), LogScale.of(np.array([0.6]), 8384), SignedScale(2.37)):
         ticks = scale.ticks()

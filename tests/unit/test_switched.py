@@ -86,7 +86,9 @@ def test_the_command_prints_one_number_and_where_it_stands(shelf, file, capsys):
     trace = explain_without(load("quora-coin"), PAIR, ["layer.0"])[1]
     cells = ["--cell", f"{SITE}/weight", "1,4", "--cell", f"{SITE}/gate", "2,13"]
     assert main(["explain", "quora-coin", file, "--off", "layer.0", *cells]) == 0
-    first, second = capsys.readouterr().out.splitlines()[-2:]
+    said = capsys.readouterr()
+    first, second = said.out.splitlines()[-2:]
+    assert "layer.0 and head 0 are layer 1 and head 1 on the pages" in said.err
     assert first.split()[0] == f"{float(trace.site(f'{SITE}/weight')[1, 4]):.6g}"
     assert first.endswith(f"query 1 {PAIR.text_a.split()[1]!r}, key 4 {PAIR.text_b.split()[4]!r}")
     assert second.split()[0] == f"{float(trace.site(f'{SITE}/gate')[2, 13]):.6g}" and second.endswith("feature 13")

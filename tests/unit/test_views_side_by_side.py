@@ -9,6 +9,7 @@ import pytest
 import xarray as xr
 
 from triattn_core.analysis import aligned, compare
+from triattn_core.case_card import panels as scene
 from triattn_core.errors import TraceError
 from triattn_core.views import panels as parts
 from triattn_core.views import side_by_side as view
@@ -224,6 +225,14 @@ def edited() -> tuple[list[parts.Panel], parts.Gap, dict[str, str]]:
     values = compare.difference(panels[1].drawn, panels[0].drawn)
     bits = compare.jensen_shannon(panels[1].weights, panels[0].weights)
     return panels, parts.Gap(1, 0, values, bits, compare.overlap(panels[1].weights, panels[0].weights)), texts
+
+
+def test_where_all_keys_are_among_the_strongest_nothing_is_said_of_it():
+    panels, _ = three()
+    few = [replace(one, weights=one.weights[:, : compare.TOP], drawn=one.drawn[:, : compare.TOP]) for one in panels]
+    assert scene.difference(panels, 2, 0).overlap is not None
+    found = scene.difference(few, 2, 0)
+    assert found.overlap is None and "overlap" not in view.figure(few, found, TEXTS, (0, 0)).payload["gap"]
 
 
 def test_maps_of_two_inputs_have_gaps_and_signs():

@@ -54,7 +54,7 @@ ZONES = {
     # What joins models and views: case cards, and the command line that makes them.
     "cards": Zone(
         ("triattn_core/case_card", "triattn_core/commands", "triattn_core/__main__.py"),
-        words("numpy pandas xarray pydantic matplotlib tqdm psutil"),
+        words("numpy pandas xarray pydantic matplotlib vl_convert tqdm psutil"),
         words("text trace tensor views cards"),
         words("streamlit"),
     ),

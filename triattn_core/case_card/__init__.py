@@ -15,11 +15,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from triattn_core.case_card import coin, cube, heads, side_by_side, similarity
+from triattn_core.case_card import attribute, coin, context, cube, heads, intervene, side_by_side, similarity
 from triattn_core.case_card.drawn import Drawn, Settings
 from triattn_core.case_card.explained import Models, cards
+from triattn_core.case_card.figures import Printed
 from triattn_core.errors import ConfigError, InputError, choices
 from triattn_core.tasks import TASKS
+from triattn_core.views.canvas import Canvas
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,9 @@ class View:
 VIEWS = {  # by the file of their page
     "cube": View(cube.Settings, cube.draw),
     "side_by_side": View(side_by_side.Settings, side_by_side.draw, side_by_side.view.MOST),
+    "context": View(context.Settings, context.draw),
+    "intervene": View(intervene.Settings, intervene.draw),
+    "attribute": View(attribute.Settings, attribute.draw),
     "mtsa": View(heads.Heads, heads.draw_heads),
     "tensor": View(heads.Tensor, heads.draw_tensor),
     "coin": View(coin.Settings, coin.draw),
@@ -61,7 +66,8 @@ def draw(view: str, checkpoints: Sequence[str], example: Any, models: Models | N
     if not isinstance(example, TASKS[task].Example):
         raise InputError(f"{found[0].name} takes an example of {task}, got {type(example).__module__.split('.')[-1]}")
     parts = what.draw(models or Models(), found, example, chosen)
-    return Drawn(view, task, TASKS[task].row(example), **parts)
+    figures = {name: Printed.of(one) if isinstance(one, Canvas) else one for name, one in parts["figures"].items()}
+    return Drawn(view, task, TASKS[task].row(example), **parts | {"figures": figures})
 
 
 def told(kind: type[Settings], settings: Mapping[str, Any], where: str) -> Settings:

@@ -14,10 +14,11 @@ from triattn_core.case_card.explained import Explained
 from triattn_core.errors import InputError
 from triattn_core.shelf import Card
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.views.canvas import Canvas
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from triattn_core.case_card.figures import Figure
 
 
 Way = Literal["tokens", "words", "phrases", "sentences"]  # to what an axis folds
@@ -31,8 +32,6 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    cell: tuple[int, ...] | None = None
-
     @classmethod
     def of(cls, choice: Choice, **more: Any) -> Mapping[str, Any]:
         """A page's choice of a site, and the head that it picks, as settings."""
@@ -40,7 +39,13 @@ class Settings(BaseModel):
         return {"site": choice.site, "head": head, **more}
 
 
-class Folds(Settings):
+class Cell(Settings):
+    """Of a view in which a cell is chosen."""
+
+    cell: tuple[int, ...] | None = None
+
+
+class Folds(Cell):
     """Of a view whose axes fold.  phrases: the reader's own."""
 
     phrases: tuple[str, ...] = ()
@@ -83,7 +88,7 @@ class Drawn:
     task: str
     row: Mapping[str, Any] = field(repr=False)
     settings: Settings
-    figures: Mapping[str, Canvas] = field(repr=False)
+    figures: Mapping[str, Figure] = field(repr=False)
     table: pd.DataFrame = field(repr=False)
     trace: AttentionTrace = field(repr=False)
     found: Sequence[Explained] = field(repr=False)
@@ -95,10 +100,9 @@ class Drawn:
 
     def picture(self, name: str | None = None) -> Any:
         """A figure as a picture that shows itself, by default the page's; `svg()` and `png()` are its files."""
-        from triattn_core.case_card.pictures import Picture
-        from triattn_core.case_card.plates import plates
+        from triattn_core.case_card.figures import Picture
 
-        return Picture(plates(self.figures[name or next(iter(self.figures))]))
+        return Picture(self.figures[name or next(iter(self.figures))])
 
     def card(self) -> bytes:
         """The case card: a zip of all that can be taken away.  See `pack`."""
@@ -111,6 +115,26 @@ class Drawn:
         from triattn_core.case_card.pack import write
 
         write(self, Path(path))
+
+
+def input_line(found: Explained) -> str:
+    """The texts that went in, as they stand after what a caption says."""
+    return ". " + " / ".join(text if len(text) <= 160 else text[:159] + "…" for text in found.trace.texts.values())
+
+
+def placed(cells: pd.DataFrame) -> pd.DataFrame:
+    """Rows of `grids.cells_of` with words as `query` and `key`, positions as `query_at` and `key_at`."""
+    return cells.rename(columns={"query": "query_at", "key": "key_at", "query_word": "query", "key_word": "key"})
+
+
+def stacked(**tables: pd.DataFrame) -> pd.DataFrame:
+    """The tables of several figures as one, the name of its figure in the first column of each row."""
+    import pandas as pd
+
+    found = pd.concat([table.assign(figure=name) for name, table in tables.items()], ignore_index=True)
+    kinds = {"integer": "Int64", "bool": "boolean"}  # where a row has none they would be floats, or objects
+    whole = {name: to for table in tables.values() for kind, to in kinds.items() for name in table.select_dtypes(kind)}
+    return found.astype(whole)[["figure", *found.columns.drop("figure")]]
 
 
 def choice(site: str, head: int | None) -> Choice:

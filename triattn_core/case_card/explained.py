@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from triattn_core.errors import CheckpointError
 from triattn_core.shelf import Card, called, find, shelf
+from triattn_core.tasks import TASKS
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint import Bundle
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Explained:
-    """What one checkpoint made of one example, and what that was made of.  Shared by many: never write to it."""
+    """What one checkpoint made of one example, and what that was made of.  Shared by many: never write to it.
+
+    what: where one checkpoint is asked twice, which of the two it is.
+    """
 
     card: Card
     prediction: Prediction
     trace: AttentionTrace
     source: tuple = ()
+    what: str = ""
 
     @property
     def mechanism(self) -> str:
@@ -52,9 +57,45 @@ class Models:
 
         return Explained(card, *explain(self.load(card), example, option=option))
 
+    def answer(self, card: Card, says: str, then: Callable[[Bundle], Any], *key: Any) -> Any:
+        """What `then` makes of the card's model.  says: what is being done.  key: names the answer where it is kept.
+        Raises TriattnError."""
+        return then(self.load(card))
+
     def without(self, card: Card, example: Any) -> dict[str, Explained]:
         """Of COIN by what is switched off: "" (nothing), `layer.0`, …, `context`.  Raises ConfigError for another."""
         return without(self.load(card), self.explain(card, example), example)
+
+
+@dataclass(frozen=True)
+class Question:
+    """An example put to a checkpoint, and what that made of it; `option`: of a task that chooses among texts, the one
+    that is looked at, from 0."""
+
+    models: Models
+    found: Explained
+    example: Any
+    option: int | None
+
+    @classmethod
+    def put(cls, models: Models, card: Card, example: Any, option: int | None = None) -> Question:
+        """Raises TriattnError where it cannot be asked."""
+        found = models.explain(card, example, option)
+        return cls(models, found, example, found.prediction.option if "option" in found.trace.meta else None)
+
+    @property
+    def card(self) -> Card:
+        return self.found.card
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What plays query and key: "A", "candidate"."""
+        task = TASKS[self.card.config["task"]]
+        return dict(zip(("query", "key"), task.WORDS.sides if hasattr(task, "WORDS") else "AB"))
+
+    def answer(self, says: str, then: Callable[[Bundle], Any], *key: Any) -> Any:
+        """See `Models.answer`; the example is part of the key."""
+        return self.models.answer(self.card, says, then, *key, self.example, self.option)
 
 
 def without(bundle: Bundle, whole: Explained, example: Any) -> dict[str, Explained]:

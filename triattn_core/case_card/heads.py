@@ -37,7 +37,7 @@ class Heads(drawn.Texts):
     features: bool = True
 
 
-class Tensor(drawn.Settings):
+class Tensor(drawn.Cell):
     """head: from 1.  clusters: of its features, at most.  cell: positions of query, key and feature."""
 
     layer: str | None = None

@@ -20,7 +20,9 @@ from triattn_core.text.rows import read_json
 FORMAT = 1
 FILE = "manifest.json"
 COMMAND = f"triattn card {FILE} --out card.zip"
-PACKAGES = ("triattn", "torch", "transformers", "tokenizers", "numpy", "scipy", "xarray", "pandas", "matplotlib")
+PACKAGES = (
+    "triattn torch transformers tokenizers captum numpy scipy xarray pandas matplotlib altair vl-convert-python"
+).split()
 
 
 class Checkpoint(BaseModel):
@@ -34,9 +36,10 @@ class Checkpoint(BaseModel):
 
 
 class Said(BaseModel):
-    """What a checkpoint said of the example."""
+    """What a checkpoint said of the example; what: see `Explained`."""
 
     checkpoint: str
+    what: str = ""
     labels: tuple[str, ...]
     probabilities: tuple[float, ...]
 
@@ -93,7 +96,7 @@ def _checkpoint(card: Card) -> Checkpoint:
 
 def _said(found: Explained) -> Said:
     said = found.prediction
-    return Said(checkpoint=found.card.name, labels=said.labels, probabilities=said.probabilities)
+    return Said(checkpoint=found.card.name, what=found.what, labels=said.labels, probabilities=said.probabilities)
 
 
 def versions() -> dict[str, str]:

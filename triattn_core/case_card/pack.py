@@ -19,9 +19,9 @@ from triattn_core.trace import AttentionTrace
 TOLD = """A case card of triattn.
 
 {figures}
-data.csv, data.parquet   every cell that is drawn, as a row
-trace.nc                 all that was recorded of the example (NetCDF-4; xarray reads it)
-{file}            texts, settings, checkpoints with their digests, versions
+data.csv, data.parquet             every cell that is drawn, as a row
+trace.nc                           all that was recorded of the example (NetCDF-4; xarray reads it)
+{file}                      texts, settings, checkpoints with their digests, versions
 
 The pages need no network. This makes the card again, with the same numbers:
 
@@ -43,14 +43,13 @@ def packed(drawn: Drawn) -> bytes:
 def files(drawn: Drawn) -> Iterator[tuple[str, bytes]]:
     """Name and content of each."""
     about = manifest(drawn)
-    figures = "\n".join(f"{f'{name}.html, .svg, .png':<24} {one['title']}" for name, one in about.figures.items())
+    figures = "\n".join(f"{f'{name}.html, .svg, .png':<34} {one['title']}" for name, one in about.figures.items())
     yield "README.txt", TOLD.format(figures=figures, file=FILE, command=COMMAND).encode()
     yield FILE, (about.model_dump_json(indent=1) + "\n").encode()
-    for name, canvas in drawn.figures.items():
-        picture = drawn.picture(name)
-        yield f"{name}.html", canvas.html().encode()
-        yield f"{name}.svg", picture.svg()
-        yield f"{name}.png", picture.png()
+    for name, figure in drawn.figures.items():
+        yield f"{name}.html", figure.html().encode()
+        yield f"{name}.svg", figure.svg()
+        yield f"{name}.png", figure.png()
     yield "data.csv", drawn.table.to_csv(index=False).encode("utf-8-sig")
     yield "data.parquet", drawn.table.to_parquet(index=False)
     yield "trace.nc", _trace(drawn.trace)

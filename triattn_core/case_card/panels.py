@@ -135,11 +135,15 @@ def as_read(side: Side, reading: Reading, maps: Sequence[DataArray]) -> Side:
 def difference(
     panels: Sequence[Panel], left: int, right: int, noise: np.ndarray | None = None, noisy: str = ""
 ) -> Gap:
-    """The difference of two panels, and how far their rows lie apart; `noise`, `noisy` as `Gap`."""
+    """The difference of two panels, and how far their rows lie apart; `noise`, `noisy` as `Gap`.
+
+    Where there are no more keys than the strongest that are counted, all are among them: there is no overlap to tell.
+    """
     values = compare.difference(panels[left].drawn, panels[right].drawn)
     weights = panels[left].weights, panels[right].weights
-    bits, top = compare.jensen_shannon(*weights), min(compare.TOP, weights[0].sizes["key"])
-    return Gap(left, right, values, bits, compare.overlap(*weights, top), top, noise, noisy)
+    bits, top = compare.jensen_shannon(*weights), compare.TOP
+    shared = compare.overlap(*weights, top) if top < weights[0].sizes["key"] else None
+    return Gap(left, right, values, bits, shared, top, noise, noisy)
 
 
 def between_seeds(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from io import BytesIO
 from threading import Lock
 
@@ -30,36 +29,20 @@ _FAMILY = re.compile(rb"font-family: [^;\"]*")
 _settings = Lock()  # Matplotlib's settings are one for all threads
 
 
-@dataclass(frozen=True)
-class Picture:
-    """A sheet that shows itself in a notebook."""
-
-    sheet: Sheet = field(repr=False)
-
-    def svg(self) -> bytes:
-        """A drawing whose text is text."""
-        return self._file("svg", DOTS)
-
-    def png(self, dots: int = DOTS) -> bytes:
-        """dots: an inch."""
-        return self._file("png", dots)
-
-    def _repr_png_(self) -> bytes:
-        return self.png(SCREEN)
-
-    def _file(self, kind: str, dots: int) -> bytes:
-        there = {one.name for one in fontManager.ttflist}
-        wished = [*(name.strip(' "') for name in FONTS.split(",")), "Noto Sans CJK JP", "DejaVu Sans"]
-        fonts = [name for name in wished if name in there]
-        settings = {"svg.fonttype": "none", "svg.hashsalt": "triattn", "font.family": fonts}
-        with _settings, matplotlib.rc_context(settings):
-            file = BytesIO()
-            meta = {"Date": None, "Creator": "triattn"} if kind == "svg" else {"Software": "triattn"}
-            _draw(self.sheet).savefig(file, format=kind, dpi=dots, metadata=meta)
-        if kind == "png":
-            return file.getvalue()
-        # Its reader may have other fonts than this machine.
-        return _FAMILY.sub(b"font-family: " + FONTS.replace('"', "'").encode(), file.getvalue())
+def printed(sheet: Sheet, kind: str, dots: int = DOTS) -> bytes:
+    """The file of a sheet; kind: svg, whose text is text, or png."""
+    there = {one.name for one in fontManager.ttflist}
+    wished = [*(name.strip(' "') for name in FONTS.split(",")), "Noto Sans CJK JP", "DejaVu Sans"]
+    fonts = [name for name in wished if name in there]
+    settings = {"svg.fonttype": "none", "svg.hashsalt": "triattn", "font.family": fonts}
+    with _settings, matplotlib.rc_context(settings):
+        file = BytesIO()
+        meta = {"Date": None, "Creator": "triattn"} if kind == "svg" else {"Software": "triattn"}
+        _draw(sheet).savefig(file, format=kind, dpi=dots, metadata=meta)
+    if kind == "png":
+        return file.getvalue()
+    # Its reader may have other fonts than this machine.
+    return _FAMILY.sub(b"font-family: " + FONTS.replace('"', "'").encode(), file.getvalue())
 
 
 def _pitch(count: int) -> float:

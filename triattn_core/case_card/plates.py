@@ -71,7 +71,8 @@ class Reader:
         return self.bytes(self.theme["tables"][kind], -1, 3)
 
     def bar(self, scale: Mapping, title: str = "") -> Bar:
-        return Bar(title or scale["title"], self.table(scale), [(_place(scale, t), _short(t)) for t in scale["ticks"]])
+        title = ", ".join(filter(None, (title or scale["title"], scale.get("how"))))
+        return Bar(title, self.table(scale), [(_place(scale, t), _short(t)) for t in scale["ticks"]])
 
     def labels(self, axis: str) -> list[str]:
         tokens = self.payload["axes"][axis]

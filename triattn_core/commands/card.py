@@ -1,4 +1,4 @@
-"""`triattn card`: a case card made again from its manifest, and whether its numbers are the same."""
+"""`triattn card`: a case card of a view, or made again from its manifest, and whether its numbers are the same."""
 
 from __future__ import annotations
 
@@ -8,38 +8,102 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triattn_core.commands import shelf
-from triattn_core.errors import DataError
+from triattn_core.errors import ConfigError, DataError, choices
 
 if TYPE_CHECKING:
     from triattn_core.case_card import Drawn
     from triattn_core.case_card.manifest import Manifest
 
 
+BEST = 3  # answers that are printed of each checkpoint
+
+
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.add_argument("manifest", type=Path, help="manifest.json of a case card")
+    text = "manifest.json of a case card; or a view, its checkpoints, and a JSON file with one row of their task"
+    parser.add_argument("what", nargs="+", metavar="WHAT", help=text)
+    text = "of a view: its settings, as its page has them: layer=2 units=token 1,token 2"
+    parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=text)
     parser.add_argument("--out", type=Path, required=True, help="where the card is written (zip)")
     shelf.folders(parser)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Draws, writes, and says how far the numbers are from those that lie beside the manifest."""
-    from triattn_core.case_card.explained import Models
-    from triattn_core.case_card.manifest import again, read
+    """Draws, writes, and says the numbers that matter."""
+    from triattn_core.case_card import VIEWS
 
     if not options.out.parent.is_dir():
         raise DataError(f"{options.out.parent}: no such folder to write the card in")
     shelf.added(options)
-    made = read(options.manifest)
-    drawn = again(made, Models(options.device), str(options.manifest))
-    beside = options.manifest.parent / "data.parquet"
+    if len(options.what) == 1 and options.what[0] not in VIEWS:
+        _again(options, Path(options.what[0]))
+    else:
+        _new(options, *options.what)
+
+
+def _new(options: argparse.Namespace, view: str, *more: str) -> None:
+    """A card of a view.  Raises ConfigError where checkpoint or input is missing."""
+    from triattn_core.case_card import VIEWS, draw
+    from triattn_core.case_card.explained import Models, cards
+    from triattn_core.case_card.manifest import manifest
+    from triattn_core.case_card.typed import read
+    from triattn_core.commands.examples import heard
+    from triattn_core.tasks import TASKS
+    from triattn_core.text.rows import read_json
+
+    if view not in VIEWS:
+        raise ConfigError(f"no view {view!r}; {choices(view, VIEWS)}")
+    if len(more) < 2:
+        raise ConfigError(f"triattn card {view}: expected a checkpoint and a JSON file with one row of its task")
+    *names, path = more
+    settings, models, first = read(VIEWS[view].settings, options.set), Models(options.device), cards(names)[0]
+    example = TASKS[first.config["task"]].Example.from_row(read_json(Path(path)), path)
+    heard(models.load(first), [example])
+    drawn = draw(view, names, example, models, **settings)
+    drawn.save(options.out)
+    about = manifest(drawn)
+    if options.json:
+        told = about.model_dump(mode="json", include={"view", "settings", "said", "figures"})
+        print(json.dumps({"out": str(options.out), "rows": len(drawn.table), **told}))
+        return
+    print(_wrote(options.out, about, drawn))
+    for one in about.said:
+        said = sorted(zip(one.labels, one.probabilities), key=lambda pair: -pair[1])[:BEST]
+        name = f"{one.checkpoint}, {one.what}" if one.what else one.checkpoint
+        print(f"{name}: {', '.join(f'{label[:60]} {share:.4f}' for label, share in said)}")
+    for said, titles in _sentences(about).items():
+        print(f"{' and '.join(titles)}: {said}")
+
+
+def _wrote(out: Path, about: Manifest, drawn: Drawn) -> str:
+    names = ", ".join(one.name for one in about.checkpoints[: about.drawn])
+    return f"{out}: {about.view.replace('_', ' ')} of {names}, {len(drawn.table):,} rows"
+
+
+def _sentences(about: Manifest) -> dict[str, list[str]]:
+    """What each figure says, with the titles of those that say the same."""
+    found: dict[str, list[str]] = {}
+    for one in about.figures.values():
+        found.setdefault(one["alt"], []).append(one["title"].partition(":")[0])
+    return found
+
+
+def _again(options: argparse.Namespace, path: Path) -> None:
+    """A card made again, and how far the numbers are from those that lie beside the manifest."""
+    from triattn_core.case_card.explained import Models
+    from triattn_core.case_card.manifest import again, read
+
+    if options.set:
+        raise ConfigError("--set: the settings of a card that is made again are those of its manifest")
+    made = read(path)
+    drawn = again(made, Models(options.device), str(path))
+    beside = path.parent / "data.parquet"
     apart = {"probabilities": _answers(made, drawn)} | ({"data": furthest(beside, drawn)} if beside.is_file() else {})
     drawn.save(options.out)
     if options.json:
         print(json.dumps({"out": str(options.out), "view": made.view, "rows": len(drawn.table), "furthest": apart}))
         return
-    names = ", ".join(one.name for one in made.checkpoints[: made.drawn])
-    print(f"{options.out}: {made.view.replace('_', ' ')} of {names}, {len(drawn.table):,} rows")
+    print(_wrote(options.out, made, drawn))
     print(f"probabilities: at most {apart['probabilities']:.2g} from the manifest's")
     if "data" in apart:
         print(f"data: at most {apart['data']:.2g} from {beside}")

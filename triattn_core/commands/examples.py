@@ -23,6 +23,9 @@ ROWS = (
 )
 
 
+COUNTED = "(sites and positions count from 0: layer.0 and head 0 are layer 1 and head 1 on the pages)"
+
+
 def explain_arguments(parser: argparse.ArgumentParser) -> None:
     """What `triattn explain` takes."""
     parser.add_argument("name", help="a checkpoint, by name or folder")
@@ -85,6 +88,8 @@ def explain(options: argparse.Namespace) -> None:
     for site in () if cells or terms else sorted(trace.sites):
         array = trace.sites[site]
         print(f"{site}  {' x '.join(f'{axis} {size}' for axis, size in array.sizes.items())}")
+    if not terms and any(site.startswith("layer.") for site in trace.sites):
+        print(COUNTED, file=sys.stderr)  # the numbers on stdout are for scripts
 
 
 def cell(trace: AttentionTrace, site: str, at: str) -> dict:

@@ -38,12 +38,18 @@ def colours(theme: str) -> dict[str, str]:
 
 
 def parts(
-    table: pd.DataFrame, layer: int, head: int, theme: str = "light", by: str = "number", only: Sequence[str] = ()
+    table: pd.DataFrame,
+    layer: int,
+    head: int,
+    theme: str = "light",
+    by: str = "number",
+    only: Sequence[str] = (),
+    named: bool = False,
 ) -> alt.Chart:
     """Stacked shares of each head, layer after layer, the chosen one framed; a click sends `cell` with layer and head.
 
     table: of `anova.table`, one direction.  layer, head: from 0.  by: heads by `number`, or by what context redirects.
-    only: parts that are drawn on a scale of their own; by default all, from 0 to 1.
+    only: parts that are drawn on a scale of their own; by default all, from 0 to 1.  named: with a legend of the parts.
     """
     look, fill = THEMES[theme], colours(theme)
     table = table.assign(layer=table["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int))
@@ -59,6 +65,8 @@ def parts(
     rows["place"] = rows["layer"].astype(str) + "." + rows["head"].astype(str)
     rows["order"] = rows["part"].map(list(PARTS).index)
     rows["part"] = rows["part"].map(PARTS)
+    values = [PARTS[name] for name in only or PARTS]
+    key = alt.Legend(title=None, orient="bottom", columns=3, labelLimit=220, values=values) if named else None
     rows["chosen"] = (rows["layer"] == layer) & (rows["head"] == head)
     rows["at_layer"], rows["at_head"] = rows["layer"] + 1, rows["head"] + 1
     click = alt.selection_point(name="cell", fields=["at_layer", "at_head"], toggle=False)
@@ -70,7 +78,7 @@ def parts(
     chart = alt.Chart(rows).mark_bar().encode(
         alt.X("place:N", scale=alt.Scale(domain=domain, paddingInner=0.12), title=None, axis=axis),
         y,
-        alt.Color("part:N", scale=alt.Scale(domain=[*PARTS.values()], range=[*fill.values()]), legend=None),
+        alt.Color("part:N", scale=alt.Scale(domain=[*PARTS.values()], range=[*fill.values()]), legend=key),
         alt.Order("order:Q"),
         stroke=alt.condition("datum.chosen", alt.value(look["query"]), alt.value(look["hairline"])),
         strokeWidth=alt.condition("datum.chosen", alt.value(2), alt.value(0.6)),

@@ -3,7 +3,6 @@ the runs of each function reached (Figures 3 and 5), and their loss curves (Figu
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 import altair as alt
@@ -12,6 +11,7 @@ import pandas as pd
 
 from triattn_core.views.layers import DASHES
 from triattn_core.views.palette import FONTS, THEMES
+from triattn_core.views.signs import minus
 from triattn_core.views.similarity import Panel
 
 BINS = 40
@@ -70,7 +70,7 @@ def said(row: Mapping) -> str:
     """A sentence on a histogram, from a row of `numbers`."""
     ends = f"nine in ten lie between {row['5 %']:.3g} and {row['95 %']:.3g}, the median is {row['median']:.3g}"
     even = f"a passage word's weights are spread over {row['even']:.2f} of {row['of']} question words"
-    return _minus(f"{row['function']}: of {row['cells']:,} scores {ends}; {even}.")
+    return minus(f"{row['function']}: of {row['cells']:,} scores {ends}; {even}.")
 
 
 def boxes_said(runs: pd.DataFrame, unit: str) -> str:
@@ -91,10 +91,6 @@ def curves_said(rows: pd.DataFrame) -> str:
     if len(last) == 1:
         return f"The loss of {first['function']} ends at {first['value']:.3f}, at step {first['step']:,}."
     return f"Losses of {len(last)} functions end at {ends}; {first['function']} lowest, at step {first['step']:,}."
-
-
-def _minus(said: str) -> str:
-    return re.sub(r"(?<![\w.])-(?=\d)", "\u2212", said)
 
 
 def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "light") -> alt.LayerChart:

@@ -263,7 +263,7 @@ function bars(ctx, layout, x, y, theme, { values, chosen, colour, length = 28, d
   down ? ctx.fillText(text, x + middle, y + end + 5) : ctx.fillText(text, x + end, y + middle);
 }
 
-/** The colour bar: title, ramp, ticks, the uniform mark (or zero) and a pointer at the chosen value. */
+/** The colour bar: title, below it how its steps go, ramp, ticks, the uniform mark (or zero) and a pointer at the chosen value. */
 function colourBar(ctx, x, y, width, scale, colours, theme, { mark = "", pointer = null } = {}) {
   const at = (value) => x + positionOf(scale, value) * width;
   ctx.textBaseline = "alphabetic";
@@ -271,6 +271,9 @@ function colourBar(ctx, x, y, width, scale, colours, theme, { mark = "", pointer
   ctx.font = font(theme, 13, 600);
   ctx.fillStyle = theme.text;
   ctx.fillText(scale.title, x, y);
+  ctx.font = font(theme, 12);
+  ctx.fillStyle = theme.muted;
+  if (scale.how) ctx.fillText(scale.how, x, y + 15);
   const step = width / colours.length;
   colours.forEach((colour, i) => {
     ctx.fillStyle = colour;

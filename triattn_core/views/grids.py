@@ -32,7 +32,7 @@ def named(axis: str, names: Sequence[str], **look) -> alt.X | alt.Y:
 def signed(limit: float, theme: str) -> alt.Color:
     """The diverging map from -limit to limit."""
     scale = alt.Scale(domain=[-limit, -limit / 2, 0, limit / 2, limit], range=DIVERGING[theme], clamp=True)
-    return alt.Color("value:Q", scale=scale, legend=_legend("+.2g"))
+    return alt.Color("value:Q", scale=scale, legend=_legend("+.2g", "linear scale"))
 
 
 def dashes(rows: pd.DataFrame, x: alt.X, y: alt.Y, limit: float, theme: str) -> alt.Chart:
@@ -47,12 +47,12 @@ def weights(values: np.ndarray, keys: int, theme: str) -> alt.Color:
     fit, stops = LogScale.fit(values, keys), SEQUENTIAL[theme]
     at = np.geomspace(fit.low, fit.high, len(stops)).tolist()
     scale = alt.Scale(type="log", domain=at, range=stops, clamp=True)
-    return alt.Color("value:Q", scale=scale, legend=_legend(".2g"))
+    return alt.Color("value:Q", scale=scale, legend=_legend(".2g", "weight, log scale"))
 
 
-def _legend(format: str) -> alt.Legend:
+def _legend(format: str, title: str) -> alt.Legend:
     look = {"orient": "bottom", "direction": "horizontal", "gradientLength": 170, "tickCount": 3}
-    return alt.Legend(title=None, format=format, **look)
+    return alt.Legend(title=title, format=format, **look)
 
 
 def dressed(chart, theme: str):
@@ -62,4 +62,10 @@ def dressed(chart, theme: str):
     lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
     chart = chart.configure(font=FONTS, background="transparent")
     chart = chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12, labelLimit=150)
-    return chart.configure_legend(labelColor=look["muted"], labelFontSize=11.5).configure_view(stroke=None)
+    title = {"titleColor": look["muted"], "titleFontSize": 11.5, "titleFontWeight": "normal"}
+    return chart.configure_legend(labelColor=look["muted"], labelFontSize=11.5, **title).configure_view(stroke=None)
+
+
+def titled(chart, theme: str):
+    """The same of figures with a title each."""
+    return dressed(chart, theme).configure_title(color=THEMES[theme]["text"], fontSize=12.5, anchor="start")

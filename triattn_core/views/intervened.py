@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from triattn_core.views.grids import cells_of, dashes, dressed, named, signed, weights
+from triattn_core.views.grids import cells_of, dashes, dressed, named, signed, titled, weights
 from triattn_core.views.palette import DIVERGING, THEMES
 
 
@@ -17,22 +17,41 @@ def maps(
     before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]], theme: str = "light"
 ) -> alt.HConcatChart:
     """Weights [query, key], summed over context, on one scale, and after less before.  labels: of queries and keys."""
+    chart = alt.hconcat(*_grids(before, after, labels, theme), spacing=22).resolve_scale(color="independent")
+    return titled(chart, theme)
+
+
+def apart(
+    before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]], theme: str = "light"
+) -> list[alt.HConcatChart]:
+    """The three of `maps`, each a figure of its own, for a page that puts them below each other where it is narrow."""
+    # A row of one: Streamlit squeezes a figure that stands alone, axes included, into its height.
+    return [titled(alt.hconcat(grid), theme) for grid in _grids(before, after, labels, theme)]
+
+
+def _grids(before: xr.DataArray, after: xr.DataArray, labels: tuple, theme: str) -> list[alt.Chart | alt.LayerChart]:
     look, scale = THEMES[theme], weights(np.stack([before.values, after.values]), before.shape[1], theme)
     gap = after.copy(data=after.values - before.values)
     limit = float(np.abs(gap.values).max(initial=1e-12))
     size = max(11, min(26, 300 // max(before.shape)))
-    wide = max(11, min(30, 330 // max(before.shape[1], 1)))
-    charts = []
+    wide = max(11, min(30, 270 // max(before.shape[1], 1)))
+    y, x = named("query", labels[0]), named("key", labels[1], orient="top", labelAngle=-45)
+    grids = []
     for title, values in (("before", before), ("after", after), ("after − before", gap)):
-        y = named("query", labels[0], labels=not charts)
-        colour = signed(limit, theme) if title.startswith("after −") else scale
-        tips = ["query_word:N", "key_word:N", alt.Tooltip("value:Q", format="+.3g" if len(charts) > 1 else ".3g")]
-        rows, x = cells_of(values, labels), named("key", labels[1], orient="top", labelAngle=-45)
+        less = values is gap
+        colour, tip = signed(limit, theme) if less else scale, alt.Tooltip("value:Q", format="+.3g" if less else ".3g")
+        rows, tips = cells_of(values, labels), ["query_word:N", "key_word:N", tip]
         grid = alt.Chart(rows).mark_rect(stroke=look["page"], strokeWidth=0.6).encode(x, y, colour, tooltip=tips)
-        grid = alt.layer(grid, dashes(rows, x, y, limit, theme)) if len(charts) > 1 else grid
-        charts.append(grid.properties(title=title, width=wide * values.shape[1], height=size * values.shape[0]))
-    chart = alt.hconcat(*charts, spacing=22).resolve_scale(color="independent")
-    return dressed(chart, theme).configure_title(color=look["text"], fontSize=12.5, anchor="start")
+        grid = alt.layer(grid, dashes(rows, x, y, limit, theme)) if less else grid
+        grids.append(grid.properties(title=title, width=wide * values.shape[1], height=size * values.shape[0]))
+    return grids
+
+
+def cells(before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -> pd.DataFrame:
+    """A row for each cell of `maps`: before, after, difference."""
+    rows = cells_of(before, labels).rename(columns={"value": "before"})
+    rows["after"] = cells_of(after, labels)["value"]
+    return rows.assign(difference=rows["after"] - rows["before"])
 
 
 def singly(table: pd.DataFrame, labels: Sequence[str], chosen: Sequence[str], theme: str = "light") -> alt.LayerChart:

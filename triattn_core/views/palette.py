@@ -161,6 +161,11 @@ class SignedScale:
         top = float(np.max(np.abs(values), initial=0.0, where=np.isfinite(values)))
         return cls(top if top > 0 else 1.0, power, title)
 
+    @property
+    def how(self) -> str:
+        """What a legend says of it: even steps of colour are no even steps of the value."""
+        return {1.0: "", 0.5: "square-root scale"}.get(self.power, f"power {self.power:g} scale")
+
     def levels(self, values: np.ndarray) -> np.ndarray:
         """Exact values → uint8 of the same shape; what is not finite is drawn as zero."""
         share = np.clip(np.nan_to_num(np.asarray(values, float), posinf=0, neginf=0) / self.limit, -1, 1)
@@ -201,7 +206,7 @@ def pack(values: np.ndarray) -> str:
 def scale_payload(scale: Scale) -> dict:
     """A scale as draw.js reads it."""
     ends = {"low": scale.low, "high": scale.high, "uniform": scale.uniform} if scale.kind == "log" else {}
-    signed = {"limit": scale.limit, "power": scale.power} if scale.kind == "signed" else {}
+    signed = {"limit": scale.limit, "power": scale.power, "how": scale.how} if scale.kind == "signed" else {}
     common = {"kind": scale.kind, "steps": scale.steps, "title": scale.title, "ticks": scale.ticks()}
     return {**common, **ends, **signed}
 

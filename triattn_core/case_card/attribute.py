@@ -1,0 +1,134 @@
+"""Which tokens made the model say this, as its page draws it: methods on one scale, how far they agree, and a test."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Literal
+
+import pandas as pd
+from pydantic import Field
+
+from triattn_core.analysis.offered import METHODS
+from triattn_core.case_card import drawn
+from triattn_core.case_card.explained import Models, Question
+from triattn_core.case_card.figures import Chart
+from triattn_core.errors import ConfigError, choices
+from triattn_core.shelf import Card
+from triattn_core.views import attributed as view
+from triattn_core.views import perturbation
+
+if TYPE_CHECKING:
+    from triattn_core.analysis.methods import Attributed
+
+DRAWS = 20  # random rankings of one example
+
+
+class Settings(drawn.Settings):
+    """steps: of the path of integrated gradients.  fold: tokens as they are shown.  ranks: whose tokens are ranked;
+    None is the context where there is one.  method: the one that stands out in the test, None the first; draws: random
+    rankings beside it, from `seed`; 0 leaves the test out.  option: of a task that chooses among texts, from 1."""
+
+    steps: int = Field(32, ge=1)
+    fold: Literal["words", "word pieces"] = "words"
+    ranks: Literal["all", "query", "key", "context"] | None = None
+    method: str | None = None
+    draws: int = Field(DRAWS, ge=0)
+    seed: int = 0
+    option: int | None = Field(None, ge=1)
+
+
+def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> dict:
+    """Parts of `Drawn`.  Raises ConfigError for another method, or a model that is not asked so."""
+    question = Question.put(models, cards[0], example, settings.option and settings.option - 1)
+    method = settings.method or next(iter(METHODS))
+    if method not in METHODS:
+        raise ConfigError(f"attribute: no method {method!r}; {choices(method, METHODS)}")
+    pieces, odds = attributions(question, settings.steps)
+    found = shown(pieces, settings.fold)
+    shares, role = found.shares(), settings.ranks or opens(found)
+    caption, texts = f"{cards[0].name}, {settings.steps} steps", drawn.input_line(question.found)
+    added = view.completeness(found.table["integrated gradients"], found.gap, odds)
+    said = f"{view.said(found.table, shares)} Integrated gradients: {'; '.join(f'{name} {n}' for name, n in added)}."
+    marks = view.strips(found.table, shares, question.names)
+    ranked = of_role(found, role)
+    ranks, agree = ranked.correlations(), said_of_ranks(ranked, role)
+    short = [METHODS[name].short for name in ranks]
+    charts = {
+        "attribute": (marks, "Which tokens", said, caption + texts),
+        "agreement": (view.ranks(ranks, short), f"Do they agree? Tokens of {role}", agree, caption + texts),
+    }
+    pairs = [(a, b, ranks.loc[a, b]) for a, b in combinations(ranks, 2)]
+    tables = {"attribute": rows(found), "agreement": pd.DataFrame(pairs, columns=["method", "other", "Spearman"])}
+    if settings.draws:
+        curves, areas, band = tested(question, settings.steps, settings.draws, settings.seed)
+        told = perturbation.said(method, areas, band, settings.draws)
+        look = {"width": 520, "height": perturbation.PLOT, "title": ""}
+        for measure, title in perturbation.TITLES.items():
+            chart = perturbation.figure(curves, measure, method)
+            charts[measure] = chart.properties(**look), title, told, f"{caption}, seed {settings.seed}{texts}"
+        tables["faithful"] = curves
+    option = None if question.option is None else question.option + 1
+    return {
+        "settings": settings.model_copy(update={"ranks": role, "method": method, "option": option}),
+        "figures": {name: Chart.of(*one) for name, one in charts.items()},
+        "table": drawn.stacked(**tables),
+        "trace": question.found.trace,
+        "found": (question.found,),
+    }
+
+
+def attributions(question: Question, steps: int) -> tuple[Attributed, float]:
+    """What the methods give each token, and the log-odds of the answer."""
+
+    def run(bundle):
+        from triattn_core.analysis import methods
+        from triattn_core.analysis.asked import ask, log_odds
+
+        one = ask(bundle, question.example, question.option)
+        return methods.attribute(one, steps=steps), float(log_odds(one.scores[None], one.answer))
+
+    says = f"Integrated gradients in {steps} steps, and four more"
+    return question.answer(says, run, "attribute", steps)
+
+
+def tested(question: Question, steps: int, draws: int = DRAWS, seed: int = 0) -> tuple[pd.DataFrame, ...]:
+    """The perturbation curves of the methods and of random rankings, their areas, and the control's band."""
+    found, _ = attributions(question, steps)
+
+    def run(bundle):
+        from triattn_core.analysis import faithfulness
+        from triattn_core.analysis.asked import ask
+
+        asked = ask(bundle, question.example, question.option)
+        curves = faithfulness.faithful(asked, draws=draws, seed=seed, found=found)
+        return curves, faithfulness.aopc(curves), faithfulness.control(curves)
+
+    return question.answer("Taking tokens out", run, "faithful", steps, draws, seed)
+
+
+def shown(pieces: Attributed, fold: str) -> Attributed:
+    """Words, or word pieces."""
+    return pieces.words() if fold == "words" else pieces
+
+
+def rows(found: Attributed) -> pd.DataFrame:
+    """A row for each token: where it stands, the share of each method, and what that is a share of."""
+    where = found.table.drop(columns=list(found.methods))
+    return pd.concat([where, found.shares().add_suffix(", share"), found.table[list(found.methods)]], axis=1)
+
+
+def opens(found: Attributed) -> str:
+    """The role whose tokens are ranked first."""
+    return "context" if (found.table["role"] == "context").any() else "query"
+
+
+def of_role(found: Attributed, role: str) -> Attributed:
+    """The tokens of one role, or all."""
+    return found if role == "all" else replace(found, table=found.table[found.table["role"] == role])
+
+
+def said_of_ranks(ranked: Attributed, role: str) -> str:
+    """How far the methods agree on these tokens."""
+    return view.agreement(ranked.correlations(), int((ranked.table["special"] == 0).sum()), role == "all")

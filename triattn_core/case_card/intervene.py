@@ -1,0 +1,268 @@
+"""An intervention beside the original, as its page draws it; what is asked of the model for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import pandas as pd
+from pydantic import Field
+
+from triattn_core import records
+from triattn_core.analysis.offered import REPLACEMENTS
+from triattn_core.case_card import drawn
+from triattn_core.case_card import intervene_said as said
+from triattn_core.case_card.explained import Models, Question
+from triattn_core.case_card.figures import Chart
+from triattn_core.case_card.intervene_said import Nulls, Wanted
+from triattn_core.errors import InputError, choices
+from triattn_core.shelf import Card
+from triattn_core.tasks import TASKS
+from triattn_core.trace import AttentionTrace
+from triattn_core.views import intervened as view
+from triattn_core.views.strongest import labels
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from triattn_core.analysis.interventions import Beside
+
+WIDE = 640  # pixels of a figure that has the width of its page
+DRAWS = 20  # random choices of as many units
+SMALL = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+
+
+class Settings(drawn.Settings):
+    """how: see `interventions`.  unit: to what the context is cut, None as the page opens; units: which, by name; None
+    is the one that tells most alone, where each is asked alone, else the first.
+
+    text: of replace, empty is [MASK].  order: of reorder; shuffle: its seed.  other: of swap the other example's row.
+    way, layer, head: of the maps, from 1; None is the mean of heads.  random: choices of as many units, drawn from
+    `seed`; 0 leaves them out.  null: what attention becomes in `draws` draws from `seed`, along an axis; None leaves
+    them out, for each draw asks the model again.  option: of a task that chooses among texts, from 1.
+    """
+
+    how: Literal["remove", "mask", "replace", "reorder", "swap"] = "remove"
+    unit: Literal["tokens", "sentences", "turns"] | None = None
+    units: tuple[str, ...] | None = None
+    text: str = ""
+    order: Literal["chosen first", "chosen last", "reversed", "shuffled"] = "chosen first"
+    shuffle: int = 1
+    other: Mapping[str, Any] | None = None
+    way: Literal["a_over_b", "b_over_a"] = "a_over_b"
+    layer: int = Field(1, ge=1)
+    head: int | None = Field(None, ge=1)
+    random: int = Field(DRAWS, ge=0)
+    null: Literal["uniform", "shuffled", "untrained"] | None = None
+    along: Literal["key", "context"] = "key"
+    draws: int = Field(30, ge=1)
+    seed: int = 0
+    option: int | None = Field(None, ge=1)
+
+
+def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> dict:
+    """Parts of `Drawn`.  Raises InputError for a unit that is not there, TraceError for a layer or head, ConfigError
+    for a model that is not asked so."""
+    question = Question.put(models, cards[0], example, settings.option and settings.option - 1)
+    way = settings.unit or ("turns" if settings.how == "swap" else ways(question)[0])
+    known = units(question, way)
+    alone = one_by_one(question, way, settings.how)
+    asked = wanted(question, settings.model_copy(update={"unit": way}), known, alone)
+    found = beside(question, asked)
+    others = alone is not None and len(asked.names) < len(known) and settings.random
+    lots = random_units(question, asked, settings.random, settings.seed) if others else None
+    before, after, names, told = maps(found, f"layer.{settings.layer - 1}/{settings.way}/weight", settings.head)
+    did = said.changed(found, asked, alone, lots)
+    head = "mean of heads" if settings.head is None else f"head {settings.head}"
+    caption, texts = f"{cards[0].name}, {asked.how}", drawn.input_line(question.found)
+    place = f"{caption}, {settings.way.replace('_', ' ')}, layer {settings.layer}, {head}{texts}"
+    charts = {"maps": (view.maps(before, after, names), "Attention before and after", f"{did} {told}", place)}
+    tables = {"maps": drawn.placed(view.cells(before, after, names))}
+    if alone is not None:
+        wide = max(WIDE, 22 * len(alone))
+        chart = view.singly(alone, [known[name] for name in alone["unit"]], asked.names).properties(width=wide)
+        charts["alone"] = chart, "Each unit alone, change of the log-odds", said.each(alone, known), caption + texts
+        tables["alone"] = alone.assign(text=alone["unit"].map(known))
+    if settings.null:
+        lots = nulls(question, settings.null, settings.along, settings.draws, settings.seed)
+        chart = view.draws(lots.log_odds.tolist(), lots.original).properties(width=WIDE)
+        charts["null"] = chart, "Is this map signal?", said.null(lots), f"{caption}, seed {settings.seed}{texts}"
+        tables["null"] = lots.rows
+    result = replace(question.found, prediction=found.after.prediction, trace=found.after.trace, what="after")
+    more = {"unit": way, "units": asked.names, "option": None if question.option is None else question.option + 1}
+    if settings.how == "swap":
+        more["other"] = TASKS[cards[0].config["task"]].row(asked.more)
+    return {
+        "settings": settings.model_copy(update=more),
+        "figures": {name: Chart.of(*one) for name, one in charts.items()},
+        "table": drawn.stacked(**tables),
+        "trace": joined(found),
+        "found": (replace(question.found, what="before"), result),
+    }
+
+
+def ways(question: Question) -> tuple[str, ...]:
+    """Into what the context of the task can be cut, what the page opens on first."""
+    words = getattr(TASKS[question.card.config["task"]], "WORDS", None)
+    return words.ways if words else ("tokens", "sentences")
+
+
+def units(question: Question, way: str) -> dict[str, str]:
+    """The units of the context by name, each as the reader knows it, no two alike."""
+
+    def run(bundle):
+        from triattn_core.analysis.asked import ask
+        from triattn_core.analysis.edits import units
+
+        asked = ask(bundle, question.example, question.option)
+        texts = bundle.task.texts(asked.example, asked.option)
+        role = asked.roles.context
+        found: dict[str, list[tuple[str, int, int]]] = {}
+        for name, of, (start, end) in zip(units(role, texts, way), role.texts, role.spans):
+            if name:
+                found.setdefault(name, []).append((of, start, end))
+        return {name: texts[one[0][0]][one[0][1] : one[-1][2]] for name, one in found.items()}
+
+    found = question.answer("Reading", run, "units", way)
+    if way != "tokens":
+        return {name: f"{name}: {text[:44]}{'…' * (len(text) > 44)}" for name, text in found.items()}
+    seen: Counter = Counter()
+    named = {}
+    for name, text in found.items():
+        seen[text] += 1
+        named[name] = text + "".join(SMALL[int(d)] for d in str(seen[text])) * (seen[text] > 1)
+    return named
+
+
+def wanted(question: Question, settings: Settings, known: Mapping[str, str], alone: pd.DataFrame | None) -> Wanted:
+    """What settings ask for, of the units that are known.  Raises InputError: not there."""
+    if settings.how == "swap":
+        task = TASKS[question.card.config["task"]]
+        if settings.other is not None:
+            return Wanted("swap", settings.unit, more=task.Example.from_row(dict(settings.other), "other"))
+        return Wanted("swap", settings.unit, more=others(question)[0])
+    for name in settings.units or ():
+        if name not in known:
+            raise InputError(f"there is no {name!r} in this context; {choices(name, known)}")
+    asked = first(known, alone) if settings.units is None else settings.units
+    names, more = tuple(name for name in known if name in asked), None
+    if settings.how == "replace":
+        more = settings.text
+    if settings.how == "reorder":
+        more = ordered(list(known), names, settings.order, settings.shuffle)
+    words = " and ".join(f"“{known[name]}”" for name in names[:4]) + f" and {len(names) - 4} more" * (len(names) > 4)
+    return Wanted(settings.how, settings.unit, names, words, more)
+
+
+def others(question: Question) -> list[Any]:
+    """The examples whose context can be swapped in."""
+    language = records.language(question.card)
+    known = TASKS[question.card.config["task"]].examples(language)
+    return [one for one in known if one != question.example]
+
+
+def first(known: Mapping[str, str], alone: pd.DataFrame | None) -> list[str]:
+    """The unit that changes most alone, among those that flip the answer where there are any; else the first."""
+    if alone is None:
+        return list(known)[:1]
+    of = alone[alone["flips"]] if alone["flips"].any() else alone
+    return [str(of.loc[of["change"].abs().idxmax(), "unit"])]
+
+
+def ordered(names: list[str], chosen: Sequence[str], order: str, seed: int = 0) -> list[str]:
+    """All units in the order that is asked for."""
+    rest = [name for name in names if name not in chosen]
+    if order == "shuffled":
+        return pd.Series(names).sample(frac=1, random_state=seed).tolist()
+    return {"chosen first": [*chosen, *rest], "chosen last": [*rest, *chosen]}.get(order, names[::-1])
+
+
+def one_by_one(question: Question, way: str, how: str) -> pd.DataFrame | None:
+    """What each unit does alone; None where that is not asked: other ways, and tokens of one of several options."""
+    if how not in ("remove", "mask") or (question.option is not None and way == "tokens"):
+        return None
+
+    def run(bundle):
+        from triattn_core.analysis.one_by_one import each
+
+        return each(bundle, question.example, way, question.option, read=how == "mask")
+
+    return question.answer("Taking each out alone", run, "each", way, how)
+
+
+def beside(question: Question, wanted: Wanted) -> Beside:
+    """The intervention beside the original, its maps summed over context: that is what is kept."""
+
+    def run(bundle):
+        from triattn_core.analysis import interventions
+
+        example, option, how = question.example, question.option, wanted.how
+        if how == "swap":
+            found = interventions.swap(bundle, example, wanted.more, option)
+        elif how == "reorder":
+            found = interventions.reorder(bundle, example, wanted.more, wanted.way, option)
+        else:
+            text = {"text": wanted.more or ""} if how == "replace" else {}
+            found = getattr(interventions, how)(bundle, example, wanted.names, wanted.way, option=option, **text)
+        before, after = (replace(one, trace=_flat(one.trace)) for one in (found.before, found.after))
+        return replace(found, before=before, after=after)
+
+    return question.answer("Asking again", run, "beside", wanted)
+
+
+def _flat(trace: AttentionTrace) -> AttentionTrace:
+    sites = {
+        name: one.sum("context", keep_attrs=True).assign_attrs(sums_over="key") if "context" in one.dims else one
+        for name, one in trace.sites.items()
+        if name.endswith("/weight")
+    }
+    return AttentionTrace(sites, trace.texts, trace.meta)
+
+
+def random_units(question: Question, wanted: Wanted, draws: int = DRAWS, seed: int = 0) -> pd.DataFrame:
+    """What as many units at random do."""
+
+    def run(bundle):
+        from triattn_core.analysis.one_by_one import at_random
+
+        more = {"read": wanted.how == "mask", "draws": draws, "seed": seed}
+        return at_random(bundle, question.example, len(wanted.names), wanted.way, question.option, **more)
+
+    key = ("random", wanted.way, wanted.how, len(wanted.names), draws, seed)
+    return question.answer(f"{draws} random choices of as many units", run, *key)
+
+
+def nulls(question: Question, how: str, axis: str, draws: int, seed: int = 0) -> Nulls:
+    """Attention replaced in all layers and both directions: see `analysis.nulls`."""
+    draws = draws if REPLACEMENTS[how].drawn else 1
+
+    def run(bundle):
+        from triattn_core.analysis.nulls import null
+
+        found = null(bundle, question.example, how, axis, draws, seed, question.option)
+        start = found.before
+        return Nulls(how, axis, found.log_odds, found.flipped, start.log_odds, start.prediction)
+
+    return question.answer(f"{draws} draws", run, "null", how, axis, draws, seed)
+
+
+def maps(found: Beside, site: str, head: int | None) -> tuple[xr.DataArray, xr.DataArray, tuple, str]:
+    """Weights before and after, their labels, and how far attention moved.  head: from 1, None is the mean.
+
+    Raises TraceError where there is no such site or head.
+    """
+    from triattn_core.analysis import compare
+
+    arrays = [one.trace.site(site) for one in (found.before, found.after)]
+    before, after = (compare.two_way(one, None if head is None else head - 1) for one in arrays)
+    names = tuple(labels(before, dict(found.before.trace.texts), axis) for axis in ("query", "key"))
+    return before, after, names, said.moved(before, after, names, float(compare.jensen_shannon(before, after).mean()))
+
+
+def joined(found: Beside) -> AttentionTrace:
+    """Both traces in one, as `before/…` and `after/…`."""
+    both = {"before": found.before.trace, "after": found.after.trace}
+    sites = {f"{name}/{site}": one for name, trace in both.items() for site, one in trace.sites.items()}
+    return AttentionTrace(sites, {**both["before"].texts, **both["after"].texts}, both["before"].meta)
