@@ -50,7 +50,7 @@ class Settings(drawn.Settings):
     text: str = ""
     order: Literal["chosen first", "chosen last", "reversed", "shuffled"] = "chosen first"
     shuffle: int = 1
-    other: Mapping[str, Any] | None = None
+    other: dict[str, Any] | None = None
     way: Literal["a_over_b", "b_over_a"] = "a_over_b"
     layer: int = Field(1, ge=1)
     head: int | None = Field(None, ge=1)
