@@ -64,7 +64,7 @@ def test_a_card_of_charts_is_downloaded_and_opens_offline(page, app, tmp_path, w
     page.set_default_timeout(240_000)
     page.goto(f"{app}/{where}?{CHINESE}&language=Chinese&{link}")
     page.get_by_role("button", name="Export").click()
-    assert page.get_by_text(f"triattn card {where} lcqmc-tri-additive row.json").count() == 1
+    page.get_by_text(f"triattn card {where} lcqmc-tri-additive row.json").wait_for()
     with page.expect_download() as download:
         page.get_by_role("button", name="Case card, ZIP").click()
     assert download.value.suggested_filename == f"{where}.zip"

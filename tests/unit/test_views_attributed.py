@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from triattn_core.case_card.figures import Chart
+from triattn_core.case_card.charts import Chart
 from triattn_core.views import attributed
 from triattn_core.views.palette import DIVERGING, SignedScale, ramp
 
