@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from io import BytesIO
+
 import numpy as np
 import pandas as pd
 import pytest
+import vl_convert
+from matplotlib.image import imread
 
-from triattn_core.case_card.charts import Chart
+from triattn_core.case_card.charts import Chart, small
 from triattn_core.views import attributed
 from triattn_core.views.palette import DIVERGING, SignedScale, ramp
 
@@ -83,3 +87,17 @@ def test_a_chart_is_the_same_bytes_again_and_its_text_is_text():
     svg = first.svg().decode()
     assert "猫" in svg and "&lt;" in svg and "Noto Sans CJK SC" in svg and "It says." in svg
     assert "<猫<" not in svg and 'src="data:image/svg+xml;base64,' in first._repr_html_()
+
+
+def test_more_than_5000_cells_are_drawn():
+    table = pd.DataFrame({"role": ["query", "key", *["context"] * 5003], "token": "a", "special": 0})
+    chart = Chart.of(attributed.strips(table, pd.DataFrame({"x": [0.1] * 5005}), NAMES), "Which", "It says.")
+    assert max(map(len, chart.spec["datasets"].values())) == 5003
+
+
+def test_a_picture_packed_again_has_the_same_pixels():
+    chart = Chart.of(attributed.strips(TABLE, SHARES, NAMES), "Which", "It says.")
+    loose = vl_convert.vegalite_to_png(chart.titled(), vl_version=chart.version, ppi=72)
+    tight = small(loose)
+    assert len(tight) < len(loose)
+    np.testing.assert_array_equal(imread(BytesIO(tight)), imread(BytesIO(loose)))

@@ -19,7 +19,7 @@ from triattn_core.views.palette import FONTS, THEMES
 LINE = 110  # letters of a line below the title of a chart
 _TOP = ("$schema", "config", "datasets")  # of a Vega-Lite specification: what stands outside of its views
 # A counter of the process is in these names: the same numbers must make the same bytes.
-_VIEW, _DRAWN = re.compile(r"view_\d+"), re.compile(r'((?:id="|url\(#)(?:gradient_|clip))(\d+)')
+_DRAWN = re.compile(r'((?:id="|url\(#)(?:gradient_|clip))(\d+)')
 _STYLE = ":root { color-scheme: light; } #figure { overflow-x: auto; } .said { max-width: 900px; }"
 _MOUNT = """
 function mount(root, payload) {
@@ -48,7 +48,7 @@ class Chart:
         """From an Altair chart in the light theme.  What a click on a page chooses is chosen: nothing is to click."""
         spec = {name: value for name, value in chart.to_dict().items() if name != "params"}
         look = {"background": THEMES["light"]["page"], "description": alt}
-        return cls(_unnamed(spec) | look, title, alt, caption)
+        return cls(spec | look, title, alt, caption)
 
     def html(self) -> str:
         payload = {"caption": self.caption, "spec": self.spec}
@@ -112,13 +112,3 @@ def small(png: bytes) -> bytes:
     chunks.insert(-1, b"IDAT" + zlib.compress(zlib.decompress(pixels), 9))
     packed = ((len(one) - 4).to_bytes(4) + one + zlib.crc32(one).to_bytes(4) for one in chunks)
     return png[:8] + b"".join(packed)
-
-
-def _unnamed(spec: Any) -> Any:
-    """Without the names that Altair counts up for views with a selection."""
-    if isinstance(spec, list):
-        return [_unnamed(one) for one in spec]
-    if not isinstance(spec, dict):
-        return spec
-    kept = {name: one for name, one in spec.items() if name != "name" or not _VIEW.fullmatch(str(one))}
-    return {name: one if name == "datasets" else _unnamed(one) for name, one in kept.items()}
