@@ -39,3 +39,4 @@ COORDINATES = {
     "label": "of a folded axis: what the group of cells is called, such as turn 4",
     "cells": "of a folded axis: how many cells of the model the group joins",
 }
+RANDOM = "random"  # the control beside methods of attribution, in tables and figures: none of them can have its name

@@ -124,14 +124,14 @@ def together(bundles: Sequence[Bundle]) -> None:
                 raise ConfigError(f"{first.name} and {other.name} differ in {what}: ask them apart")
 
 
-def _alike(lengths: Sequence[int], size: int) -> Iterator[list[int]]:
-    """Places that go together, short ones first: at most `size`, none much longer than another.
+def alike(lengths: Sequence[int], size: int, most: float = 1.25) -> Iterator[list[int]]:
+    """Places that go together, short ones first: at most `size`, none longer than `most` times another and four.
 
     A cube is padded along three axes: one long row in a batch of short ones would cost more than all of them.
     """
     batch: list[int] = []
     for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) == size or lengths[place] > 4 + 1.25 * lengths[batch[0]]):
+        if batch and (len(batch) == size or lengths[place] > 4 + most * lengths[batch[0]]):
             yield batch
             batch = []
         batch.append(place)
@@ -158,7 +158,7 @@ def probabilities(bundles: Sequence[Bundle], examples: Sequence, size: int = 64)
 def outputs(bundles: Sequence[Bundle], rows: Sequence, size: int) -> Iterator[tuple[list[int], list[Tensor]]]:
     """Batches of rows of like length: their places in `rows`, and what each bundle's model gives, on the CPU."""
     first = bundles[0]
-    for places in _alike([one.length for one in rows], size):
+    for places in alike([one.length for one in rows], size):
         with torch.inference_mode():
             encoded = first.encoder(collate([rows[i] for i in places], first.tokenizer).to(first.device))
             yield places, [bundle.model(encoded).float().cpu() for bundle in bundles]

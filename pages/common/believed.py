@@ -17,7 +17,7 @@ from triattn_core.views.signs import minus
 
 FEW = (12, 48, 100)  # rows of a file
 ENOUGH = 8  # rows without which a bootstrap band is too narrow to believe
-HOW = f"DeYoung et al. 2020; the grey band is the middle 95 % of {attribute.DRAWS} random rankings"
+HOW = f"DeYoung et al. 2020; tokens are deleted, not blanked; grey: middle 95 % of {attribute.DRAWS} random rankings"
 
 
 def one(question: asking.Question, steps: int, method: str | None = None) -> str:
@@ -118,4 +118,4 @@ def gains(found: pd.DataFrame) -> str:
         parts.append(f"{name}: {told or 'none'}")
     asked = int((found["method"] != perturbation.RANDOM).sum())
     said = f"Better than random over {rows} rows, by the mean gain: {'; '.join(parts)}."
-    return minus(f"{said} Of {asked} bands of 95 % about {0.025 * asked:.1g} would say so by chance.")
+    return minus(f"{said} Of {asked} bands of 95 % {0.025 * asked:g} would say so by chance in the mean.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from html import escape
 from statistics import mean, stdev
@@ -180,16 +180,20 @@ def contents(card: Card) -> str:
 
 
 def differing(*some: Card) -> tuple[str, dict]:
-    """HTML: settings in which configs differ; and the settings that are equal."""
+    """HTML: settings in which configs differ, and below them what came of them; and the settings that are equal."""
     differ, equal = records.differences(*(card.config for card in some))
+    return _beside(differ, some) + section("What came of it", "no settings") + _beside(_costs(some), some), equal
+
+
+def _beside(rows: Mapping[str, Sequence], some: Sequence[Card]) -> str:
     columns = "".join(
         f"<th>{style.swatch(records.model(one, 'mechanism'))}{escape(one.name)}</th>" for one in some
     )
     lines = "".join(
         f'<tr><td class="t-muted">{escape(name)}</td>{"".join(f"<td>{_shown(one)}</td>" for one in values)}</tr>'
-        for name, values in {**differ, **_costs(some)}.items()
+        for name, values in rows.items()
     )
-    return f'<div class="t-scroll"><table class="t-table"><tr><th></th>{columns}</tr>{lines}</table></div>', equal
+    return f'<div class="t-scroll"><table class="t-table"><tr><th></th>{columns}</tr>{lines}</table></div>'
 
 
 def _costs(some: Sequence[Card]) -> dict[str, tuple]:

@@ -3,7 +3,7 @@ and how they were trained."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 
 import pandas as pd
@@ -20,6 +20,10 @@ from triattn_core.views import history, panels
 KAPPA = (
     "Cohen's kappa: how much more often two give one answer than two who answer as often, but by chance. 1: always, "
     "0: by chance."
+)
+HOW = (
+    "Train: with dropout, of each 100 steps the mean of five batches, every twentieth, not smoothed beyond that. "
+    "Dev: all its rows, without dropout, after each epoch; so dev may lie below train."
 )
 OVER = "The share of labelled rows that it answers rightly, with the ends of Wilson's 95 % interval."
 
@@ -98,7 +102,21 @@ def losses(some: Sequence[Card]) -> None:
     if any(told.values()):
         said = history.said(told)
         figures.drawn(history.figure(told, colours, kept, "dark" if style.dark() else "light"), said, "losses")
-        figures.note(said)
+        figures.note(f"{said} {HOW} {steps(names)}")
         figures.numbers("The losses as numbers", history.table(told), "losses-numbers")
     if without := [name for name, one in told.items() if not one]:
         st.html(f'<p class="t-note">No history is recorded of {escape(", ".join(without))}.</p>')
+
+
+def steps(some: Mapping[str, Card]) -> str:
+    """A sentence: how many steps each was trained, and of what: why curves differ in length."""
+    found: dict[str, list[str]] = {}
+    for name, card in some.items():
+        how, last = card.config.get("training") or {}, (card.metrics.get("history") or [{}])[-1].get("step")
+        epochs = card.metrics.get("epochs") or how.get("epochs")
+        if last and epochs and how.get("batch"):
+            told = f"{last:,} steps: {epochs} epoch{'s' * (epochs != 1)} in batches of {how['batch']}"
+            found.setdefault(told, []).append(name)
+    if len(found) == 1:
+        return f"Each ran {next(iter(found))}."
+    return "".join(f"{', '.join(names)} ran {told}. " for told, names in found.items()).strip()

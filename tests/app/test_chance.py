@@ -51,7 +51,7 @@ def test_what_leaves_the_band_is_said_with_how_often_chance_does() -> None:
     band = pd.DataFrame({"low": [0.0, 0.1], "high": [0.4, 0.3]}, ["comprehensiveness", "sufficiency"])
     said = perturbation.said("a", areas, band, 20)
     assert "comprehensiveness +0.500, better than the random band" in said and "Better than the band here: a." in said
-    assert "By chance one of 4 comparisons is, in about 18 % of examples" in said
+    assert "By chance one of 4 comparisons is, in 18 % of examples if they were independent:" in said
 
 
 def test_the_extremes_of_several_correlations_need_more_than_one_pair_would() -> None:

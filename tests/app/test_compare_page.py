@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.common import edited
+from pages.common import edited, flips
+from pages.common.cards import differing
 from tests.app.test_cases_page import handed, rows, stopped
 from tests.app.test_choices import block, figure
 from tests.app.test_pages import opened, sound, told
@@ -18,7 +19,7 @@ from tests.choices_shelf import make_shelf
 from tests.tiny import WORDS, make_checkpoint, make_encoder
 from triattn_core.analysis import agreement
 from triattn_core.checkpoint import load
-from triattn_core.shelf import VARIABLE
+from triattn_core.shelf import VARIABLE, Card
 from triattn_core.tasks import pairs
 
 TRIO = [f"quora-{mechanism}-additive" for mechanism in ("bi", "cbi", "tri")]
@@ -193,3 +194,22 @@ def test_a_folder_that_does_not_fit_is_one_line(folders, tmp_path: Path, monkeyp
         assert not app.exception and len(app.error) == 1
         said = app.error[0].value.replace("\\", "")
         assert f"no tensor '{first}'" in said and f"{first}_old" in said and len(said.splitlines()) == 1
+
+
+def test_why_curves_differ_in_length_is_said() -> None:
+    def card(last: int, epochs: int) -> Card:
+        told = {"history": [{"step": last, "train_loss": 0.5}], "epochs": epochs}
+        return Card("x", Path("x"), {"training": {"batch": 64}}, told, "", 0)
+
+    same = flips.steps({"Bi": card(437, 1), "Tri": card(437, 1)})
+    assert same == "Each ran 437 steps: 1 epoch in batches of 64."
+    apart = flips.steps({"Bi": card(437, 1), "Tri": card(1748, 4)})
+    assert apart.startswith("Bi ran 437 steps: 1 epoch") and "Tri ran 1,748 steps: 4 epochs in" in apart
+
+
+def test_results_are_no_settings() -> None:
+    told = {"best_step": 7, "seconds": 9}
+    cards = [Card(name, Path(name), {"model": {"mechanism": name}}, told, "", 0) for name in ("bi", "tri")]
+    html, _ = differing(*cards)
+    settings, results = html.split("What came of it")
+    assert "model.mechanism" in settings and "best step" not in settings and "best step" in results

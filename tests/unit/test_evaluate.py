@@ -15,7 +15,7 @@ from tests.tiny import make_checkpoint, make_encoder, make_rows, make_world
 from triattn_core import evaluate as module
 from triattn_core.__main__ import main
 from triattn_core.analysis.significance import on_rows
-from triattn_core.checkpoint import Bundle, _alike, load
+from triattn_core.checkpoint import Bundle, alike, load
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.evaluate import apart, evaluate, judge, predictions, verdicts
 from triattn_core.explain import explain
@@ -84,10 +84,10 @@ def test_the_encoder_reads_each_row_once_for_all(bundles, examples, read, count)
 def test_a_long_row_is_not_padded_for_by_short_ones():
     """Every row once, few at a time, none much longer than another of its batch."""
     lengths = [9, 120, 7, 30, 8, 31, 7, 33, 10, 7]
-    found = list(_alike(lengths, size=3))
+    found = list(alike(lengths, size=3))
     assert [[lengths[place] for place in batch] for batch in found] == [[7, 7, 7], [8, 9, 10], [30, 31, 33], [120]]
     assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
-    assert list(_alike([], 3)) == []
+    assert list(alike([], 3)) == []
 
 
 def test_a_window_is_held_and_no_more(bundles, monkeypatch):

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.analysis_shelf import MECHANISMS, TASK_NAMES, examples, shelf
+from triattn_core.analysis import faithfulness, methods
 from triattn_core.analysis.asked import ROLES, ask
 from triattn_core.analysis.attribution import attended
 from triattn_core.analysis.methods import METHODS, Attributed, attribute
@@ -99,3 +100,9 @@ def test_methods_can_be_chosen_and_misspelt():
     assert found.table["rollout"].sum() == pytest.approx(1, abs=1e-5)
     with pytest.raises(InputError, match="unknown method 'oclusion'; did you mean 'occlusion'"):
         attribute(asked, ["oclusion"])
+
+
+def test_no_method_is_taken_for_the_control(monkeypatch):
+    monkeypatch.setattr(methods, "METHODS", methods.METHODS | {"random": lambda one: {}})
+    with pytest.raises(InputError, match="no method of attribution can be called 'random'"):
+        faithfulness.faithful(ask(load("pairs-tri"), examples("pairs")[0]), ["random"])

@@ -105,6 +105,16 @@ def test_curves_stand_beside_the_middle_of_the_random_ones(measure):
     assert "rollout" in str(lines[0]["transform"])
 
 
+def test_shares_that_name_the_same_tokens_are_one_point_and_said():
+    table = curves()
+    both = pd.concat([table[table["share"] == 0.1].assign(share=0.05), table], ignore_index=True)
+    spec = perturbation.figure(both, "sufficiency", "rollout").to_dict()
+    assert spec["layer"][0]["encoding"]["x"]["title"].endswith(", %; 5 and 10 % are the same token")
+    points = {row["x"] for one in spec["datasets"].values() for row in one if "x" in row}
+    assert points == {0.0, 10.0, 50.0}
+    assert perturbation.same(table) == ""
+
+
 def test_names_at_the_ends_stay_apart_and_inside():
     last = pd.DataFrame({"line": list("abcd"), "mean": [0.0, 0.0, 0.01, 1.0]})
     moves = perturbation._apart(last, 0.0, 1.0, 100)

@@ -17,7 +17,7 @@ from triattn_core.attention.states import States
 from triattn_core.attention.tap import recorded
 from triattn_core.attention.tri import LARGEST
 from triattn_core.batch import Batch, RoleBatch, collate
-from triattn_core.checkpoint import Bundle
+from triattn_core.checkpoint import Bundle, alike
 from triattn_core.errors import ConfigError, InputError
 from triattn_core.models import answers
 from triattn_core.models.encoder import Encoded, Given, first_real
@@ -25,6 +25,7 @@ from triattn_core.models.tan import Tan
 from triattn_core.text.roles import Role, Roles
 
 ROLES = ("query", "key", "context")
+LIKE = 1.05  # times the shortest text of a batch of variants: longer ones go into the next, most time is BERT's
 
 
 @dataclass(frozen=True)
@@ -98,23 +99,28 @@ def without(
     read: BERT_n goes on reading what is gone from the context, so that attention alone loses it.
     own: False where query and key do not stand in the context: C-Bi-Attention falls back too.
     """
-    order = sum(mask.sum(1) for mask in gone.values()).argsort(stable=True)  # in a batch about as much is left of each
-    found = torch.empty(len(order), bundle.outputs)
+    left_over = (~gone["context"]).sum(1).tolist()
+    found = torch.empty(len(left_over), bundle.outputs)
     with torch.inference_mode(), at_once():
         one = collate([roles], bundle.tokenizer).to(bundle.device)
-        for at in parts(len(order), bundle, roles):
-            some = {role: mask[order[at]].to(bundle.device) for role, mask in gone.items()}
+        for places in alike(left_over, size(bundle, roles), LIKE):
+            some = {role: mask[places].to(bundle.device) for role, mask in gone.items()}
             encoded = bundle.encoder(*_variants(one, roles, some, read))
             encoded = encoded if own else apart(encoded)
-            found[order[at]] = bundle.model(encoded if recorded() else left(encoded)).float().cpu()
+            found[places] = bundle.model(encoded if recorded() else left(encoded)).float().cpu()
     return found
 
 
 def parts(rows: int, bundle: Bundle, roles: Roles, share: int = 1) -> Iterator[slice]:
     """Rows at a time: as many as cubes of LARGEST / share cells hold."""
+    most = size(bundle, roles, share)
+    return (slice(start, start + most) for start in range(0, rows, most))
+
+
+def size(bundle: Bundle, roles: Roles, share: int = 1) -> int:
+    """How many rows `parts` takes at a time."""
     cells = bundle.config.model.heads * len(roles.query.runs) * len(roles.key.runs) * len(roles.context.runs)
-    size = max(1, LARGEST // (share * cells))
-    return (slice(start, start + size) for start in range(0, rows, size))
+    return max(1, LARGEST // (share * cells))
 
 
 def repeated(one: Batch, rows: int) -> Batch:

@@ -23,11 +23,11 @@ import pandas as pd
 from triattn_core.analysis.asked import Asked, ask, gone, without, words
 from triattn_core.analysis.methods import Attributed, attribute, known
 from triattn_core.analysis.mining import Part
+from triattn_core.axes import RANDOM
 from triattn_core.checkpoint import Bundle
 from triattn_core.errors import DataError, InputError
 
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
-RANDOM = "random"
 MEASURES = ("comprehensiveness", "sufficiency")
 LEVEL = 0.95
 Gone = frozenset[int]

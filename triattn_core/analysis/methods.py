@@ -18,8 +18,9 @@ from scipy.stats import spearmanr
 from torch import Tensor
 
 from triattn_core.analysis import attribution
-from triattn_core.analysis.asked import ROLES, Asked, gradients, parts, repeated
+from triattn_core.analysis.asked import ROLES, Asked, gradients, repeated, size
 from triattn_core.attention.tap import recording
+from triattn_core.axes import RANDOM
 from triattn_core.batch import collate
 from triattn_core.errors import InputError, choices
 from triattn_core.explain import coordinates, sites
@@ -88,7 +89,10 @@ def attribute(asked: Asked, methods: Sequence[str] = (), steps: int = 32) -> Att
 
 
 def known(methods: Sequence[str]) -> tuple[str, ...]:
-    """The methods that are asked for, all where none is named.  Raises InputError for an unknown one."""
+    """The methods that are asked for, all where none is named.  Raises InputError for an unknown one, and
+    where one of METHODS has the name of the control."""
+    if RANDOM in METHODS:
+        raise InputError(f"no method of attribution can be called {RANDOM!r}: that is the control; rename it")
     for name in methods:
         if name not in METHODS:
             raise InputError(f"unknown method {name!r}; {choices(name, METHODS)}")
@@ -126,7 +130,7 @@ class _One:
     @property
     def rows(self) -> int:
         """In a batch: gradients keep about twice what a pass makes."""
-        return next(parts(1 << 10, self.asked.bundle, self.asked.roles, share=2)).stop
+        return size(self.asked.bundle, self.asked.roles, share=2)
 
     @cached_property
     def trace(self) -> AttentionTrace:

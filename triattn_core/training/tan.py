@@ -177,7 +177,8 @@ def evaluate(module: nn.Module, features: AnyFeatures, device: str | torch.devic
 
 
 def history(run: Path) -> list[dict]:
-    """Rows for a curve: mean training loss of each 100 steps, and loss and accuracy on dev after each epoch."""
+    """Rows for a curve: the training loss of each 100 steps, a mean over the steps that were logged (every twentieth),
+    and loss and accuracy on dev after each epoch."""
     rows: dict[int, dict] = {}
     losses: list[float] = []
     for event in events(run):

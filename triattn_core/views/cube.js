@@ -25,13 +25,20 @@ function readCube(payload) {
 
 /** What is known of a cell without the server: exact where the payload has it, else what its level stands for. */
 function numbersOf(cube, cell) {
-  const { payload, levels, exact } = cube, i = cube.at(cell);
-  const value = cube.masked(cell) ? (payload.quantity === "weight" ? 0 : -Infinity) : valueOf(payload.scale, levels[i]), found = { [payload.quantity]: value, of: cube.third === "feature" ? cube.open(cell[0]) : payload.pairs };
+  const { payload, levels, exact } = cube, i = cube.at(cell), known = listed(cube, cell);
+  const value = known !== undefined ? known : cube.masked(cell) ? (payload.quantity === "weight" ? 0 : -Infinity) : valueOf(payload.scale, levels[i]), found = { [payload.quantity]: value, of: cube.third === "feature" ? cube.open(cell[0]) : payload.pairs };
   if (exact) {
     for (const name of Object.keys(exact)) found[name] = exact[name][i];
   }
   if (found.weight !== undefined) Object.assign(found, { share: (found.weight * cube.axes[0].cells[cell[0]]) / payload.rows, against: found.weight / evenShare(cube, cell) });
   return found;
+}
+
+/** The exact value of a cell that is among the strongest triples: these came with the figure. */
+function listed(cube, cell) {
+  const { cells, value } = cube.payload.triples;
+  cube.strongest ||= new Map(cells.map((one, n) => [one.join(), value[n]]));
+  return cube.strongest.get(cell.join()) ?? undefined;
 }
 
 /** The weight of a cell where attention is even over the cells of the model, of which a folded one joins several, and

@@ -131,12 +131,14 @@ class Explorer {
 
   /** The inspector with what is known here. */
   tell() {
-    this.show(numbersOf(this.cube, this.state.cell), !this.cube.exact);
+    const { exact } = this.cube, known = exact || listed(this.cube, this.state.cell) !== undefined;
+    this.show(numbersOf(this.cube, this.state.cell), !known, Boolean(exact));
   }
 
-  show(numbers, approximate) {
+  /** approximate: whether the value is only that of its colour.  whole: whether all its numbers are here. */
+  show(numbers, approximate, whole = true) {
     this.inspect(this.state.cell, numbers, approximate, this.cube.masked(this.state.cell));
-    Object.assign(this.canvas.dataset, { cell: toTrace(this.cube, this.state.cell).join("."), exact: String(!approximate) });
+    Object.assign(this.canvas.dataset, { cell: toTrace(this.cube, this.state.cell).join("."), exact: String(whole) });
   }
 
   /** The server's word: its cell holds, unless one was chosen here meanwhile; then its exact numbers. */

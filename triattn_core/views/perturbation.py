@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import altair as alt
 import pandas as pd
 
+from triattn_core.axes import RANDOM
 from triattn_core.views.palette import FONTS, THEMES
 from triattn_core.views.signs import minus
 
@@ -16,21 +17,22 @@ TITLES = {
     "comprehensiveness": "Comprehensiveness: lost without the top tokens; higher is better",
     "sufficiency": "Sufficiency: lost with them alone; lower is better",
 }
-RANDOM = "random"
+SHARES = {"comprehensiveness": "share of tokens taken out, %", "sufficiency": "share of tokens left alone, %"}
 PLOT = 160  # pixels of the curves alone: on a page title and axis are part of the height
 
 
 def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light") -> alt.LayerChart:
     """From `faithfulness.curves`: a line a method, the chosen one in the accent; of the random control the mean as a
-    broken line and the middle 95 % of its draws as a band."""
+    broken line and the middle 95 % of its draws as a band.  Shares that name the same tokens are one point."""
     look, height = THEMES[theme], PLOT + 70
-    of = curves.assign(x=100 * curves["share"], line=curves["method"])
+    of = curves.drop_duplicates(["method", "draw", "tokens"], keep="last")
+    of = of.assign(x=100 * curves["share"], line=curves["method"])
     drawn = of[of["method"] != RANDOM].assign(mean=of[measure])
     lots = of[of["method"] == RANDOM].groupby("x")[measure]
     edges = {"low": lots.quantile(0.025), "high": lots.quantile(0.975)}
     band = pd.DataFrame({"mean": lots.mean(), **edges}).reset_index().assign(line=RANDOM)
     means = pd.concat([drawn[["line", "x", "mean"]].assign(low=drawn["mean"], high=drawn["mean"]), band])
-    x = alt.X("x:Q", title="share of tokens, %", axis=alt.Axis(values=[0, 5, 10, 20, 50], grid=False))
+    x = alt.X("x:Q", title=f"{SHARES[measure]}{same(curves)}", axis=alt.Axis(values=[0, 5, 10, 20, 50], grid=False))
     y = alt.Y("mean:Q", title=None, axis=alt.Axis(tickCount=5, format="~g"))
     names = list(drawn["line"].unique())
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=[*DASHES[: len(names)]]), legend=None)
@@ -50,6 +52,17 @@ def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light"
         mine = {"color": look["accent"], "fontWeight": 600} if name == chosen else {"color": look["muted"]}
         layers.append(end.mark_text(align="left", dx=7, dy=move, fontSize=12, **mine))
     return _dressed(alt.layer(*layers).properties(height=height, title=TITLES[measure]), theme)
+
+
+def same(curves: pd.DataFrame) -> str:
+    """Which shares name the same tokens, in words; empty where none do: "; 1 and 5 % are the same token"."""
+    found = curves[curves["share"] > 0].drop_duplicates("share").groupby("tokens")["share"]
+    some = {count: [f"{100 * share:.3g}" for share in shares] for count, shares in found if len(shares) > 1}
+    told = (
+        f"; {', '.join(shares[:-1])} and {shares[-1]} % are the same {'token' if count == 1 else f'{count} tokens'}"
+        for count, shares in some.items()
+    )
+    return "".join(told)
 
 
 def _apart(last: pd.DataFrame, low: float, high: float, height: int, close: int = 16) -> dict[str, float]:
@@ -87,7 +100,8 @@ def said(method: str, areas: pd.DataFrame, band: pd.DataFrame, draws: int) -> st
     asked = 2 * (areas.index.get_level_values(0).nunique() - 1)
     share = 100 * (1 - (1 - 1 / (draws + 1)) ** asked)
     better = f"Better than the band here: {', '.join(outside) or 'none'}."
-    better += f" By chance one of {asked} comparisons is, in about {share:.0f} % of examples: test over many rows."
+    better += f" By chance one of {asked} comparisons is, in {share:.0f} % of examples if they were independent: "
+    better += "test over many rows."
     return minus(f"Area over the perturbation curve of {method}: {'; '.join(parts)}. {better}")
 
 
