@@ -63,7 +63,7 @@ def card(view: str, cards: Sequence[Card], example: Any, settings: Mapping[str, 
     """The Export button of a page whose figures and tables have menus of their own: all of it as one case card, and
     the command that makes the same.  settings: of the view, as they are chosen."""
     names = [one.name for one in cards]
-    with st.popover("Export", width=92, key="export"):
+    with st.popover("Export", width=92, key="export"), st.container(width=460):
         _save("Case card, ZIP: all of it", f"{view}.zip", shared.card(view, cards, example, lambda: settings), ZIP)
         row = json.dumps(TASKS[cards[0].config["task"]].row(example), ensure_ascii=False, indent=1)
         _save("The example as a row, JSON", typed.ROW, lambda: row, "application/json")

@@ -47,3 +47,44 @@ def test_a_card_is_downloaded_opens_offline_and_is_made_again(page, app, tmp_pat
     assert main([*command.split()[1:], "--json", "--device", "cpu"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["rows"] == len(table) and max(told["furthest"].values()) < 1e-5
+
+
+CHARTS = {  # the link; the settings; what stands in the figure
+    "context": ("layer=2&head=3&checkpoint=lcqmc-tri-additive", {"layer": 2, "head": 3}, "residual", "花"),
+    "intervene": ("unit=sentences&units=sentence+A&checkpoint=lcqmc-tri-additive", {"unit": "sentences"}, "maps", "花"),
+    "attribute": ("steps=16&checkpoint=lcqmc-tri-additive", {"steps": 16}, "attribute", "花"),
+}
+CHINESE = "a=蚂蚁花呗怎么还款&b=花呗如何提前还款"
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("where", CHARTS)
+def test_a_card_of_charts_is_downloaded_and_opens_offline(page, app, tmp_path, where):
+    link, settings, figure, word = CHARTS[where]
+    page.set_default_timeout(240_000)
+    page.goto(f"{app}/{where}?{CHINESE}&language=Chinese&{link}")
+    page.get_by_role("button", name="Export").click()
+    page.get_by_text(f"triattn card {where} lcqmc-tri-additive row.json").wait_for()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Case card, ZIP").click()
+    assert download.value.suggested_filename == f"{where}.zip"
+    with zipfile.ZipFile(Path(download.value.path())) as archive:
+        archive.extractall(tmp_path)
+        assert {info.date_time[0] for info in archive.infolist()} == {1980}
+    about = json.loads((tmp_path / "manifest.json").read_text("utf-8"))
+    assert {name: about["settings"][name] for name in settings} == settings and figure in about["figures"]
+    assert about["checkpoints"][0]["name"] == "lcqmc-tri-additive" and "花呗" in about["row"]["text_a"]
+
+    asked, errors = [], []
+    page.context.set_offline(True)
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.goto((tmp_path / f"{figure}.html").as_uri())
+    page.wait_for_selector('#figure[data-drawn="true"]')
+    drawing = page.locator("#figure svg.marks")
+    assert word in drawing.text_content() and drawing.bounding_box()["width"] > 300
+    assert about["figures"][figure]["alt"] in page.locator(".said").inner_text()
+    assert [url for url in asked if not url.startswith("file:")] == [] and not errors
+    page.goto((tmp_path / f"{figure}.svg").as_uri())
+    assert word in page.locator("svg").text_content() and page.locator("svg").bounding_box()["height"] > 150
+    page.context.set_offline(False)

@@ -17,7 +17,7 @@ import pytest
 from tests.card_shelf import cases, drawn, shelf, told, written
 from triattn_core.__main__ import main
 from triattn_core.case_card import VIEWS, draw
-from triattn_core.case_card.figures import Chart
+from triattn_core.case_card.charts import Chart
 from triattn_core.case_card.manifest import again as made_again
 from triattn_core.case_card.manifest import read
 from triattn_core.case_card.plates import GREY, plates

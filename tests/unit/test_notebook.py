@@ -16,6 +16,7 @@ from triattn_core.shelf import VARIABLE, root
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "triattn_core" / "example.ipynb"
+DRAWING = "data:image/svg+xml;base64,"  # of a chart
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e-?\d+)?")
 
 
@@ -25,9 +26,9 @@ def text(found: list[dict]) -> str:
 
 
 def payload(found: list[dict]) -> dict | None:
-    """What a cell's figure draws."""
+    """What a cell's canvas draws."""
     page = next(("".join(one["data"]["text/html"]) for one in found if "text/html" in one.get("data", {})), None)
-    if page is None:
+    if page is None or DRAWING in page:
         return None
     inner = html.unescape(re.search(r'srcdoc="([^"]*)"', page)[1])
     return json.loads(re.search(r'<script id="payload"[^>]*>(.*?)</script>', inner, re.DOTALL)[1])
@@ -44,7 +45,7 @@ def test_its_cells_show_what_is_stored(monkeypatch):
         pytest.skip("no quora-tri-additive: copy the folder checkpoints/")
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
-    pictures = figures = 0
+    pictures = figures = charts = 0
     for cell, shown in ran(json.loads(NOTEBOOK.read_text("utf-8"))):
         stored = cell["outputs"]
         assert [one["output_type"] for one in shown] == [one["output_type"] for one in stored] and stored
@@ -53,9 +54,10 @@ def test_its_cells_show_what_is_stored(monkeypatch):
         np.testing.assert_allclose(*numbers, atol=2e-4)
         assert [one.get("data", {}).keys() for one in shown] == [one.get("data", {}).keys() for one in stored]
         pictures += sum("image/png" in one.get("data", {}) for one in stored)
+        charts += sum(DRAWING in "".join(one.get("data", {}).get("text/html", "")) for one in stored)
         if (now := payload(shown)) is not None:
             then, figures = payload(stored), figures + 1
             assert now.keys() == then.keys() and now["axes"] == then["axes"] and now["caption"] == then["caption"]
             exact = [Reader(one).bytes(one["exact"]["weight"], -1, kind="f4") for one in (now, then)]
             np.testing.assert_allclose(*exact, atol=1e-5)
-    assert (pictures, figures) == (1, 1)
+    assert (pictures, figures, charts) == (1, 1, 1)

@@ -12,8 +12,8 @@ import xarray as xr
 from pydantic import Field
 
 from triattn_core.case_card import drawn
+from triattn_core.case_card.charts import Chart
 from triattn_core.case_card.explained import Models, Question
-from triattn_core.case_card.figures import Chart
 from triattn_core.errors import ConfigError
 from triattn_core.shelf import Card
 from triattn_core.views import anova as view

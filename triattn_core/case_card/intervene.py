@@ -14,8 +14,8 @@ from triattn_core import records
 from triattn_core.analysis.offered import REPLACEMENTS
 from triattn_core.case_card import drawn
 from triattn_core.case_card import intervene_said as said
+from triattn_core.case_card.charts import Chart
 from triattn_core.case_card.explained import Models, Question
-from triattn_core.case_card.figures import Chart
 from triattn_core.case_card.intervene_said import Nulls, Wanted
 from triattn_core.errors import InputError, choices
 from triattn_core.shelf import Card
@@ -50,7 +50,7 @@ class Settings(drawn.Settings):
     text: str = ""
     order: Literal["chosen first", "chosen last", "reversed", "shuffled"] = "chosen first"
     shuffle: int = 1
-    other: Mapping[str, Any] | None = None
+    other: dict[str, Any] | None = None
     way: Literal["a_over_b", "b_over_a"] = "a_over_b"
     layer: int = Field(1, ge=1)
     head: int | None = Field(None, ge=1)

@@ -49,7 +49,7 @@ class Manifest(BaseModel):
 
     view: by the file of its page.  row: the example in the file format of its task.  checkpoints: those that are drawn,
     then those of other seeds.  figures: of each its title and what it shows in words.  versions: of what it was made
-    with.  Nothing in it was drawn at random: the only seeds are those of the checkpoints.
+    with.  What is drawn at random has its seed in the settings.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -28,7 +28,7 @@ def read(kind: type[Settings], texts: Iterable[str]) -> dict[str, Any]:
 
 def _value(kind: type[Settings], name: str, text: str) -> Any:
     of = str(kind.model_fields[name].annotation) if name in kind.model_fields else ""
-    if "Mapping" in of or ("tuple" in of and text.startswith("[")):
+    if "dict" in of or ("tuple" in of and text.startswith("[")):
         try:
             return json.loads(text)
         except (ValueError, RecursionError):

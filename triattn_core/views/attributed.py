@@ -63,7 +63,7 @@ def strips(
 
 def fill_of(share: float, scale: SignedScale, theme: str) -> np.ndarray:
     """The colour of one share, uint8 [3]."""
-    return _colours(theme)[int(scale.levels(share))]
+    return _colours(theme)[scale.levels(np.array([share]))[0]]
 
 
 @cache

@@ -12,6 +12,8 @@ import xarray as xr
 
 from triattn_core.views.palette import DIVERGING, FONTS, SEQUENTIAL, THEMES, LogScale
 
+alt.data_transformers.disable_max_rows()  # a file of 5,000 cells and more is what a case card is for
+
 
 def cells_of(cells: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -> pd.DataFrame:
     """A row for each cell [query, key]."""
