@@ -79,7 +79,8 @@ def _share(scale: SignedScale, theme: str) -> alt.Color:
     kind = alt.Scale(type="pow", exponent=scale.power, domain=domain, range=colours, clamp=True)
     title = "share of all that a method gives, square-root scale; \u2212 against the answer"
     look = {"orient": "bottom", "direction": "horizontal", "gradientLength": 380, "titleLimit": 620}
-    legend = alt.Legend(title=title, format="+.2~%", values=scale.ticks(), **look)
+    label = "datum.value ? format(datum.value, '+.2~%') : '0'"
+    legend = alt.Legend(title=title, labelExpr=label, values=scale.ticks(), **look)
     return alt.Color("share:Q", scale=kind, legend=legend)
 
 
