@@ -35,6 +35,8 @@ for note in beside.notes:
     st.info(note)
 st.html(change_said.answers(beside, question))
 figures.note(said.changed(beside, wanted, alone, lots))
+if lots is not None:
+    figures.numbers("The units at random as numbers", lots.rename(columns={"unit": "draw"}), "random-numbers")
 if alone is not None:
     st.html(cards.section("Each alone", "change of the log-odds of the answer without it; the chosen ones are framed"))
     labels = [units[name] for name in alone["unit"]]

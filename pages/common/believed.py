@@ -17,7 +17,10 @@ from triattn_core.views.signs import minus
 
 FEW = (12, 48, 100)  # rows of a file
 ENOUGH = 8  # rows without which a bootstrap band is too narrow to believe
-HOW = f"DeYoung et al. 2020; tokens are deleted, not blanked; grey: middle 95 % of {attribute.DRAWS} random rankings"
+HOW = (
+    "DeYoung et al. 2020; tokens are deleted (read nowhere), not blanked, in the order of what they add to the answer "
+    f"in all their roles together; grey: middle 95 % of {attribute.DRAWS} random rankings"
+)
 
 
 def one(question: asking.Question, steps: int, method: str | None = None) -> str:
@@ -117,5 +120,6 @@ def gains(found: pd.DataFrame) -> str:
         told = ", ".join(f"{row.method} ({row.measure} {row.gain:+.3f})" for row in some.itertuples())
         parts.append(f"{name}: {told or 'none'}")
     asked = int((found["method"] != perturbation.RANDOM).sum())
-    said = f"Better than random over {rows} rows, by the mean gain: {'; '.join(parts)}."
+    said = f"Better than random over {rows} rows, by the mean difference (of sufficiency less is better): "
+    said += f"{'; '.join(parts)}."
     return minus(f"{said} Of {asked} bands of 95 % {0.025 * asked:g} would say so by chance in the mean.")

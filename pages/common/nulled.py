@@ -22,7 +22,7 @@ def section(question: asking.Question) -> dict[str, Any]:
     with st.container(horizontal=True, vertical_alignment="bottom", key="null-settings"):
         how = state.segments("Attention becomes", list(REPLACEMENTS), "null", default=1)
         axis = state.segments("Along", ["key", "context"] if tri else ["key"], "along")
-        draws = state.segments("Draws", [10, 30, 100], "draws", default=1) if REPLACEMENTS[how].drawn else 1
+        draws = state.segments("Draws", [20, 40, 100], "draws", default=1) if REPLACEMENTS[how].drawn else 1
 
     with shown():
         found = nulls(question, how, axis, draws)

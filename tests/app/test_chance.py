@@ -45,21 +45,22 @@ def test_a_hundred_draws_can_show_it() -> None:
 
 
 def test_what_leaves_the_band_is_said_with_how_often_chance_does() -> None:
-    """Two methods, two measures: 4 comparisons with 20 draws, 1 - (20/21)^4 = 18 %."""
+    """Two methods, two measures: 4 comparisons, each beyond place 19.525 of 20 draws in 1.475 of 21: that is
+    1 - (19.525/21)^4 = 25 %."""
     names = pd.MultiIndex.from_tuples([("a", 0), ("b", 0), ("random", 0)])
     areas = pd.DataFrame({"comprehensiveness": [0.5, 0.1, 0.1], "sufficiency": [0.2, 0.2, 0.2]}, names)
     band = pd.DataFrame({"low": [0.0, 0.1], "high": [0.4, 0.3]}, ["comprehensiveness", "sufficiency"])
     said = perturbation.said("a", areas, band, 20)
     assert "comprehensiveness +0.500, better than the random band" in said and "Better than the band here: a." in said
-    assert "By chance one of 4 comparisons is, in 18 % of examples if they were independent:" in said
+    assert "By chance one of 4 comparisons is, in 25 % of examples if they were independent:" in said
 
 
 def test_the_extremes_of_several_correlations_need_more_than_one_pair_would() -> None:
-    """Three pairs over 26 tokens: 2.394 standard errors of 1/5, where one pair would need 1.96 of them."""
+    """Three pairs over 26 tokens: t = 2.574 with 24 degrees of freedom (one pair: 2.064, so 0.39)."""
     ranks = pd.DataFrame([[1, 0.9, 0.1], [0.9, 1, 0.3], [0.1, 0.3, 1]], index=list("abc"), columns=list("abc"))
     said = attributed.agreement(ranks, 26)
     assert "a and b rank the tokens most alike (0.90), a and c least (0.10)" in said
-    assert "less than 0.48 is no evidence (5 %, for the most extreme of 3 correlations" in said
+    assert "less than 0.47 is no evidence (5 %, for the most extreme of 3 correlations" in said
 
 
 def test_what_blanked_words_leave_is_measured_not_supposed() -> None:
@@ -83,3 +84,21 @@ def test_whatever_is_offered_there_is() -> None:
 
     assert list(offered.METHODS) == list(methods.METHODS)
     assert offered.REPLACEMENTS is nulls.REPLACEMENTS
+
+
+def test_how_often_a_ranking_like_the_others_is_beyond_them() -> None:
+    """Counted: one more even draw against the 97.5 % quantile of 20."""
+    lots = np.random.default_rng(5).random((20_000, 21))
+    counted = (lots[:, 0] > np.quantile(lots[:, 1:], 0.975, axis=1)).mean()
+    assert perturbation.beyond(20) == pytest.approx(counted, abs=0.006)
+
+
+def test_the_bar_of_correlations_is_that_of_the_fewest_tokens_two_methods_share() -> None:
+    from triattn_core.analysis.methods import Attributed
+
+    nan = float("nan")
+    rows = [("query", 0, 1.0, 3.0), ("query", 0, 2.0, 1.0), ("key", 0, 3.0, 2.0), ("context", 0, 5.0, nan)]
+    table = pd.DataFrame([*rows, ("key", 1, 9.0, 9.0)], columns=["role", "special", "a", "b"])
+    table["c"] = table["a"] ** 2
+    assert Attributed(table, ("a", "c"), 0.0).common() == 4
+    assert Attributed(table, ("a", "b", "c"), 0.0).common() == 3

@@ -69,6 +69,12 @@ class Attributed:
                     found[a, b] = spearmanr(x, y).statistic
         return pd.DataFrame(found, list(self.methods), list(self.methods))
 
+    def common(self) -> int:
+        """The fewest cells that any two methods are compared over by `correlations`; 0 where none are."""
+        there = self.table.loc[self.table["special"] == 0, list(self.methods)].notna().to_numpy(int)
+        counts = (there.T @ there)[np.isfinite(self.correlations())]
+        return int(counts.min(initial=len(there))) if len(counts) else 0
+
 
 def attribute(asked: Asked, methods: Sequence[str] = (), steps: int = 32) -> Attributed:
     """All METHODS, or some of them, of an example; of cells that average several tokens the sum of theirs.

@@ -57,7 +57,7 @@ class Settings(drawn.Settings):
     random: int = Field(DRAWS, ge=0)
     null: Literal["uniform", "shuffled", "untrained"] | None = None
     along: Literal["key", "context"] = "key"
-    draws: int = Field(30, ge=1)
+    draws: int = Field(40, ge=1)
     seed: int = 0
     option: int | None = Field(None, ge=1)
 
@@ -85,11 +85,13 @@ def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings
         chart = view.singly(alone, [known[name] for name in alone["unit"]], asked.names).properties(width=wide)
         charts["alone"] = chart, "Each unit alone, change of the log-odds", said.each(alone, known), caption + texts
         tables["alone"] = alone.assign(text=alone["unit"].map(known))
+    if lots is not None:
+        tables["random"] = lots.rename(columns={"unit": "draw"})
     if settings.null:
         lots = nulls(question, settings.null, settings.along, settings.draws, settings.seed)
         chart = view.draws(lots.log_odds.tolist(), lots.original).properties(width=WIDE)
-        charts["null"] = chart, "Is this map signal?", said.null(lots), f"{caption}, seed {settings.seed}{texts}"
-        tables["null"] = lots.rows
+        charts["draws"] = chart, "Is this map signal?", said.null(lots), f"{caption}, seed {settings.seed}{texts}"
+        tables["draws"] = lots.rows
     result = replace(question.found, prediction=found.after.prediction, trace=found.after.trace, what="after")
     more = {"unit": way, "units": asked.names, "option": None if question.option is None else question.option + 1}
     if settings.how == "swap":

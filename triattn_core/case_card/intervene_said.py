@@ -73,7 +73,8 @@ def changed(found: Beside, wanted: Wanted, alone: pd.DataFrame | None, lots: pd.
         told += f" One by one the {len(wanted.names)} units sum to {total:+.3g}."
     if lots is not None:
         mean, spread, flips = lots["change"].mean(), lots["change"].std(), int(lots["flips"].sum())
-        told += f" As many units at random, {len(lots)} times: {mean:+.3g} ± {spread:.2g}, {flips} flips."
+        told += f" As many units at random, {len(lots)} times: {mean:+.3g} ± {spread:.2g} (standard deviation), "
+        told += f"{flips} flips."
     return minus(told)
 
 
@@ -105,7 +106,7 @@ def moved(before: xr.DataArray, after: xr.DataArray, labels: tuple, apart: float
 def null(found: Nulls) -> str:
     """The log-odds with the weights replaced, beside the original's, and the flips."""
     odds, original, answer = found.log_odds, found.original, found.answer.labels[followed(found.answer)]
-    many = f" ± {odds.std():.2g} over {len(odds)} draws" if len(odds) > 1 else ""
+    many = f" ± {odds.std(ddof=1):.2g} (standard deviation) over {len(odds)} draws" if len(odds) > 1 else ""
     said = f"With {found.how} attention along {found.axis}s ({REPLACEMENTS[found.how].how}) the log-odds of "
     said += f"“{answer}” are {odds.mean():+.3g}{many}, against {original:+.3g}; "
     said += f"{int(found.flipped.sum())} of {len(odds)} flip the answer. "

@@ -105,8 +105,8 @@ def _again(options: argparse.Namespace, path: Path) -> None:
         return
     print(_wrote(options.out, made, drawn))
     print(f"probabilities: at most {apart['probabilities']:.2g} from the manifest's")
-    if "data" in apart:
-        print(f"data: at most {apart['data']:.2g} from {beside}")
+    data = f"at most {apart['data']:.2g} from {beside}" if "data" in apart else f"not compared: there is no {beside}"
+    print(f"data: {data}")
 
 
 def _answers(made: Manifest, drawn: Drawn) -> float:

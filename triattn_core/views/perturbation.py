@@ -96,13 +96,18 @@ def said(method: str, areas: pd.DataFrame, band: pd.DataFrame, draws: int) -> st
             or areas.loc[(name, 0), "sufficiency"] < band.loc["sufficiency", "low"]
         )
     ]
-    # A ranking like the random ones is beyond all of them once in draws + 1, on either measure.
     asked = 2 * (areas.index.get_level_values(0).nunique() - 1)
-    share = 100 * (1 - (1 - 1 / (draws + 1)) ** asked)
+    share = 100 * (1 - (1 - beyond(draws)) ** asked)
     better = f"Better than the band here: {', '.join(outside) or 'none'}."
     better += f" By chance one of {asked} comparisons is, in {share:.0f} % of examples if they were independent: "
     better += "test over many rows."
     return minus(f"Area over the perturbation curve of {method}: {'; '.join(parts)}. {better}")
+
+
+def beyond(draws: int, edge: float = 0.975) -> float:
+    """How often one more ranking like the random ones lies beyond their `edge` quantile, which is taken between two of
+    them: exact for evenly spread areas, whose k-th of n is k / (n + 1) in the mean."""
+    return 1 - (edge * (draws - 1) + 1) / (draws + 1)
 
 
 def over(
