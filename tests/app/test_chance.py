@@ -55,10 +55,9 @@ def test_what_leaves_the_band_is_said_with_how_often_chance_does() -> None:
     assert "By chance one of 4 comparisons is, in 25 % of examples if they were independent:" in said
 
 
-def test_the_extremes_of_several_correlations_need_more_than_one_pair_would() -> None:
-    """Three pairs over 26 tokens: t = 2.574 with 24 degrees of freedom (one pair: 2.064, so 0.39)."""
+def test_the_least_alike_and_the_most_alike_are_named() -> None:
     ranks = pd.DataFrame([[1, 0.9, 0.1], [0.9, 1, 0.3], [0.1, 0.3, 1]], index=list("abc"), columns=list("abc"))
-    said = attributed.agreement(ranks, 26)
+    said = attributed.agreement(ranks, 26, 0.4651)
     assert "a and b rank the tokens most alike (0.90), a and c least (0.10)" in said
     assert "less than 0.47 is no evidence (5 %, for the most extreme of 3 correlations" in said
 
@@ -76,7 +75,7 @@ def test_few_rows_give_no_verdict() -> None:
 
 def test_two_tokens_are_evidence_of_nothing() -> None:
     ranks = pd.DataFrame([[1, 1.0], [1.0, 1]], index=list("ab"), columns=list("ab"))
-    assert "Over 2 tokens that is no evidence" in attributed.agreement(ranks, 2)
+    assert "Over 2 tokens that is no evidence" in attributed.agreement(ranks, 2, 1.0)
 
 
 def test_whatever_is_offered_there_is() -> None:
@@ -102,3 +101,17 @@ def test_the_bar_of_correlations_is_that_of_the_fewest_tokens_two_methods_share(
     table["c"] = table["a"] ** 2
     assert Attributed(table, ("a", "c"), 0.0).common() == 4
     assert Attributed(table, ("a", "b", "c"), 0.0).common() == 3
+
+
+def test_the_extremes_of_several_correlations_need_more_than_one_pair_would() -> None:
+    """Drawn: how far the most extreme of the three correlations of three random rankings of 11 tokens goes."""
+    from scipy.stats import spearmanr
+
+    from triattn_core.analysis.methods import Attributed
+
+    lots = np.random.default_rng(7)
+    most = [np.abs(spearmanr(lots.random((11, 3))).statistic[np.triu_indices(3, 1)]).max() for _ in range(2000)]
+    table = pd.DataFrame(lots.random((11, 3)), columns=list("abc")).assign(special=0, role="query")
+    assert Attributed(table, ("a", "b", "c")).bar() == pytest.approx(np.quantile(most, 0.95), abs=0.03)
+    assert Attributed(table, ("a", "b")).bar() == pytest.approx(0.602, abs=1e-3)  # t = 2.262 of 9 degrees of freedom
+    assert Attributed(table[:2], ("a", "b")).bar() == 1

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 import torch
+from scipy.special import stdtrit
 from scipy.stats import spearmanr
 from torch import Tensor
 
@@ -74,6 +75,13 @@ class Attributed:
         there = self.table.loc[self.table["special"] == 0, list(self.methods)].notna().to_numpy(int)
         counts = (there.T @ there)[np.isfinite(self.correlations())]
         return int(counts.min(initial=len(there))) if len(counts) else 0
+
+    def bar(self, level: float = 0.05) -> float:
+        """How far from 0 the most extreme of `correlations` is once in 1 / level of texts if ranks are drawn at random:
+        Student's t of `common` cells, with Bonferroni's correction; 1 where there are too few cells for any."""
+        count, pairs = self.common(), int(np.triu(np.isfinite(self.correlations()), 1).sum())
+        t = stdtrit(count - 2, 1 - level / 2 / pairs) if count > 2 else np.inf
+        return float(1 / np.sqrt(1 + (count - 2) / t**2))
 
 
 def attribute(asked: Asked, methods: Sequence[str] = (), steps: int = 32) -> Attributed:

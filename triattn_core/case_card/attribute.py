@@ -131,4 +131,4 @@ def of_role(found: Attributed, role: str) -> Attributed:
 
 def said_of_ranks(ranked: Attributed, role: str) -> str:
     """How far the methods agree on these tokens."""
-    return view.agreement(ranked.correlations(), ranked.common(), role == "all")
+    return view.agreement(ranked.correlations(), ranked.common(), ranked.bar(), role == "all")

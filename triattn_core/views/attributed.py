@@ -6,12 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import combinations
-from math import inf, isfinite, sqrt
+from math import isfinite
 
 import altair as alt
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from triattn_core.views.grids import dressed, titled
 from triattn_core.views.palette import DIVERGING, THEMES, SignedScale, ramp
@@ -143,18 +142,15 @@ def completeness(found: pd.Series, gap: float, odds: float) -> list[tuple[str, s
     return [(name, minus(text)) for name, text in rows]
 
 
-def agreement(found: pd.DataFrame, count: int, several: bool = False) -> str:
-    """A sentence: which two agree most, which least, and what chance alone would give, by Student's t with Bonferroni's
-    correction.  count: of tokens that both have, for the two that share fewest; several: whether these are of several
-    roles."""
+def agreement(found: pd.DataFrame, count: int, bar: float, several: bool = False) -> str:
+    """A sentence: which two agree most, which least, and what chance alone would give.  count: of tokens; bar: below
+    which no correlation over so many is evidence; several: whether these are of several roles."""
     pairs = [(float(found.loc[a, b]), a, b) for a, b in combinations(found, 2) if isfinite(found.loc[a, b])]
     if not pairs:
         return "Too few tokens to rank."
     (most, a, b), (least, c, d) = max(pairs), min(pairs)
-    t = stdtrit(count - 2, 1 - 0.025 / len(pairs)) if count > 2 else inf
-    one = 1 / sqrt(1 + (count - 2) / t**2)
     told = f"{a} and {b} rank the tokens most alike ({most:.2f}), {c} and {d} least "
     told += f"({least:.2f}). Over {count} tokens "
-    told += f"less than {one:.2f} is" if one < 0.995 else "that is"
+    told += f"less than {bar:.2f} is" if bar < 0.995 else "that is"
     told += f" no evidence (5 %, for the most extreme of {len(pairs)} correlations of ranks drawn at random)."
     return minus(told + MIXED * several)
