@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -86,7 +87,9 @@ def app(options: argparse.Namespace) -> int:
         os.environ["TRIATTN_DEVICE"] = options.device
     command = [sys.executable, "-m", "streamlit", "run", str(root / "app.py"), "--server.port", str(options.port)]
     command += ["--server.headless", "true" if options.no_browser else "false"]
-    return subprocess.call(command, cwd=root)
+    with subprocess.Popen(command, cwd=root) as running:
+        signal.signal(signal.SIGTERM, lambda *_: running.terminate())  # who stops this stops the app
+        return running.wait()
 
 
 if __name__ == "__main__":

@@ -208,4 +208,4 @@ def test_a_text_of_100_000_characters(there, tmp_path, capsys):
 def test_every_page_with_an_export_has_a_view():
     pages = Path(__file__).parents[2] / "pages"
     asked = {path.stem for path in pages.glob("*.py") if re.search(r"export\.(?:menu|card)\(", path.read_text("utf-8"))}
-    assert asked == VIEWS.keys()
+    assert asked and asked <= VIEWS.keys()

@@ -157,3 +157,9 @@ def test_what_cannot_be_replaced_is_one_line():
         nulls.null(bundle, example, "uniformly")
     with pytest.raises(InputError, match="pairs-bi are not shared out over 'context'"):
         nulls.null(bundle, example, "uniform", "context")
+
+
+def test_what_is_offered_but_not_written_is_refused_not_shuffled() -> None:
+    change = nulls._change("sharpened", nulls.DIMS["key"], torch.Generator(), dict)
+    with pytest.raises(InputError, match="cannot become 'sharpened'"):
+        change("layer.0/a_over_b", torch.full((1, 2, 3, 5), 0.2), {"key": torch.ones(1, 5, dtype=torch.bool)})

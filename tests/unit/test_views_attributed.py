@@ -101,3 +101,13 @@ def test_a_picture_packed_again_has_the_same_pixels():
     tight = small(loose)
     assert len(tight) < len(loose)
     np.testing.assert_array_equal(imread(BytesIO(tight)), imread(BytesIO(loose)))
+
+
+def test_a_chart_keeps_the_parameters_that_it_uses() -> None:
+    import altair as alt
+
+    level, click = alt.param("level", value=1), alt.selection_point(name="cell")
+    base = alt.Chart(pd.DataFrame({"x": [1, 2]})).mark_bar().encode(x="x:Q")
+    used = Chart.of(base.transform_filter("datum.x > level").add_params(level, click), "Which", "It says.")
+    assert [one["name"] for one in used.spec["params"]] == ["level"] and b"<svg" in used.svg()
+    assert "params" not in Chart.of(base.add_params(click), "Which", "It says.").spec

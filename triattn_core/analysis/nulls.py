@@ -99,7 +99,9 @@ def _change(how: str, dim: int, draw: torch.Generator, others: Callable[[], Mapp
             return along(weights, keep.to(weights.dtype).expand_as(weights), dim)
         if how == "untrained":
             return along(weights, untrained[site].to(weights.dtype), dim)
-        return shuffled(weights, keep, dim, draw)
+        if how == "shuffled":
+            return shuffled(weights, keep, dim, draw)
+        raise InputError(f"attention cannot become {how!r}: `nulls._change` does not say how")
 
     return change
 

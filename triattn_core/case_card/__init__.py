@@ -4,7 +4,9 @@
     shown               # shows itself in a notebook
     shown.save("card.zip")
 
-To add a view: a module here with its settings and `draw`, a line in VIEWS.
+To add a view: a module here with its settings and `draw`, a line in VIEWS.  `draw` returns parts of `Drawn`: `settings`
+with nothing left open, `figures` by name (`charts.Chart.of` of an Altair chart, or a Canvas), `table` (of several
+`drawn.stacked`), `trace` and `found`.  `case_card/cube.py` is the shortest.
 """
 
 from __future__ import annotations

@@ -89,7 +89,7 @@ def attributions(question: Question, steps: int) -> tuple[Attributed, float]:
         one = ask(bundle, question.example, question.option)
         return methods.attribute(one, steps=steps), float(log_odds(one.scores[None], one.answer))
 
-    says = f"Integrated gradients in {steps} steps, and four more"
+    says = f"Integrated gradients in {steps} steps, and {len(METHODS) - 1} more methods"
     return question.answer(says, run, "attribute", steps)
 
 

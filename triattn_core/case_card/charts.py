@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import textwrap
 import zlib
@@ -45,8 +46,13 @@ class Chart:
 
     @classmethod
     def of(cls, chart: Any, title: str, alt: str, caption: str = "") -> Chart:
-        """From an Altair chart in the light theme.  What a click on a page chooses is chosen: nothing is to click."""
-        spec = {name: value for name, value in chart.to_dict().items() if name != "params"}
+        """From an Altair chart in the light theme.  What a click on a page chooses is chosen: a parameter that nothing
+        of the chart refers to is left out."""
+        spec = chart.to_dict()
+        params = spec.pop("params", [])
+        told = json.dumps(spec)
+        if used := [one for one in params if one["name"] in told]:
+            spec["params"] = used
         look = {"background": THEMES["light"]["page"], "description": alt}
         return cls(spec | look, title, alt, caption)
 
@@ -83,6 +89,12 @@ class Chart:
         title |= {"anchor": "start", "offset": 14}
         outer = {name: self.spec[name] for name in (*_TOP, "background", "description") if name in self.spec}
         inner = {name: value for name, value in self.spec.items() if name not in outer}
+        params = inner.pop("params", [])
+        for where, those in (
+            (inner, [one for one in params if "select" in one]),  # of a view, the others of all
+            (outer, [one for one in params if "select" not in one]),
+        ):
+            where |= {"params": those} if those else {}
         return outer | {"title": title, "vconcat": [inner], "padding": 14}
 
     def _repr_html_(self) -> str:

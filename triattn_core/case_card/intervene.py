@@ -55,7 +55,7 @@ class Settings(drawn.Settings):
     layer: int = Field(1, ge=1)
     head: int | None = Field(None, ge=1)
     random: int = Field(DRAWS, ge=0)
-    null: Literal["uniform", "shuffled", "untrained"] | None = None
+    null: Literal[tuple(REPLACEMENTS)] | None = None
     along: Literal["key", "context"] = "key"
     draws: int = Field(40, ge=1)
     seed: int = 0

@@ -120,7 +120,7 @@ def null(found: Nulls) -> str:
             else f"not evidence enough that this map is more than chance; {len(odds)} draws could show p = "
             f"{chance(odds, float('inf')):.2g} at best."
         )
-    return minus(said)
+    return minus(said.strip())
 
 
 def chance(odds: np.ndarray, original: float) -> float:

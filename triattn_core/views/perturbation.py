@@ -48,9 +48,11 @@ def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light"
     ]
     last = means.groupby("line", sort=False).tail(1)
     for name, move in _apart(last, float(means["low"].min()), float(means["high"].max()), PLOT).items():
-        end = alt.Chart(last[last["line"] == name]).encode(x, y, text="line:N")
+        end = alt.Chart(last[last["line"] == name])
         mine = {"color": look["accent"], "fontWeight": 600} if name == chosen else {"color": look["muted"]}
-        layers.append(end.mark_text(align="left", dx=7, dy=move, fontSize=12, **mine))
+        lead = end.encode(x, y, alt.X2("x"), alt.Y2("mean"))  # from the end of the line to its name
+        layers.append(lead.mark_rule(xOffset=2, x2Offset=14, y2Offset=move, strokeWidth=0.7, color=mine["color"]))
+        layers.append(end.encode(x, y, text="line:N").mark_text(align="left", dx=17, dy=move, fontSize=12, **mine))
     return _dressed(alt.layer(*layers).properties(height=height, title=TITLES[measure]), theme)
 
 
@@ -139,7 +141,7 @@ ROUND = 106  # pixels of title, legend and axis: on a page they are part of the 
 _NUMBERS = ("mean", "low", "high", "gain", "gain_low", "gain_high")
 
 
-def _dressed(chart: alt.LayerChart, theme: str, right: int = 112) -> alt.LayerChart:
+def _dressed(chart: alt.LayerChart, theme: str, right: int = 122) -> alt.LayerChart:
     look = THEMES[theme]
     axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
     lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
