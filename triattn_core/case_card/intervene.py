@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,7 +21,7 @@ from triattn_core.shelf import Card
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace
 from triattn_core.views import intervened as view
-from triattn_core.views.strongest import labels
+from triattn_core.views.strongest import labels, numbered
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 
 WIDE = 640  # pixels of a figure that has the width of its page
 DRAWS = 20  # random choices of as many units
-SMALL = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 
 class Settings(drawn.Settings):
@@ -128,12 +126,7 @@ def units(question: Question, way: str) -> dict[str, str]:
     found = question.answer("Reading", run, "units", way)
     if way != "tokens":
         return {name: f"{name}: {text[:44]}{'…' * (len(text) > 44)}" for name, text in found.items()}
-    seen: Counter = Counter()
-    named = {}
-    for name, text in found.items():
-        seen[text] += 1
-        named[name] = text + "".join(SMALL[int(d)] for d in str(seen[text])) * (seen[text] > 1)
-    return named
+    return dict(zip(found, numbered(found.values())))
 
 
 def wanted(question: Question, settings: Settings, known: Mapping[str, str], alone: pd.DataFrame | None) -> Wanted:
@@ -257,7 +250,7 @@ def maps(found: Beside, site: str, head: int | None) -> tuple[xr.DataArray, xr.D
 
     arrays = [one.trace.site(site) for one in (found.before, found.after)]
     before, after = (compare.two_way(one, None if head is None else head - 1) for one in arrays)
-    names = tuple(labels(before, dict(found.before.trace.texts), axis) for axis in ("query", "key"))
+    names = tuple(numbered(labels(before, dict(found.before.trace.texts), axis)) for axis in ("query", "key"))
     return before, after, names, said.moved(before, after, names, float(compare.jensen_shannon(before, after).mean()))
 
 
