@@ -77,6 +77,10 @@ BAD = {
     "no cube": (["context", "pairs-bi", "ROW"], "no cube"),
     "no context token": (["context", "pairs-tri", "ROW", "--set", "cell=999"], "no cell 999"),
     "no unit": (["intervene", "pairs-tri", "ROW", "--set", "units=token 77"], "no 'token 77' in this context"),
+    "no such unit": (
+        ["intervene", "pairs-tri", "ROW", "--set", "units=twenty"],
+        "known: token 1 (what), token 2 (",
+    ),
     "nothing chosen": (["intervene", "pairs-tri", "ROW", "--set", "units="], "Nothing is chosen"),
     "no such change": (["intervene", "pairs-tri", "ROW", "--set", "how=drop"], "intervene: how: "),
     "no such head": (["intervene", "pairs-tri", "ROW", "--set", "head=99"], "head 98 is outside"),

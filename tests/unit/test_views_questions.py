@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from triattn_core.views import anova, intervened, perturbation
+from triattn_core.views import anova, anova_said, intervened, perturbation
 from triattn_core.views.grids import cells_of
 from triattn_core.views.palette import THEMES
 
@@ -64,6 +64,21 @@ def test_the_residual_is_drawn_by_position_with_its_bits():
     assert len(below) == (values < 0).sum() and (below["value"] < 0).all(), "a dash on each cell below zero"
     bits = pd.DataFrame(spec["datasets"][right["layer"][0].get("data", right.get("data"))["name"]])
     assert bits["bits"].tolist() == [0.5, 0.0, 1.5]
+
+
+def test_where_there_is_nothing_to_take_apart_zeros_are_drawn_and_one_sentence_says_so():
+    table = shares().assign(redirected=0.0, key_context=0.0, three_way=0.0)
+    assert anova_said.parts(table, table.iloc[0], 0, 0).endswith("there is nothing to take apart.")
+    spec = anova.parts(table, 0, 0, only=("key_context", "three_way")).to_dict()
+    assert spec["encoding"]["y"]["scale"]["domain"] == [0, 1]
+    bits = np.zeros(1)
+    left, right = anova.residual(grid(np.zeros((1, 1))), bits, (["milk"], ["milk"])).to_dict()["hconcat"]
+    assert left["layer"][0]["encoding"]["color"]["scale"]["domain"][2:] == [0, 0.5, 1]
+    assert right["layer"][0]["encoding"]["x"]["axis"]["values"] == [0]
+    one = grid(np.zeros((3, 1)))
+    assert anova_said.residual(one, "milk", QUERIES, ["a"], np.zeros(3)).startswith("There is one key: ")
+    none = anova_said.residual(grid(np.zeros((3, 5))), "milk", *LABELS, np.zeros(3))
+    assert none.startswith("With “milk” as context nothing is left")
 
 
 def test_quantiles_over_rows_are_by_layer():

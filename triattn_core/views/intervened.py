@@ -70,7 +70,7 @@ def singly(table: pd.DataFrame, labels: Sequence[str], chosen: Sequence[str], th
     room = 0.22 * max(high - low, 1e-9)  # for the numbers at the ends
     scale = alt.Scale(domain=[low - room * (low < 0), high + room * (high > 0)], nice=False)
     y = alt.Y("change:Q", title=None, axis=alt.Axis(tickCount=3, grid=False, format="+~r"), scale=scale)
-    tips = [alt.Tooltip("word:N", title="unit"), alt.Tooltip("change:Q", format="+.3f"), "flips:N"]
+    tips = ["unit:N", alt.Tooltip("word:N", title="text"), alt.Tooltip("change:Q", format="+.3f"), "flips:N"]
     base = alt.Chart(rows).encode(x, y, tooltip=tips)
     framed = {"stroke": alt.condition("datum.chosen", alt.value(look["query"]), alt.value("transparent"))}
     bars = base.mark_bar(strokeWidth=2, width={"band": 0.55}).encode(

@@ -18,7 +18,7 @@ from triattn_core.views.palette import centred
 
 AXES = ("query", "key", "context")
 _NUMBERED = re.compile(r"(turn|sentences?) (\d.*)")
-_SMALL = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+SMALL = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 
 def words(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
@@ -43,7 +43,7 @@ def numbered(words: Iterable[str]) -> list[str]:
     found = []
     for word in words:
         seen[word] += 1
-        found.append(word + str(seen[word]).translate(_SMALL) * (seen[word] > 1))
+        found.append(word + "".join(SMALL[int(digit)] for digit in str(seen[word])) * (seen[word] > 1))
     return found
 
 
