@@ -79,7 +79,7 @@ BAD = {
     "no unit": (["intervene", "pairs-tri", "ROW", "--set", "units=token 77"], "no 'token 77' in this context"),
     "no such unit": (
         ["intervene", "pairs-tri", "ROW", "--set", "units=twenty"],
-        "known: token 1 (what), token 2 (",
+        "known: token 1 (who), token 2 (play), token 3 (the), token 4 (red), token 5 (car), token 6 (?), token 8 (wh",
     ),
     "nothing chosen": (["intervene", "pairs-tri", "ROW", "--set", "units="], "Nothing is chosen"),
     "no such change": (["intervene", "pairs-tri", "ROW", "--set", "how=drop"], "intervene: how: "),

@@ -177,6 +177,23 @@ def test_units_say_what_flips_and_which_are_chosen():
     assert told["said"].tolist() == ["−1.25 flips", "+0.50"] and told["chosen"].tolist() == [False, True]
 
 
+def test_labels_lean_and_numbers_stand_where_there_is_no_room():
+    def drawn(words: list[str], **more) -> tuple[float, set]:
+        table = pd.DataFrame({"unit": words, "change": 0.5, "flips": False})
+        layers = intervened.singly(table, words, [], **more).to_dict()["layer"]
+        return layers[0]["encoding"]["x"]["axis"]["labelAngle"], {one["mark"].get("angle") for one in layers}
+
+    assert drawn(list("abcde"), width=640) == (0, {None})
+    assert drawn(["medicine²"] * 11, width=640) == (-45, {None})
+    assert drawn(["a"] * 67, width=1474) == (-45, {None, 270})
+
+
+def test_among_several_answers_there_is_no_line_at_zero():
+    both = [intervened.draws([-7.0, -5.0], -6.0, two=two).to_dict() for two in (True, False)]
+    assert [len(one["layer"]) for one in both] == [4, 3]
+    assert [one["layer"][-1]["encoding"]["x"]["scale"]["domain"][1] < 0 for one in both] == [False, True]
+
+
 def test_draws_hold_the_original_and_zero():
     spec = intervened.draws([1.0, 2.0, 4.0], 3.0).to_dict()
     low, high = spec["layer"][1]["encoding"]["x"]["scale"]["domain"]

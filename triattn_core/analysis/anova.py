@@ -124,7 +124,7 @@ def three_way(relevance: xr.DataArray, weights: xr.DataArray | None = None) -> x
     """
     cube = _cube(relevance)
     found = parts(cube.values, None if weights is None else kept(weights))["three_way"]
-    found = _cleared(found, np.abs(cube.values).max(initial=0.0, where=np.isfinite(cube.values)))
+    found = _cleared(found, float(np.abs(cube.values).max(initial=0.0, where=np.isfinite(cube.values))))
     return cube.copy(data=found).drop_attrs().assign_attrs(quantity="contribution")
 
 

@@ -82,12 +82,12 @@ def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings
     tables = {"maps": drawn.placed(view.cells(before, after, names))}
     if alone is not None:
         wide = max(WIDE, 22 * len(alone))
-        chart = view.singly(alone, [known[name] for name in alone["unit"]], asked.names).properties(width=wide)
+        chart = view.singly(alone, [known[name] for name in alone["unit"]], asked.names, width=wide)
         charts["alone"] = chart, "Each unit alone, change of the log-odds", said.each(alone, known), caption + texts
         tables["alone"] = alone.assign(text=alone["unit"].map(known))
     if settings.null:
         lots = nulls(question, settings.null, settings.along, settings.draws, settings.seed)
-        chart = view.draws(lots.log_odds.tolist(), lots.original).properties(width=WIDE)
+        chart = view.draws(lots.log_odds.tolist(), lots.original, two=question.option is None).properties(width=WIDE)
         charts["null"] = chart, "Is this map signal?", said.null(lots), f"{caption}, seed {settings.seed}{texts}"
         tables["null"] = lots.rows
     result = replace(question.found, prediction=found.after.prediction, trace=found.after.trace, what="after")
