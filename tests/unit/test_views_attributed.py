@@ -98,6 +98,14 @@ def test_a_chart_is_the_same_bytes_again_and_its_text_is_text():
     assert "<猫<" not in svg and 'src="data:image/svg+xml;base64,' in first._repr_html_()
 
 
+def test_a_latin_font_comes_first_where_there_is_no_chinese():
+    english = Chart.of(attributed.strips(TABLE.replace("猫", "cat"), SHARES, NAMES), "Which", "“It” says.")
+    chinese = Chart.of(attributed.strips(TABLE, SHARES, NAMES), "Which", "“It” says.")
+    for chart, first in ((english, '"Noto Sans"'), (chinese, '"Source Sans"')):
+        spec = chart.titled()
+        assert all(one.startswith(first) for one in (spec["config"]["font"], spec["title"]["subtitleFont"]))
+
+
 def test_more_than_5000_cells_are_drawn():
     table = pd.DataFrame({"role": ["query", "key", *["context"] * 5003], "token": "a", "special": 0})
     chart = Chart.of(attributed.strips(table, pd.DataFrame({"x": [0.1] * 5005}), NAMES), "Which", "It says.")

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import xarray as xr
 
-FONTS = (  # Latin ones first: in a Chinese one quotation marks are as wide as its characters
-    '"Source Sans", "Source Sans 3", "Source Sans Pro", "Noto Sans", "Helvetica Neue", "Segoe UI", "Arial", '
-    '"Liberation Sans", "DejaVu Sans", "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", '
+FONTS = (
+    '"Source Sans", "Source Sans 3", "Source Sans Pro", "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", '
     '"PingFang SC", "Hiragino Sans GB", "Microsoft YaHei", "WenQuanYi Micro Hei", sans-serif'
 )
 
