@@ -50,7 +50,7 @@ def controls(question: asking.Question, how: str, way: str, known: dict[str, str
 def _chip(known: dict[str, str], name: str) -> str:
     """What stands on a unit to click: a token has its number, by which a link and a command call it."""
     number = name.removeprefix("token ")
-    return plain(known[name]) if number == name else f":small[{number}] {plain(known[name])}"
+    return plain(known[name]) if number == name else f":gray[{number}] {plain(known[name])}"
 
 
 def _short(example: Any) -> str:
