@@ -38,8 +38,9 @@ with left:
         st.html(attributed_long.marks(found.table, shares, question.names, steps, theme, method))
     else:
         st.html(attributed.marks(found.table, shares, question.names, steps, theme))
-    figures.note(view.said(found.table, shares))
-    figures.numbers(f"All {len(shares):,} attributions as numbers", partial(scene.rows, found), "numbers")
+    figures.note(view.said(found.table, shares, question.names))
+    rows = partial(scene.rows, found, question.names)
+    figures.numbers(f"All {len(shares):,} attributions as numbers", rows, "numbers")
 with right:
     place, names = st.container(), {"all": "all", **question.names, "context": "context"}
     opens = list(names).index(scene.opens(found))

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pages.common import cards
 from triattn_core.analysis.offered import METHODS
-from triattn_core.views.attributed import LESS, fill_of, percent, scale_of
+from triattn_core.views.attributed import LESS, fill_of, percent, plays, scale_of, words
 from triattn_core.views.palette import DIVERGING, SignedScale, oklab, ramp
 
 if TYPE_CHECKING:
@@ -41,13 +41,13 @@ def marks(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], s
 
     table: of `Attributed`; shares: its `shares()`.  names: what plays query and key.
     """
-    real = table["special"] == 0
-    scale = scale_of(table, shares)
+    real, scale = table["special"] == 0, scale_of(table, shares)
+    table = table.assign(word=words(table))
     rows = "".join(
         f'<div class="name"><b>{escape(method)}</b><span class="t-muted">'
         f'{escape(METHODS[method].how.format(steps=steps))}</span></div>'
         f'<div class="texts">{_texts(table[real], shares.loc[real, method], names, scale, theme)}</div>'
-        f'<div class="most">{_most(table[real], shares.loc[real, method])}</div>'
+        f'<div class="most">{_most(table[real], shares.loc[real, method], names)}</div>'
         for method in shares
     )
     head = cards.section("Which tokens", "strongest, share of the method's total")
@@ -79,22 +79,26 @@ def _texts(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], sca
 
 
 def strip(table: pd.DataFrame, shares: pd.Series, scale: SignedScale, theme: str) -> str:
-    """HTML: the tokens one after another, each on the colour of its share; a gap where another segment begins."""
-    words, before = [], ""
-    for token, segment, share in zip(table["token"].astype(str), table["segment"], shares.fillna(0.0)):
+    """HTML: the tokens one after another, each on the colour of its share; a gap where another segment begins.
+
+    `table` has the column `word`, see `attributed.words`.
+    """
+    found, before, tokens = [], "", table["token"].astype(str)
+    for token, name, segment, share in zip(tokens, table["word"], table["segment"], shares.fillna(0.0)):
         if before and segment != before:
-            words.append("<i></i>")
+            found.append("<i></i>")
         before = segment
-        words.append(word(token, share, scale, theme))
-    return " ".join(words) if any(map(str.isascii, table["token"].astype(str))) else "".join(words)
+        found.append(word(token, name, share, scale, theme))
+    return " ".join(found) if any(map(str.isascii, tokens)) else "".join(found)
 
 
-def word(token: str, share: float, scale: SignedScale, theme: str) -> str:
-    """HTML: a token on the colour of its share, dotted where it speaks against the answer."""
+def word(token: str, name: str, share: float, scale: SignedScale, theme: str) -> str:
+    """HTML: a token on the colour of its share, dotted where it speaks against the answer.  name: what tells it from
+    its like, on hover."""
     fill = fill_of(share, scale, theme)
     look = f"background:#{bytes(fill.tolist()).hex()};color:{ink(fill)}"
     less = ' class="neg"' if share < LESS else ""
-    return f'<span{less} style="{look}" title="{escape(token)}: {percent(share)}">{escape(token)}</span>'
+    return f'<span{less} style="{look}" title="{escape(name)}: {percent(share)}">{escape(token)}</span>'
 
 
 def ink(fill: np.ndarray) -> str:
@@ -102,9 +106,10 @@ def ink(fill: np.ndarray) -> str:
     return "#11181b" if oklab(fill / 255)[0] > 0.62 else "#ffffff"
 
 
-def _most(table: pd.DataFrame, shares: pd.Series) -> str:
+def _most(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str]) -> str:
     if not shares.abs().sum():
         return "nothing"
     at = shares.abs().idxmax()
     row = table.loc[at]
-    return f'<b>{escape(str(row["token"]))}</b> {percent(shares[at])}<br><span class="t-muted">as {row["role"]}</span>'
+    role = escape(plays(row["role"], names))
+    return f'<b>{escape(row["word"])}</b> {percent(shares[at])}<br><span class="t-muted">as {role}</span>'

@@ -10,7 +10,7 @@ import pandas as pd
 
 from pages.common import attributed, cards
 from triattn_core.analysis.offered import METHODS
-from triattn_core.views.attributed import percent, scale_of
+from triattn_core.views.attributed import percent, plays, scale_of, words
 
 LONG = 50  # tokens of the context from which on the text stands once, not under each method
 OPEN = 12  # lines of the context that all stand open; of more, those without a strong word are folded
@@ -52,7 +52,7 @@ def marks(
     The others: as `attributed.marks` takes them.  All is on one scale.
     """
     scale, real = scale_of(table, shares), table["special"] == 0
-    table, shares = table[real], shares[real]
+    table, shares = table.assign(word=words(table))[real], shares[real]
     tops = "".join(_top(table, shares[one], names, scale, theme, one == method) for one in shares)
     lines = _whole(table, shares[method], names, scale, theme)
     head = f'<style>{CSS}</style><div class="t-top" role="group">{tops}</div>'
@@ -65,11 +65,10 @@ def _top(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale
     """The name of a method and its strongest words, each with its share and its role."""
     found = f'<span{" class=on" * on}>{escape(shares.name)}</span>'
     first = shares.abs().sort_values(ascending=False, kind="stable").dropna().index[:FEW]
-    for at, token in zip(first, table.loc[first, "token"].astype(str)):
-        role = table.loc[at, "role"]
-        told = f"{percent(shares[at])} {escape(names.get(role, role))}"
-        word = attributed.word(token, shares[at], scale, theme)
-        found += f'<span title="{escape(token)}: {told}">{word}<span class="t-muted">{told}</span></span>'
+    for at, name in zip(first, table.loc[first, "word"]):
+        told = f"{percent(shares[at])} {escape(plays(table.loc[at, 'role'], names))}"
+        word = attributed.word(name, name, shares[at], scale, theme)
+        found += f'<span title="{escape(name)}: {told}">{word}<span class="t-muted">{told}</span></span>'
     return found + "<span></span>" * (FEW - len(first))
 
 

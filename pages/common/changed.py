@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from hashlib import sha256
 from typing import Any, get_args
 
@@ -30,7 +31,7 @@ def controls(question: asking.Question, how: str, way: str, known: dict[str, str
         st.session_state[key] = _linked(known, first)
     label = "Context: click what is to change" if how != "reorder" else "Context: click what is to move"
     look = {"selection_mode": "multi", "help": REPEATED if way == "tokens" else None}
-    chosen = st.pills(label, list(known), key=key, **look, format_func=known.__getitem__)
+    chosen = st.pills(label, list(known), key=key, **look, format_func=partial(_chip, known))
     _link(list(chosen), first)
     more = {"units": tuple(name for name in known if name in chosen)}
     if how == "replace":
@@ -44,6 +45,12 @@ def controls(question: asking.Question, how: str, way: str, known: dict[str, str
         st.info("Click at least one unit of the context.")
         st.stop()
     return settings.model_copy(update=more)
+
+
+def _chip(known: dict[str, str], name: str) -> str:
+    """What stands on a unit to click: a token has its number, by which a link and a command call it."""
+    number = name.removeprefix("token ")
+    return plain(known[name]) if number == name else f":gray[{number}] {plain(known[name])}"
 
 
 def _short(example: Any) -> str:

@@ -75,15 +75,16 @@ def chosen(by: Mapping[str, Sequence[Card]], key: str, prefer: str) -> tuple[str
 def single(cards: Sequence[Card], key: str, prefer: str) -> tuple[Spoken, list[Card]]:
     """For a page of one checkpoint: its language, and the cards to choose from.
 
-    In another language stands the card with the same similarity.
+    In another language stands the card with the same mechanism and similarity, else that with the same mechanism.
     """
     by = by_language(cards)
     now, first = chosen(by, key, prefer)
     here = by.get(now, [])
     card = next((one for one in here if one.name in asked(key)), here[0] if here else None)
-    takes = {code: next((one for one in there if _alike(one, card)), there[0]) for code, there in by.items()}
+    takes = {code: max(there, key=lambda one: _alike(one, card)) for code, there in by.items()}
     return Spoken(now, first, key, takes | ({now: card} if card else {})), here
 
 
-def _alike(card: Card, other: Card | None) -> bool:
-    return other is not None and records.model(card, "similarity") == records.model(other, "similarity")
+def _alike(card: Card, other: Card | None) -> list[bool]:
+    same = ("mechanism", "similarity")
+    return [other is not None and records.model(card, one) == records.model(other, one) for one in same]

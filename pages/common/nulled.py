@@ -27,7 +27,8 @@ def section(question: asking.Question) -> dict[str, Any]:
     with shown():
         found = nulls(question, how, axis, draws)
     said = null(found)
-    figures.drawn(view.draws(found.log_odds.tolist(), found.original, asking.theme()), said, "null-draws")
+    two = question.option is None
+    figures.drawn(view.draws(found.log_odds.tolist(), found.original, asking.theme(), two), said, "null-draws")
     figures.note(said)
     figures.numbers("Draws as numbers", found.rows, "null-numbers")
     return {"null": how, "along": axis, "draws": draws}

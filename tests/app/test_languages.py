@@ -102,6 +102,13 @@ def test_the_similarity_stays_when_the_language_turns() -> None:
     assert app.selectbox(key="similarity").options == ["additive", "dot", "scaled dot", "bilinear"]
 
 
+@pytest.mark.parametrize("mechanism", ["cbi", "tri"])
+def test_the_mechanism_stays_when_the_language_turns(mechanism: str) -> None:
+    typed = {"a": CHINESE.text_a, "b": CHINESE.text_b}
+    app = sound(opened("attribute", wait=400, checkpoint=f"quora-{mechanism}-scaled-dot", steps="16", **typed))
+    assert app.button(key="turn").label == f"Use lcqmc-{mechanism}-scaled-dot"
+
+
 @pytest.mark.parametrize("page", ["cube", "side_by_side"])
 def test_what_was_typed_stays(page: str) -> None:
     app = sound(opened(page, language="Chinese"))

@@ -50,6 +50,15 @@ def test_parts_sum_to_the_whole():
     np.testing.assert_allclose(shares["three_way"], expected, rtol=1e-10)
 
 
+def test_rounding_is_no_part_of_the_relevance_and_no_information():
+    given = np.array(cube(HEADS, N, 1, 1) + cube(HEADS, 1, 1, J), np.float32)  # one key: context moves nothing
+    weights = softmax(given)
+    found = anova.measured("x", given, weights)
+    assert not found[["key", "query_key", "key_context", "three_way", "redirected", "information"]].to_numpy().any()
+    small = site(1e-10 * cube(HEADS, N, I, J) + np.arange(I)[:, None], "relevance")
+    assert not anova.three_way(small).values.any() and anova.three_way(1e4 * site(cube(), "relevance")).values.all()
+
+
 def test_what_softmax_cannot_see_changes_no_share():
     given = cube()
     shifted = given + 50 * cube(HEADS, N)[..., None, None]

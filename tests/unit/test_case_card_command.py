@@ -77,6 +77,10 @@ BAD = {
     "no cube": (["context", "pairs-bi", "ROW"], "no cube"),
     "no context token": (["context", "pairs-tri", "ROW", "--set", "cell=999"], "no cell 999"),
     "no unit": (["intervene", "pairs-tri", "ROW", "--set", "units=token 77"], "no 'token 77' in this context"),
+    "no such unit": (
+        ["intervene", "pairs-tri", "ROW", "--set", "units=twenty"],
+        "known: token 1 (who), token 2 (play), token 3 (the), token 4 (red), token 5 (car), token 6 (?), token 8 (wh",
+    ),
     "nothing chosen": (["intervene", "pairs-tri", "ROW", "--set", "units="], "Nothing is chosen"),
     "no such change": (["intervene", "pairs-tri", "ROW", "--set", "how=drop"], "intervene: how: "),
     "no such head": (["intervene", "pairs-tri", "ROW", "--set", "head=99"], "head 98 is outside"),

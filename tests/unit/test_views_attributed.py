@@ -10,6 +10,7 @@ import pytest
 import vl_convert
 from matplotlib.image import imread
 
+from pages.common.attributed import marks
 from triattn_core.case_card.charts import Chart, small
 from triattn_core.views import attributed
 from triattn_core.views.palette import DIVERGING, SignedScale, ramp
@@ -39,7 +40,7 @@ def test_each_cell_is_a_share_of_a_token_and_a_dash_says_against():
     assert [chart["title"] for chart in spec["hconcat"]] == ["query: A", "key: B", "context"]
     for (cells, less), role in zip(drawn, attributed.ROLES):
         at = (TABLE["role"] == role) & (TABLE["special"] == 0)
-        tokens = TABLE.loc[at, "token"].tolist()
+        tokens = {"query": ["a", "b"], "key": ["<", "猫", "<²"], "context": ["a", "b", "<"]}[role]
         found = {(one["place"], one["method"]): one["share"] for one in cells}
         wanted = {
             (i, name): value
@@ -50,6 +51,14 @@ def test_each_cell_is_a_share_of_a_token_and_a_dash_says_against():
         assert found == wanted and all(one["token"] == tokens[one["place"]] for one in cells)
         assert {(one["place"], one["method"]) for one in less} == {k for k, v in wanted.items() if v < -0.002}
     assert len(drawn[0][1]) == 0 and len(drawn[1][1]) == 1 and len(drawn[2][1]) == 1
+
+
+def test_the_sentence_tells_like_words_of_a_role_apart_and_names_roles_as_the_task_does():
+    said = attributed.said(TABLE, SHARES.assign(attention=[0, 0, 0.1, 0, 0.9, *[np.nan] * 5]), NAMES)
+    assert said.startswith("Strongest by occlusion: “a” as context; by attention: “<²” as B. [CLS] and [SEP] are")
+    html = marks(TABLE.assign(segment=""), SHARES, NAMES, 32, "light")
+    assert 'title="&lt;²: +1 %">&lt;</span>' in html  # the text itself stays as it is
+    assert "as context</span>" in html and "as B</span>" in html and "as key" not in html
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -87,6 +96,14 @@ def test_a_chart_is_the_same_bytes_again_and_its_text_is_text():
     svg = first.svg().decode()
     assert "猫" in svg and "&lt;" in svg and "Noto Sans CJK SC" in svg and "It says." in svg
     assert "<猫<" not in svg and 'src="data:image/svg+xml;base64,' in first._repr_html_()
+
+
+def test_a_latin_font_comes_first_where_there_is_no_chinese():
+    english = Chart.of(attributed.strips(TABLE.replace("猫", "cat"), SHARES, NAMES), "Which", "“It” says.")
+    chinese = Chart.of(attributed.strips(TABLE, SHARES, NAMES), "Which", "“It” says.")
+    for chart, first in ((english, '"Noto Sans"'), (chinese, '"Source Sans"')):
+        spec = chart.titled()
+        assert all(one.startswith(first) for one in (spec["config"]["font"], spec["title"]["subtitleFont"]))
 
 
 def test_more_than_5000_cells_are_drawn():

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from triattn_core.views import anova, intervened, perturbation
+from triattn_core.views import anova, anova_said, intervened, perturbation
 from triattn_core.views.grids import cells_of
 from triattn_core.views.palette import THEMES
 
@@ -64,6 +64,21 @@ def test_the_residual_is_drawn_by_position_with_its_bits():
     assert len(below) == (values < 0).sum() and (below["value"] < 0).all(), "a dash on each cell below zero"
     bits = pd.DataFrame(spec["datasets"][right["layer"][0].get("data", right.get("data"))["name"]])
     assert bits["bits"].tolist() == [0.5, 0.0, 1.5]
+
+
+def test_where_there_is_nothing_to_take_apart_zeros_are_drawn_and_one_sentence_says_so():
+    table = shares().assign(redirected=0.0, key_context=0.0, three_way=0.0)
+    assert anova_said.parts(table, table.iloc[0], 0, 0).endswith("there is nothing to take apart.")
+    spec = anova.parts(table, 0, 0, only=("key_context", "three_way")).to_dict()
+    assert spec["encoding"]["y"]["scale"]["domain"] == [0, 1]
+    bits = np.zeros(1)
+    left, right = anova.residual(grid(np.zeros((1, 1))), bits, (["milk"], ["milk"])).to_dict()["hconcat"]
+    assert left["layer"][0]["encoding"]["color"]["scale"]["domain"][2:] == [0, 0.5, 1]
+    assert right["layer"][0]["encoding"]["x"]["axis"]["values"] == [0]
+    one = grid(np.zeros((3, 1)))
+    assert anova_said.residual(one, "milk", QUERIES, ["a"], np.zeros(3)).startswith("There is one key: ")
+    none = anova_said.residual(grid(np.zeros((3, 5))), "milk", *LABELS, np.zeros(3))
+    assert none.startswith("With “milk” as context nothing is left")
 
 
 def test_quantiles_over_rows_are_by_layer():
@@ -160,6 +175,23 @@ def test_units_say_what_flips_and_which_are_chosen():
     table = pd.DataFrame({"unit": ["u 1", "u 2"], "change": [-1.25, 0.5], "flips": [True, False]})
     told = pd.DataFrame(rows(intervened.singly(table, ["x", "y"], ["u 2"]).to_dict()))
     assert told["said"].tolist() == ["−1.25 flips", "+0.50"] and told["chosen"].tolist() == [False, True]
+
+
+def test_labels_lean_and_numbers_stand_where_there_is_no_room():
+    def drawn(words: list[str], **more) -> tuple[float, set]:
+        table = pd.DataFrame({"unit": words, "change": 0.5, "flips": False})
+        layers = intervened.singly(table, words, [], **more).to_dict()["layer"]
+        return layers[0]["encoding"]["x"]["axis"]["labelAngle"], {one["mark"].get("angle") for one in layers}
+
+    assert drawn(list("abcde"), width=640) == (0, {None})
+    assert drawn(["medicine²"] * 11, width=640) == (-45, {None})
+    assert drawn(["a"] * 67, width=1474) == (-45, {None, 270})
+
+
+def test_among_several_answers_there_is_no_line_at_zero():
+    both = [intervened.draws([-7.0, -5.0], -6.0, two=two).to_dict() for two in (True, False)]
+    assert [len(one["layer"]) for one in both] == [4, 3]
+    assert [one["layer"][-1]["encoding"]["x"]["scale"]["domain"][1] < 0 for one in both] == [False, True]
 
 
 def test_draws_hold_the_original_and_zero():

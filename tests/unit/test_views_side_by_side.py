@@ -186,6 +186,18 @@ def test_the_alt_text_names_who_says_what():
     assert f"differ most for query “{most}”" in words
 
 
+def test_where_a_fold_leaves_one_key_there_is_nothing_to_compare():
+    panels, _ = three()
+    panels = [
+        replace(one, drawn=one.drawn.isel(key=[0]), weights=one.weights.isel(key=[0]) * 0 + 1, rank=one.rank[:, :1])
+        for one in panels
+    ]
+    gap = gap_of(panels)
+    words = view.alt(panels, gap, TEXTS)
+    assert "As this is read there is one key: every weight is 1, nothing to compare." in words and "differ" not in words
+    assert "nothing to compare" in view.figure(panels, gap, TEXTS, (0, 0)).html().split("</title>")[1]
+
+
 def test_a_difference_no_greater_than_between_seeds_is_marked():
     panels, gap = three()
     noise = np.full((3, 5), 0.0)

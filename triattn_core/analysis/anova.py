@@ -43,6 +43,7 @@ TERMS = {
 }
 SEEN = tuple(name for name in TERMS if name != "query")  # by the softmax
 ROUNDS, CLOSE = 2000, 1e-12
+ROUNDING = 1e-9  # of a scale: what is below is no part of the relevance, nor information
 
 
 def parts(cube: np.ndarray, keep: np.ndarray | None = None) -> dict[str, np.ndarray]:
@@ -95,10 +96,15 @@ def shares(cube: np.ndarray, keep: np.ndarray | None = None) -> dict[str, np.nda
     squares = [np.sum(np.square(one), axis=(-3, -2, -1)) for one in left[:-1]] + [0.0]
     whole = squares[1]
     return {
-        name: np.divide(squares[at] - squares[at + 1], whole, out=np.zeros_like(whole), where=whole > 0)
+        name: _cleared(np.divide(squares[at] - squares[at + 1], whole, out=np.zeros_like(whole), where=whole > 0))
         for at, name in enumerate(found)
         if name in SEEN
     }
+
+
+def _cleared(found: np.ndarray, scale: float = 1.0) -> np.ndarray:
+    """The same with 0 for what rounding leaves."""
+    return np.where(np.abs(found) < ROUNDING * scale, 0.0, found)
 
 
 def information(weights: np.ndarray) -> np.ndarray:
@@ -108,7 +114,7 @@ def information(weights: np.ndarray) -> np.ndarray:
     joint = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0)
     apart = joint.sum(-1, keepdims=True) * joint.sum(-2, keepdims=True)
     ratio = np.divide(joint, apart, out=np.ones_like(joint), where=joint > 0)
-    return np.maximum((joint * np.log2(ratio)).sum((-2, -1)), 0.0)
+    return _cleared(np.maximum((joint * np.log2(ratio)).sum((-2, -1)), 0.0))
 
 
 def three_way(relevance: xr.DataArray, weights: xr.DataArray | None = None) -> xr.DataArray:
@@ -118,6 +124,7 @@ def three_way(relevance: xr.DataArray, weights: xr.DataArray | None = None) -> x
     """
     cube = _cube(relevance)
     found = parts(cube.values, None if weights is None else kept(weights))["three_way"]
+    found = _cleared(found, float(np.abs(cube.values).max(initial=0.0, where=np.isfinite(cube.values))))
     return cube.copy(data=found).drop_attrs().assign_attrs(quantity="contribution")
 
 

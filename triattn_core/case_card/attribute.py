@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
@@ -50,17 +50,19 @@ def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings
     shares, role = found.shares(), settings.ranks or opens(found)
     caption, texts = f"{cards[0].name}, {settings.steps} steps", drawn.input_line(question.found)
     added = view.completeness(found.table["integrated gradients"], found.gap, odds)
-    said = f"{view.said(found.table, shares)} Integrated gradients: {'; '.join(f'{name} {n}' for name, n in added)}."
+    told = "; ".join(f"{name} {number}" for name, number in added)
+    said = f"{view.said(found.table, shares, question.names)} Integrated gradients: {told}."
     marks = view.strips(found.table, shares, question.names)
-    ranked = of_role(found, role)
+    ranked, of = of_role(found, role), view.plays(role, question.names)
     ranks, agree = ranked.correlations(), said_of_ranks(ranked, role)
     short = [METHODS[name].short for name in ranks]
     charts = {
         "attribute": (marks, "Which tokens", said, caption + texts),
-        "agreement": (view.ranks(ranks, short), f"Do they agree? Tokens of {role}", agree, caption + texts),
+        "agreement": (view.ranks(ranks, short), f"Do they agree? Tokens of {of}", agree, caption + texts),
     }
     pairs = [(a, b, ranks.loc[a, b]) for a, b in combinations(ranks, 2)]
-    tables = {"attribute": rows(found), "agreement": pd.DataFrame(pairs, columns=["method", "other", "Spearman"])}
+    tables = {"agreement": pd.DataFrame(pairs, columns=["method", "other", "Spearman"])}
+    tables = {"attribute": rows(found, question.names), **tables}
     if settings.draws:
         curves, areas, band = tested(question, settings.steps, settings.draws, settings.seed)
         told = perturbation.said(method, areas, band, settings.draws)
@@ -113,9 +115,11 @@ def shown(pieces: Attributed, fold: str) -> Attributed:
     return pieces.words() if fold == "words" else pieces
 
 
-def rows(found: Attributed) -> pd.DataFrame:
-    """A row for each token: where it stands, the share of each method, and what that is a share of."""
+def rows(found: Attributed, names: Mapping[str, str]) -> pd.DataFrame:
+    """A row for each token: where it stands, the share of each method, and what that is a share of.  names: what plays
+    query and key."""
     where = found.table.drop(columns=list(found.methods))
+    where.insert(1, "as", where["role"].map(lambda role: view.plays(role, names)))
     return pd.concat([where, found.shares().add_suffix(", share"), found.table[list(found.methods)]], axis=1)
 
 

@@ -21,6 +21,9 @@ LINE = 110  # letters of a line below the title of a chart
 _TOP = ("$schema", "config", "datasets")  # of a Vega-Lite specification: what stands outside of its views
 # A counter of the process is in these names: the same numbers must make the same bytes.
 _DRAWN = re.compile(r'((?:id="|url\(#)(?:gradient_|clip))(\d+)')
+# What draws takes one font for a whole text, and a Chinese one has quotation marks as wide as its characters.
+_LATIN = f'"Noto Sans", "Segoe UI", "Helvetica Neue", "DejaVu Sans", {FONTS}'
+_CHINESE = re.compile("[\u2e80-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
 _STYLE = ":root { color-scheme: light; } #figure { overflow-x: auto; } .said { max-width: 900px; }"
 _MOUNT = """
 function mount(root, payload) {
@@ -78,16 +81,18 @@ class Chart:
 
     def titled(self) -> dict[str, Any]:
         """The specification with title, caption and sentence above it, as pictures have them."""
-        look = THEMES["light"]
+        look, texts = THEMES["light"], json.dumps([self.spec, self.title, self.caption], ensure_ascii=False)
+        fonts = FONTS if _CHINESE.search(texts) else _LATIN
         title = {
             "text": self.title,
             "subtitle": [line for text in (self.caption, self.alt) for line in textwrap.wrap(text, LINE)],
             "color": look["text"],
             "subtitleColor": look["muted"],
         }
-        title |= {"font": FONTS, "subtitleFont": FONTS, "fontSize": 15, "fontWeight": 700, "subtitleFontSize": 12}
+        title |= {"font": fonts, "subtitleFont": fonts, "fontSize": 15, "fontWeight": 700, "subtitleFontSize": 12}
         title |= {"anchor": "start", "offset": 14}
         outer = {name: self.spec[name] for name in (*_TOP, "background", "description") if name in self.spec}
+        outer["config"] = {**outer.get("config", {}), "font": fonts}
         inner = {name: value for name, value in self.spec.items() if name not in outer}
         params = inner.pop("params", [])
         for where, those in (

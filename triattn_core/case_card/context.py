@@ -138,5 +138,6 @@ def three_way(question: Question, site: str, head: int) -> tuple[xr.DataArray, n
 
 def at_token(question: Question, part: xr.DataArray, bits: np.ndarray, at: int) -> Residual:
     """The residual at one context token."""
-    words = {axis: strongest.labels(part, dict(question.found.trace.texts), axis) for axis in view.AXES}
+    texts = dict(question.found.trace.texts)
+    words = {axis: strongest.numbered(strongest.labels(part, texts, axis)) for axis in view.AXES}
     return Residual(part.isel(context=at).transpose("query", "key"), words, bits, at)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
@@ -17,12 +17,12 @@ from triattn_core.case_card import intervene_said as said
 from triattn_core.case_card.charts import Chart
 from triattn_core.case_card.explained import Models, Question
 from triattn_core.case_card.intervene_said import Nulls, Wanted
-from triattn_core.errors import InputError, choices
+from triattn_core.errors import InputError
 from triattn_core.shelf import Card
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace
 from triattn_core.views import intervened as view
-from triattn_core.views.strongest import labels
+from triattn_core.views.strongest import SMALL, labels, numbered
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 WIDE = 640  # pixels of a figure that has the width of its page
 DRAWS = 20  # random choices of as many units
-SMALL = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+MANY = 10  # units that a message names
 
 
 class Settings(drawn.Settings):
@@ -82,14 +82,14 @@ def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings
     tables = {"maps": drawn.placed(view.cells(before, after, names))}
     if alone is not None:
         wide = max(WIDE, 22 * len(alone))
-        chart = view.singly(alone, [known[name] for name in alone["unit"]], asked.names).properties(width=wide)
+        chart = view.singly(alone, [known[name] for name in alone["unit"]], asked.names, width=wide)
         charts["alone"] = chart, "Each unit alone, change of the log-odds", said.each(alone, known), caption + texts
         tables["alone"] = alone.assign(text=alone["unit"].map(known))
     if lots is not None:
         tables["random"] = lots.rename(columns={"unit": "draw"})
     if settings.null:
         lots = nulls(question, settings.null, settings.along, settings.draws, settings.seed)
-        chart = view.draws(lots.log_odds.tolist(), lots.original).properties(width=WIDE)
+        chart = view.draws(lots.log_odds.tolist(), lots.original, two=question.option is None).properties(width=WIDE)
         charts["draws"] = chart, "Is this map signal?", said.null(lots), f"{caption}, seed {settings.seed}{texts}"
         tables["draws"] = lots.rows
     result = replace(question.found, prediction=found.after.prediction, trace=found.after.trace, what="after")
@@ -130,12 +130,7 @@ def units(question: Question, way: str) -> dict[str, str]:
     found = question.answer("Reading", run, "units", way)
     if way != "tokens":
         return {name: f"{name}: {text[:44]}{'…' * (len(text) > 44)}" for name, text in found.items()}
-    seen: Counter = Counter()
-    named = {}
-    for name, text in found.items():
-        seen[text] += 1
-        named[name] = text + "".join(SMALL[int(d)] for d in str(seen[text])) * (seen[text] > 1)
-    return named
+    return dict(zip(found, numbered(found.values())))
 
 
 def wanted(question: Question, settings: Settings, known: Mapping[str, str], alone: pd.DataFrame | None) -> Wanted:
@@ -145,10 +140,7 @@ def wanted(question: Question, settings: Settings, known: Mapping[str, str], alo
         if settings.other is not None:
             return Wanted("swap", settings.unit, more=task.Example.from_row(dict(settings.other), "other"))
         return Wanted("swap", settings.unit, more=others(question)[0])
-    for name in settings.units or ():
-        if name not in known:
-            raise InputError(f"there is no {name!r} in this context; {choices(name, known)}")
-    asked = first(known, alone) if settings.units is None else settings.units
+    asked = first(known, alone) if settings.units is None else [unit(name, known) for name in settings.units]
     names, more = tuple(name for name in known if name in asked), None
     if settings.how == "replace":
         more = settings.text
@@ -156,6 +148,31 @@ def wanted(question: Question, settings: Settings, known: Mapping[str, str], alo
         more = ordered(list(known), names, settings.order, settings.shuffle)
     words = " and ".join(f"“{known[name]}”" for name in names[:4]) + f" and {len(names) - 4} more" * (len(names) > 4)
     return Wanted(settings.how, settings.unit, names, words, more)
+
+
+def unit(asked: str, known: Mapping[str, str]) -> str:
+    """The unit of a name, or of a word that stands once.  Raises InputError: not there, or there several times."""
+    if asked in known:
+        return asked
+    same = [name for name, text in known.items() if text.rstrip(SMALL) == asked]
+    same = same or [name for name, text in known.items() if text == asked]
+    if len(same) > 1:
+        told = ", ".join(f"{name} ({known[name]})" for name in same[:MANY])
+        raise InputError(f"{asked!r} stands {len(same)} times in this context: {told}")
+    if not same:
+        raise InputError(f"there is no {asked!r} in this context; {offered(asked, known)}")
+    return same[0]
+
+
+def offered(asked: str, known: Mapping[str, str]) -> str:
+    """The units nearest to what was asked, else the first ones, in their order and as the reader knows them."""
+    near = get_close_matches(asked, [*known, *known.values()], n=1)
+    names = [name for name, text in known.items() if near and near[0] in (name, text)]
+    told = {name: name if text.startswith(name) else f"{name} ({text})" for name, text in known.items()}
+    if names:
+        return f"did you mean {told[names[0]]}?"
+    more = f" and {len(told) - MANY} more" * (len(told) > MANY)
+    return f"known: {', '.join([*told.values()][:MANY]) or 'none'}{more}"
 
 
 def others(question: Question) -> list[Any]:
@@ -259,7 +276,7 @@ def maps(found: Beside, site: str, head: int | None) -> tuple[xr.DataArray, xr.D
 
     arrays = [one.trace.site(site) for one in (found.before, found.after)]
     before, after = (compare.two_way(one, None if head is None else head - 1) for one in arrays)
-    names = tuple(labels(before, dict(found.before.trace.texts), axis) for axis in ("query", "key"))
+    names = tuple(numbered(labels(before, dict(found.before.trace.texts), axis)) for axis in ("query", "key"))
     return before, after, names, said.moved(before, after, names, float(compare.jensen_shannon(before, after).mean()))
 
 

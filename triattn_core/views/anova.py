@@ -74,7 +74,8 @@ def parts(
     tips = [alt.Tooltip("at_layer:Q", title="layer"), alt.Tooltip("at_head:Q", title="head"), "part:N"]
     y = alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", values=[0, 0.5, 1]))
     if only:
-        y, axis = alt.Y("share:Q", title=None, axis=alt.Axis(format=".2~%", tickCount=2)), None
+        scale = alt.Undefined if rows["share"].any() else alt.Scale(domain=[0, 1])  # zeros alone have no scale
+        y, axis = alt.Y("share:Q", title=None, scale=scale, axis=alt.Axis(format=".2~%", tickCount=2)), None
     chart = alt.Chart(rows).mark_bar().encode(
         alt.X("place:N", scale=alt.Scale(domain=domain, paddingInner=0.12), title=None, axis=axis),
         y,
@@ -94,7 +95,7 @@ def residual(
 
     labels: of queries and keys.  Positions are drawn, since sentences repeat words.
     """
-    look, limit = THEMES[theme], float(np.abs(cells.values).max(initial=1e-12))
+    look, limit = THEMES[theme], float(np.abs(cells.values).max(initial=0.0)) or 1.0
     rows = cells_of(cells, labels)
     size = max(15, min(26, 420 // max(cells.shape)))
     x, y = named("key", labels[1], orient="top", labelAngle=-45), named("query", labels[0], orient="left")
@@ -107,7 +108,10 @@ def residual(
     grid = alt.layer(grid, dashes(rows, x, y, limit, theme))
     told = pd.DataFrame({"query": range(len(bits)), "bits": bits, "query_word": labels[0]})
     bars = alt.Chart(told).encode(named("query", labels[0], labels=False), tooltip=["query_word:N", _bits("bits:Q")])
-    x = alt.X("bits:Q", title="I(key; context | query), bits", axis=alt.Axis(orient="top", tickCount=2, grid=False))
+    axis, scale = alt.Axis(orient="top", tickCount=2, grid=False), alt.Undefined
+    if not bits.any():
+        axis, scale = alt.Axis(orient="top", values=[0], grid=False), alt.Scale(domain=[0, 1])
+    x = alt.X("bits:Q", title="I(key; context | query), bits", axis=axis, scale=scale)
     drawn = bars.mark_bar(color=look["bar"], height={"band": 0.5}).encode(x)
     text = bars.mark_text(align="left", dx=4, fontSize=11, color=look["muted"]).encode(x, text=_text("bits:Q"))
     height = size * cells.shape[0]

@@ -20,6 +20,8 @@ def parts(table: pd.DataFrame, row: pd.Series, layer: int, head: int) -> str:
     """The chosen head against all.  table: of `anova.table`; row: that of the head; layer, head: from 0."""
     every = table["redirected"]
     place, other = first(table)
+    if not every.any():
+        return "In no head does context redirect any relevance that softmax sees: there is nothing to take apart."
     return (
         f"In layer {layer + 1}, head {head + 1}, context redirects {percent(row['redirected'])} of the relevance that "
         f"softmax sees; the median of {len(every)} heads is {percent(every.median())}, the most "
@@ -40,9 +42,12 @@ def first(table: pd.DataFrame) -> tuple[int, int]:
 
 def residual(cells: xr.DataArray, word: str, queries: Sequence[str], keys: Sequence[str], bits: np.ndarray) -> str:
     """The strongest cell of the map [query, key], and the bits of the queries."""
-    if len(queries) == 1 and len(cells.values) == 1:
-        return "There is one query: what only query, key and context together say is 0 by definition."
+    for axis, names in (("query", queries), ("key", keys)):
+        if len(names) == 1:
+            return f"There is one {axis}: what only query, key and context together say is 0, nothing to take apart."
     told = f"Mean over queries {bits.mean():.3g} bits; 0 would mean that no context token changes which key is chosen."
+    if not cells.values.any():
+        return f"With “{word}” as context nothing is left beyond what any two of the words explain. {told}"
     at, _ = divmod(int(abs(cells.values).argmax()), cells.shape[1])
     row = cells.values[at]
     up, down = int(row.argmax()), int(row.argmin())

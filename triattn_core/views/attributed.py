@@ -15,6 +15,7 @@ import pandas as pd
 from triattn_core.views.grids import dressed, titled
 from triattn_core.views.palette import DIVERGING, THEMES, SignedScale, ramp
 from triattn_core.views.signs import minus
+from triattn_core.views.strongest import numbered
 
 ROLES = ("query", "key", "context")
 MIXED = (
@@ -30,6 +31,12 @@ def scale_of(table: pd.DataFrame, shares: pd.DataFrame) -> SignedScale:
     return SignedScale.of(shares[table["special"] == 0].fillna(0).to_numpy(), title="share")
 
 
+def words(table: pd.DataFrame) -> pd.Series:
+    """The tokens that are not special, each told apart from its like in the same role by a small number."""
+    tokens = table.loc[table["special"] == 0, "token"].astype(str)
+    return tokens.groupby(table["role"], group_keys=False).transform(numbered)
+
+
 def strips(
     table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], theme: str = "light"
 ) -> alt.HConcatChart:
@@ -41,7 +48,7 @@ def strips(
     look, scale, charts = THEMES[theme], scale_of(table, shares), []
     for role in ROLES:
         at = (table["role"] == role) & (table["special"] == 0)
-        tokens, methods = table.loc[at, "token"].astype(str).tolist(), list(shares)
+        tokens, methods = words(table[at]).tolist(), list(shares)
         rows = shares[at].assign(place=range(len(tokens)), token=tokens)
         rows = rows.melt(["place", "token"], var_name="method", value_name="share").dropna()
         shown = json.dumps([one if len(one) <= LONGEST else one[: LONGEST - 1] + "…" for one in tokens])
@@ -114,19 +121,24 @@ def percent(share: float) -> str:
     return minus(f"{100 * share:+.3g} %") if abs(share) >= 5e-4 else "0 %"
 
 
-def said(table: pd.DataFrame, shares: pd.DataFrame) -> str:
-    """A sentence: the strongest token of each method, methods that name the same one together."""
-    real, by = table["special"] == 0, {}
+def said(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """A sentence: the strongest token of each method, methods that name the same one together.  names: as `strips`."""
+    real, known, by = table["special"] == 0, words(table), {}
     for method in shares:
         values = shares.loc[real, method].abs()
         if values.sum():
-            row = table.loc[values.idxmax()]
-            by.setdefault((str(row["token"]), row["role"]), []).append(method)
+            at = values.idxmax()
+            by.setdefault((known[at], plays(table.at[at, "role"], names)), []).append(method)
     parts = [f"{' and '.join(methods)}: “{token}” as {role}" for (token, role), methods in by.items()]
     held = 100 * shares[~real].abs().sum()
     most = held.max()
     left = f" [CLS] and [SEP] are left out; they hold up to {most:.2g} % ({held.idxmax()})." if most > 0.05 else ""
     return f"Strongest by {'; by '.join(parts)}.{left}" if parts else "No method says anything of this text."
+
+
+def plays(role: str, names: Mapping[str, str]) -> str:
+    """A role by what the task calls it: "candidate", "A", "context"."""
+    return names.get(role, role)
 
 
 def completeness(found: pd.Series, gap: float, odds: float) -> list[tuple[str, str]]:

@@ -12,6 +12,9 @@ import xarray as xr
 from triattn_core.views.grids import cells_of, dashes, dressed, named, signed, titled, weights
 from triattn_core.views.palette import DIVERGING, THEMES
 
+WIDE = 900  # pixels of a figure on a page, more or less
+NUMBER, LETTER, LINE = 48, 8, 13  # pixels that a number, a letter of a label and a leaning label take
+
 
 def maps(
     before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]], theme: str = "light"
@@ -54,23 +57,26 @@ def cells(before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str]
     return rows.assign(difference=rows["after"] - rows["before"])
 
 
-def singly(table: pd.DataFrame, labels: Sequence[str], chosen: Sequence[str], theme: str = "light") -> alt.LayerChart:
+def singly(
+    table: pd.DataFrame, labels: Sequence[str], chosen: Sequence[str], theme: str = "light", width: int | None = None
+) -> alt.LayerChart:
     """The change of the log-odds by each unit alone, as bars with their numbers; the chosen units are framed, and where
     the answer flips the number says so.
 
-    table: of `one_by_one.each`.  labels: of its rows, as the reader knows them.
+    table: of `one_by_one.each`.  labels: of its rows, as the reader knows them.  width: pixels, None that of the page.
     """
     look, colours = THEMES[theme], DIVERGING[theme]
     rows = table.assign(key=range(len(table)), word=list(labels), chosen=table["unit"].isin(list(chosen)))
     rows["said"] = [f"{one:+.2f}".replace("-", "−") + " flips" * flips for one, flips in zip(rows.change, rows.flips)]
-    many = len(rows) > 16
-    leaning = many or max(map(len, labels)) > 9
-    x = named("key", labels, orient="bottom", labelAngle=-45 if leaning else 0)
+    band = (width or WIDE) / len(rows)
+    many = band < NUMBER
+    leaning = many or band < LETTER * min(max(map(len, labels)), 16)
+    x = named("key", labels, orient="bottom", labelAngle=-45 if leaning else 0, labelOverlap=band < LINE)
     low, high = min(0.0, rows.change.min()), max(0.0, rows.change.max())
-    room = 0.22 * max(high - low, 1e-9)  # for the numbers at the ends
+    room = (0.4 if many else 0.22) * max(high - low, 1e-9)  # for the numbers at the ends
     scale = alt.Scale(domain=[low - room * (low < 0), high + room * (high > 0)], nice=False)
     y = alt.Y("change:Q", title=None, axis=alt.Axis(tickCount=3, grid=False, format="+~r"), scale=scale)
-    tips = [alt.Tooltip("word:N", title="unit"), alt.Tooltip("change:Q", format="+.3f"), "flips:N"]
+    tips = ["unit:N", alt.Tooltip("word:N", title="text"), alt.Tooltip("change:Q", format="+.3f"), "flips:N"]
     base = alt.Chart(rows).encode(x, y, tooltip=tips)
     framed = {"stroke": alt.condition("datum.chosen", alt.value(look["query"]), alt.value("transparent"))}
     bars = base.mark_bar(strokeWidth=2, width={"band": 0.55}).encode(
@@ -78,19 +84,21 @@ def singly(table: pd.DataFrame, labels: Sequence[str], chosen: Sequence[str], th
     )
     up, down = base.transform_filter("datum.change >= 0"), base.transform_filter("datum.change < 0")
     layers = [bars, alt.Chart(pd.DataFrame({"change": [0]})).mark_rule(color=look["muted"]).encode(y)]
-    for side, dy in ((up, -8), (down, 9)):
-        text = side.mark_text(dy=dy, fontSize=9.5 if many else 11, color=look["text"])
+    for side, dy, align in ((up, -8, "left"), (down, 9, "right")):
+        place = {"angle": 270, "dx": -dy / 2, "align": align} if many else {"dy": dy}
+        text = side.mark_text(**place, fontSize=9.5 if many else 11, color=look["text"])
         layers.append(text.encode(text="said:N"))
-    return dressed(alt.layer(*layers).properties(height=190 if leaning else 130), theme)
+    size = {"height": 190 if leaning else 130} | ({"width": width} if width else {})
+    return dressed(alt.layer(*layers).properties(**size), theme)
 
 
-def draws(log_odds: Sequence[float], original: float, theme: str = "light") -> alt.LayerChart:
+def draws(log_odds: Sequence[float], original: float, theme: str = "light", two: bool = True) -> alt.LayerChart:
     """The log-odds of the original answer under each draw as a tick, their mean as a long one, the original as a
-    diamond; left of the line at 0 the answer is another."""
+    diamond.  two: of two answers, where left of a line at 0 it is the other; among several 0 is no such border."""
     look = THEMES[theme]
     rows = pd.DataFrame({"odds": log_odds, "draw": range(1, len(log_odds) + 1), "row": "draws"})
     axis = alt.Axis(grid=False, tickCount=7)
-    x = alt.X("odds:Q", title="log-odds of the answer", axis=axis, scale=_around(rows, original))
+    x = alt.X("odds:Q", title="log-odds of the answer", axis=axis, scale=_around([*log_odds, original, *[0.0] * two]))
     y = alt.Y("row:N", title=None, sort=["draws", "original"], axis=alt.Axis(ticks=False, domain=False))
     tips = ["draw:Q", alt.Tooltip("odds:Q", format="+.3f", title="log-odds")]
     lots = alt.Chart(rows).mark_tick(thickness=1.5, height=16, opacity=0.7, color=look["bar"])
@@ -98,7 +106,7 @@ def draws(log_odds: Sequence[float], original: float, theme: str = "light") -> a
     own = alt.Chart(pd.DataFrame({"odds": [original], "row": "original"}))
     zero = alt.Chart(pd.DataFrame({"odds": [0]})).mark_rule(strokeDash=[4, 3], color=look["muted"]).encode(x)
     layers = [
-        zero,
+        *[zero] * two,
         lots.encode(x, y, tooltip=tips),
         mean.mark_tick(thickness=2.5, height=26, color=look["text"]).encode(x, y),
         own.mark_point(shape="diamond", filled=True, size=90, opacity=1, color=look["query"]).encode(x, y),
@@ -106,7 +114,6 @@ def draws(log_odds: Sequence[float], original: float, theme: str = "light") -> a
     return dressed(alt.layer(*layers).properties(height=112), theme)
 
 
-def _around(rows: pd.DataFrame, original: float) -> alt.Scale:
-    ends = [*rows["odds"], original, 0.0]
+def _around(ends: Sequence[float]) -> alt.Scale:
     room = 0.05 * (max(ends) - min(ends) or 1.0)
     return alt.Scale(domain=[min(ends) - room, max(ends) + room], nice=False)

@@ -185,7 +185,9 @@ def alt(panels: Sequence[Panel], gap: Gap | None, texts: dict[str, str], across:
     sizes = panels[0].drawn.sizes
     size = f"{sizes['query']} query by {sizes['key']} {across} positions"
     more = ""
-    if gap is not None and not np.isnan(gap.divergence).all():
+    if gap is not None and _keys(panels[0].weights) == 1:
+        more = f" As this is read there is one {across}: every weight is 1, nothing to compare."
+    elif gap is not None and not np.isnan(gap.divergence).all():
         worst = int(np.nanargmax(gap.divergence))
         more = f" {names[gap.left]} and {names[gap.right]} differ most for query “{words[worst]}”, "
         more += f"by {gap.divergence[worst]:.3g} bits."

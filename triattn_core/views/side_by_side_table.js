@@ -62,6 +62,7 @@ function factsTable(data, cell, theme) {
 function gapSentence(data, cell) {
   const { gap } = data, name = spoken(data.axes.query, cell[0]);
   if (!gap) return [];
+  if (data.hidden[0] + data.axes.key.label.length === 1) return [`As this is read there is one ${data.across}: every weight is 1, nothing to compare.`];
   const there = gap.divergence.filter((v) => v !== null), bits = gap.divergence[cell[0]], same = gap.overlap?.[cell[0]] ?? null;
   const within = gap.within?.[at(data, cell)] ? ", no more than between seeds" : "";
   const first = [make("b", {}, `${gap.title} ${said(gap.exact[at(data, cell)], true)}`), ` in this cell${within}. `];

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +18,7 @@ from triattn_core.views.palette import centred
 
 AXES = ("query", "key", "context")
 _NUMBERED = re.compile(r"(turn|sentences?) (\d.*)")
+SMALL = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 
 def words(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
@@ -33,6 +35,16 @@ def words(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
 def labels(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
     """The words of an axis, where a hyphen ties a piece to the word that it continues."""
     return ["-" * tied + word for tied, word in zip(joined(array, axis), words(array, texts, axis))]
+
+
+def numbered(words: Iterable[str]) -> list[str]:
+    """The words of one axis, no two alike: a small number stands at the second "milk" and those after it."""
+    seen: Counter = Counter()
+    found = []
+    for word in words:
+        seen[word] += 1
+        found.append(word + "".join(SMALL[int(digit)] for digit in str(seen[word])) * (seen[word] > 1))
+    return found
 
 
 def brief(segment: str) -> str:
