@@ -74,7 +74,7 @@ def changed(found: Beside, wanted: Wanted, alone: pd.DataFrame | None, lots: pd.
     if lots is not None:
         mean, spread, flips = lots["change"].mean(), lots["change"].std(), int(lots["flips"].sum())
         told += f" As many units at random, {len(lots)} times: {mean:+.3g} ± {spread:.2g} (standard deviation), "
-        told += f"{flips} flips."
+        told += f"{flips} flip{'s' * (flips != 1)}."
     return minus(told)
 
 
