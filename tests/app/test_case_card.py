@@ -35,8 +35,8 @@ CHARTS = {
         {"layer": 2, "head": 2, "way": "b_over_a", "by": "context", "cell": (9,)},
     ),
     "intervene": (
-        {**PAIR, "how": "mask", "units": ["token 2", "token 5"], "layer": "2", "null": "shuffled", "draws": "10"},
-        {"how": "mask", "units": ("token 2", "token 5"), "layer": 2, "head": None, "null": "shuffled", "draws": 10},
+        {**PAIR, "how": "mask", "units": ["token 2", "token 5"], "layer": "2", "null": "shuffled", "draws": "20"},
+        {"how": "mask", "units": ("token 2", "token 5"), "layer": 2, "head": None, "null": "shuffled", "draws": 20},
     ),
     "attribute": (
         {**PAIR, "steps": "16", "fold": "word pieces", "ranks": "A", "method": "rollout"},

@@ -142,9 +142,9 @@ def test_links_restore_units_and_say_what_is_not_there() -> None:
 
 @pytest.mark.parametrize("how", ["uniform", "shuffled", "untrained"])
 def test_attention_is_replaced(how: str) -> None:
-    app = sound(opened("intervene", **SHORT, null=how, along="context", draws="10"))
+    app = sound(opened("intervene", **SHORT, null=how, along="context", draws="20"))
     assert f"With {how} attention along contexts" in told(app)
-    assert ("over 10 draws" in told(app)) == (how != "uniform")
+    assert ("over 20 draws" in told(app)) == (how != "uniform")
 
 
 def test_attributions_without_context_and_as_pieces() -> None:
