@@ -31,7 +31,7 @@ def table(groups: Sequence[Sequence[Card]]) -> str:
         f'<th class="{look}">{style.swatch(kind)}{MECHANISM_LABELS[kind]}</th>' for _, kind, look in columns
     )
     lines = "".join(
-        f"<tr><td>{escape(similarity.replace('_', ' '))}</td>{''.join(_cell(similarity, *one) for one in columns)}</tr>"
+        f"<tr><td>{_named(similarity)}</td>{''.join(_cell(similarity, *one) for one in columns)}</tr>"
         for similarity in similarities([card for group in groups for card in group])
     )
     return f'<table class="t-table t-scores"><tr><th></th>{heads}</tr><tr><th></th>{names}</tr>{lines}</table>'
@@ -41,6 +41,10 @@ def similarities(shelf: Sequence[Card]) -> list[str]:
     """The similarities of these cards, as they are offered."""
     known = {records.model(card, "similarity"): records.place(card)[1:] for card in shelf}
     return sorted(known, key=known.__getitem__)
+
+
+def _named(similarity: str) -> str:
+    return escape(similarity.replace("_", " ")) or "its own"
 
 
 def _cell(similarity: str, group: Sequence[Card], mechanism: str, look: str) -> str:

@@ -250,7 +250,7 @@ function paintThrough(ctx, { y, left }, data, theme, state) {
     if (end) ends.push({ i, y: end[1] });
   }
   draw("plain", k, theme.key, [4, 3], 1.5);
-  spread(ends, 15, top - 4, top + CHART + 4).forEach(({ i, y: to }) => text(ctx, spoken(key, i), x + long + 10, to + 4, i === k ? theme.key : theme.muted, { weight: i === k ? 700 : 400, theme, room: 96 }));
+  spread(ends, 15, top - 4, top + CHART - 2).forEach(({ i, y: to }) => text(ctx, spoken(key, i), x + long + 10, to + 4, i === k ? theme.key : theme.muted, { weight: i === k ? 700 : 400, theme, room: 96 }));
 }
 
 function path(ctx, points, colour, dash, thick) {
