@@ -37,7 +37,7 @@ CSS = """
 .t-beside.t-order .say {text-align: left; padding-left: 30px; font-size: 13px; white-space: normal; width: 27%}
 .t-know {display: grid; grid-template-columns: minmax(92px, max-content) 1fr; gap: 5px 18px; font-size: 13.5px;
   line-height: 1.45; margin: 4px 0}
-.t-know b {font-weight: 600} .t-know span {color: var(--t-muted)}
+.t-know b {font-weight: 600} .t-know span {color: var(--t-muted)} .t-know a {color: var(--t-accent)}
 @media (max-width: 900px) {
   .t-beside {font-size: 13px} .t-beside .t-strip, .t-beside tr.t-group td.t-strip {display: none}
   .t-beside .n, .t-beside .r {padding-left: 8px; min-width: 0}
