@@ -77,6 +77,24 @@ def test_word_vectors_are_those_of_the_layer(world):
     assert word_vectors(encoder, "embedding", 2000) == word_vectors(encoder, "embedding", 30)
 
 
+def test_a_text_of_several_examples_is_read_once(world):
+    encoder, tokenizer = world
+    shorter, rows = replace(ONE, text="car"), []
+    asked = sentences.roles([ONE, shorter, ONE, shorter, ONE], tokenizer, Limits(30))
+    batch = collate([one for (one,) in asked], tokenizer)
+    read = word_vectors(encoder, "layer:2", 30)
+    hook = read.lower.embeddings.register_forward_pre_hook(
+        lambda _, __, given: rows.append(len(given["input_ids"])), with_kwargs=True
+    )
+    (states,) = read(batch)
+    hook.remove()
+    assert rows == [2]
+    each = [read(collate(sentences.roles([one], tokenizer, Limits(30))[0], tokenizer))[0] for one in (ONE, shorter)]
+    for place in range(5):
+        alone = each[place % 2].vectors[0]
+        assert (states.vectors[place, : len(alone)] - alone).abs().max() < 1e-5
+
+
 def test_a_long_text_is_cut_and_said(world):
     ((found,),) = sentences.roles([replace(ONE, text="car " * 40)], world[1], Limits(5))
     assert found.length == 5 and found.notes == ("The sentence is cut after 5 tokens: 139 characters are left out.",)

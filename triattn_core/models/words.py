@@ -56,7 +56,8 @@ class WordVectors:
             return self.encoder.joint.embeddings.word_embeddings(text.ids)
         real = torch.ones_like(text.alone)
         real[:, 2:] = text.keep.long()  # n real tokens between two special ones
-        return self.lower(input_ids=text.alone, attention_mask=real).last_hidden_state[:, 1:-1]
+        both, place = torch.stack([text.alone, real]).unique(dim=1, return_inverse=True)  # many ask of one passage
+        return self.lower(input_ids=both[0], attention_mask=both[1]).last_hidden_state[place, 1:-1]
 
 
 def word_vectors(encoder: Encoder, source: str, tokens: int) -> WordVectors:
