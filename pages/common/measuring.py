@@ -18,11 +18,8 @@ KEY, STOPPED = "efficiency run", "efficiency stopped"
 
 
 def controls(lengths: tuple[int, ...], batch: int) -> None:
-    """The button that begins, or the one that goes on where it was stopped."""
-    run = st.session_state.get(KEY)
+    """The button that begins."""
     st.button("Measure on this machine", key="measure", width=176, on_click=_begin, args=(lengths, batch))
-    if run is not None and run.done < len(run.steps) and st.session_state.get(STOPPED):
-        st.button("Go on", key="go-on", width=84, on_click=_stop, args=(False,))
 
 
 def under_way() -> Measured | None:
@@ -30,8 +27,12 @@ def under_way() -> Measured | None:
     run: Run | None = st.session_state.get(KEY)
     if run is None:
         return None
-    if run.done < len(run.steps) and not st.session_state.get(STOPPED):
-        slot = st.empty()
+    slot = st.empty()  # of either line, so that a click on one puts the other in its place at once
+    if run.done < len(run.steps) and st.session_state.get(STOPPED):
+        with slot.container(horizontal=True, vertical_alignment="center", key="stopped"):
+            st.html(f"Stopped: {run.done} of {len(run.steps)} done.")
+            st.button("Go on", key="go-on", width=84, on_click=_stop, args=(False,))
+    elif run.done < len(run.steps):
         with slot.container(horizontal=True, vertical_alignment="center", key="under-way"):
             bar = st.progress(0.0, _told(run))
             st.button("Stop", key="stop", width=76, on_click=_stop, args=(True,), help="What there is then is shown.")

@@ -13,6 +13,7 @@ def test_a_measurement_is_stopped_shown_and_gone_on_with(page, app):
     page.get_by_text("on 32 tokens").wait_for()  # those of 16 are measured
     page.locator(".st-key-stop button").first.click()
     page.get_by_role("button", name="Go on").wait_for()
+    page.wait_for_selector("[data-test-script-state=notRunning]")
     page.wait_for_selector(TABLE)
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save this record").click()
