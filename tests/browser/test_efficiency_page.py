@@ -8,7 +8,7 @@ CHART, TABLE = "[data-testid=stVegaLiteChart]", ".t-table"
 
 
 def test_a_measurement_is_stopped_shown_and_gone_on_with(page, app):
-    page.goto(f"{app}/efficiency?longest=256&batch=1")
+    page.goto(f"{app}/efficiency?longest=128&batch=1")
     page.get_by_role("button", name="Measure on this machine").click()
     page.get_by_text("on 32 tokens").wait_for()  # those of 16 are measured
     page.locator(".st-key-stop button").first.click()
@@ -21,7 +21,7 @@ def test_a_measurement_is_stopped_shown_and_gone_on_with(page, app):
     assert before
     page.get_by_role("button", name="Go on").click()
     page.get_by_role("button", name="Go on").wait_for(state="detached")
-    page.locator(".st-key-tokens").get_by_text("256", exact=True).wait_for(timeout=180_000)
+    page.locator(".st-key-tokens").get_by_text("128", exact=True).wait_for(timeout=180_000)
     page.locator(".st-key-under-way").wait_for(state="detached", timeout=180_000)
     page.wait_for_selector("[data-test-script-state=notRunning]")
     page.wait_for_function(f"document.querySelectorAll('{CHART} canvas, {CHART} svg').length === 2")
@@ -29,7 +29,7 @@ def test_a_measurement_is_stopped_shown_and_gone_on_with(page, app):
         page.get_by_role("button", name="Save this record").click()
     after = json.loads(saved.value.path().read_text("utf-8"))["points"]
     assert len(before) < len(after) and after[: len(before)] == before
-    assert {one["tokens"] for one in after} == {16, 32, 64, 128, 256}
+    assert {one["tokens"] for one in after} == {16, 32, 64, 128}
     assert all(one["seconds"] > 0 for one in after if "seconds" in one)
     page.set_viewport_size({"width": 800, "height": 900})
     page.wait_for_function(
