@@ -6,6 +6,7 @@ import base64
 import json
 import re
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from triattn_core.views import coin
 from triattn_core.views.coin_blocks import NOISE, Answer, blocks, first_cell, switch, table
 
 PAIR = pairs.Example("Can cats eat raw fish?", "Can a dog eat?")  # 6 tokens over 5
+REPEATED = pairs.Example("Cats eat and fish eat?", "Can dogs eat or eat?")
 ANSWERS = [Answer("", "nothing", 0.7), Answer("layer.0", "block 1", 0.4, True)]
 
 
@@ -33,6 +35,7 @@ def traces(tmp_path_factory) -> dict[str, AttentionTrace]:
         found = {name: explain(load(name), PAIR)[1] for name in ("quora-coin", "without-all-coin", "single-coin")}
         for name, off in (("quora-coin", "layer.1"), ("quora-coin", "context"), ("single-coin", "layer.0")):
             found[f"{name} {off}"] = explain_without(load(name), PAIR, (off,))[1]
+        found["repeated"] = explain(load("quora-coin"), REPEATED)[1]
         return found
 
 
@@ -93,6 +96,25 @@ def test_it_opens_where_context_changed_most(traces):
     gate, (own, other) = found[number].gate.values[q], found[number].own
     expected = (*where, int(gate.argmin()), int(own.values[q].argmax()), int(other.values[k].argmax()))
     assert first_cell(found, WIDTH) == expected == tuple(drawn(traces)["cell"])
+
+
+def changed_to(trace: AttentionTrace, cell: tuple[int, int] | None) -> AttentionTrace:
+    """The trace with no change by context, but for one cell of block 2, A over B."""
+    sites = dict(trace.sites)
+    for number in range(3):
+        site = f"layer.{number}/a_over_b"
+        plain = sites[f"{site}/weight"].copy()
+        if number == 1 and cell is not None:
+            plain.values[cell] += 0.25
+        sites[f"{site}/without_context/weight"] = plain
+    return replace(trace, sites=sites)
+
+
+def test_in_words_no_change_is_none_and_words_that_stand_twice_are_told_apart(traces):
+    said = lambda cell: drawn({"quora-coin": changed_to(traces["repeated"], cell)})["alt"]  # noqa: E731
+    assert "Context changes nothing. Probability" in said(None) and "+0" not in said(None)
+    assert "Context changes most what “eat²” gives to “eat” in block 2: \u22120.25." in said((4, 2))
+    assert "what “eat” gives to “eat²” in block 2" in said((1, 4))
 
 
 def test_what_is_switched_off_is_not_there(traces):

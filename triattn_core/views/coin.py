@@ -18,11 +18,12 @@ from triattn_core.views.canvas import Canvas, script
 from triattn_core.views.cell import folded
 from triattn_core.views.coin_blocks import NEEDS, Answer, Block, blocks, first_cell, switch
 from triattn_core.views.palette import LogScale, SignedScale, pack, scale_payload, theme_payload
-from triattn_core.views.strongest import labels
+from triattn_core.views.strongest import labels, numbered
 from triattn_core.views.tokens import named, tokens
 
 SCRIPTS = ("coin.js", "coin_below.js", "side_by_side.js")
 GATE = {"kind": "linear", "high": 1.0, "steps": 256, "title": "gate, the share that is kept", "ticks": [0, 0.5, 1]}
+NOTHING = 1e-9  # a difference of weights that is none
 
 
 def figure(
@@ -149,7 +150,9 @@ def _most(found: Sequence[Block | None], texts: dict[str, str]) -> str:
     if not there:
         return ""
     block, changed = max(there, key=lambda one: float(abs(one[1]).max()))
+    if float(abs(changed).max()) <= NOTHING:
+        return " Context changes nothing."
     at = np.unravel_index(int(np.abs(changed.values).argmax()), changed.shape)
-    query, key = (labels(changed, texts, str(axis))[i] for axis, i in zip(changed.dims, at))
+    query, key = (numbered(labels(changed, texts, str(axis)))[i] for axis, i in zip(changed.dims, at))
     value = f"{float(changed.values[at]):+.3g}".replace("-", "\u2212")
     return f" Context changes most what “{query}” gives to “{key}” in block {block}: {value}."
