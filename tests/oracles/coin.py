@@ -6,6 +6,8 @@ holds weights by the names that the network gives them.  Written from the paper,
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 Array = np.ndarray
@@ -59,6 +61,14 @@ def relevance(h_a: list[Array], h_b: list[Array], c_a: list[Array], c_b: list[Ar
 def aligned(E: Array, h_b: list[Array]) -> list[Array]:
     """Eqs. 2 and 3: what each row of E makes of the other sentence."""
     return [sum(share * one for share, one in zip(softmax(row), h_b)) for row in E]
+
+
+def spread(shares: Array) -> float:
+    """The mean over rows of their entropy, by that of a uniform row: 1 is uniform, 0 one key alone."""
+    found = []
+    for row in shares:
+        found.append(sum(-share * math.log(share) for share in row if share > 0) / math.log(len(row)))
+    return sum(found) / len(found)
 
 
 def gate_fusion(h: Array, other: Array, W: Weights) -> tuple[Array, Array]:
