@@ -61,7 +61,8 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         cells = beside.filled(table, found)
         at, drawn = columns_of(table, cells)
         column = table.columns[drawn]
-        figure = next((one for one in paper.figures if one.ours.items() >= column.ours.items()), None)
+        fitting = (one for one in paper.figures if column.ours and one.ours.items() >= column.ours.items())
+        figure = next(fitting, None)
         lines = curves.curves(figure, found) if figure else []
         results_figure.saved(paper, table, found, curves.rows(lines))
 if table is not None:
@@ -82,7 +83,7 @@ if table is not None:
         st.html(results_about.order(rows, column.group))
     elif told := results_ranks.ranks(ranks.agreements(paper.tables, found), column.group):
         st.html(told)
-if drawn_live := results_about.live(paper.paper.live):
+if drawn_live := results_about.live(paper.paper.live, found):
     st.html(drawn_live)
 st.html(results_about.left_out(paper.paper.left_out))
 st.html(f'<p class="t-note">{escape(paper.paper.cite)}</p>')

@@ -128,7 +128,7 @@ def _own(cell: Cell, bold: bool, first: bool) -> str:
     card = cell.record.card
     if not cell.record.file and not card.problem:
         text = f'<a href="checkpoints?checkpoint={quote(card.name)}" target="_self">{text}</a>'
-    spread = "" if cell.spread is None else f"±{cell.spread:.2f}"
+    spread = "" if cell.spread is None else f"±{cell.spread:.{cell.digits}f}"
     hover = f'title="{escape(told(cell), quote=True)}"'
     return f'<td class="n{" first" * first}" {hover}>{text}</td><td class="s" {hover}>{spread}</td>'
 

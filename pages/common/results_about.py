@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
+from urllib.parse import quote
 
 from pages.common import cards, style
 from pages.common.results import told
@@ -12,8 +13,9 @@ from triattn_core.analysis.significance import Order
 from triattn_core.axes import MECHANISM_LABELS
 from triattn_core.results.beside import Cell
 from triattn_core.results.order import EXPECTED, Compared
-from triattn_core.results.ours import Record
-from triattn_core.results.published import LeftOut, Live, Note
+from triattn_core.results.ours import Record, fits
+from triattn_core.results.published import LeftOut, Live, Note, Ours, waiting
+from triattn_core.shelf import Card
 
 STATUS = {"holds": "It holds.", "against": "It does not hold.", "open": "Not shown.", "untested": "Not tested."}
 TEST = "Welch's test over runs, Holm's correction within a row, p < 0.05"
@@ -21,8 +23,18 @@ TEST = "Welch's test over runs, Holm's correction within a row, p < 0.05"
 
 def known(notes: Sequence[Note]) -> str:
     """HTML: a line a note, its head on the left."""
-    lines = "".join(f"<b>{escape(note.head)}</b><span>{escape(note.text)}</span>" for note in notes)
+    lines = "".join(f"<b>{escape(note.head)}</b><span>{escape(_text(note))}</span>" for note in notes)
     return cards.section("What to know before comparing") + f'<div class="t-know">{lines}</div>'
+
+
+def _text(note: Note) -> str:
+    return f"{note.text} {waits(note.command) or note.command}" if note.command else note.text
+
+
+def waits(command: str) -> str:
+    """For which checkpoints a command waits; empty where it can run."""
+    names = " and ".join(waiting(command))
+    return f"The command that makes its records waits for {names}, not on the shelf yet." if names else ""
 
 
 def left_out(entries: Sequence[LeftOut]) -> str:
@@ -31,14 +43,23 @@ def left_out(entries: Sequence[LeftOut]) -> str:
     return cards.section("Left out") + f'<div class="t-know">{lines or "<span>Nothing.</span>"}</div>'
 
 
-def live(entries: Sequence[Live]) -> str:
-    """HTML: the paper's figures that a page draws, each a link; empty where there is none."""
-    lines = "".join(
-        f'<b><a href="{escape(one.link, quote=True)}" target="_self">{escape(one.figure)}</a></b>'
-        f"<span>{escape(one.says)}</span>"
-        for one in entries
-    )
+def live(entries: Sequence[Live], records: Sequence[Record]) -> str:
+    """HTML: the paper's figures that a page draws, each a link, or what it waits for; empty where there is none."""
+    lines = "".join(_live(one, [record.card for record in records if shipped(record, one.needs)]) for one in entries)
     return f'{cards.section("Its figures, drawn by a page")}<div class="t-know">{lines}</div>' if lines else ""
+
+
+def shipped(record: Record, needs: Ours) -> bool:
+    """Whether it is a checkpoint of the shelf that can be opened and has these settings."""
+    return not record.file and not record.card.problem and fits(record, needs)
+
+
+def _live(one: Live, there: Sequence[Card]) -> str:
+    if one.needs and not there:
+        return f"<b>{escape(one.figure)}</b><span>{escape(one.waits)}</span>"
+    link = one.link + (f"&checkpoint={quote(there[0].name)}" if one.needs else "")
+    named = f'<a href="{escape(link, quote=True)}" target="_self">{escape(one.figure)}</a>'
+    return f"<b>{named}</b><span>{escape(one.says)}</span>"
 
 
 def runs(records: Sequence[Record]) -> str:

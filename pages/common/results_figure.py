@@ -8,7 +8,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from pages.common import cards, figures, style
+from pages.common import cards, figures, results_about, style
 from triattn_core.results import beside, curves
 from triattn_core.results.ours import Record
 from triattn_core.results.published import Figure, Shelved, Table
@@ -19,6 +19,9 @@ def drawn(figure: Figure, lines: Sequence[curves.Curve]) -> None:
     """The figure, or the command that makes its records."""
     st.html(cards.section(figure.label, f"ours: {figure.metric_name} on {figure.split}, % against {figure.x_name}"))
     if not lines:
+        if waits := results_about.waits(figure.command):
+            st.html(f'<p class="t-note">Not measured: no sweep is recorded. {escape(waits)}</p>')
+            return
         st.html('<p class="t-note">Not measured: no sweep is recorded. This makes its records:</p>')
         st.code(figure.command, language=None, wrap_lines=True)
         return

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from html import unescape
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.common import results
+from pages.common import results, results_about
+from tests.coin_shelf import make_shelf
 from triattn_core.results import beside, ours, published
 from triattn_core.shelf import VARIABLE, shelf
 
@@ -131,9 +133,39 @@ def test_a_figure_that_a_page_draws_is_a_link_to_a_page_that_there_is(paper) -> 
     app = opened(paper=paper.paper.name)
     pages = {file.stem for file in Path("pages").glob("*.py")}
     assert {one.link.partition("?")[0] for one in paper.paper.live} <= pages
-    found = [one.figure for one in paper.paper.live]
-    assert [one for one in found if f">{one}</a>" in html(app)] == found
-    assert ("drawn by a page" in html(app)) == bool(found)
+    there, text = ours.everything()[0], unescape(html(app))
+    for one in paper.paper.live:
+        opens = not one.needs or any(results_about.shipped(record, one.needs) for record in there)
+        assert (f">{one.figure}</a>" in text) == opens and (one.says if opens else one.waits) in text
+    assert ("drawn by a page" in text) == bool(paper.paper.live)
+
+
+def test_a_link_that_needs_a_checkpoint_opens_it_or_says_what_it_waits_for(tmp_path, monkeypatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(make_shelf(tmp_path, ("lcqmc-coin", "single-coin"))))
+    text = html(opened(paper="COIN"))
+    assert ">Figure 4</a>" not in text and "waits for an English COIN of three blocks" in text
+    make_shelf(tmp_path, ("quora-coin",))
+    text = html(opened(paper="COIN"))
+    (link,) = re.findall(r'href="(coin\?[^"]+)"', text)
+    assert "&checkpoint=quora-coin" in unescape(link) and "waits for an English COIN" not in text
+
+
+def test_a_figure_stands_beside_the_columns_of_its_data_alone(small: Path) -> None:
+    app = opened(paper="COIN", table="Table 5")
+    assert not app.get("vega_lite_chart") and not app.code and "Figure 3" not in html(app).partition("Left out")[0]
+    app = opened(paper="COIN", table="Table 3", data="LCQMC")
+    assert "Figure 3" in html(app) and app.code[0].value.startswith("triattn sweep checkpoints/lcqmc-coin/config.json")
+
+
+def test_a_command_stands_where_its_checkpoint_is_there(small: Path, tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(published, "HERE", copied := tmp_path / "copy")
+    shutil.copytree(Path("checkpoints") / "results" / "papers" / "coin", copied / "results" / "papers" / "coin")
+    app = opened(table="Table 3", data="Quora")
+    assert not app.code and "waits for quora-coin" in html(app) and "triattn sweep" not in html(app)
+    (copied / "quora-coin").mkdir()
+    (copied / "quora-coin" / "config.json").write_text("{}")
+    app = opened(table="Table 3", data="Quora")
+    assert app.code and "waits for quora-coin" not in html(app) and "--name coin-ablations" in html(app)
 
 
 def test_without_any_record_the_papers_are_still_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,8 @@ holds weights by the names that the network gives them.  Written from the paper,
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 Array = np.ndarray
@@ -42,10 +44,15 @@ def convolution(h: list[Array], W: Weights, name: str) -> list[Array]:
     return found
 
 
+def self_relevance(h: list[Array], W: Weights) -> Array:
+    """Eq. 5: A of a sentence over itself."""
+    look = [relu(dense(one, W, "context")) for one in h]
+    return np.array([[sum(x * y) for y in look] for x in look])
+
+
 def self_alignment(h: list[Array], W: Weights) -> tuple[Array, list[Array]]:
     """Eqs. 5 and 6: the weights of each token over its own sentence, and its context vector."""
-    look = [relu(dense(one, W, "context")) for one in h]
-    shares = np.array([softmax(np.array([sum(x * y) for y in look])) for x in look])
+    shares = np.array([softmax(row) for row in self_relevance(h, W)])
     return shares, [sum(share * one for share, one in zip(row, h)) for row in shares]
 
 
@@ -59,6 +66,14 @@ def relevance(h_a: list[Array], h_b: list[Array], c_a: list[Array], c_b: list[Ar
 def aligned(E: Array, h_b: list[Array]) -> list[Array]:
     """Eqs. 2 and 3: what each row of E makes of the other sentence."""
     return [sum(share * one for share, one in zip(softmax(row), h_b)) for row in E]
+
+
+def spread(shares: Array) -> float:
+    """The mean over rows of their entropy, by that of a uniform row: 1 is uniform, 0 one key alone."""
+    found = []
+    for row in shares:
+        found.append(sum(-share * math.log(share) for share in row if share > 0) / math.log(len(row)))
+    return sum(found) / len(found)
 
 
 def gate_fusion(h: Array, other: Array, W: Weights) -> tuple[Array, Array]:
@@ -86,11 +101,16 @@ def block(a: list[Array], b: list[Array], W: Weights, context: bool, fusion: str
     return [fuse(*one, W) for one in zip(a, over_b)], [fuse(*one, W) for one in zip(b, over_a)]
 
 
+def pooling_weights(v: list[Array], W: Weights, head: int) -> Array:
+    """Eq. 14: the share of each token in a head."""
+    return softmax(np.array([W["pool.score.weight"][head] @ one for one in v]))
+
+
 def pooling(v: list[Array], W: Weights, heads: int) -> Array:
     """Eqs. 13 to 15, a head after the other."""
     d, found = len(W["pool.value.weight"]) // heads, []
     for z in range(heads):
-        S = softmax(np.array([W["pool.score.weight"][z] @ one for one in v]))
+        S = pooling_weights(v, W, z)
         value = W["pool.value.weight"][z * d : (z + 1) * d]
         found.append(sum(share * (value @ one) for share, one in zip(S, v)))
     return np.concatenate(found)

@@ -131,10 +131,17 @@ def test_the_network_is_that_of_the_paper(name):
 
 
 def test_what_is_shown_is_what_was_computed():
-    module, given = build(), sentences()
-    W = weights(module)
+    module, given = build(heads=HIDDEN), sentences()
+    W, seen = weights(module), set()
     with recording() as record:
         module(given)
+
+    def shown(expected: dict, at: str) -> None:
+        for site, one in expected.items():
+            found, one = record.sites[at + site].tensor[0].numpy(), np.array(one)
+            np.testing.assert_allclose(found[: one.shape[0], : one.shape[1]], one, atol=1e-10, err_msg=at + site)
+            seen.add(at + site)
+
     a, b = ([W["embed.weight"][i] for i in one.words[0, :n]] for one, n in zip(given, LENGTHS[0]))
     states = []
     for x in (a, b):
@@ -145,23 +152,33 @@ def test_what_is_shown_is_what_was_computed():
         (self_a, c_a), (self_b, c_b) = oracle.self_alignment(a, here), oracle.self_alignment(b, here)
         nothing = [0.0 * c for c in c_a], [0.0 * c for c in c_b]
         E, plain = oracle.relevance(a, b, c_a, c_b, here), oracle.relevance(a, b, *nothing, here)
-        gate = [oracle.gate_fusion(h, other, here)[0] for h, other in zip(b, oracle.aligned(E.T, a))]
+        gates = [
+            [oracle.gate_fusion(h, other, here)[0] for h, other in zip(own, oracle.aligned(scores, others))]
+            for own, scores, others in ((a, E, b), (b, E.T, a))
+        ]
         rows = lambda E: [oracle.softmax(row) for row in E]  # noqa: E731
         expected = {
+            "a_over_a/relevance": oracle.self_relevance(a, here),
             "a_over_a/weight": self_a,
+            "b_over_b/relevance": oracle.self_relevance(b, here),
             "b_over_b/weight": self_b,
             "a_over_b/relevance": E,
             "a_over_b/weight": rows(E),
+            "b_over_a/relevance": E.T,
             "b_over_a/weight": rows(E.T),
+            "a_over_b/without_context/relevance": plain,
             "a_over_b/without_context/weight": rows(plain),
             "b_over_a/without_context/relevance": plain.T,
-            "b_over_a/gate": gate,
+            "b_over_a/without_context/weight": rows(plain.T),
+            "a_over_b/gate": gates[0],
+            "b_over_a/gate": gates[1],
         }
-        for site, one in expected.items():
-            found, one = record.sites[f"layer.{i}/{site}"].tensor[0].numpy(), np.array(one)
-            np.testing.assert_allclose(found[: one.shape[0], : one.shape[1]], one, atol=1e-10, err_msg=site)
+        shown(expected, f"layer.{i}/")
         states = oracle.block(a, b, here, True, "gate")
-    assert record.sites["pool/b_over_b/weight"].axes == ("head", "key")
+    for name, x in zip("ab", states):
+        v = oracle.convolution(x, W, "aggregate.convolution")
+        shown({f"{name}_over_{name}/weight": [oracle.pooling_weights(v, W, z) for z in range(HIDDEN)]}, "pool/")
+    assert record.sites["pool/b_over_b/weight"].axes == ("head", "key") and seen == set(record.sites)
 
 
 def test_the_context_term_and_blocks_can_be_switched_off():
@@ -191,6 +208,27 @@ def test_frozen_vectors_are_projected():
 def test_heads_that_do_not_share_the_features_are_refused():
     with pytest.raises(ConfigError, match="3 heads do not share 13 features evenly: change heads"):
         build(heads=3)
+
+
+def test_dropout_stands_where_it_is_said_to_stand(monkeypatch):
+    """The widths that are dropped, in their order; and what is dropped at any of these places changes what is said."""
+    module, given, seen = build(layers=2), sentences(), []
+    whole, rows, pairs = module(given), len(LENGTHS) * (N + I), len(LENGTHS)
+
+    def forward(self, x, dropped=None):
+        seen.append(tuple(x.shape))
+        return x * (len(seen) - 1 != dropped)
+
+    monkeypatch.setattr(Dropout, "forward", forward)
+    torch.testing.assert_close(module.train()(given), whole)
+    inner = EMBEDDING + HIDDEN
+    block = [(rows, inner), (rows, 3 * HIDDEN)]
+    places = [(rows, EMBEDDING), *block, *block, (rows, inner), (pairs, 4 * HIDDEN), (pairs, HIDDEN)]
+    assert seen == places
+    for place in range(len(places)):
+        seen.clear()
+        monkeypatch.setattr(Dropout, "forward", lambda self, x, at=place: forward(self, x, at))
+        assert not torch.allclose(module(given), whole, atol=1e-6), places[place]
 
 
 def test_dropout_keeps_the_mean_and_drops_its_share():

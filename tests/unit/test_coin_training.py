@@ -20,11 +20,13 @@ from triattn_core.errors import CheckpointError, ConfigError
 from triattn_core.explain import explain
 from triattn_core.models.coin import Coin, CoinConfig
 from triattn_core.models.encoders import load_encoder
+from triattn_core.results import published
 from triattn_core.shelf import shelf
 from triattn_core.tasks import pairs
 from triattn_core.text.characters import word_tokenizer
 from triattn_core.text.tokenizer import SPECIAL, Tokenizer
 from triattn_core.training import plan
+from triattn_core.training.coin import coin_card
 from triattn_core.training.loop import optimizer_for
 from triattn_core.training.pair_words import pair_rows
 from triattn_core.training.tan import balance
@@ -118,7 +120,11 @@ def test_a_run_from_end_to_end(world, trained, capsys):
     assert all(check.good for check in verify("coin"))
     card = next(card for card in shelf() if card.name == "coin")
     assert card.problem is None and records.model(card, "mechanism") == "coin" and records.seen(card) == ()
-    assert "2 interaction blocks" in (trained / "README.md").read_text("utf-8")
+    said = " ".join((trained / "README.md").read_text("utf-8").split())
+    assert "2 interaction blocks" in said and "F1 is that of the label 1." in said
+    assert "dropout 0.199 (51 in 256)" in said and "matrix products in float32" in said
+    assert "L2 1e-06 of all weights but biases and the vectors of its words" in said
+    assert "What the paper leaves open is chosen so: one layer for F and for each G" in said
     bundle = load("coin")
     prediction, trace = explain(bundle, pairs.Example("who is the red car ?", "is a big car"))
     assert abs(sum(prediction.probabilities) - 1) < 1e-6
@@ -205,6 +211,12 @@ def test_vectors_of_words_and_biases_do_not_decay():
     assert decays["weight_decay"] == 0.5 and stays["weight_decay"] == 0
     assert any(one is module.embed.weight for one in stays["params"])
     assert any(one is module.predict.weight for one in decays["params"])
+
+
+def test_the_card_of_the_shipped_checkpoint_is_that_of_its_records():
+    folder = published.HERE / "lcqmc-coin"
+    assert (folder / "README.md").read_text("utf-8") == coin_card(folder)
+    assert "matrix products in bfloat16" in coin_card(folder)
 
 
 def test_labels_weigh_the_same():

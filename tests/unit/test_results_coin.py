@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.coin_shelf import MODEL, make_shelf
-from tests.tiny import make_rows
+from tests.tiny import change, make_rows
 from triattn_core.__main__ import main
 from triattn_core.checkpoint import load
+from triattn_core.evaluate import vote
 from triattn_core.results import beside, curves, notes, ours, published
 from triattn_core.results.published import Figure, Table, read
 from triattn_core.shelf import VARIABLE
@@ -19,6 +20,7 @@ from triattn_core.shelf import VARIABLE
 FOLDER = published.HERE / "results" / "papers" / "coin"
 SIZES = {1: (8, 2), 2: (11, 2), 3: (5, 2), 5: (2, 2)}  # rows and printed columns as the paper has them
 TABLES: dict[int, Table] = {number: read(FOLDER / f"table-{number}.json", Table) for number in SIZES}
+PAPER = read(FOLDER / "paper.json", published.Paper)
 MODEL = {**MODEL, "mechanism": "coin", "layers": 3, "context": True, "fusion": "gate", "aggregation": True}
 CONFIG = {"kind": "coin", "task": "pairs", "vocabulary": {"tokens": "words", "least": 2}, "training": {"epochs": 4}}
 
@@ -118,19 +120,23 @@ def test_the_number_of_blocks_is_drawn_from_its_sweep(shelf):
 
 
 def test_a_vote_is_measured_and_kept_by_one_command(shelf, capsys):
-    for name in ("quora-coin", "quora-coin-seed-2", "quora-coin-seed-3"):
-        (made := make_shelf(shelf / "made" / name, ("quora-coin",)) / "quora-coin").rename(shelf / name)
-        assert not made.exists()
+    names = ["quora-coin", *(f"quora-coin-seed-{seed}" for seed in (2, 3, 4, 5))]
+    for seed, name in enumerate(names, 1):
+        make_shelf(shelf / "made" / name, ("quora-coin",)).joinpath("quora-coin").rename(shelf / name)
+        change(shelf / name, training={"seed": seed})
     (shelf / "data" / "quora").mkdir(parents=True)
     file = shelf / "data" / "quora" / "test.jsonl"
     make_rows(file, 23, 7)
-    names = ["quora-coin", "quora-coin-seed-2", "quora-coin-seed-3"]
+    assert main(["evaluate", *names[:3], str(file), "--vote", "--record", "--json"]) == 0
+    assert "vote of 3" in (shelf / "results" / "vote.jsonl").read_text("utf-8")
+    assert not any(one.values for one in cells(2)["COIN (ensemble)"]), "the paper's ensemble is one of five"
+    capsys.readouterr()
     assert main(["evaluate", *names, str(file), "--vote", "--record", "--json"]) == 0
-    vote = json.loads(capsys.readouterr().out)["checkpoints"][-1]
+    told = json.loads(capsys.readouterr().out)["checkpoints"][-1]
     accuracy, parameters = cells(2)["COIN (ensemble)"]
-    assert accuracy.values == (vote["metrics"]["accuracy"],) and accuracy.record.rows("test") == 23
+    assert accuracy.values == (told["metrics"]["accuracy"],) and accuracy.record.rows("test") == 23
     own = sum(one.numel() for one in load("quora-coin").model.parameters())
-    assert parameters.values == (pytest.approx(3 * own / 1e6),)
+    assert parameters.values == (pytest.approx(5 * own / 1e6),)
     assert accuracy.record.card.metrics["command"].endswith("--vote --record --json")
     for arguments, says in (
         (["--record"], "add --vote"),
@@ -140,6 +146,9 @@ def test_a_vote_is_measured_and_kept_by_one_command(shelf, capsys):
         make_rows(other, 5, 7)
         assert main(["evaluate", *names, str(other), *arguments]) != 0
         assert says in capsys.readouterr().err
+    change(shelf / names[4], training={"seed": 2})
+    assert main(["evaluate", *names, str(file), "--vote", "--record"]) != 0
+    assert "two of these checkpoints have the same seed" in capsys.readouterr().err
 
 
 def test_the_bench_fills_the_table_of_costs(shelf, monkeypatch, capsys):
@@ -152,3 +161,53 @@ def test_the_bench_fills_the_table_of_costs(shelf, monkeypatch, capsys):
     found = cells(5)
     assert found["BERT"][0].values == (101 / 1e6,) and 2 < found["COIN"][0].values[0] < 9
     assert 0 < found["BERT"][1].values[0] < found["COIN"][1].values[0] < 9
+    (line,) = [one for one in ours.lines(ours.folder() / "coin-cost.jsonl")[0] if one.card.digest == "coin"]
+    spread = line.card.metrics["each_seed"][0]["spread"]
+    assert found["COIN"][1].spread == spread > 0 and found["COIN"][0].spread is None
+    assert beside.written(found["COIN"][1]) == f"{found['COIN'][1].ours:.3f} ± {spread:.3f}"
+    assert found["COIN"][1].sample().spread is None, "one run has no spread over runs"
+    told = {one.head: one.text for one in notes.computed(found["COIN"])}
+    assert told["Timed"] == "Ours over 2 batches, ± their standard deviation."
+
+
+def test_what_is_said_of_the_bench_is_what_it_times():
+    from tests.bench.coin import ENGLISH, bert
+
+    told = {one.head: one.text for one in TABLES[5].notes}
+    assert told["COIN"] == f"The English one: embedding {ENGLISH.embedding}, hidden {ENGLISH.hidden}, 3 blocks, words."
+    assert ENGLISH.layers == 3
+    pooler = 768 * 768 + 768
+    assert f"{pooler / 1e6:.2f} millions" in told["Params"]
+    assert f"{(bert('meta')[1] + pooler) / 1e6:.1f}" == "109.5" == TABLES[5].rows[1].values[0]
+
+
+def test_what_was_missed_is_said_with_the_numbers_of_the_record():
+    metrics = json.loads((published.HERE / "lcqmc-coin" / "metrics.json").read_text("utf-8"))
+    (said,) = [one.why for one in PAPER.left_out if "missed" in one.why]
+    dev, test = metrics["dev"], metrics["test"]
+    assert f"has {test['accuracy']} (F1 {test['f1']}), one seed" in said and len(metrics["seeds"]) == 1
+    assert all(printed in said for printed in TABLES[1].rows[4].values)
+    assert f"best on dev, {dev['accuracy']}" in said and test["accuracy"] < 84
+    assert f"{dev['accuracy'] - test['accuracy']:.1f} points below dev" in said
+    on_dev = [one["dev_accuracy"] for one in metrics["history"] if "dev_accuracy" in one]
+    assert len(on_dev) == metrics["epochs"] == 10 and on_dev[-1] == max(on_dev)
+
+
+def test_a_command_waits_for_the_checkpoints_that_it_names(tmp_path, monkeypatch):
+    monkeypatch.setattr(published, "HERE", tmp_path)
+    command = "triattn sweep checkpoints/one/config.json checkpoints/two-*/config.json"
+    assert published.waiting(command) == ["one", "two-*"]
+    (tmp_path / "two-b").mkdir()
+    (tmp_path / "two-b" / "config.json").write_text("{}")
+    assert published.waiting(command) == ["one"] and published.waiting("triattn evaluate SEED") == []
+    sweeps = [one for one in TABLES[3].notes if one.command]
+    assert [one.about for one in sweeps] == ["Quora", "LCQMC"]
+    assert all(f"checkpoints/{one.about.lower()}-coin/config.json" in one.command for one in sweeps)
+
+
+@pytest.mark.parametrize(("votes", "wins"), [(((0.9, 0.1), (0.45, 0.55)), 0), (((0.55, 0.45), (0.1, 0.9)), 1)])
+def test_a_tie_of_votes_goes_to_the_higher_mean_probability(votes, wins):
+    for answers in (votes, votes[::-1], [*votes, *votes]):
+        found = vote(answers)
+        assert max(range(2), key=found.__getitem__) == wins and sum(found) == pytest.approx(1)
+    assert vote([(0.4, 0.6), (0.45, 0.55), (0.99, 0.01)])[1] > 0.5, "the mean settles a tie alone"

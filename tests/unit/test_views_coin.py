@@ -6,11 +6,13 @@ import base64
 import json
 import re
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from tests.coin_shelf import WIDTH, make_shelf
+from tests.oracles import coin as oracle
 from triattn_core.analysis.switched import explain_without
 from triattn_core.checkpoint import load
 from triattn_core.errors import TraceError
@@ -19,9 +21,10 @@ from triattn_core.shelf import VARIABLE
 from triattn_core.tasks import pairs
 from triattn_core.trace import AttentionTrace
 from triattn_core.views import coin
-from triattn_core.views.coin_blocks import NOISE, Answer, blocks, first_cell, switch, table
+from triattn_core.views.coin_blocks import NOISE, Answer, blocks, first_cell, spread, switch, table
 
 PAIR = pairs.Example("Can cats eat raw fish?", "Can a dog eat?")  # 6 tokens over 5
+REPEATED = pairs.Example("Cats eat and fish eat?", "Can dogs eat or eat?")
 ANSWERS = [Answer("", "nothing", 0.7), Answer("layer.0", "block 1", 0.4, True)]
 
 
@@ -33,6 +36,7 @@ def traces(tmp_path_factory) -> dict[str, AttentionTrace]:
         found = {name: explain(load(name), PAIR)[1] for name in ("quora-coin", "without-all-coin", "single-coin")}
         for name, off in (("quora-coin", "layer.1"), ("quora-coin", "context"), ("single-coin", "layer.0")):
             found[f"{name} {off}"] = explain_without(load(name), PAIR, (off,))[1]
+        found["repeated"] = explain(load("quora-coin"), REPEATED)[1]
         return found
 
 
@@ -93,6 +97,59 @@ def test_it_opens_where_context_changed_most(traces):
     gate, (own, other) = found[number].gate.values[q], found[number].own
     expected = (*where, int(gate.argmin()), int(own.values[q].argmax()), int(other.values[k].argmax()))
     assert first_cell(found, WIDTH) == expected == tuple(drawn(traces)["cell"])
+
+
+def changed_to(trace: AttentionTrace, cell: tuple[int, int] | None) -> AttentionTrace:
+    """The trace with no change by context, but for one cell of block 2, A over B."""
+    sites = dict(trace.sites)
+    for number in range(3):
+        site = f"layer.{number}/a_over_b"
+        plain = sites[f"{site}/weight"].copy()
+        if number == 1 and cell is not None:
+            plain.values[cell] += 0.25
+        sites[f"{site}/without_context/weight"] = plain
+    return replace(trace, sites=sites)
+
+
+def test_in_words_no_change_is_none_and_words_that_stand_twice_are_told_apart(traces):
+    said = lambda cell: drawn({"quora-coin": changed_to(traces["repeated"], cell)})["alt"]  # noqa: E731
+    assert "Context changes nothing. Probability" in said(None) and "+0" not in said(None)
+    assert "Context changes most what “eat²” gives to “eat” in block 2: \u22120.25." in said((4, 2))
+    assert "what “eat” gives to “eat²” in block 2" in said((1, 4))
+
+
+def test_how_evenly_a_block_spreads_its_weights(traces):
+    trace, payload = traces["quora-coin"], drawn(traces, way="b_over_a")
+    for number, block in enumerate(payload["blocks"]):
+        weights = trace.site(f"layer.{number}/b_over_a/weight").values.astype(float)
+        assert block["spread"] == pytest.approx(oracle.spread(weights), abs=1e-6)
+    weight = trace.site("layer.0/a_over_b/weight")
+    assert spread(weight.copy(data=np.full(weight.shape, 1 / 5))) == pytest.approx(1, abs=1e-12)
+    assert spread(weight.copy(data=np.eye(6, 5) + (np.arange(5) == 0) * (np.arange(6) == 5)[:, None])) == 0
+    assert spread(weight.isel(key=[0])) is None
+
+
+def test_a_block_that_hardly_aligns_is_named(traces):
+    even = traces["quora-coin"].sites | {}
+    for number, share in ((0, 0.3), (1, 0.2), (2, 0.96)):
+        site = even[f"layer.{number}/a_over_b/weight"]
+        row = np.array([share, *[(1 - share) / 4] * 4])
+        even[f"layer.{number}/a_over_b/weight"] = site.copy(data=np.tile(row, (6, 1)))
+    trace = replace(traces["quora-coin"], sites=even)
+    payload = drawn({"quora-coin": trace})
+    said = "Block 1 spreads its weight almost evenly (0.98 of the largest entropy). Block 2 spreads its weight almost "
+    for text in (payload["alt"], payload["notes"]):
+        assert said + "evenly (1.00 of the largest entropy)." in text and "Block 3" not in text
+    sharp = {f"layer.{number}/a_over_b/weight": site.copy(data=np.eye(6, 5) * 0.9 + 0.02) for number in range(3)}
+    fine = drawn({"quora-coin": replace(trace, sites=even | sharp)})
+    assert "evenly" not in fine["notes"] + fine["alt"]
+
+
+def test_what_is_said_with_something_off_claims_no_need(traces):
+    payload = drawn(traces)
+    assert "the weights were not trained to do without it" in payload["notes"] and not payload["folded"]
+    page = coin.figure(traces["quora-coin"], traces["quora-coin"], "a_over_b", ANSWERS, "paraphrase").html()
+    assert "With one thing switched off" in page and "What the prediction needs" not in page
 
 
 def test_what_is_switched_off_is_not_there(traces):

@@ -8,12 +8,17 @@ from torch import Tensor, nn
 STEPS = 256  # a byte's values: shares are rounded to 1 in 256
 
 
+def steps(p: float) -> int:
+    """A share in 256ths, rounded: what is dropped of 256."""
+    return round(p * STEPS)
+
+
 class Dropout(nn.Module):
     """As `nn.Dropout`, with a share `p` rounded to the next of 256ths, and scaled by what that share is exactly."""
 
     def __init__(self, p: float):
         super().__init__()
-        self.least = round(p * STEPS)
+        self.least = steps(p)
 
     def forward(self, x: Tensor) -> Tensor:
         if not (self.training and self.least):

@@ -23,7 +23,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument("name", nargs="+", help="checkpoints, by name or folder; several share their encoder's pass")
     parser.add_argument("data", type=Path, help="JSON Lines, plain or .gz")
-    parser.add_argument("--vote", action="store_true", help="measure the majority vote of the checkpoints too")
+    text = "measure the majority vote of the checkpoints too (a tie goes to the higher mean probability)"
+    parser.add_argument("--vote", action="store_true", help=text)
     text = f"keep the vote's numbers for the page Results, in checkpoints/results/{VOTES}.jsonl"
     parser.add_argument("--record", action="store_true", help=text)
     text = "leave out rows whose texts stand together in these files too"
@@ -127,6 +128,8 @@ def split_of(bundles: Sequence[Bundle], file: Path) -> str:
     sets, name = bundles[0].config.data, f"{file.resolve().parent.name}/{file.name.partition('.')[0]}"
     if len({variant(one.config) for one in bundles}) > 1:
         raise DataError("--record: a vote is kept of checkpoints that differ in their seed alone")
+    if len({one.config.training.seed for one in bundles}) < len(bundles):
+        raise DataError("--record: two of these checkpoints have the same seed: a vote is kept of different ones")
     if name not in (sets.dev, sets.test):
         raise DataError(f"--record: {file} is neither {sets.dev} nor {sets.test}, on which these are measured")
     return "test" if name == sets.test else "dev"
@@ -139,7 +142,10 @@ def keep(bundles: Sequence[Bundle], split: str, vote: dict, command: str) -> Non
 
     first, many = bundles[0], len(bundles)
     told = {"date": today(), "machine": machine(), "command": command}
+    told["voters"] = many
     told["parameters"] = sum(weight.numel() for one in bundles for weight in one.model.parameters())
     measured = {"set": getattr(first.config.data, split), **vote["metrics"], "n": vote["n"]}
     each = {"seed": f"vote of {many}", split: measured}
-    append(folder() / f"{VOTES}.jsonl", line(first.path, first.config, told, [each]) | {"name": f"vote of {many}"})
+    found = line(first.path, first.config, told, [each])
+    own = {"name": f"vote of {many}", "digest": f"{found['digest']}-{many}"}  # other votes are other records
+    append(folder() / f"{VOTES}.jsonl", found | own)

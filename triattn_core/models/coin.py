@@ -159,6 +159,10 @@ def largest(x: Float[Tensor, "B n h"], keep: Bool[Tensor, "B n"]) -> Float[Tenso
 class Coin(nn.Module):
     """Logits of a batch of pairs; `words`: how many it learns vectors of, or the width of the frozen ones it is given.
 
+    What the paper leaves open is chosen so: F and each G have one layer; the convolutions have a bias and a relu;
+    dropout stands before the encoder, each block, the last layer of a gate fusion, the aggregation, and both layers of
+    the prediction; L2 (in training) leaves out biases and learnt vectors.
+
     Raises ConfigError where the heads do not share the features evenly.
     """
 

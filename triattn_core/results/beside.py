@@ -12,14 +12,14 @@ from triattn_core.analysis.significance import Sample
 from triattn_core.results.ours import Record, matching
 from triattn_core.results.published import Column, Printed, Row, Shelved, Table, plain
 
-UNSAID = ("task", "records")  # of what is wanted of a record
+UNSAID = ("task", "records", "voters")  # of what is wanted of a record
 
 
 @dataclass(frozen=True)
 class Cell:
     """The printed number and ours: `values` are those of each seed, from `record`; where there are none, `reason`.
 
-    `others`: how many records fitted besides.
+    `within`: the spread of a run's own number, as it is recorded.  `others`: how many records fitted besides.
     """
 
     column: Column
@@ -28,6 +28,7 @@ class Cell:
     record: Record | None = None
     others: int = 0
     reason: str = ""
+    within: float | None = None
 
     @property
     def ours(self) -> float | None:
@@ -36,8 +37,8 @@ class Cell:
 
     @property
     def spread(self) -> float | None:
-        """The standard deviation over seeds, None of one."""
-        return stdev(self.values) if len(self.values) > 1 else None
+        """The standard deviation over seeds; of one that of its own number, or None."""
+        return stdev(self.values) if len(self.values) > 1 else self.within
 
     @property
     def difference(self) -> float | None:
@@ -51,7 +52,8 @@ class Cell:
 
     def sample(self) -> Sample | None:
         """Ours as a test takes it."""
-        return None if self.ours is None else Sample(self.ours, self.spread, len(self.values))
+        spread = stdev(self.values) if len(self.values) > 1 else None
+        return None if self.ours is None else Sample(self.ours, spread, len(self.values))
 
     def shown(self) -> float | None:
         """Ours in the digits in which it is written."""
@@ -88,7 +90,8 @@ def measured(
         lacks = f"no {column.metric} among its numbers" if there else "not measured"
         return Cell(column, printed, (), best, 0, f"{lacks} on {column.split}: {best.card.name}")
     values = tuple(one / column.over for one in values)
-    return Cell(column, printed, values, best, len(fitting) - 1)
+    within = next(iter(best.values("run", column.spread)), None) if column.spread else None
+    return Cell(column, printed, values, best, len(fitting) - 1, within=within and within / column.over)
 
 
 def _rank(record: Record, column: Column) -> tuple:
@@ -136,7 +139,8 @@ def written(cell: Cell) -> str:
         return ""
     if cell.spread is None:
         return f"{cell.ours:.{cell.digits}f}"
-    return f"{cell.ours:.{cell.digits}f} ± {cell.spread:.2f} ({len(cell.values)})"
+    count = f" ({len(cell.values)})" if len(cell.values) > 1 else ""
+    return f"{cell.ours:.{cell.digits}f} ± {cell.spread:.{cell.digits}f}{count}"
 
 
 def markdown(table: Table, cells: Sequence[Sequence[Cell]]) -> str:

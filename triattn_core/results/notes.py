@@ -22,6 +22,7 @@ def computed(cells: Sequence[Cell]) -> list[Note]:
     found += [Note(head="Readers", text=text) for text in dict.fromkeys(map(_reader, used)) if text]
     found += [Note(head="Start weights", text=text) for text in dict.fromkeys(map(_seen, trained)) if text]
     found += [Note(head="Trained on", text=text) for text in dict.fromkeys(map(trained_on, used)) if text]
+    found += [Note(head="Timed", text=text) for text in dict.fromkeys(map(_timed, used)) if text]
     return found + _seeds(cells) + _empty(cells)
 
 
@@ -72,6 +73,12 @@ def size(record: Record) -> list[str]:
         return []
     parts = f"{told.get('vectors')} to {told.get('width')}, states {told.get('hidden')}"
     return [f"word vectors {parts}", trained_on(record).removesuffix(".")]
+
+
+def _timed(record: Record) -> str:
+    """Over how many batches a time was taken; empty of others."""
+    batches = record.values("run", "batches")
+    return f"Ours over {batches[0]:,.0f} batches, ± their standard deviation." if batches else ""
 
 
 def _size(folder: Path) -> str:

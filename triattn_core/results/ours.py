@@ -2,7 +2,8 @@
 
 A run that is not shipped is a line of `checkpoints/results/<file>.jsonl`, a JSON object: `name`, `date`, `machine`,
 `command`, `config` (with the digest of its encoder), `digest` (of the config, without seeds), `set` (what a sweep
-changed), `parameters`, and `each_seed`: [{"seed", "seconds", "best_step", "dev": {"set", metrics …, "n"}, "test": …}].
+changed), `parameters`, of a majority vote `voters`,
+and `each_seed`: [{"seed", "seconds", "best_step", "dev": {"set", metrics …, "n"}, "test": …}].
 Lines of one file and digest are one record: a later one adds its seeds, or measures them anew.
 """
 
@@ -24,7 +25,7 @@ from triattn_core.errors import DataError
 from triattn_core.shelf import Card, root, shelf
 from triattn_core.text.rows import each_line
 
-RUN = ("date", "machine", "command", "parameters", "folds")  # of a line: what is of all its seeds
+RUN = ("date", "machine", "command", "parameters", "folds", "voters")  # of a line: what is of all its seeds
 TRAINED = "trained"  # the file of runs by `triattn train` whose folder is not on the shelf
 # What tells no variant from another: seeds, digests, and on what it is measured at the end.
 UNSEEDED = {"digest": True, "encoder_digest": True, "data": {"test"}, "training": {"seed", "more_seeds"}}
@@ -43,10 +44,12 @@ class Record:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """Settings of the config by dotted name, by the last part of it, and `data`, the folder of its data set."""
+        """Settings of the config by dotted name, by the last part of it; `data`, the folder of its data set; and how
+        many `voters` a majority vote had."""
         flat = records.flat(self.card.config)
         short = {name.rpartition(".")[2]: one for name, one in flat.items()}
-        return short | flat | {"data": records.data_folder(self.card)}
+        voters = {"voters": self.card.metrics["voters"]} if self.card.metrics.get("voters") else {}
+        return short | flat | voters | {"data": records.data_folder(self.card)}
 
     @property
     def folds(self) -> tuple[float, ...]:

@@ -34,18 +34,21 @@ class Strict(BaseModel):
 
 
 class Note(Strict):
-    """What to know before comparing; `about`: the group of columns that it is about, all without."""
+    """What to know before comparing; `about`: the group of columns that it is about, all without; `command`: what makes
+    the records it speaks of, shown behind the text where its checkpoints are there."""
 
     head: str
     text: str
     about: str = ""
+    command: str = ""
 
 
 class Column(Strict):
     """A metric; `digits` after the point for ours; not `printed`: ours alone, the paper has no such column.
 
     `split` "run": a number of the run itself, such as its parameters; ours are divided by `over`.  `said`: what stands
-    beside ours in the head of its group.  `reason`: as that of a row.
+    beside ours in the head of its group.  `reason`: as that of a row.  `spread`: of a run's own number, which other
+    number of the run is its spread.
     """
 
     group: str = ""
@@ -59,6 +62,7 @@ class Column(Strict):
     printed: bool = True
     said: str = ""
     reason: str = ""
+    spread: str = ""
     ours: Ours = {}
 
 
@@ -146,11 +150,17 @@ class LeftOut(Strict):
 
 
 class Live(Strict):
-    """A figure of the paper that a page draws for any input; `link`: the page with its settings."""
+    """A figure of the paper that a page draws for any input; `link`: the page with its settings.
+
+    needs: settings of a checkpoint, as `ours`: the link opens one of the shelf that has them; where there is none,
+    `waits` stands in its place.
+    """
 
     figure: str
     says: str
     link: str
+    needs: Ours = {}
+    waits: str = ""
 
 
 class Paper(Strict):
@@ -197,6 +207,12 @@ def printed(text: str) -> Printed | None:
     """A value as a paper prints it; None for "-"."""
     found = PRINTED.fullmatch(text)
     return Printed(text, float(found[1]), float(found[2]) if found[2] else None) if found else None
+
+
+def waiting(command: str) -> list[str]:
+    """The checkpoints that a command names by their config.json and that are not there."""
+    named = re.findall(r"\bcheckpoints/(\S+)/config\.json", command)
+    return [name for name in named if not any(HERE.glob(f"{name}/config.json"))]
 
 
 def plain(name: str) -> str:

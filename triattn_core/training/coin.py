@@ -9,9 +9,10 @@ from pathlib import Path
 
 from accelerate import Accelerator
 
+from triattn_core.attention.dropout import STEPS, steps
 from triattn_core.config import CoinCheckpoint
 from triattn_core.models.coin import TOKENIZER
-from triattn_core.training.card import rows, seeds, table
+from triattn_core.training.card import PRECISIONS, rows, seeds, table
 from triattn_core.training.loop import Event
 from triattn_core.training.pair_words import pair_rows
 from triattn_core.training.tan import fit_best
@@ -37,6 +38,7 @@ def coin_card(folder: Path) -> str:
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
     model, how = config["model"], config["training"]
     left_out = ", ".join(f"{name} {one}".lower() for name, one in LEFT_OUT.items() if model[name] == one)
+    dropped = steps(model["dropout"])
     return f"""# {folder.name}
 
 COIN, the context-aware interaction network: {model["layers"]} interaction block{"s" * (model["layers"] > 1)}, {model["embedding"]} features a
@@ -45,11 +47,16 @@ token and {model["hidden"]} in its networks, {metrics["parameters"]:,} parameter
 
 {table([metrics[split] for split in ("dev", "test") if split in metrics])}
 
-{seeds(metrics)} The epoch was chosen on dev.
+F1 is that of the label 1. {seeds(metrics)} The epoch was chosen on dev.
 
 Trained on {rows(config["data"])}: epochs {how["epochs"]}, batch {how["batch"]}, {how["optimizer"]}, learning rate
-{how["rate"]} ({_schedule(how)}), L2 {how["weight_decay"]:g}, dropout {model["dropout"]:g}, gradients clipped at {how["clip"]:g},
+{how["rate"]} ({_schedule(how)}), L2 {how["weight_decay"]:g} of all weights but biases{" and the vectors of its words" * (not config.get("encoder"))},
+dropout {dropped / STEPS:.3f} ({dropped} in {STEPS}), gradients clipped at {how["clip"]:g}, matrix products in {PRECISIONS[how["precision"]]},
 {metrics["seconds"]} s, {metrics["machine"]}.{" Both labels weigh the same." if how["balanced"] else ""}
+
+What the paper leaves open is chosen so: one layer for F and for each G, a bias and a relu in the convolutions, and
+dropout before the encoder, each block, the last layer of a gate fusion, the aggregation, and both layers of the
+prediction.
 
 Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: Apache 2.0.
 """  # noqa: E501

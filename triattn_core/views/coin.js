@@ -1,5 +1,6 @@
 // COIN's blocks: each one a line of maps on one scale, with its context term, without it, and what that changed; beside
-// them both sentences over themselves and the gate.  Below: one token through the blocks, and what the prediction needs.
+// them both sentences over themselves and the gate.  Below: one token through the blocks, and what is said
+// with one thing switched off.
 // Cells are [query, key, block, feature of the gate, what the query looks at in its own sentence, the same of the key].
 
 const HEAD = 44, GUTTER = 28, SCALE = 66, GATE = 150, WIDE = 900, BETWEEN = 16, CHART = 104, LINE = 21, MOST = 3;
@@ -9,7 +10,7 @@ const AXIS = { query: 0, key: 1 };
 function unpack(payload) {
   const open = (packed) => (packed ? floats(packed) : null);
   const parts = ["weight", "score", "plain", "plain_score", "changed", "gate", "features"];
-  const block = (one) => one && { ...Object.fromEntries(parts.map((name) => [name, open(one[name])])), own: one.own.map(floats), order: one.order };
+  const block = (one) => one && { ...one, ...Object.fromEntries(parts.map((name) => [name, open(one[name])])), own: one.own.map(floats) };
   return { ...payload, blocks: payload.blocks.map(block) };
 }
 
@@ -125,7 +126,7 @@ function paintAll(ctx, data, layout, theme, state) {
   paintSelves(ctx, layout, data, theme, state);
   if (layout.bars) head(ctx, "Gate", layout.narrow ? "" : "0 takes in, 1 keeps", layout.bars, 16, layout.gate, theme);
   const { x, y, wide, gap } = layout.scales, chosen = data.blocks[state.cell[2]], i = at(data, state.cell);
-  colourBar(ctx, x, y, wide, data.scale, state.tables.log, theme, { mark: `${data.notes ? "even share" : "uniform"}, 1/${sizeOfAxis(data, "key")}`, pointer: chosen?.weight[i] ?? null });
+  colourBar(ctx, x, y, wide, data.scale, state.tables.log, theme, { mark: `${data.folded ? "even share" : "uniform"}, 1/${sizeOfAxis(data, "key")}`, pointer: chosen?.weight[i] ?? null });
   if (layout.maps.length > 1) colourBar(ctx, gap, y, wide, data.gap, state.tables.signed, theme, { pointer: chosen?.changed?.[i] ?? null });
   paintChosen(ctx, layout, data, theme, state);
   if (layout.features) paintFeatures(ctx, layout.features, data, theme, state);
@@ -274,7 +275,7 @@ function spread(labels, need, low, high) {
 
 function paintAnswers(ctx, { charts, width }, data, theme) {
   const left = charts.x, y = charts.y + charts.below, from = left + 128, long = width - from - 118, threshold = from + long / 2;
-  head(ctx, "What the prediction needs", `probability of “${data.label}” with one thing switched off`, left, y + 12, width - left, theme);
+  head(ctx, "With one thing switched off", `probability of “${data.label}”`, left, y + 12, width - left, theme);
   data.answers.forEach(({ off, name, probability, flips }, i) => {
     const top = y + 34 + i * LINE, chosen = off === data.off, weight = chosen ? 700 : 400, change = probability - data.answers[0].probability;
     text(ctx, name, from - 10, top + 12, chosen ? theme.text : theme.muted, { weight, align: "right", theme });

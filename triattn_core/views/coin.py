@@ -16,13 +16,15 @@ from triattn_core.axes import AXES, QUANTITIES
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.canvas import Canvas, script
 from triattn_core.views.cell import folded
-from triattn_core.views.coin_blocks import NEEDS, Answer, Block, blocks, first_cell, switch
+from triattn_core.views.coin_blocks import NEEDS, Answer, Block, blocks, first_cell, spread, switch
 from triattn_core.views.palette import LogScale, SignedScale, pack, scale_payload, theme_payload
-from triattn_core.views.strongest import labels
+from triattn_core.views.strongest import labels, numbered
 from triattn_core.views.tokens import named, tokens
 
 SCRIPTS = ("coin.js", "coin_below.js", "side_by_side.js")
 GATE = {"kind": "linear", "high": 1.0, "steps": 256, "title": "gate, the share that is kept", "ticks": [0, 0.5, 1]}
+NOTHING = 1e-9  # a difference of weights that is none
+EVEN = 0.95  # of the largest entropy: a block above it hardly aligns
 
 
 def figure(
@@ -66,7 +68,8 @@ def figure(
         "caption": caption(trace, way),
         "cell": list(cell or first_cell(found, wide)),
         "alt": alt(found, answers, label, texts),
-        "notes": _notes(whole, way),
+        "folded": bool(folded(first)),
+        "notes": _notes(whole, found, way),
     }
     title = "COIN: " + shorten(" / ".join(texts.values()), 90, placeholder=" …")
     style = script("side_by_side.css") + script("coin.css")
@@ -95,7 +98,7 @@ def _block(one: Block | None, order: Sequence[int] | None) -> dict | None:
     maps = {"weight": one.weight, "score": one.score, "plain": one.plain, "plain_score": one.plain_score}
     maps |= {"changed": one.changed, "gate": None if one.gate is None else one.gate.mean("feature")}
     told: dict = {name: "" if array is None else _floats(array) for name, array in maps.items()}
-    told["own"] = [_floats(array) for array in one.own] if one.own else []
+    told |= {"own": [_floats(array) for array in one.own] if one.own else [], "spread": spread(one.weight)}
     if order is not None and one.gate is not None:
         told |= {"features": _floats(one.gate.transpose("query", "feature")), "order": list(map(int, order))}
     return told
@@ -105,14 +108,26 @@ def _floats(array: xr.DataArray) -> str:
     return pack(array.values.astype(np.float32))
 
 
-def _notes(whole: AttentionTrace, way: str) -> str:
-    """What was folded, and what was not."""
+def _notes(whole: AttentionTrace, shown: Sequence[Block | None], way: str) -> str:
+    """What to know of the answers, which blocks hardly align, what was folded, and what was not."""
     found = blocks(whole, way)
-    said = [folded(next(one for one in found if one is not None).weight)]
+    said = [SWITCHED, _even(shown), folded(next(one for one in found if one is not None).weight)]
     gated = [i for i, one in enumerate(found) if f"layer.{i}/{way}/gate" in whole.sites and one and one.gate is None]
     return " ".join(filter(None, [*said, GATES * bool(gated)]))
 
 
+def _even(found: Sequence[Block | None]) -> str:
+    """Which blocks hardly align; empty where all do."""
+    shares = [(i, spread(one.weight)) for i, one in enumerate(found, 1) if one is not None]
+    told = (
+        f"Block {i} spreads its weight almost evenly ({share:.2f} of the largest entropy)."
+        for i, share in shares
+        if share is not None and share > EVEN
+    )
+    return " ".join(told)
+
+
+SWITCHED = "Nothing is trained anew where something is switched off: the weights were not trained to do without it."
 GATES = "A gate is no share of anything, so it does not fold: read in tokens, it stands beside the maps."
 
 
@@ -135,13 +150,15 @@ def caption(trace: AttentionTrace, way: str) -> str:
 
 
 def alt(found: Sequence[Block | None], answers: Sequence[Answer], label: str, texts: Mapping[str, str]) -> str:
-    """What the figure shows in words: where context changed most, and what the prediction needs."""
+    """What the figure shows in words: where context changed most, which blocks hardly align, and what is said with one
+    thing switched off."""
     sizes = next((one.weight.sizes for one in found if one is not None), {"query": 0, "key": 0})
     said = "; ".join(f"{one.name} off: {one.probability:.3f}" for one in answers)
     first = next((one.weight for one in found if one is not None), None)
     what = "groups of tokens" if first is not None and "folded" in first.attrs else "tokens"
     maps = f"Alignments of {sizes['query']} by {sizes['key']} {what} in {len(found)} blocks."
-    return f"{maps}{_most(found, dict(texts))} Probability of {label}, {said}."
+    parts = [maps + _most(found, dict(texts)), _even(found), f"Probability of {label}, {said}."]
+    return " ".join(filter(None, parts))
 
 
 def _most(found: Sequence[Block | None], texts: dict[str, str]) -> str:
@@ -149,7 +166,9 @@ def _most(found: Sequence[Block | None], texts: dict[str, str]) -> str:
     if not there:
         return ""
     block, changed = max(there, key=lambda one: float(abs(one[1]).max()))
+    if float(abs(changed).max()) <= NOTHING:
+        return " Context changes nothing."
     at = np.unravel_index(int(np.abs(changed.values).argmax()), changed.shape)
-    query, key = (labels(changed, texts, str(axis))[i] for axis, i in zip(changed.dims, at))
+    query, key = (numbered(labels(changed, texts, str(axis)))[i] for axis, i in zip(changed.dims, at))
     value = f"{float(changed.values[at]):+.3g}".replace("-", "\u2212")
     return f" Context changes most what “{query}” gives to “{key}” in block {block}: {value}."

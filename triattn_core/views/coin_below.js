@@ -34,6 +34,7 @@ function columnsOf(data, cell) {
     ...(selves ? [own(0, "query", q, a), own(1, "key", k, b)] : []),
     ...(has("gate") ? [["gate, mean", `The mean over features of what ${spoken(query, q)} keeps of itself: 0 takes in, 1 keeps`, (block) => number(block.gate[q])]] : []),
     ...(has("features") ? [[`feature ${f + 1}`, "The gate of this feature", (block) => number(block.features[q * data.wide + f])]] : []),
+    ["spread", `How evenly the block's weights are spread: the mean over queries of their entropy, as a share of the largest that ${n} keys allow; 1 is uniform, 0 one key alone`, (block) => number(block.spread)],
   ];
 }
 

@@ -11,6 +11,7 @@ import pandas as pd
 import xarray as xr
 
 from triattn_core.errors import TraceError
+from triattn_core.folding import cells_of
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.strongest import labels
 
@@ -80,6 +81,17 @@ def switch(name: str) -> str:
     """What can be switched off, in words: `layer.0` is block 1."""
     number = name.removeprefix("layer.")
     return f"block {int(number) + 1}" if number != name else name or "nothing"
+
+
+def spread(weight: xr.DataArray) -> float | None:
+    """How evenly weights [query, key] are spread: the mean over n of H[n] / ln(keys), H[n] = -sum_i W[n,i] ln W[n,i]
+    with 0 ln 0 = 0.  1: uniform, 0: one key alone.  None for a single key, and where tokens were joined."""
+    keys = weight.sizes["key"]
+    if keys == 1 or any(cells_of(weight, axis).max() > 1 for axis in NEEDS):
+        return None
+    W = weight.transpose(*NEEDS).values.astype(float)
+    terms = W * np.log(np.where(W > 0, W, 1.0))
+    return min(float(-terms.sum(1).mean() / np.log(keys)), 1.0)
 
 
 def first_cell(found: Sequence[Block | None], wide: int = 1) -> tuple[int, ...]:
