@@ -113,6 +113,7 @@ def test_a_long_passage_is_read_in_parts_and_said() -> None:
     app.text_area(key="write-passage").set_value(WORDS).run()
     found, count = maps(sound(app)), len(app.selectbox(key="part").options) - 1
     assert count > 4 and f"read in {count} windows" in told(app) and f"of {count} drawn" in found["counted"]
+    assert f"probabilities of answers are over all {count} parts, the curves of start and end over" in found["counted"]
     assert "Too long for a link" in told(app) or len(WORDS) < 6000
     best = found["panels"][-1]
     assert best["elsewhere"] is None and WORDS[slice(*best["spans"][0][:2])]
