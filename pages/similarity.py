@@ -14,7 +14,8 @@ from triattn_core.views.canvas import Canvas
 
 SAYS = (
     'How each function scores every <b class="t-query">passage word</b> (down) against every '
-    '<b class="t-key">question word</b> (across), and the answer that the same reader finds with it.'
+    '<b class="t-key">question word</b> (across), and the answer found with it. Each function has a reader of its own, '
+    "trained with it: what differs is the function and all weights that came of it."
 )
 QUANTITIES = list(view.SCALES)
 
@@ -58,9 +59,7 @@ with settings:
 with shown():
     side = readers.read(chosen, readers.named(cards), example, settings, as_read)
 with shown():
-    words = f"{len(example.passage.split())} words"
-    counted = f"part {side.part + 1} of {side.parts} drawn" if side.parts > 1 else words
-    counted += f"; {inputs.took(side.found)}"
+    counted = f"{view.counted(example.passage, side.part, side.parts)}; {inputs.took(side.found)}"
     look = {"quantity": quantity, "shared": one, "counted": counted}
     canvas = view.figure(side.panels, **look)
 reading.missing(side.found[0].trace.texts, as_read)

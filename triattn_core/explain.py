@@ -12,10 +12,10 @@ from triattn_core.attention.similarity.exponential import at_once
 from triattn_core.attention.tap import Record, recording
 from triattn_core.batch import collate
 from triattn_core.checkpoint import Bundle, probabilities
-from triattn_core.errors import InputError
 from triattn_core.models import answers
 from triattn_core.spans import Span, located
 from triattn_core.spans import answers as read
+from triattn_core.tasks import chosen
 from triattn_core.text.roles import Role, Roles
 from triattn_core.text.texts import Texts
 from triattn_core.trace import AttentionTrace
@@ -38,9 +38,11 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Answer(Prediction):
-    """Spans of a passage, the best first: `labels` are their texts; `option` is the window that was traced."""
+    """Spans of a passage, the best first: `labels` are their texts; `option` is the window that was traced, of
+    `parts`."""
 
     spans: tuple[Span, ...] = ()
+    parts: int = 1
 
 
 @at_once()
@@ -61,8 +63,7 @@ def explain(
     """
     example.check()
     options = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0]
-    if option is not None and not 0 <= option < len(options):
-        raise InputError(f"There is no option {option + 1}: there are {len(options)}.")
+    chosen(bundle.task, option, len(options))
     started, reads = time.perf_counter(), bundle.config.kind == "reader"
     if len(options) > 1:
         found = list(known) if known else (read if reads else probabilities)([bundle], [example])[0][0]
@@ -80,7 +81,7 @@ def explain(
     if reads:
         labels = tuple(example.passage[one.start : one.end] for one in found)
         chances = tuple(one.probability for one in found)
-        prediction = Answer(labels, chances, best=0, spans=tuple(found), **told)
+        prediction = Answer(labels, chances, best=0, spans=tuple(found), parts=len(options), **told)
     else:
         prediction = Prediction(bundle.labels(example), tuple(found), _best(found), example.label, **told)
     meta = {

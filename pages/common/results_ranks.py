@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from pages.common import cards
-from triattn_core.results.ranks import LEAST, Agreement
+from triattn_core.results.ranks import EXACT, LEAST, Agreement
 
 FEW = 6  # pairs that are named
 
@@ -20,7 +20,8 @@ def ranks(found: Sequence[Agreement], group: str) -> str:
     body = "".join(_line(one) for one in some)
     table = f'<table class="t-beside t-order"><tr><th></th>{head}<th></th></tr>{body}</table>'
     said = (
-        "The rows that have both numbers, in all tables of the paper. A p is that of so high a correlation by chance."
+        "The rows that have both numbers, in all tables of the paper. A p is two-sided: how often rows in a random "
+        f"order correlate as strongly, in either direction; exact up to {EXACT} rows."
     )
     title = cards.section("Does our order of the rows agree with the paper's?", "rank correlation")
     return f'{title}<div class="t-scroll">{table}</div><p class="t-note">{said}</p>'

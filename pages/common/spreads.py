@@ -32,11 +32,16 @@ def table(numbers: pd.DataFrame) -> str:
     body = "".join(
         f"<tr><td>{escape(row['function'])}</td>"
         + "".join(f'<td class="r">{number(row[name])}</td>' for name in names)
-        + f'<td class="r">{row["even"]:.2f} of {row["of"]}</td></tr>'
+        + f'<td class="r">{row["even"]:.2f} of {row["of"]}{_beyond(row["beyond"])}</td></tr>'
         for row in numbers.to_dict("records")
     )
     head = f'<tr><th></th>{head}<th class="r" title="{even}">weights even over</th></tr>'
     return f'<div class="t-scroll" style="max-width:900px"><table class="t-table">{head}{body}</table></div>'
+
+
+def _beyond(share: float) -> str:
+    """What a sentinel took of the weights."""
+    return f", sentinel {share:.0%}" if share >= view.SOME else ""
 
 
 def saved(label: str, name: str, found: pd.DataFrame | Callable[[], pd.DataFrame]) -> None:
@@ -66,24 +71,25 @@ def runs(all_: Sequence[Record], chosen: Sequence[str], theme: str) -> None:
     st.html(f'<p class="t-note">{escape(recipe)}</p>')
     points = _of(spreads.runs(all_, SPLITS[split], METRICS[metric]), recipe)
     lines = _of(spreads.losses(all_, curve), recipe)
-    lit = set(lines.function[lines.checkpoint.isin(list(chosen))])
     outputs = sorted({*points.output, *lines.output})
     for output, column in zip(outputs, st.columns(max(len(outputs), 1), gap="large")):
         with column:
             _boxes(points[points.output == output], output, metric, split, theme)
-            _losses(lines[lines.output == output], lit, output, curve, theme)
+            _losses(lines[lines.output == output], chosen, output, curve, theme)
     with st.container(horizontal=True):
         saved("Runs, CSV", "runs.csv", points)
         saved("Losses, CSV", "losses.csv", lines)
 
 
 def _of(table: pd.DataFrame, recipe: str) -> pd.DataFrame:
-    """The rows of one recipe, with the titles of their functions."""
+    """The rows of one recipe, with the titles of their functions; of `losses` told apart."""
     some = table[table.recipe == recipe]
     names = [
         " ".join(filter(None, (similarity.SYSTEMS.get(system), similarity.NAMES.get(one, one))))
         for system, one in zip(some.mechanism, some.similarity)
     ]
+    if "apart" in some:
+        names = [f"{one}, {more}" if more else one for one, more in zip(names, some.apart)]
     return some.assign(function=names)
 
 
@@ -104,12 +110,12 @@ def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: st
         st.html(f'<p class="t-note">{said}</p>')
 
 
-def _losses(lines: pd.DataFrame, lit: set[str], output: str, curve: str, theme: str) -> None:
+def _losses(lines: pd.DataFrame, chosen: Sequence[str], output: str, curve: str, theme: str) -> None:
     st.html(f"<b>{output}</b>, loss on {curve} (cross-entropy of start plus that of end)")
     if lines.empty:
         st.html(f'<p class="t-note">No reader of {output} on the shelf has recorded its loss on {curve}.</p>')
         return
     told = view.curves_said(lines)
-    figures.drawn(view.curves(lines, sorted(lit), theme), told, f"loss-{output}-chart")
+    figures.drawn(view.curves(lines, chosen, theme), told, f"loss-{output}-chart")
     figures.note(told)
     figures.numbers(f"The losses of {output} as numbers", lines[["function", "step", "value"]], f"loss-{output}")

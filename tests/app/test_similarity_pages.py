@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import ODD, opened, payloads, sound, told
 from tests.reader_shelf import NAMES, make_shelf
+from triattn_core.__main__ import main
 from triattn_core.shelf import VARIABLE
 from triattn_core.tasks import questions
 
@@ -111,6 +113,7 @@ def test_a_long_passage_is_read_in_parts_and_said() -> None:
     app.text_area(key="write-passage").set_value(WORDS).run()
     found, count = maps(sound(app)), len(app.selectbox(key="part").options) - 1
     assert count > 4 and f"read in {count} windows" in told(app) and f"of {count} drawn" in found["counted"]
+    assert f"probabilities of answers are over all {count} parts, the curves of start and end over" in found["counted"]
     assert "Too long for a link" in told(app) or len(WORDS) < 6000
     best = found["panels"][-1]
     assert best["elsewhere"] is None and WORDS[slice(*best["spans"][0][:2])]
@@ -122,6 +125,25 @@ def test_a_long_passage_is_read_in_parts_and_said() -> None:
     assert again["panels"][-1]["elsewhere"] != 2
     for one in facts(app):
         assert one["score"] == pytest.approx(sum(value for _, value in one["terms"]), abs=1e-5)
+
+
+@pytest.mark.parametrize("ways", [{}, {"passage-as": "sentences", "question-as": "phrases"}])
+def test_the_command_that_is_printed_runs_for_every_part(ways: dict, tmp_path: Path, monkeypatch, capsys) -> None:
+    app = sound(opened("similarity", quantity="centred", **ways))
+    app.toggle(key="edit").set_value(True).run()
+    app.text_area(key="write-passage").set_value(WORDS).run()
+    example = questions.Example(WORDS, app.text_input(key="write-question").value)
+    (tmp_path / "row.json").write_text(json.dumps(questions.row(example)), "utf-8")
+    monkeypatch.chdir(tmp_path)
+    parts = app.selectbox(key="part").options[1:]
+    for part in [int(one) for one in parts][:: len(parts) // 2]:
+        command = sound(app.selectbox(key="part").set_value(part).run()).code[0].value
+        assert f"--part {part}" in command and main(shlex.split(command)[1:]) in (0, None)
+        *_, cell = facts(app)
+        said = capsys.readouterr().out
+        assert f"traced: part {part} of {len(parts)}\n" in said
+        score = cell.get("pair", cell)["score"]
+        assert float(said.partition("  score of ")[0].splitlines()[-1]) == pytest.approx(score, rel=1e-4)
 
 
 # --- distributions ---

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 import numpy as np
 import pytest
 import torch
@@ -11,8 +13,9 @@ from tests.unit.test_reader import LENGTHS, WORDS, M, N, texts
 from triattn_core.attention import qa_flows
 from triattn_core.attention.tap import recording
 from triattn_core.models.reader import ReaderConfig
-from triattn_core.models.systems import SYSTEMS
-from triattn_core.models.systems.dcn import POOL, Maxout
+from triattn_core.models.systems import SYSTEMS, dcn
+from triattn_core.models.systems.dcn import GUESSES, POOL, Maxout
+from triattn_core.models.systems.qanet import BLOCKS, HEADS
 
 B, D = 3, 11
 OWN = {"bidaf": "trilinear", "dcn": "dot", "qanet": "trilinear"}
@@ -48,6 +51,23 @@ def test_the_maxout_network_is_that_of_the_paper():
     for row, place in ((0, 0), (0, M - 1), (1, 3)):
         expected = oracle.maxout(U[row, place].numpy(), state[row].numpy(), guess[row].numpy(), weights, POOL)
         assert found[row, place].item() == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize(("name", "guesses"), [("bidaf", GUESSES), ("dcn", GUESSES), ("dcn", 1), ("qanet", GUESSES)])
+@torch.no_grad()
+def test_the_whole_system_is_that_of_its_paper(name, guesses, monkeypatch):
+    """One guess: later ones mostly stay what they were, and do not show from which start an end is told."""
+    monkeypatch.setattr(dcn, "GUESSES", guesses)
+    module, given = build(name).double(), texts(torch.float64)
+    draw = torch.Generator().manual_seed(10)
+    for one in module.parameters():  # far from where training begins, so that every part counts
+        one.copy_(0.7 * torch.randn(one.shape, generator=draw, dtype=torch.float64))
+    weights, found = {key: one.numpy() for key, one in module.state_dict().items()}, module(given)
+    sizes = {"bidaf": (), "dcn": (POOL, guesses), "qanet": (gcd(HEADS, 6), BLOCKS)}[name]
+    for row, (m, n) in enumerate(LENGTHS):
+        passage, question = given[0].vectors[row, :m].numpy(), given[1].vectors[row, :n].numpy()
+        expected = np.stack(getattr(oracle, name)(passage, question, weights, *sizes), -1)
+        np.testing.assert_allclose(found[row, :m].numpy(), expected, rtol=1e-4, atol=1e-4)
 
 
 @every

@@ -99,14 +99,18 @@ def sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
 
+def lstm_step(x: Array, h: Array, c: Array, W: Array, R: Array, b: Array) -> tuple[Array, Array]:
+    """The next h and c [h] of an LSTM; W [4 h, e], R [4 h, h] and b [4 h] in the order i, f, g, o."""
+    i, f, g, o = np.split(W @ x + R @ h + b, 4)
+    c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
+    return sigmoid(o) * np.tanh(c), c
+
+
 def lstm(x: Array, W: Array, R: Array, b: Array) -> Array:
-    """Hidden states of an LSTM over x [n, e]; W [4 h, e], R [4 h, h] and b [4 h] in the order i, f, g, o."""
-    size = R.shape[1]
-    h, c, found = np.zeros(size), np.zeros(size), []
+    """Hidden states of an LSTM over x [n, e]."""
+    h, c, found = np.zeros(R.shape[1]), np.zeros(R.shape[1]), []
     for one in x:
-        i, f, g, o = np.split(W @ one + R @ h + b, 4)
-        c = sigmoid(f) * c + sigmoid(i) * np.tanh(g)
-        h = sigmoid(o) * np.tanh(c)
+        h, c = lstm_step(one, h, c, W, R, b)
         found.append(h)
     return np.array(found)
 

@@ -107,7 +107,7 @@ def test_what_does_not_go_together_is_one_line(there):
     ):
         with pytest.raises(TriattnError, match=re.escape(wanted)):
             draw(view, names, example)
-    with pytest.raises(InputError, match="no option"):
+    with pytest.raises(InputError, match="no candidate 99"):
         draw("cube", ["dialogue-tri"], cases()["dialogue"][2], option=99)
     with pytest.raises(ConfigError, match="no setting 'heads'; did you mean 'head'"):
         draw("cube", ["pairs-tri"], pair, heads=2)

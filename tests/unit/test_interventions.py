@@ -220,7 +220,7 @@ def test_what_cannot_be_done_is_one_line():
         (lambda: what_if.reorder(bundle, example, ["turn 1"]), "An order names each of the"),
         (lambda: what_if.replace(bundle, example, ["turn 1"], text="big " * 99), "The replacement is too long"),
         (lambda: what_if.replace(bundle, example, ["turn 1"], text="\u200b"), "The replacement has no character"),
-        (lambda: what_if.remove(bundle, example, ["turn 1"], option=9), "There is no option 10"),
+        (lambda: what_if.remove(bundle, example, ["turn 1"], option=9), "There is no candidate 10: there are 4"),
     ):
         with pytest.raises(InputError, match=said) as error:
             call()

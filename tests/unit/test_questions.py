@@ -102,6 +102,15 @@ def test_a_question_longer_than_the_passage_is_read(tokenizer):
 # --- what is read ---
 
 
+def test_the_context_may_be_called_passage():
+    row = {"question": "who ?", "answers": [{"text": "red", "answer_start": 4}]}
+    found = questions.Example.from_row(row | {"passage": PASSAGE})
+    assert found == questions.Example.from_row(row | {"context": PASSAGE}) and found.spans == ((4, 7),)
+    for part, said in (({}, "'context'"), ({"passage": 3}, "'passage'"), ({"passage": "x", "context": 3}, "'context'")):
+        with pytest.raises(DataError, match=f"field {said} must be text"):
+            questions.Example.from_row(row | part)
+
+
 def test_examples_are_twelve_passages_and_the_papers_first():
     found = questions.examples()
     assert len({one.passage for one in found}) == 12 and len({one.id for one in found}) == len(found)

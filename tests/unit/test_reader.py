@@ -101,6 +101,26 @@ def test_recording_changes_nothing_and_dropout_is_of_training():
     assert not torch.equal(module.train()(given), plain)
 
 
+@torch.no_grad()
+def test_the_input_of_every_layer_but_the_answers_drops_out():
+    module, given, zeros = build(dropout=0.5).train(), texts(), {}
+    keeps = {"start": given[0].keep, "end": given[0].keep, "model": given[0].keep, "second": given[0].keep}
+
+    def see(name: str, keep: torch.Tensor | None):
+        def hook(_, inputs: tuple) -> None:
+            rows = inputs[0] if keep is None else inputs[0][keep]
+            zeros[name] = (rows == 0).float().mean().item()
+
+        return hook
+
+    for name in ("project", "encode", "model", "second", "start", "end"):
+        getattr(module, name).register_forward_pre_hook(see(name, keeps.get(name)))
+    torch.manual_seed(4)
+    module(given)
+    assert {name for name, share in zeros.items() if 0.3 < share < 0.7} == {"project", "encode", "model", "second"}
+    assert zeros["start"] == zeros["end"] == 0
+
+
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 def test_lstms_without_packing_are_those_with(dtype):
     torch.manual_seed(1)

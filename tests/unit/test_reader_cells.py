@@ -72,6 +72,24 @@ def test_the_command_repeats_the_numbers(tmp_path, capsys):
     assert f"{expected['score']:.6g}  score of {told['words']}" in said and "w_pq·(h^t * u^t)" in said
 
 
+def test_every_part_is_traced_and_said_and_spans_say_where_they_stand(tmp_path, capsys):
+    row = tmp_path / "row.json"
+    row.write_text(json.dumps({"context": LONG, "question": "Who led the work?"}), "utf-8")
+    bundle, example = load("squad-general3"), questions.Example(LONG, "Who led the work?")
+    prediction, _ = explain(bundle, example)
+    assert prediction.parts > len(prediction.spans) == 5  # there are more parts than spans
+    for part in range(1, prediction.parts + 1):
+        assert main(["explain", "squad-general3", str(row), "--part", str(part)]) in (0, None)
+        said = capsys.readouterr().out
+        assert f"traced: part {part} of {prediction.parts}\n" in said
+        for one in prediction.spans:
+            assert f"  {LONG[one.start : one.end]}  passage[{one.start}:{one.end}]\n" in said
+    for part in (0, -1, prediction.parts + 1):
+        assert main(["explain", "squad-general3", str(row), "--part", str(part)]) == 1
+        said = capsys.readouterr().err
+        assert said.endswith(f"There is no part {part}: there are {prediction.parts}.\n") and said.count("\n") == 1
+
+
 @pytest.mark.parametrize("cell", ["3", "a.b", "3.2.1", "999.0"])
 def test_a_wrong_cell_is_one_line(tmp_path, capsys, cell):
     row = tmp_path / "row.json"

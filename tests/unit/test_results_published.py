@@ -119,6 +119,7 @@ def test_the_papers_of_the_package_stand_beside_those_of_another_shelf(shelf):
         ({"columns": []}, "columns"),
         ({"rows": [{"name": "one", "values": ["1", "2", "3"]}]}, "row 'one' has 3 values, the printed columns are 2"),
         ({"rows": [{"name": "one", "values": ["1,5", "2"]}]}, "'1,5' is no printed value"),
+        ({"rows": [{"name": "one", "values": ["1", "2"], "within": {"x": {}}}]}, "no column has the group 'x'"),
         (None, "not a JSON file"),
     ],
 )

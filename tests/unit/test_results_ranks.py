@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 
 import pytest
+from scipy.stats import spearmanr
 
-from triattn_core.results import notes, published, ranks
+from triattn_core.results import beside, notes, published, ranks
 from triattn_core.results.ours import Record
-from triattn_core.results.published import Table, plain, read
+from triattn_core.results.published import Paper, Table, plain, read
 from triattn_core.shelf import Card
 
 FOLDER = published.HERE / "results" / "papers" / "t-trilinear"
@@ -63,6 +64,23 @@ def test_the_twelfth_row_stands_in_another_table(tables):
     assert one.rho[0] == pytest.approx(1)
 
 
+@pytest.mark.parametrize("values", [(50.0, 45.0, 40.0), (45.0, 50.0, 40.0), (50.0, 45.0, 45.0, 41.0)])
+def test_a_p_of_few_rows_is_that_of_all_their_orders(values):
+    printed = (65.1, 64.2, 58.2, 64.2)[: len(values)]
+    for name, (test, _) in ranks.TESTS.items():
+        known, p = ranks._correlation(name, printed, values)
+        every = [abs(test(printed, one).statistic) for one in permutations(values)]
+        assert known == pytest.approx(test(printed, values).statistic)
+        assert p == pytest.approx(sum(one >= abs(known) - 1e-9 for one in every) / len(every))
+
+
+def test_three_rows_that_agree_prove_nothing_and_many_rows_have_the_approximation(tables):
+    one = found(tables, {"t_trilinear": 52.0, "dot": 45.0, "cosine": 40.0})
+    assert one.rho == pytest.approx((1, 1 / 3)) and one.tau == pytest.approx((1, 1 / 3))
+    left, right = tuple(map(float, range(9))), (2.0, 1.0, 3.0, 5.0, 4.0, 6.0, 8.0, 9.0, 7.0)
+    assert ranks._correlation("rho", left, right)[1] == pytest.approx(spearmanr(left, right).pvalue)
+
+
 def test_only_differences_beyond_the_noise_of_the_rows_count(tables):
     values = {"dot": 50.0, "trilinear": 49.0, "cosine": 40.0}
     one = found(tables, values)
@@ -78,6 +96,29 @@ def test_too_few_rows_or_equal_ones_have_no_correlation(tables):
     few = found(tables, {"dot": 50.0, "cosine": 40.0})
     assert few.rho is None and len(few.rows) == 2
     assert found(tables, {"dot": 50.0, "cosine": 50.0, "trilinear": 50.0}).rho is None
+
+
+def test_a_system_has_the_function_that_its_row_prints_and_no_other(tables):
+    def shown(mechanism: str, similarity: str) -> dict[str, set[str]]:
+        one = record(similarity, 50.0)
+        one.card.config["model"]["mechanism"] = mechanism
+        cells = [cell for row in beside.filled(tables[2], [one]) for cell in row if cell.values]
+        groups = {cell.column.group for cell in cells}
+        return {group: {one.column.name for one in cells if one.column.group == group} for group in groups}
+
+    for mechanism, own in {"bidaf": "trilinear", "dcn": "dot", "qanet": "trilinear"}.items():
+        assert f"({own})" in next(row.name for row in tables[2].rows if row.ours == {"mechanism": mechanism})
+        assert shown(mechanism, own) == {"Original function": {"EM", "F1"}}
+        assert shown(mechanism, "t_trilinear") == {"T-trilinear": {"EM", "F1"}}
+        assert shown(mechanism, {"trilinear": "dot", "dot": "trilinear"}[own]) == {}
+
+
+def test_where_ours_differ_is_among_what_to_know(tables):
+    said = {one.head: one.text for one in (*read(FOLDER / "paper.json", Paper).setup, *tables[2].notes)}
+    for head, words in {"Sizes": "2d", "Dropout": "none inside", "Averaged weights": "step", "DCN": "sentinel"}.items():
+        assert words in said[head] and "paper" in said[head]
+    for table in tables:
+        assert "names no split" in next(one.text for one in table.notes if one.head == "Test set")
 
 
 def test_sizes_and_vectors_stand_beside_the_numbers(tables):

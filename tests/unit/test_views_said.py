@@ -43,10 +43,12 @@ def test_efficiency_compares_at_the_longest_text_that_all_have() -> None:
 
 def test_distributions_say_quantiles_boxes_and_ends_of_curves() -> None:
     row = {"function": "dot", "5 %": -1.254, "median": -0.5, "95 %": 2.0, "cells": 1234, "even": 3.456, "of": 7}
+    row["beyond"] = 1e-7
     assert distributions.said(row) == (
         "dot: of 1,234 scores nine in ten lie between −1.25 and 2, the median is −0.5; "
         "a passage word's weights are spread over 3.46 of 7 question words."
     )
+    assert distributions.said(row | {"beyond": 0.25}).endswith("words, after the sentinel took 25.0% of the weight.")
     runs = pd.DataFrame({"function": ["dot", "dot", "fnn"], "value": [60.0, 63.0, 62.0]})
     assert distributions.boxes_said(runs, "EM, %") == (
         "EM, % of 2 functions: fnn is highest, mean 62.00 of 1 run; dot is lowest, 61.50."
@@ -54,10 +56,11 @@ def test_distributions_say_quantiles_boxes_and_ends_of_curves() -> None:
     alone = distributions.boxes_said(runs[:2], "EM, %")
     assert alone == "EM, % of dot: mean 61.50 of 2 runs."
     steps = [("dot", 2000, 0.5), ("dot", 10, 0.1), ("fnn", 30, 0.9), ("fnn", 3000, 0.25), ("cosine", 40, 0.75)]
-    assert distributions.curves_said(pd.DataFrame(steps, columns=["function", "step", "value"])) == (
-        "Losses of 3 functions end at 0.250 to 0.750; fnn lowest, at step 3,000."
+    table = pd.DataFrame(steps, columns=["function", "step", "value"]).assign(checkpoint=lambda rows: rows.function)
+    assert distributions.curves_said(table) == (
+        "Losses of 3 checkpoints end at 0.250 to 0.750; fnn lowest, at step 3,000."
     )
-    one = distributions.curves_said(pd.DataFrame(steps[:2], columns=["function", "step", "value"]))
+    one = distributions.curves_said(table[:2])
     assert one == "The loss of dot ends at 0.500, at step 2,000."
 
 

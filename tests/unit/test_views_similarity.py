@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from dataclasses import replace
 from math import exp, log
 from pathlib import Path
 
@@ -180,6 +181,17 @@ def test_numbers_of_a_function_are_those_of_its_scores():
     weights = first.trace.site("attention/weight").values.astype(float)
     each = [exp(-sum(w * log(w) for w in line)) for line in weights]
     assert row["even"] == pytest.approx(sum(each) / M) and (row["of"], row["cells"]) == (N, M * N)
+    assert row["beyond"] == pytest.approx(0, abs=1e-6)
+
+
+def test_a_sentinels_share_is_told_and_weights_are_even_among_the_words():
+    first, _ = panels()
+    whole = first.trace.site("attention/weight").values.astype(float)
+    left = np.linspace(0.1, 0.9, M)[:, None]  # of each row, what the words keep
+    first.trace.site("attention/weight").values[:] = whole * left
+    row = distributions.numbers([first]).iloc[0]
+    assert row["beyond"] == pytest.approx(0.5, abs=1e-6)
+    assert row["even"] == pytest.approx(sum(exp(-sum(w * log(w) for w in line)) for line in whole) / M, rel=1e-6)
 
 
 def record(similarity_: str, values: tuple[float, ...], width: int = 64, file: str = "", **more) -> Record:
@@ -202,6 +214,25 @@ def test_runs_are_rows_and_those_trained_otherwise_stand_apart():
     assert losses[["step", "value"]].values.tolist() == [[100, 5.0]]
 
 
+def test_two_runs_of_a_function_are_two_curves_told_apart_by_what_differs():
+    def run(name: str, ends: float, **training) -> Record:
+        one = record("dot", (), history=[{"step": 9, "dev_loss": 7.0}, {"step": 19, "dev_loss": ends}])
+        one.card.config["training"] = {"seed": 1, "rate": 0.1} | training
+        return Record(replace(one.card, name=name))
+
+    losses = spreads.losses([run("one", 3.0), run("two", 2.0, seed=5)], "dev")
+    assert losses[["checkpoint", "apart"]].drop_duplicates().values.tolist() == [["one", "seed 1"], ["two", "seed 5"]]
+    table = losses.assign(function="dot, " + losses.apart)
+    told = "Losses of 2 checkpoints end at 2.000 to 3.000; dot, seed 5 lowest, at step 19."
+    assert distributions.curves_said(table) == told
+    spec = json.loads(distributions.curves(table, ["two"]).to_json())
+    names = [one for one in spec["layer"] if one["mark"]["type"] == "text"]
+    assert [spec["datasets"][one["data"]["name"]][0]["function"] for one in names] == ["dot, seed 1", "dot, seed 5"]
+    same = spreads.losses([run("one", 3.0), run("two", 2.0)], "dev")
+    assert list(same.apart.unique()) == ["one", "two"]
+    assert set(spreads.losses([run("one", 3.0)], "dev").apart) == {""}
+
+
 def test_a_box_has_the_quartiles_of_its_runs():
     values = [3.0, 9.0, 4.0, 7.0, 5.0]
     runs = pd.DataFrame({"function": ["dot"] * 5 + ["fnn"], "value": [*values, 8.0], "seed": "1", "checkpoint": "x"})
@@ -217,8 +248,8 @@ def test_a_box_has_the_quartiles_of_its_runs():
 def test_the_chosen_curves_stand_out_and_each_has_its_name():
     rows = pd.DataFrame(
         {"function": ["dot", "dot", "fnn", "fnn"], "step": [1, 2, 1, 2], "value": [5.0, 3.0, 6.0, 3.01]}
-    )
-    spec = json.loads(distributions.curves(rows, ["fnn"]).to_json())
+    ).assign(checkpoint=lambda rows: "squad-" + rows.function)
+    spec = json.loads(distributions.curves(rows, ["squad-fnn"]).to_json())
     grey, lit = (spec["datasets"][spec["layer"][i]["data"]["name"]] for i in (0, 1))
     assert {row["function"] for row in grey} == {"dot"} and {row["function"] for row in lit} == {"fnn"}
     names = [one for one in spec["layer"] if one["mark"]["type"] == "text"]

@@ -18,10 +18,11 @@ from triattn_core.attention.tap import recorded
 from triattn_core.attention.tri import LARGEST
 from triattn_core.batch import Batch, RoleBatch, collate
 from triattn_core.checkpoint import Bundle, alike
-from triattn_core.errors import ConfigError, InputError
+from triattn_core.errors import ConfigError
 from triattn_core.models import answers
 from triattn_core.models.encoder import Encoded, Given, first_real
 from triattn_core.models.tan import Tan
+from triattn_core.tasks import chosen
 from triattn_core.text.roles import Role, Roles
 
 ROLES = ("query", "key", "context")
@@ -73,8 +74,7 @@ def ask(bundle: Bundle, example, option: int | None = None) -> Asked:
         raise ConfigError(f"{bundle.name}: this is asked of models that read query, key and context: Bi, C-Bi and Tri")
     example.check()
     options = tuple(bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0])
-    if option is not None and not 0 <= option < len(options):
-        raise InputError(f"There is no option {option + 1}: there are {len(options)}.")
+    chosen(bundle.task, option, len(options))
     with at_once():
         outputs = torch.cat([bundle.logits(collate([one], bundle.tokenizer)) for one in options])
     scores = answers.scores(outputs, [len(options)])[0]

@@ -51,7 +51,7 @@ def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings
     titles = settings.titles or tuple(view.titles({card.name: dict(card.config["model"]) for card in cards}).values())
     read = [replace(one, trace=settings.as_read().trace(one.trace)) for one in found]
     panels = [panel(title, one, example, part) for title, one in zip(titles, read)]
-    counted = f"{len(example.passage.split())} words"
+    counted = view.counted(example.passage, part, last.prediction.parts)
     look = {"quantity": settings.quantity, "shared": settings.shared, "counted": counted}
     payload = view.figure(panels, **look).payload
     sizes = [len(payload["axes"][axis]["label"]) for axis in ("query", "key")]

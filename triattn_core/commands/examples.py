@@ -6,6 +6,7 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,8 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--phrases", default="", help=text)
     text = "of a reader: the terms of the score of passage word P and question word Q, such as 13.6"
     parser.add_argument("--terms", metavar="P.Q", help=text)
-    parser.add_argument("--part", type=int, help="of a long passage: which window is traced, from 1")
+    text = "which part of a long passage, or which of the texts to choose from, is traced, from 1"
+    parser.add_argument("--part", type=int, help=text)
 
 
 def explain(options: argparse.Namespace) -> None:
@@ -61,7 +63,7 @@ def explain(options: argparse.Namespace) -> None:
 
         prediction, trace = explain_without(bundle, example, options.off)
     else:
-        prediction, trace = explain_one(bundle, example, option=options.part - 1 if options.part else None)
+        prediction, trace = explain_one(bundle, example, option=None if options.part is None else options.part - 1)
     terms = _terms(options.terms, bundle, example, trace) if options.terms else {}
     if options.read:
         trace = _reading(options.read, options.phrases, trace).trace(trace)
@@ -73,12 +75,14 @@ def explain(options: argparse.Namespace) -> None:
         asked = ({"cells": cells} if cells else {}) | ({"terms": terms} if terms else {})
         print(json.dumps(told | asked, indent=1))
         return
-    for label, probability in zip(prediction.labels, prediction.probabilities):
-        print(f"{probability:.4f}  {label}")
+    places = [f"  passage[{one.start}:{one.end}]" for one in getattr(prediction, "spans", ())]
+    for label, probability, place in zip_longest(prediction.labels, prediction.probabilities, places, fillvalue=""):
+        print(f"{probability:.4f}  {label}{place}")
     for note in prediction.notes:
         print(note)
-    if len(prediction.labels) > 1 and "option" in trace.meta:
-        print(f"traced: {prediction.labels[prediction.option]}")
+    if "option" in trace.meta:
+        parts, traced = getattr(prediction, "parts", 0), prediction.option
+        print(f"traced: {f'part {traced + 1} of {parts}' if parts else prediction.labels[traced]}")
     for one in cells:
         print(f"{one['value']:.6g}  {one['site']}  {', '.join(one['at'])}")
     for name, value in terms.get("terms", ()):

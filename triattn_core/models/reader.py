@@ -1,7 +1,10 @@
 """The baseline reader (the T-trilinear paper, section 3): where in a passage stands the answer to a question?
 
-Its sizes, which the paper leaves open: an LSTM has d / 2 features in each direction, so that H, U, Z and G have d, and
-start and end are told from 2d.  The projection of word vectors is linear.
+It differs from the paper in three ways.  H, U, Z and G have d features, d / 2 from each direction of an LSTM, and start
+and end are told from 2d; the paper prints d for H and U, 2d for Z, and weights of 4d (Eqs. 1, 2 and 11).  The linear
+layers inside a similarity function (fnn, concat_fnn, general1 to 3, T-trilinear) have no dropout; its section 5.2 has
+it on the input of every linear layer but the answer's.  The average of the weights begins with a smaller decay, see
+`training.average`.  The projection of word vectors is linear; the paper says FNN and no more.
 """
 
 from __future__ import annotations
@@ -30,8 +33,8 @@ class ReaderConfig(BaseModel):
 
     mechanism: the baseline, or a system of `models.systems`.  output: of the baseline's attention.  vectors:
     `embedding` or `layer:k`, see `models.words`.  width: of a projected word vector.  hidden: d, features of a state.
-    dropout: of the inputs of LSTMs and linear layers, but for those that tell the answer.  longest: most words of an
-    answer.
+    dropout: of the inputs of LSTMs and of the projection; not of the linear layers that tell the answer, nor of those
+    inside a similarity function.  longest: most words of an answer.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -86,7 +89,7 @@ class Answering(nn.Module):
 
 
 class Reader(Answering):
-    """The baseline: Eqs. 1, 2 and 10 to 13."""
+    """The baseline: Eqs. 1, 2 and 10 to 13; the module says how it differs from the paper."""
 
     def __init__(self, config: ReaderConfig, words: int):
         super().__init__()

@@ -70,7 +70,7 @@ def cell(table: Table, row: Row, column: Column, all_: Sequence[Record]) -> Cell
     printed = table.printed(row, column)
     if row.ours is None or row.reason or column.reason:
         return Cell(column, printed, reason=row.reason or column.reason * (row.ours is not None))
-    return measured(column, column.ours | row.ours, all_, printed)
+    return measured(column, column.ours | row.ours | row.within.get(column.group, {}), all_, printed)
 
 
 def measured(

@@ -69,13 +69,15 @@ class Column(Strict):
 class Row(Strict):
     """A system by the paper's own name (`TAN_{TAdd}`: a subscript); without `ours` it is none of ours.
 
-    `reason`: why ours is empty, where no record could ever fill it.
+    `within`: more of `ours` by the group of columns, what differs from row to row there.  `reason`: why ours is empty,
+    where no record could ever fill it.
     """
 
     name: str
     group: str = ""
     values: tuple[str, ...] = ()
     ours: Ours | None = None
+    within: dict[str, Ours] = {}
     reason: str = ""
 
     @field_validator("values")
@@ -106,6 +108,8 @@ class Table(Strict):
         for row in self.rows:
             if len(row.values) != wanted:
                 raise ValueError(f"row {row.name!r} has {len(row.values)} values, the printed columns are {wanted}")
+            if unknown := set(row.within) - {column.group for column in self.columns}:
+                raise ValueError(f"row {row.name!r}: no column has the group {min(unknown)!r}")
         return self
 
     def printed(self, row: Row, column: Column) -> Printed | None:

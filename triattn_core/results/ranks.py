@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cache
+from itertools import combinations, permutations
 
-from scipy.stats import kendalltau, norm, spearmanr
+import numpy as np
+from scipy.stats import kendalltau, norm, rankdata, spearmanr
 
 from triattn_core.analysis.significance import LEVEL, holm
 from triattn_core.results.beside import Cell, cell
@@ -14,6 +16,8 @@ from triattn_core.results.ours import Record
 from triattn_core.results.published import Column, Table, plain
 
 LEAST = 3  # rows: of two an order says nothing
+EXACT = 8  # rows: of so many at most all orders are gone through
+TESTS = {"rho": (spearmanr, np.positive), "tau": (kendalltau, np.sign)}  # and what it takes of ranks' differences
 SHARES = ("em", "accuracy")  # metrics that are shares of rows right: their noise follows from the number of rows
 
 
@@ -21,8 +25,9 @@ SHARES = ("em", "accuracy")  # metrics that are shares of rows right: their nois
 class Agreement:
     """The rows of a column that have both numbers, our best first: [(name, printed, ours)].
 
-    rho, tau: Spearman's and Kendall's rank correlation (tau-b), with their p; None of fewer than `LEAST` rows, or where
-    all are equal.  apart: of our pairs of rows, those that differ by more than chance, as (better, worse); None where
+    rho, tau: Spearman's and Kendall's rank correlation (tau-b), with their two-sided p, see `_correlation`; None of
+    fewer than `LEAST` rows, or where all are equal.
+    apart: of our pairs of rows, those that differ by more than chance, as (better, worse); None where
     that cannot be told from the records.  turned: those of them that the paper has the other way round.
     """
 
@@ -65,9 +70,25 @@ def _agreement(cells: dict[str, Cell]) -> Agreement:
     turned = tuple((a, b) for a, b in apart or () if values[a] < values[b])
     rho = tau = None
     if min(len(set(printed)), len(set(ours))) > 1:
-        tests = (test(printed, ours) for test in (spearmanr, kendalltau))
-        rho, tau = ((float(one.statistic), float(one.pvalue)) for one in tests)
+        rho, tau = (_correlation(name, tuple(printed), tuple(ours)) for name in TESTS)
     return Agreement(column, tuple(both), len(cells), rho, tau, apart, turned)
+
+
+@cache
+def _correlation(name: str, left: tuple[float, ...], right: tuple[float, ...]) -> tuple[float, float]:
+    """A rank correlation of `TESTS` and its two-sided p.
+
+    Up to `EXACT` rows p is exact: the share of all orders of one side that correlate as strongly, in either direction.
+    Of more it is SciPy's: of Spearman's by the t distribution, of Kendall's exact without ties, else by the normal one.
+    """
+    test, of = TESTS[name]
+    found = test(left, right)
+    if len(left) > EXACT:
+        return float(found.statistic), float(found.pvalue)
+    a, b = (of(ranks[:, None] - ranks) for ranks in map(rankdata, (left, right)))  # both are sums over pairs of rows
+    orders = np.array(list(permutations(range(len(left)))))
+    sums = np.abs((a * b[orders[:, :, None], orders[:, None]]).sum((1, 2)))
+    return float(found.statistic), float((sums >= sums[0] - 1e-9).mean())
 
 
 def _apart(cells: dict[str, Cell], sign: int) -> tuple[tuple[str, str], ...] | None:

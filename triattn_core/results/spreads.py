@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -42,9 +42,11 @@ def runs(all_: Sequence[Record], split: str, metric: str) -> pd.DataFrame:
 
 
 def losses(all_: Sequence[Record], split: str) -> pd.DataFrame:
-    """Rows recipe, mechanism, similarity, output, checkpoint, step, value, of readers whose metrics.json has a history.
+    """Rows recipe, mechanism, similarity, output, apart, checkpoint, step, value, of readers whose metrics.json has a
+    history.
 
-    split: `dev`, the loss after each epoch; or `train`, the mean of each 100 steps.
+    split: `dev`, the loss after each epoch; or `train`, the mean of each 100 steps.  apart: what tells a checkpoint
+    from others whose columns before it are equal; empty where there are none.
     """
     found = []
     for one in readers(all_):
@@ -54,4 +56,20 @@ def losses(all_: Sequence[Record], split: str) -> pd.DataFrame:
         for row in history:
             if isinstance(value := row.get(f"{split}_loss"), int | float):
                 found.append([*about, one.card.name, row.get("step"), float(value)])
-    return pd.DataFrame(found, columns=[*COLUMNS[:4], "checkpoint", "step", "value"])
+    table = pd.DataFrame(found, columns=[*COLUMNS[:4], "checkpoint", "step", "value"])
+    configs, apart = {one.card.name: one.card.config for one in readers(all_)}, {}
+    for _, alike in table.groupby(COLUMNS[:4]).checkpoint.unique().items():
+        apart |= _apart({name: configs[name] for name in alike})
+    table.insert(4, "apart", table.checkpoint.map(apart))
+    return table
+
+
+def _apart(configs: dict[str, Mapping]) -> dict[str, str]:
+    """The settings that tell these from each other, by name: `seed 2`; where they do not, or are many, the name."""
+    differ = records.differences(*configs.values())[0]
+    said = {
+        name: ", ".join(f"{setting.rpartition('.')[2]} {values[i]}" for setting, values in differ.items())
+        for i, name in enumerate(configs)
+    }
+    short = len(differ) <= 2 and len(set(said.values())) == len(said)
+    return said if short or len(said) == 1 else {name: name for name in said}

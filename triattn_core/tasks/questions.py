@@ -41,11 +41,12 @@ class Example:
 
     @classmethod
     def from_row(cls, row: dict, where: str = "input") -> Example:
-        """From `{"context", "question", "answers"?, "id"?}`, answers being {"text", "answer_start"}.
+        """From `{"context", "question", "answers"?, "id"?}`, answers being [{"text", "answer_start"}]; the context may
+        be called `passage`, as the other tasks call it.
 
         Raises DataError naming the field, also where an answer does not stand in the passage as it says.
         """
-        passage, question = field(row, "context", where), field(row, "question", where)
+        passage, question = field(row, _context(row), where), field(row, "question", where)
         answers = row.get("answers", [])
         if not isinstance(answers, list):
             raise DataError(f"{where}: field 'answers' must be a list, got {answers!r:.40}")
@@ -64,6 +65,10 @@ class Example:
     def check(self) -> None:
         """Raises InputError where passage or question has no visible character."""
         classes.check({"The passage": self.passage, "The question": self.question})
+
+
+def _context(row: Mapping) -> str:
+    return "passage" if "passage" in row and "context" not in row else "context"
 
 
 def _answer(one: object, passage: str, where: str) -> tuple[str, int]:

@@ -22,7 +22,7 @@ class Averaged(nn.Module):
     def update(self, step: int, decay: float) -> None:
         """`average = d average + (1 - d) weights` with d = min(decay, (1 + step) / (10 + step)), step from 0.
 
-        The bound lets the first weights, which were drawn, go soon.
+        The bound lets the first weights, which were drawn, go soon; the paper prints the decay, 0.999, and no bound.
         """
         share = 1 - min(decay, (1 + step) / (10 + step))
         for kept, now in zip(self.average.parameters(), self.model.parameters(), strict=True):

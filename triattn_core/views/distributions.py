@@ -17,6 +17,7 @@ from triattn_core.views.similarity import Panel
 BINS = 40
 BOX = 5  # runs: fewer are shown as they are, without a box
 ROW = 24  # pixels of a function
+SOME = 5e-4  # of the weights: less is rounding
 AXIS = 52  # pixels of a chart's height that its axis and padding take
 
 
@@ -53,16 +54,19 @@ def numbers(panels: Sequence[Panel]) -> pd.DataFrame:
     """A row a function: how its scores spread, and how even its weights are.
 
     `even`: the mean over passage words of the perplexity of their weights, `of` question words: 1 is one word alone.
+    `beyond`: the share of the weights that no word has, a sentinel's, as DCN has one; `even` is among the words.
     """
     found = []
     for one in panels:
         values, weights = scores(one), one.site("attention/weight").values.astype(np.float64)
+        mass = weights.sum(1, keepdims=True)
+        weights = weights / np.maximum(mass, np.finfo(np.float64).tiny)
         with np.errstate(divide="ignore", invalid="ignore"):
             entropy = -np.where(weights > 0, weights * np.log(weights), 0.0).sum(1)
         low, five, middle, ninety, high = np.quantile(values, (0, 0.05, 0.5, 0.95, 1))
         told = {"function": one.title, "least": low, "5 %": five, "median": middle, "95 %": ninety, "greatest": high}
         told |= {"mean": values.mean(), "deviation": values.std(), "even": np.exp(entropy).mean()}
-        found.append(told | {"of": weights.shape[1], "cells": values.size})
+        found.append(told | {"of": weights.shape[1], "cells": values.size, "beyond": 1 - mass.mean()})
     return pd.DataFrame(found)
 
 
@@ -70,7 +74,9 @@ def said(row: Mapping) -> str:
     """A sentence on a histogram, from a row of `numbers`."""
     ends = f"nine in ten lie between {row['5 %']:.3g} and {row['95 %']:.3g}, the median is {row['median']:.3g}"
     even = f"a passage word's weights are spread over {row['even']:.2f} of {row['of']} question words"
-    return minus(f"{row['function']}: of {row['cells']:,} scores {ends}; {even}.")
+    beyond = row["beyond"]
+    took = f", after the sentinel took {beyond:.1%} of the weight" if beyond >= SOME else ""
+    return minus(f"{row['function']}: of {row['cells']:,} scores {ends}; {even}{took}.")
 
 
 def boxes_said(runs: pd.DataFrame, unit: str) -> str:
@@ -86,11 +92,11 @@ def boxes_said(runs: pd.DataFrame, unit: str) -> str:
 
 def curves_said(rows: pd.DataFrame) -> str:
     """A sentence on the loss curves: which ends lowest, and where the others end."""
-    last = rows.sort_values("step").groupby("function", sort=False).tail(1).sort_values("value")
+    last = rows.sort_values("step").groupby("checkpoint", sort=False).tail(1).sort_values("value")
     first, ends = last.iloc[0], f"{last.value.iloc[0]:.3f} to {last.value.iloc[-1]:.3f}"
     if len(last) == 1:
         return f"The loss of {first['function']} ends at {first['value']:.3f}, at step {first['step']:,}."
-    return f"Losses of {len(last)} functions end at {ends}; {first['function']} lowest, at step {first['step']:,}."
+    return f"Losses of {len(last)} checkpoints end at {ends}; {first['function']} lowest, at step {first['step']:,}."
 
 
 def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "light") -> alt.LayerChart:
@@ -120,34 +126,35 @@ def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "lig
 
 
 def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", height: int = 250) -> alt.LayerChart:
-    """Loss over steps, a line a function, its name at its end: the chosen ones in dashes of their own, the others grey.
+    """Loss over steps, a line a checkpoint, its function at its end: the chosen ones in dashes of their own, the others
+    grey.
 
-    rows: columns function, step, value.
+    rows: columns checkpoint, function, step, value; functions are told apart where several checkpoints have one.
     """
     look = THEMES[theme]
-    lit = [name for name in dict.fromkeys(rows.function) if name in chosen]
+    lit = [name for name in dict.fromkeys(rows.checkpoint) if name in chosen]
     x = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
     low, high = float(rows.value.min()), float(rows.value.max())
     y = alt.Y("value:Q", title=None, scale=_between(low, max(high, low + 1e-6)), axis=alt.Axis(tickCount=5))
-    tips = ["function:N", "step:Q", alt.Tooltip("value:Q", format=".4f", title="loss")]
-    dash = alt.StrokeDash("function:N", scale=alt.Scale(domain=lit, range=[*DASHES[: len(lit)]]), legend=None)
-    base = alt.Chart(rows[rows.function.isin(lit)]).encode(x, y, detail="function:N", tooltip=tips)
-    grey = base.properties(data=rows[~rows.function.isin(lit)])
+    tips = ["function:N", "checkpoint:N", "step:Q", alt.Tooltip("value:Q", format=".4f", title="loss")]
+    dash = alt.StrokeDash("checkpoint:N", scale=alt.Scale(domain=lit, range=[*DASHES[: len(lit)]]), legend=None)
+    base = alt.Chart(rows[rows.checkpoint.isin(lit)]).encode(x, y, detail="checkpoint:N", tooltip=tips)
+    grey = base.properties(data=rows[~rows.checkpoint.isin(lit)])
     layers = [
         grey.mark_line(strokeWidth=1, color=look["bar"], opacity=0.6),
         base.mark_line(strokeWidth=2, color=look["accent"]).encode(dash),
         base.mark_point(size=22, filled=True, color=look["accent"], opacity=1),
     ]
-    last = rows.groupby("function", sort=False).tail(1).sort_values("value", ascending=False)
+    last = rows.groupby("checkpoint", sort=False).tail(1).sort_values("value", ascending=False)
     plot, before = height - AXIS, float("-inf")
-    for name, value in zip(last.function, last.value):
+    for name, value in zip(last.checkpoint, last.value):
         at = plot * (high - value) / max(high - low, 1e-9)
         put, colour = max(at, before + 14), look["accent" if name in lit else "muted"]
         mark = {"align": "left", "dx": 8, "dy": put - at, "fontSize": 12, "fontWeight": 600 if name in lit else 400}
-        end = base.properties(data=last[last.function == name])
+        end = base.properties(data=last[last.checkpoint == name])
         layers.append(end.mark_text(color=colour, **mark).encode(text="function:N"))
         before = put
-    padding = {"right": 116, "left": 0, "top": 6, "bottom": 4}
+    padding = {"right": max(116, 24 + 7 * int(last.function.str.len().max())), "left": 0, "top": 6, "bottom": 4}
     return _dressed(alt.layer(*layers).properties(height=height, padding=padding), look)
 
 

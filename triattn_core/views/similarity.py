@@ -141,6 +141,14 @@ def figure(
     return Canvas(payload, script(*SCRIPTS), style, shorten(texts["question"], 90, placeholder=" …"), payload["alt"])
 
 
+def counted(passage: str, part: int = 0, parts: int = 1) -> str:
+    """What of a passage is drawn: part `part`, from 0."""
+    if parts == 1:
+        return f"{len(passage.split())} words"
+    over = f"probabilities of answers are over all {parts} parts, the curves of start and end over this one"
+    return f"part {part + 1} of {parts} drawn: {over}"
+
+
 def _notes(panels: Sequence[Panel], quantity: str) -> str:
     """What was folded; of all panels that say it otherwise."""
     what = "weight" if quantity == "weight" else "relevance"

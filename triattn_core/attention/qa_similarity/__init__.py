@@ -4,6 +4,7 @@ The names are that paper's and belong to this table alone: its *bilinear* is not
 its *trilinear* is two-way.  A class takes the width d of the states and is called with H [B, M, d] and U [B, N, d]; it
 gives S [B, M, N], `s_ij = phi(h_i, u_j)` (Eq. 3), without anything of size [M, N, d].  `terms(h, u)` tells what one
 score is made of: of vectors [..., d] the products [..., d] of each term by its name, all of which sum to the score.
+Linear layers inside a function have no dropout, those of the paper have (section 5.2).
 """
 
 from __future__ import annotations

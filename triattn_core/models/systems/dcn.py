@@ -1,7 +1,9 @@
 """Dynamic coattention network (Xiong et al. 2017): coattention with sentinels, and a decoder that goes from one guess
 of start and end to the next.  Its own similarity: dot.
 
-The loss is that of the last guess; the paper's is the sum over all of them.
+It differs from the paper: the question's sentinel is added after the tanh of Eq. 1, not before it; there are always 4
+guesses, where the paper stops when a guess stays the same; the loss is that of the last guess, the paper's the sum over
+all of them; and the encoder's LSTM goes both ways, the paper's forwards alone.
 """
 
 from __future__ import annotations
@@ -40,7 +42,7 @@ class Maxout(nn.Module):
 
 
 class Dcn(Answering):
-    """Sections 2 and 3; the encoder's LSTM goes both ways, as the T-trilinear paper's readers do."""
+    """Sections 2 and 3; the module says how it differs from the paper."""
 
     def __init__(self, config: ReaderConfig, words: int):
         super().__init__()
