@@ -98,6 +98,12 @@ def test_the_command_prints_one_number_and_where_it_stands(shelf, file, capsys):
     assert told["value"] == pytest.approx(float(whole[1, 4])) and told["site"] == f"{SITE}/weight"
 
 
+def test_parts_named_one_by_one_are_all_off(shelf, file, capsys):
+    for asked in (["--off", "context", "--off", "layer.0"], ["--off", "context", "layer.0"]):
+        assert main(["explain", "quora-coin", file, "--json", *asked]) == 0
+        assert json.loads(capsys.readouterr().out)["meta"]["off"] == "context,layer.0"
+
+
 def test_the_command_prints_one_number_of_what_is_read_in_phrases(shelf, file, capsys):
     own = f"{' '.join(PAIR.text_a.split()[:2])} | nothing of this"
     asked = ["--read", "query=phrases", "key=tokens", "--phrases", own, "--cell", f"{SITE}/weight", "0,4"]

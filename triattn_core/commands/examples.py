@@ -33,7 +33,7 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", type=Path, help=f"a JSON file with one row of its task: {ROWS}")
     parser.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
     text = "of COIN: blocks (layer.0), or the context term (context), to switch off"
-    parser.add_argument("--off", nargs="+", default=[], metavar="PART", help=text)
+    parser.add_argument("--off", nargs="+", action="extend", default=[], metavar="PART", help=text)
     text = "one number of the trace in place of the list: layer.0/a_over_b/weight 3,5 (positions from 0, axis by axis)"
     parser.add_argument("--cell", nargs=2, action="append", default=[], metavar=("SITE", "AT"), help=text)
     text = "read the axes of the trace so: query=words key=phrases (words, phrases, sentences or turns)"
