@@ -57,7 +57,8 @@ def saved(label: str, name: str, found: pd.DataFrame | Callable[[], pd.DataFrame
 def runs(all_: Sequence[Record], chosen: Sequence[str], theme: str) -> None:
     """The stored runs: what each reached, and its loss.  chosen: checkpoints whose curves stand out."""
     there = spreads.readers(all_)
-    st.html(cards.section("Stored runs", f"{sum(one.runs for one in there)} runs of readers"))
+    stored = sum(one.runs for one in there)
+    st.html(cards.section("Stored runs", f"{stored} run{'s' * (stored != 1)} of readers"))
     if not there:
         st.html('<p class="t-note">Nothing is stored yet. This trains each function with five seeds:</p>')
         st.code(COMMAND, language=None)

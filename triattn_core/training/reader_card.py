@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from triattn_core.attention.dropout import STEPS, steps
 from triattn_core.models.encoders import encoder_folder
-from triattn_core.training.card import rows, seeds, seen, table
+from triattn_core.training.card import PRECISIONS, rows, seeds, seen, table
 from triattn_core.training.sentence_card import vectors
 
 OUTPUTS = {"O_1": "[h; u~]", "O_2": "[h; u~; h * u~]"}
@@ -28,6 +29,14 @@ def _what(model: dict) -> str:
     return f"The baseline reader of the T-trilinear paper {similarity} and the output\n{output} {OUTPUTS[output]}"
 
 
+def _dropout(model: dict) -> str:
+    """The baseline draws it from bytes."""
+    if model["mechanism"] in SYSTEMS:
+        return str(model["dropout"])
+    dropped = steps(model["dropout"])
+    return f"{dropped / STEPS:.3f} ({dropped} in {STEPS}) before each LSTM and the projection"
+
+
 def reader_card(folder: Path) -> str:
     """The card of a folder with config.json and metrics.json."""
     config = json.loads((folder / "config.json").read_text("utf-8"))
@@ -47,8 +56,9 @@ def reader_card(folder: Path) -> str:
 {seeds(metrics)} Chosen on dev{dev}.
 An answer has at most {model["longest"]} words; a passage of more than {config["max_tokens"]} tokens is read in windows.
 
-Trained on {rows(data)}: epochs {how["epochs"]}, batch {how["batch"]}, {how["optimizer"]}, learning rate {how["rate"]},
-dropout {model["dropout"]}, moving average of the weights {how["average"]}, {metrics["seconds"]} s beside the encoding,
+Trained on {rows(data)}: epochs {how["epochs"]}, batch {how["batch"]}, {how["optimizer"]}, learning rate {how["rate"]}
+({how["schedule"]}), dropout {_dropout(model)}, moving average of the weights {how["average"]},
+matrix products in {PRECISIONS[how["precision"]]}, {metrics["seconds"]} s beside the encoding,
 {metrics["machine"]}. No passage of dev or test is one of training.
 
 {seen(encoder, metrics)}
