@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ import torch
 
 from tests.tiny import WORDS, change, make_encoder
 from triattn_core.__main__ import main
+from triattn_core.attention.qa_similarity import QA_SIMILARITIES
 from triattn_core.batch import collate
 from triattn_core.checkpoint import load
 from triattn_core.config import read_config
@@ -19,7 +21,9 @@ from triattn_core.errors import ConfigError, DataError
 from triattn_core.evaluate import evaluate
 from triattn_core.explain import explain
 from triattn_core.models.encoders import load_encoder
+from triattn_core.models.kinds import build
 from triattn_core.models.kinds import reader as frozen
+from triattn_core.models.systems import SYSTEMS
 from triattn_core.models.tensors import read_tensors
 from triattn_core.shelf import WEIGHTS
 from triattn_core.spans import answers, terms
@@ -254,3 +258,14 @@ def test_systems_are_trained_by_the_same_command_and_show_their_terms(world, mec
     score = float(trace.site("attention/relevance")[1, 0])
     parts = terms(bundle, example, 1, 0, trace.meta.get("option", 0))
     assert sum(one.sum() for one in parts.values()) == pytest.approx(score, abs=1e-5)
+
+
+@pytest.mark.parametrize("mechanism", ["baseline", *SYSTEMS])
+def test_the_full_size_config_trains_every_row_of_the_papers_tables(mechanism):
+    path = Path(__file__).parents[2] / "checkpoints/full-size/squad-t-trilinear/config.json"
+    outputs = ("O_1", "O_2") if mechanism == "baseline" else ("O_2",)
+    for name, output in product(QA_SIMILARITIES, outputs):
+        settings = {"model.mechanism": mechanism, "model.similarity": name, "model.output": output}
+        with torch.device("meta"):
+            model = build(read_config(path, settings), 384)
+        assert sum(one.numel() for one in model.parameters()) > 100_000
