@@ -97,7 +97,9 @@ def _of(table: pd.DataFrame, recipe: str) -> pd.DataFrame:
 def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: str) -> None:
     rows = points.rows.dropna().unique()
     of = f" of {int(rows[0]):,} questions" if len(rows) == 1 else ""
-    st.html(f"<b>{output}</b>, {metric} in %, {split}{of}. A dot is a run, the ring their mean, the line their median")
+    most = 0 if points.empty else int(view.summary(points).runs.max())
+    more = ", the ring their mean, the line their median" if most > 1 else ""
+    st.html(f"<b>{output}</b>, {metric} in %, {split}{of}. A dot is a run{more}")
     if points.empty:
         st.html(f'<p class="t-note">No run of {output} was measured on {split}.</p>')
         return
@@ -105,7 +107,6 @@ def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: st
     figures.drawn(view.boxes(points, list(similarity.NAMES.values()), unit, theme), told, f"runs-{output}-chart")
     figures.note(told)
     figures.numbers(f"The runs of {output} as numbers", view.summary(points), f"runs-{output}")
-    most = int(view.summary(points).runs.max())
     if most < view.BOX:
         said = f"At most {most} run{'s' * (most > 1)} a function: a box of quartiles is drawn from {view.BOX} on."
         st.html(f'<p class="t-note">{said}</p>')

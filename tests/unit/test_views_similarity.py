@@ -241,6 +241,8 @@ def test_a_box_has_the_quartiles_of_its_runs():
     spec = json.loads(distributions.boxes(runs, ["fnn", "dot"], "EM, %").to_json())
     boxed = spec["datasets"][spec["layer"][1]["data"]["name"]]
     assert [row["function"] for row in boxed] == ["dot"]  # one run alone has no box
+    marked = [spec["datasets"][spec["layer"][i]["data"]["name"]] for i in (3, 4)]
+    assert [[row["function"] for row in rows] for rows in marked] == [["dot"], ["dot"]]  # one run is its own mean
     dots = spec["datasets"][spec["layer"][2]["data"]["name"]]
     assert sorted(row["value"] for row in dots) == sorted([*values, 8.0])
 
@@ -255,3 +257,12 @@ def test_the_chosen_curves_stand_out_and_each_has_its_name():
     names = [one for one in spec["layer"] if one["mark"]["type"] == "text"]
     assert [one["mark"]["fontWeight"] for one in names] == [600, 400]
     assert names[1]["mark"]["dy"] - names[0]["mark"]["dy"] > 12  # the ends lie together, their names do not
+
+
+def test_names_at_the_ends_of_lines_keep_apart_within_the_figure():
+    assert distributions.apart([5.0, 6.0, 60.0], 14.0, 200.0) == [5.0, 19.0, 60.0]
+    assert distributions.apart([50.0, 190.0, 199.0], 14.0, 200.0) == [50.0, 186.0, 200.0]
+    assert distributions.apart([], 14.0, 200.0) == []
+    rows = pd.DataFrame({"function": [str(i) for i in range(30)], "step": 1, "value": 3.0})
+    spec = json.loads(distributions.curves(rows.assign(checkpoint=rows.function), []).to_json())
+    assert spec["height"] >= 14 * 30

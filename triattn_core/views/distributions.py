@@ -18,6 +18,7 @@ BINS = 40
 BOX = 5  # runs: fewer are shown as they are, without a box
 ROW = 24  # pixels of a function
 SOME = 5e-4  # of the weights: less is rounding
+NAME = 14.0  # pixels between two names at the ends of lines
 AXIS = 52  # pixels of a chart's height that its axis and padding take
 
 
@@ -100,8 +101,8 @@ def curves_said(rows: pd.DataFrame) -> str:
 
 
 def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "light") -> alt.LayerChart:
-    """A row a function: its runs as dots, their mean as a ring, their median as a line; from `BOX` runs on a box of the
-    quartiles, with whiskers to the least and the greatest.
+    """A row a function: its runs as dots; of several their mean as a ring, their median as a line; from `BOX` runs on
+    a box of the quartiles, with whiskers to the least and the greatest.
 
     runs: columns function, value, seed, checkpoint.
     """
@@ -113,14 +114,15 @@ def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "lig
     tips = ["function:N", alt.Tooltip("mean:Q", format=".2f"), alt.Tooltip("median:Q", format=".2f"), "runs:Q"]
     base = alt.Chart(means).encode(y, tooltip=tips)
     boxed = base.properties(data=means[means.runs >= BOX])
+    several = base.properties(data=means[means.runs > 1])
     layers = [
         boxed.mark_rule(color=look["bar"]).encode(alt.X("least:Q", title=unit), alt.X2("greatest:Q")),
         boxed.mark_bar(size=12, fill=look["faint"], stroke=look["bar"]).encode(alt.X("low:Q"), alt.X2("high:Q")),
         alt.Chart(runs)
         .mark_point(size=26, filled=True, color=look["accent"], opacity=0.6)
         .encode(x, y, tooltip=["function:N", alt.Tooltip("value:Q", format=".2f"), "seed:N", "checkpoint:N"]),
-        base.mark_tick(thickness=2, size=14, color=look["text"]).encode(alt.X("median:Q")),
-        base.mark_point(size=80, filled=False, color=look["query"]).encode(alt.X("mean:Q")),
+        several.mark_tick(thickness=2, size=14, color=look["text"]).encode(alt.X("median:Q")),
+        several.mark_point(size=80, filled=False, color=look["query"]).encode(alt.X("mean:Q")),
     ]
     return _dressed(alt.layer(*layers).properties(height=ROW * len(names) + 48), look)
 
@@ -135,7 +137,9 @@ def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", heig
     lit = [name for name in dict.fromkeys(rows.checkpoint) if name in chosen]
     x = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
     low, high = float(rows.value.min()), float(rows.value.max())
-    y = alt.Y("value:Q", title=None, scale=_between(low, max(high, low + 1e-6)), axis=alt.Axis(tickCount=5))
+    over = max(high - low, 1e-6) / 25  # above and below the lines
+    low, high = low - over, high + over
+    y = alt.Y("value:Q", title=None, scale=_between(low, high), axis=alt.Axis(tickCount=5))
     tips = ["function:N", "checkpoint:N", "step:Q", alt.Tooltip("value:Q", format=".4f", title="loss")]
     dash = alt.StrokeDash("checkpoint:N", scale=alt.Scale(domain=lit, range=[*DASHES[: len(lit)]]), legend=None)
     base = alt.Chart(rows[rows.checkpoint.isin(lit)]).encode(x, y, detail="checkpoint:N", tooltip=tips)
@@ -146,16 +150,26 @@ def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", heig
         base.mark_point(size=22, filled=True, color=look["accent"], opacity=1),
     ]
     last = rows.groupby("checkpoint", sort=False).tail(1).sort_values("value", ascending=False)
-    plot, before = height - AXIS, float("-inf")
-    for name, value in zip(last.checkpoint, last.value):
-        at = plot * (high - value) / max(high - low, 1e-9)
-        put, colour = max(at, before + 14), look["accent" if name in lit else "muted"]
+    height = max(height, AXIS + int(NAME) * len(last))
+    plot = float(height - AXIS)
+    ends = [plot * (high - value) / (high - low) for value in last.value]
+    for name, at, put in zip(last.checkpoint, ends, apart(ends, NAME, plot)):
+        colour = look["accent" if name in lit else "muted"]
         mark = {"align": "left", "dx": 8, "dy": put - at, "fontSize": 12, "fontWeight": 600 if name in lit else 400}
         end = base.properties(data=last[last.checkpoint == name])
         layers.append(end.mark_text(color=colour, **mark).encode(text="function:N"))
-        before = put
     padding = {"right": max(116, 24 + 7 * int(last.function.str.len().max())), "left": 0, "top": 6, "bottom": 4}
     return _dressed(alt.layer(*layers).properties(height=height, padding=padding), look)
+
+
+def apart(places: Sequence[float], gap: float, most: float) -> list[float]:
+    """The places, in rising order, moved until `gap` lies between neighbours and the last is at most `most`."""
+    found: list[float] = []
+    for at in places:
+        found.append(max(at, found[-1] + gap) if found else at)
+    for i in reversed(range(len(found))):
+        found[i] = min(found[i], most - gap * (len(found) - 1 - i))
+    return found
 
 
 def summary(runs: pd.DataFrame) -> pd.DataFrame:

@@ -37,7 +37,10 @@ function mount(root, payload, host = {}) {
     asked = 0;
     const width = Math.floor(canvas.parentElement.clientWidth);
     if (width < 50) return;
-    if (layout?.width !== width) layout = arrange(canvas.getContext("2d"), data, width, theme);
+    if (layout?.width !== width) {
+      layout = arrange(canvas.getContext("2d"), data, width, theme);
+      fillBelow(below, data, state.cell, theme); // it stands under the columns of the maps
+    }
     paintAll(fitCanvas(canvas, width, layout.height), data, layout, theme, state);
     canvas.dataset.cell = state.cell.join(".");
   }
