@@ -126,6 +126,7 @@ def test_the_command_prints_one_number_of_what_is_read_in_phrases(shelf, file, c
         (["--read", "words"], "--read words: expected"),
         (["--read", "query=phrases", "--cell", f"{SITE}/weight", "5,1"], "query 5 is outside"),
         (["--off", "layer.0", "contex"], "did you mean 'context'"),
+        (["--off", "layer.0", "--part", "3"], "There is no option 3: there is one"),
     ],
 )
 def test_bad_cells_and_parts_are_one_line(shelf, file, capsys, arguments, says):

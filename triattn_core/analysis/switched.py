@@ -40,7 +40,9 @@ def switches(bundle: Bundle) -> tuple[str, ...]:
     return (*(f"layer.{i}" for i in range(config.layers)), *[CONTEXT] * config.context)
 
 
-def explain_without(bundle: Bundle, example, off: Collection[str]) -> tuple[Prediction, AttentionTrace]:
+def explain_without(
+    bundle: Bundle, example, off: Collection[str], option: int | None = None
+) -> tuple[Prediction, AttentionTrace]:
     """As `explain`, with these switched off; `off` in the trace's meta names them.
 
     Raises ConfigError for a model that is no COIN and for a part that it does not have.
@@ -49,5 +51,5 @@ def explain_without(bundle: Bundle, example, off: Collection[str]) -> tuple[Pred
     for name in off:
         if name not in known:
             raise ConfigError(f"{bundle.name} has no {name!r} to switch off; {choices(name, known)}")
-    said, trace = explain(replace(bundle, model=Switched(bundle.model, off)), example)
+    said, trace = explain(replace(bundle, model=Switched(bundle.model, off)), example, option=option)
     return said, replace(trace, meta={**trace.meta, "off": ",".join(off)})

@@ -58,12 +58,13 @@ def explain(options: argparse.Namespace) -> None:
     example = bundle.task.Example.from_row(read_json(options.input), str(options.input))
     example.check()
     heard(bundle, [example])
+    option = None if options.part is None else options.part - 1
     if options.off:
         from triattn_core.analysis.switched import explain_without
 
-        prediction, trace = explain_without(bundle, example, options.off)
+        prediction, trace = explain_without(bundle, example, options.off, option)
     else:
-        prediction, trace = explain_one(bundle, example, option=None if options.part is None else options.part - 1)
+        prediction, trace = explain_one(bundle, example, option=option)
     terms = _terms(options.terms, bundle, example, trace) if options.terms else {}
     if options.read:
         trace = _reading(options.read, options.phrases, trace).trace(trace)

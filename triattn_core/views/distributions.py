@@ -119,7 +119,7 @@ def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "lig
         boxed.mark_rule(color=look["bar"]).encode(alt.X("least:Q", title=unit), alt.X2("greatest:Q")),
         boxed.mark_bar(size=12, fill=look["faint"], stroke=look["bar"]).encode(alt.X("low:Q"), alt.X2("high:Q")),
         alt.Chart(runs)
-        .mark_point(size=26, filled=True, color=look["accent"], opacity=0.6)
+        .mark_point(size=36, filled=True, color=look["accent"], opacity=0.75)
         .encode(x, y, tooltip=["function:N", alt.Tooltip("value:Q", format=".2f"), "seed:N", "checkpoint:N"]),
         several.mark_tick(thickness=2, size=14, color=look["text"]).encode(alt.X("median:Q")),
         several.mark_point(size=80, filled=False, color=look["query"]).encode(alt.X("mean:Q")),
@@ -153,7 +153,7 @@ def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", heig
     height = max(height, AXIS + int(NAME) * len(last))
     plot = float(height - AXIS)
     ends = [plot * (high - value) / (high - low) for value in last.value]
-    for name, at, put in zip(last.checkpoint, ends, apart(ends, NAME, plot)):
+    for name, at, put in zip(last.checkpoint, ends, apart(ends, NAME, plot - NAME / 2)):
         colour = look["accent" if name in lit else "muted"]
         mark = {"align": "left", "dx": 8, "dy": put - at, "fontSize": 12, "fontWeight": 600 if name in lit else 400}
         end = base.properties(data=last[last.checkpoint == name])

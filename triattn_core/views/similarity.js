@@ -168,8 +168,8 @@ function paintSide(ctx, layout, data, theme, state, parts) {
   ctx.fillStyle = theme.hairline;
   ctx.fillRect(x, head, width, 1);
   text(ctx, "Answer span", x, head + 21, theme.text, { size: 15, weight: 650, theme, room: width });
-  text(ctx, "probability of each word", x, head + 40, theme.muted, { theme, room: width });
-  if (data.panels.length > 1) text(ctx, "grey: the other functions", x, head + 58, theme.muted, { theme, room: width });
+  text(ctx, "probability by word", x, head + 40, theme.muted, { theme, room: width });
+  if (data.panels.length > 1) text(ctx, "grey: the others", x, head + 58, theme.muted, { theme, room: width });
   ["start", "end"].forEach((name, i) => {
     const left = x + i * (wide + 38), unit = wide / data.top, most = panel[name].indexOf(Math.max(...panel[name]));
     text(ctx, name, left, y - 8, theme.text, { size: 12, weight: 600, theme });
