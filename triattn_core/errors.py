@@ -49,8 +49,13 @@ class CaseError(TriattnError):
         self.now = now
 
 
+MANY = 24  # names, of which an error lists some
+
+
 def choices(name: str, known: Iterable[str]) -> str:
-    """The tail of an error: the nearest known name, or all of them."""
+    """The tail of an error: the nearest known name, or all of them; of many the first ones."""
     names = sorted(known)
-    near = get_close_matches(name, names, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(names) or 'none'}"
+    if near := get_close_matches(name, names, n=1):
+        return f"did you mean {near[0]!r}?"
+    more = f" and {len(names) - MANY // 2} more" if len(names) > MANY else ""
+    return f"known: {', '.join(names[: MANY // 2] if more else names) or 'none'}{more}"

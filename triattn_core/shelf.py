@@ -66,7 +66,7 @@ def find(name: str | Path) -> Path:
     known = _named()
     path = known.get(str(name), Path(name))
     if not (path / "config.json").is_file():
-        raise CheckpointError(f"no checkpoint {str(name)!r}; {choices(str(name), known)}")
+        raise CheckpointError(f"no checkpoint {str(name)!r}; one of yours: its folder; {choices(str(name), known)}")
     return path
 
 

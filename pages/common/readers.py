@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from statistics import mode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -82,7 +83,9 @@ def several(cards: Sequence[Card], opens: Sequence[str] = OPENS, most: int = vie
 
 
 def opening(cards: Sequence[Card], opens: Sequence[str] = OPENS) -> list[str]:
-    """Those functions as far as they are there, else the first."""
+    """Those functions as far as they are there, else the first: of readers that cut a passage alike, as most do."""
+    windows = [card.config["max_tokens"] for card in cards]
+    cards = [card for card, size in zip(cards, windows) if size == mode(windows)]
     by = {records.model(card, "similarity"): card.name for card in reversed(cards)}
     found = [by[name] for name in opens if name in by]
     return found if len(found) > 1 else [card.name for card in cards[: view.MOST]]

@@ -85,10 +85,7 @@ def runs(all_: Sequence[Record], chosen: Sequence[str], theme: str) -> None:
 def _of(table: pd.DataFrame, recipe: str) -> pd.DataFrame:
     """The rows of one recipe, with the titles of their functions; of `losses` told apart."""
     some = table[table.recipe == recipe]
-    names = [
-        " ".join(filter(None, (similarity.SYSTEMS.get(system), similarity.NAMES.get(one, one))))
-        for system, one in zip(some.mechanism, some.similarity)
-    ]
+    names = list(map(similarity.title, some.mechanism, some.similarity))
     if "apart" in some:
         names = [f"{one}, {more}" if more else one for one, more in zip(names, some.apart)]
     return some.assign(function=names)

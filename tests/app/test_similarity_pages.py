@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -83,6 +84,20 @@ def test_a_link_names_everything() -> None:
 def test_bad_values_in_the_link_are_said() -> None:
     app = sound(opened("similarity", functions="squad-nothing", quantity="colour", example="nobody"))
     assert len(app.info) == 3 and "squad-nothing" in told(app) and len(maps(app)["panels"]) == 4
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_reader_of_another_window_does_not_keep_the_page_from_opening(page, tmp_path, monkeypatch) -> None:
+    folder = make_shelf(tmp_path) / "own-t-trilinear"
+    shutil.copytree(tmp_path / "squad-t-trilinear", folder)
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"max_tokens": 43}))
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    app = sound(opened(page))
+    assert not app.error and "own-t-trilinear" not in app.multiselect(key="functions").value
+    app = app.multiselect(key="functions").set_value(["squad-dot", "own-t-trilinear"]).run()
+    assert not app.exception and len(app.error) == 1
+    assert "other sizes (squad-dot 61, own-t-trilinear 43 tokens)" in told(app)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -104,6 +104,7 @@ def test_what_does_not_go_together_is_one_line(there):
         ("tensor", ["pairs-tri"], pair, "not one of MTSA"),
         ("coin", ["pairs-tri"], pair, "COIN alone"),
         ("similarity", ["pairs-tri"], pair, "readers"),
+        ("side_by_side", ["pairs-tri", "pairs-tri"], pair, "two of these checkpoints are called pairs-tri"),
     ):
         with pytest.raises(TriattnError, match=re.escape(wanted)):
             draw(view, names, example)

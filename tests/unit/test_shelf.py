@@ -14,7 +14,7 @@ from tests.tiny import make_checkpoint, make_encoder
 from triattn_core import shelf
 from triattn_core.__main__ import main
 from triattn_core.checkpoint import load
-from triattn_core.errors import CheckpointError
+from triattn_core.errors import CheckpointError, choices
 from triattn_core.explain import explain
 from triattn_core.shelf import VARIABLE
 from triattn_core.tasks import pairs
@@ -101,3 +101,10 @@ def test_the_first_missing_tensor_and_the_nearest_are_named(two):
         load("small-tri")
     said = str(caught.value)
     assert f"no tensor {first!r}" in said and f"{first}_renamed" in said and "\n" not in said and len(said) < 300
+
+
+def test_an_error_names_the_nearest_of_many_and_else_some_of_them():
+    names = [f"name-{i:02}" for i in range(30)]
+    assert choices("name-7", names).startswith("did you mean 'name-")
+    assert choices("zzz", names) == f"known: {', '.join(names[:12])} and 18 more"
+    assert choices("zzz", names[:24]) == f"known: {', '.join(names[:24])}" and choices("zzz", ()) == "known: none"

@@ -53,6 +53,8 @@ def test_distributions_say_quantiles_boxes_and_ends_of_curves() -> None:
     assert distributions.boxes_said(runs, "EM, %") == (
         "EM, % of 2 functions: fnn is highest, mean 62.00 of 1 run; dot is lowest, 61.50."
     )
+    even = distributions.boxes_said(runs.assign(value=5.0), "EM, %")
+    assert even == "EM, % of 2 functions: mean 5.00 of 2 runs, all of them."
     alone = distributions.boxes_said(runs[:2], "EM, %")
     assert alone == "EM, % of dot: mean 61.50 of 2 runs."
     steps = [("dot", 2000, 0.5), ("dot", 10, 0.1), ("fnn", 30, 0.9), ("fnn", 3000, 0.25), ("cosine", 40, 0.75)]

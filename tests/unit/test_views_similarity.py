@@ -266,3 +266,16 @@ def test_names_at_the_ends_of_lines_keep_apart_within_the_figure():
     rows = pd.DataFrame({"function": [str(i) for i in range(30)], "step": 1, "value": 3.0})
     spec = json.loads(distributions.curves(rows.assign(checkpoint=rows.function), []).to_json())
     assert spec["height"] >= 14 * 30
+
+
+def test_a_function_that_no_table_names_has_its_row_too():
+    runs = pd.DataFrame({"function": ["dot", "of my own", "BiDAF FNN"], "value": [3.0, 4.0, 5.0], "seed": 1})
+    spec = json.loads(distributions.boxes(runs.assign(checkpoint="x"), ["fnn", "dot"], "EM, %").to_json())
+    rows = spec["layer"][2]["encoding"]["y"]["sort"]
+    assert rows == ["dot", "of my own", "BiDAF FNN"] and spec["height"] > 3 * 24
+    assert similarity.titles({"mine": {"similarity": "of_my_own"}}) == {"mine": "of my own"}
+
+
+def test_a_probability_is_said_as_the_figure_writes_it():
+    said = {0.0: "0.000", 1e-5: "< 0.001", 0.0004999: "< 0.001", 0.0005: "0.001", 0.9994: "0.999", 0.99951: "> 0.999"}
+    assert {value: similarity.chance(value) for value in said} == said and similarity.chance(1.0) == "1.000"

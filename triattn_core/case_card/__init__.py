@@ -62,6 +62,9 @@ def draw(view: str, checkpoints: Sequence[str], example: Any, models: Models | N
         shows = "one checkpoint" if what.most == 1 else f"one to {what.most} checkpoints"
         raise ConfigError(f"{view} shows {shows}, got {len(names)}")
     found = cards(names)
+    called = [card.name for card in found]
+    if twice := next((name for name in called if called.count(name) > 1), None):
+        raise ConfigError(f"two of these checkpoints are called {twice}: name each once, a folder by a name of its own")
     task = found[0].config["task"]
     if other := next((card for card in found if card.config["task"] != task), None):
         raise ConfigError(f"{found[0].name} is of the task {task}, {other.name} of {other.config['task']}: one task")

@@ -71,8 +71,10 @@ def readers(cards: Sequence[Card]) -> None:
     """Raises ConfigError where these cannot stand side by side."""
     if any(card.config.get("kind") != "reader" for card in cards) or not 1 <= len(cards) <= view.MOST:
         raise ConfigError(f"Similarity shows one to {view.MOST} readers: name checkpoints of that kind")
-    if len({card.config.get("max_tokens") for card in cards}) > 1:
-        raise ConfigError("These readers differ in max_tokens, the length of their windows: choose those of one size.")
+    sizes = {card.name: card.config["max_tokens"] for card in cards}
+    if len(set(sizes.values())) > 1:
+        told = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise ConfigError(f"These readers have windows of other sizes ({told} tokens): choose those of one.")
 
 
 def panel(title: str, found: Explained, example: questions.Example, part: int) -> view.Panel:

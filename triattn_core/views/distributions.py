@@ -87,6 +87,8 @@ def boxes_said(runs: pd.DataFrame, unit: str) -> str:
     told = f"mean {best['mean']:.2f} of {best['runs']} run{'s' * bool(best['runs'] > 1)}"
     if len(found) == 1:
         return f"{unit} of {best['function']}: {told}."
+    if best["mean"] == last["mean"]:
+        return f"{unit} of {len(found)} functions: {told}, all of them."
     told = f"{best['function']} is highest, {told}"
     return f"{unit} of {len(found)} functions: {told}; {last['function']} is lowest, {last['mean']:.2f}."
 
@@ -108,7 +110,8 @@ def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "lig
     """
     look = THEMES[theme]
     means = summary(runs)
-    names = [name for name in order if name in set(runs.function)]
+    there = list(dict.fromkeys(runs.function))
+    names = [*(name for name in order if name in there), *(name for name in there if name not in order)]
     y = alt.Y("function:N", sort=names, title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
     x = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=6, grid=False))
     tips = ["function:N", alt.Tooltip("mean:Q", format=".2f"), alt.Tooltip("median:Q", format=".2f"), "runs:Q"]

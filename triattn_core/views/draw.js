@@ -273,7 +273,7 @@ function colourBar(ctx, x, y, width, scale, colours, theme, { mark = "", pointer
   ctx.fillText(scale.title, x, y);
   ctx.font = font(theme, 12);
   ctx.fillStyle = theme.muted;
-  if (scale.how) ctx.fillText(scale.how, x, y + 15);
+  if (scale.how) ctx.fillText(scale.how, x, y + 9); // above the pointer
   const step = width / colours.length;
   colours.forEach((colour, i) => {
     ctx.fillStyle = colour;
@@ -305,15 +305,15 @@ function colourBar(ctx, x, y, width, scale, colours, theme, { mark = "", pointer
     ctx.fillStyle = theme.muted;
     ctx.fillText("−  below zero", x, y + 62);
   }
-  if (pointer !== null) triangle(ctx, at(pointer), y + 17, theme.text);
+  if (pointer !== null) triangle(ctx, at(pointer), y + 18, theme.text);
 }
 
 function triangle(ctx, x, y, colour) {
   ctx.fillStyle = colour;
   ctx.beginPath();
   ctx.moveTo(x, y);
-  ctx.lineTo(x - 5, y - 7);
-  ctx.lineTo(x + 5, y - 7);
+  ctx.lineTo(x - 4, y - 6);
+  ctx.lineTo(x + 4, y - 6);
   ctx.closePath();
   ctx.fill();
 }

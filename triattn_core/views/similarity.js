@@ -1,7 +1,7 @@
 // Maps of passage × question words of several similarity functions, and where each reader lets the answer start and end.
 // Cells are [passage word, question word, panel].  Rows around the chosen one can be read, the others are thin.
 
-const HEAD = 70, GUTTER = 24, SCALE = 60, FOCUS = 17, TALL = 15, REST = 210, SIDE = 176, WIDE = 1000, LEAST = 120, OVERHANG = 40;
+const HEAD = 70, GUTTER = 24, SCALE = 65, FOCUS = 17, TALL = 15, REST = 210, SIDE = 176, WIDE = 1000, LEAST = 120, OVERHANG = 40;
 const HINT = ": another passage word up and down, another question word left and right. A click in a map chooses its function.";
 
 function unpack(payload) {
@@ -157,7 +157,7 @@ function paintMap(ctx, { block, x, y, index }, layout, data, theme, state, parts
   frame(ctx, part.lay, r, x - 3, x + columns.size + 2, y + part.y, theme.query);
   ctx.globalAlpha = 1;
   if (own) ring(ctx, part.lay, columns, r, k, x, y + part.y, theme);
-  const [value] = valueAt(data, state.cell, index), below = y + layout.rows.high - 2;
+  const [value] = valueAt(data, state.cell, index), below = y + layout.rows.high + 3;
   colourBar(ctx, x, below, columns.size, block.scale, colours, theme, { pointer: value });
   if (index % layout.across === 0) data.title.split(", ").forEach((line, i) => text(ctx, line, x - 14, below + 26 + 14 * i, theme.muted, { size: 12, align: "right", theme, room: layout.own - 14 }));
 }

@@ -75,15 +75,20 @@ class Panel:
         return centred(scores) if quantity == "centred" else scores
 
 
+def title(mechanism: str, similarity: str) -> str:
+    """A reader's function, after its system where that is not the baseline."""
+    function = NAMES.get(similarity, similarity.replace("_", " "))
+    return f"{SYSTEMS[mechanism]} {function}" if mechanism in SYSTEMS else function
+
+
 def titles(settings: Mapping[str, Mapping]) -> dict[str, str]:
     """Titles of readers by name from their `model` settings: the function, the system where it is not the baseline,
     O_1 or O_2 where both are there; the name itself where that is not enough."""
     several = len({one.get("output") for one in settings.values()}) > 1
     found = {}
     for name, one in settings.items():
-        similarity = str(one.get("similarity", ""))
-        parts = [SYSTEMS.get(str(one.get("mechanism")), ""), NAMES.get(similarity, similarity)]
-        found[name] = " ".join(filter(None, parts)) + (f", {one.get('output')}" if several else "")
+        function = title(str(one.get("mechanism", "")), str(one.get("similarity", "")))
+        found[name] = function + (f", {one.get('output')}" if several else "")
     said = list(found.values())
     return {name: one if said.count(one) == 1 else f"{one} ({name})" for name, one in found.items()}
 
@@ -197,7 +202,14 @@ def _answer(panel: Panel, passage: str) -> str:
     if not panel.spans:
         return "nothing"
     start, end, probability = panel.spans[0]
-    return f"“{shorten(passage[start:end], 60, placeholder=' …')}” with probability {probability:.3f}"
+    return f"“{shorten(passage[start:end], 60, placeholder=' …')}” with probability {chance(probability)}"
+
+
+def chance(probability: float) -> str:
+    """In three digits, as the figure writes it: what is not quite none or all does not look so."""
+    if 0 < probability < 0.0005:
+        return "< 0.001"
+    return "> 0.999" if 0.9995 <= probability < 1 else f"{probability:.3f}"
 
 
 def table(panels: Sequence[Panel]) -> pd.DataFrame:

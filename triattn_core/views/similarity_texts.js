@@ -47,13 +47,12 @@ function factsBlock(data, index, facts, chosen) {
 
 function fillBelow(box, data, cell) {
   const [q, k] = cell, facts = data.said && data.said.cell.every((x, axis) => axis === 2 || x === cell[axis]) ? data.said.facts : null, place = data.place;
-  box.className = "below terms";
-  const aligned = place && place.across === data.panels.length;
+  const aligned = place?.across === data.panels.length && place.wide >= 180; // each under its map, where they find room
+  box.className = aligned ? "below terms aligned" : "below terms";
   box.style.gridTemplateColumns = aligned ? `${place.own - 24}px repeat(${data.panels.length}, ${place.wide}px)` : "";
   box.style.columnGap = aligned ? "24px" : "";
   const word = (axis, i) => make("b", { class: "ink-" + axis }, spoken(data.axes[axis], i));
   const left = make("div", { class: "which" }, data.notes ? "the cell" : "terms of", make("br"), " ", word("query", q), " × ", make("br"), word("key", k));
-  if (aligned) left.style.paddingLeft = "0";
   box.replaceChildren(left, ...data.panels.map((_, i) => factsBlock(data, i, facts?.[i], i === cell[2])));
 }
 
