@@ -64,4 +64,25 @@ def test_at_800_pixels_nothing_runs_over(browser, app, theme):
     for part in (".side", ".side .passage", ".side .terms"):
         inside, outside = page.locator(part).evaluate("(one) => [one.scrollWidth, one.clientWidth]")
         assert 0 < inside <= outside, part
+    for name in page.locator(f"{LINES} .term > span:first-child").all():
+        inside, outside = name.evaluate("(one) => [one.scrollWidth, one.clientWidth]")
+        assert inside <= outside, name.inner_text()
     context.close()
+
+
+def test_each_function_has_its_terms_under_its_map_whatever_the_width_was_before(browser, app):
+    page = browser.new_page(viewport={"width": 800, "height": 900})
+    page.set_default_timeout(180_000)
+    three = "&functions=".join(("squad-trilinear", "squad-t-trilinear", "squad-trilinear-o1"))
+    page.goto(f"{app}/similarity?cell=12.3.0&functions={three}")
+    settled(page, "12.3.0")
+    page.wait_for_selector(".terms:not(.aligned)")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.wait_for_selector(".terms.aligned")
+    left = page.locator(CANVAS).bounding_box()["x"]
+    first, second, third = (one.bounding_box() for one in page.locator(LINES).all()[:3])
+    assert first["y"] == second["y"] == third["y"] and first["x"] > left + 70
+    assert second["x"] - first["x"] == third["x"] - second["x"]
+    page.set_viewport_size({"width": 800, "height": 900})
+    page.wait_for_selector(".terms:not(.aligned)")
+    page.close()
