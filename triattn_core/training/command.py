@@ -30,6 +30,7 @@ from triattn_core.text.rows import read_json, rows_file, wanted
 from triattn_core.training.card import checkpoint_card, encoder_card
 from triattn_core.training.coin import coin_card, train_coin
 from triattn_core.training.encoder import finish_encoder, post_train
+from triattn_core.training.epochs import best, history
 from triattn_core.training.folds import joined, spread
 from triattn_core.training.loop import Event, seconds
 from triattn_core.training.reader import reader_splits, train_reader
@@ -38,7 +39,7 @@ from triattn_core.training.recipe import read_recipe
 from triattn_core.training.sentence import folds, train_sentence
 from triattn_core.training.sentence_card import sentence_card
 from triattn_core.training.splits import splits
-from triattn_core.training.tan import best, history, train_tan
+from triattn_core.training.tan import train_tan
 from triattn_core.verify import example_record
 
 NOTHING: Mapping = MappingProxyType({})

@@ -24,6 +24,7 @@ from triattn_core.errors import ConfigError
 STATES_KEPT = 2
 LOG = "events.jsonl"
 RECIPE = "recipe.json"
+NO_RECIPE = {"digest": True, "training": {"more_seeds"}}  # of a config: change no weight
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from triattn_core.config import ReaderCheckpoint
 from triattn_core.errors import DataError
 from triattn_core.models import kinds
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.tensors import read_tensors, write_tensors
+from triattn_core.models.tensors import read_tensors
 from triattn_core.models.words import WordVectors
 from triattn_core.spans import Span, best_spans
 from triattn_core.tasks import questions as task
@@ -26,10 +26,10 @@ from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import plan
 from triattn_core.training.average import Averaged
-from triattn_core.training.loop import Event, Job, fit
+from triattn_core.training.epochs import BEST, keep_best
+from triattn_core.training.loop import NO_RECIPE, Event, Job, fit
 from triattn_core.training.question_features import QuestionFeatures, encode_questions
 from triattn_core.training.splits import Splits
-from triattn_core.training.tan import BEST, NO_RECIPE, best, history
 
 
 def train_reader(
@@ -161,9 +161,8 @@ def _job(
 
     def measure(module: Averaged, step: int) -> dict:
         found = dev(module, accelerator.device)
-        before = best([row for row in history(run) if row["step"] < step]).get("dev_accuracy", -1.0)
-        if found["dev_accuracy"] > before and accelerator.is_main_process:
-            write_tensors(run / BEST, module.average.state_dict())
+        if accelerator.is_main_process:
+            keep_best(run, step, found, module.average.state_dict())
         return found
 
     constant = how.schedule == "constant"
