@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from triattn_core.config import read_config
 from triattn_core.errors import ConfigError
 from triattn_core.models.fusion.recurrent import Recurrent
 from triattn_core.models.reader import Reader, ReaderConfig
-from triattn_core.spans import best_spans
+from triattn_core.spans import best_spans, located
+from triattn_core.text.texts import Texts
 from triattn_core.training.average import Averaged
 
 WORDS, M, N = 13, 7, 5
@@ -171,6 +173,28 @@ def test_a_certain_answer_leaves_the_others_finite():
     ((probability, *place), *rest) = best_spans([torch.tensor([[1e4, 0.0], [0.0, 1e4]])], 5, 3)
     assert place == [0, 0, 1] and probability == 1.0 and not rest
     assert best_spans([torch.zeros(1, 2)], 5, 3) == [(1.0, 0, 0, 0)]
+
+
+@pytest.mark.parametrize("words", [1, 3, 7])
+def test_scores_that_are_no_numbers_still_name_words_of_the_window(words):
+    """As a training gives them that runs away: it ends with its numbers, not with a traceback."""
+    (found, *_) = best_spans([torch.full((words, 2), torch.nan)], 5, 3)
+    assert np.isnan(found[0]) and 0 <= found[2] <= found[3] < words
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_span_that_two_windows_have_has_the_probability_of_the_better(order):
+    """Words 1 and 2 stand in both windows of a passage of four words."""
+    words = [(0, 3), (4, 7), (8, 11), (12, 15)]
+    runs = [(0, 1), (1, 2), (2, 3)]
+    windows = [Texts({"passage": SimpleNamespace(spans=one, runs=runs)}) for one in (words[:3], words[1:])][::order]
+    scores = [torch.tensor(one) for one in ([[0.0, 0], [5, 5], [0, 0]], [[4.0, 4], [0, 0], [0, 0]])][::order]
+    found = located(windows, scores, longest=1)
+    total = torch.cat(scores).exp().sum(0)
+    best = 0 if order == 1 else 1
+    assert found[0][:2] == (4, 7) and found[0].window == best
+    assert found[0].probability == pytest.approx((torch.tensor(5.0).exp() ** 2 / total.prod()).item())
+    assert len({one[:2] for one in found}) == len(found)
 
 
 # --- the moving average ---

@@ -19,7 +19,7 @@ from tqdm import tqdm
 from triattn_core.checkpoint import Bundle, load
 from triattn_core.config import KINDS, AnyConfig, CoinCheckpoint, SentenceCheckpoint, read_config
 from triattn_core.device import choose, describe, keep_freed_memory
-from triattn_core.errors import ConfigError
+from triattn_core.errors import ConfigError, DataError
 from triattn_core.evaluate import evaluate
 from triattn_core.records import metrics
 from triattn_core.results.ours import RUN, TRAINED, append, today, variant
@@ -185,8 +185,12 @@ def measure(bundles: Sequence[Bundle], config: AnyConfig, data: Path, runs: Path
     for split, (name, examples) in rows.items():
         if not resume:
             kept[split].unlink(missing_ok=True)
-        with tqdm(desc=f"measure {name}", unit="example") as bar:
-            results = evaluate(bundles, examples(), bar.update, kept[split])
+        try:
+            with tqdm(desc=f"measure {name}", unit="example") as bar:
+                results = evaluate(bundles, examples(), bar.update, kept[split])
+        except DataError as error:
+            file = str(rows_file(data, name))
+            raise error if str(error).startswith(file) else DataError(f"{file}: {error}") from None
         baseline = task.baseline(example for example in examples() if example.label is not None)
         for told, result in zip(found, results):
             told[split] = {"set": name, **result["metrics"], "n": result["n"], **baseline}
@@ -243,7 +247,7 @@ def _write(
     }
     (folder / "metrics.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
     (folder / "README.md").write_text(CARDS[config.kind](folder), "utf-8")
-    if folder.parent != root().resolve():  # what is not on the shelf leaves a record there
+    if root().resolve() in folder.parent.parents:  # under the project's, but not on the shelf: it leaves a record there
         append(results() / f"{TRAINED}.jsonl", line(folder, config, found, found["each_seed"]))
     return Event("metric", found["best_step"] or 0, found["best_step"] or 0, {"checkpoint": folder.name, **first})
 

@@ -29,7 +29,7 @@ NO_RECIPE = {"digest": True, "training": {"more_seeds"}}  # of a config: change 
 
 @dataclass(frozen=True)
 class Event:
-    """What training says: kind is `step`, `metric` or `saved`; `values` are plain numbers or texts."""
+    """What training says: kind is `note`, `step`, `metric` or `saved`; `values` are plain numbers or texts."""
 
     kind: str
     step: int
