@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +19,9 @@ from triattn_core.errors import ConfigError
 from triattn_core.models.fusion.recurrent import Recurrent
 from triattn_core.models.reader import Reader, ReaderConfig
 from triattn_core.spans import best_spans, located
+from triattn_core.text.roles import Role
 from triattn_core.text.texts import Texts
+from triattn_core.text.words import windows
 from triattn_core.training.average import Averaged
 
 WORDS, M, N = 13, 7, 5
@@ -182,18 +183,21 @@ def test_scores_that_are_no_numbers_still_name_words_of_the_window(words):
     assert np.isnan(found[0]) and 0 <= found[2] <= found[3] < words
 
 
-@pytest.mark.parametrize("order", [1, -1])
-def test_a_span_that_two_windows_have_has_the_probability_of_the_better(order):
-    """Words 1 and 2 stand in both windows of a passage of four words."""
-    words = [(0, 3), (4, 7), (8, 11), (12, 15)]
-    runs = [(0, 1), (1, 2), (2, 3)]
-    windows = [Texts({"passage": SimpleNamespace(spans=one, runs=runs)}) for one in (words[:3], words[1:])][::order]
-    scores = [torch.tensor(one) for one in ([[0.0, 0], [5, 5], [0, 0]], [[4.0, 4], [0, 0], [0, 0]])][::order]
-    found = located(windows, scores, longest=1)
+@pytest.mark.parametrize("better", [0, 1])
+def test_a_span_that_two_windows_have_has_the_probability_of_the_better(better):
+    """Fourteen words in windows of eight, which overlap by two: word 6 is the seventh and the first of them."""
+    n = 14
+    spans = tuple((4 * i, 4 * i + 3) for i in range(n))
+    same = (("who",) * n, ("passage",) * n, spans, (False,) * n, tuple(range(n)), (0,) * n, ("",) * n)
+    parts = windows(Role(tuple(range(n)), *same), 8)
+    assert [one.spans[0] for one in parts] == [spans[0], spans[6]]
+    scores = [torch.zeros(8, 2), torch.zeros(8, 2)]
+    for window, place in enumerate((6, 0)):
+        scores[window][place] = 5.0 if window == better else 4.0
+    found = located([Texts({"passage": one}) for one in parts], scores, longest=1)
     total = torch.cat(scores).exp().sum(0)
-    best = 0 if order == 1 else 1
-    assert found[0][:2] == (4, 7) and found[0].window == best
-    assert found[0].probability == pytest.approx((torch.tensor(5.0).exp() ** 2 / total.prod()).item())
+    assert found[0][:2] == spans[6] and found[0].window == better
+    assert found[0].probability == pytest.approx((torch.tensor(10.0).exp() / total.prod()).item())
     assert len({one[:2] for one in found}) == len(found)
 
 
