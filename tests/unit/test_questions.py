@@ -182,9 +182,10 @@ def test_an_official_file_gives_the_same_examples(tmp_path):
     packed.parent.mkdir()
     packed.write_bytes(gzip.compress(path.read_bytes()))
     assert rows_file(tmp_path, "squad/packed") == packed and tuple(questions.read(packed)) == questions.examples()
-    for bad in (packed.read_bytes()[:-99], b"no gzip", gzip.compress(b" " * 30_000_000)):
+    cut, bomb = packed.read_bytes()[:-99], gzip.compress(b" " * 30_000_000)
+    for bad, said in (cut, "ended before"), (b"no gzip", "gzip"), (bomb, "unfolds to more than 100 times its size"):
         packed.write_bytes(bad)
-        with pytest.raises(DataError, match="packed.json.gz: .+") as error:
+        with pytest.raises(DataError, match=f"packed.json.gz: .*{said}") as error:
             list(questions.read(packed))
         assert "None" not in str(error.value) and "\n" not in str(error.value)
 
