@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     evaluate.arguments(one)
     command("seeds", shelf.seeds, "mean and spread over seeds, and whether they differ beyond noise", device=False)
     one = command("train", train.train, "train what a config.json or an encoder's recipe.json describes")
-    train.arguments(one)
+    train.train_arguments(one)
     one = command("sweep", train.sweep, "train variants of configs; their records are kept, their weights are not")
     train.sweep_arguments(one)
     command("results", shelf.results, "the papers' tables beside ours: is Tri ahead of Bi and C-Bi?", device=False)

@@ -116,12 +116,18 @@ def together(bundles: Sequence[Bundle]) -> None:
     """Raises ConfigError where bundles cannot share what an encoder reads: they must agree in encoder and task."""
     first = bundles[0]
     for other in bundles[1:]:
-        for what in ("encoder", "device", "task"):
-            if getattr(other, what) is not getattr(first, what) and getattr(other, what) != getattr(first, what):
-                raise ConfigError(f"{first.name} and {other.name} differ in their {what}: ask them apart")
-        for what in ("max_tokens", "cells", "labels"):
-            if getattr(other.config, what, ()) != getattr(first.config, what, ()):
-                raise ConfigError(f"{first.name} and {other.name} differ in {what}: ask them apart")
+        told = [what for what in ("device", "task") if getattr(other, what) != getattr(first, what)]
+        told += [what for what in ("max_tokens", "cells", "labels") if _differ(first.config, other.config, what)]
+        told += ["vectors"] * _differ(first.config.model, other.config.model, "vectors")
+        if first.encoder is not other.encoder and first.encoder != other.encoder:
+            same = first.encoder.digest == other.encoder.digest
+            told = told if told and same else ["encoder", *told]
+        if told:
+            raise ConfigError(f"{first.name} and {other.name} differ in their {' and '.join(told)}: ask them apart")
+
+
+def _differ(first: object, other: object, what: str) -> bool:
+    return getattr(first, what, ()) != getattr(other, what, ())
 
 
 def alike(lengths: Sequence[int], size: int, most: float = 1.25) -> Iterator[list[int]]:

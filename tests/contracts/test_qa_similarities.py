@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 from tests.oracles import questions as oracle
 from triattn_core.attention.qa import OUTPUTS, QaAttention
@@ -158,10 +160,25 @@ def test_save_and_load_changes_nothing(name, tmp_path):
     assert torch.equal(module(*given), other(*given))
 
 
-def test_nothing_of_size_m_n_d_is_kept(name):
-    """The backward pass keeps matrices [M, N] and states [M, d], no cube."""
-    module, sizes = build(name, dtype=torch.float32), []
-    H, U = (torch.randn(2, size, D, requires_grad=True) for size in (97, 31))
-    with torch.autograd.graph.saved_tensors_hooks(lambda one: sizes.append(one.numel()) or one, lambda one: one):
-        module(H, U)
-    assert max(sizes) < 2 * 97 * 31 * 2
+class Made(TorchDispatchMode):
+    """The size of every tensor that is made, in numbers: of a view that of what it is a view of."""
+
+    def __init__(self):
+        super().__init__()
+        self.sizes = []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        found = func(*args, **(kwargs or {}))
+        made = (one for one in tree_leaves(found) if isinstance(one, torch.Tensor))
+        self.sizes += [one.untyped_storage().nbytes() // one.element_size() for one in made]
+        return found
+
+
+def test_nothing_of_size_m_n_d_is_made(name):
+    """Forward and backward have matrices [M, N], states [M, d] and blocks of a fixed size, no cube."""
+    module, (m, n) = build(name, dtype=torch.float32), (307, 211)
+    H, U = (torch.randn(2, size, D, requires_grad=True) for size in (m, n))
+    for made, run in (Made(), lambda: module(H, U)), (Made(), lambda: module(H, U).square().sum().backward()):
+        with made:
+            run()
+        assert 2 * m * n <= max(made.sizes) < m * n * D

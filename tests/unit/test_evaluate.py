@@ -160,7 +160,7 @@ def test_checkpoints_of_different_encoders_are_refused(bundles, stranger, exampl
 
 def test_checkpoints_that_cut_at_different_lengths_are_refused(world, bundles, examples):
     shorter = load(make_checkpoint(world, "shorter", "bi", 3, max_tokens=5))
-    with pytest.raises(ConfigError, match="bi and shorter differ in max_tokens"):
+    with pytest.raises(ConfigError, match="bi and shorter differ in their max_tokens"):
         evaluate([*bundles[:2], shorter], examples)
 
 

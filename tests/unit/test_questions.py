@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from dataclasses import replace
 
@@ -13,6 +14,7 @@ from triattn_core.models.encoders import load_encoder
 from triattn_core.spans import Span
 from triattn_core.tasks import questions
 from triattn_core.text.roles import Limits
+from triattn_core.text.rows import rows_file
 
 PASSAGE = "the red cars play what a smaller browser watch the film ? who downloads it ?"
 ONE = questions.Example(PASSAGE, "who watch the film ?", (("a smaller browser", 23),), "seven")
@@ -131,6 +133,7 @@ def test_examples_are_twelve_passages_and_the_papers_first():
         ({"answers": ["car"]}, "an answer must be"),
         ({"answers": [{"text": "car"}]}, "an answer must be"),
         ({"answers": [{"text": "", "answer_start": 0}]}, "an answer must be"),
+        ({"answers": [{"text": " ", "answer_start": 3}]}, "an answer must be"),
         ({"answers": [{"text": "car", "answer_start": 1}]}, "answer 'car' is not at character 1 of the passage, 'he '"),
         ({"answers": [{"text": "?", "answer_start": -1}]}, "not at character -1"),
     ],
@@ -175,6 +178,16 @@ def test_an_official_file_gives_the_same_examples(tmp_path):
     paragraphs = [{"context": row.pop("context"), "qas": [row]} for row in rows]
     path.write_text(json.dumps({"data": [{"title": "all", "paragraphs": paragraphs}]}), "utf-8")
     assert tuple(questions.read(path)) == questions.examples()
+    packed = tmp_path / "squad" / "packed.json.gz"
+    packed.parent.mkdir()
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert rows_file(tmp_path, "squad/packed") == packed and tuple(questions.read(packed)) == questions.examples()
+    cut, bomb = packed.read_bytes()[:-99], gzip.compress(b" " * 30_000_000)
+    for bad, said in (cut, "ended before"), (b"no gzip", "gzip"), (bomb, "unfolds to more than 100 times its size"):
+        packed.write_bytes(bad)
+        with pytest.raises(DataError, match=f"packed.json.gz: .*{said}") as error:
+            list(questions.read(packed))
+        assert "None" not in str(error.value) and "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("text", ["", "  ", "\n\t"])

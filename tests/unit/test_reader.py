@@ -18,7 +18,10 @@ from triattn_core.config import read_config
 from triattn_core.errors import ConfigError
 from triattn_core.models.fusion.recurrent import Recurrent
 from triattn_core.models.reader import Reader, ReaderConfig
-from triattn_core.spans import best_spans
+from triattn_core.spans import best_spans, located
+from triattn_core.text.roles import Role
+from triattn_core.text.texts import Texts
+from triattn_core.text.words import windows
 from triattn_core.training.average import Averaged
 
 WORDS, M, N = 13, 7, 5
@@ -171,6 +174,31 @@ def test_a_certain_answer_leaves_the_others_finite():
     ((probability, *place), *rest) = best_spans([torch.tensor([[1e4, 0.0], [0.0, 1e4]])], 5, 3)
     assert place == [0, 0, 1] and probability == 1.0 and not rest
     assert best_spans([torch.zeros(1, 2)], 5, 3) == [(1.0, 0, 0, 0)]
+
+
+@pytest.mark.parametrize("words", [1, 3, 7])
+def test_scores_that_are_no_numbers_still_name_words_of_the_window(words):
+    """As a training gives them that runs away: it ends with its numbers, not with a traceback."""
+    (found, *_) = best_spans([torch.full((words, 2), torch.nan)], 5, 3)
+    assert np.isnan(found[0]) and 0 <= found[2] <= found[3] < words
+
+
+@pytest.mark.parametrize("better", [0, 1])
+def test_a_span_that_two_windows_have_has_the_probability_of_the_better(better):
+    """Fourteen words in windows of eight, which overlap by two: word 6 is the seventh and the first of them."""
+    n = 14
+    spans = tuple((4 * i, 4 * i + 3) for i in range(n))
+    same = (("who",) * n, ("passage",) * n, spans, (False,) * n, tuple(range(n)), (0,) * n, ("",) * n)
+    parts = windows(Role(tuple(range(n)), *same), 8)
+    assert [one.spans[0] for one in parts] == [spans[0], spans[6]]
+    scores = [torch.zeros(8, 2), torch.zeros(8, 2)]
+    for window, place in enumerate((6, 0)):
+        scores[window][place] = 5.0 if window == better else 4.0
+    found = located([Texts({"passage": one}) for one in parts], scores, longest=1)
+    total = torch.cat(scores).exp().sum(0)
+    assert found[0][:2] == spans[6] and found[0].window == better
+    assert found[0].probability == pytest.approx((torch.tensor(10.0).exp() / total.prod()).item())
+    assert len({one[:2] for one in found}) == len(found)
 
 
 # --- the moving average ---

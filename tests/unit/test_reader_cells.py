@@ -69,6 +69,10 @@ def test_the_command_repeats_the_numbers(tmp_path, capsys):
     ]
     main(command)
     said = capsys.readouterr().out
+    assert main([one.replace("3.2", "3,2") for one in command]) in (0, None) and capsys.readouterr().out == said
+    for at in ("3,2", "3.2"):
+        main([*command[:3], "--cell", "attention/relevance", at, "--part", "2"])
+        assert f"{expected['score']:.6g}  attention/relevance" in capsys.readouterr().out
     assert f"{expected['score']:.6g}  score of {told['words']}" in said and "w_pq·(h^t * u^t)" in said
 
 
@@ -90,7 +94,7 @@ def test_every_part_is_traced_and_said_and_spans_say_where_they_stand(tmp_path, 
         assert said.endswith(f"There is no part {part}: there are {prediction.parts}.\n") and said.count("\n") == 1
 
 
-@pytest.mark.parametrize("cell", ["3", "a.b", "3.2.1", "999.0"])
+@pytest.mark.parametrize("cell", ["3", "a.b", "3.2.1", "999.0", "3.2.", ".3.2", "3;2"])
 def test_a_wrong_cell_is_one_line(tmp_path, capsys, cell):
     row = tmp_path / "row.json"
     row.write_text(json.dumps({"context": "The red boat left.", "question": "What left?"}), "utf-8")

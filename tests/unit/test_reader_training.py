@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 import torch
 
-from tests.tiny import WORDS, change, make_encoder
+from tests.tiny import WORDS, change, make_encoder, mark
 from triattn_core.__main__ import main
 from triattn_core.attention.qa_similarity import QA_SIMILARITIES
 from triattn_core.batch import collate
-from triattn_core.checkpoint import load
-from triattn_core.config import read_config
+from triattn_core.checkpoint import load, save, together
+from triattn_core.config import ReaderCheckpoint, read_config
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.evaluate import evaluate
 from triattn_core.explain import explain
@@ -29,6 +29,8 @@ from triattn_core.shelf import WEIGHTS
 from triattn_core.spans import answers, terms
 from triattn_core.tasks import questions
 from triattn_core.trace import AttentionTrace
+from triattn_core.training import epochs
+from triattn_core.training.loop import LOG, Event
 from triattn_core.training.question_features import encode_questions
 from triattn_core.training.reader import reader_splits
 
@@ -83,6 +85,17 @@ def make(world: Path, name: str, **model) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(PLAN | {"model": PLAN["model"] | model}), "utf-8")
     return folder
+
+
+def ask(world: Path, name: str, *rows: tuple[str, str, str | None], **more) -> Path:
+    """Writes a set: passage, question, and its answer (None: none is known)."""
+    file = world / "data" / f"{name}.jsonl"
+    file.parent.mkdir(exist_ok=True)
+    told = [{"context": passage, "question": question} | more for passage, question, _ in rows]
+    for row, (passage, _, text) in zip(told, rows):
+        row |= {"answers": [{"text": text, "answer_start": passage.index(text)}]} if text else {}
+    file.write_text("\n".join(map(json.dumps, told)) + "\n", "utf-8")
+    return file
 
 
 def train(world: Path, *folders: Path, more: tuple[str, ...] = ()) -> int:
@@ -219,12 +232,114 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(world, monkeypatch):
     assert train(world, stopped, more=("--resume",)) == 0
     left, right = (read_tensors(folder / WEIGHTS) for folder in (whole, stopped))
     assert all(torch.equal(left[name], right[name]) for name in left)
-    last = read_tensors(sorted((world / "runs" / "asked-whole").glob("state-*[0-9]"))[-1] / "model.safetensors")
-    kept = {name.removeprefix("average."): one for name, one in last.items() if name.startswith("average.")}
-    assert not torch.equal(kept["start.weight"], last["model.start.weight"])
-    history = json.loads((whole / "metrics.json").read_text("utf-8"))["history"]
-    if history[-1]["dev_accuracy"] > max(one.get("dev_accuracy", -1) for one in history[:-1]):
-        assert torch.equal(left["start.weight"], kept["start.weight"].half())
+    best = json.loads((whole / "metrics.json").read_text("utf-8"))["best_step"]
+    state = read_tensors(world / "runs" / "asked-whole" / f"state-{best:08d}" / "model.safetensors")
+    for name, one in left.items():
+        assert torch.equal(one.half(), state[f"average.{name}"].half())
+    assert not torch.equal(left["start.weight"].half(), state["model.start.weight"].half())
+
+
+@pytest.mark.parametrize(
+    ("accuracies", "kept"),
+    [([0.5, 0.4], 0), ([0.5, 0.5], 0), ([0.0, 0.0], 0), ([0.5, 0.6, 0.55], 1), ([0.5, 0.6, 0.6], 1), ([0.1, 0.2], 1)],
+)
+def test_the_first_of_the_best_epochs_is_kept(tmp_path, accuracies, kept):
+    for step, value in enumerate(accuracies):
+        epochs.keep_best(tmp_path, step, {"dev_accuracy": value}, {"step": torch.tensor([float(step)])})
+        with open(tmp_path / LOG, "a", encoding="utf-8") as file:
+            file.write(Event("metric", step, 9, {"dev_accuracy": value}).line() + "\n")
+    assert read_tensors(tmp_path / epochs.BEST)["step"].item() == kept
+
+
+def test_what_is_trained_on_here_is_measured_whole_there(world, tmp_path):
+    """Rows marked as duplicates are left out of training alone, also where both use one folder of features."""
+    make_rows(world / "data" / "own" / "rows.jsonl", 5, 4)
+    mark(world / "data" / "own" / "rows.jsonl", dup=(1, 3))
+    first, second, alone = (make(world, name) for name in ("own-trains", "own-chooses", "own-alone"))
+    change(first, data={"train": ["own/rows"], "test": None}, training={"epochs": 1})
+    for folder in (second, alone):
+        change(folder, data={"train": ["other/train"], "dev": "own/rows", "test": None}, training={"epochs": 1})
+    assert train(world, first) == train(world, second) == 0
+    assert train(world, alone, more=("--runs", str(tmp_path))) == 0
+    found, expected = (json.loads((one / "metrics.json").read_text("utf-8")) for one in (second, alone))
+    assert found["history"] == expected["history"] and found["dev"] == expected["dev"]
+
+
+LONG = " ".join(THINGS[:12])
+SHORT = f"the {THINGS[0]} the", f"what {THINGS[1]} ?", THINGS[0]
+
+
+@pytest.mark.parametrize(
+    ("train_rows", "more", "named"),
+    [
+        ([(f"{LONG}{more}", "who ?", LONG) for more in (" a", " the")], {}, "data/long/train.jsonl"),
+        ([SHORT] * 2, {"dev": "long/dev"}, "data/long/dev.jsonl"),
+        ([SHORT, (f"{LONG} the", "who ?", LONG)], {"dev_share": 0.5}, "triattn: long/train"),
+        ([(f"{LONG} the", "who ?", LONG), SHORT], {"dev_share": 0.5}, "triattn: long/train"),
+    ],
+)
+def test_answers_that_fit_no_window_are_one_line(world, tmp_path, capsys, train_rows, more, named):
+    ask(world, "long/train", *train_rows)
+    ask(world, "long/dev", (f"{LONG} a", "who ?", LONG))
+    folder = make(world, "long")
+    plan = change(folder, data={"train": ["long/train"], "test": None} | more)
+    (folder / "config.json").write_text(json.dumps(plan | {"max_tokens": 8}), "utf-8")
+    assert train(world, folder, more=("--runs", str(tmp_path))) == 1
+    (line,) = (one for one in capsys.readouterr().err.splitlines() if one.startswith("triattn: "))
+    assert f"{named}: no answer stands whole in a window of 8 tokens: raise max_tokens" in line
+
+
+UNSEEN = "\u200b"
+
+
+@pytest.mark.parametrize("name", ["blank/train", "blank/dev", "blank/test"])
+@pytest.mark.parametrize("row", [("the car", " ", "car"), ("the car", UNSEEN, "car"), (UNSEEN, "what ?", UNSEEN)])
+def test_a_row_that_cannot_be_read_is_named(world, tmp_path, capsys, name, row):
+    said = "is empty" if row[1] == " " else "has no character that the model can read"
+    for one in ("train", "dev", "test"):
+        ask(world, f"blank/{one}", (f"{one} the car", "what ?", "car"), (f"{one} who the car", "what ?", "car"))
+    file = ask(world, name, SHORT, row)
+    folder = make(world, "blank")
+    change(folder, data={"train": ["blank/train"], "dev": "blank/dev", "test": "blank/test"}, training={"epochs": 1})
+    assert train(world, folder, more=("--runs", str(tmp_path))) == 1
+    (line,) = (one for one in capsys.readouterr().err.splitlines() if one.startswith("triattn: "))
+    place = f"{file}: labelled row 2" if name == "blank/test" and row[1] != " " else f"{file}:2"
+    assert line.startswith(f"triattn: {place}: The ") and said in line
+
+
+def test_questions_without_an_answer_are_told(world, tmp_path, capsys):
+    ask(world, "some/train", SHORT, *[("the car", f"what {word} ?", None) for word in THINGS[:3]], ("car", "?", "car"))
+    file = ask(world, "some/dev", SHORT, ("the car", "who ?", None))
+    folder = make(world, "some")
+    change(folder, data={"train": ["some/train"], "dev": "some/dev", "test": "asked/dev"}, training={"epochs": 1})
+    assert train(world, folder, more=("--runs", str(tmp_path))) == 0
+    told = [line for line in capsys.readouterr().out.splitlines() if "no answer" in line]
+    assert told == [f"0/0  some/{name} questions have no answer: they are left out"
+                    for name in ("train 3 of 5", "dev 1 of 2")]
+    assert main(["evaluate", str(folder), str(file)]) == 0
+    said = capsys.readouterr()
+    assert "triattn: 1 of 2 rows have no label, or no answer: they are left out\n" in said.err
+    assert said.out.startswith("1 rows") and main(["evaluate", str(folder), str(world / "data/asked/dev.jsonl")]) == 0
+    assert "left out" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"model": {"vectors": "layer:1"}}, "their vectors:"),
+        ({"max_tokens": 13}, "their max_tokens:"),
+        ({"max_tokens": 13, "model": {"vectors": "layer:1"}}, "their max_tokens and vectors:"),
+    ],
+)
+def test_readers_that_read_other_vectors_or_windows_are_told_what_differs(world, changes, said):
+    bundles = []
+    for name, more in (("first", {}), ("second", changes)):
+        plan = PLAN | more | {"model": PLAN["model"] | more.get("model", {})}
+        config = ReaderCheckpoint.model_validate(plan)
+        save(world / "shelf" / name, config, build(config, load_encoder("tiny", "cpu")[0].hidden))
+        bundles.append(load(name))
+    with pytest.raises(ConfigError, match=f"first and second differ in {said} ask them apart"):
+        together(bundles)
 
 
 def test_a_set_without_an_answer_is_named(world):

@@ -75,13 +75,19 @@ def test_no_weights_are_left_and_the_shelf_is_as_it_was(world, swept):
 
 
 def test_a_variant_is_trained_as_the_same_config_is_by_train(world, swept, tmp_path, monkeypatch):
-    """The numbers of `triattn train` on a copy of the config with that setting and seed; it leaves a record itself."""
-    folder = tmp_path / "copy"
-    folder.mkdir()
+    """The numbers of `triattn train` on a copy of the config with that setting and seed.
+
+    Among the checkpoints, but not on the shelf, it leaves a record itself; elsewhere it leaves none.
+    """
+    folder, outside = world / "shelf" / "more" / "copy", tmp_path / "copy"
+    folder.mkdir(parents=True)
     shutil.copy(world / "shelf" / "small-bi" / "config.json", folder)
     change(folder, model={"layers": 3}, training={"seed": 2, "more_seeds": []})
+    shutil.copytree(folder, outside)
     where = ["--data", str(world / "data"), "--runs", str(tmp_path / "runs")]
     assert main(["train", str(folder / "config.json"), *where]) == 0
+    assert main(["train", str(outside / "config.json"), *where, "--resume"]) == 0
+    assert json.loads((outside / "metrics.json").read_text("utf-8"))["dev"] == swept[1]["each_seed"][0]["dev"]
     told = json.loads((folder / "metrics.json").read_text("utf-8"))
     assert swept[1]["each_seed"][0]["dev"] == told["dev"]
     (line,) = stored(world, "trained")

@@ -14,6 +14,7 @@ from tests.tiny import change, make_world, mark
 from triattn_core.config import read_config
 from triattn_core.tasks import pairs
 from triattn_core.training import tan as tan_training
+from triattn_core.training.epochs import best
 
 LEFT_OUT = (1, 5, 6, 17)  # of 48 training rows
 
@@ -25,7 +26,7 @@ LEFT_OUT = (1, 5, 6, 17)  # of 48 training rows
 def test_best_is_the_first_of_the_best(accuracies, step):
     rows = [{"step": n, "dev_accuracy": value} for n, value in enumerate(accuracies, 1)]
     rows += [{"step": 9, "train_loss": 0.1}]
-    assert tan_training.best(rows).get("step") == step
+    assert best(rows).get("step") == step
 
 
 @pytest.fixture(scope="module")

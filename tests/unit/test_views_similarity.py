@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import replace
+from itertools import product
 from math import exp, log
 from pathlib import Path
 
@@ -212,6 +213,24 @@ def test_runs_are_rows_and_those_trained_otherwise_stand_apart():
     history = [{"step": 100, "train_loss": 5.0}, {"step": 130, "dev_loss": 4.0}]
     losses = spreads.losses([record("dot", (), history=history)], "train")
     assert losses[["step", "value"]].values.tolist() == [[100, 5.0]]
+
+
+@pytest.mark.parametrize(
+    ("part", "setting"),
+    [
+        *product(("training",), ("rate", "batch", "optimizer", "schedule", "average", "weight_decay", "epochs")),
+        *product(("model",), ("dropout", "longest", "width", "hidden", "vectors")),
+        *product((None,), ("max_tokens", "encoder")),
+    ],
+)
+def test_a_recipe_is_another_where_anything_but_the_function_and_the_seed_is(part, setting):
+    def run(seed: int, value: int) -> str:
+        one = record("dot", ())
+        config = {**one.card.config, "training": {"seed": seed}}
+        (config[part] if part else config)[setting] = value
+        return spreads.recipe(replace(one, card=replace(one.card, config=config)))
+
+    assert run(1, 17) == run(2, 17) != run(1, 19)
 
 
 def test_two_runs_of_a_function_are_two_curves_told_apart_by_what_differs():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,7 +51,10 @@ def run(options: argparse.Namespace) -> int:
         raise DataError(f"{options.data}: no such file")
     bundles = [load(name, options.device) for name in options.name]
     split = split_of(bundles, options.data) if options.record else ""
-    rows, trouble = _judged(bundles, options)
+    rows, trouble, told = _judged(bundles, options)
+    if rows and told[True]:
+        said = f"{told[True]:,} of {told.total():,} rows have no label, or no answer: they are left out"
+        print(f"triattn: {said}", file=sys.stderr)
     if rows or trouble is None:
         _tell(bundles, rows, options, split if trouble is None else "", trouble)
     if isinstance(trouble, KeyboardInterrupt):
@@ -64,13 +68,20 @@ def run(options: argparse.Namespace) -> int:
 
 def _judged(
     bundles: Sequence[Bundle], options: argparse.Namespace
-) -> tuple[list, DataError | KeyboardInterrupt | None]:
-    """What is said of each row, and why the last of them is not the file's last."""
+) -> tuple[list, DataError | KeyboardInterrupt | None, Counter]:
+    """What is said of each row, why the last of them is not the file's last, and how many rows have no label (True)
+    and how many have one."""
     from tqdm import tqdm
 
     from triattn_core.evaluate import apart, judge, voted
 
-    task, found = bundles[0].task, []
+    task, found, counts = bundles[0].task, [], Counter()
+
+    def counted(rows: Iterable) -> Iterator:
+        for one in rows:
+            counts[one.label is None] += 1
+            yield one
+
     try:
         with tqdm(unit="row", desc=" ".join(options.name), disable=None) as bar:
             rows = task.read(options.data)
@@ -79,14 +90,14 @@ def _judged(
             rows = chain(first, rows)
             if options.apart:
                 rows = apart(rows, (one for file in options.apart for one in task.read(file)))
-            for row in judge(bundles, rows, bar.update, voted if options.vote else list):
+            for row in judge(bundles, counted(rows), bar.update, voted if options.vote else list):
                 found.append(row)
     except KeyboardInterrupt as stop:
-        return found, stop
+        return found, stop, counts
     except DataError as error:
         named = str(error).startswith(tuple(map(str, (options.data, *options.apart))))
-        return found, error if named else DataError(f"{options.data}: {error}")
-    return found, None
+        return found, error if named else DataError(f"{options.data}: {error}"), counts
+    return found, None, counts
 
 
 def _tell(

@@ -34,13 +34,13 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
     text = "of COIN: blocks (layer.0), or the context term (context), to switch off"
     parser.add_argument("--off", nargs="+", action="extend", default=[], metavar="PART", help=text)
-    text = "one number of the trace in place of the list: layer.0/a_over_b/weight 3,5 (positions from 0, axis by axis)"
+    text = "one number of the trace in place of the list: layer.0/a_over_b/weight 3,5 or 3.5 (from 0, axis by axis)"
     parser.add_argument("--cell", nargs=2, action="append", default=[], metavar=("SITE", "AT"), help=text)
     text = "read the axes of the trace so: query=words key=phrases (words, phrases, sentences or turns)"
     parser.add_argument("--read", nargs="+", default=[], metavar="AXIS=WAY", help=text)
     text = "with --read: phrases of your own, with | between them"
     parser.add_argument("--phrases", default="", help=text)
-    text = "of a reader: the terms of the score of passage word P and question word Q, such as 13.6"
+    text = "of a reader: the terms of the score of passage word P and question word Q, such as 13.6 or 13,6"
     parser.add_argument("--terms", metavar="P.Q", help=text)
     text = "which part of a long passage, or which of the texts to choose from, is traced, from 1"
     parser.add_argument("--part", type=int, help=text)
@@ -97,6 +97,11 @@ def explain(options: argparse.Namespace) -> None:
         print(COUNTED, file=sys.stderr)  # the numbers on stdout are for scripts
 
 
+def _places(at: str) -> list[str]:
+    """Of `3,5` or `3.5`: both options take both."""
+    return at.replace(".", ",").split(",")
+
+
 def cell(trace: AttentionTrace, site: str, at: str) -> dict:
     """A number of a trace: its site, the tokens or numbers at its positions `3,5`, and its value.
 
@@ -104,7 +109,7 @@ def cell(trace: AttentionTrace, site: str, at: str) -> dict:
     """
     from triattn_core.trace import Choice
 
-    array, places = trace.site(site), at.split(",")
+    array, places = trace.site(site), _places(at)
     if len(places) != array.ndim or not all(one.isdecimal() for one in places):
         raise InputError(f"--cell {site} {at}: expected positions from 0, for {' and '.join(map(str, array.dims))}")
     value = trace.pick(Choice(site, tuple(zip(map(str, array.dims), map(int, places)))))
@@ -133,8 +138,8 @@ def _terms(asked: str, bundle: Bundle, example, trace: AttentionTrace) -> dict:
     """The exact numbers of a cell such as 13.6, which count words from 0."""
     from triattn_core import spans
 
-    at = [int(one) for one in asked.split(".") if one.isdecimal()]
-    if bundle.config.kind != "reader" or len(at) != 2:
+    at = [int(one) for one in _places(asked) if one.isdecimal()]
+    if bundle.config.kind != "reader" or len(at) != 2 or len(_places(asked)) != 2:
         raise DataError(f"--terms {asked}: expected two numbers such as 13.6, of a reader's passage and question")
     spans.inside(trace, *at)
     found = spans.facts(trace, spans.terms(bundle, example, *at, trace.meta.get("option", 0)), *at)

@@ -20,9 +20,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", action="store_true", help="go on from the last complete state")
 
 
+def train_arguments(parser: argparse.ArgumentParser) -> None:
+    """What `triattn train` takes, and where its numbers go."""
+    arguments(parser)
+    parser.epilog = (
+        "Weights, metrics.json and README.md stand beside each config. A config in a folder of checkpoints/ that is "
+        "not on the shelf, such as checkpoints/full-size/, also leaves a line in checkpoints/results/trained.jsonl; "
+        "one that lies elsewhere leaves none: `triattn app --checkpoints FOLDER` shows it."
+    )
+
+
 def sweep_arguments(parser: argparse.ArgumentParser) -> None:
     """What `triattn sweep` takes beside them."""
     arguments(parser)
+    parser.epilog = (
+        "The records are all that is left of a sweep: they go to checkpoints/results/ wherever its configs lie, or to "
+        "results/ in the first folder that TRIATTN_CHECKPOINTS names."
+    )
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,…", help="such as model.layers=1,2,3")
     parser.add_argument("--seeds", type=_seeds, default=(), metavar="1,2,3", help="by default the config's own")
     parser.add_argument(

@@ -3,7 +3,8 @@
 A run that is not shipped is a line of `checkpoints/results/<file>.jsonl`, a JSON object: `name`, `date`, `machine`,
 `command`, `config` (with the digest of its encoder), `digest` (of the config, without seeds), `set` (what a sweep
 changed), `parameters`, of a majority vote `voters`,
-and `each_seed`: [{"seed", "seconds", "best_step", "dev": {"set", metrics …, "n"}, "test": …}].
+and `each_seed`: [{"seed", "seconds", "best_step", "dev": {"set", metrics …, "n"}, "test": …}].  What `triattn train`
+made outside of `checkpoints/` leaves no line: its metrics.json is its record, wherever its folder is put on the shelf.
 Lines of one file and digest are one record: a later one adds its seeds, or measures them anew.
 """
 
@@ -26,7 +27,7 @@ from triattn_core.shelf import Card, root, shelf
 from triattn_core.text.rows import each_line
 
 RUN = ("date", "machine", "command", "parameters", "folds", "voters")  # of a line: what is of all its seeds
-TRAINED = "trained"  # the file of runs by `triattn train` whose folder is not on the shelf
+TRAINED = "trained"  # the file of runs by `triattn train` in folders of the project's that are not on the shelf
 # What tells no variant from another: seeds, digests, and on what it is measured at the end.
 UNSEEDED = {"digest": True, "encoder_digest": True, "data": {"test"}, "training": {"seed", "more_seeds"}}
 

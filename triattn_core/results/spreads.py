@@ -10,6 +10,7 @@ from triattn_core import records
 from triattn_core.results.notes import trained_on
 from triattn_core.results.ours import Record
 
+SAID = ("training.epochs", "training.seed", "training.more_seeds")  # in `trained_on`, or what runs may differ in
 COLUMNS = ["recipe", "mechanism", "similarity", "output", "value", "seed", "checkpoint", "file", "rows"]
 
 
@@ -20,9 +21,12 @@ def readers(all_: Sequence[Record]) -> list[Record]:
 
 def recipe(record: Record) -> str:
     """How a reader was made but for its function: runs are to be compared where this is the same."""
-    told = record.settings
+    told, flat = record.settings, records.flat(record.card.config)
     words = f"word vectors {told.get('vectors')} to {told.get('width')}, states {told.get('hidden')}"
-    return f"{words}, {told.get('encoder')}; {trained_on(record)}"
+    limits = f"windows of {told.get('max_tokens')} tokens, answers of {told.get('longest')} words"
+    how = [name for name in flat if name.startswith("training.") and name not in SAID]
+    said = [f"{name.rpartition('.')[2]} {flat.get(name)}".replace("_", " ") for name in ("model.dropout", *how)]
+    return f"{words}, {told.get('encoder')}; {limits}; {', '.join(said)}; {trained_on(record)}"
 
 
 def runs(all_: Sequence[Record], split: str, metric: str) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from statistics import fmean
 
-from triattn_core.errors import DataError
+from triattn_core.errors import DataError, InputError
 from triattn_core.tasks import classes
 from triattn_core.text.roles import Limits, Role, tokens_notes
 from triattn_core.text.rows import field, read_json, read_json_lines, wanted
@@ -73,7 +73,7 @@ def _context(row: Mapping) -> str:
 
 def _answer(one: object, passage: str, where: str) -> tuple[str, int]:
     text, start = (one.get("text"), one.get("answer_start")) if isinstance(one, Mapping) else (None, None)
-    if not isinstance(text, str) or not text or type(start) is not int:
+    if not isinstance(text, str) or not text.strip() or type(start) is not int:
         raise DataError(f'{where}: an answer must be {{"text": …, "answer_start": …}}, got {one!r:.60}')
     if start < 0 or passage[start : start + len(text)] != text:
         found = passage[max(0, start) : max(0, start) + len(text)]
@@ -82,14 +82,24 @@ def _answer(one: object, passage: str, where: str) -> tuple[str, int]:
 
 
 def read(path: Path, training: bool = False, where: Mapping[str, str] | None = None) -> Iterator[Example]:
-    """The examples of a JSON Lines file, or of SQuAD's own `.json`; with `training` without rows marked `dup`.
+    """The examples of a JSON Lines file, or of SQuAD's own `.json`, plain or .gz; with `training` without rows marked
+    `dup`.
 
     where: only rows whose fields have these values.  Raises DataError that names the line, or the record.
     """
-    rows = squad_rows(path) if Path(path).suffix == ".json" else read_json_lines(path)
-    for place, row in rows:
+    for place, row in _rows(path):
         if wanted(row, where or {}) and not (training and row.get("dup")):
             yield Example.from_row(row, place)
+
+
+def _rows(path: Path) -> Iterator[tuple[str, dict]]:
+    return squad_rows(path) if Path(path).name.endswith((".json", ".json.gz")) else read_json_lines(path)
+
+
+def named(path: Path, example: Example, error: InputError) -> DataError:
+    """What is wrong with an example, by the line, or the record, of the file that it was read from."""
+    place = next(place for place, row in _rows(path) if Example.from_row(row, place) == example)
+    return DataError(f"{place}: {error}")
 
 
 def squad_rows(path: Path) -> Iterator[tuple[str, dict]]:

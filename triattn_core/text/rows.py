@@ -6,7 +6,7 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterator, Mapping
-from io import SEEK_END, BufferedIOBase, TextIOWrapper
+from io import SEEK_END, BufferedIOBase, BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -116,12 +116,16 @@ def _is_text(text: str) -> bool:
 
 
 def read_json(path: Path) -> dict:
-    """The one object of a JSON file. Raises DataError with the file."""
+    """The one object of a JSON file, plain or gzip-compressed. Raises DataError with the file."""
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8-sig"))
+        opened, limit = _opened(BytesIO(Path(path).read_bytes()), str(path))
+        text = opened.read(limit)
+        if len(text) == limit:
+            raise ValueError(f"unfolds to more than {EXPANSION} times its size")
+        found = json.loads(text.decode("utf-8-sig"))
     except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
-    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (ValueError, RecursionError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: not a JSON file ({error})") from None
     if not isinstance(found, dict):
         raise DataError(f"{path}: expected an object, got {type(found).__name__}")
@@ -129,8 +133,8 @@ def read_json(path: Path) -> dict:
 
 
 def rows_file(folder: Path, name: str) -> Path:
-    """The file of a set such as `quora/dev`: `.jsonl`, `.jsonl.gz` or `.json`. Raises DataError where there is none."""
-    for ending in (".jsonl", ".jsonl.gz", ".json"):
+    """The file of a set such as `quora/dev`: `.jsonl` or `.json`, plain or .gz.  Raises DataError where none is."""
+    for ending in (".jsonl", ".jsonl.gz", ".json", ".json.gz"):
         if (Path(folder) / (name + ending)).is_file():
             return Path(folder) / (name + ending)
     raise DataError(f"{folder}: no {name}.jsonl or {name}.jsonl.gz; name the folder of data sets with --data")

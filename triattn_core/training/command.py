@@ -19,7 +19,7 @@ from tqdm import tqdm
 from triattn_core.checkpoint import Bundle, load
 from triattn_core.config import KINDS, AnyConfig, CoinCheckpoint, SentenceCheckpoint, read_config
 from triattn_core.device import choose, describe, keep_freed_memory
-from triattn_core.errors import ConfigError
+from triattn_core.errors import ConfigError, DataError
 from triattn_core.evaluate import evaluate
 from triattn_core.records import metrics
 from triattn_core.results.ours import RUN, TRAINED, append, today, variant
@@ -30,6 +30,7 @@ from triattn_core.text.rows import read_json, rows_file, wanted
 from triattn_core.training.card import checkpoint_card, encoder_card
 from triattn_core.training.coin import coin_card, train_coin
 from triattn_core.training.encoder import finish_encoder, post_train
+from triattn_core.training.epochs import best, history
 from triattn_core.training.folds import joined, spread
 from triattn_core.training.loop import Event, seconds
 from triattn_core.training.reader import reader_splits, train_reader
@@ -38,7 +39,7 @@ from triattn_core.training.recipe import read_recipe
 from triattn_core.training.sentence import folds, train_sentence
 from triattn_core.training.sentence_card import sentence_card
 from triattn_core.training.splits import splits
-from triattn_core.training.tan import best, history, train_tan
+from triattn_core.training.tan import train_tan
 from triattn_core.verify import example_record
 
 NOTHING: Mapping = MappingProxyType({})
@@ -184,8 +185,12 @@ def measure(bundles: Sequence[Bundle], config: AnyConfig, data: Path, runs: Path
     for split, (name, examples) in rows.items():
         if not resume:
             kept[split].unlink(missing_ok=True)
-        with tqdm(desc=f"measure {name}", unit="example") as bar:
-            results = evaluate(bundles, examples(), bar.update, kept[split])
+        try:
+            with tqdm(desc=f"measure {name}", unit="example") as bar:
+                results = evaluate(bundles, examples(), bar.update, kept[split])
+        except DataError as error:
+            file = str(rows_file(data, name))
+            raise error if str(error).startswith(file) else DataError(f"{file}: {error}") from None
         baseline = task.baseline(example for example in examples() if example.label is not None)
         for told, result in zip(found, results):
             told[split] = {"set": name, **result["metrics"], "n": result["n"], **baseline}
@@ -242,7 +247,7 @@ def _write(
     }
     (folder / "metrics.json").write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", "utf-8")
     (folder / "README.md").write_text(CARDS[config.kind](folder), "utf-8")
-    if folder.parent != root().resolve():  # what is not on the shelf leaves a record there
+    if root().resolve() in folder.parent.parents:  # under the project's, but not on the shelf: it leaves a record there
         append(results() / f"{TRAINED}.jsonl", line(folder, config, found, found["each_seed"]))
     return Event("metric", found["best_step"] or 0, found["best_step"] or 0, {"checkpoint": folder.name, **first})
 

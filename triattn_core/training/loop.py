@@ -24,11 +24,12 @@ from triattn_core.errors import ConfigError
 STATES_KEPT = 2
 LOG = "events.jsonl"
 RECIPE = "recipe.json"
+NO_RECIPE = {"digest": True, "training": {"more_seeds"}}  # of a config: change no weight
 
 
 @dataclass(frozen=True)
 class Event:
-    """What training says: kind is `step`, `metric` or `saved`; `values` are plain numbers or texts."""
+    """What training says: kind is `note`, `step`, `metric` or `saved`; `values` are plain numbers or texts."""
 
     kind: str
     step: int

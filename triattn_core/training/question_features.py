@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from triattn_core.attention.states import States
+from triattn_core.errors import DataError, InputError
 from triattn_core.models.words import WordVectors
 from triattn_core.tasks import questions as task
 from triattn_core.text.roles import Limits, Role
@@ -21,6 +22,7 @@ from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training.text_features import TextFeatures, encode_texts
 
 PARTS = ("passage", "question")
+NOTHING_FITS = "no answer stands whole in a window of {} tokens: raise max_tokens"
 WINDOW = 1024  # examples that are held as tokens of all their windows at once
 
 
@@ -64,9 +66,19 @@ class QuestionFeatures:
 
 
 def encode_questions(
-    folder: Path, words: WordVectors, tokenizer: Tokenizer, examples: Sequence, limits: Limits, half: bool = False
+    folder: Path,
+    words: WordVectors,
+    tokenizer: Tokenizer,
+    examples: Sequence,
+    limits: Limits,
+    half: bool = False,
+    file: Path = Path(),
 ) -> QuestionFeatures:
-    """The features of a set, made where `folder` does not hold them yet; half: run the encoder in bfloat16."""
+    """The features of a set, made where `folder` does not hold them yet; half: run the encoder in bfloat16.
+
+    file: where the examples were read.  Raises DataError that names the row that cannot be read, or says that no answer
+    fits a window.
+    """
     if (folder / "rows.npy").is_file():
         return QuestionFeatures(folder)
     known: dict[str, dict[object, int]] = {name: {} for name in PARTS}
@@ -74,7 +86,7 @@ def encode_questions(
     rows, kept = [], []
     for start in range(0, len(examples), WINDOW):
         part = examples[start : start + WINDOW]
-        for number, (example, found) in enumerate(zip(part, task.roles(part, tokenizer, limits)), start):
+        for number, (example, found) in enumerate(zip(part, _windows(part, tokenizer, limits, file)), start):
             window, cells = _answered(found, example)
             if cells is None:
                 continue
@@ -84,6 +96,8 @@ def encode_questions(
                     roles[name].append(found[window].roles[name])
             rows.append([*(known[name][key] for name, key in keys.items()), *cells])
             kept.append(number)
+    if not rows:
+        raise DataError(f"{file}: {NOTHING_FITS.format(limits.tokens)}")
     for name in PARTS:
         texts = [Texts({name: one}) for one in roles[name]]
         encode_texts(folder / name, words, tokenizer, texts, [0] * len(texts), half)
@@ -93,6 +107,18 @@ def encode_questions(
     np.save(folder / "part.npy", np.array(rows, np.int64).reshape(-1, 4))
     (folder / "part.npy").rename(folder / "rows.npy")
     return QuestionFeatures(folder)
+
+
+def _windows(part: Sequence, tokenizer: Tokenizer, limits: Limits, file: Path) -> list[tuple[Texts, ...]]:
+    try:
+        return task.roles(part, tokenizer, limits)
+    except InputError:
+        for one in part:
+            try:
+                task.roles([one], tokenizer, limits)
+            except InputError as error:
+                raise task.named(file, one, error) from None
+        raise
 
 
 def _answered(windows: Sequence[Texts], example) -> tuple[int, tuple[int, int] | None]:

@@ -15,10 +15,10 @@ from torch.nn.functional import cross_entropy
 
 from triattn_core.checkpoint import save
 from triattn_core.config import ReaderCheckpoint
-from triattn_core.errors import DataError
+from triattn_core.errors import DataError, InputError
 from triattn_core.models import kinds
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.tensors import read_tensors, write_tensors
+from triattn_core.models.tensors import read_tensors
 from triattn_core.models.words import WordVectors
 from triattn_core.spans import Span, best_spans
 from triattn_core.tasks import questions as task
@@ -26,10 +26,10 @@ from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import plan
 from triattn_core.training.average import Averaged
-from triattn_core.training.loop import Event, Job, fit
-from triattn_core.training.question_features import QuestionFeatures, encode_questions
+from triattn_core.training.epochs import BEST, keep_best
+from triattn_core.training.loop import NO_RECIPE, Event, Job, fit
+from triattn_core.training.question_features import NOTHING_FITS, QuestionFeatures, encode_questions
 from triattn_core.training.splits import Splits
-from triattn_core.training.tan import BEST, NO_RECIPE, best, history
 
 
 def train_reader(
@@ -44,8 +44,10 @@ def train_reader(
     names = dict.fromkeys((*parts.train, parts.dev[0]))
     with accelerator.main_process_first():  # one process encodes, the others find it done
         sets = {name: _features(name, parts.sets[name], config, words, tokenizer, data, runs) for name in names}
-    seen = {name: sets[name].of(rows) for name, rows in parts.train.items()}
-    dev = Dev(sets[parts.dev[0]].of(parts.dev[1]), parts.sets[parts.dev[0]], config.model.longest)
+    seen = {name: _part(name, sets, rows, config) for name, rows in parts.train.items()}
+    dev = Dev(_part(parts.dev[0], sets, parts.dev[1], config), parts.sets[parts.dev[0]], config.model.longest)
+    if accelerator.is_main_process:
+        yield from (Event("note", 0, 0, {name: one}) for name, one in parts.notes.items())
     torch.manual_seed(config.training.seed)
     module = Averaged(kinds.build(config, words.hidden))
     yield from fit(_job(module, config, seen, dev, run, accelerator), run, accelerator, every=200, resume=resume)
@@ -62,7 +64,12 @@ def reader_splits(config: ReaderCheckpoint, folder: Path) -> Splits:
     DataError where no question is left.
     """
     data = config.data
-    sets = {name: _read(name, config, folder) for name in dict.fromkeys((*data.train, data.dev, data.test)) if name}
+    names = filter(None, dict.fromkeys((*data.train, data.dev, data.test)))
+    sets, notes = {}, {}
+    for name in names:
+        sets[name], left = _read(name, config, folder)
+        if left:
+            notes[name] = f"{left:,} of {left + len(sets[name]):,} questions have no answer: they are left out"
     held = {one.passage for name in (data.dev, data.test) if name for one in sets[name]}
     train = {name: [i for i, one in enumerate(sets[name]) if one.passage not in held] for name in data.train}
     test = (data.test, np.arange(len(sets[data.test]))) if data.test else None
@@ -78,14 +85,31 @@ def reader_splits(config: ReaderCheckpoint, folder: Path) -> Splits:
     found = {name: np.array(rows[:: data.every], np.int64) for name, rows in train.items()}
     if not all(map(len, found.values())):
         raise DataError(f"{folder}: no question of {', '.join(data.train)} is left to train on")
-    return Splits(sets, found, dev, test)
+    return Splits(sets, found, dev, test, notes)
 
 
-def _read(name: str, config: ReaderCheckpoint, folder: Path) -> list:
+def _read(name: str, config: ReaderCheckpoint, folder: Path) -> tuple[list, int]:
+    """The questions of a set that have an answer, and how many have none."""
     file, training = rows_file(folder, name), name in config.data.train
-    found = [one for one in task.read(file, training, config.data.where if training else {}) if one.answers]
+    every = list(task.read(file, training, config.data.where if training else {}))
+    found = [one for one in every if one.answers]
     if not found:
         raise DataError(f"{file}: no question that is asked for has an answer: nothing to train on")
+    for one in found:
+        try:
+            one.check()
+        except InputError as error:
+            raise task.named(file, one, error) from None
+    return found, len(every) - len(found)
+
+
+def _part(
+    name: str, sets: Mapping[str, QuestionFeatures], rows: np.ndarray, config: ReaderCheckpoint
+) -> QuestionFeatures:
+    """The examples of a set that train, or that choose.  Raises DataError where no answer of them fits a window."""
+    found = sets[name].of(rows)
+    if not len(found):
+        raise DataError(f"{name}: {NOTHING_FITS.format(config.max_tokens)}")
     return found
 
 
@@ -98,12 +122,14 @@ def _features(
     data: Path,
     runs: Path,
 ) -> QuestionFeatures:
-    rows = hashlib.sha256(rows_file(data, name).read_bytes()).hexdigest()[:8]
+    file, training = rows_file(data, name), name in config.data.train
+    rows = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
     half = config.training.precision == "bf16"
-    where = map("-".join, config.data.where.items()) if name in config.data.train else ()
+    where = map("-".join, config.data.where.items()) if training else ()
     parts = [name.replace("/", "-"), rows, words.source.replace(":", ""), config.max_tokens, *where, *["bf16"] * half]
+    parts.append("training" if training else "whole")  # in training, rows marked `dup` are left out
     folder = runs / "features" / words.digest[:12] / "-".join(map(str, parts))
-    return encode_questions(folder, words, tokenizer, examples, config.limits, half)
+    return encode_questions(folder, words, tokenizer, examples, config.limits, half, file)
 
 
 class Dev:
@@ -161,9 +187,8 @@ def _job(
 
     def measure(module: Averaged, step: int) -> dict:
         found = dev(module, accelerator.device)
-        before = best([row for row in history(run) if row["step"] < step]).get("dev_accuracy", -1.0)
-        if found["dev_accuracy"] > before and accelerator.is_main_process:
-            write_tensors(run / BEST, module.average.state_dict())
+        if accelerator.is_main_process:
+            keep_best(run, step, found, module.average.state_dict())
         return found
 
     constant = how.schedule == "constant"

@@ -6,7 +6,7 @@ A text is trained on once, whatever its case and punctuation, and never where de
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +20,13 @@ from triattn_core.text.rows import read_json, rows_file
 
 @dataclass(frozen=True)
 class Splits:
-    """The examples of each set, and the numbers of those that play a part in it."""
+    """The examples of each set, the numbers of those that play a part in it, and what there is to say of a set."""
 
     sets: Mapping[str, Sequence]
     train: Mapping[str, np.ndarray]
     dev: tuple[str, np.ndarray]
     test: tuple[str, np.ndarray] | None = None
+    notes: Mapping[str, str] = field(default_factory=dict)
 
     def examples(self, split: str) -> list:
         """The examples of dev or test."""

@@ -20,8 +20,8 @@ from triattn_core.errors import ConfigError
 from triattn_core.results import ours
 from triattn_core.text.rows import rows_file
 from triattn_core.training.command import is_main_process, line, machine, measure, prepare, sets, train_seeds
+from triattn_core.training.epochs import best, history
 from triattn_core.training.loop import Event, seconds
-from triattn_core.training.tan import best, history
 
 
 @dataclass(frozen=True)

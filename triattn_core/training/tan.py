@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,21 +18,20 @@ from triattn_core.errors import ConfigError, DataError
 from triattn_core.models import answers, kinds
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.tensors import read_tensors, write_tensors
+from triattn_core.models.tensors import read_tensors
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import rows_file, wanted
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import plan
+from triattn_core.training.epochs import BEST, keep_best
 from triattn_core.training.even import even, overlap
 from triattn_core.training.features import Features, encode
-from triattn_core.training.loop import Event, Job, events, fit
+from triattn_core.training.loop import NO_RECIPE, Event, Job, fit
 from triattn_core.training.pair_rows import PairRows
 from triattn_core.training.text_features import TextFeatures
 
-BEST = "best.safetensors"
 AnyFeatures = Features | TextFeatures | PairRows
 WINDOW = 512  # examples that are held as tokens at once
-NO_RECIPE = {"digest": True, "training": {"more_seeds"}}  # of a config: change no weight
 
 
 def train_tan(
@@ -137,9 +136,8 @@ def _job(
 
     def measure(module: nn.Module, step: int) -> dict:
         found = evaluate(module, sets[config.data.dev], accelerator.device)
-        before = best([row for row in history(run) if row["step"] < step]).get("dev_accuracy", -1.0)
-        if found["dev_accuracy"] > before and accelerator.is_main_process:
-            write_tensors(run / BEST, module.state_dict())
+        if accelerator.is_main_process:
+            keep_best(run, step, found, module.state_dict())
         return found
 
     return Job(
@@ -174,25 +172,3 @@ def evaluate(module: nn.Module, features: AnyFeatures, device: str | torch.devic
         lost += answers.loss(outputs, counts, labels, reduction="sum").item()
         right += (answers.scores(outputs, counts).argmax(-1) == labels).sum().item()
     return {"dev_loss": round(lost / len(features), 5), "dev_accuracy": right / len(features)}
-
-
-def history(run: Path) -> list[dict]:
-    """Rows for a curve: the training loss of each 100 steps, a mean over the steps that were logged (every twentieth),
-    and loss and accuracy on dev after each epoch."""
-    rows: dict[int, dict] = {}
-    losses: list[float] = []
-    for event in events(run):
-        step = event["step"]
-        if event["kind"] == "step":
-            losses.append(event["values"]["loss"])
-            if step % 100 == 0:
-                rows[step] = {"step": step, "train_loss": round(float(np.mean(losses)), 5)}
-                losses = []
-        elif event["kind"] == "metric":
-            rows[step] = {"step": step, **rows.get(step, {}), **event["values"]}
-    return [rows[step] for step in sorted(rows)]
-
-
-def best(rows: Sequence[dict]) -> dict:
-    """The row of a history that is best on dev, the first of equals; empty where dev was never measured."""
-    return max((row for row in rows if "dev_accuracy" in row), key=lambda row: row["dev_accuracy"], default={})
