@@ -32,7 +32,7 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.training import epochs
 from triattn_core.training.loop import LOG, Event
 from triattn_core.training.question_features import encode_questions
-from triattn_core.training.reader import reader_splits
+from triattn_core.training.reader_data import reader_splits
 
 PLAN = {
     "format": 1,

@@ -33,8 +33,9 @@ from triattn_core.training.encoder import finish_encoder, post_train
 from triattn_core.training.epochs import best, history
 from triattn_core.training.folds import joined, spread
 from triattn_core.training.loop import Event, seconds
-from triattn_core.training.reader import reader_splits, train_reader
+from triattn_core.training.reader import train_reader
 from triattn_core.training.reader_card import reader_card
+from triattn_core.training.reader_data import reader_splits
 from triattn_core.training.recipe import read_recipe
 from triattn_core.training.sentence import folds, train_sentence
 from triattn_core.training.sentence_card import sentence_card

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
@@ -15,21 +14,17 @@ from torch.nn.functional import cross_entropy
 
 from triattn_core.checkpoint import save
 from triattn_core.config import ReaderCheckpoint
-from triattn_core.errors import DataError, InputError
 from triattn_core.models import kinds
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.tensors import read_tensors
-from triattn_core.models.words import WordVectors
 from triattn_core.spans import Span, best_spans
 from triattn_core.tasks import questions as task
-from triattn_core.text.rows import rows_file
-from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import plan
 from triattn_core.training.average import Averaged
 from triattn_core.training.epochs import BEST, keep_best
 from triattn_core.training.loop import NO_RECIPE, Event, Job, fit
-from triattn_core.training.question_features import NOTHING_FITS, QuestionFeatures, encode_questions
-from triattn_core.training.splits import Splits
+from triattn_core.training.question_features import QuestionFeatures
+from triattn_core.training.reader_data import features, part, reader_splits
 
 
 def train_reader(
@@ -43,9 +38,9 @@ def train_reader(
     parts = reader_splits(config, data)
     names = dict.fromkeys((*parts.train, parts.dev[0]))
     with accelerator.main_process_first():  # one process encodes, the others find it done
-        sets = {name: _features(name, parts.sets[name], config, words, tokenizer, data, runs) for name in names}
-    seen = {name: _part(name, sets, rows, config) for name, rows in parts.train.items()}
-    dev = Dev(_part(parts.dev[0], sets, parts.dev[1], config), parts.sets[parts.dev[0]], config.model.longest)
+        sets = {name: features(name, parts.sets[name], config, words, tokenizer, data, runs) for name in names}
+    seen = {name: part(name, sets, rows, config) for name, rows in parts.train.items()}
+    dev = Dev(part(parts.dev[0], sets, parts.dev[1], config), parts.sets[parts.dev[0]], config.model.longest)
     if accelerator.is_main_process:
         yield from (Event("note", 0, 0, {name: one}) for name, one in parts.notes.items())
     torch.manual_seed(config.training.seed)
@@ -55,81 +50,6 @@ def train_reader(
         model = kinds.build(config, words.hidden)
         model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
         save(folder, config, model)
-
-
-def reader_splits(config: ReaderCheckpoint, folder: Path) -> Splits:
-    """Which examples train, choose and test: no passage of dev or test is one of train, whatever is asked of it.
-
-    Without a set `dev`, the questions of `dev_share` of the passages of the first training set are held out.  Raises
-    DataError where no question is left.
-    """
-    data = config.data
-    names = filter(None, dict.fromkeys((*data.train, data.dev, data.test)))
-    sets, notes = {}, {}
-    for name in names:
-        sets[name], left = _read(name, config, folder)
-        if left:
-            notes[name] = f"{left:,} of {left + len(sets[name]):,} questions have no answer: they are left out"
-    held = {one.passage for name in (data.dev, data.test) if name for one in sets[name]}
-    train = {name: [i for i, one in enumerate(sets[name]) if one.passage not in held] for name in data.train}
-    test = (data.test, np.arange(len(sets[data.test]))) if data.test else None
-    if data.dev:
-        dev = (data.dev, np.arange(len(sets[data.dev])))
-    else:
-        first = data.train[0]
-        passages = list(dict.fromkeys(sets[first][i].passage for i in train[first]))
-        draw = np.random.default_rng(data.split_seed).permutation(len(passages))
-        chosen = {passages[i] for i in draw[: max(1, round(data.dev_share * len(passages)))]}
-        dev = (first, np.array([i for i in train[first] if sets[first][i].passage in chosen]))
-        train = {name: [i for i in rows if sets[name][i].passage not in chosen] for name, rows in train.items()}
-    found = {name: np.array(rows[:: data.every], np.int64) for name, rows in train.items()}
-    if not all(map(len, found.values())):
-        raise DataError(f"{folder}: no question of {', '.join(data.train)} is left to train on")
-    return Splits(sets, found, dev, test, notes)
-
-
-def _read(name: str, config: ReaderCheckpoint, folder: Path) -> tuple[list, int]:
-    """The questions of a set that have an answer, and how many have none."""
-    file, training = rows_file(folder, name), name in config.data.train
-    every = list(task.read(file, training, config.data.where if training else {}))
-    found = [one for one in every if one.answers]
-    if not found:
-        raise DataError(f"{file}: no question that is asked for has an answer: nothing to train on")
-    for one in found:
-        try:
-            one.check()
-        except InputError as error:
-            raise task.named(file, one, error) from None
-    return found, len(every) - len(found)
-
-
-def _part(
-    name: str, sets: Mapping[str, QuestionFeatures], rows: np.ndarray, config: ReaderCheckpoint
-) -> QuestionFeatures:
-    """The examples of a set that train, or that choose.  Raises DataError where no answer of them fits a window."""
-    found = sets[name].of(rows)
-    if not len(found):
-        raise DataError(f"{name}: {NOTHING_FITS.format(config.max_tokens)}")
-    return found
-
-
-def _features(
-    name: str,
-    examples: Sequence,
-    config: ReaderCheckpoint,
-    words: WordVectors,
-    tokenizer: Tokenizer,
-    data: Path,
-    runs: Path,
-) -> QuestionFeatures:
-    file, training = rows_file(data, name), name in config.data.train
-    rows = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
-    half = config.training.precision == "bf16"
-    where = map("-".join, config.data.where.items()) if training else ()
-    parts = [name.replace("/", "-"), rows, words.source.replace(":", ""), config.max_tokens, *where, *["bf16"] * half]
-    parts.append("training" if training else "whole")  # in training, rows marked `dup` are left out
-    folder = runs / "features" / words.digest[:12] / "-".join(map(str, parts))
-    return encode_questions(folder, words, tokenizer, examples, config.limits, half, file)
 
 
 class Dev:
