@@ -14,7 +14,11 @@ from triattn_core.tasks import questions
 from triattn_core.views import distributions as view
 from triattn_core.views import similarity
 
-SAYS = "How far a function's scores spread on one input: close scores give even weights. Below, how far its runs do."
+SAYS = (
+    "How far a function's scores spread on one input. The softmax sees them centred: a part that is the same for all "
+    "question words it takes away. Below, how far a function's runs spread."
+)
+CENTRED = {"relevance": "", "centred": ", minus the mean of their row"}
 OPENS = ("dot", "scaled_dot", "cosine")  # those of the paper's Figure 4
 MOST = 12
 ACROSS = 4
@@ -33,25 +37,27 @@ if cards:
     example = given.example(questions.NAME, asked)
     with settings:
         chosen = readers.several(cards, OPENS, MOST)
+        quantity = state.segments("Quantity", list(CENTRED), "spread")
         shared = state.segments("Axis", ["shared", "one each"], "axis") == "shared"
     with shown(stop=False):
-        side = readers.read(chosen, readers.named(cards), example, settings)
+        side = readers.read(chosen, readers.named(cards), example, settings, most=MOST)
     if side is not None:
-        values, table = [view.scores(one) for one in side.panels], view.numbers(side.panels)
+        values, table = [view.scores(one, quantity) for one in side.panels], view.numbers(side.panels, quantity)
+        bins = [view.counts(one, view.edges(values if shared else [one])) for one in values]
+        top = max(one.share.max() for one in bins) if shared else None
         with settings, st.popover("Export", width=92, key="export"):
-            spreads.saved("Scores in numbers, CSV", "distributions.csv", table)
+            spreads.saved("Scores in numbers, CSV", f"distributions-{quantity}.csv", table)
             spreads.saved("All scores, CSV", "scores.csv", lambda: similarity.table(side.panels))
         cells = f"{values[0].size:,} scores each; {inputs.took(side.found)}"
         part = f", part {side.part + 1} of {side.parts} of the passage" if side.parts > 1 else ""
         with st.container(key="scores"):
-            st.html(parts.section("Scores before the softmax on this input", cells + part))
+            st.html(parts.section(f"Scores before the softmax on this input{CENTRED[quantity]}", cells + part))
             for start in range(0, len(values), ACROSS):
                 for i, column in zip(range(start, len(values)), st.columns(ACROSS, gap="medium")):
                     with column:
-                        at = view.edges(values if shared else [values[i]])
                         st.html(f"<b>{escape(side.panels[i].title)}</b>")
                         told = view.said(table.iloc[i].to_dict())
-                        figures.drawn(view.histogram(view.counts(values[i], at), theme), told, f"scores-{i}-chart")
+                        figures.drawn(view.histogram(bins[i], theme, top=top), told, f"scores-{i}-chart")
                         figures.note(told)
             st.html(spreads.table(table))
             if told := inputs.notes(side.found):

@@ -15,7 +15,8 @@ from triattn_core.views.canvas import Canvas
 SAYS = (
     'How each function scores every <b class="t-query">passage word</b> (down) against every '
     '<b class="t-key">question word</b> (across), and the answer found with it. Each function has a reader of its own, '
-    "trained with it: what differs is the function and all weights that came of it."
+    "trained with it: what differs is the function and all weights that came of it. A reader always answers, even "
+    "where the passage does not."
 )
 QUANTITIES = list(view.SCALES)
 
@@ -59,8 +60,9 @@ with settings:
 with shown():
     side = readers.read(chosen, readers.named(cards), example, settings, as_read)
 with shown():
-    counted = f"{view.counted(example.passage, side.part, side.parts)}; {inputs.took(side.found)}"
-    look = {"quantity": quantity, "shared": one, "counted": counted}
+    counted = f"{view.counted(side.found[0].trace, side.part, side.parts)}; {inputs.took(side.found)}"
+    caption = f"{', '.join(card.name for card in side.cards)}: {example.question}"
+    look = {"quantity": quantity, "shared": one, "counted": counted, "caption": caption}
     canvas = view.figure(side.panels, **look)
 reading.missing(side.found[0].trace.texts, as_read)
 parts = (str(side.part), as_read.name, *as_read.own, *(c.digest for c in side.cards))
@@ -71,11 +73,10 @@ with settings:
         keeping.form(questions.NAME, questions.row(example), "similarity")
     shows = {"quantity": quantity, "shared": one, "part": side.part + 1, "titles": [p.title for p in side.panels]}
     shows |= reading.of_passage(as_read)
-    caption = ", ".join(card.name for card in side.cards)
     export.menu(
         "similarity" + reading.ending(as_read),
         key,
-        lambda: view.figure(side.panels, cell=tuple(at), caption=caption, facts=told, exact=True, **look),
+        lambda: view.figure(side.panels, cell=tuple(at), facts=told, exact=True, **look),
         lambda: view.table(side.panels),
         view.joined(side.panels),
         shared.card("similarity", side.cards, example, lambda: {**shows, "cell": tuple(at)}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from triattn_core.text.texts import Texts
 from triattn_core.trace import AttentionTrace
 
 COUNT = 5  # spans of an answer: the best and the next best
+QUESTION = re.compile(r"(?<![a-z])u(?![a-z])")  # a question word's state in the name of a term
 DIMENSIONS = 5  # of a score that are listed
 
 
@@ -114,7 +116,8 @@ def facts(trace: AttentionTrace, terms: Mapping[str, np.ndarray], query: int, ke
     """The exact numbers of a cell of a reader's trace, with the terms [d] that its score is made of.
 
     score; `centred`, the score minus the mean of its row; weight, its rank in its row, largest first, `of` how many;
-    terms: [name, value]; dimensions: the largest products, as (number of the term, dimension, value), all from 0;
+    terms: [name, value]; alike: the terms without u, which all cells of a row share and the softmax does not see;
+    dimensions: the largest products, as (number of the term, dimension, value), all from 0;
     width: d.
     """
     sites = (trace.site(f"attention/{name}").transpose("query", "key") for name in ("weight", "relevance"))
@@ -127,6 +130,7 @@ def facts(trace: AttentionTrace, terms: Mapping[str, np.ndarray], query: int, ke
         "rank": int((weights > weights[key]).sum()) + 1,
         "of": len(weights),
         "terms": [[name, float(one.sum(dtype=np.float64))] for name, one in terms.items()],
+        "alike": [name for name in terms if not QUESTION.search(name)],
         "dimensions": sorted(parts, key=lambda one: -abs(one[2]))[:DIMENSIONS],
         "width": len(next(iter(terms.values()))),
     }

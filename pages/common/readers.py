@@ -97,13 +97,14 @@ def read(
     example: questions.Example,
     place: DeltaGenerator,
     reading: Reading = AS_IT_IS,
+    most: int = view.MOST,
 ) -> Side:
     """What the readers make of it; of a long passage the reader of the page chooses, at `place`, which part is drawn.
 
     Raises TriattnError: what cannot be read, and readers that cut a passage in different places.
     """
     example.check()
-    similarity.readers(cards)
+    similarity.readers(cards, most)
     with st.spinner("Loading the readers"):
         bundles = [models.load(card) for card in cards]
     parts, asked, known = _parts(bundles[0], example), None, [None] * len(cards)

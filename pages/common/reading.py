@@ -50,7 +50,7 @@ PASSAGE = tuple(  # a reader's tokens are words already
     for name, axis in (("Passage", "query"), ("Question", "key"))
 )
 TERMS = (
-    "Joined words have no terms together: below stand those of the pair of words in the cell that scores highest, "
+    "Joined words have no terms together: below stand those of the pair of words in the cell that weighs most, "
     "under each function its own."
 )
 WHOLE = "The whole trace that Export has stays in tokens."

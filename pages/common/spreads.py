@@ -16,12 +16,15 @@ from triattn_core.views import similarity
 
 METRICS = {"EM": "em", "F1": "f1"}
 SPLITS = {"test": "test", "dev": "dev"}
+ROUNDING = 1e-6  # of scores in single precision
 COMMAND = "triattn sweep checkpoints/squad-*/config.json --seeds 1,2,3,4,5 --test"
 
 
 def number(value: float) -> str:
-    """Three digits, aligned to a true minus."""
-    return f"{value:.3g}".replace("-", "\u2212")
+    """Three digits, aligned to a true minus; what is only rounding is none."""
+    if abs(value) < ROUNDING:
+        return "0"
+    return f"{value:#.3g}".removesuffix(".").replace("-", "\u2212")
 
 
 def table(numbers: pd.DataFrame) -> str:
@@ -78,8 +81,8 @@ def runs(all_: Sequence[Record], chosen: Sequence[str], theme: str) -> None:
             _boxes(points[points.output == output], output, metric, split, theme)
             _losses(lines[lines.output == output], chosen, output, curve, theme)
     with st.container(horizontal=True):
-        saved("Runs, CSV", "runs.csv", points)
-        saved("Losses, CSV", "losses.csv", lines)
+        saved("Runs, CSV", f"runs-{metric}-{split}.csv", points.assign(metric=metric, split=split))
+        saved("Losses, CSV", f"losses-{curve}.csv", lines.assign(loss_of=curve))
 
 
 def _of(table: pd.DataFrame, recipe: str) -> pd.DataFrame:
@@ -110,7 +113,8 @@ def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: st
 
 
 def _losses(lines: pd.DataFrame, chosen: Sequence[str], output: str, curve: str, theme: str) -> None:
-    st.html(f"<b>{output}</b>, loss on {curve} (cross-entropy of start plus that of end)")
+    lit = ". In colour the functions chosen above" if set(lines.checkpoint) - set(chosen) else ""
+    st.html(f"<b>{output}</b>, loss on {curve} (cross-entropy of start plus that of end){lit}")
     if lines.empty:
         st.html(f'<p class="t-note">No reader of {output} on the shelf has recorded its loss on {curve}.</p>')
         return

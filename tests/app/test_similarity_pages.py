@@ -175,6 +175,15 @@ def test_distributions_open_on_the_functions_of_figure_4() -> None:
     assert "At most 3 runs a function" in said
 
 
+def test_distributions_take_more_functions_than_similarity() -> None:
+    app = sound(opened("distributions"))
+    names = [f"squad-{name.replace('_', '-')}" for name in NAMES]
+    app = sound(app.multiselect(key="functions").set_value(names).run())
+    assert len(names) > 4 and len(app.get("vega_lite_chart")) == len(names) + 2 * 2
+    app = sound(app.segmented_control(key="spread").set_value("centred").run())
+    assert "minus the mean of their row" in told(app)
+
+
 def test_metric_split_and_loss_are_in_the_link() -> None:
     app = sound(opened("distributions", metric="F1", split="dev", loss="train"))
     said = told(app)

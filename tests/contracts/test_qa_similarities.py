@@ -15,6 +15,7 @@ from triattn_core.attention.qa_similarity import QA_SIMILARITIES
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
 from triattn_core.axes import AXES, QUANTITIES
+from triattn_core.spans import QUESTION
 
 B, M, N, D = 3, 7, 5, 11
 LENGTHS = (7, 5), (4, 2), (1, 1)  # words of passage and question
@@ -55,6 +56,14 @@ def test_values(name):
     torch.testing.assert_close(found, torch.tensor(np.array(expected)))
     single = build(name, dtype=torch.float32)(H.float(), U.float())  # the fast forms
     torch.testing.assert_close(single, found.float(), rtol=1e-4, atol=2e-5)
+
+
+def test_the_terms_without_u_are_those_that_a_row_shares(name):
+    """By their names `spans.facts` tells which terms the softmax does not see."""
+    module, (H, U) = build(name), pair()
+    first, second = (module.terms(H[0, 0], u) for u in U[0, :2])
+    same = {term for term in first if torch.equal(first[term], second[term])}
+    assert same == {term for term in first if not QUESTION.search(term)}
 
 
 def test_gradients(name):

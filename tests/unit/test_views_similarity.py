@@ -298,3 +298,27 @@ def test_a_function_that_no_table_names_has_its_row_too():
 def test_a_probability_is_said_as_the_figure_writes_it():
     said = {0.0: "0.000", 1e-5: "< 0.001", 0.0004999: "< 0.001", 0.0005: "0.001", 0.9994: "0.999", 0.99951: "> 0.999"}
     assert {value: similarity.chance(value) for value in said} == said and similarity.chance(1.0) == "1.000"
+
+
+def test_weights_that_no_passage_word_changes_are_said():
+    one, other = panels()
+    assert "same weights" not in similarity.alt([one, other])
+    weights = one.trace.site("attention/weight")
+    even = weights.copy(data=np.broadcast_to(softmax(np.arange(float(N))), weights.shape))
+    sites = {**one.trace.sites, "attention/weight": even}
+    flat = replace(one, trace=replace(one.trace, sites=sites))
+    assert f"{flat.title} gives every passage word the same weights" in similarity.alt([flat, other])
+    assert similarity.alt([flat, other]).startswith(f"Maps of {M} passage words by {N} question words: ")
+    assert similarity.counted(flat.trace) == f"{M} words and marks"
+
+
+def test_centred_scores_are_those_the_softmax_sees():
+    one = panels()[0]
+    scores = one.site("attention/relevance").values.astype(float)
+    found = distributions.scores(one, "centred").reshape(scores.shape)
+    np.testing.assert_allclose(found, scores - scores.mean(1, keepdims=True), atol=1e-6)
+    told = distributions.numbers([one], "centred").iloc[0]
+    assert told["mean"] == pytest.approx(0, abs=1e-6) and told["deviation"] == pytest.approx(found.std())
+    rows = distributions.counts(found.ravel(), distributions.edges([found]))
+    spec = json.loads(distributions.histogram(rows, top=0.75).to_json())
+    assert spec["encoding"]["y"]["scale"]["domain"] == [0, 0.75]

@@ -51,13 +51,14 @@ def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings
     titles = settings.titles or tuple(view.titles({card.name: dict(card.config["model"]) for card in cards}).values())
     read = [replace(one, trace=settings.as_read().trace(one.trace)) for one in found]
     panels = [panel(title, one, example, part) for title, one in zip(titles, read)]
-    counted = view.counted(example.passage, part, last.prediction.parts)
+    counted = view.counted(last.trace, part, last.prediction.parts)
     look = {"quantity": settings.quantity, "shared": settings.shared, "counted": counted}
     payload = view.figure(panels, **look).payload
     sizes = [len(payload["axes"][axis]["label"]) for axis in ("query", "key")]
     cell = drawn.inside(settings.cell, [range(n) for n in (*sizes, len(panels))], payload["cell"])
     told = [facts(models, one, panel.trace, example, part, cell) for one, panel in zip(found, panels)]
-    more = {"cell": cell, "caption": ", ".join(card.name for card in cards), "facts": told, "exact": True}
+    caption = f"{', '.join(card.name for card in cards)}: {example.question}"
+    more = {"cell": cell, "caption": caption, "facts": told, "exact": True}
     return {
         "settings": settings.model_copy(update={"cell": cell, "part": part + 1, "titles": titles}),
         "figures": {"similarity": view.figure(panels, **more, **look)},
@@ -67,10 +68,10 @@ def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings
     }
 
 
-def readers(cards: Sequence[Card]) -> None:
+def readers(cards: Sequence[Card], most: int = view.MOST) -> None:
     """Raises ConfigError where these cannot stand side by side."""
-    if any(card.config.get("kind") != "reader" for card in cards) or not 1 <= len(cards) <= view.MOST:
-        raise ConfigError(f"Similarity shows one to {view.MOST} readers: name checkpoints of that kind")
+    if any(card.config.get("kind") != "reader" for card in cards) or not 1 <= len(cards) <= most:
+        raise ConfigError(f"one to {most} readers stand side by side: name checkpoints of that kind")
     sizes = {card.name: card.config["max_tokens"] for card in cards}
     if len(set(sizes.values())) > 1:
         told = ", ".join(f"{name} {size}" for name, size in sizes.items())
@@ -103,7 +104,7 @@ def facts_of(
     whole: AttentionTrace, read: AttentionTrace, cell: Sequence[int], terms: Callable[[int, int], Mapping]
 ) -> dict:
     """What `spans.facts` says of a cell.  Words that were joined have no terms together: the terms are then those of
-    the pair of words in the cell that scores highest, and `pair` has its positions, words and score.
+    the pair of words in the cell that weighs most, and `pair` has its positions, words and score.
 
     terms: of a pair of words.
     """
@@ -111,9 +112,9 @@ def facts_of(
 
     if read is whole:
         return spans.facts(whole, terms(*cell[:2]), *cell[:2])
-    at = strongest(whole, read, "attention/relevance", (cell[0], cell[1]))
+    at = strongest(whole, read, "attention/weight", (cell[0], cell[1]))
     told, array = spans.facts(whole, terms(*at), *at), whole.site("attention/relevance")
     words = [str(array[f"{axis}_token"].values[i]) for axis, i in zip(("query", "key"), at)]
     pair = {"at": list(at), "words": words, "score": told["score"]}
-    own = {name: told[name] for name in ("terms", "dimensions", "width")}
+    own = {name: told[name] for name in ("terms", "alike", "dimensions", "width")}
     return spans.facts(read, {"": np.zeros(1)}, *cell[:2]) | own | {"pair": pair}

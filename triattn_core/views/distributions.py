@@ -22,9 +22,9 @@ NAME = 14.0  # pixels between two names at the ends of lines
 AXIS = 52  # pixels of a chart's height that its axis and padding take
 
 
-def scores(panel: Panel) -> np.ndarray:
-    """All scores before the softmax, [cells]."""
-    return panel.site("attention/relevance").values.ravel().astype(np.float64)
+def scores(panel: Panel, quantity: str = "relevance") -> np.ndarray:
+    """All scores before the softmax, [cells]; `centred`: each minus the mean of its row, which the softmax sees."""
+    return panel.drawn(quantity).values.ravel().astype(np.float64)
 
 
 def edges(values: Sequence[np.ndarray], bins: int = BINS) -> np.ndarray:
@@ -39,19 +39,20 @@ def counts(values: np.ndarray, at: np.ndarray) -> pd.DataFrame:
     return pd.DataFrame({"low": at[:-1], "high": at[1:], "cells": found, "share": found / values.size})
 
 
-def histogram(rows: pd.DataFrame, theme: str = "light", height: int = 130) -> alt.Chart:
-    """From `counts`; empty bins stay empty."""
+def histogram(rows: pd.DataFrame, theme: str = "light", height: int = 130, top: float | None = None) -> alt.Chart:
+    """From `counts`; empty bins stay empty.  top: the share at which the axis ends, by default where the bars do."""
     look = THEMES[theme]
     x = alt.X(
         "low:Q", title=None, scale=_between(rows.low.min(), rows.high.max()), axis=alt.Axis(tickCount=5, grid=False)
     )
-    y = alt.Y("share:Q", title=None, axis=alt.Axis(tickCount=3, format="%"))
+    high = _between(0.0, top) if top else alt.Undefined
+    y = alt.Y("share:Q", title=None, scale=high, axis=alt.Axis(tickCount=3, format="%"))
     tips = [alt.Tooltip("low:Q", format=".3g"), alt.Tooltip("high:Q", format=".3g"), "cells:Q"]
     base = alt.Chart(rows[rows.cells > 0]).mark_rect(color=look["bar"])
     return _dressed(base.encode(x, alt.X2("high:Q"), y, y2=alt.datum(0), tooltip=tips).properties(height=height), look)
 
 
-def numbers(panels: Sequence[Panel]) -> pd.DataFrame:
+def numbers(panels: Sequence[Panel], quantity: str = "relevance") -> pd.DataFrame:
     """A row a function: how its scores spread, and how even its weights are.
 
     `even`: the mean over passage words of the perplexity of their weights, `of` question words: 1 is one word alone.
@@ -59,7 +60,7 @@ def numbers(panels: Sequence[Panel]) -> pd.DataFrame:
     """
     found = []
     for one in panels:
-        values, weights = scores(one), one.site("attention/weight").values.astype(np.float64)
+        values, weights = scores(one, quantity), one.site("attention/weight").values.astype(np.float64)
         mass = weights.sum(1, keepdims=True)
         weights = weights / np.maximum(mass, np.finfo(np.float64).tiny)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -153,6 +154,7 @@ def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", heig
         base.mark_point(size=22, filled=True, color=look["accent"], opacity=1),
     ]
     last = rows.groupby("checkpoint", sort=False).tail(1).sort_values("value", ascending=False)
+    last = last.assign(named=[f"{name} {value:.2f}" for name, value in zip(last.function, last.value)])
     height = max(height, AXIS + int(NAME) * len(last))
     plot = float(height - AXIS)
     ends = [plot * (high - value) / (high - low) for value in last.value]
@@ -160,8 +162,8 @@ def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", heig
         colour = look["accent" if name in lit else "muted"]
         mark = {"align": "left", "dx": 8, "dy": put - at, "fontSize": 12, "fontWeight": 600 if name in lit else 400}
         end = base.properties(data=last[last.checkpoint == name])
-        layers.append(end.mark_text(color=colour, **mark).encode(text="function:N"))
-    padding = {"right": max(116, 24 + 7 * int(last.function.str.len().max())), "left": 0, "top": 6, "bottom": 4}
+        layers.append(end.mark_text(color=colour, **mark).encode(text="named:N"))
+    padding = {"right": max(116, 24 + 7 * int(last.named.str.len().max())), "left": 0, "top": 6, "bottom": 4}
     return _dressed(alt.layer(*layers).properties(height=height, padding=padding), look)
 
 

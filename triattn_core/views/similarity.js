@@ -35,7 +35,7 @@ function valueAt(data, cell, index = cell[2]) {
 /** Where everything stands for a given width: maps in lines, start and end at the right of the first line. */
 function arrange(ctx, data, width, theme) {
   const { query, key } = data.axes, m = query.label.length, n = key.label.length, count = data.panels.length;
-  const own = Math.round(clamp(widest(ctx, query, theme), 76, data.notes ? 200 : 112)) + 14, side = width < WIDE ? 128 : SIDE;
+  const own = Math.round(clamp(widest(ctx, query, theme), 88, data.notes ? 200 : 112)) + 14, side = width < WIDE ? 128 : SIDE;
   let across = count;
   const room = () => (width - own - side - OVERHANG - (across - 1) * GUTTER) / across;
   while (across > 1 && room() < LEAST) across = Math.ceil(across / 2);

@@ -40,6 +40,7 @@ NAMES = {  # as the paper's tables write and order them
     "hadamard": "Hadamard",
     "t_trilinear": "T-trilinear",
 }
+SAME = 1e-6  # between weights: less is rounding
 SYSTEMS = {"bidaf": "BiDAF", "dcn": "DCN", "qanet": "QANet"}
 SCALES = {
     "relevance": "relevance, before softmax",
@@ -146,10 +147,11 @@ def figure(
     return Canvas(payload, script(*SCRIPTS), style, shorten(texts["question"], 90, placeholder=" …"), payload["alt"])
 
 
-def counted(passage: str, part: int = 0, parts: int = 1) -> str:
-    """What of a passage is drawn: part `part`, from 0."""
+def counted(trace: AttentionTrace, part: int = 0, parts: int = 1) -> str:
+    """What of a passage is drawn: part `part`, from 0.  trace: as it is, with a row a word."""
     if parts == 1:
-        return f"{len(passage.split())} words"
+        rows = trace.site("attention/weight").sizes["query"]
+        return f"{rows} word{'s' * (rows != 1)} and marks"
     over = f"probabilities of answers are over all {parts} parts, the curves of start and end over this one"
     return f"part {part + 1} of {parts} drawn: {over}"
 
@@ -192,10 +194,28 @@ def first_cell(panels: Sequence[Panel]) -> tuple[int, int, int]:
 
 def alt(panels: Sequence[Panel]) -> str:
     """What the figure shows in words: sizes, and the answer that comes of each function."""
-    sizes, passage = panels[0].site("attention/weight").sizes, panels[0].trace.texts["passage"]
+    weights, passage = panels[0].site("attention/weight"), panels[0].trace.texts["passage"]
     told = "; ".join(f"{one.title} answers {_answer(one, passage)}" for one in panels)
-    what = "words" if "folded" not in panels[0].site("attention/weight").attrs else "groups of words"
-    return f"Maps of {sizes['query']} passage {what} by {sizes['key']} question {what}: {told}."
+    sizes = [_size(weights, axis, name) for axis, name in PARTS.items()]
+    return " ".join([f"Maps of {' by '.join(sizes)}: {told}.", *filter(None, map(_alike, panels))])
+
+
+PARTS = {"query": "passage", "key": "question"}
+
+
+def _size(weights: xr.DataArray, axis: str, part: str) -> str:
+    size = weights.sizes[axis]
+    if f"{axis}_cells" in weights.coords:
+        return f"{size} group{'s' * (size != 1)} of {part} words"
+    return f"{size} {part} word{'s' * (size != 1)}"
+
+
+def _alike(panel: Panel) -> str:
+    """Whether the passage word matters for what is attended to, where it does not."""
+    weights = panel.site("attention/weight").values
+    if min(weights.shape) > 1 and np.ptp(weights, axis=0).max() < SAME:
+        return f"{panel.title} gives every passage word the same weights: what it attends to is the question's alone."
+    return ""
 
 
 def _answer(panel: Panel, passage: str) -> str:

@@ -34,7 +34,7 @@ function factsBlock(data, index, facts, chosen) {
   const several = facts.terms.length > 1;
   if (!several) head.append(make("span", { title: facts.terms[0][0] }, " " + formula(facts.terms[0][0]))); // the one term is the score
   const whole = facts.pair?.score ?? facts.score; // words that were joined have no terms together
-  if (facts.pair) head.append(make("p", { class: "pair", title: "The pair of words in this cell that scores highest: joined words have no terms together" }, "of ", make("b", {}, facts.pair.words.join(" × "))));
+  if (facts.pair) head.append(make("p", { class: "pair", title: "The pair of words in this cell that weighs most: joined words have no terms together" }, "of ", make("b", {}, facts.pair.words.join(" × "))));
   const top = Math.max(Math.abs(whole), ...facts.terms.map(([, value]) => Math.abs(value)));
   const line = (name, told, help) => make("div", { class: "line", title: help }, make("span", {}, name), make("span", { class: "n" }, told));
   const rows = [...(several ? facts.terms.map(([name, value]) => termRow(formula(name), value, top, false)) : []), termRow("score", whole, top, true)];
@@ -42,6 +42,7 @@ function factsBlock(data, index, facts, chosen) {
   const list = facts.dimensions.map(([term, at, value]) => make("span", { title: facts.terms[term][0] }, make("b", {}, String(at + 1) + (several ? "abcdefgh"[term] : "")), " " + signed(value)));
   box.append(make("div", { class: "dimensions" }, make("span", {}, `strongest of ${facts.width} dimensions`), ...list));
   if (several) box.append(make("div", { class: "dimensions legend" }, facts.terms.map(([name], i) => `${"abcdefgh"[i]}: ${formula(name)}`).join(", ")));
+  if (several && facts.alike?.length) box.append(make("div", { class: "dimensions legend" }, `${facts.alike.map(formula).join(", ")}: the same for every question word, so the softmax takes it away`));
   return box;
 }
 
