@@ -95,8 +95,10 @@ def _of(table: pd.DataFrame, recipe: str) -> pd.DataFrame:
 
 
 def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: str) -> None:
-    rows = points.rows.dropna().unique()
+    rows, sets = points.rows.dropna().unique(), points.set.unique()
     of = f" of {int(rows[0]):,} questions" if len(rows) == 1 else ""
+    of += f" of {escape(sets[0])}" if of and len(sets) == 1 and sets[0] else ""
+    of += " that are not trained on" if of and split == "dev" else ""
     most = 0 if points.empty else int(view.summary(points).runs.max())
     more = ", the ring their mean, the line their median" if most > 1 else ""
     st.html(f"<b>{output}</b>, {metric} in %, {split}{of}. A dot is a run{more}")

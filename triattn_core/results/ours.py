@@ -91,6 +91,10 @@ class Record:
         found = [one for one in found if one is not None] or [_number(_part(told, split), metric)]
         return tuple(one for one in found if one is not None)
 
+    def measured_on(self, split: str) -> str:
+        """The data set that the split's rows are of, as its metrics call it."""
+        return str(_part(_part(self.card.metrics, split), "set") or "")
+
     def rows(self, split: str) -> int | None:
         """How many rows of the split were measured."""
         found = _number(_part(self.card.metrics, split), "n")

@@ -11,7 +11,7 @@ from triattn_core.results.notes import trained_on
 from triattn_core.results.ours import Record
 
 SAID = ("training.epochs", "training.seed", "training.more_seeds")  # in `trained_on`, or what runs may differ in
-COLUMNS = ["recipe", "mechanism", "similarity", "output", "value", "seed", "checkpoint", "file", "rows"]
+COLUMNS = ["recipe", "mechanism", "similarity", "output", "value", "seed", "checkpoint", "file", "set", "rows"]
 
 
 def readers(all_: Sequence[Record]) -> list[Record]:
@@ -39,7 +39,7 @@ def runs(all_: Sequence[Record], split: str, metric: str) -> pd.DataFrame:
         values = one.values(split, metric)
         seeds = seeds if len(seeds) == len(values) else [one.card.metrics.get("seed", "?")] * len(values)
         about = [recipe(one), *(records.model(one.card, name) for name in ("mechanism", "similarity", "output"))]
-        rest = [one.card.name, one.file or "shelf", one.rows(split)]
+        rest = [one.card.name, one.file or "shelf", one.measured_on(split), one.rows(split)]
         found += [[*about, value, str(seed), *rest] for value, seed in zip(values, seeds)]
     table = pd.DataFrame(found, columns=COLUMNS)
     return table.drop_duplicates(["recipe", "mechanism", "similarity", "output", "value", "seed"], ignore_index=True)
