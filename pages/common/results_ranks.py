@@ -52,15 +52,19 @@ def _told(one: Agreement) -> list[tuple[str, str]]:
         return []
     found = [(f"{one.column.name}, first", _first(one))]
     if beyond := one.beyond():
-        told = "; ".join(f"{' and '.join(better)} over {', '.join(worse)}" for better, worse in beyond.items())
+        told = "; ".join(f"{_listed(better)} over {_listed(worse)}" for better, worse in beyond.items())
         found.append((f"{one.column.name}, beyond noise", f"{told}. {TAKES}"))
     return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
 def _first(one: Agreement) -> str:
     """A sentence on the paper's claim, from our records."""
     ours = {name: value for name, _, value in one.rows}
-    lead, there = f"The paper has {' and '.join(one.first)} first", [name for name in ours if name in one.first]
+    lead, there = f"The paper has {_listed(one.first)} first", [name for name in ours if name in one.first]
     if not there:
         return f"{lead}; here it is not measured."
     name, best = there[0], one.rows[0][0]

@@ -69,6 +69,7 @@ def test_who_flips_stands_with_both_answers_and_opens_in_similarity() -> None:
         assert (row["question"], row["known answer"]) == (some[at].question, said[0][at])
     (link,) = [one for one in app.get("page_link") if one.proto.label == "Open in Similarity"]
     assert "functions=squad-dot&functions=squad-cosine" in link.proto.query_string
+    assert 't-wide"><span class="t-muted">passage<' in told(app)
     assert "wrong, F1 " in told(app) and "right, F1 1.00" in told(app)
 
 
