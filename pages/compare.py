@@ -20,6 +20,7 @@ from pages.common import (
 )
 from pages.common.errors import shown
 from triattn_core import records
+from triattn_core.analysis import agreement
 from triattn_core.tasks import TASKS
 from triattn_core.views import side_by_side as view
 
@@ -55,7 +56,7 @@ if mined is not None:
     left, right = st.container(key="main").columns([2.7, 1], gap="medium")
     with left:
         st.html(flips.reached(mined) + flips.pairs(mined))
-        st.html(cards.section("Who flips", "rows that two of them answer differently"))
+        st.html(cards.section("Who flips", flips.WHICH[agreement.judged_by(mined)]))
         some = flips.rows(mined)
     if len(some):
         case_aside.listed(mined, some, examples, left, right)

@@ -67,7 +67,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         results_figure.saved(paper, table, found, curves.rows(lines))
 if table is not None:
     here = [[line[i] for i in at] for line in cells]
-    st.html(cards.section(f"{table.label}. {table.title}", results_about.runs(found)))
+    st.html(cards.section(f"{table.label}. {table.title}", results_about.runs(cells)))
     st.html(results.table(table, here, at.index(drawn)))
     told = [*(paper.paper.setup if any(one.printed for one in table.columns) else ())]
     told += [one for one in table.notes if one.about in ("", column.group)]

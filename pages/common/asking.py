@@ -84,8 +84,14 @@ def opened(title: str, lead: Callable[[tasks.Words], str], mechanisms: Sequence[
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     at = next((i for i, card in enumerate(cards) if records.model(card, "mechanism") == "tri"), 0)
     with settings:
-        card = state.pick("Checkpoint", cards, "checkpoint", at, show=lambda card: card.name, width=190)
+        card = state.pick("Checkpoint", cards, "checkpoint", at, show=lambda card: card.name, why=_refused, width=190)
     return Opened(task, words, card, example, beside, says, settings)
+
+
+def _refused(name: str) -> str:
+    """Why a checkpoint of the shelf is not offered, where that lies in what it is."""
+    card = next((one for one in models.shelf() if one.name == name), None)
+    return "this page does not take readers" if card and card.config.get("kind") == "reader" else ""
 
 
 def opening(title: str, lead: str, mechanisms: Sequence[str]) -> Question:

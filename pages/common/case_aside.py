@@ -8,12 +8,24 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from pages.common import cards, case_list, case_rows, case_texts, compared, keeping, models, reopen, state, style
+from pages.common import (
+    cards,
+    case_list,
+    case_rows,
+    case_texts,
+    compared,
+    keeping,
+    models,
+    readers,
+    reopen,
+    state,
+    style,
+)
 from pages.common.errors import shown
 from pages.common.inputs import number
 from triattn_core.analysis import agreement
 from triattn_core.analysis.mined import Mined
-from triattn_core.tasks import TASKS, pairs
+from triattn_core.tasks import TASKS, pairs, questions
 
 
 def listed(mined: Mined, rows: pd.DataFrame, examples: Mapping[int, object], left, right) -> None:
@@ -37,18 +49,22 @@ def _aside(mined: Mined, line: int, example: object) -> None:
         with shown(stop=False):
             case_rows.ask(mined)
     st.html(_verdicts(mined, row, example))
-    st.html(cards.facts(_facts(mined, row)))
+    known = mined.about.task == questions.NAME and example is not None
+    told = [("known answer", case_list.known(example) or "none")] if known else []
+    st.html(cards.facts([*told, *_facts(mined, row)]))
     here = {card.name for card in models.shelf()}
     names = [name for name in mined.names if name in here]
     if example is None:
         return
-    given, query = TASKS[mined.about.task].row(example), {compared.KEY: names}
+    given, query, page = TASKS[mined.about.task].row(example), {compared.KEY: names}, "side_by_side"
+    if mined.about.task == questions.NAME:
+        query, page = {readers.KEY: names}, "similarity"
     with st.container(horizontal=True, key="open"):
         if len(names) > 1:
-            reopen.link(mined.about.task, given, "side_by_side", query)
+            reopen.link(mined.about.task, given, page, query)
         if tri := [name for name in mined.three_way if name in here]:
             reopen.link(mined.about.task, given, "cube", {"checkpoint": tri[0]})
-    keeping.form(mined.about.task, given, "side_by_side", query)
+    keeping.form(mined.about.task, given, page, query)
 
 
 def _verdicts(mined: Mined, row: pd.Series, example) -> str:
@@ -59,7 +75,11 @@ def _verdicts(mined: Mined, row: pd.Series, example) -> str:
         answer = int(row[f"{one.name} answer"])
         known = mined.about.task == "pairs" or example is not None
         said = names[answer] if known and answer < len(names) else f"answer {answer + 1}"
+        if mined.about.task == questions.NAME and example is not None:
+            said = case_list.spanned(example, row, one.name)
         right = "" if row["label"] < 0 else "right" if row[f"{one.name} right"] else "wrong"
+        if right and mined.about.task == questions.NAME:
+            right += f", F1 {row[f'{one.name} f1']:.2f}"
         cells = (said, number(float(row[f"{one.name} confidence"])), right)
         head = f"<td>{style.swatch(one.mechanism)}<b>{escape(title)}</b></td>"
         cells = "".join(f'<td class="{"r" * (i > 0)}">{escape(cell)}</td>' for i, cell in enumerate(cells))

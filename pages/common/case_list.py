@@ -14,19 +14,29 @@ from pages.common import state, style
 from triattn_core.analysis import agreement
 from triattn_core.analysis.mined import Mined
 from triattn_core.cases import texts
-from triattn_core.tasks import CHOICES, TASKS, pairs
+from triattn_core.tasks import CHOICES, TASKS, pairs, questions
 
 ANY, NOBODY = "any", "not judged"
 ROW, MOST, TEXT = 30, 16, 158  # pixels of a row, rows without scrolling, pixels of a text
 SURE = {"0.9 and more": (0.9, 1.01), "0.7 to 0.9": (0.7, 0.9), "below 0.7": (0, 0.7)}
 MOVES = {"the most moved tenth": (0.9, 1.0), "upper half": (0.5, 1.0), "lower half": (0.0, 0.5)}
-UNITS = {"pairs": "pairs"} | {name: f"{task.WORDS.one}s" for name, task in CHOICES.items()}
+UNITS = {"pairs": "pairs", questions.NAME: "questions"} | {name: f"{task.WORDS.one}s" for name, task in CHOICES.items()}
 QUERIES = {"pairs": "A"} | {name: f"the {task.WORDS.axes[0].lower()}" for name, task in CHOICES.items()}
 MOVED = (
     "The Jensen-Shannon divergence of Tri's first layer with its context from the same layer without any: what each "
     "query token looks at, the mean over heads and tokens of both directions. From 0 to 1 bit."
 )
 AT = "How much context moved each token of {}, in its order: the mean over heads. Each row has its own scale."
+
+
+def known(one: questions.Example) -> str:
+    """The answers that are known to a question."""
+    return " / ".join(dict.fromkeys(text for text, _ in one.answers))
+
+
+def spanned(one: questions.Example, row: Mapping, name: str) -> str:
+    """What a reader, by name, answers to a question, from its row of the table."""
+    return one.passage[int(row[f"{name} start"]) : int(row[f"{name} end"])]
 
 
 def _choice(task: ModuleType) -> dict[str, Callable[[Any], str]]:
@@ -42,6 +52,7 @@ def _choice(task: ModuleType) -> dict[str, Callable[[Any], str]]:
 
 TEXTS = {
     "pairs": {"sentence A": lambda one: one.text_a, "sentence B": lambda one: one.text_b},
+    questions.NAME: {"question": lambda one: one.question, "known answer": lambda one: known(one)},
     **{name: _choice(task) for name, task in CHOICES.items()},
 }
 
@@ -147,9 +158,14 @@ def _columns(mined: Mined, rows: pd.DataFrame, examples: Mapping[int, object]) -
     name, titles, lines = spoken_for(mined), agreement.titles(mined), rows["row"].tolist()
     found = {"row": lines}
     if examples:
-        known = [examples.get(line) for line in lines]
+        there = [examples.get(line) for line in lines]
         texts = TEXTS.get(mined.about.task, {}).items()
-        found |= {title: ["" if one is None else text(one) for one in known] for title, text in texts}
+        found |= {title: ["" if one is None else text(one) for one in there] for title, text in texts}
+        if mined.about.task == questions.NAME:
+            table = rows.to_dict("records")
+            for title, one in zip(titles, mined.names):
+                answers = [spanned(example, row, one) if example else "" for example, row in zip(there, table)]
+                found[f"{title} answers"] = answers
     else:
         found["id"] = rows["id"].tolist()
     if mined.about.task == "pairs":

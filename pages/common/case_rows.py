@@ -93,7 +93,8 @@ def ask(mined: Mined) -> None:
 def _handed() -> tuple[str, bytes]:
     """Name and content of the file of this session, and the place where it is handed over."""
     limit = st.get_option("server.maxUploadSize")
-    said = f"JSON Lines, plain or .gz, or the Parquet of an earlier run; up to {limit} MB, more with `triattn cases`"
+    said = "JSON Lines, of questions SQuAD's own .json too, plain or .gz, or the Parquet of an earlier run; "
+    said += f"up to {limit} MB, more with `triattn cases`"
     given = st.file_uploader(said, ["jsonl", "gz", "json", "parquet"], key="file")
     if given is not None:
         st.session_state["file of rows"] = (given.name, given.getvalue())

@@ -8,7 +8,7 @@ CSS = """
 .t-case {display: grid; grid-template-columns: 34px 1fr; margin: 2px 0; font-size: 15px; line-height: 1.5}
 .t-case > :first-child {font-size: 12px; padding-top: 3px}
 .t-case > :last-child {overflow-wrap: anywhere; white-space: pre-wrap}
-.t-case.t-small {font-size: 14px}
+.t-case.t-small {font-size: 14px} .t-case.t-wide {grid-template-columns: 66px 1fr}
 .t-said td {font-size: 13px} .t-said tr:first-child td {border-top: 0}
 .st-key-stopped p, .st-key-under-way p {margin: 0; font-size: 13px}
 [data-testid="stFileUploaderDropzone"] {min-height: 0; padding: 6px 10px; max-width: 640px}

@@ -12,6 +12,7 @@ from triattn_core.tasks import TASKS
 from triattn_core.views.tokens import named
 
 LONG, TURNS, OPTIONS = 320, 3, 6  # characters of a text, turns and options that are shown
+WIDE = 5  # characters of a text's name that its usual column holds
 
 
 def html(task: str, example: Any) -> None:
@@ -48,6 +49,6 @@ def _options(options: tuple[str, ...], label: int | None, names: Sequence[str]) 
 
 def _line(mark: str, text: str, small: bool) -> str:
     shown = text if len(text) <= LONG else f"{text[:LONG]}… ({len(text):,} characters)"
-    look = "t-case t-small" if small else "t-case"
+    look = "t-case" + " t-small" * small + " t-wide" * (len(mark) > WIDE)
     muted = "" if mark else ' class="t-muted"'
     return f'<p class="{look}"><span class="t-muted">{mark}</span><span dir="auto"{muted}>{escape(shown)}</span></p>'

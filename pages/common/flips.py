@@ -14,6 +14,7 @@ from triattn_core import records
 from triattn_core.analysis import agreement
 from triattn_core.analysis.mined import Mined
 from triattn_core.shelf import Card
+from triattn_core.tasks import questions
 from triattn_core.views import agreement as view
 from triattn_core.views import history, panels
 
@@ -25,6 +26,8 @@ HOW = (
     "Train: with dropout, of each 100 steps the mean of five batches, every twentieth, not smoothed beyond that. "
     "Dev: all its rows, without dropout, after each epoch."
 )
+WHICH = {"answer": "rows that two of them answer differently", "right": "rows that one of two alone has right"}
+SPANS = "kappa and flips: over right and wrong, for answers are spans"
 OVER = "The share of labelled rows that it answers rightly, with the ends of Wilson's 95 % interval."
 
 
@@ -39,7 +42,8 @@ def reached(mined: Mined) -> str:
         cells["confidence"] = f"{row['confidence']:.3f}"
         head = f'<td title="{escape(name)}">{style.swatch(kind)}<b>{escape(str(title))}</b></td>'
         lines.append(f"<tr>{head}{_cells(cells.values())}</tr>")
-    count = f"{len(mined.judged):,} of {len(mined.table):,} rows have a label"
+    known = "an answer; right: exact match" if mined.about.task == questions.NAME else "a label"
+    count = f"{len(mined.judged):,} of {len(mined.table):,} rows have {known}"
     return cards.section("What each answers", count) + _table(["", *(names[one] for one in cells)], lines, {1: OVER})
 
 
@@ -54,7 +58,12 @@ def pairs(mined: Mined) -> str:
         lines.append(f"<tr><td>{escape(one['a'])} and {escape(one['b'])}</td>{_cells(cells, safe=True)}</tr>")
     heads = ["", "same answer, %", "kappa", "flips"]
     heads += ["first alone right", "second alone right", "McNemar, after Holm"] if judged else []
-    return cards.section("How alike two answer") + _table(heads, lines, {2: KAPPA})
+    say = "" if _by_answer(mined) else SPANS
+    return cards.section("How alike two answer", say) + _table(heads, lines, {2: KAPPA})
+
+
+def _by_answer(mined: Mined) -> bool:
+    return agreement.judged_by(mined) == "answer"
 
 
 def _table(heads: Sequence[str], lines: Sequence[str], says: dict[int, str]) -> str:
@@ -76,16 +85,18 @@ def _plain(value: float) -> str:
 
 
 def rows(mined: Mined) -> pd.DataFrame:
-    """The rows that two checkpoints answer differently, from a picker; those in which they are surest come first."""
+    """The rows that two checkpoints answer differently, of questions those that one alone has right, from a picker;
+    those in which they are surest come first."""
     table, titles = mined.table, agreement.titles(mined)
     names = dict(zip(titles, mined.names))
     twos = [(a, b) for i, a in enumerate(titles) for b in titles[i + 1 :]]
-    differ = {two: table[f"{names[two[0]]} answer"] != table[f"{names[two[1]]} answer"] for two in twos}
+    differ = {two: agreement.flips(mined, names[two[0]], names[two[1]]) for two in twos}
     first = max(range(len(twos)), key=lambda i: int(differ[twos[i]].sum()))
     two = state.pick("Between", twos, "between", first, show=" and ".join, width=440) if len(twos) > 1 else twos[0]
     found = table[differ[two]]
     if found.empty:
-        st.html(f'<p class="t-note">{escape(" and ".join(two))} give the same answer to every row.</p>')
+        same = "give the same answer to every row" if _by_answer(mined) else "are right in the same rows"
+        st.html(f'<p class="t-note">{escape(" and ".join(two))} {same}.</p>')
     sure = found[[f"{names[one]} confidence" for one in two]].min(axis=1)
     return found.assign(agreement="").loc[sure.sort_values(ascending=False, kind="stable").index]
 

@@ -62,11 +62,12 @@ def _live(one: Live, there: Sequence[Card]) -> str:
     return f"<b>{named}</b><span>{escape(one.says)}</span>"
 
 
-def runs(records: Sequence[Record]) -> str:
-    """How many runs the records hold, and the day of the last."""
-    count = sum(one.runs for one in records)
-    days = sorted(str(one.card.metrics["date"]) for one in records if one.card.metrics.get("date"))
-    return f"records of {count} run{'s' * (count != 1)}" + (f", the last of {days[-1]}" if days else "")
+def runs(cells: Sequence[Sequence[Cell]]) -> str:
+    """How many runs the records hold that a table's numbers of ours come from, and the day of the last."""
+    used = {id(one.record): one.record for line in cells for one in line if one.values}.values()
+    count = sum(one.runs for one in used)
+    days = sorted(str(one.card.metrics["date"]) for one in used if one.card.metrics.get("date"))
+    return f"ours: {count} run{'s' * (count != 1)}" + (f", the last of {days[-1]}" if days else "")
 
 
 def order(rows: Sequence[Compared], group: str) -> str:

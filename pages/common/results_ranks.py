@@ -9,6 +9,10 @@ from pages.common import cards
 from triattn_core.results.ranks import EXACT, LEAST, Agreement
 
 FEW = 6  # pairs that are named
+TAKES = (
+    "The z-test takes the rows of two models as independent samples, although both were asked the same rows: it errs "
+    "towards noise. How much another seed would change is not in it."
+)
 
 
 def ranks(found: Sequence[Agreement], group: str) -> str:
@@ -23,8 +27,9 @@ def ranks(found: Sequence[Agreement], group: str) -> str:
         "The rows that have both numbers, in all tables of the paper. A p is two-sided: how often rows in a random "
         f"order correlate as strongly, in either direction; exact up to {EXACT} rows."
     )
+    lines = "".join(f"<b>{escape(head)}</b><span>{escape(text)}</span>" for one in some for head, text in _told(one))
     title = cards.section("Does our order of the rows agree with the paper's?", "rank correlation")
-    return f'{title}<div class="t-scroll">{table}</div><p class="t-note">{said}</p>'
+    return f'{title}<div class="t-scroll">{table}</div><p class="t-note">{said}</p><div class="t-know">{lines}</div>'
 
 
 def _line(one: Agreement) -> str:
@@ -39,6 +44,36 @@ def _line(one: Agreement) -> str:
         f'<td class="n">{value:+.2f}</td><td class="n t-muted">{p:.3f}</td>' for value, p in (one.rho, one.tau)
     )
     return f'<tr>{name}{rows}{numbers.replace("-", chr(0x2212))}<td class="say t-muted">{escape(_noise(one))}</td></tr>'
+
+
+def _told(one: Agreement) -> list[tuple[str, str]]:
+    """Whether the paper's first is ours, and which of our differences exceed the noise."""
+    if one.rho is None:
+        return []
+    found = [(f"{one.column.name}, first", _first(one))]
+    if beyond := one.beyond():
+        told = "; ".join(f"{_listed(better)} over {_listed(worse)}" for better, worse in beyond.items())
+        found.append((f"{one.column.name}, beyond noise", f"{told}. {TAKES}"))
+    return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _first(one: Agreement) -> str:
+    """A sentence on the paper's claim, from our records."""
+    ours = {name: value for name, _, value in one.rows}
+    lead, there = f"The paper has {_listed(one.first)} first", [name for name in ours if name in one.first]
+    if not there:
+        return f"{lead}; here it is not measured."
+    name, best = there[0], one.rows[0][0]
+    place, gap = one.place(name)
+    other = next(row for row in ours if row != name) if place == 1 else best
+    size = f"{abs(gap):.2f} {'ahead of' if place == 1 else 'behind'} {other}"
+    it, pair = "it" if len(one.first) == 1 else name, (name, other) if place == 1 else (other, name)
+    sure = "" if one.apart is None else f", which {'exceeds' if pair in one.apart else 'does not exceed'} the noise"
+    return f"{lead}; here {it} has place {place} of {len(one.rows)}, {size}{sure}."
 
 
 def _noise(one: Agreement) -> str:

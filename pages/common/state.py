@@ -19,10 +19,19 @@ from triattn_core.trace import Choice
 
 
 def pick(
-    label: str, options: Sequence[Any], key: str, default: int = 0, show: Callable[[Any], str] = str, **more
+    label: str,
+    options: Sequence[Any],
+    key: str,
+    default: int = 0,
+    show: Callable[[Any], str] = str,
+    why: Callable[[str], str] = lambda asked: "",
+    **more,
 ) -> Any:
-    """A selectbox in the URL. `show` gives an option its text in box and URL. Needs at least one option."""
-    settle(label, options, key, default, show)
+    """A selectbox in the URL. `show` gives an option its text in box and URL. Needs at least one option.
+
+    why: what is said of a text that the link asks for and that is none of these, where there is a reason.
+    """
+    settle(label, options, key, default, show, why)
     return st.selectbox(label, options, default, show, key=key, bind="query-params", **more)
 
 
@@ -90,12 +99,19 @@ def _go(parameter: str, value: str) -> None:
     st.query_params[parameter] = value
 
 
-def settle(label: str, options: Sequence[Any], key: str, default: int, show: Callable[[Any], str]) -> None:
+def settle(
+    label: str,
+    options: Sequence[Any],
+    key: str,
+    default: int,
+    show: Callable[[Any], str],
+    why: Callable[[str], str] = lambda asked: "",
+) -> None:
     """Before the widget is made: says what of the URL is of no use, and replaces a choice no longer offered."""
     forget(key)
     asked, texts = st.query_params.get(key), [show(option) for option in options]
     if asked is not None and asked not in texts and key not in st.session_state:
-        hint = choices(asked[:60], texts)
+        hint = why(asked) or choices(asked[:60], texts)
         hint += "" if hint.endswith("?") else "."
         asked = asked if len(asked) <= 60 else asked[:60] + "…"
         notice(f"The link asks for {label.lower()} {asked!r}; {hint} Shown instead: {texts[default]}.")

@@ -163,8 +163,9 @@ def test_two_readers_from_one_command_to_every_other(world, capsys):
     assert [one["n"] for one in told["checkpoints"]] == [21, 21] and len(told["differences"]) == 1
     assert main(["list"]) == 0
     assert {"asked-trilinear", "asked-dot-o1"} <= set(capsys.readouterr().out.split())
-    assert main(["cases", *map(str, folders), str(dev), "--out", str(world / "cases.parquet")]) == 1
-    assert "not with readers" in capsys.readouterr().err
+    assert main(["cases", *map(str, folders), str(dev), "--out", str(world / "cases.parquet")]) == 0
+    mined = capsys.readouterr().out
+    assert "21 rows" in mined and f"{folders[0].name} {told['checkpoints'][0]['metrics']['em']:.2f} %" in mined
 
 
 def test_an_answer_and_its_trace(world, tmp_path, capsys):

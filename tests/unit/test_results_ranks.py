@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from scipy.stats import spearmanr
 
+from pages.common import results_ranks
 from triattn_core.results import beside, notes, published, ranks
 from triattn_core.results.ours import Record
 from triattn_core.results.published import Paper, Table, plain, read
@@ -125,3 +126,34 @@ def test_sizes_and_vectors_stand_beside_the_numbers(tables):
     told = notes.computed([ranks.cell(tables[0], tables[0].rows[4], tables[0].columns[2], [record("dot", 50.0)])])
     said = next(note.text for note in told if note.head == "Readers")
     assert "layer:4" in said and "projected to 64" in said
+
+
+def test_the_papers_first_has_a_place_among_ours(tables):
+    values = {"dot": 50.0, "trilinear": 52.0, "t_trilinear": 51.5, "cosine": 40.0, "bilinear": 40.5}
+
+    def said(**more) -> str:
+        return results_ranks._first(found(tables, values | more))
+
+    lead = "The paper has T-trilinear first; here"
+    assert said() == f"{lead} it has place 2 of 5, 0.50 behind trilinear, which does not exceed the noise."
+    assert said(trilinear=55.0) == f"{lead} it has place 2 of 5, 3.50 behind trilinear, which exceeds the noise."
+    assert said(t_trilinear=55.0) == f"{lead} it has place 1 of 5, 3.00 ahead of trilinear, which exceeds the noise."
+    assert said(t_trilinear=39.0).startswith(f"{lead} it has place 5 of 5, 13.00 behind trilinear,")
+    del values["t_trilinear"]
+    assert said() == f"{lead} it is not measured."
+    one = found(tables, values | {"t_trilinear": 51.5}, metric="F1")
+    assert results_ranks._first(one) == f"{lead} it has place 2 of 5, 0.50 behind trilinear."
+
+
+def test_pairs_beyond_the_noise_are_named_with_what_the_test_takes(tables):
+    values = {"dot": 50.0, "trilinear": 52.5, "t_trilinear": 51.3, "cosine": 40.0, "bilinear": 40.5}
+    one = found(tables, values)
+    low = ("bilinear", "cosine")
+    assert one.beyond() == {("trilinear",): ("dot-product", *low), ("T-trilinear", "dot-product"): low}
+    assert sum(len(a) * len(b) for a, b in one.beyond().items()) == len(one.apart) == 7
+    told = results_ranks.ranks([one], one.column.group)
+    few = "T-trilinear and dot-product over bilinear and cosine."
+    assert f"trilinear over dot-product, bilinear and cosine; {few}" in told
+    assert "independent samples" in told and "seed" in told
+    less = found(tables, values, n=20)
+    assert less.beyond() == {} and "independent" not in results_ranks.ranks([less], less.column.group)

@@ -12,6 +12,7 @@ from scipy.stats import binomtest
 from triattn_core.analysis.mined import Mined
 from triattn_core.analysis.significance import Difference, on_rows
 from triattn_core.axes import MECHANISM_LABELS
+from triattn_core.tasks import questions
 
 # Tri-Attention, section VI-H: "151 pieces of data" of LCQMC's 12,500 test pairs that Tri alone has right, additive.
 PAPER = {"only Tri": {1: 49, 0: 102}}
@@ -81,19 +82,34 @@ def kappa(left: Sequence[int] | np.ndarray, right: Sequence[int] | np.ndarray) -
     return float(((a == b).mean() - chance) / (1 - chance)) if chance < 1 else float("nan")
 
 
+def judged_by(mined: Mined) -> str:
+    """The column that two checkpoints are compared by: "answer", or "right" of questions, whose answers are spans of
+    passages of their own: there two rarely agree by chance, and kappa over spans has no meaning."""
+    return "right" if mined.about.task == questions.NAME and len(mined.judged) else "answer"
+
+
+def flips(mined: Mined, a: str, b: str) -> pd.Series:
+    """Whether two, by name, answer a row differently; of questions whether one alone has it right."""
+    by = judged_by(mined)
+    return mined.table[f"{a} {by}"] != mined.table[f"{b} {by}"]
+
+
 def two_by_two(mined: Mined) -> pd.DataFrame:
     """A row for each two checkpoints, over all rows: how alike they answer, and of judged rows who flips.
 
-    Columns: `a`, `b` (short names), `same` (share of rows), `kappa`, `flips` (rows that they answer differently);
+    Columns: `a`, `b` (short names), `same` (share of rows with the same answer), `kappa` (by `judged_by`; NaN of
+    questions without an answer), `flips` (how many, see there);
     where rows are judged `only a` and `only b` (rows that one alone has right) and `p` (McNemar, after Holm).
     """
     names, short = mined.names, titles(mined)
     tests = {(one.a, one.b): one for one in differences(mined)}
+    rated = mined.judged if mined.about.task == questions.NAME else mined.table
     found = []
     for i, j in combinations(range(len(names)), 2):
         a, b = (mined.table[f"{names[k]} answer"].to_numpy() for k in (i, j))
-        row = {"a": short[i], "b": short[j], "same": float((a == b).mean()), "kappa": kappa(a, b)}
-        row["flips"] = int((a != b).sum())
+        row = {"a": short[i], "b": short[j], "same": float((a == b).mean())}
+        row["kappa"] = kappa(*(rated[f"{names[k]} {judged_by(mined)}"].to_numpy() for k in (i, j)))
+        row["flips"] = int(flips(mined, names[i], names[j]).sum())
         if (one := tests.get((short[i], short[j]))) is not None:
             row |= {"only a": one.only_a, "only b": one.only_b, "p": one.adjusted}
         found.append(row)
@@ -102,8 +118,8 @@ def two_by_two(mined: Mined) -> pd.DataFrame:
 
 def reached(mined: Mined) -> pd.DataFrame:
     """What each checkpoint reached on the judged rows, by its short name: `right` in per cent with the ends of Wilson's
-    95 % interval (Wilson 1927) `from` and `to`, of pairs `f1` of label 1 in per cent, and over all rows `confidence`,
-    the mean probability of its answers.  Of no judged row the numbers are NaN."""
+    95 % interval (Wilson 1927) `from` and `to`, of pairs `f1` of label 1 in per cent, of questions the mean F1 of rows,
+    and over all rows `confidence`, the mean probability of its answers.  Of no judged row the numbers are NaN."""
     rows, found = mined.judged, {}
     for title, name in zip(titles(mined), mined.names):
         right, n = rows[f"{name} right"].to_numpy(bool), len(rows)
@@ -113,6 +129,8 @@ def reached(mined: Mined) -> pd.DataFrame:
             answer, label = rows[f"{name} answer"].to_numpy(), rows["label"].to_numpy()
             said = (answer == 1).sum() + (label == 1).sum()
             row["f1"] = 200 * ((answer == 1) & (label == 1)).sum() / said if said else np.nan
+        if mined.about.task == questions.NAME:
+            row["f1"] = 100 * float(rows[f"{name} f1"].mean())
         found[title] = row | {"confidence": float(mined.table[f"{name} confidence"].mean())}
     return pd.DataFrame.from_dict(found, orient="index")
 

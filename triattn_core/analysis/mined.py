@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from triattn_core.errors import DataError
+from triattn_core.tasks import questions
 
 KEY = b"triattn cases"  # of our metadata in the file
 LARGEST = 5_000_000  # rows
@@ -69,6 +70,10 @@ class Mined:
     For each checkpoint NAME: `NAME answer`, the index of its answer; `NAME confidence`, the probability of it, to four
     decimals and below 1; `NAME right`, False too where there is no label.  For Tri also `NAME moved`, how much context
     moved its attention, in bits, and `NAME moved at`, the same for each token of the query: see `analysis.moved`.
+
+    Of questions `NAME answer` is a number that two checkpoints share where SQuAD's comparison finds their answers equal
+    (in this row alone, from 0), `NAME start` and `NAME end` are the characters of the passage that it answers, `NAME
+    right` is exact match, and `NAME f1` SQuAD's F1, from 0 to 1, NaN where no answer is known.
     """
 
     table: pd.DataFrame
@@ -110,9 +115,9 @@ def joined(tables: Iterable[pd.DataFrame], about: About) -> Mined:
     return Mined(pd.concat(tables).sort_values("row", ignore_index=True), about)
 
 
-def frame(found: Mapping[str, Sequence], checkpoints: Sequence[tuple[str, str]]) -> pd.DataFrame:
+def frame(found: Mapping[str, Sequence], checkpoints: Sequence[tuple[str, str]], task: str = "") -> pd.DataFrame:
     """A table of these columns; what is not given is empty.  checkpoints: (name, mechanism)."""
-    kinds = columns(checkpoints).items()
+    kinds = columns(checkpoints, task).items()
     return pd.DataFrame({name: pd.Series(found.get(name, ()), dtype=_dtype(kind)) for name, kind in kinds})
 
 
@@ -159,11 +164,13 @@ def _refused(name: str) -> Iterator[None]:
     raise DataError(f"{name}: not a table of `triattn cases` that can be read here ({said:.120})")
 
 
-def columns(checkpoints: Sequence[tuple[str, str]]) -> dict[str, pa.DataType]:
-    """Column → type for (name, mechanism) of each checkpoint."""
+def columns(checkpoints: Sequence[tuple[str, str]], task: str = "") -> dict[str, pa.DataType]:
+    """Column → type for (name, mechanism) of each checkpoint; of questions there are more."""
     found = {"row": pa.int32(), "id": pa.string(), "label": pa.int16(), "tokens": pa.int32()}
     for name, mechanism in checkpoints:
         found |= {f"{name} answer": pa.int16(), f"{name} confidence": pa.float32(), f"{name} right": pa.bool_()}
+        if task == questions.NAME:
+            found |= {f"{name} start": pa.int32(), f"{name} end": pa.int32(), f"{name} f1": pa.float32()}
         if mechanism == "tri":
             found |= {f"{name} moved": pa.float32(), f"{name} moved at": pa.list_(pa.float32())}
     return found
@@ -175,4 +182,4 @@ def _dtype(kind: pa.DataType) -> object:
 
 
 def _kinds(about: About) -> dict[str, pa.DataType]:
-    return columns([(one.name, one.mechanism) for one in about.checkpoints])
+    return columns([(one.name, one.mechanism) for one in about.checkpoints], about.task)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from triattn_core.analysis import answered
 from triattn_core.analysis.mined import WINDOW, frame
 from triattn_core.analysis.moved import moves, take
 from triattn_core.batch import collate
@@ -18,6 +19,7 @@ from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.models import answers
 from triattn_core.models.encoder import Encoded
 from triattn_core.text.roles import Roles
+from triattn_core.text.texts import Texts
 
 FEWEST, MOST = 2, 4
 SEVERAL = 8  # options of an example, about
@@ -43,8 +45,6 @@ def mine(bundles: Sequence[Bundle], rows: Iterable[tuple[int, object]], size: in
         raise ConfigError(f"cases are mined with {FEWEST} to {MOST} checkpoints, not {len(bundles)}")
     if len({bundle.name for bundle in bundles}) < len(bundles):
         raise ConfigError("a checkpoint is named twice: name each once")
-    if "reader" in {bundle.config.kind for bundle in bundles}:
-        raise ConfigError("cases are mined with checkpoints that choose a label or an option, not with readers")
     _comparable(bundles)
     groups, line = _groups(bundles), 0
     rows = iter(rows)
@@ -72,7 +72,7 @@ def _groups(bundles: Sequence[Bundle]) -> list[list[Bundle]]:
     found: dict[tuple, list[Bundle]] = {}
     for one in bundles:
         read = (getattr(one.config, what, ()) for what in ("max_tokens", "cells"))
-        found.setdefault((id(one.encoder), *read), []).append(one)
+        found.setdefault((id(one.encoder), getattr(one.config.model, "vectors", ()), *read), []).append(one)
     return list(found.values())
 
 
@@ -91,7 +91,7 @@ def _read(readers: Sequence[Bundle], some: Sequence[tuple[int, object]]) -> tupl
     return good, aside
 
 
-def _roles(readers: Sequence[Bundle], examples: list) -> list[list[Sequence[Roles]]]:
+def _roles(readers: Sequence[Bundle], examples: list) -> list[list[Sequence[Roles | Texts]]]:
     """[examples][readers][options]."""
     if not examples:
         return []
@@ -114,13 +114,15 @@ def _table(
     bundles: Sequence[Bundle], groups: Sequence[Sequence[Bundle]], good: Sequence[tuple]
 ) -> pd.DataFrame:
     """A row for each (line, example, its roles for each group); columns in the order of the bundles."""
-    task = bundles[0].task
+    task, checkpoints = bundles[0].task, [(bundle.name, bundle.config.model.mechanism) for bundle in bundles]
     found = {
         "row": [line for line, *_ in good],
         "id": [str(example.id)[:80] for _, example, _ in good],
         "label": [-1 if example.label is None else example.label for _, example, _ in good],
         "tokens": [max(one.tokens for one in of[0]) for *_, of in good],
     }
+    if bundles[0].config.kind == "reader":
+        return frame(found | answered.columns(groups, [example for _, example, _ in good]), checkpoints, task.NAME)
     counts = [len(of[0]) for *_, of in good]
     first = np.cumsum([0, *counts[:-1]])
     for bundle, logits, encoded in _run(groups, good):
@@ -136,7 +138,7 @@ def _table(
             moved = moves(bundle.model, take(encoded, torch.from_numpy(chosen)))
             found[f"{bundle.name} moved"] = [round(one, 5) for one, _ in moved]
             found[f"{bundle.name} moved at"] = [np.round(one, 4).astype(np.float32) for _, one in moved]
-    return frame(found, [(bundle.name, bundle.config.model.mechanism) for bundle in bundles])
+    return frame(found, checkpoints)
 
 
 def _run(

@@ -39,7 +39,8 @@ class Run:
     seconds: float = 0.0
 
     def __post_init__(self):
-        self.lines = min(self.source.lines, self.most or self.source.lines)
+        lines = self.source.count(self.bundles[0].task.NAME)
+        self.lines = min(lines, self.most or lines)
         rows = islice(examples(self.bundles[0].task.NAME, self.source), self.most)
         small = SMALL if self.lines < MANY else 64
         self._parts = mine(self.bundles, rows, small) if self.over is None else self.over(rows)

@@ -9,7 +9,7 @@ from io import BufferedIOBase, BytesIO
 from pathlib import Path, PurePosixPath
 
 from triattn_core.errors import DataError, InputError
-from triattn_core.tasks import TASKS
+from triattn_core.tasks import TASKS, questions
 from triattn_core.text.rows import count_lines, each_line
 
 
@@ -30,6 +30,24 @@ class Source:
         """How many lines it has, for a progress bar."""
         with self.open() as file:
             return count_lines(file, self.name)
+
+    def rows(self, task: str) -> Iterator[tuple[int, str, dict | DataError]]:
+        """(line, place, row or what is wrong with it) of each line; of each question, from 1, of SQuAD's own file."""
+        with self.open() as file:
+            if task != questions.NAME or not questions.squads(self.name):
+                yield from ((line, f"{self.name}:{line}", row) for line, row in each_line(file, self.name))
+                return
+            number = 0
+            try:
+                for number, (place, row) in enumerate(questions.squad_rows(self.name, file.read()), 1):
+                    yield number, place, row
+            except DataError as error:
+                yield number + 1, self.name, error
+
+    def count(self, task: str) -> int:
+        """How many lines, or questions, a task finds in it."""
+        squad = task == questions.NAME and questions.squads(self.name)
+        return sum(1 for _ in self.rows(task)) if squad else self.lines
 
 
 def given(name: str, content: bytes) -> Source:
@@ -64,16 +82,16 @@ def find(name: str, sha256: str, folders: Sequence[Path]) -> Source | None:
 
 
 def examples(task: str, source: Source) -> Iterator[tuple[int, object]]:
-    """(line, example of the task, or a DataError that says why there is none) for each line that is not blank."""
+    """(line, example of the task, or a DataError that says why there is none) for each line that is not blank, or for
+    each question of SQuAD's own file."""
     room = TASKS[task]
-    with source.open() as opened:
-        for line, row in each_line(opened, source.name):
-            if isinstance(row, dict):
-                try:
-                    row = room.from_file(row, f"{source.name}:{line}")
-                    row.check()
-                except InputError as error:
-                    row = DataError(f"{source.name}:{line}: {error}")
-                except DataError as error:
-                    row = error
-            yield line, row
+    for line, place, row in source.rows(task):
+        if isinstance(row, dict):
+            try:
+                row = room.from_file(row, place)
+                row.check()
+            except InputError as error:
+                row = DataError(f"{place}: {error}")
+            except DataError as error:
+                row = error
+        yield line, row

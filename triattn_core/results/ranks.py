@@ -29,6 +29,7 @@ class Agreement:
     fewer than `LEAST` rows, or where all are equal.
     apart: of our pairs of rows, those that differ by more than chance, as (better, worse); None where
     that cannot be told from the records.  turned: those of them that the paper has the other way round.
+    first: the rows that the paper has first, of all that could have both numbers.
     """
 
     column: Column
@@ -38,11 +39,27 @@ class Agreement:
     tau: tuple[float, float] | None = None
     apart: tuple[tuple[str, str], ...] | None = None
     turned: tuple[tuple[str, str], ...] = ()
+    first: tuple[str, ...] = ()
 
     @property
     def pairs(self) -> int:
         """How many pairs of rows there are."""
         return len(self.rows) * (len(self.rows) - 1) // 2
+
+    def place(self, name: str) -> tuple[int, float]:
+        """Which place a row has among ours, from 1, and by how much it is ahead of the best other one, or behind."""
+        sign = 1 if self.column.better == "higher" else -1
+        own = next(ours for row, _, ours in self.rows if row == name)
+        others = [ours for row, _, ours in self.rows if row != name]
+        return 1 + sum(sign * (one - own) > 0 for one in others), sign * own - max(sign * one for one in others)
+
+    def beyond(self) -> dict[tuple[str, ...], tuple[str, ...]]:
+        """`apart` by those that are ahead of the same rows: (better, …) → (worse, …), our best first."""
+        names, found = [name for name, *_ in self.rows], {}
+        for a in names:
+            if worse := tuple(b for b in names if (a, b) in (self.apart or ())):
+                found.setdefault(worse, []).append(a)
+        return {tuple(better): worse for worse, better in found.items()}
 
 
 def agreements(tables: Sequence[Table], all_: Sequence[Record]) -> list[Agreement]:
@@ -68,10 +85,12 @@ def _agreement(cells: dict[str, Cell]) -> Agreement:
     apart = _apart({name: cells[name] for name, _, _ in both}, sign)
     values = {name: sign * value for name, value, _ in both}
     turned = tuple((a, b) for a, b in apart or () if values[a] < values[b])
+    known = {name: sign * one.printed.value for name, one in cells.items()}
+    first = tuple(name for name, value in known.items() if value == max(known.values()))
     rho = tau = None
     if min(len(set(printed)), len(set(ours))) > 1:
         rho, tau = (_correlation(name, tuple(printed), tuple(ours)) for name in TESTS)
-    return Agreement(column, tuple(both), len(cells), rho, tau, apart, turned)
+    return Agreement(column, tuple(both), len(cells), rho, tau, apart, turned, first)
 
 
 @cache

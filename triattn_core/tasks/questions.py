@@ -81,6 +81,9 @@ def _answer(one: object, passage: str, where: str) -> tuple[str, int]:
     return text, start
 
 
+from_file = Example.from_row
+
+
 def read(path: Path, training: bool = False, where: Mapping[str, str] | None = None) -> Iterator[Example]:
     """The examples of a JSON Lines file, or of SQuAD's own `.json`, plain or .gz; with `training` without rows marked
     `dup`.
@@ -93,7 +96,12 @@ def read(path: Path, training: bool = False, where: Mapping[str, str] | None = N
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict]]:
-    return squad_rows(path) if Path(path).name.endswith((".json", ".json.gz")) else read_json_lines(path)
+    return squad_rows(path) if squads(path) else read_json_lines(path)
+
+
+def squads(path: Path | str) -> bool:
+    """Whether a file is SQuAD's own, by its name."""
+    return Path(path).name.endswith((".json", ".json.gz"))
 
 
 def named(path: Path, example: Example, error: InputError) -> DataError:
@@ -102,13 +110,13 @@ def named(path: Path, example: Example, error: InputError) -> DataError:
     return DataError(f"{place}: {error}")
 
 
-def squad_rows(path: Path) -> Iterator[tuple[str, dict]]:
+def squad_rows(path: Path | str, content: bytes | None = None) -> Iterator[tuple[str, dict]]:
     """`(place, row)` of each question of an official file: {"data": [{"paragraphs": [{"context", "qas": […]}]}]}.
 
-    Raises DataError that names the record.
+    content: of the file, where it is not on disk.  Raises DataError that names the record.
     """
     place = str(path)
-    for a, article in enumerate(_list(read_json(path), "data", place)):
+    for a, article in enumerate(_list(read_json(path, content), "data", place)):
         for p, paragraph in enumerate(_list(article, "paragraphs", f"{place}: data[{a}]")):
             at = f"{place}: data[{a}].paragraphs[{p}]"
             for q, one in enumerate(_list(paragraph, "qas", at)):

@@ -115,10 +115,13 @@ def _is_text(text: str) -> bool:
         return False
 
 
-def read_json(path: Path) -> dict:
-    """The one object of a JSON file, plain or gzip-compressed. Raises DataError with the file."""
+def read_json(path: Path | str, content: bytes | None = None) -> dict:
+    """The one object of a JSON file, plain or gzip-compressed. Raises DataError with the file.
+
+    content: of the file, where it is not on disk.
+    """
     try:
-        opened, limit = _opened(BytesIO(Path(path).read_bytes()), str(path))
+        opened, limit = _opened(BytesIO(Path(path).read_bytes() if content is None else content), str(path))
         text = opened.read(limit)
         if len(text) == limit:
             raise ValueError(f"unfolds to more than {EXPANSION} times its size")

@@ -1,0 +1,88 @@
+"""Compare with readers, from app.py: what each answers, who flips with both answers, SQuAD's own file, and bad rows."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.test_pages import opened, sound, told
+from tests.choices_shelf import make_shelf as make_choices
+from tests.reader_shelf import make_shelf
+from triattn_core import spans
+from triattn_core.checkpoint import load
+from triattn_core.shelf import VARIABLE
+from triattn_core.tasks import questions
+
+NAMES = ["squad-dot", "squad-cosine"]
+
+
+@pytest.fixture(scope="module")
+def every(tmp_path_factory) -> Path:
+    return make_shelf(tmp_path_factory.mktemp("shelf"), ("cosine", "dot"))
+
+
+@pytest.fixture(autouse=True)
+def shelf(every: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(every))
+    monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
+
+
+def squad(count: int, known: str = NAMES[0]) -> bytes:
+    """A file as SQuAD's, in which one reader is always right and the last question has no answer."""
+    asked = []
+    for i, one in enumerate(questions.examples()[:count], 1):
+        start, end, *_ = spans.answers([load(known)], [one])[0][0][0]
+        answers = [{"text": one.passage[start:end], "answer_start": start}] if i < count else []
+        asked.append({"context": one.passage, "qas": [{"id": str(i), "question": one.question, "answers": answers}]})
+    return json.dumps({"data": [{"paragraphs": asked}]}).encode()
+
+
+def handed(content: bytes) -> AppTest:
+    app = sound(opened("compare", task="Questions", checkpoints=NAMES, rows="a file of yours"))
+    return app.file_uploader(key="file").upload("dev.json", content).run()
+
+
+def test_it_opens_on_our_own_questions() -> None:
+    app = sound(opened("compare", task="Questions", checkpoints=NAMES))
+    said = told(app)
+    assert "30 of 30 rows have an answer; right: exact match" in said and "F1, %" in said
+    assert "<td>squad-dot and squad-cosine</td>" in said and "over right and wrong" in said
+    assert not [one for one in app.button if one.key == "stop"]
+    assert "model.similarity" in said  # their settings
+
+
+def test_who_flips_stands_with_both_answers_and_opens_in_similarity() -> None:
+    app = sound(handed(squad(7)))
+    assert "6 of 7 rows have an answer" in told(app)
+    frame, bundles = app.dataframe[0].value, [load(name) for name in NAMES]
+    some = questions.examples()[:7]
+    said = [[one.passage[a[0].start : a[0].end] for one, a in zip(some, of)] for of in spans.answers(bundles, some)]
+    flips = [i for i in range(6) if not questions.exact(said[0][i], said[1][i])]
+    assert sorted(frame["row"]) == [i + 1 for i in flips] and flips
+    for _, row in frame.iterrows():
+        at = row["row"] - 1
+        assert [row[f"{name} answers"] for name in NAMES] == [of[at] for of in said]
+        assert (row["question"], row["known answer"]) == (some[at].question, said[0][at])
+    (link,) = [one for one in app.get("page_link") if one.proto.label == "Open in Similarity"]
+    assert "functions=squad-dot&functions=squad-cosine" in link.proto.query_string
+    assert 't-wide"><span class="t-muted">passage<' in told(app)
+    assert "wrong, F1 " in told(app) and "right, F1 1.00" in told(app)
+
+
+def test_bad_files_are_one_line() -> None:
+    for content in (b"{", b'{"data": [{"paragraphs": 3}]}'):
+        app = handed(content)
+        assert not app.exception and len(app.error) == 1
+        assert app.error[0].value.replace("\\", "").startswith("dev.json: ")
+        assert not [one for one in app.button if one.key == "stop"]
+
+
+def test_a_page_that_takes_no_readers_says_so(every: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, os.pathsep.join(map(str, (make_choices(tmp_path, ("pairs",)), every))))
+    said = told(sound(opened("attribute", checkpoint="squad-dot")))
+    assert "checkpoint 'squad-dot'; this page does not take readers. Shown instead: quora-tri-additive." in said
+    assert "did you mean" in told(sound(opened("attribute", checkpoint="quora-tri-addtive")))
