@@ -22,7 +22,7 @@ def ranks(found: Sequence[Agreement], group: str) -> str:
         return ""
     head = "".join(f'<th class="n">{name}</th>' for name in ("rows", "Spearman", "p", "Kendall", "p"))
     body = "".join(_line(one) for one in some)
-    table = f'<table class="t-beside t-order"><tr><th></th>{head}<th></th></tr>{body}</table>'
+    table = f'<table class="t-beside t-order" style="max-width:680px"><tr><th></th>{head}</tr>{body}</table>'
     said = (
         "The rows that have both numbers, in all tables of the paper. A p is two-sided: how often rows in a random "
         f"order correlate as strongly, in either direction; exact up to {EXACT} rows."
@@ -39,11 +39,11 @@ def _line(one: Agreement) -> str:
     )
     if one.rho is None or one.tau is None:
         why = f"at least {LEAST} rows are needed" if len(one.rows) < LEAST else "one side does not vary"
-        return f'<tr>{name}{rows}<td class="why" colspan="5">{why}</td></tr>'
+        return f'<tr>{name}{rows}<td class="why" colspan="4">{why}</td></tr>'
     numbers = "".join(
         f'<td class="n">{value:+.2f}</td><td class="n t-muted">{p:.3f}</td>' for value, p in (one.rho, one.tau)
     )
-    return f'<tr>{name}{rows}{numbers.replace("-", chr(0x2212))}<td class="say t-muted">{escape(_noise(one))}</td></tr>'
+    return f'<tr>{name}{rows}{numbers.replace("-", chr(0x2212))}</tr>'
 
 
 def _told(one: Agreement) -> list[tuple[str, str]]:
@@ -51,9 +51,10 @@ def _told(one: Agreement) -> list[tuple[str, str]]:
     if one.rho is None:
         return []
     found = [(f"{one.column.name}, first", _first(one))]
-    if beyond := one.beyond():
-        told = "; ".join(f"{_listed(better)} over {_listed(worse)}" for better, worse in beyond.items())
-        found.append((f"{one.column.name}, beyond noise", f"{told}. {TAKES}"))
+    if one.apart is not None:
+        beyond = [f"{_listed(better)} over {_listed(worse)}" for better, worse in one.beyond().items()]
+        told = f": {'; '.join(beyond)}" if beyond else ""
+        found.append((f"{one.column.name}, beyond noise", f"{_noise(one)}{told}. {_turned(one)}{TAKES}"))
     return found
 
 
@@ -77,12 +78,14 @@ def _first(one: Agreement) -> str:
 
 
 def _noise(one: Agreement) -> str:
-    if one.apart is None:
-        return ""
-    turned = ", ".join(f"{a} over {b}" for a, b in one.turned[:FEW])
-    more = f" and {len(one.turned) - FEW} more" if len(one.turned) > FEW else ""
-    against = f" Of these the paper has the other way: {turned}{more}." if turned else ""
     return (
         f"{len(one.apart)} of {one.pairs} of our differences exceed the noise of the test rows "
-        f"(z-test, Holm's correction, p < 0.05).{against}"
+        "(z-test, Holm's correction, p < 0.05)"
     )
+
+
+def _turned(one: Agreement) -> str:
+    """Those of them that the paper has the other way."""
+    turned = ", ".join(f"{a} over {b}" for a, b in one.turned[:FEW])
+    more = f" and {len(one.turned) - FEW} more" if len(one.turned) > FEW else ""
+    return f"Of these the paper has the other way: {turned}{more}. " if turned else ""
