@@ -15,8 +15,11 @@ import pytest
 
 from tests.browser.test_cube_page import CANVAS, STEP, large, opened, settled, tri_checkpoint
 from tests.unit.test_views_cube import head
+from triattn_core.shelf import shelf
+from triattn_core.tasks import questions
 
 PATIENCE = 6
+SIDE = ".side canvas"
 TWENTY = (
     "Why do my two old cats sleep for so many hours of every single day in a cold house now?",
     "Is it normal that both of my cats sleep for most of the day when it is cold in the house?",
@@ -65,6 +68,29 @@ def test_from_enter_to_drawn(page, app, measured):
         server.append(float(said) / (1000 if unit == "ms" else 1))
     measured("from Enter to everything drawn, two sentences of 20 tokens", median(took), 1.5)
     measured("of it the model", median(server), 0.4)
+
+
+@pytest.mark.parametrize(("count", "target"), [(150, 1.5), (1000, 6)])
+def test_similarity_from_enter_to_drawn(page, app, measured, count, target):
+    names = [card.name for card in shelf() if card.config.get("kind") == "reader"][:4]
+    words = " ".join(one.passage for one in questions.examples()).split()
+    passage, received, took = " ".join((words * (count // len(words) + 1))[:count]), [], []
+    page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))
+    link = {"passage": passage, "question": "Who was it?", "functions": names}
+    page.goto(f"{app}/similarity?{urlencode(link, doseq=True)}")
+    page.locator(f"{SIDE}[data-cell]").wait_for(timeout=120_000)
+    for number in range(5, 8):
+        field = page.get_by_label("Question", exact=True)
+        field.fill(f"Who was it{' now' * (number - 4)}?")
+        page.wait_for_timeout(1000)
+        received.clear()
+        started = time.perf_counter()
+        field.press("Enter")
+        page.wait_for_selector(f'{SIDE}[aria-label*="by {number} question words"]')
+        took.append(time.perf_counter() - started)
+    assert len(names) == 4
+    measured(f"from Enter to everything drawn, four readers, {count} words", median(took), target)
+    measured("of it received", sum(received) / 1e6, 2, "MB")
 
 
 def test_three_dimensions(page, app, measured):
