@@ -23,7 +23,7 @@ def test_context_a_click_on_a_bar_chooses_its_head_and_more_rows_are_asked(page,
     expect(page.get_by_text("In layer 2, head 3, context redirects")).to_be_visible(timeout=LONG)
     figure = page.locator('[data-testid="stVegaLiteChart"] canvas, [data-testid="stVegaLiteChart"] svg').first
     figure.wait_for()
-    expect(page.get_by_text(re.compile("Over 12 rows, all heads"))).to_be_visible(timeout=LONG)  # nothing moves any more
+    expect(page.get_by_text(re.compile("Over 12 rows, all heads"))).to_be_visible(timeout=LONG)  # now nothing moves
     box = figure.bounding_box()
     page.mouse.click(box["x"] + 0.12 * box["width"], box["y"] + 0.45 * box["height"])
     expect(page.get_by_text(re.compile("In layer 1, head [1-4], context redirects"))).to_be_visible(timeout=LONG)

@@ -108,7 +108,7 @@ def world(tmp_path_factory):
         rows(root / "data" / f"{name}.jsonl", count, count, 3, pairs=True)
     trec = config(root / "shelf" / "trec-mtsa", "sentences", {"train": ["trec/train"], "test": "trec/test"})
     cr = {"train": ["cr/all"], "test": "cr/all", "folds": 3}
-    folded = config(root / "elsewhere" / "cr-multi-head", "sentences", cr, mechanism="multi_head")
+    folded = config(root / "shelf" / "off" / "cr-multi-head", "sentences", cr, mechanism="multi_head")
     split = {"train": ["snli/train"], "dev": "snli/dev", "test": "snli/test"}
     snli = config(root / "elsewhere" / "snli-mtsa", "inference", split, vectors="layer:1")
     where = ["--data", str(root / "data"), "--runs", str(root / "runs")]
