@@ -290,6 +290,19 @@ def test_answers_that_fit_no_window_are_one_line(world, tmp_path, capsys, train_
     assert f"{named}: no answer stands whole in a window of 8 tokens: raise max_tokens" in line
 
 
+def test_answers_that_fit_no_window_are_told_where_others_fit(world, tmp_path, capsys):
+    far = f"{LONG} the", "who ?", LONG
+    ask(world, "part/train", SHORT, far, SHORT, far)
+    ask(world, "part/dev", (f"a {THINGS[0]} a", *SHORT[1:]), (f"{LONG} a", *far[1:]))
+    folder = make(world, "part")
+    plan = change(folder, data={"train": ["part/train"], "dev": "part/dev", "test": None}, training={"epochs": 1})
+    (folder / "config.json").write_text(json.dumps(plan | {"max_tokens": 8}), "utf-8")
+    assert train(world, folder, more=("--runs", str(tmp_path))) == 0
+    told = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
+    assert told == [f"0/0  part/{name} questions have no answer that stands whole in a window: they are left out"
+                    for name in ("train 2 of 4", "dev 1 of 2")]
+
+
 UNSEEN = "\u200b"
 
 

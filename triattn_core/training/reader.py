@@ -24,7 +24,7 @@ from triattn_core.training.average import Averaged
 from triattn_core.training.epochs import BEST, keep_best
 from triattn_core.training.loop import NO_RECIPE, Event, Job, fit
 from triattn_core.training.question_features import QuestionFeatures
-from triattn_core.training.reader_data import features, part, reader_splits
+from triattn_core.training.reader_data import features, part, reader_splits, unfit
 
 
 def train_reader(
@@ -40,9 +40,11 @@ def train_reader(
     with accelerator.main_process_first():  # one process encodes, the others find it done
         sets = {name: features(name, parts.sets[name], config, words, tokenizer, data, runs) for name in names}
     seen = {name: part(name, sets, rows, config) for name, rows in parts.train.items()}
-    dev = Dev(part(parts.dev[0], sets, parts.dev[1], config), parts.sets[parts.dev[0]], config.model.longest)
+    chosen = part(parts.dev[0], sets, parts.dev[1], config)
+    dev = Dev(chosen, parts.sets[parts.dev[0]], config.model.longest)
     if accelerator.is_main_process:
-        yield from (Event("note", 0, 0, {name: one}) for name, one in parts.notes.items())
+        told = (*parts.notes.items(), *unfit(parts, seen, chosen))
+        yield from (Event("note", 0, 0, {name: one}) for name, one in told)
     torch.manual_seed(config.training.seed)
     module = Averaged(kinds.build(config, words.hidden))
     yield from fit(_job(module, config, seen, dev, run, accelerator), run, accelerator, every=200, resume=resume)

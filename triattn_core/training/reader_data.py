@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -72,6 +72,16 @@ def part(
     if not len(found):
         raise DataError(f"{name}: {NOTHING_FITS.format(config.max_tokens)}")
     return found
+
+
+def unfit(
+    parts: Splits, train: Mapping[str, QuestionFeatures], dev: QuestionFeatures
+) -> Iterator[tuple[str, str]]:
+    """Each set that trains or chooses, with what to say of its examples whose answer no window has whole."""
+    for (name, rows), found in zip((*parts.train.items(), parts.dev), (*train.values(), dev)):
+        if left := len(rows) - len(found):
+            whole = f"{left:,} of {len(rows):,} questions have no answer that stands whole in a window"
+            yield name, f"{whole}: they are left out"
 
 
 def features(
