@@ -205,6 +205,16 @@ def test_frozen_vectors_are_projected():
     torch.testing.assert_close(module(frozen), own(sentences()))
 
 
+def test_vectors_begin_alike_whether_learnt_or_projected():
+    """Standardised vectors that are not made smaller overflow: h * h' in block after block."""
+    torch.manual_seed(1)
+    config, table = CoinConfig(), torch.nn.functional.layer_norm(torch.randn(300, 384), (384,))
+    learnt = Coin(config, len(table)).embed(torch.arange(len(table)))
+    projected = Coin(config, 384, frozen=True).embed(table)
+    for one in (learnt, projected):
+        assert one.std().item() == pytest.approx(0.1, rel=0.02)
+
+
 def test_heads_that_do_not_share_the_features_are_refused():
     with pytest.raises(ConfigError, match="3 heads do not share 13 features evenly: change heads"):
         build(heads=3)

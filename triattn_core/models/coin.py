@@ -25,6 +25,7 @@ from triattn_core.models.encoder import Encoder
 from triattn_core.text.tokenizer import Tokenizer
 
 KERNEL = 3
+VECTOR = 0.1  # a feature of a word's vector begins this large
 TOKENIZER = "tokenizer.json"
 
 
@@ -182,8 +183,9 @@ class Coin(nn.Module):
         self.dropout = Dropout(config.dropout)
         for one in self.parameters():
             nn.init.zeros_(one) if one.ndim == 1 else nn.init.xavier_uniform_(one)
+        # Products of features (Eq. 9) in block after block overflow where vectors begin large.
+        nn.init.normal_(self.embed.weight, std=VECTOR / (words**0.5 if frozen else 1))
         if not frozen:
-            nn.init.normal_(self.embed.weight, std=0.1)
             self.embed.weight.no_decay = True  # most words are in few batches: in the others L2 alone would move them
 
     def forward(self, sentences: tuple[Sentences, Sentences], off: Collection[str] = ()) -> Tensor:
