@@ -123,7 +123,10 @@ def together(bundles: Sequence[Bundle]) -> None:
             same = first.encoder.digest == other.encoder.digest
             told = told if told and same else ["encoder", *told]
         if told:
-            raise ConfigError(f"{first.name} and {other.name} differ in their {' and '.join(told)}: ask them apart")
+            ask = "ask them apart"
+            if not {"device", "task", "labels"} & set(told):
+                ask += " (`triattn cases` takes both, and tells whether they differ)"
+            raise ConfigError(f"{first.name} and {other.name} differ in their {' and '.join(told)}: {ask}")
 
 
 def _differ(first: object, other: object, what: str) -> bool:

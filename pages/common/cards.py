@@ -132,6 +132,7 @@ def measured(card: Card) -> str:
     minutes = f"{told['seconds'] / 60:.2g} min" if told.get("seconds") else ""
     epochs = f"{told['epochs']} epoch{'s' * (told['epochs'] > 1)}" if told.get("epochs") else ""
     majority = records.value(card, "test", "majority") or told.get("majority")
+    beside = " beside the encoder" * bool(card.config.get("encoder"))
     rows = [
         (f"dev {records.metric_name(card)}", percent(records.score(card, "dev"))),
         ("F1 on test", percent(records.value(card, "test", "f1"))),
@@ -140,7 +141,7 @@ def measured(card: Card) -> str:
         ("trained", ", ".join(part for part in (epochs, minutes) if part)),
         ("on", str(told.get("machine", ""))),
         ("seed", str(told.get("seed", ""))),
-        ("parameters beside the encoder", f"{told['parameters']:,}" if told.get("parameters") else ""),
+        (f"parameters{beside}", f"{told['parameters']:,}" if told.get("parameters") else ""),
         ("digest of its tensors", card.digest[:12]),
     ]
     return facts([(name, text) for name, text in rows if text and text != "–"])

@@ -96,7 +96,7 @@ def block(a: list[Array], b: list[Array], W: Weights, context: bool, fusion: str
     nothing = [0.0 * one for one in a], [0.0 * one for one in b]
     c_a, c_b = (self_alignment(a, W)[1], self_alignment(b, W)[1]) if context else nothing
     E = relevance(a, b, c_a, c_b, W)
-    fuse = simple_fusion if fusion == "simple" else (lambda h, other, W: gate_fusion(h, other, W)[1])
+    fuse = {"simple": simple_fusion, "gate": lambda h, other, W: gate_fusion(h, other, W)[1]}[fusion]
     over_b, over_a = aligned(E, b), aligned(E.T, a)
     return [fuse(*one, W) for one in zip(a, over_b)], [fuse(*one, W) for one in zip(b, over_a)]
 
@@ -114,6 +114,9 @@ def pooling(v: list[Array], W: Weights, heads: int) -> Array:
         value = W["pool.value.weight"][z * d : (z + 1) * d]
         found.append(sum(share * (value @ one) for share, one in zip(S, v)))
     return np.concatenate(found)
+
+
+POOLS = {"heads": pooling, "max": lambda v, W, heads: np.max(v, axis=0)}
 
 
 def below(W: Weights, prefix: str) -> Weights:
@@ -143,7 +146,7 @@ def forward(
     vectors = []
     for x in states:
         x = convolution(x, W, "aggregate.convolution") if aggregation else x
-        vectors.append(pooling(x, W, heads) if pool == "heads" else np.max(x, axis=0))
+        vectors.append(POOLS[pool](x, W, heads))
     left, right = vectors
     V = np.concatenate([left, right, left - right, left * right])  # Eq. 16
     return dense(relu(dense(V, W, "hidden")), W, "predict")

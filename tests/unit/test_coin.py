@@ -11,7 +11,8 @@ from triattn_core.attention import coin
 from triattn_core.attention.dropout import Dropout
 from triattn_core.attention.tap import recording
 from triattn_core.errors import ConfigError
-from triattn_core.models.coin import Coin, CoinConfig, Convolution, HeadPooling, MaxPooling, Sentences, windows_of
+from triattn_core.models.coin import Coin, CoinConfig, Sentences
+from triattn_core.models.coin_layers import Convolution, HeadPooling, MaxPooling, windows_of
 
 WORDS, EMBEDDING, HIDDEN, HEADS, LAYERS = 19, 7, 13, 2, 3
 LENGTHS, N, I = ((5, 3), (1, 11), (2, 2)), 5, 11
@@ -106,7 +107,7 @@ def test_pooling_is_equations_13_to_15():
     W = {f"pool.{name}": one for name, one in weights(module).items()}
     for found, rows in zip(module(pair), (v, w)):
         np.testing.assert_allclose(found[0].detach(), oracle.pooling(list(rows), W, 3), atol=1e-12)
-    for found, rows in zip(MaxPooling()(pair), (v, w)):
+    for found, rows in zip(MaxPooling(4, 1)(pair), (v, w)):
         np.testing.assert_allclose(found[0], rows.max(0), atol=0)
 
 

@@ -9,14 +9,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from accelerate import Accelerator
 
 from tests.tiny import change, make_encoder, make_rows
 from triattn_core import records
 from triattn_core.__main__ import main
+from triattn_core.attention.dropout import Dropout, steps
 from triattn_core.batch import collate
 from triattn_core.checkpoint import load
 from triattn_core.config import CoinTraining, read_config
-from triattn_core.errors import CheckpointError, ConfigError
+from triattn_core.errors import CheckpointError, ConfigError, DataError
 from triattn_core.explain import explain
 from triattn_core.models.coin import Coin, CoinConfig
 from triattn_core.models.encoders import load_encoder
@@ -25,7 +27,7 @@ from triattn_core.shelf import shelf
 from triattn_core.tasks import pairs
 from triattn_core.text.characters import word_tokenizer
 from triattn_core.text.tokenizer import SPECIAL, Tokenizer
-from triattn_core.training import plan
+from triattn_core.training import plan, tan
 from triattn_core.training.coin import coin_card
 from triattn_core.training.loop import optimizer_for
 from triattn_core.training.pair_words import pair_rows
@@ -217,6 +219,76 @@ def test_the_card_of_the_shipped_checkpoint_is_that_of_its_records():
     folder = published.HERE / "lcqmc-coin"
     assert (folder / "README.md").read_text("utf-8") == coin_card(folder)
     assert "matrix products in bfloat16" in coin_card(folder)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "said", "unsaid"),
+    [
+        ({"fusion": "simple"}, "fusion simple.", "each G"),
+        ({"context": False, "pooling": "max"}, "context false, pooling max.", "fusion simple"),
+        ({"aggregation": False}, "aggregation false.", "the aggregation"),
+    ],
+)
+def test_the_card_tells_what_is_left_out_and_nothing_of_it_else(tmp_path, left_out, said, unsaid):
+    for name in ("config.json", "metrics.json"):
+        shutil.copy(published.HERE / "lcqmc-coin" / name, tmp_path)
+    change(tmp_path, model=left_out)
+    told = " ".join(coin_card(tmp_path).split())
+    assert f"Other than in the paper's network: {said}" in told and unsaid not in told
+    assert "Other than" not in coin_card(published.HERE / "lcqmc-coin")
+
+
+def test_only_the_rows_that_are_wanted_train_and_choose(world):
+    data = {"train": ["small/train"], "dev": "small/dev", "where": {"label": "1"}}
+    config = read_config(make(world, "plan-where", data=data) / "config.json")
+    sets, words, _ = pair_rows(config, world / "data", world / "runs", "cpu")
+    texts = []
+    for split in ("train", "dev"):
+        rows = [one for one in pairs.read(world / "data" / "small" / f"{split}.jsonl") if one.label == 1]
+        assert sets[f"small/{split}"].labels.tolist() == [1] * len(rows) and rows
+        texts.append([text for one in rows for text in (one.text_a, one.text_b)])
+    assert words.hidden == word_tokenizer(texts[0]).get_vocab_size()
+    nobody = config.model_copy(update={"data": config.data.model_copy(update={"where": {"label": "7"}})})
+    with pytest.raises(DataError, match="train.jsonl: no row with label '7' has a label: nothing to train on"):
+        pair_rows(nobody, world / "data", world / "runs", "cpu")
+
+
+@pytest.mark.parametrize("split", ["train", "dev"])
+def test_a_row_without_a_word_is_named_before_training(world, split):
+    file = world / "data" / f"blank-{split}" / f"{split}.jsonl"
+    make_rows(file, 3, 6)
+    with open(file, "a", encoding="utf-8") as rows:
+        rows.write('{"text_a": "who", "text_b": "\\u200b", "label": 1}\n')
+    data = {"train": ["small/train"], "dev": "small/dev"} | {split: f"blank-{split}/{split}"}
+    data["train"] = [data["train"]] if isinstance(data["train"], str) else data["train"]
+    config = read_config(make(world, f"plan-blank-{split}", data=data) / "config.json")
+    with pytest.raises(DataError, match=rf"{split}.jsonl:4: Sentence B has no character that the model can read"):
+        pair_rows(config, world / "data", world / "runs", "cpu")
+
+
+def test_the_vectors_of_a_table_are_standardised_token_by_token(world):
+    config = read_config(make(world, "plan-look", encoder="tiny") / "config.json")
+    _, words, _ = pair_rows(config, world / "data", world / "runs", "cpu")
+    ids = torch.tensor([[5, 6, 7]])
+    table = load_encoder("tiny", "cpu")[0].joint.embeddings.word_embeddings(ids).detach().numpy()
+    centred = table - table.mean(-1, keepdims=True)
+    expected = centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
+    np.testing.assert_allclose(words.look(ids).detach().numpy(), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_the_run_follows_its_config(world):
+    """Adam with L2 and the clip of the config, not AdamW and the clip of other models."""
+    config = read_config(make(world, "plan-job") / "config.json", {"training.clip": 3.5})
+    sets, words, _ = pair_rows(config, world / "data", world / "runs", "cpu")
+    job = tan._job(Coin(config.model, words.hidden), config, sets, world / "runs" / "plan-job", Accelerator(cpu=True))
+    assert (job.clip, job.optimizer, job.weight_decay) == (3.5, "adam", config.training.weight_decay)
+
+
+@pytest.mark.parametrize("share", [0.9985, 0.999999])
+def test_some_of_what_is_dropped_stays(share):
+    """A share next to 1 is rounded to 255 in 256, not to all."""
+    drop, x = Dropout(share), torch.ones(1000, 64)
+    assert steps(share) == 255 and drop(x).mean().item() == pytest.approx(1, abs=0.3)
 
 
 def test_labels_weigh_the_same():

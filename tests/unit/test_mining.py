@@ -12,9 +12,12 @@ import pytest
 import torch
 from scipy.spatial.distance import jensenshannon
 
+from tests.coin_shelf import make_shelf as make_coins
+from tests.sentence_shelf import make_shelf as make_sentences
 from tests.tiny import WORDS, make_checkpoint, make_encoder, make_rows
 from tests.unit.test_choice_training import LIMITS, dialogue_row, reading_row
 from triattn_core.analysis import agreement, mining, moved, sources
+from triattn_core.analysis.mined import load as stored
 from triattn_core.analysis.runs import Run
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
@@ -186,6 +189,33 @@ def test_checkpoints_of_two_encoders_are_asked_together(world):
             assert row[f"{bundle.name} confidence"] == pytest.approx(max(said.probabilities), abs=6e-5)
     differ = found.table["pairs-tri confidence"] - found.table["pairs-other confidence"]
     assert differ.abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("kind", ["pairs", "sentences"])
+def test_models_without_a_similarity_are_mined_too(world, tmp_path, monkeypatch, kind):
+    """COIN beside a TAN, and two sentence models, each with what it answers alone; the table is stored and read."""
+    if kind == "pairs":
+        make_coins(tmp_path / "shelf", ("quora-coin",))
+        monkeypatch.setenv("TRIATTN_CHECKPOINTS", f"{world / 'shelf'}:{tmp_path / 'shelf'}")
+        some, source = [load("pairs-bi"), load("quora-coin")], sources.file(world / "pairs.jsonl")
+    else:
+        shelf = make_sentences(tmp_path / "shelf", ("long-mtsa", "stacked-mtsa"))
+        monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(shelf))
+        (tmp_path / "rows.jsonl").write_text('{"text": "which car", "label": 1}\n{"text": "who"}\n', "utf-8")
+        some, source = [load("long-mtsa"), load("stacked-mtsa")], sources.file(tmp_path / "rows.jsonl")
+    run = Run(some, source)
+    while run.step():
+        pass
+    run.mined().save(tmp_path / "cases.parquet")
+    found = stored(tmp_path / "cases.parquet")
+    assert [one.similarity for one in found.about.checkpoints] == ["additive" if kind == "pairs" else None, None]
+    assert len(found.table) == source.lines
+    for line, example in sources.examples(kind, source):
+        row = found.table[found.table["row"] == line].iloc[0]
+        for bundle in some:
+            said, _ = explain(bundle, example)
+            assert row[f"{bundle.name} answer"] == said.best
+            assert row[f"{bundle.name} confidence"] == pytest.approx(min(max(said.probabilities), 0.9999), abs=6e-5)
 
 
 def test_what_cannot_be_asked_together_is_refused(world):

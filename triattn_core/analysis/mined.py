@@ -33,7 +33,7 @@ class Checkpoint(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     name: str
     mechanism: str
-    similarity: str
+    similarity: str | None = None  # COIN and the sentence models have one way alone to compare tokens
     digest: str
 
 

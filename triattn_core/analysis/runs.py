@@ -105,4 +105,5 @@ class Run:
 
 def _named(bundle: Bundle) -> Checkpoint:
     model = bundle.config.model
-    return Checkpoint(name=bundle.name, mechanism=model.mechanism, similarity=model.similarity, digest=bundle.digest)
+    similarity = getattr(model, "similarity", None)
+    return Checkpoint(name=bundle.name, mechanism=model.mechanism, similarity=similarity, digest=bundle.digest)

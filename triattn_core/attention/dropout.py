@@ -9,8 +9,8 @@ STEPS = 256  # a byte's values: shares are rounded to 1 in 256
 
 
 def steps(p: float) -> int:
-    """A share in 256ths, rounded: what is dropped of 256."""
-    return round(p * STEPS)
+    """A share in 256ths, rounded: what is dropped of 256; one at least is kept."""
+    return min(round(p * STEPS), STEPS - 1)
 
 
 class Dropout(nn.Module):

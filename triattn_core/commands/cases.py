@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    parser.add_argument("name", nargs="+", help="two to four checkpoints of one encoder, such as Bi, C-Bi, Tri")
+    text = "two to four checkpoints of one task and language, such as Bi, C-Bi, Tri"
+    parser.add_argument("name", nargs="+", help=text)
     text = "JSON Lines, or SQuAD's own .json, plain or .gz; rows that cannot be read are set aside"
     parser.add_argument("data", type=Path, help=text)
     parser.add_argument("--out", type=Path, required=True, help="where the table is stored (Parquet)")

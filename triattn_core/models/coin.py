@@ -10,21 +10,19 @@ from pathlib import Path
 from typing import Literal
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Bool, Int
 from pydantic import BaseModel, ConfigDict, Field
 from torch import Tensor, nn
-from torch.nn.functional import layer_norm, linear, relu
+from torch.nn.functional import layer_norm, relu
 
 from triattn_core.attention.coin import FUSIONS, Interaction, Pair, together
 from triattn_core.attention.dropout import Dropout
-from triattn_core.attention.softmax import kept_softmax
-from triattn_core.attention.tap import tap
 from triattn_core.batch import Batch
-from triattn_core.errors import CheckpointError, ConfigError
+from triattn_core.errors import CheckpointError
+from triattn_core.models.coin_layers import POOLINGS, Convolution
 from triattn_core.models.encoder import Encoder
 from triattn_core.text.tokenizer import Tokenizer
 
-KERNEL = 3
 VECTOR = 0.1  # a feature of a word's vector begins this large
 TOKENIZER = "tokenizer.json"
 
@@ -47,7 +45,7 @@ class CoinConfig(BaseModel):
     context: bool = True
     fusion: Literal[tuple(FUSIONS)] = "gate"
     aggregation: bool = True
-    pooling: Literal["heads", "max"] = "heads"
+    pooling: Literal[tuple(POOLINGS)] = "heads"
 
     @property
     def about(self) -> dict[str, str | int]:
@@ -102,61 +100,6 @@ def own_words(folder: Path, expected: str | None = None) -> tuple[PairWords, Tok
     return PairWords(len(tokenizer), found), tokenizer
 
 
-class Convolution(nn.Module):
-    """relu of a convolution of kernel 3 over each sentence, zeros beyond its ends and where padding stands."""
-
-    def __init__(self, width: int, out: int):
-        super().__init__()
-        self.convolution = nn.Conv1d(width, out, KERNEL)
-
-    def forward(self, pair: Pair) -> Pair:
-        """[rows, out]: one matrix product over the windows of all sentences."""
-        windows = [windows_of(x, keep) for x, keep in zip(pair.apart, (pair.a, pair.b))]
-        weight = self.convolution.weight.mT.flatten(1)  # [out, kernel * width], as the windows are laid out
-        return pair.of(relu(linear(together(*windows), weight, self.convolution.bias)))
-
-
-def windows_of(x: Float[Tensor, "B n h"], keep: Bool[Tensor, "B n"]) -> Float[Tensor, "B n 3*h"]:
-    """Each token's neighbour before it, itself, the one after it."""
-    padded = nn.functional.pad(x.masked_fill(~keep[..., None], 0.0), (0, 0, 1, 1))
-    return torch.cat([padded[:, i : i + x.shape[1]] for i in range(KERNEL)], -1)
-
-
-class HeadPooling(nn.Module):
-    """Multi-head attention pooling (Eqs. 13 to 15; Liu and Lapata 2019): each head its own weights and values."""
-
-    def __init__(self, width: int, heads: int):
-        super().__init__()
-        if width % heads:
-            raise ConfigError(f"{heads} heads do not share {width} features evenly: change heads")
-        self.score, self.value = nn.Linear(width, heads, bias=False), nn.Linear(width, width, bias=False)
-
-    def forward(self, pair: Pair) -> tuple[Tensor, Tensor]:
-        """A vector [B, width] of each side.  Taps `pool/a_over_a/weight` [head, key] and that of b."""
-        scores, values, found = pair.of(self.score(pair.rows)).apart, pair.of(self.value(pair.rows)).apart, []
-        for name, score, value, keep in zip("ab", scores, values, (pair.a, pair.b)):
-            weights = kept_softmax(score.mT, keep[:, None])
-            tap(f"pool/{name}_over_{name}/weight", weights, ("head", "key"), "weight", ("key",))
-            by_head = value.unflatten(-1, (weights.shape[1], -1)).transpose(1, 2)
-            found.append((weights[:, :, None] @ by_head).flatten(1))
-        return found[0], found[1]
-
-
-class MaxPooling(nn.Module):
-    """The ablation "simple pool": the largest value of each feature; zeros where no token is real."""
-
-    def forward(self, pair: Pair) -> tuple[Tensor, Tensor]:
-        """A vector [B, width] of each side."""
-        a, b = (largest(x, keep) for x, keep in zip(pair.apart, (pair.a, pair.b)))
-        return a, b
-
-
-def largest(x: Float[Tensor, "B n h"], keep: Bool[Tensor, "B n"]) -> Float[Tensor, "B h"]:
-    """Over the real tokens."""
-    found = x.masked_fill(~keep[..., None], torch.finfo(x.dtype).min).amax(1)
-    return found.masked_fill(~keep.any(1, keepdim=True), 0.0)
-
-
 class Coin(nn.Module):
     """Logits of a batch of pairs; `words`: how many it learns vectors of, or the width of the frozen ones it is given.
 
@@ -178,7 +121,7 @@ class Coin(nn.Module):
         )
         self.aggregate = Convolution(width, config.hidden) if config.aggregation else None
         width = config.hidden if config.aggregation else width
-        self.pool = HeadPooling(width, config.heads) if config.pooling == "heads" else MaxPooling()
+        self.pool = POOLINGS[config.pooling](width, config.heads)
         self.hidden, self.predict = nn.Linear(4 * width, config.hidden), nn.Linear(config.hidden, outputs)
         self.dropout = Dropout(config.dropout)
         for one in self.parameters():

@@ -11,13 +11,13 @@ from accelerate import Accelerator
 
 from triattn_core.attention.dropout import STEPS, steps
 from triattn_core.config import CoinCheckpoint
-from triattn_core.models.coin import TOKENIZER
+from triattn_core.models.coin import TOKENIZER, CoinConfig
 from triattn_core.training.card import PRECISIONS, rows, seeds, table
 from triattn_core.training.loop import Event
 from triattn_core.training.pair_words import pair_rows
 from triattn_core.training.tan import fit_best
 
-LEFT_OUT = {"context": False, "fusion": "simple", "aggregation": False, "pooling": "max"}
+PARTS = ("context", "fusion", "aggregation", "pooling")  # what the ablations of Table 3 leave out or exchange
 
 
 def train_coin(
@@ -37,12 +37,15 @@ def coin_card(folder: Path) -> str:
     config = json.loads((folder / "config.json").read_text("utf-8"))
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
     model, how = config["model"], config["training"]
-    left_out = ", ".join(f"{name} {one}".lower() for name, one in LEFT_OUT.items() if model[name] == one)
-    dropped = steps(model["dropout"])
+    whole = {name: CoinConfig.model_fields[name].default for name in PARTS}
+    other = ", ".join(f"{name} {model[name]}".lower() for name in PARTS if model[name] != whole[name])
+    dropped, gate = steps(model["dropout"]), model["fusion"] == "gate"
+    places = ["the encoder", "each block", *["the last layer of a gate fusion"] * gate]
+    places += ["the aggregation"] * model["aggregation"]
     return f"""# {folder.name}
 
 COIN, the context-aware interaction network: {model["layers"]} interaction block{"s" * (model["layers"] > 1)}, {model["embedding"]} features a
-token and {model["hidden"]} in its networks, {metrics["parameters"]:,} parameters.{f" Left out: {left_out}." if left_out else ""}
+token and {model["hidden"]} in its networks, {metrics["parameters"]:,} parameters.{f" Other than in the paper's network: {other}." if other else ""}
 {_words(config)}
 
 {table([metrics[split] for split in ("dev", "test") if split in metrics])}
@@ -54,8 +57,8 @@ Trained on {rows(config["data"])}: epochs {how["epochs"]}, batch {how["batch"]},
 dropout {dropped / STEPS:.3f} ({dropped} in {STEPS}), gradients clipped at {how["clip"]:g}, matrix products in {PRECISIONS[how["precision"]]},
 {metrics["seconds"]} s, {metrics["machine"]}.{" Both labels weigh the same." if how["balanced"] else ""}
 
-What the paper leaves open is chosen so: one layer for F and for each G, a bias and a relu in the convolutions, and
-dropout before the encoder, each block, the last layer of a gate fusion, the aggregation, and both layers of the
+What the paper leaves open is chosen so: one layer for F{" and for each G" * gate}, a bias and a relu in the convolutions, and
+dropout before {", ".join(places)}, and both layers of the
 prediction.
 
 Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: Apache 2.0.

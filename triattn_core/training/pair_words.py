@@ -10,13 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from triattn_core.config import CoinCheckpoint
-from triattn_core.errors import DataError
+from triattn_core.errors import DataError, InputError
 from triattn_core.models.coin import TOKENIZER, PairWords, own_words
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.kinds import reader
 from triattn_core.tasks import pairs
 from triattn_core.text.characters import TOKENIZERS
-from triattn_core.text.rows import rows_file
+from triattn_core.text.roles import Limits
+from triattn_core.text.rows import rows_file, wanted
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training.pair_rows import SIDES, PairRows
 from triattn_core.training.tan import chosen
@@ -41,7 +42,7 @@ def pair_rows(
     for name in dict.fromkeys((*config.data.train, config.data.dev)):
         file = files[name] = runs / "features" / f"pairs-{words.digest[:12]}-{_key(config, data, [name])}.npz"
         if not file.is_file():
-            _write(file, _examples(name, config, data, tokenizer), tokenizer, config.max_tokens)
+            _write(file, rows_file(data, name), _examples(name, config, data, tokenizer), tokenizer, config.limits)
     rows = {config.data.dev: PairRows([files.pop(config.data.dev)], words)}
     return rows | {config.data.train[0]: PairRows(list(files.values()), words)}, words, folder
 
@@ -55,11 +56,13 @@ def _key(config: CoinCheckpoint, data: Path, names: Sequence[str]) -> str:
 
 
 def _examples(name: str, config: CoinCheckpoint, data: Path, tokenizer: Tokenizer | None) -> list:
-    """The rows of a set that have a label; of a training set those that the config asks for."""
+    """The rows of a set that have a label and that `data.where` leaves; of a training set those asked for."""
     file, training = rows_file(data, name), name in config.data.train
-    found = [one for one in pairs.read(file, training) if one.label is not None]
+    asked = (one for one in pairs.read(file, training) if wanted(vars(one), config.data.where))
+    found = [one for one in asked if one.label is not None]
     if not found:
-        raise DataError(f"{file}: no row has a label: nothing to train on")
+        which = "".join(f" with {field} {value!r}" for field, value in config.data.where.items())
+        raise DataError(f"{file}: no row{which} has a label: nothing to train on")
     return chosen(found, config.data, tokenizer, config.max_tokens) if training and tokenizer else found
 
 
@@ -78,10 +81,16 @@ def _learn(config: CoinCheckpoint, folder: Path, data: Path) -> None:
     os.replace(part, folder / TOKENIZER)
 
 
-def _write(file: Path, examples: Sequence, tokenizer: Tokenizer, limit: int) -> None:
+def _write(file: Path, source: Path, examples: Sequence, tokenizer: Tokenizer, limits: Limits) -> None:
+    """Raises DataError that names the row of `source` in which a sentence has nothing to read."""
     found = {"labels": np.array([one.label for one in examples], np.int64)}
     for side in SIDES:
-        tokens = tokenizer.encode([getattr(one, f"text_{side}") for one in examples], limit)
+        tokens = tokenizer.encode([getattr(one, f"text_{side}") for one in examples], limits.tokens)
+        for one in (one for one, its in zip(examples, tokens) if not its):
+            try:
+                pairs.roles([one], tokenizer, limits)
+            except InputError as error:
+                raise pairs.named(source, one, error) from None
         found[side] = np.array([number for one in tokens for number in one.ids], np.int64)
         found[f"{side}.lengths"] = np.array([len(one) for one in tokens], np.int64)
     file.parent.mkdir(parents=True, exist_ok=True)
