@@ -57,6 +57,14 @@ def test_what_is_off_takes_no_part(shelf, off, context, left):
     np.testing.assert_allclose(whole, torch.tensor(logits(bundle, True, [0, 1, 2])).softmax(-1), atol=1e-5)
 
 
+@pytest.mark.parametrize("off", ["layer.1", "block 2", ["block 2"], ("layer.1",)])
+def test_a_block_is_called_as_on_the_page_or_as_in_a_site(shelf, off):
+    said, trace = explain_without(load("quora-coin"), PAIR, off)
+    assert trace.meta["off"] == "layer.1" and {site.split("/")[0] for site in trace.sites} >= {"layer.0", "layer.2"}
+    with pytest.raises(ConfigError, match="quora-coin has no 'block two' to switch off"):
+        explain_without(load("quora-coin"), PAIR, "block two")
+
+
 def test_what_can_be_switched_off_is_what_the_model_has(shelf, monkeypatch):
     assert switches(load("quora-coin")) == ("layer.0", "layer.1", "layer.2", "context")
     assert switches(load("without-all-coin")) == ("layer.0", "layer.1")
@@ -88,7 +96,7 @@ def test_the_command_prints_one_number_and_where_it_stands(shelf, file, capsys):
     assert main(["explain", "quora-coin", file, "--off", "layer.0", *cells]) == 0
     said = capsys.readouterr()
     first, second = said.out.splitlines()[-2:]
-    assert "layer.0 and head 0 are layer 1 and head 1 on the pages" in said.err
+    assert "layer.0, head 0 are their layer or block 1, head 1" in said.err
     assert first.split()[0] == f"{float(trace.site(f'{SITE}/weight')[1, 4]):.6g}"
     assert first.endswith(f"query 1 {PAIR.text_a.split()[1]!r}, key 4 {PAIR.text_b.split()[4]!r}")
     assert second.split()[0] == f"{float(trace.site(f'{SITE}/gate')[2, 13]):.6g}" and second.endswith("feature 13")

@@ -41,15 +41,22 @@ def switches(bundle: Bundle) -> tuple[str, ...]:
 
 
 def explain_without(
-    bundle: Bundle, example, off: Collection[str], option: int | None = None
+    bundle: Bundle, example, off: Collection[str] | str, option: int | None = None
 ) -> tuple[Prediction, AttentionTrace]:
-    """As `explain`, with these switched off; `off` in the trace's meta names them.
+    """As `explain`, with these switched off, `block 1` for `layer.0` too; `off` in the trace's meta names them.
 
     Raises ConfigError for a model that is no COIN and for a part that it does not have.
     """
+    off = [_switch(one) for one in ([off] if isinstance(off, str) else off)]
     known = switches(bundle)
     for name in off:
         if name not in known:
             raise ConfigError(f"{bundle.name} has no {name!r} to switch off; {choices(name, known)}")
     said, trace = explain(replace(bundle, model=Switched(bundle.model, off)), example, option=option)
     return said, replace(trace, meta={**trace.meta, "off": ",".join(off)})
+
+
+def _switch(name: str) -> str:
+    """`layer.0` of `block 1`, as the pages call it; another name as it is."""
+    word, _, number = name.partition(" ")
+    return f"layer.{int(number) - 1}" if word == "block" and number.isdecimal() else name

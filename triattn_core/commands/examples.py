@@ -24,7 +24,7 @@ ROWS = (
 )
 
 
-COUNTED = "(sites and positions count from 0: layer.0 and head 0 are layer 1 and head 1 on the pages)"
+COUNTED = "(sites and positions count from 0, the pages from 1: layer.0, head 0 are their layer or block 1, head 1)"
 
 
 def explain_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +32,7 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="a checkpoint, by name or folder")
     parser.add_argument("input", type=Path, help=f"a JSON file with one row of its task: {ROWS}")
     parser.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
-    text = "of COIN: blocks (layer.0), or the context term (context), to switch off"
+    text = "of COIN: blocks (layer.0, or 'block 1'), or the context term (context), to switch off"
     parser.add_argument("--off", nargs="+", action="extend", default=[], metavar="PART", help=text)
     text = "one number of the trace in place of the list: layer.0/a_over_b/weight 3,5 or 3.5 (from 0, axis by axis)"
     parser.add_argument("--cell", nargs=2, action="append", default=[], metavar=("SITE", "AT"), help=text)

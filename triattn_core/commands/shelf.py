@@ -90,7 +90,7 @@ def results(options: argparse.Namespace) -> None:
 
     Of a paper that orders mechanisms of ours a line a similarity, of another its tables.
     """
-    from triattn_core.results import beside, order, ours, published
+    from triattn_core.results import beside, notes, order, ours, published
 
     papers, (found, problems) = published.papers(), ours.everything()
     for said in (*(one for paper in papers for one in paper.problems), *problems):
@@ -101,5 +101,6 @@ def results(options: argparse.Namespace) -> None:
         return
     for one in papers:
         rows = order.compared(one.tables, found)
-        told = [order.markdown(rows)] if rows else [beside.markdown(t, beside.filled(t, found)) for t in one.tables]
+        filled = [] if rows else [(table, beside.filled(table, found)) for table in one.tables]
+        told = [beside.markdown(*both) + notes.rows(both[1]) for both in filled] or [order.markdown(rows)]
         print("\n\n".join([one.paper.name, *told]), end="\n\n")

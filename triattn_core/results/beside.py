@@ -82,7 +82,8 @@ def measured(
     """
     fitting = matching(all_, wanted)
     if not fitting:
-        return Cell(column, printed, reason=f"not trained: no record of {named(wanted)}")
+        lacks = "not trained" if "data" in wanted else "not measured"
+        return Cell(column, printed, reason=f"{lacks}: no record of {named(wanted)}")
     best = max(fitting, key=lambda one: _rank(one, column))
     values = best.values(column.split, column.metric)
     if not values:

@@ -119,6 +119,12 @@ def trained_on(record: Record) -> str:
     return text + (f"; read in {' / '.join(map(str, cells))} cells." if isinstance(cells, list) else ".")
 
 
+def rows(cells: Sequence[Sequence[Cell]]) -> str:
+    """Below a table in Markdown: the training rows of its records; empty where there are none."""
+    used = [one.record for line in cells for one in line if one.values and one.record]
+    return "".join(f"\n\nTrained on: {text}" for text in dict.fromkeys(map(trained_on, used)) if text)
+
+
 def _seeds(cells: Iterable[Cell]) -> list[Note]:
     measured = [one for one in cells if one.values and one.record]
     measured = [one for one in measured if one.column.split != "run"]
