@@ -64,6 +64,13 @@ def test_the_lines_say_what_the_model_said_and_what_changed(there, tmp_path, cap
     assert "As many units at random, 3 times" in lines[3] and lines[4].startswith("Each unit alone")
 
 
+def test_what_was_cut_is_said(there, tmp_path, capsys):
+    pair = tmp_path / "long.json"
+    pair.write_text(json.dumps({"text_a": "movie " * 900, "text_b": "a browser"}), "utf-8")
+    assert main(["card", "context", "pairs-tri", str(pair), "--out", str(tmp_path / "card.zip")]) == 0
+    assert sum("Sentence A" in line for line in capsys.readouterr().out.splitlines()) == 1
+
+
 BAD = {
     "no such view": (["contexts", "pairs-tri", "ROW"], "did you mean 'context'?"),
     "no input": (["context", "pairs-tri"], "expected a checkpoint and a JSON file"),

@@ -81,7 +81,10 @@ def parts(spans: Sequence[Sequence[tuple[int, int]]]) -> list[list[int]]:
     at, found, number = [0] * len(spans), [[0] * len(one) for one in spans], 0
     while any(i < len(one) for i, one in zip(at, spans)):
         if not all(i < len(one) for i, one in zip(at, spans)):
-            raise TraceError("the checkpoints read different parts of a text: shorten it, and compare again")
+            told = " and ".join(str(max((end for _, end in one), default=0)) for one in spans)
+            raise TraceError(
+                f"the checkpoints read a text to different ends, characters {told}: shorten it, and compare again"
+            )
         ends = [one[i][1] for i, one in zip(at, spans)]
         for i, one in zip(at, found):
             one[i] = number

@@ -71,6 +71,8 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
         said = sorted(zip(one.labels, one.probabilities), key=lambda pair: -pair[1])[:BEST]
         name = f"{one.checkpoint}, {one.what}" if one.what else one.checkpoint
         print(f"{name}: {', '.join(f'{label[:60]} {share:.4f}' for label, share in said)}")
+    for note in dict.fromkeys(note for one in drawn.found for note in one.prediction.notes):
+        print(note)
     for said, titles in _sentences(about).items():
         print(f"{' and '.join(titles)}: {said}")
 
