@@ -29,6 +29,21 @@ const sizeOfAxis = (data, axis) => data.axes[axis].label.length;
 const sizesOf = (data) => [sizeOfAxis(data, "query"), sizeOfAxis(data, "key"), data.blocks.length, data.wide, sizeOfAxis(data, "query"), sizeOfAxis(data, "key")];
 const at = (data, [q, k]) => q * sizeOfAxis(data, "key") + k;
 const level = (scale, value) => Math.round(positionOf(scale, value) * (scale.steps - 1));
+/** What a token of a cell looks at most in its own sentence; where nothing of that is drawn, in the whole model. */
+function looksAt(data, cell, side) {
+  const n = sizeOfAxis(data, side ? "key" : "query"), own = data.blocks[cell[2]]?.own[side]?.subarray(cell[side] * n, (cell[side] + 1) * n);
+  return own ? own.indexOf(Math.max(...own)) : data.looks[cell[2]]?.[side]?.[cell[side]] ?? 0;
+}
+
+/** From one cell to another: what was chosen for a token stays while the token does; else it is what that looks at most. */
+function follow(data, from, to) {
+  ["query", "key"].forEach((axis, s) => {
+    const most = [looksAt(data, from, s), data.looks[from[2]]?.[s]?.[from[s]]], chosen = to[2] === from[2] || !most.includes(from[4 + s]);
+    if (to.own !== axis && !(to[s] === from[s] && chosen)) to[4 + s] = looksAt(data, to, s);
+  });
+  return to;
+}
+
 const onMap = { weight: "scale", plain: "scale", changed: "gap" };
 
 /** What the maps of a line are: with and without the term where there is one, else what the block uses. */

@@ -59,6 +59,7 @@ def figure(
         "gate": GATE,
         "axes": {axis: tokens(first, texts, axis, np.arange(first.sizes[axis])) for axis in NEEDS},
         "blocks": [_block(one, order) for one, order in zip_longest(found, orders)],
+        "looks": [_looks(one) for one in blocks(whole, way)],
         "wide": wide,
         "features": any(order is not None for order in orders),
         "answers": [vars(one) for one in answers],
@@ -102,6 +103,11 @@ def _block(one: Block | None, order: Sequence[int] | None) -> dict | None:
     if order is not None and one.gate is not None:
         told |= {"features": _floats(one.gate.transpose("query", "feature")), "order": list(map(int, order))}
     return told
+
+
+def _looks(one: Block | None) -> list[list[int]]:
+    """What each token of the query's, and of the key's, sentence looks at most in its own."""
+    return [own.values.argmax(1).tolist() for own in one.own or ()] if one else []
 
 
 def _floats(array: xr.DataArray) -> str:

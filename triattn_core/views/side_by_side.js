@@ -1,6 +1,7 @@
 // The hands of maps that share their tokens: one crosshair in all of them, by pointer and keys.  Values arrive exactly
 // (float32); levels only colour the cells.  Before this file stands one that says what is drawn: unpack, sizesOf, HINT,
-// arrange, hit, paintAll, fillBelow, words, ranked and strongest; and fillAbove, where something stands above the maps.
+// arrange, hit, paintAll, fillBelow, words, ranked and strongest; fillAbove, where something stands above the maps; and
+// follow, where a step takes more along than it says.
 
 const SETTLE = 160; // milliseconds without a step before the page is told
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
@@ -60,8 +61,10 @@ function mount(root, payload, host = {}) {
   /** To the next or the previous of the strongest cells. */
   function walk(by) {
     const next = walked((data.ranked ??= ranked(data)), state.cell, by);
-    if (next) choose(next);
+    if (next) step(next);
   }
+  const step = (cell) => choose(taken(inside(cell)));
+  const taken = (cell) => (cell && typeof follow !== "undefined" ? follow(data, state.cell, cell) : cell);
   /** Before anything was chosen here the page says where to stand: a link names its cell. */
   const receive = () => {
     const said = window.triattnExact?.[host.key];
@@ -70,7 +73,7 @@ function mount(root, payload, host = {}) {
   };
   const under = (event) => {
     const edge = canvas.getBoundingClientRect();
-    return layout && hit(layout, state, event.clientX - edge.left, event.clientY - edge.top);
+    return layout && taken(hit(layout, state, event.clientX - edge.left, event.clientY - edge.top));
   };
   function hoverAt(found, event) {
     const same = String(found) === String(state.hover);
@@ -91,12 +94,12 @@ function mount(root, payload, host = {}) {
   });
   canvas.addEventListener("pointerleave", () => hoverAt(null));
   canvas.addEventListener("keydown", (event) => {
-    const step = STEPS[event.key];
-    if (!(step || WALK[event.key]) || event.ctrlKey || event.metaKey || event.altKey) return;
+    const by = STEPS[event.key];
+    if (!(by || WALK[event.key]) || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
     if (WALK[event.key]) walk(WALK[event.key]);
-    else choose(state.cell.map((i, axis) => i + (step[axis] ?? 0)));
+    else step(state.cell.map((i, axis) => i + (by[axis] ?? 0)));
   });
   const observer = new ResizeObserver(ask), wish = matchMedia("(prefers-color-scheme: dark)");
   observer.observe(canvas.parentElement);

@@ -1,0 +1,77 @@
+"""COIN's figure in a real browser, without the app: what clicks and keys choose, and where things stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from tests.browser.test_mtsa_pages import chosen
+from tests.coin_shelf import make_shelf
+from triattn_core.analysis.reading import AS_IT_IS, Reading
+from triattn_core.case_card.coin import answers, as_read, feature_orders
+from triattn_core.case_card.explained import Explained, Models, cards
+from triattn_core.tasks.pairs import Example
+from triattn_core.views import coin
+
+CANVAS = ".side canvas"
+PAIR = Example("Can cats eat raw fish?", "Can a dog eat?")  # 6 tokens over 5
+PLACES = """() => {  // where the figure's parts stand on the canvas, as it lays them out
+  const canvas = document.querySelector(".side canvas"), root = document.getElementById("figure");
+  const payload = JSON.parse(document.getElementById("payload").textContent), data = unpack(payload);
+  return arrange(canvas.getContext("2d"), data, canvas.clientWidth, themeFor(payload.themes, root));
+}"""
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory) -> dict[str, dict[str, Explained]]:
+    """Of each checkpoint the pair with each thing off."""
+    shelf = make_shelf(tmp_path_factory.mktemp("shelf"))
+    return {path.name: Models("cpu").without(cards([str(path)])[0], PAIR) for path in sorted(shelf.iterdir())}
+
+
+def figure(found: Mapping[str, Explained], off: str = "", features: bool = False, cell: Sequence[int] | None = None,
+           reading: Reading = AS_IT_IS):  # fmt: skip
+    """The canvas as the page makes it, A over B."""
+    read = as_read(found, reading)
+    whole, trace = read[""], read[off].trace
+    orders = feature_orders(trace, "a_over_b") if features else ()
+    label = whole.prediction.labels[whole.prediction.best]
+    return coin.figure(whole.trace, trace, "a_over_b", answers(read), label, orders, cell)
+
+
+def opened(page, tmp_path, canvas, width: int = 1280) -> dict:
+    """The figure alone on a page: where its parts stand."""
+    (tmp_path / "figure.html").write_text(canvas.html(), "utf-8")
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"file://{tmp_path}/figure.html")
+    page.wait_for_selector(f"{CANVAS}[data-cell]")
+    page.locator(CANVAS).focus()
+    return page.evaluate(PLACES)
+
+
+def click(page, part: Mapping, row: int, column: int, rows: Mapping, columns: Mapping) -> list[int]:
+    """A click on a cell of a part of the figure: what is chosen then."""
+    x, y = (axis["at"][i] + axis["pitch"] / 2 for axis, i in ((columns, column), (rows, row)))
+    page.locator(CANVAS).click(position={"x": part["x"] + x, "y": part["y"] + y})
+    return chosen(page, CANVAS)
+
+
+def test_what_a_token_looks_at_is_its_own_strongest_until_another_is_chosen_for_it(page, tmp_path, found):
+    trace = found["quora-coin"][""].trace
+    most = {(side, block): trace.site(f"layer.{block}/{side}_over_{side}/weight").values.argmax(1).tolist()
+            for side in "ab" for block in range(3)}  # fmt: skip
+    places = opened(page, tmp_path, figure(found["quora-coin"]))
+    other = (most["a", 1][2] + 1) % 6
+    own = next(one for one in places["selves"] if one["index"] == 1 and one["axis"] == "query")
+    cell = click(page, own, 2, other, own["down"], own["across"])
+    assert (cell[0], cell[2], cell[4]) == (2, 1, other)
+    map_ = next(one for one in places["boxes"] if one["index"] == 1)
+    grid = (places["rows"], places["columns"])
+    assert click(page, map_, 2, 3, *grid)[4:] == [other, most["b", 1][3]], "it was chosen for this token"
+    for query, key in ((4, 1), (2, 4)):
+        assert click(page, map_, query, key, *grid)[4:] == [most["a", 1][query], most["b", 1][key]]
+    for press in ("ArrowUp", "ArrowLeft", "n", "n", "p"):
+        page.keyboard.press(press)
+        query, key, block, _, first, second = chosen(page, CANVAS)
+        assert (first, second) == (most["a", block][query], most["b", block][key]), press
