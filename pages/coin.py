@@ -45,12 +45,20 @@ def figure(_whole, _trace, source: str, way: str, _answers, label: str, features
 
 
 @st.fragment
-def explore(canvas, key: str, at: list[int]) -> None:
+def explore(canvas, key: str, pair: str, way: str, at: list[int]) -> None:
     """The figure: a click runs this alone, to put the chosen cell into the URL and into `at`."""
+    explorer.turn(key, pair, way, turned)
     sizes = [len(canvas.payload["axes"][axis]["label"]) for axis in coin.NEEDS]
     known = [range(n) for n in (*sizes, len(canvas.payload["blocks"]), canvas.payload["wide"], *sizes)]
     at[:] = explorer.cell(key, explorer.show(canvas, key), known, canvas.payload["cell"])
+    explorer.stand(pair, way, at)
     explorer.answer(key, {"cell": list(at)})
+
+
+def turned(cell: list[int]) -> list[int]:
+    """The same pair of tokens in the other direction."""
+    query, key, block, feature, first, second = cell
+    return [key, query, block, feature, second, first]
 
 
 head, _ = style.opening()
@@ -85,7 +93,8 @@ trace, shows = here.trace, {"way": way, "off": off, "features": gate == GATES[1]
 drawn = (whole.trace, trace, repr(here.source), way, answers(found), label, shows["features"])
 with shown():
     canvas = figure(*drawn)
-key = explorer.key("coin", *trace.texts.values(), way, as_read.name, *as_read.own)
+pair = explorer.key("coin", *trace.texts.values(), as_read.name, *as_read.own)
+key = explorer.key(pair, way)
 at = list(canvas.payload["cell"])
 with tail:
     with st.popover("Keep", width=76, key="keep"):
@@ -94,5 +103,5 @@ with tail:
     name += reading.ending(as_read)
     saved = shared.card("coin", [card], example, lambda: {**shows, "cell": tuple(at)})
     export.menu(name, key, lambda: figure(*drawn, tuple(at)), lambda: table(trace, way), trace, saved)
-explore(canvas, key, at)
+explore(canvas, key, pair, way, at)
 figures.numbers("All pairs of all blocks as numbers", lambda: table(trace, way), "numbers")

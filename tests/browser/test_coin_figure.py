@@ -57,6 +57,38 @@ def click(page, part: Mapping, row: int, column: int, rows: Mapping, columns: Ma
     return chosen(page, CANVAS)
 
 
+def moved(page, *presses: str) -> list[int]:
+    for press in presses:
+        page.keyboard.press(press)
+    return chosen(page, CANVAS)
+
+
+def test_keys_reach_blocks_own_tokens_and_features(page, tmp_path, found):
+    start = [2, 1, 1, 4, 3, 2]
+    canvas = figure(found["quora-coin"], features=True, cell=start)
+    order = canvas.payload["blocks"][1]["order"]
+    opened(page, tmp_path, canvas)
+    assert moved(page, "Shift+ArrowDown") == [2, 1, 1, 4, 4, 2] and moved(page, "Shift+ArrowLeft")[4:] == [4, 1]
+    assert moved(page, ".")[3] == order[order.index(4) + 1] and moved(page, ",", ",")[3] == order[order.index(4) - 1]
+    assert moved(page, "]")[:3] == [2, 1, 2] and moved(page, "]", "[", "[", "[")[:3] == [2, 1, 0]
+    said = page.locator(".hint").inner_text()
+    assert all(key in said for key in ("[", "Shift", ","))
+    opened(page, tmp_path, figure(found["quora-coin"], "layer.1", cell=[2, 1, 0, 4, 3, 2]))
+    assert moved(page, "]")[2] == 2 and moved(page, "[")[2] == 0, "past what is switched off"
+    opened(page, tmp_path, figure(found["without-all-coin"]))
+    assert "Shift" not in page.locator(".hint").inner_text()
+
+
+def test_of_a_block_that_is_off_the_nearest_other_is_read(page, tmp_path, found):
+    opened(page, tmp_path, figure(found["quora-coin"], "layer.2", True, [2, 1, 2, 4, 3, 2]))
+    assert chosen(page, CANVAS)[2] == 2, "it is chosen again when it is switched on"
+    said, row = page.locator(".below .said").inner_text(), page.locator(".side tbody tr[aria-selected]")
+    assert said.startswith("In block 2, ") and "Block 3 is switched off." in said
+    assert row.locator("th").inner_text() == "block 2" and "layer.1/" in page.locator(".side pre").text_content()
+    opened(page, tmp_path, figure(found["single-coin"], "layer.0", True))
+    assert "Block 1 is switched off." in page.locator(".below .said").inner_text()
+
+
 def test_what_a_token_looks_at_is_its_own_strongest_until_another_is_chosen_for_it(page, tmp_path, found):
     trace = found["quora-coin"][""].trace
     most = {(side, block): trace.site(f"layer.{block}/{side}_over_{side}/weight").values.argmax(1).tolist()

@@ -60,11 +60,12 @@ def test_a_block_has_the_numbers_of_its_trace(traces, way, n, i):
         np.testing.assert_array_equal(weight, site(f"{way}/weight"))
         np.testing.assert_array_equal(unpack(block["score"], n, i), site(f"{way}/relevance"))
         np.testing.assert_array_equal(plain, site(f"{way}/without_context/weight"))
-        np.testing.assert_array_equal(unpack(block["plain_score"], n, i), site(f"{way}/without_context/relevance"))
         np.testing.assert_allclose(unpack(block["changed"], n, i), weight - plain, atol=NOISE)
         np.testing.assert_array_equal(unpack(block["own"][0], n, n), site(f"{first}_over_{first}/weight"))
         np.testing.assert_array_equal(unpack(block["own"][1], i, i), site(f"{second}_over_{second}/weight"))
         np.testing.assert_allclose(unpack(block["gate"], n), site(f"{way}/gate").mean(1), rtol=1e-6)
+        halves = [np.sort(row)[[len(row) // 4, -1 - len(row) // 4]] for row in site(f"{way}/gate")]
+        np.testing.assert_allclose(np.stack([unpack(block[f"gate_{end}"], n) for end in ("low", "high")], 1), halves)
         assert "features" not in block
 
 
@@ -147,7 +148,7 @@ def test_a_block_that_hardly_aligns_is_named(traces):
 
 def test_what_is_said_with_something_off_claims_no_need(traces):
     payload = drawn(traces)
-    assert "the weights were not trained to do without it" in payload["notes"] and not payload["folded"]
+    assert "the weights were not trained to do without" in payload["trained"] and not payload["folded"]
     page = coin.figure(traces["quora-coin"], traces["quora-coin"], "a_over_b", ANSWERS, "paraphrase").html()
     assert "With one thing switched off" in page and "What the prediction needs" not in page
 
@@ -159,7 +160,7 @@ def test_what_is_switched_off_is_not_there(traces):
     payload = drawn(traces, off="context")
     assert all(not one["plain"] and not one["changed"] and not one["own"] and one["gate"] for one in payload["blocks"])
     payload = drawn(traces, "single-coin", off="layer.0")  # nothing is left to be drawn
-    assert payload["blocks"] == [None] and payload["cell"] == [0] * 6
+    assert payload["blocks"] == [None] and payload["cell"] == drawn(traces, "single-coin")["cell"]
     assert [len(payload["axes"][axis]["label"]) for axis in ("query", "key")] == [6, 5]
     assert [switch(name) for name in ("", "layer.0", "context")] == ["nothing", "block 1", "context"]
 

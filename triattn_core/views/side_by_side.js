@@ -1,16 +1,16 @@
 // The hands of maps that share their tokens: one crosshair in all of them, by pointer and keys.  Values arrive exactly
-// (float32); levels only colour the cells.  Before this file stands one that says what is drawn: unpack, sizesOf, HINT,
-// arrange, hit, paintAll, fillBelow, words, ranked and strongest; fillAbove, where something stands above the maps; and
-// follow, where a step takes more along than it says.
+// (float32); levels only colour the cells.  Before this file stands one that says what is drawn: unpack, sizesOf, hintOf,
+// arrange, hit, paintAll, fillBelow, words, ranked and strongest; fillAbove, where something stands above the maps;
+// follow, where a step takes more along than it says; and keyed, where there are more keys.
 
 const SETTLE = 160; // milliseconds without a step before the page is told
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-function build(root, says, notes, step) {
+function build(root, hints, says, notes, step) {
   const canvas = make("canvas", { tabindex: 0, role: "application", "aria-roledescription": "maps" }), tip = make("div", { class: "tip", hidden: "" });
   const below = make("div", { class: "below" }), heard = make("div", { class: "heard", "aria-live": "polite" });
-  const keys = ["←", "→", "↑", "↓"].map((key) => make("kbd", {}, key));
-  const hint = make("p", { class: "hint" }, "Click a cell, or step with ", ...keys, `${HINT} ${says}: `, ...walkers(step));
+  const help = ["Click a cell, or step with ", ["←", "→", "↑", "↓"], ...hints, ` ${says}: `];
+  const hint = make("p", { class: "hint" }, ...help.flatMap((part) => (Array.isArray(part) ? part.map((key) => make("kbd", {}, key)) : [part])), ...walkers(step));
   const above = typeof fillAbove === "undefined" ? null : make("div", { class: "above" });
   const side = make("div", { class: "side" }, ...(above ? [above] : []), make("div", { class: "frame" }, canvas, tip), below, ...(notes ? [make("p", { class: "said notes" }, notes)] : []), hint, heard);
   root.replaceChildren(side);
@@ -21,8 +21,8 @@ function build(root, says, notes, step) {
 function mount(root, payload, host = {}) {
   const kept = (root.triattn ??= { cell: null });
   kept.stop?.();
-  const data = unpack(payload), { side, canvas, tip, above, below, heard } = build(root, strongest(data), payload.notes, walk), sizes = sizesOf(data);
-  const inside = (cell) => cell.map((i, axis) => clamp(i, 0, sizes[axis] - 1));
+  const data = unpack(payload), { side, canvas, tip, above, below, heard } = build(root, hintOf(data), strongest(data), payload.notes, walk), sizes = sizesOf(data);
+  const inside = (cell) => Object.assign(cell.map((i, axis) => clamp(i, 0, sizes[axis] - 1)), { own: cell.own });
   const state = { cell: inside(kept.cell ?? payload.cell), hover: null, tables: null };
   let layout, theme, timer, asked = 0;
   tongue(canvas, Object.values(payload.texts).join(" ")).setAttribute("aria-label", heardOf(payload));
@@ -94,12 +94,13 @@ function mount(root, payload, host = {}) {
   });
   canvas.addEventListener("pointerleave", () => hoverAt(null));
   canvas.addEventListener("keydown", (event) => {
-    const by = STEPS[event.key];
-    if (!(by || WALK[event.key]) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const by = STEPS[event.key], other = typeof keyed === "undefined" ? null : keyed(data, state.cell, event);
+    if (!(by || other || WALK[event.key])) return;
     event.preventDefault();
     event.stopPropagation();
     if (WALK[event.key]) walk(WALK[event.key]);
-    else step(state.cell.map((i, axis) => i + (by[axis] ?? 0)));
+    else step(other ?? state.cell.map((i, axis) => i + (by[axis] ?? 0)));
   });
   const observer = new ResizeObserver(ask), wish = matchMedia("(prefers-color-scheme: dark)");
   observer.observe(canvas.parentElement);
