@@ -31,17 +31,17 @@ SAYS = (
 )
 WAYS = {"A over B": "a_over_b", "B over A": "b_over_a"}
 GATE = (
-    "COIN's tokens are words, in Chinese characters. A gate is no share of anything: it does not fold, and is drawn of "
-    "tokens alone."
+    "COIN's tokens are words, in Chinese characters. A gate is no share of anything and a score has no sum: neither "
+    "folds, and both are shown of tokens alone."
 )
 GATES = ("per token", "per feature")
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def figure(_whole, _trace, source: str, way: str, _answers, label: str, features: bool, at=None):
+def figure(_whole, _trace, _unread, source: str, way: str, _answers, label: str, features: bool, at=None):
     """The canvas, kept: a click builds nothing."""
     orders = feature_orders(_trace, way) if features else ()
-    return coin.figure(_whole, _trace, way, _answers, label, orders, at)
+    return coin.figure(_whole, _trace, way, _answers, label, orders, at, _unread)
 
 
 @st.fragment
@@ -84,13 +84,14 @@ with settings:
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 reading.missing(found[""].trace.texts, as_read)
+unread = found[off].trace
 found = {name: models.read(one, as_read) for name, one in found.items()}
 whole, here = found[""], found[off]
 label = whole.prediction.labels[whole.prediction.best]
 with says:
     inputs.prediction(here, [f"whole model: {label}"] if off else [])
 trace, shows = here.trace, {"way": way, "off": off, "features": gate == GATES[1], **reading.of_texts(as_read)}
-drawn = (whole.trace, trace, repr(here.source), way, answers(found), label, shows["features"])
+drawn = (whole.trace, trace, unread, repr(here.source), way, answers(found), label, shows["features"])
 with shown():
     canvas = figure(*drawn)
 pair = explorer.key("coin", *trace.texts.values(), as_read.name, *as_read.own)

@@ -107,3 +107,58 @@ def test_what_a_token_looks_at_is_its_own_strongest_until_another_is_chosen_for_
         page.keyboard.press(press)
         query, key, block, _, first, second = chosen(page, CANVAS)
         assert (first, second) == (most["a", block][query], most["b", block][key]), press
+
+
+def test_a_joined_token_is_held_against_its_own_even_share(page, tmp_path, found):
+    reading = Reading.of(("Can cats", "dog eat"), query="phrases", key="phrases")
+    canvas = figure(found["quora-coin"], reading=reading)
+    cells = canvas.payload["axes"]["key"]["cells"]
+    opened(page, tmp_path, canvas)
+    key = cells.index(max(cells))
+    moved(page, *["ArrowLeft"] * len(cells), *["ArrowRight"] * key)
+    heads, row = (page.locator(f".side {row} th, .side {row} td") for row in ("thead tr", "tbody tr[aria-selected]"))
+    told = dict(zip(heads.all_inner_texts(), row.all_inner_texts()))
+    assert "score" not in told
+    against = float(told["against even"].removeprefix("× "))
+    assert against == pytest.approx(float(told["with context"]) * sum(cells) / cells[key], rel=2e-2)
+    mark = f"even share of {canvas.payload['axes']['key']['name'][key]}, {cells[key]}/5"
+    assert any(mark in one[0] for one in drawn(page))
+
+
+def drawn(page) -> list[list]:
+    """What the canvas says, painted anew: [words, left, top, right, bottom], upright words alone."""
+    page.evaluate(r"""() => {
+      const { fillText: paint, setTransform: start } = CanvasRenderingContext2D.prototype;
+      window.told = [];
+      CanvasRenderingContext2D.prototype.setTransform = function (...numbers) {  // each painting begins so
+        window.told = [];
+        return start.apply(this, numbers);
+      };
+      CanvasRenderingContext2D.prototype.fillText = function (words, x, y) {
+        const { a, b, e, f } = this.getTransform(), size = parseFloat(this.font.match(/([\d.]+)px/)[1]);
+        const wide = this.measureText(words).width, share = { left: 0, center: 0.5, right: 1 }[this.textAlign];
+        const left = e / a + x - wide * share;
+        const foot = f / a + y + (this.textBaseline === "middle" ? size * 0.33 : 0);
+        if (!b) window.told.push([words, left, foot - size * 0.66, left + wide, foot]);
+        return paint.call(this, words, x, y);
+      };
+    }""")
+    moved(page, "Shift+ArrowDown", "Shift+ArrowUp")
+    page.wait_for_function("window.told.length")
+    return page.evaluate("window.told")
+
+
+@pytest.mark.parametrize("width", [390, 500, 800, 1280])
+@pytest.mark.parametrize(("name", "off"), [("quora-coin", ""), ("quora-coin", "layer.1"), ("quora-coin", "context"),
+                                           ("single-coin", ""), ("without-all-coin", "")])  # fmt: skip
+def test_no_words_are_cut_off_or_lie_over_others(page, tmp_path, found, name, off, width):
+    opened(page, tmp_path, figure(found[name], off, features=True), width)
+    told, wide = drawn(page), page.locator(CANVAS).evaluate("one => one.clientWidth")
+    assert len(told) > 40
+    assert not [one for one in told if one[1] < -1 or one[3] > wide + 1 or one[0].endswith("…")]
+    assert not [(one[0], two[0]) for i, one in enumerate(told) for two in told[:i] if meet(one, two)]
+
+
+def meet(one: Sequence, two: Sequence) -> bool:
+    """Whether two boxes share more than a pixel across and down."""
+    return all(min(one[end], two[end]) - max(one[end - 2], two[end - 2]) > 1 for end in (3, 4))

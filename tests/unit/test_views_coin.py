@@ -13,6 +13,7 @@ import pytest
 
 from tests.coin_shelf import WIDTH, make_shelf
 from tests.oracles import coin as oracle
+from triattn_core.analysis.reading import Reading
 from triattn_core.analysis.switched import explain_without
 from triattn_core.checkpoint import load
 from triattn_core.errors import TraceError
@@ -128,6 +129,22 @@ def test_how_evenly_a_block_spreads_its_weights(traces):
     assert spread(weight.copy(data=np.full(weight.shape, 1 / 5))) == pytest.approx(1, abs=1e-12)
     assert spread(weight.copy(data=np.eye(6, 5) + (np.arange(5) == 0) * (np.arange(6) == 5)[:, None])) == 0
     assert spread(weight.isel(key=[0])) is None
+
+
+def test_joined_tokens_make_no_preference_and_no_score(traces):
+    trace = traces["quora-coin"]
+    even = {name: one.copy(data=np.full(one.shape, 1 / one.shape[1])) if name.endswith("/weight") else one
+            for name, one in trace.sites.items()}  # fmt: skip
+    flat = replace(trace, sites=even)
+    read = Reading.of(query="phrases", key="phrases", own=("Can cats", "dog eat")).trace(flat)
+    payload = coin.figure(read, read, "a_over_b", ANSWERS, "paraphrase", unread=flat).payload
+    assert payload["folded"] and max(payload["axes"]["key"]["cells"]) > 1
+    for text in (payload["notes"], payload["alt"]):
+        assert "Block 3 spreads its weight almost evenly (1.00 of the largest entropy)" in text
+    assert all(block["spread"] == pytest.approx(1) and not block["score"] for block in payload["blocks"])
+    assert "a score has no sum" in payload["notes"]
+    rows = table(read, "a_over_b")
+    assert rows["score"].isna().all() and rows["score without context"].isna().all() and rows["weight"].notna().all()
 
 
 def test_a_block_that_hardly_aligns_is_named(traces):

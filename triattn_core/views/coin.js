@@ -47,7 +47,7 @@ function kinds(data) {
   const off = data.blocks.some(Boolean) && !hasTerm(data);
   return [
     off ? { title: "with context", note: "", empty: "The context term is switched off." } : { name: "weight", title: "with context", note: "what the block uses" },
-    off ? { name: "weight", title: "without", note: "what the block uses" } : { name: "plain", title: "without", note: "the same states, term left out" },
+    off ? { name: "weight", title: "without", note: "what the block uses" } : { name: "plain", title: "without", note: "same states, term left out" },
     off ? { title: "difference", note: "", empty: "Nothing to compare with." } : { name: "changed", title: "difference", note: "what context changed" },
   ];
 }

@@ -36,6 +36,7 @@ def figure(
     label: str,
     orders: Sequence[Sequence[int] | None] = (),
     cell: Sequence[int] | None = None,
+    unread: AttentionTrace | None = None,
 ) -> Canvas:
     """The canvas of all blocks in one direction.
 
@@ -43,6 +44,8 @@ def figure(
     is said with each thing off, `label` the one whose probabilities they are.  orders: of each block the features of
     its gate as they stand; without them the gate is drawn as its mean alone.  cell: what is chosen at first: (query,
     key, block, feature, and of each sentence the token that the query, or the key, looks at in its own).
+
+    unread: `trace` before its tokens were joined, of which it is said how evenly a block spreads its weights.
 
     Scales, places and the first cell are the whole model's: views of a pair differ in what is switched off alone.
     """
@@ -52,6 +55,7 @@ def figure(
     gap = SignedScale.of(_changes(every), power=0.7, title="what context changed")
     beyond = _weights(found).max() > scale.high * 1.01 or np.abs(_changes(found)).max() > gap.limit * 1.01
     wide = _features(every)
+    spreads = [one and spread(one.weight) for one in blocks(unread or trace, way)]
     off = str(trace.meta.get("off", ""))
     payload = {
         "says": QUANTITIES | AXES,
@@ -63,7 +67,7 @@ def figure(
         "gap": scale_payload(gap),
         "gate": GATE,
         "axes": {axis: tokens(first, texts, axis, np.arange(first.sizes[axis])) for axis in NEEDS},
-        "blocks": [_block(one, order) for one, order in zip_longest(found, orders)],
+        "blocks": [_block(*one) for one in zip_longest(found, spreads, orders)],
         "looks": [_looks(one) for one in every],
         "has": {name: any(one and getattr(one, name) is not None for one in every) for name in PARTS},
         "wide": wide,
@@ -75,9 +79,9 @@ def figure(
         "command": _command(whole, way, off),
         "caption": caption(trace, way),
         "cell": list(cell or first_cell(every, wide)),
-        "alt": alt(found, answers, label, texts),
+        "alt": alt(found, answers, label, texts, spreads),
         "folded": bool(folded(first)),
-        "notes": " ".join(filter(None, [_notes(whole, found, way), BEYOND * bool(beyond)])),
+        "notes": " ".join(filter(None, [_notes(whole, spreads, way), BEYOND * bool(beyond)])),
     }
     title = "COIN: " + shorten(" / ".join(texts.values()), 90, placeholder=" …")
     style = script("side_by_side.css") + script("coin.css")
@@ -99,12 +103,12 @@ def _features(found: Sequence[Block | None]) -> int:
     return max((one.gate.sizes["feature"] for one in found if one is not None and one.gate is not None), default=1)
 
 
-def _block(one: Block | None, order: Sequence[int] | None) -> dict | None:
+def _block(one: Block | None, evenness: float | None, order: Sequence[int] | None) -> dict | None:
     if one is None:
         return None
     maps = {"weight": one.weight, "score": one.score, "plain": one.plain, "changed": one.changed} | _gate(one.gate)
     told: dict = {name: "" if array is None else _floats(array) for name, array in maps.items()}
-    told |= {"own": [_floats(array) for array in one.own] if one.own else [], "spread": spread(one.weight)}
+    told |= {"own": [_floats(array) for array in one.own] if one.own else [], "spread": evenness}
     if order is not None and one.gate is not None:
         told |= {"features": _floats(one.gate.transpose("query", "feature")), "order": list(map(int, order))}
     return told
@@ -127,20 +131,19 @@ def _floats(array: xr.DataArray) -> str:
     return pack(array.values.astype(np.float32))
 
 
-def _notes(whole: AttentionTrace, shown: Sequence[Block | None], way: str) -> str:
+def _notes(whole: AttentionTrace, spreads: Sequence[float | None], way: str) -> str:
     """Which blocks hardly align, what was folded, and what was not."""
     found = blocks(whole, way)
-    said = [_even(shown), folded(next(one for one in found if one is not None).weight)]
+    said = [_even(spreads), folded(next(one for one in found if one is not None).weight)]
     gated = [i for i, one in enumerate(found) if f"layer.{i}/{way}/gate" in whole.sites and one and one.gate is None]
     return " ".join(filter(None, [*said, GATES * bool(gated)]))
 
 
-def _even(found: Sequence[Block | None]) -> str:
+def _even(spreads: Sequence[float | None]) -> str:
     """Which blocks hardly align; empty where all do."""
-    shares = [(i, spread(one.weight)) for i, one in enumerate(found, 1) if one is not None]
     told = (
         f"Block {i} spreads its weight almost evenly ({share:.2f} of the largest entropy)."
-        for i, share in shares
+        for i, share in enumerate(spreads, 1)
         if share is not None and share > EVEN
     )
     return " ".join(told)
@@ -148,7 +151,7 @@ def _even(found: Sequence[Block | None]) -> str:
 
 BEYOND = "Colours keep the scales of the whole model: some values here lie beyond their ends."
 TRAINED = "Nothing is trained anew: the weights were not trained to do without what is switched off."
-GATES = "A gate is no share of anything, so it does not fold: read in tokens, it stands beside the maps."
+GATES = "A gate is no share of anything and a score has no sum, so neither folds: read in tokens, they are shown."
 
 
 def _command(trace: AttentionTrace, way: str, off: str) -> dict[str, str]:
@@ -169,7 +172,13 @@ def caption(trace: AttentionTrace, way: str) -> str:
     return ", ".join(filter(None, parts))
 
 
-def alt(found: Sequence[Block | None], answers: Sequence[Answer], label: str, texts: Mapping[str, str]) -> str:
+def alt(
+    found: Sequence[Block | None],
+    answers: Sequence[Answer],
+    label: str,
+    texts: Mapping[str, str],
+    spreads: Sequence[float | None] = (),
+) -> str:
     """What the figure shows in words: where context changed most, which blocks hardly align, and what is said with one
     thing switched off."""
     sizes = next((one.weight.sizes for one in found if one is not None), {"query": 0, "key": 0})
@@ -177,7 +186,7 @@ def alt(found: Sequence[Block | None], answers: Sequence[Answer], label: str, te
     first = next((one.weight for one in found if one is not None), None)
     what = "groups of tokens" if first is not None and "folded" in first.attrs else "tokens"
     maps = f"Alignments of {sizes['query']} by {sizes['key']} {what} in {len(found)} blocks."
-    parts = [maps + _most(found, dict(texts)), _even(found), f"Probability of {label}, {said}."]
+    parts = [maps + _most(found, dict(texts)), _even(spreads), f"Probability of {label}, {said}."]
     return " ".join(filter(None, parts))
 
 

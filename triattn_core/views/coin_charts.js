@@ -12,19 +12,20 @@ function followed(data, [q, k]) {
 function legendOf(data, keys) {
   const plain = data.blocks.filter((block) => block?.plain).length;
   const without = plain ? [plain > 1 ? "dashed: without context" : "hollow: without context"] : [];
-  return [...without, ...(keys.length > 1 ? ["grey: what holds most in a block"] : [])].join("; ");
+  return [...without, ...(keys.length > 1 ? ["grey: the largest of a block"] : [])].join("; ");
 }
 
-function paintThrough(ctx, { y, left }, data, theme, state) {
+function paintThrough(ctx, { y, left, said }, data, theme, state) {
   const [q, k] = state.cell, { query, key } = data.axes, n = sizeOfAxis(data, "key"), last = data.blocks.length - 1;
-  const x = 34, long = left - x - 100, top = y + 52, keys = followed(data, state.cell);
+  const x = 34, long = left - x - 100, top = y + 18 * said + 16, keys = followed(data, state.cell);
   const value = (block, name, i) => block?.[name]?.[q * n + i] ?? null;
   const every = data.blocks.flatMap((block) => keys.flatMap((i) => [value(block, "weight", i), value(block, "plain", k)])).filter((one) => one !== null);
   const most = Math.max(...every, 1e-9), high = [0.1, 0.2, 0.5, 1].find((one) => one >= most) ?? 1;
   const placeX = (i) => x + (last ? (i / last) * long : long / 2), placeY = (v) => top + CHART * (1 - v / high);
   const wide = text(ctx, "One token through the blocks", 0, y + 12, theme.text, { size: 15, weight: 650, theme });
-  text(ctx, `what ${spoken(query, q)} aligns to`, wide + 10, y + 12, theme.query, { theme, room: left - wide - 10 });
-  text(ctx, legendOf(data, keys), 0, y + 31, theme.muted, { theme, room: left });
+  const [from, down] = said > 2 ? [0, 31] : [wide + 10, 12];
+  text(ctx, `what ${spoken(query, q)} aligns to`, from, y + down, theme.query, { theme, room: left - from });
+  text(ctx, legendOf(data, keys), 0, y + 18 * said - 5, theme.muted, { theme, room: left });
   for (const tick of [0, high / 2, high]) {
     ctx.fillStyle = theme.hairline;
     ctx.fillRect(x, placeY(tick), long, 1);
@@ -68,11 +69,11 @@ function spread(labels, need, low, high) {
   return found;
 }
 
-function paintAnswers(ctx, { answers: { x: left, y, lines, tight }, width }, data, theme) {
+function paintAnswers(ctx, { answers: { x: left, y, bars, lines, tight }, width }, data, theme) {
   const from = left + 128, long = width - from - 118, threshold = from + long / 2;
   head(ctx, "With one thing switched off", `probability of “${data.label}”`, left, y + 12, width - left, theme);
   data.answers.forEach(({ off, name, probability, flips }, i) => {
-    const top = y + 34 + i * LINE, chosen = off === data.off, weight = chosen ? 700 : 400, change = probability - data.answers[0].probability;
+    const top = bars + i * LINE, chosen = off === data.off, weight = chosen ? 700 : 400, change = probability - data.answers[0].probability;
     text(ctx, name, from - 10, top + 12, chosen ? theme.text : theme.muted, { weight, align: "right", theme });
     ctx.fillStyle = theme.faint;
     ctx.fillRect(from, top + 3, long, 9);
@@ -84,9 +85,9 @@ function paintAnswers(ctx, { answers: { x: left, y, lines, tight }, width }, dat
     const said = flips ? "flips" : i ? (change < 0 ? "−" : "+") + Math.abs(change).toFixed(3) : "";
     text(ctx, said, width, top + 12, flips ? theme.text : theme.muted, { weight: flips ? 700 : 400, align: "right", theme });
   });
-  const foot = y + 34 + data.answers.length * LINE, ticks = { size: 12, theme };
+  const foot = bars + data.answers.length * LINE, ticks = { size: 12, theme };
   ctx.fillStyle = theme.muted;
-  ctx.fillRect(threshold - 0.5, y + 33, 1, foot - y - 31);
+  ctx.fillRect(threshold - 0.5, bars - 1, 1, foot - bars + 3);
   text(ctx, "0", from, foot + 14, theme.muted, ticks);
   text(ctx, tight ? "0.5" : "0.5, the threshold", threshold, foot + 14, theme.muted, { ...ticks, align: "center" });
   text(ctx, "1", from + long, foot + 14, theme.muted, { ...ticks, align: "right" });

@@ -31,7 +31,7 @@ function placeLines(layout, data) {
   const { rows, columns, maps, lean, x, narrow } = layout, top = HEAD + lean, step = Math.max(rows.size, narrow ? 34 : 62) + BETWEEN;
   layout.lines = data.blocks.map((block, index) => ({ block, index, y: Math.round(top + index * step) }));
   layout.boxes = layout.lines.flatMap((line) => maps.map((map, m) => ({ ...line, map, x: Math.round(x + m * (columns.size + GUTTER)) })));
-  layout.heads = maps.map((map, m) => ({ map, x: layout.boxes[m].x, y: 16, room: columns.size + GUTTER - 10 }));
+  layout.heads = maps.map((map, m) => ({ map, x: layout.boxes[m].x, y: 16, room: columns.size + 14 }));
   layout.labels = layout.heads.map((head) => ({ x: head.x, y: top }));
   return top + data.blocks.length * step;
 }
@@ -88,10 +88,10 @@ function placeFeatures(data, width, x, foot, query) {
 
 /** One token through the blocks, and beside it (narrow: below) what is said with one thing switched off. */
 function placeCharts(ctx, layout, data, theme, y) {
-  const { narrow, width, stacked } = layout, x = narrow ? 0 : width * 0.47, chart = 54 + CHART + 30;
-  const through = { x: 0, y, left: narrow ? width - 20 : width * 0.4 }, below = narrow ? y + chart + 8 : y;
-  const lines = linesIn(ctx, data.trained, width - x, theme), tight = width - x - 246 < 200;
-  Object.assign(layout, { through, answers: { x, y: below, lines, tight } });
-  const high = 34 + LINE * data.answers.length + (tight ? 38 : 22) + 18 * lines.length + 8;
+  const { narrow, width, stacked } = layout, x = narrow ? 0 : width * 0.47, left = narrow ? width - 20 : width * 0.4, said = left < 440 ? 3 : 2;
+  const chart = 18 * said + 18 + CHART + 30, through = { y, left, said }, below = narrow ? y + chart + 8 : y;
+  const lines = linesIn(ctx, data.trained, width - x, theme), tight = width - x - 246 < 200, bars = below + (tight ? 50 : 34);
+  Object.assign(layout, { through, answers: { x, y: below, bars, lines, tight } });
+  const high = bars - below + LINE * data.answers.length + (tight ? 38 : 22) + 18 * lines.length + 8;
   return Math.max(y + chart, below + high);
 }
