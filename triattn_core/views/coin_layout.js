@@ -83,7 +83,7 @@ function placeFeatures(data, width, x, foot, query) {
   const label = Array.from({ length: data.wide }, (_, i) => String(i + 1)), y = foot + 50, rows = layoutAxis(query, clamp(200 / query.label.length, PITCH, 16));
   const zeros = label.map(() => 0), tokens = { label, name: label, text: label.map(() => ""), special: zeros, joined: zeros, flat: true };
   const columns = layoutAxis(tokens, clamp((width - x - 4) / data.wide, 0.5, 9));
-  return { x, y, rows, top: foot + 8, tokens, columns, scale: y + rows.size + 26, foot: y + rows.size + 26 + 48 };
+  return { x, y, room: width - x, rows, top: foot + 8, tokens, columns, scale: y + rows.size + 26, foot: y + rows.size + 26 + 48 };
 }
 
 /** One token through the blocks, and beside it (narrow: below) what is said with one thing switched off. */

@@ -149,9 +149,9 @@ function paintChosen(ctx, { legends, maps }, data, theme, state) {
 
 /** The gate of the chosen block, token × feature. */
 function paintFeatures(ctx, features, data, theme, state) {
-  const { x, y, rows, columns, top, tokens, scale } = features, [q, , chosen, f] = state.cell, block = data.blocks[chosen];
+  const { x, y, rows, columns, top, room, tokens, scale } = features, [q, , chosen, f] = state.cell, block = data.blocks[chosen];
   const order = `token × feature, ${data.wide} features ordered by likeness`;
-  head(ctx, `Gate of block ${chosen + 1}`, state.off === null ? order : `block ${state.off + 1} is switched off`, x, top + 14, columns.size, theme, true);
+  head(ctx, `Gate of block ${chosen + 1}`, state.off === null ? order : `block ${state.off + 1} is switched off`, x, top + 14, room, theme, true);
   const place = block.order.indexOf(f), named = { ...tokens, label: block.order.map((i) => String(i + 1)) };
   rowLabels(ctx, rows, data.axes.query, x, y, theme, { chosen: q, hover: state.hover?.[0] ?? -1, colour: theme.query, room: 110 });
   text(ctx, `feature ${named.label[place]}`, clamp(x + columns.at[place] - 24, x, x + columns.size - 70), y - 8, theme.feature, { weight: 650, theme });
@@ -159,5 +159,5 @@ function paintFeatures(ctx, features, data, theme, state) {
   frame(ctx, columns, place, y - 3, y + rows.size + 2, x, theme.feature, true);
   frame(ctx, rows, q, x - 3, x + columns.size + 2, y, theme.query);
   ring(ctx, rows, columns, q, place, x, y, theme);
-  colourBar(ctx, x, scale, Math.min(columns.size, 260), data.gate, state.tables.log, theme, { pointer: block.features[q * data.wide + f] });
+  colourBar(ctx, x, scale, clamp(columns.size, Math.min(200, room), 260), data.gate, state.tables.log, theme, { pointer: block.features[q * data.wide + f] });
 }
