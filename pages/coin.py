@@ -40,7 +40,7 @@ GATES = ("per token", "per feature")
 @st.cache_resource(max_entries=8, show_spinner=False)
 def figure(_whole, _trace, _unread, source: str, way: str, _answers, label: str, features: bool, at=None):
     """The canvas, kept: a click builds nothing."""
-    orders = feature_orders(_trace, way) if features else ()
+    orders = feature_orders(_whole, way) if features else ()
     return coin.figure(_whole, _trace, way, _answers, label, orders, at, _unread)
 
 

@@ -35,7 +35,7 @@ def figure(found: Mapping[str, Explained], off: str = "", features: bool = False
     """The canvas as the page makes it, A over B."""
     read = as_read(found, reading)
     whole, trace = read[""], read[off].trace
-    orders = feature_orders(trace, "a_over_b") if features else ()
+    orders = feature_orders(whole.trace, "a_over_b") if features else ()
     label = whole.prediction.labels[whole.prediction.best]
     return coin.figure(whole.trace, trace, "a_over_b", answers(read), label, orders, cell)
 

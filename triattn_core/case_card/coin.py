@@ -35,7 +35,7 @@ def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings
         raise ConfigError(f"{cards[0].name} has no {settings.off!r} to switch off; {choices(settings.off, found)}")
     whole, trace = found[""], found[settings.off].trace
     label = whole.prediction.labels[whole.prediction.best]
-    orders = feature_orders(trace, settings.way) if settings.features else ()
+    orders = feature_orders(whole.trace, settings.way) if settings.features else ()
     how = (whole.trace, trace, settings.way, answers(found), label, orders)
     payload, unread = coin.figure(*how).payload, asked[settings.off].trace
     sizes = [len(payload["axes"][axis]["label"]) for axis in NEEDS]
