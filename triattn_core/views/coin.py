@@ -47,7 +47,7 @@ def figure(
 
     unread: `trace` before its tokens were joined, of which it is said how evenly a block spreads its weights.
 
-    Scales, places, orders and the first cell are the whole model's: views of a pair differ in what is switched off alone.
+    Scales, places, orders and the first cell are the whole model's: views of a pair differ in what is off alone.
     """
     every, found, texts = blocks(whole, way), blocks(trace, way), dict(whole.texts)
     first = next(one for one in every if one is not None).weight
