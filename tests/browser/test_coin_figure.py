@@ -162,3 +162,19 @@ def test_no_words_are_cut_off_or_lie_over_others(page, tmp_path, found, name, of
 def meet(one: Sequence, two: Sequence) -> bool:
     """Whether two boxes share more than a pixel across and down."""
     return all(min(one[end], two[end]) - max(one[end - 2], two[end - 2]) > 1 for end in (3, 4))
+
+
+def test_a_legend_tells_of_dashes_only_where_they_are(page, tmp_path, found):
+    def said(pair: Example, width: int = 1150) -> list[str]:
+        asked = Models("cpu").without(found["quora-coin"][""].card, pair)
+        opened(page, tmp_path, figure(asked, cell=[0] * 6), width)
+        told = drawn(page)
+        assert not [(one[0], two[0]) for i, one in enumerate(told) for two in told[:i] if meet(one, two)]
+        return [one[0] for one in told]
+
+    assert any("below zero" in one for one in said(PAIR))
+    many = said(Example("can cats eat raw fish and " * 5, "a dog can eat fish or not " * 4))
+    assert any("sign by colour" in one for one in many) and not any("below zero" in one for one in many)
+    said(Example("can cats eat raw fish and " * 5, "a dog can eat fish or not " * 4), 960)  # nothing lies over others
+    alone = said(Example("cats", "dog"))
+    assert not any("sign by colour" in one or "below zero" in one for one in alone), "there is no difference"

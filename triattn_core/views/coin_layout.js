@@ -7,12 +7,18 @@ const FINEST = 10; // pixels of a column, below which a narrow page stacks its m
 const CHART = 104, LINE = 21, LEGEND = 88;
 
 function arrange(ctx, data, width, theme) {
-  const { query, key } = data.axes, count = data.blocks.length, maps = kinds(data), narrow = width < WIDE, has = data.has;
-  const own = clamp(widest(ctx, query, theme), narrow ? 20 : 34, narrow ? 80 : 110) + 14, gate = has.gate ? (narrow ? 104 : GATE) : 34;
-  const gutter = narrow ? 30 : 48, small = clamp(width * 0.086, 70, 112), before = gutter + (has.own && !narrow ? 2 * small + 24 : 0) + own;
-  const roomOf = (across, x) => (width - x - gate - across * GUTTER) / across, room = roomOf(maps.length, before);
-  const stacked = room < LEAST || (narrow && room / key.label.length < FINEST), across = stacked ? 1 : maps.length, x = stacked ? own : before;
-  const columns = layoutAxis(key, clamp(roomOf(across, x) / key.label.length, 1, Math.max(34, 200 / key.label.length)));
+  const { query, key } = data.axes, count = data.blocks.length, maps = kinds(data), has = data.has;
+  const letters = widest(ctx, query, theme), small = clamp(width * 0.086, 70, 112);
+  const sidesOf = (narrow) => ({
+    own: clamp(letters, narrow ? 20 : 34, narrow ? 80 : 110) + 14,
+    gate: has.gate ? (narrow ? 104 : GATE) : 34,
+    gutter: narrow ? 30 : 48 + (has.own ? 2 * small + 24 : 0),
+  });
+  const roomIn = ({ own, gate, gutter }, across) => (width - gutter - own - gate - across * GUTTER) / across;
+  const narrow = width < WIDE || roomIn(sidesOf(false), maps.length) < LEAST, sides = sidesOf(narrow), { own, gate } = sides;
+  const room = roomIn(sides, maps.length), stacked = room < LEAST || (narrow && room / key.label.length < FINEST);
+  const across = stacked ? 1 : maps.length, x = own + (stacked ? 0 : sides.gutter), gutter = narrow ? 30 : 48;
+  const columns = layoutAxis(key, clamp((width - x - gate - across * GUTTER) / across / key.label.length, 1, Math.max(34, 200 / key.label.length)));
   const rows = layoutAxis(query, clamp(330 / (count * query.label.length), PITCH, 20));
   const lean = leans(ctx, key, columns.pitch, theme) ? clamp(widest(ctx, key, theme), 20, 96) * 0.71 + 20 : 26 + STEP * (linesOf(ctx, key, columns.pitch, theme) - 1);
   const layout = { width, narrow, stacked, rows, columns, own, gutter, lean, maps, x, gate, bars: has.gate ? x + across * (columns.size + GUTTER) : 0 };
