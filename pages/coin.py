@@ -31,26 +31,34 @@ SAYS = (
 )
 WAYS = {"A over B": "a_over_b", "B over A": "b_over_a"}
 GATE = (
-    "COIN's tokens are words, in Chinese characters. A gate is no share of anything: it does not fold, and is drawn of "
-    "tokens alone."
+    "COIN's tokens are words, in Chinese characters. A gate is no share of anything and a score has no sum: neither "
+    "folds, and both are shown of tokens alone."
 )
 GATES = ("per token", "per feature")
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def figure(_whole, _trace, source: str, way: str, _answers, label: str, features: bool, at=None):
+def figure(_whole, _trace, _unread, source: str, way: str, _answers, label: str, features: bool, at=None):
     """The canvas, kept: a click builds nothing."""
-    orders = feature_orders(_trace, way) if features else ()
-    return coin.figure(_whole, _trace, way, _answers, label, orders, at)
+    orders = feature_orders(_whole, way) if features else ()
+    return coin.figure(_whole, _trace, way, _answers, label, orders, at, _unread)
 
 
 @st.fragment
-def explore(canvas, key: str, at: list[int]) -> None:
+def explore(canvas, key: str, pair: str, way: str, at: list[int]) -> None:
     """The figure: a click runs this alone, to put the chosen cell into the URL and into `at`."""
+    explorer.turn(key, pair, way, turned)
     sizes = [len(canvas.payload["axes"][axis]["label"]) for axis in coin.NEEDS]
     known = [range(n) for n in (*sizes, len(canvas.payload["blocks"]), canvas.payload["wide"], *sizes)]
     at[:] = explorer.cell(key, explorer.show(canvas, key), known, canvas.payload["cell"])
+    explorer.stand(pair, way, at)
     explorer.answer(key, {"cell": list(at)})
+
+
+def turned(cell: list[int]) -> list[int]:
+    """The same pair of tokens in the other direction."""
+    query, key, block, feature, first, second = cell
+    return [key, query, block, feature, second, first]
 
 
 head, _ = style.opening()
@@ -76,16 +84,18 @@ with settings:
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 reading.missing(found[""].trace.texts, as_read)
+unread = found[off].trace
 found = {name: models.read(one, as_read) for name, one in found.items()}
 whole, here = found[""], found[off]
 label = whole.prediction.labels[whole.prediction.best]
 with says:
     inputs.prediction(here, [f"whole model: {label}"] if off else [])
 trace, shows = here.trace, {"way": way, "off": off, "features": gate == GATES[1], **reading.of_texts(as_read)}
-drawn = (whole.trace, trace, repr(here.source), way, answers(found), label, shows["features"])
+drawn = (whole.trace, trace, unread, repr(here.source), way, answers(found), label, shows["features"])
 with shown():
     canvas = figure(*drawn)
-key = explorer.key("coin", *trace.texts.values(), way, as_read.name, *as_read.own)
+pair = explorer.key("coin", *trace.texts.values(), as_read.name, *as_read.own)
+key = explorer.key(pair, way)
 at = list(canvas.payload["cell"])
 with tail:
     with st.popover("Keep", width=76, key="keep"):
@@ -94,5 +104,5 @@ with tail:
     name += reading.ending(as_read)
     saved = shared.card("coin", [card], example, lambda: {**shows, "cell": tuple(at)})
     export.menu(name, key, lambda: figure(*drawn, tuple(at)), lambda: table(trace, way), trace, saved)
-explore(canvas, key, at)
+explore(canvas, key, pair, way, at)
 figures.numbers("All pairs of all blocks as numbers", lambda: table(trace, way), "numbers")

@@ -92,6 +92,22 @@ def cell(key: str, chosen: Sequence[int] | None, known: Sequence[Sequence[int]],
     return asked
 
 
+def turn(key: str, pair: str, way: str, turned: Callable[[list[int]], list[int]]) -> None:
+    """What was looked at in one direction is looked at in the other: the cell goes on, as `turned` has it.
+
+    key: of the figure in this direction; pair: the same for both.  Call it before `cell`, and `stand` after.
+    """
+    last = st.session_state.get("cell_at")
+    if last and last["pair"] == pair and last["way"] != way and not state.arrived():
+        st.session_state["cell_of"] = key  # the parameter is this figure's
+        st.query_params["cell"] = ".".join(map(str, turned(last["cell"])))
+
+
+def stand(pair: str, way: str, at: Sequence[int]) -> None:
+    """Says where the reader stands, for `turn`."""
+    st.session_state["cell_at"] = {"pair": pair, "way": way, "cell": list(at)}
+
+
 def answer(key: str, content: Mapping) -> None:
     """Hands `content` to the figure with this key."""
     _answer(key=f"{key}-answer", data={"key": key, **content}, height=1)

@@ -71,6 +71,23 @@ def test_a_link_restores_its_choices() -> None:
     np.testing.assert_array_equal(shown, trace.site("layer.1/b_over_a/weight").values.ravel())
 
 
+def test_what_is_switched_off_or_turned_leaves_the_pair_where_it_was() -> None:
+    app = sound(opened("coin", gate="per feature"))
+    first = figure(app)
+    for off in ("layer.0", "layer.2", "context"):
+        sound(app.segmented_control(key="off").set_value(off).run())
+        assert all(figure(app)[name] == first[name] for name in ("cell", "scale", "gap"))
+        orders = [(one["order"], two["order"]) for one, two in zip(figure(app)["blocks"], first["blocks"]) if one]
+        assert orders and all(one == two for one, two in orders), "features stay in their places"
+    sound(app.segmented_control(key="direction").set_value("B over A").run())
+    query, key, block, feature, own, other = first["cell"]
+    assert app.query_params["cell"] == f"{key}.{query}.{block}.{feature}.{other}.{own}"
+    sound(app.segmented_control(key="direction").set_value("A over B").run())
+    assert app.query_params["cell"] == ".".join(map(str, first["cell"]))
+    app.text_input(key="a").set_value("Can dogs eat?").run()
+    assert "cell" not in app.query_params, "of another pair"
+
+
 @pytest.mark.parametrize("off", ["nothing", "block 1"])
 def test_a_model_of_one_block_and_one_without_all(off: str) -> None:
     for name in ("single-coin", "without-all-coin"):

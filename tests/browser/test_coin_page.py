@@ -63,7 +63,7 @@ def test_a_click_is_an_exact_number_that_the_command_prints_again(page, app, she
     printed = [line for line in capsys.readouterr().out.splitlines() if "layer." in line]
     with_, without, own, other, feature = (float(line.split()[0]) for line in printed)
     assert "query 1 'cats', key 2 'dog'" in printed[0]
-    shown = [number(one) for one in (row[1], row[2], row[7], row[8], row[10])]
+    shown = [number(one) for one in (row[1], row[2], row[7], row[8], row[11])]
     assert shown == pytest.approx([with_, without, own, other, feature], rel=6e-3)
 
 

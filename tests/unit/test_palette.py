@@ -64,6 +64,8 @@ def test_fitted_scale_shows_diffuse_maps_and_leaves_peaked_ones_alone():
     peaked, diffuse = np.array([0.7, 0.0001, 0.2999]), np.array([0.1, 0.2, 0.7])
     assert LogScale.fit(peaked, 3) == LogScale.of(peaked, 3)
     assert LogScale.fit(diffuse, 3).levels(diffuse)[[0, 2]].tolist() == [0, 255]
+    alone = LogScale.fit(np.ones(1), 1)
+    assert alone.high == 1 and alone.levels(np.ones(1)).tolist() == [255], "no weight is above 1"
     flat = LogScale.fit(np.full(5, 0.2), 5)
     assert flat.levels(np.array([0.2])) in (127, 128) and flat.high / flat.low == pytest.approx(4)
 

@@ -120,6 +120,11 @@ def test_the_command_prints_one_number_of_what_is_read_in_phrases(shelf, file, c
     weights = explain(load("quora-coin"), PAIR)[1].site(f"{SITE}/weight").values
     assert float(line.split()[0]) == pytest.approx((float(weights[0, 4]) + float(weights[1, 4])) / 2, rel=1e-5)
     assert f"query 0 {' '.join(PAIR.text_a.split()[:2])!r}" in line
+    joined = [*asked[:-2], f"{SITE}/relevance", "0,4"]
+    assert main(["explain", "quora-coin", file, *joined]) == 0
+    assert "no score of the model" in capsys.readouterr().out.splitlines()[-1]
+    assert "no score" not in line and main(["explain", "quora-coin", file, "--json", *joined]) == 0
+    assert "no score of the model" in json.loads(capsys.readouterr().out)["cells"][0]["note"]
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import pytest
 
 from tests.coin_shelf import WIDTH, make_shelf
 from tests.oracles import coin as oracle
+from triattn_core.analysis.reading import Reading
 from triattn_core.analysis.switched import explain_without
 from triattn_core.checkpoint import load
 from triattn_core.errors import TraceError
@@ -60,11 +61,12 @@ def test_a_block_has_the_numbers_of_its_trace(traces, way, n, i):
         np.testing.assert_array_equal(weight, site(f"{way}/weight"))
         np.testing.assert_array_equal(unpack(block["score"], n, i), site(f"{way}/relevance"))
         np.testing.assert_array_equal(plain, site(f"{way}/without_context/weight"))
-        np.testing.assert_array_equal(unpack(block["plain_score"], n, i), site(f"{way}/without_context/relevance"))
         np.testing.assert_allclose(unpack(block["changed"], n, i), weight - plain, atol=NOISE)
         np.testing.assert_array_equal(unpack(block["own"][0], n, n), site(f"{first}_over_{first}/weight"))
         np.testing.assert_array_equal(unpack(block["own"][1], i, i), site(f"{second}_over_{second}/weight"))
         np.testing.assert_allclose(unpack(block["gate"], n), site(f"{way}/gate").mean(1), rtol=1e-6)
+        halves = [np.sort(row)[[len(row) // 4, -1 - len(row) // 4]] for row in site(f"{way}/gate")]
+        np.testing.assert_allclose(np.stack([unpack(block[f"gate_{end}"], n) for end in ("low", "high")], 1), halves)
         assert "features" not in block
 
 
@@ -129,6 +131,22 @@ def test_how_evenly_a_block_spreads_its_weights(traces):
     assert spread(weight.isel(key=[0])) is None
 
 
+def test_joined_tokens_make_no_preference_and_no_score(traces):
+    trace = traces["quora-coin"]
+    even = {name: one.copy(data=np.full(one.shape, 1 / one.shape[1])) if name.endswith("/weight") else one
+            for name, one in trace.sites.items()}  # fmt: skip
+    flat = replace(trace, sites=even)
+    read = Reading.of(query="phrases", key="phrases", own=("Can cats", "dog eat")).trace(flat)
+    payload = coin.figure(read, read, "a_over_b", ANSWERS, "paraphrase", unread=flat).payload
+    assert payload["folded"] and max(payload["axes"]["key"]["cells"]) > 1
+    for text in (payload["notes"], payload["alt"]):
+        assert "Block 3 spreads its weight almost evenly (1.00 of the largest entropy)" in text
+    assert all(block["spread"] == pytest.approx(1) and not block["score"] for block in payload["blocks"])
+    assert "a score has no sum" in payload["notes"]
+    rows = table(read, "a_over_b")
+    assert rows["score"].isna().all() and rows["score without context"].isna().all() and rows["weight"].notna().all()
+
+
 def test_a_block_that_hardly_aligns_is_named(traces):
     even = traces["quora-coin"].sites | {}
     for number, share in ((0, 0.3), (1, 0.2), (2, 0.96)):
@@ -147,7 +165,7 @@ def test_a_block_that_hardly_aligns_is_named(traces):
 
 def test_what_is_said_with_something_off_claims_no_need(traces):
     payload = drawn(traces)
-    assert "the weights were not trained to do without it" in payload["notes"] and not payload["folded"]
+    assert "the weights were not trained to do without" in payload["trained"] and not payload["folded"]
     page = coin.figure(traces["quora-coin"], traces["quora-coin"], "a_over_b", ANSWERS, "paraphrase").html()
     assert "With one thing switched off" in page and "What the prediction needs" not in page
 
@@ -159,7 +177,7 @@ def test_what_is_switched_off_is_not_there(traces):
     payload = drawn(traces, off="context")
     assert all(not one["plain"] and not one["changed"] and not one["own"] and one["gate"] for one in payload["blocks"])
     payload = drawn(traces, "single-coin", off="layer.0")  # nothing is left to be drawn
-    assert payload["blocks"] == [None] and payload["cell"] == [0] * 6
+    assert payload["blocks"] == [None] and payload["cell"] == drawn(traces, "single-coin")["cell"]
     assert [len(payload["axes"][axis]["label"]) for axis in ("query", "key")] == [6, 5]
     assert [switch(name) for name in ("", "layer.0", "context")] == ["nothing", "block 1", "context"]
 

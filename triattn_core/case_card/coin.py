@@ -29,20 +29,21 @@ class Settings(drawn.Texts):
 
 def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> dict:
     """Parts of `Drawn`.  Raises ConfigError where the checkpoint is no COIN or has no such part."""
-    found = as_read(models.without(cards[0], example), settings.as_read())
+    asked = models.without(cards[0], example)
+    found = as_read(asked, settings.as_read())
     if settings.off not in found:
         raise ConfigError(f"{cards[0].name} has no {settings.off!r} to switch off; {choices(settings.off, found)}")
     whole, trace = found[""], found[settings.off].trace
     label = whole.prediction.labels[whole.prediction.best]
-    orders = feature_orders(trace, settings.way) if settings.features else ()
+    orders = feature_orders(whole.trace, settings.way) if settings.features else ()
     how = (whole.trace, trace, settings.way, answers(found), label, orders)
-    payload = coin.figure(*how).payload
+    payload, unread = coin.figure(*how).payload, asked[settings.off].trace
     sizes = [len(payload["axes"][axis]["label"]) for axis in NEEDS]
     known = [range(n) for n in (*sizes, len(payload["blocks"]), payload["wide"], *sizes)]
     cell = drawn.inside(settings.cell, known, payload["cell"])
     return {
         "settings": settings.model_copy(update={"cell": cell}),
-        "figures": {"coin": coin.figure(*how, cell)},
+        "figures": {"coin": coin.figure(*how, cell, unread)},
         "table": table(trace, settings.way),
         "trace": trace,
         "found": (found[settings.off],),

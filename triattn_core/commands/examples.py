@@ -24,6 +24,7 @@ ROWS = (
 )
 
 
+JOINED = "joined: its softmax is the joined weight, it is no score of the model"
 COUNTED = "(sites and positions count from 0, the pages from 1: layer.0, head 0 are their layer or block 1, head 1)"
 
 
@@ -85,7 +86,8 @@ def explain(options: argparse.Namespace) -> None:
         parts, traced = getattr(prediction, "parts", 0), prediction.option
         print(f"traced: {f'part {traced + 1} of {parts}' if parts else prediction.labels[traced]}")
     for one in cells:
-        print(f"{one['value']:.6g}  {one['site']}  {', '.join(one['at'])}")
+        note = f"  ({one['note']})" if "note" in one else ""
+        print(f"{one['value']:.6g}  {one['site']}  {', '.join(one['at'])}{note}")
     for name, value in terms.get("terms", ()):
         print(f"{value:+.6g}  {name}")
     if terms:
@@ -103,7 +105,8 @@ def _places(at: str) -> list[str]:
 
 
 def cell(trace: AttentionTrace, site: str, at: str) -> dict:
-    """A number of a trace: its site, the tokens or numbers at its positions `3,5`, and its value.
+    """A number of a trace: its site, the tokens or numbers at its positions `3,5`, its value, and of a joined score
+    what that is.
 
     Raises InputError where there is not a position for each axis, TraceError where there is no such cell.
     """
@@ -115,7 +118,9 @@ def cell(trace: AttentionTrace, site: str, at: str) -> dict:
     value = trace.pick(Choice(site, tuple(zip(map(str, array.dims), map(int, places)))))
     names = [f"{axis} {place}" for axis, place in zip(array.dims, places)]
     tokens = [f" {value[f'{axis}_token'].item()!r}" if f"{axis}_token" in value.coords else "" for axis in array.dims]
-    return {"site": site, "at": [name + token for name, token in zip(names, tokens)], "value": float(value)}
+    joined = array.attrs["quantity"] == "relevance" and "folded" in array.attrs
+    note = {"note": JOINED} if joined else {}
+    return {"site": site, "at": [name + token for name, token in zip(names, tokens)], "value": float(value), **note}
 
 
 def _reading(asked: Sequence[str], phrases: str, trace: AttentionTrace) -> Reading:

@@ -21,8 +21,9 @@ from triattn_core.views.palette import LogScale, SignedScale, pack, scale_payloa
 from triattn_core.views.strongest import labels, numbered
 from triattn_core.views.tokens import named, tokens
 
-SCRIPTS = ("coin.js", "coin_below.js", "side_by_side.js")
+SCRIPTS = ("coin.js", "coin_layout.js", "coin_paint.js", "coin_charts.js", "coin_below.js", "side_by_side.js")
 GATE = {"kind": "linear", "high": 1.0, "steps": 256, "title": "gate, the share that is kept", "ticks": [0, 0.5, 1]}
+PARTS = ("plain", "own", "gate")  # of a block, where the model has them
 NOTHING = 1e-9  # a difference of weights that is none
 EVEN = 0.95  # of the largest entropy: a block above it hardly aligns
 
@@ -35,6 +36,7 @@ def figure(
     label: str,
     orders: Sequence[Sequence[int] | None] = (),
     cell: Sequence[int] | None = None,
+    unread: AttentionTrace | None = None,
 ) -> Canvas:
     """The canvas of all blocks in one direction.
 
@@ -42,11 +44,18 @@ def figure(
     is said with each thing off, `label` the one whose probabilities they are.  orders: of each block the features of
     its gate as they stand; without them the gate is drawn as its mean alone.  cell: what is chosen at first: (query,
     key, block, feature, and of each sentence the token that the query, or the key, looks at in its own).
+
+    unread: `trace` before its tokens were joined, of which it is said how evenly a block spreads its weights.
+
+    Scales, places, orders and the first cell are the whole model's: views of a pair differ in what is off alone.
     """
-    first = next(one for one in blocks(whole, way) if one is not None).weight
-    found, texts = blocks(trace, way), dict(whole.texts)
-    scale, gap = _scales(found, first.sizes["key"])
-    wide = _features(blocks(whole, way))
+    every, found, texts = blocks(whole, way), blocks(trace, way), dict(whole.texts)
+    first = next(one for one in every if one is not None).weight
+    scale = LogScale.fit(_weights(every), first.sizes["key"])
+    gap = SignedScale.of(_changes(every), power=0.7, title="what context changed")
+    beyond = _weights(found).max() > scale.high * 1.01 or np.abs(_changes(found)).max() > gap.limit * 1.01
+    wide = _features(every)
+    spreads = [one and spread(one.weight) for one in blocks(unread or trace, way)]
     off = str(trace.meta.get("off", ""))
     payload = {
         "says": QUANTITIES | AXES,
@@ -58,77 +67,91 @@ def figure(
         "gap": scale_payload(gap),
         "gate": GATE,
         "axes": {axis: tokens(first, texts, axis, np.arange(first.sizes[axis])) for axis in NEEDS},
-        "blocks": [_block(one, order) for one, order in zip_longest(found, orders)],
+        "blocks": [_block(*one) for one in zip_longest(found, spreads, orders)],
+        "looks": [_looks(one) for one in every],
+        "has": {name: any(one and getattr(one, name) is not None for one in every) for name in PARTS},
         "wide": wide,
         "features": any(order is not None for order in orders),
         "answers": [vars(one) for one in answers],
         "off": off,
         "label": label,
+        "trained": TRAINED,
         "command": _command(whole, way, off),
         "caption": caption(trace, way),
-        "cell": list(cell or first_cell(found, wide)),
-        "alt": alt(found, answers, label, texts),
+        "cell": list(cell or first_cell(every, wide)),
+        "alt": alt(found, answers, label, texts, spreads),
         "folded": bool(folded(first)),
-        "notes": _notes(whole, found, way),
+        "notes": " ".join(filter(None, [_notes(whole, spreads, way), BEYOND * bool(beyond)])),
     }
     title = "COIN: " + shorten(" / ".join(texts.values()), 90, placeholder=" …")
     style = script("side_by_side.css") + script("coin.css")
     return Canvas(payload, script(*SCRIPTS), style, title, payload["alt"], height=900)
 
 
-def _scales(found: Sequence[Block | None], keys: int) -> tuple[LogScale, SignedScale]:
-    """One scale for all weights, one for all differences."""
-    there = [one for one in found if one is not None]
-    maps = [m.values for one in there for m in (one.weight, one.plain, *(one.own or ())) if m is not None]
-    weights = np.concatenate([one[one > 0].ravel() for one in maps]) if maps else np.ones(1)
-    gaps = [one.changed.values.ravel() for one in there if one.changed is not None]
-    return (
-        LogScale.fit(weights, keys),
-        SignedScale.of(np.concatenate(gaps) if gaps else np.zeros(1), power=0.7, title="what context changed"),
-    )
+def _weights(found: Sequence[Block | None]) -> np.ndarray:
+    """Every weight that is drawn, but those that are none."""
+    maps = [m.values for one in found if one for m in (one.weight, one.plain, *(one.own or ())) if m is not None]
+    return np.concatenate([np.zeros(0), *(one[one > 0] for one in maps)]) if maps else np.zeros(1)
+
+
+def _changes(found: Sequence[Block | None]) -> np.ndarray:
+    maps = (one.changed for one in found if one is not None)
+    return np.concatenate([np.zeros(1), *(m.values.ravel() for m in maps if m is not None)])
 
 
 def _features(found: Sequence[Block | None]) -> int:
     return max((one.gate.sizes["feature"] for one in found if one is not None and one.gate is not None), default=1)
 
 
-def _block(one: Block | None, order: Sequence[int] | None) -> dict | None:
+def _block(one: Block | None, evenness: float | None, order: Sequence[int] | None) -> dict | None:
     if one is None:
         return None
-    maps = {"weight": one.weight, "score": one.score, "plain": one.plain, "plain_score": one.plain_score}
-    maps |= {"changed": one.changed, "gate": None if one.gate is None else one.gate.mean("feature")}
+    maps = {"weight": one.weight, "score": one.score, "plain": one.plain, "changed": one.changed} | _gate(one.gate)
     told: dict = {name: "" if array is None else _floats(array) for name, array in maps.items()}
-    told |= {"own": [_floats(array) for array in one.own] if one.own else [], "spread": spread(one.weight)}
+    told |= {"own": [_floats(array) for array in one.own] if one.own else [], "spread": evenness}
     if order is not None and one.gate is not None:
         told |= {"features": _floats(one.gate.transpose("query", "feature")), "order": list(map(int, order))}
     return told
+
+
+def _gate(gate: xr.DataArray | None) -> dict[str, xr.DataArray | None]:
+    """Of each token the mean of its gate's features, and between which the middle half of them lies."""
+    if gate is None:
+        return dict.fromkeys(("gate", "gate_low", "gate_high"))
+    low, high = (gate.quantile(share, "feature") for share in (0.25, 0.75))
+    return {"gate": gate.mean("feature"), "gate_low": low, "gate_high": high}
+
+
+def _looks(one: Block | None) -> list[list[int]]:
+    """What each token of the query's, and of the key's, sentence looks at most in its own."""
+    return [own.values.argmax(1).tolist() for own in one.own or ()] if one else []
 
 
 def _floats(array: xr.DataArray) -> str:
     return pack(array.values.astype(np.float32))
 
 
-def _notes(whole: AttentionTrace, shown: Sequence[Block | None], way: str) -> str:
-    """What to know of the answers, which blocks hardly align, what was folded, and what was not."""
+def _notes(whole: AttentionTrace, spreads: Sequence[float | None], way: str) -> str:
+    """Which blocks hardly align, what was folded, and what was not."""
     found = blocks(whole, way)
-    said = [SWITCHED, _even(shown), folded(next(one for one in found if one is not None).weight)]
+    said = [_even(spreads), folded(next(one for one in found if one is not None).weight)]
     gated = [i for i, one in enumerate(found) if f"layer.{i}/{way}/gate" in whole.sites and one and one.gate is None]
     return " ".join(filter(None, [*said, GATES * bool(gated)]))
 
 
-def _even(found: Sequence[Block | None]) -> str:
+def _even(spreads: Sequence[float | None]) -> str:
     """Which blocks hardly align; empty where all do."""
-    shares = [(i, spread(one.weight)) for i, one in enumerate(found, 1) if one is not None]
     told = (
         f"Block {i} spreads its weight almost evenly ({share:.2f} of the largest entropy)."
-        for i, share in shares
+        for i, share in enumerate(spreads, 1)
         if share is not None and share > EVEN
     )
     return " ".join(told)
 
 
-SWITCHED = "Nothing is trained anew where something is switched off: the weights were not trained to do without it."
-GATES = "A gate is no share of anything, so it does not fold: read in tokens, it stands beside the maps."
+BEYOND = "Colours keep the scales of the whole model: some values here lie beyond their ends."
+TRAINED = "Nothing is trained anew: the weights were not trained to do without what is switched off."
+GATES = "A gate is no share of anything and a score has no sum, so neither folds: read in tokens, they are shown."
 
 
 def _command(trace: AttentionTrace, way: str, off: str) -> dict[str, str]:
@@ -149,7 +172,13 @@ def caption(trace: AttentionTrace, way: str) -> str:
     return ", ".join(filter(None, parts))
 
 
-def alt(found: Sequence[Block | None], answers: Sequence[Answer], label: str, texts: Mapping[str, str]) -> str:
+def alt(
+    found: Sequence[Block | None],
+    answers: Sequence[Answer],
+    label: str,
+    texts: Mapping[str, str],
+    spreads: Sequence[float | None] = (),
+) -> str:
     """What the figure shows in words: where context changed most, which blocks hardly align, and what is said with one
     thing switched off."""
     sizes = next((one.weight.sizes for one in found if one is not None), {"query": 0, "key": 0})
@@ -157,7 +186,7 @@ def alt(found: Sequence[Block | None], answers: Sequence[Answer], label: str, te
     first = next((one.weight for one in found if one is not None), None)
     what = "groups of tokens" if first is not None and "folded" in first.attrs else "tokens"
     maps = f"Alignments of {sizes['query']} by {sizes['key']} {what} in {len(found)} blocks."
-    parts = [maps + _most(found, dict(texts)), _even(found), f"Probability of {label}, {said}."]
+    parts = [maps + _most(found, dict(texts)), _even(spreads), f"Probability of {label}, {said}."]
     return " ".join(filter(None, parts))
 
 

@@ -12,12 +12,13 @@ function markedTexts(data, cell) {
   });
 }
 
+const half = (block, q) => `${block.gate_low[q].toFixed(2)}–${block.gate_high[q].toFixed(2)}`;
 const plus = (x) => (x > 0 ? "+" : "") + number(x);
 const rank = (row, k) => 1 + row.filter((one) => one > row[k]).length;
 
 /** The columns: [name, what it means, the text for a block]; those that the model does not have are left out. */
 function columnsOf(data, cell) {
-  const [q, k, , f, a, b] = cell, i = at(data, cell), n = sizeOfAxis(data, "key"), { query, key } = data.axes;
+  const [q, k, , f, a, b] = cell, i = at(data, cell), n = sizeOfAxis(data, "key"), { query, key } = data.axes, [share, all] = evenOf(data, k);
   const row = (values) => values.subarray(q * n, (q + 1) * n);
   const best = (values) => { const found = row(values), top = found.indexOf(Math.max(...found)); return `${spoken(key, top)} ${number(found[top])}`; };
   const has = (name) => data.blocks.some((block) => block?.[name]), selves = data.blocks.some((block) => block?.own.length);
@@ -29,12 +30,13 @@ function columnsOf(data, cell) {
       ["difference", "What context changed", (block) => plus(block.changed[i])],
     ] : []),
     ["rank", "1 is the largest weight of this query", (block) => `${rank(row(block.weight), k)} of ${n}`],
-    ["score", data.says.relevance, (block) => number(block.score[i])],
+    ...(data.folded ? [["against even", `The weight over what even attention would give it: ${share} of ${all} tokens`, (block) => "× " + number((block.weight[i] * all) / share)]] : []),
+    ...(has("score") ? [["score", data.says.relevance, (block) => number(block.score[i])]] : []),
     ["aligns most to", "The key with the largest weight, and that weight", (block) => best(block.weight)],
     ...(selves ? [own(0, "query", q, a), own(1, "key", k, b)] : []),
-    ...(has("gate") ? [["gate, mean", `The mean over features of what ${spoken(query, q)} keeps of itself: 0 takes in, 1 keeps`, (block) => number(block.gate[q])]] : []),
+    ...(has("gate") ? [["gate", `The mean over features of what ${spoken(query, q)} keeps of itself: 0 takes in, 1 keeps`, (block) => number(block.gate[q])], ["middle half", "Between these lie the gates of the middle half of the features", (block) => half(block, q)]] : []),
     ...(has("features") ? [[`feature ${f + 1}`, "The gate of this feature", (block) => number(block.features[q * data.wide + f])]] : []),
-    ["spread", `How evenly the block's weights are spread: the mean over queries of their entropy, as a share of the largest that ${n} keys allow; 1 is uniform, 0 one key alone`, (block) => number(block.spread)],
+    ["spread", `How evenly the block's weights are spread: the mean over queries of their entropy, as a share of the largest that ${all} keys allow, token by token; 1 is uniform, 0 one key alone`, (block) => number(block.spread)],
   ];
 }
 
@@ -50,11 +52,11 @@ function factsTable(data, cell) {
 }
 
 /** One plain sentence about the chosen cell. */
-function sentence(data, cell) {
-  const block = data.blocks[cell[2]], i = at(data, cell), query = make("span", { class: "ink-query" }, spoken(data.axes.query, cell[0])), key = make("span", { class: "ink-key" }, spoken(data.axes.key, cell[1]));
+function sentence(data, cell, given) {
+  const block = data.blocks[cell[2]], i = at(data, cell), off = given[2] === cell[2] ? "" : ` Block ${given[2] + 1} is switched off.`, query = make("span", { class: "ink-query" }, spoken(data.axes.query, cell[0])), key = make("span", { class: "ink-key" }, spoken(data.axes.key, cell[1]));
   if (!block) return [`Block ${cell[2] + 1} is switched off.`];
   const without = block.plain ? [`, ${percent(block.plain[i])} without the context term`] : [];
-  return [`In block ${cell[2] + 1}, `, query, ` gives ${percent(block.weight[i])} of its weight to `, key, ...without, "."];
+  return [`In block ${cell[2] + 1}, `, query, ` gives ${percent(block.weight[i])} of its weight to `, key, ...without, `.${off}`];
 }
 
 /** What prints the numbers of the chosen block again. */
@@ -68,17 +70,18 @@ function commandOf(data, cell) {
   return [input, [run, ...sites.map(([site, from, to]) => `  --cell layer.${number}/${site} ${from},${to}`)].join(" \\\n")].join("\n");
 }
 
-function fillBelow(box, data, cell) {
+function fillBelow(box, data, given) {
+  const cell = lived(data, given) ?? given;
   const long = Math.max(...Object.values(data.texts).map((words) => words.length)) > 80, open = box.querySelector("details")?.open;
   box.className = long ? "below long" : "below";
-  const left = make("div", {}, make("div", { class: "texts" }, ...markedTexts(data, cell)), make("p", { class: "said" }, ...sentence(data, cell)));
+  const left = make("div", {}, make("div", { class: "texts" }, ...markedTexts(data, cell)), make("p", { class: "said" }, ...sentence(data, cell, given)));
   const shell = make("details", open ? { open: "" } : {}, make("summary", {}, "The command that prints these numbers"), make("pre", {}, commandOf(data, cell)));
   box.replaceChildren(left, make("div", { class: "scroll" }, factsTable(data, cell), ...(commandOf(data, cell) ? [shell] : [])));
 }
 
 /** What is said of a cell, for the tooltip and for a screen reader. */
-function words(data, cell) {
-  const [q, k, number_, f, a, b] = cell, block = data.blocks[number_], i = at(data, cell), { query, key } = data.axes;
+function words(data, given) {
+  const cell = lived(data, given) ?? given, [q, k, number_, f, a, b] = cell, block = data.blocks[number_], i = at(data, cell), { query, key } = data.axes;
   if (cell.own && block?.own.length) {
     const s = AXIS[cell.own], [from, to] = s ? [k, b] : [q, a], tokens = data.axes[cell.own];
     return [`${spoken(tokens, from)} over ${spoken(tokens, to)}`, `block ${number_ + 1}, self-alignment ${number(block.own[s][from * sizeOfAxis(data, cell.own) + to])}`];
@@ -87,5 +90,5 @@ function words(data, cell) {
   if (!block) return [pair, `block ${number_ + 1} is switched off`];
   if (cell.gate) return [spoken(query, q), `block ${number_ + 1}, feature ${f + 1}: keeps ${number(block.features[q * data.wide + f])}`];
   const without = block.plain ? [`without context ${number(block.plain[i])}, ${plus(block.changed[i])}`] : [];
-  return [pair, `block ${number_ + 1}: ${number(block.weight[i])}`, ...without, ...(block.gate ? [`gate of ${spoken(query, q)} ${number(block.gate[q])}`] : [])];
+  return [pair, `block ${number_ + 1}: ${number(block.weight[i])}`, ...without, ...(block.gate ? [`gate of ${spoken(query, q)} ${number(block.gate[q])}, half of its features ${half(block, q)}`] : [])];
 }

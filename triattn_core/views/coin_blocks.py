@@ -24,12 +24,12 @@ class Block:
     """One block in one direction; None for what the model, or this call of it, does not have.
 
     weight, score, plain, plain_score: [query, key], the last two without the context term.  own: the self-alignment
-    weights of the query's and of the key's sentence.  gate: [query, feature]; it is no share of anything, so that it is
-    None where tokens were joined.
+    weights of the query's and of the key's sentence.  gate: [query, feature].  Neither a gate nor a score has a sum, so
+    that both are None where tokens were joined.
     """
 
     weight: xr.DataArray = field(repr=False)
-    score: xr.DataArray = field(repr=False)
+    score: xr.DataArray | None = field(repr=False)
     plain: xr.DataArray | None = field(default=None, repr=False)
     plain_score: xr.DataArray | None = field(default=None, repr=False)
     own: tuple[xr.DataArray, xr.DataArray] | None = field(default=None, repr=False)
@@ -66,13 +66,14 @@ def blocks(trace: AttentionTrace, way: str) -> list[Block | None]:
     def block(at: str) -> Block | None:
         if f"{at}/{way}/weight" not in trace.sites:
             return None
-        parts = [trace.sites.get(f"{at}/{way}/without_context/{name}") for name in ("weight", "relevance")]
+        plain = trace.sites.get(f"{at}/{way}/without_context/weight")
+        scores = [trace.sites.get(f"{at}/{way}/{name}") for name in ("relevance", "without_context/relevance")]
+        score, bare = (None if one is None or "folded" in one.attrs else one for one in scores)
         own = [trace.sites.get(f"{at}/{side}_over_{side}/weight") for side in sides]
         both = (own[0], own[1]) if own[0] is not None and own[1] is not None else None
-        there = (trace.site(f"{at}/{way}/weight"), trace.site(f"{at}/{way}/relevance"))
-        gate = trace.sites.get(f"{at}/{way}/gate")
-        whole = gate is not None and gate.sizes["query"] == there[0].sizes["query"]
-        return Block(*there, *parts, both, gate if whole else None)
+        weight, gate = trace.site(f"{at}/{way}/weight"), trace.sites.get(f"{at}/{way}/gate")
+        whole = gate is not None and gate.sizes["query"] == weight.sizes["query"]
+        return Block(weight, score, plain, bare, both, gate if whole else None)
 
     return [block(f"layer.{i}") for i in range(int(trace.meta.get("layers", 1)))]
 

@@ -151,20 +151,26 @@ function cells(ctx, rows, columns, x, y, level, colours) {
   dashes(ctx, rows, columns, x, y, level, colours);
 }
 
-const DASHED = 9; // pixels of a cell that has room for a dash
+const BELOW = "−  below zero", DASHED = 7; // pixels of a cell that has room for a dash
+const dashed = (rows, columns) => Math.min(rows.pitch, columns.pitch) >= DASHED;
+
+/** What a legend says of signs: of dashes only where they are drawn. */
+const signsOf = (rows, columns, values) => (!values.some((value) => value < 0) ? "" : dashed(rows, columns) ? BELOW : "sign by colour: see the table");
 
 /** A dash on each cell below zero: a sign is never told by its hue alone. */
 function dashes(ctx, rows, columns, x, y, level, colours) {
-  if (!colours.inks || Math.min(rows.pitch, columns.pitch) < DASHED) return;
-  const zero = (colours.length - 1) / 2, wide = clamp(columns.pitch * 0.36, 4, 9);
+  if (!colours.inks || !dashed(rows, columns)) return;
+  const zero = (colours.length - 1) / 2, wide = clamp(columns.pitch * 0.36, 3, 9);
   for (let r = 0; r < rows.at.length; r++) {
     for (let c = 0; c < columns.at.length; c++) {
       const at = level(r, c);
       if (!(at < zero - 0.5)) continue;
       ctx.fillStyle = at < zero / 2 ? colours.inks.strong : colours.inks.weak;
+      ctx.globalAlpha = wide < 4 && at >= zero / 2 ? 0.55 : 1; // many small dashes would be darker than what they mark
       ctx.fillRect(x + columns.at[c] + (columns.pitch - columns.line - wide) / 2, y + rows.at[r] + (rows.pitch - rows.line) / 2 - 0.6, wide, 1.2);
     }
   }
+  ctx.globalAlpha = 1;
 }
 
 /** The same without lines between cells: a picture of one pixel a cell, enlarged run by run. */
@@ -263,17 +269,14 @@ function bars(ctx, layout, x, y, theme, { values, chosen, colour, length = 28, d
   down ? ctx.fillText(text, x + middle, y + end + 5) : ctx.fillText(text, x + end, y + middle);
 }
 
-/** The colour bar: title, below it how its steps go, ramp, ticks, the uniform mark (or zero) and a pointer at the chosen value. */
-function colourBar(ctx, x, y, width, scale, colours, theme, { mark = "", pointer = null } = {}) {
+/** The colour bar: title, ramp, ticks, the uniform mark, what is said of signs, and a pointer at the chosen value; how its
+    steps go stands beside the title where there is room, else below. */
+function colourBar(ctx, x, y, width, scale, colours, theme, { mark = "", pointer = null, signs = colours.inks ? BELOW : "" } = {}) {
   const at = (value) => x + positionOf(scale, value) * width;
-  ctx.textBaseline = "alphabetic";
-  ctx.textAlign = "left";
-  ctx.font = font(theme, 13, 600);
-  ctx.fillStyle = theme.text;
-  ctx.fillText(scale.title, x, y);
+  const named = text(ctx, scale.title, x, y, theme.text, { weight: 600, theme }) + 8;
   ctx.font = font(theme, 12);
-  ctx.fillStyle = theme.muted;
-  if (scale.how) ctx.fillText(scale.how, x, y + 9); // above the pointer
+  const beside = scale.how && named + ctx.measureText(scale.how).width <= width;
+  if (beside) text(ctx, scale.how, x + named, y, theme.muted, { size: 12, theme });
   const step = width / colours.length;
   colours.forEach((colour, i) => {
     ctx.fillStyle = colour;
@@ -296,15 +299,9 @@ function colourBar(ctx, x, y, width, scale, colours, theme, { mark = "", pointer
   if (scale.kind === "log") {
     ctx.fillStyle = theme.text;
     ctx.fillRect(at(scale.uniform) - 0.75, y + 16, 1.5, 16);
-    ctx.textAlign = "left";
-    ctx.fillStyle = theme.muted;
-    if (mark) ctx.fillText("┃ " + mark, x, y + 62);
   }
-  if (colours.inks) {
-    ctx.textAlign = "left";
-    ctx.fillStyle = theme.muted;
-    ctx.fillText("−  below zero", x, y + 62);
-  }
+  const foot = [scale.kind === "log" && mark && "┃ " + mark, signs, !beside && scale.how].filter(Boolean).join(", ");
+  text(ctx, foot, x, y + 62, theme.muted, { size: 12, theme });
   if (pointer !== null) triangle(ctx, at(pointer), y + 18, theme.text);
 }
 

@@ -2,7 +2,7 @@
 // grid of many.  Cells are [query, key, panel, place of the feature in the order of its panel].
 
 const HEAD = 44, GUTTER = 26, SCALE = 66, BARS = 96, CAPTION = 20, STRIP = 12, WIDE = 900, OVERHANG = 34;
-const HINT = ": another governor up and down, another dependent left and right. Hatched: a mask leaves the pair out.";
+const hintOf = () => [": another governor up and down, another dependent left and right. Hatched: a mask leaves the pair out."];
 const LOOKS = { query: "governor ↓", key: "dependent →" };
 
 function unpack(payload) {

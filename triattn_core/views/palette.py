@@ -111,14 +111,15 @@ class LogScale:
     def fit(cls, weights: np.ndarray, cells: int) -> LogScale:
         """As `of`, but where attention is diffuse from the smallest weight, and never over less than a factor of four.
 
-        Else a map near uniform would be dark all over; a flat one now takes the middle of the ramp.
+        Else a map near uniform would be dark all over; a flat one now takes the middle of the ramp.  The scale ends at
+        1, which only sums of weights pass.
         """
         scale = cls.of(weights, cells)
         low = max(float(np.min(weights, initial=scale.high)), scale.low)
         if scale.high / low >= 4:
             return replace(scale, low=low)
-        middle = (low * scale.high) ** 0.5
-        return replace(scale, low=middle / 2, high=middle * 2)
+        high = min(2 * (low * scale.high) ** 0.5, max(1.0, scale.high))
+        return replace(scale, low=high / 4, high=high)
 
     def levels(self, values: np.ndarray) -> np.ndarray:
         """Exact values → uint8 of the same shape."""

@@ -1,15 +1,16 @@
 // The hands of maps that share their tokens: one crosshair in all of them, by pointer and keys.  Values arrive exactly
-// (float32); levels only colour the cells.  Before this file stands one that says what is drawn: unpack, sizesOf, HINT,
-// arrange, hit, paintAll, fillBelow, words, ranked and strongest; and fillAbove, where something stands above the maps.
+// (float32); levels only colour the cells.  Before this file stands one that says what is drawn: unpack, sizesOf, hintOf,
+// arrange, hit, paintAll, fillBelow, words, ranked and strongest; fillAbove, where something stands above the maps;
+// follow, where a step takes more along than it says; and keyed, where there are more keys.
 
 const SETTLE = 160; // milliseconds without a step before the page is told
 const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] };
 
-function build(root, says, notes, step) {
+function build(root, hints, says, notes, step) {
   const canvas = make("canvas", { tabindex: 0, role: "application", "aria-roledescription": "maps" }), tip = make("div", { class: "tip", hidden: "" });
   const below = make("div", { class: "below" }), heard = make("div", { class: "heard", "aria-live": "polite" });
-  const keys = ["←", "→", "↑", "↓"].map((key) => make("kbd", {}, key));
-  const hint = make("p", { class: "hint" }, "Click a cell, or step with ", ...keys, `${HINT} ${says}: `, ...walkers(step));
+  const help = ["Click a cell, or step with ", ["←", "→", "↑", "↓"], ...hints, ` ${says}: `];
+  const hint = make("p", { class: "hint" }, ...help.flatMap((part) => (Array.isArray(part) ? part.map((key) => make("kbd", {}, key)) : [part])), ...walkers(step));
   const above = typeof fillAbove === "undefined" ? null : make("div", { class: "above" });
   const side = make("div", { class: "side" }, ...(above ? [above] : []), make("div", { class: "frame" }, canvas, tip), below, ...(notes ? [make("p", { class: "said notes" }, notes)] : []), hint, heard);
   root.replaceChildren(side);
@@ -20,8 +21,8 @@ function build(root, says, notes, step) {
 function mount(root, payload, host = {}) {
   const kept = (root.triattn ??= { cell: null });
   kept.stop?.();
-  const data = unpack(payload), { side, canvas, tip, above, below, heard } = build(root, strongest(data), payload.notes, walk), sizes = sizesOf(data);
-  const inside = (cell) => cell.map((i, axis) => clamp(i, 0, sizes[axis] - 1));
+  const data = unpack(payload), { side, canvas, tip, above, below, heard } = build(root, hintOf(data), strongest(data), payload.notes, walk), sizes = sizesOf(data);
+  const inside = (cell) => Object.assign(cell.map((i, axis) => clamp(i, 0, sizes[axis] - 1)), { own: cell.own });
   const state = { cell: inside(kept.cell ?? payload.cell), hover: null, tables: null };
   let layout, theme, timer, asked = 0;
   tongue(canvas, Object.values(payload.texts).join(" ")).setAttribute("aria-label", heardOf(payload));
@@ -60,8 +61,10 @@ function mount(root, payload, host = {}) {
   /** To the next or the previous of the strongest cells. */
   function walk(by) {
     const next = walked((data.ranked ??= ranked(data)), state.cell, by);
-    if (next) choose(next);
+    if (next) step(next);
   }
+  const step = (cell) => choose(taken(inside(cell)));
+  const taken = (cell) => (cell && typeof follow !== "undefined" ? follow(data, state.cell, cell) : cell);
   /** Before anything was chosen here the page says where to stand: a link names its cell. */
   const receive = () => {
     const said = window.triattnExact?.[host.key];
@@ -70,7 +73,7 @@ function mount(root, payload, host = {}) {
   };
   const under = (event) => {
     const edge = canvas.getBoundingClientRect();
-    return layout && hit(layout, state, event.clientX - edge.left, event.clientY - edge.top);
+    return layout && taken(hit(layout, state, event.clientX - edge.left, event.clientY - edge.top));
   };
   function hoverAt(found, event) {
     const same = String(found) === String(state.hover);
@@ -91,12 +94,13 @@ function mount(root, payload, host = {}) {
   });
   canvas.addEventListener("pointerleave", () => hoverAt(null));
   canvas.addEventListener("keydown", (event) => {
-    const step = STEPS[event.key];
-    if (!(step || WALK[event.key]) || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const by = STEPS[event.key], other = typeof keyed === "undefined" ? null : keyed(data, state.cell, event);
+    if (!(by || other || WALK[event.key])) return;
     event.preventDefault();
     event.stopPropagation();
     if (WALK[event.key]) walk(WALK[event.key]);
-    else choose(state.cell.map((i, axis) => i + (step[axis] ?? 0)));
+    else step(other ?? state.cell.map((i, axis) => i + (by[axis] ?? 0)));
   });
   const observer = new ResizeObserver(ask), wish = matchMedia("(prefers-color-scheme: dark)");
   observer.observe(canvas.parentElement);

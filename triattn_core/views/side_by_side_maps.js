@@ -3,7 +3,7 @@
 
 const HEAD = 90, ROW_BARS = 76, SCALE = 70, GUTTER = 20, DIVERGENCE = 160, SHARED = 34, NARROW = 150, BETWEEN = 22, OVERHANG = 44, GAP = 4;
 
-const HINT = ": the same cell is chosen in all maps. Numbers in bits and ranks are taken from weights.";
+const hintOf = () => [": the same cell is chosen in all maps. Numbers in bits and ranks are taken from weights."];
 
 function unpack(payload) {
   const open = (block) => ({ ...block, grid: bytes(block.levels), exact: floats(block.values), within: block.within && bytes(block.within) });
@@ -218,10 +218,11 @@ function paintDivergence(ctx, box, layout, data, theme, state) {
 
 function paintScales(ctx, layout, data, theme, state) {
   const { x, y, room, stacked, under, gapX } = layout.scales, wide = Math.min(layout.wide, 260, room), pointer = data.gap?.exact[at(data, state.cell)];
-  colourBar(ctx, x, y, wide, data.scale, state.tables[data.scale.kind], theme);
+  const signs = data.scale.kind === "signed" ? signsOf(layout.rows, layout.columns, data.panels.flatMap((panel) => [...panel.exact])) : "";
+  colourBar(ctx, x, y, wide, data.scale, state.tables[data.scale.kind], theme, { signs });
   const left = stacked || under ? x : x + wide + GUTTER, top = stacked || under ? y + 70 : y + 4;
   const lines = under ? [data.lines.join(" ")] : data.lines, fits = stacked || under ? room : (data.gap ? gapX : layout.width) - left - GUTTER;
   lines.forEach((line, i) => text(ctx, line, left, top + 18 * i, theme.muted, { theme, room: fits }));
   const below = top + 18 * data.lines.length + 22;
-  if (data.gap) colourBar(ctx, stacked ? x : gapX, stacked ? below : y, wide, data.gap.scale, state.tables.signed, theme, { pointer });
+  if (data.gap) colourBar(ctx, stacked ? x : gapX, stacked ? below : y, wide, data.gap.scale, state.tables.signed, theme, { pointer, signs: signsOf(layout.rows, layout.columns, data.gap.exact) });
 }

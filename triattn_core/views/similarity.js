@@ -2,7 +2,7 @@
 // Cells are [passage word, question word, panel].  Rows around the chosen one can be read, the others are thin.
 
 const HEAD = 70, GUTTER = 24, SCALE = 65, FOCUS = 17, TALL = 15, REST = 210, SIDE = 176, WIDE = 1000, LEAST = 120, OVERHANG = 40;
-const HINT = ": another passage word up and down, another question word left and right. A click in a map chooses its function.";
+const hintOf = () => [": another passage word up and down, another question word left and right. A click in a map chooses its function."];
 
 function unpack(payload) {
   const open = (packed) => (packed ? floats(packed) : null);

@@ -1,0 +1,180 @@
+"""COIN's figure in a real browser, without the app: what clicks and keys choose, and where things stand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from tests.browser.test_mtsa_pages import chosen
+from tests.coin_shelf import make_shelf
+from triattn_core.analysis.reading import AS_IT_IS, Reading
+from triattn_core.case_card.coin import answers, as_read, feature_orders
+from triattn_core.case_card.explained import Explained, Models, cards
+from triattn_core.tasks.pairs import Example
+from triattn_core.views import coin
+
+CANVAS = ".side canvas"
+PAIR = Example("Can cats eat raw fish?", "Can a dog eat?")  # 6 tokens over 5
+PLACES = """() => {  // where the figure's parts stand on the canvas, as it lays them out
+  const canvas = document.querySelector(".side canvas"), root = document.getElementById("figure");
+  const payload = JSON.parse(document.getElementById("payload").textContent), data = unpack(payload);
+  return arrange(canvas.getContext("2d"), data, canvas.clientWidth, themeFor(payload.themes, root));
+}"""
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory) -> dict[str, dict[str, Explained]]:
+    """Of each checkpoint the pair with each thing off."""
+    shelf = make_shelf(tmp_path_factory.mktemp("shelf"))
+    return {path.name: Models("cpu").without(cards([str(path)])[0], PAIR) for path in sorted(shelf.iterdir())}
+
+
+def figure(found: Mapping[str, Explained], off: str = "", features: bool = False, cell: Sequence[int] | None = None,
+           reading: Reading = AS_IT_IS):  # fmt: skip
+    """The canvas as the page makes it, A over B."""
+    read = as_read(found, reading)
+    whole, trace = read[""], read[off].trace
+    orders = feature_orders(whole.trace, "a_over_b") if features else ()
+    label = whole.prediction.labels[whole.prediction.best]
+    return coin.figure(whole.trace, trace, "a_over_b", answers(read), label, orders, cell)
+
+
+def opened(page, tmp_path, canvas, width: int = 1280) -> dict:
+    """The figure alone on a page: where its parts stand."""
+    (tmp_path / "figure.html").write_text(canvas.html(), "utf-8")
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(f"file://{tmp_path}/figure.html")
+    page.wait_for_selector(f"{CANVAS}[data-cell]")
+    page.locator(CANVAS).focus()
+    return page.evaluate(PLACES)
+
+
+def click(page, part: Mapping, row: int, column: int, rows: Mapping, columns: Mapping) -> list[int]:
+    """A click on a cell of a part of the figure: what is chosen then."""
+    x, y = (axis["at"][i] + axis["pitch"] / 2 for axis, i in ((columns, column), (rows, row)))
+    page.locator(CANVAS).click(position={"x": part["x"] + x, "y": part["y"] + y})
+    return chosen(page, CANVAS)
+
+
+def moved(page, *presses: str) -> list[int]:
+    for press in presses:
+        page.keyboard.press(press)
+    return chosen(page, CANVAS)
+
+
+def test_keys_reach_blocks_own_tokens_and_features(page, tmp_path, found):
+    start = [2, 1, 1, 4, 3, 2]
+    canvas = figure(found["quora-coin"], features=True, cell=start)
+    order = canvas.payload["blocks"][1]["order"]
+    opened(page, tmp_path, canvas)
+    assert moved(page, "Shift+ArrowDown") == [2, 1, 1, 4, 4, 2] and moved(page, "Shift+ArrowLeft")[4:] == [4, 1]
+    assert moved(page, ".")[3] == order[order.index(4) + 1] and moved(page, ",", ",")[3] == order[order.index(4) - 1]
+    assert moved(page, "]")[:3] == [2, 1, 2] and moved(page, "]", "[", "[", "[")[:3] == [2, 1, 0]
+    said = page.locator(".hint").inner_text()
+    assert all(key in said for key in ("[", "Shift", ","))
+    opened(page, tmp_path, figure(found["quora-coin"], "layer.1", cell=[2, 1, 0, 4, 3, 2]))
+    assert moved(page, "]")[2] == 2 and moved(page, "[")[2] == 0, "past what is switched off"
+    opened(page, tmp_path, figure(found["without-all-coin"]))
+    assert "Shift" not in page.locator(".hint").inner_text()
+
+
+def test_of_a_block_that_is_off_the_nearest_other_is_read(page, tmp_path, found):
+    opened(page, tmp_path, figure(found["quora-coin"], "layer.2", True, [2, 1, 2, 4, 3, 2]))
+    assert chosen(page, CANVAS)[2] == 2, "it is chosen again when it is switched on"
+    said, row = page.locator(".below .said").inner_text(), page.locator(".side tbody tr[aria-selected]")
+    assert said.startswith("In block 2, ") and "Block 3 is switched off." in said
+    assert row.locator("th").inner_text() == "block 2" and "layer.1/" in page.locator(".side pre").text_content()
+    opened(page, tmp_path, figure(found["single-coin"], "layer.0", True))
+    assert "Block 1 is switched off." in page.locator(".below .said").inner_text()
+
+
+def test_what_a_token_looks_at_is_its_own_strongest_until_another_is_chosen_for_it(page, tmp_path, found):
+    trace = found["quora-coin"][""].trace
+    most = {(side, block): trace.site(f"layer.{block}/{side}_over_{side}/weight").values.argmax(1).tolist()
+            for side in "ab" for block in range(3)}  # fmt: skip
+    places = opened(page, tmp_path, figure(found["quora-coin"]))
+    other = (most["a", 1][2] + 1) % 6
+    own = next(one for one in places["selves"] if one["index"] == 1 and one["axis"] == "query")
+    cell = click(page, own, 2, other, own["down"], own["across"])
+    assert (cell[0], cell[2], cell[4]) == (2, 1, other)
+    map_ = next(one for one in places["boxes"] if one["index"] == 1)
+    grid = (places["rows"], places["columns"])
+    assert click(page, map_, 2, 3, *grid)[4:] == [other, most["b", 1][3]], "it was chosen for this token"
+    for query, key in ((4, 1), (2, 4)):
+        assert click(page, map_, query, key, *grid)[4:] == [most["a", 1][query], most["b", 1][key]]
+    for press in ("ArrowUp", "ArrowLeft", "n", "n", "p"):
+        page.keyboard.press(press)
+        query, key, block, _, first, second = chosen(page, CANVAS)
+        assert (first, second) == (most["a", block][query], most["b", block][key]), press
+
+
+def test_a_joined_token_is_held_against_its_own_even_share(page, tmp_path, found):
+    reading = Reading.of(("Can cats", "dog eat"), query="phrases", key="phrases")
+    canvas = figure(found["quora-coin"], reading=reading)
+    cells = canvas.payload["axes"]["key"]["cells"]
+    opened(page, tmp_path, canvas)
+    key = cells.index(max(cells))
+    moved(page, *["ArrowLeft"] * len(cells), *["ArrowRight"] * key)
+    heads, row = (page.locator(f".side {row} th, .side {row} td") for row in ("thead tr", "tbody tr[aria-selected]"))
+    told = dict(zip(heads.all_inner_texts(), row.all_inner_texts()))
+    assert "score" not in told
+    against = float(told["against even"].removeprefix("× "))
+    assert against == pytest.approx(float(told["with context"]) * sum(cells) / cells[key], rel=2e-2)
+    mark = f"even share of {canvas.payload['axes']['key']['name'][key]}, {cells[key]}/5"
+    assert any(mark in one[0] for one in drawn(page))
+
+
+def drawn(page) -> list[list]:
+    """What the canvas says, painted anew: [words, left, top, right, bottom], upright words alone."""
+    page.evaluate(r"""() => {
+      const { fillText: paint, setTransform: start } = CanvasRenderingContext2D.prototype;
+      window.told = [];
+      CanvasRenderingContext2D.prototype.setTransform = function (...numbers) {  // each painting begins so
+        window.told = [];
+        return start.apply(this, numbers);
+      };
+      CanvasRenderingContext2D.prototype.fillText = function (words, x, y) {
+        const { a, b, e, f } = this.getTransform(), size = parseFloat(this.font.match(/([\d.]+)px/)[1]);
+        const wide = this.measureText(words).width, share = { left: 0, center: 0.5, right: 1 }[this.textAlign];
+        const left = e / a + x - wide * share;
+        const foot = f / a + y + (this.textBaseline === "middle" ? size * 0.33 : 0);
+        if (!b) window.told.push([words, left, foot - size * 0.66, left + wide, foot]);
+        return paint.call(this, words, x, y);
+      };
+    }""")
+    moved(page, "Shift+ArrowDown", "Shift+ArrowUp")
+    page.wait_for_function("window.told.length")
+    return page.evaluate("window.told")
+
+
+@pytest.mark.parametrize("width", [390, 500, 800, 1280])
+@pytest.mark.parametrize(("name", "off"), [("quora-coin", ""), ("quora-coin", "layer.1"), ("quora-coin", "context"),
+                                           ("single-coin", ""), ("without-all-coin", "")])  # fmt: skip
+def test_no_words_are_cut_off_or_lie_over_others(page, tmp_path, found, name, off, width):
+    opened(page, tmp_path, figure(found[name], off, features=True), width)
+    told, wide = drawn(page), page.locator(CANVAS).evaluate("one => one.clientWidth")
+    assert len(told) > 40
+    assert not [one for one in told if one[1] < -1 or one[3] > wide + 1 or one[0].endswith("…")]
+    assert not [(one[0], two[0]) for i, one in enumerate(told) for two in told[:i] if meet(one, two)]
+
+
+def meet(one: Sequence, two: Sequence) -> bool:
+    """Whether two boxes share more than a pixel across and down."""
+    return all(min(one[end], two[end]) - max(one[end - 2], two[end - 2]) > 1 for end in (3, 4))
+
+
+def test_a_legend_tells_of_dashes_only_where_they_are(page, tmp_path, found):
+    def said(pair: Example, width: int = 1150) -> list[str]:
+        asked = Models("cpu").without(found["quora-coin"][""].card, pair)
+        opened(page, tmp_path, figure(asked, cell=[0] * 6), width)
+        told = drawn(page)
+        assert not [(one[0], two[0]) for i, one in enumerate(told) for two in told[:i] if meet(one, two)]
+        return [one[0] for one in told]
+
+    assert any("below zero" in one for one in said(PAIR))
+    many = said(Example("can cats eat raw fish and " * 5, "a dog can eat fish or not " * 4))
+    assert any("sign by colour" in one for one in many) and not any("below zero" in one for one in many)
+    said(Example("can cats eat raw fish and " * 5, "a dog can eat fish or not " * 4), 960)  # nothing lies over others
+    alone = said(Example("cats", "dog"))
+    assert not any("sign by colour" in one or "below zero" in one for one in alone), "there is no difference"
