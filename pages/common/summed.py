@@ -29,7 +29,7 @@ def sum_of(terms: Terms, trace: AttentionTrace, words: tuple[str, str], feature:
     how = [SAYS[str(trace.meta[name])] for name in ("scale_t", "scale_s")]
     mask = escape(str(trace.meta["mask"]).replace(":", " "))
     parts = terms.parts
-    allowed = "left out" if not isfinite(parts["mask"]) else "allowed" if not parts["mask"] else "allowed, but far"
+    allowed = "allowed" if not parts["mask"] else "less, the farther" if isfinite(parts["mask"]) else "left out"
     first, second = parts["token2token"], parts["token2token"] + parts["source2token"]
     rows = [  # name, what it is, where its bar begins (None: a total, from zero), its value
         ("token2token", how[0].format(f"{query} · {key} / √D"), 0.0, first),
@@ -75,8 +75,8 @@ def agreement(found: Profile, of: list[int], words: tuple[str, str], chosen: int
     above, below, other = found.above(), found.below(), found.disagree()
     side = "less" if found.mean >= found.even else "more"
     verdict = (
-        f"<b>{len(other)}</b> of {len(found.weights)} disagree: they give it {side} than an even share, their mean "
-        f"gives {'more' if side == 'less' else 'less'}."
+        f"<b>{len(other)}</b> of {len(found.weights)} disagree: they give it {side} than an even share, the mean of "
+        f"all gives {'more' if side == 'less' else 'less'}."
         if other
         else f"All {len(found.weights)} agree on which side of an even share they stand."
     )

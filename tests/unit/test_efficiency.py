@@ -67,8 +67,33 @@ def test_what_would_take_too_long_is_left_out_from_there_on(monkeypatch):
     while run.step():
         pass
     assert [one.seconds for one in run.points] == [6.0, 6.0, None, None, None, None]
-    assert {one.reason for one in run.points[2:]} == {"left out from 8 tokens: a pass would take some 24 s"}
+    told = "left out from 8 tokens: a pass would take some 24 s"
+    assert {one.reason for one in run.points[2:]} == {f"training {told}", f"inference {told}"}
     assert run.measured().lengths == [4]
+
+
+def test_a_pass_is_left_out_for_its_own_cost(monkeypatch):
+    """Inference goes on where training alone takes too long."""
+    found = iter([(6.0, 1), (0.1, 1), (0.3, 1)])
+    monkeypatch.setattr(efficiency, "timed", lambda call, device, limit: next(found))
+    run = Run(Plan((4, 8), batch=2, width=7, blocks=("multi_head",)), "cpu", "x")
+    while run.step():
+        pass
+    assert [(one.tokens, one.passed, one.seconds) for one in run.points] == [
+        (4, "training", 6.0), (4, "inference", 0.1), (8, "training", None), (8, "inference", 0.3)
+    ]  # fmt: skip
+
+
+def test_blocks_have_the_sizes_of_the_paper(monkeypatch):
+    """Its hierarchical CNN has 300 features, the others 600."""
+    sizes = {}
+    monkeypatch.setattr(efficiency, "peak", lambda call, device: sizes.setdefault(len(sizes), call().shape[-1]) and 1)
+    monkeypatch.setattr(efficiency, "PASSES", ("inference",))
+    run = Run(Plan((3,), batch=1, width=300), "cpu", "x")
+    while run.step():
+        pass
+    of = dict(zip((block for _, block in run.steps), sizes.values()))
+    assert of.pop("hierarchical_cnn") == 300 and set(of.values()) == {600}
 
 
 def test_what_would_not_fit_is_left_out(monkeypatch):

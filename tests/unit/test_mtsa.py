@@ -35,8 +35,11 @@ def by_hand(module: Mtsa, x: np.ndarray, keep: np.ndarray) -> np.ndarray:
     heads = []
     for c in range(HEADS):
         rows = slice(c * SIZE, (c + 1) * SIZE)
-        q, k, v = (x @ has[f"{name}.weight"][rows].T + has[f"{name}.bias"][rows] for name in ("query", "key", "value"))
-        R = oracle.token2token(q if module.token2token else 0 * q, k)
+        of = {name: x @ has[f"{name}.weight"][rows].T + has[f"{name}.bias"][rows]
+              for name in ("query", "key", "value") if f"{name}.weight" in has}  # fmt: skip
+        v = of["value"]
+        k = of.get("key", 0 * v)
+        R = oracle.token2token(of.get("query", 0 * v), k)
         S = np.zeros_like(k)
         if module.source2token:
             first, second = (f"source2token.{name}" for name in ("first", "second"))

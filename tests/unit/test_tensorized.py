@@ -59,6 +59,23 @@ def test_an_unknown_mask_is_named(name):
         mask(name, N)
 
 
+@pytest.mark.parametrize("reach", [0, 1_000_001, 9**30])
+def test_a_window_that_no_text_has_is_refused(reach):
+    with pytest.raises(ConfigError, match="a window reaches 1 to 1,000,000 tokens to either side"):
+        mask(f"window:{reach}", N)
+
+
+@pytest.mark.parametrize("scale", ["log_sigmoid", "identity"])
+def test_half_precision_is_near(scale):
+    """float16 too, whose least number is far from float32's; padding at the end."""
+    torch.manual_seed(4)
+    q, k, v, S = torch.randn(4, 2, 1, N, 3).unbind(0)
+    M, keep = torch.stack([mask("forward", N), mask("none", N)]), (torch.arange(N) < N - 1)[None]
+    whole = tensorized.attend(q, k, v, S, M, keep, scale, "identity")
+    half = tensorized.attend(q.half(), k.half(), v.half(), S.half(), M.half(), keep, scale, "identity")
+    torch.testing.assert_close(half.float()[:, :, : N - 1], whole[:, :, : N - 1], atol=0.02, rtol=0.02)
+
+
 @pytest.mark.parametrize("scale_s", tensorized.SCALES)
 @pytest.mark.parametrize("scale_t", tensorized.SCALES)
 @pytest.mark.parametrize("padding", PADDING)

@@ -19,7 +19,7 @@ from torch.autograd.profiler import profile
 
 from triattn_core.device import describe, memory_guard
 from triattn_core.errors import ConfigError, TriattnError, choices
-from triattn_core.models.fusion import FUSIONS
+from triattn_core.models.fusion import FUSIONS, PAPER
 from triattn_core.models.fusion.settings import FusionSettings
 from triattn_core.results.efficiency import PASSES, Measured, Point
 from triattn_core.results.ours import today
@@ -62,7 +62,7 @@ class Run:
     threads: int = 0
 
     def __post_init__(self) -> None:
-        lengths, self.how = sorted(set(self.plan.lengths)), FusionSettings()
+        lengths = sorted(set(self.plan.lengths))
         self.steps = [(tokens, block) for tokens in lengths for block in dict.fromkeys(self.plan.blocks)]
         self.about, self.threads = describe(self.device), torch.get_num_threads()
         self.load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
@@ -76,7 +76,7 @@ class Run:
         """Measures the next block and length; whether there are more."""
         if self.done < len(self.steps):
             tokens, block = self.steps[self.done]
-            self.points += self._points(block, tokens)
+            self.points += [self._point(block, tokens, passed) for passed in PASSES]
         return self.done < len(self.steps)
 
     def measured(self) -> Measured:
@@ -85,23 +85,24 @@ class Run:
         return Measured(
             format=1, date=today(), load=self.load, threads=self.threads, command=self.command,
             machine=f"{self.about.title}, {self.about.cores} cores, torch {versions['torch']}",
-            memory=PEAK[self.device.partition(":")[0]], batch=self.plan.batch, width=self.plan.width, out=self.how.out,
-            points=tuple(self.points),
+            memory=PEAK[self.device.partition(":")[0]], batch=self.plan.batch, width=self.plan.width,
+            out=FusionSettings().out, points=tuple(self.points),
         )  # fmt: skip
 
-    def _points(self, block: str, tokens: int) -> list[Point]:
-        reason = self._too_much(block, tokens)
+    def _point(self, block: str, tokens: int, passed: str) -> Point:
+        reason = self._too_much(block, tokens, passed)
         if not reason:
             try:
                 with memory_guard(f"{block} on {tokens} tokens"):
-                    return self._measure(block, tokens)
+                    return self._measure(block, tokens, passed)
             except TriattnError as error:
                 reason = str(error)
-        return [Point(block=block, tokens=tokens, passed=passed, reason=reason) for passed in PASSES]
+        return Point(block=block, tokens=tokens, passed=passed, reason=reason)
 
-    def _measure(self, block: str, tokens: int) -> list[Point]:
+    def _measure(self, block: str, tokens: int, passed: str) -> Point:
         torch.manual_seed(1)
-        module = FUSIONS[block](self.plan.width, self.how).to(self.device)
+        how = FusionSettings().model_copy(update=PAPER.get(block, {}))
+        module = FUSIONS[block](self.plan.width, how).to(self.device)
         x = torch.randn(self.plan.batch, tokens, self.plan.width, device=self.device)
         keep = torch.ones(x.shape[:2], dtype=torch.bool, device=self.device)
         weights = list(module.parameters())
@@ -115,25 +116,24 @@ class Run:
                 told = x.detach().requires_grad_()
                 return torch.autograd.grad(module(told, keep).sum(), [told, *weights], allow_unused=True)
 
-        found = []
-        for passed, call in zip(PASSES, (training, inference)):
-            memory, (seconds, repeats) = peak(call, self.device), timed(call, self.device, self.plan.limit)
-            told = {"seconds": float(f"{seconds:.4g}"), "memory": memory, "repeats": repeats}
-            found.append(Point(block=block, tokens=tokens, passed=passed, **told))
-        return found
+        call = {"training": training, "inference": inference}[passed]
+        memory, (seconds, repeats) = peak(call, self.device), timed(call, self.device, self.plan.limit)
+        told = {"seconds": float(f"{seconds:.4g}"), "memory": memory, "repeats": repeats}
+        return Point(block=block, tokens=tokens, passed=passed, **told)
 
-    def _too_much(self, block: str, tokens: int) -> str:
+    def _too_much(self, block: str, tokens: int, passed: str) -> str:
         """Why a pass is not tried, by the lengths before; empty where it is."""
-        done = [one for one in self.points if (one.block, one.passed) == (block, "training")]
+        done = [one for one in self.points if (one.block, one.passed) == (block, passed)]
         if done and done[-1].reason:
             return done[-1].reason
         seconds = expected([(one.tokens, one.seconds) for one in done], tokens)
         memory = expected([(one.tokens, one.memory) for one in done if one.memory is not None], tokens)
         free = describe(self.device).free
         if seconds > self.plan.limit:
-            return f"left out from {tokens} tokens: a pass would take some {seconds:.0f} s"
+            return f"{passed} left out from {tokens} tokens: a pass would take some {seconds:.0f} s"
         if memory > SHARE * free:
-            return f"left out from {tokens} tokens: it would need some {memory / 1e9:.1f} of {free / 1e9:.1f} GB free"
+            told = f"some {memory / 1e9:.1f} of {free / 1e9:.1f} GB free"
+            return f"{passed} left out from {tokens} tokens: it would need {told}"
         return ""
 
 

@@ -71,9 +71,9 @@ class Mtsa(nn.Module):
         self.masks = positions.of_heads(masks, heads)
         self.heads, self.include_self, self.share = heads, include_self, 1 - sqrt(keep)
         self.scale_t, self.scale_s = scale_t, scale_s
-        self.query, self.key, self.value = (nn.Linear(width, heads * size) for _ in range(3))
+        scores = token2token, token2token or source2token, True  # what is left out has no weights
+        self.query, self.key, self.value = (nn.Linear(width, heads * size) if one else None for one in scores)
         self.source2token = Source2Token(heads, size, activation) if source2token else None
-        self.token2token = token2token
         self.out = nn.Linear(heads * size, heads * size)
 
     def forward(self, x: Tensor, keep: Tensor, site: str = "mtsa") -> Tensor:
@@ -83,9 +83,9 @@ class Mtsa(nn.Module):
         and a key the dependent, `<site>/source2token/…` [head, key, feature], and the mask M as
         `<site>/mask/contribution` [head, query, key].
         """
-        q, k, v = (heads_first(project(x), self.heads) for project in (self.query, self.key, self.value))
-        S = self.source2token(k) if self.source2token else torch.zeros_like(k)
-        q = q if self.token2token else torch.zeros_like(q)
+        v = heads_first(self.value(x), self.heads)
+        q, k = (heads_first(one(x), self.heads) if one else torch.zeros_like(v) for one in (self.query, self.key))
+        S = self.source2token(k) if self.source2token else torch.zeros_like(v)
         share = self.share if self.training else 0.0
         M = {name: positions.mask(name, x.shape[1], self.include_self, x.device) for name in dict.fromkeys(self.masks)}
         M = torch.stack([M[name] for name in self.masks])

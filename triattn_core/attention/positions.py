@@ -16,6 +16,7 @@ from triattn_core.errors import ConfigError, choices
 Shape = Callable[[Tensor], Tensor]  # query less key [n, n], whole numbers → M
 
 WINDOW = "window:"  # and how many tokens it reaches on either side
+FARTHEST = 1_000_000
 
 
 def _only(allowed: Tensor) -> Tensor:
@@ -57,6 +58,9 @@ def of_heads(names: Sequence[str], heads: int) -> tuple[str, ...]:
 
 def known(name: str) -> str:
     """The name of a mask as it stands.  Raises ConfigError naming the nearest."""
-    if name in MASKS or (name.startswith(WINDOW) and name.removeprefix(WINDOW).isdecimal()):
+    reach = name.removeprefix(WINDOW) if name.startswith(WINDOW) else ""
+    if name in MASKS or (reach.isdecimal() and 0 < int(reach) <= FARTHEST):
         return name
+    if reach.isdecimal():
+        raise ConfigError(f"mask {name!r}: a window reaches 1 to {FARTHEST:,} tokens to either side")
     raise ConfigError(f"unknown mask {name!r}; {choices(name, (*MASKS, WINDOW + '3'))}")

@@ -20,8 +20,12 @@ from torch.nn.functional import dropout, logsigmoid
 from torch.utils.checkpoint import checkpoint
 
 SCALES: dict[str, Callable[[Tensor], Tensor]] = {"log_sigmoid": logsigmoid, "identity": lambda scores: scores}
-LOWEST = torch.finfo(torch.float32).min / 2  # in place of -inf: a row of it is even, and finite
 EXACT = 1 << 22  # numbers of a tensor that are held at once where rows are computed exactly
+
+
+def lowest(x: Tensor) -> float:
+    """In place of -inf among numbers of its type: a row of it is even, and finite."""
+    return torch.finfo(x.dtype).min / 2
 
 
 def tensor(
@@ -69,7 +73,7 @@ def attend(
     if keep.all():
         E = S.softmax(-2)  # its divisor cancels
     else:
-        E = S.masked_fill(~real, LOWEST).softmax(-2) * real
+        E = S.masked_fill(~real, lowest(S)).softmax(-2) * real
     G = _pairs(q, k, M, keep, scale_t)
     if share:
         above, below = dropout(G, share) @ dropout(v * E, share), G @ E
@@ -87,13 +91,13 @@ def attend(
 def _pairs(q: Tensor, k: Tensor, M: Tensor, keep: Tensor, scale_t: str) -> Tensor:
     """G [H, B, query, key], each row up to a factor of its own; finite where a query may attend to nothing."""
     R, M = q / q.shape[-1] ** 0.5 @ k.mT, M[:, None]
-    closed = M.clamp(min=LOWEST)
+    closed = M.clamp(min=lowest(M))
     if scale_t == "log_sigmoid":
-        graded = (closed < 0) & (closed > LOWEST)
+        graded = (closed < 0) & (closed > lowest(M))
         G = R.add_(closed.masked_fill(graded, 0.0)).sigmoid_()  # of padding E is nothing
         return G * M.masked_fill(~graded, 0.0).exp() if graded.any() else G
     R.add_(closed)
-    return (R if keep.all() else R.masked_fill(~keep[:, None, :], LOWEST)).softmax(-1)
+    return (R if keep.all() else R.masked_fill(~keep[:, None, :], lowest(R))).softmax(-1)
 
 
 def _open(M: Tensor, keep: Tensor) -> Tensor:

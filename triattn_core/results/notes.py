@@ -112,6 +112,9 @@ def trained_on(record: Record) -> str:
     text += f", {' and '.join(where)} alone" if where else ""
     every, even, epochs = told.get("data.every", 1), told.get("data.even"), told.get("training.epochs")
     text = f"{f'One row in {every}' if every != 1 else 'All rows'} of {text}"
+    if (share := told.get("data.dev_share")) and not told.get("data.dev"):
+        of = "of its passages, " * (told.get("kind") == "reader")
+        text += f", but for {100 * share:g} % {of}held out as dev"
     if isinstance(even, int | float):
         text += f", labels evened to {even:g} to one among pairs of like word overlap"
     text += f"; {epochs} epoch{'s' * (epochs != 1)}" if epochs else ""

@@ -34,7 +34,7 @@ SCALES = {
 LOOKS = {
     "forward": "looks at earlier tokens",
     "backward": "looks at later tokens",
-    "distance": "looks at all, less at far ones",
+    "distance": "looks at all others, less at far ones",
     "none": "looks at all tokens",
 }
 

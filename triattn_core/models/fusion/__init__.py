@@ -36,6 +36,8 @@ FUSIONS = {
     "mtsa": _mtsa,
 }
 
+PAPER = {"hierarchical_cnn": {"out": 300}}  # sizes of the paper's blocks that are not the defaults
+
 # Table 3 of the paper: what is left out of MTSA, as its settings.
 ABLATIONS = {
     "without masks": {"masks": ("none",)},

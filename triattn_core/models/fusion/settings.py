@@ -24,7 +24,7 @@ HALVED = ("bi_lstm", "bi_gru", "disa", "bi_blosa")  # two directions share the f
 
 
 class FusionSettings(BaseModel):
-    """What makes one block differ from another; the paper's sizes by default.
+    """What makes one block differ from another; by default in the size of most of the paper's.
 
     out: features of a token after the block.  masks, scale_t, …: see `attention.mtsa.Mtsa`.  attention_keep: the share
     of attention that dropout keeps.  block: tokens of a block of Bi-BloSA.
