@@ -11,7 +11,9 @@ AXES = {
 }
 
 QUANTITIES = {
-    "relevance": "The score before the softmax: unbounded; only differences within one query matter.",
+    "relevance": (
+        "The score before the softmax: unbounded; where it goes in as it is, only differences within one query matter."
+    ),
     "weight": "The share of a query's attention: not negative, and it sums to one over the axes it names.",
     "gate": "How much of a signal passes: between 0 and 1.",
     "contribution": "What a part adds to a score: signed.",

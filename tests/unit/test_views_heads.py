@@ -52,8 +52,24 @@ def test_a_map_is_the_weights_of_its_head_with_its_mask_hatched():
         assert panel["order"] == order
 
 
+@pytest.mark.parametrize("scale", ["identity", "log_sigmoid"])
+def test_relevance_is_drawn_as_its_softmax_takes_it(scale):
+    """Differences within a row are those of its log weights."""
+    trace = made(scale_t=scale, scale_s=scale)
+    (one,) = heads.maps(trace, LAYER, [0], "relevance")
+    panel = heads.figure([one], trace.texts, ORDERS[:1]).payload["panels"][0]
+    weights, shown = site(trace, "token2token/weight", 0), unpack(panel["values"], "f4", N, N)
+    for q in range(2, N):
+        told = np.log(weights[q, :q])
+        np.testing.assert_allclose(shown[q, :q], told - told.mean(), atol=1e-4)
+    source = site(trace, "source2token/relevance", 0)
+    source = source if scale == "identity" else -np.log1p(np.exp(-source))
+    np.testing.assert_allclose(unpack(panel["mean"], "f4", N), (source - source.mean(0)).mean(1), atol=1e-5)
+    assert unpack(panel["scores"], "f4", N, N)[3, 1] == pytest.approx(site(trace, "token2token/relevance", 0)[3, 1])
+
+
 def test_relevance_is_centred_over_what_the_mask_leaves():
-    trace = made()
+    trace = made(scale_t="identity")
     (one,) = heads.maps(trace, LAYER, [0], "relevance")
     panel = heads.figure([one], trace.texts, ORDERS[:1]).payload["panels"][0]
     scores, shown = site(trace, "token2token/relevance", 0), unpack(panel["values"], "f4", N, N)

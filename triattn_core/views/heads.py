@@ -29,7 +29,7 @@ MOST = 160  # tokens of a text whose maps are drawn
 SCRIPTS = ("heads.js", "heads_table.js", "side_by_side.js")
 SCALES = {
     "weight": "weight, log scale, one for all",
-    "relevance": "relevance, centred per row, one for all",
+    "relevance": "relevance as its softmax takes it, centred over keys, one for all",
 }
 LOOKS = {
     "forward": "looks at earlier tokens",
@@ -96,17 +96,25 @@ def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str 
     n, masks = weights.sizes["query"], str(trace.meta.get("masks", "")).split(",")
     if n > MOST:
         raise InputError(f"Maps of {n:,} tokens are not drawn, at most of {MOST}: shorten the text.")
-    found = []
+    found, outside = [], trace.sites.get(f"{layer}/mask/contribution")
     for head in heads:
         if not 0 <= head < len(masks):
             raise TraceError(f"there is no head {head + 1}: {layer} has {len(masks)}")
         share, drawn, source = (one.isel(head=head) for one in (shares, pairs, features))
         raw = None if scores is None else scores.isel(head=head).where(share > 0, -np.inf)
         if quantity == "relevance":
-            drawn, source = centred(raw), centred(source)
+            drawn, source = _scaled(raw, trace, "scale_t"), centred(_scaled(source, trace, "scale_s"))
+            drawn = centred(drawn.copy(data=drawn.values + outside.isel(head=head).where(share > 0, 0.0).values))
         title = f"Head {head + 1}, {masks[head].replace(':', ' ')}"
         found.append(Map(title, looks(masks[head]), drawn, weights.isel(head=head), share, raw, source))
     return found
+
+
+def _scaled(scores: xr.DataArray, trace: AttentionTrace, scale: str) -> xr.DataArray:
+    """Of scores R or S what is exponentiated (Eq. 10): of the log sigmoid two equal differences are not alike."""
+    if trace.meta.get(scale) != "log_sigmoid":
+        return scores
+    return scores.copy(data=-np.logaddexp(0.0, -scores.values))
 
 
 def prototypes(
