@@ -15,7 +15,7 @@ from triattn_core.models.fusion import FUSIONS
 from triattn_core.models.sentence import SentenceConfig, SentenceModel
 
 N, WIDTH, OUT = 7, 3, 10
-KEEP = torch.tensor([[1, 1, 1, 1, 1, 0, 0], [0, 0, 0, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1]]).bool()
+KEEP = torch.tensor([[1, 1, 1, 1, 0, 0, 0], [0, 0, 1, 1, 1, 1, 1], [1, 1, 1, 1, 1, 1, 1]]).bool()
 BLOCKS = {
     "bi_lstm": (oracle.bi_lstm, {}),
     "bi_gru": (oracle.bi_gru, {}),
