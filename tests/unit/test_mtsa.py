@@ -11,8 +11,8 @@ from triattn_core.attention.mtsa import Mtsa
 from triattn_core.attention.tap import recording
 from triattn_core.errors import ConfigError
 
-WIDTH, HEADS, SIZE, N = 6, 3, 5, 7
-MASKS = ("forward", "backward", "window:2")
+WIDTH, HEADS, SIZE, N = 6, 4, 5, 7
+MASKS = ("forward", "backward", "window:2", "distance")
 KEEP = torch.tensor([[1, 1, 1, 1, 1, 0, 0], [0, 0, 0, 1, 1, 1, 1]]).bool()
 
 
