@@ -176,17 +176,17 @@ def test_each_of_the_two_factors_is_dropped_by_itself():
 @pytest.mark.parametrize("scale_t", tensorized.SCALES)
 @pytest.mark.parametrize(("name", "place"), [("forward", N - 1), ("backward", 0)])
 def test_scores_at_the_edge_of_float32_are_as_exact_as_others(name, place, scale_t):
-    """Between what is nothing in float32 and what loses nothing there: values, and slopes a thousand times as large."""
+    """Every other feature between what is nothing in float32 and what loses nothing there: values, and large slopes."""
     keep, M = keeps("none"), mask(name, N)
     for score in range(64, 110, 3):
         parts = given(torch.float32)
-        parts[3][:, :, place] = score
+        parts[3][:, :, place, ::2] = score
         slopes = []
         for dtype in (torch.float64, torch.float32):
             them = [part.clone().to(dtype).requires_grad_() for part in parts]
             found = attend(*them, M.to(dtype), keep, scale_t, "identity")
-            slopes.append(torch.autograd.grad((1e3 * found).sum(), them))
+            slopes.append(torch.autograd.grad((1e5 * found).sum(), them))
         wanted = expected(*parts, M.double().numpy(), keep, scale_t, "identity")
         np.testing.assert_allclose(found.detach(), wanted, atol=1e-5, err_msg=f"score {score}")
         for exact, single in zip(*slopes):
-            np.testing.assert_allclose(single, exact, atol=0.01, rtol=1e-4, err_msg=f"score {score}")
+            np.testing.assert_allclose(single, exact, atol=1, rtol=1e-4, err_msg=f"score {score}")
