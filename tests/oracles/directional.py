@@ -6,6 +6,8 @@ package.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 Array = np.ndarray
@@ -16,15 +18,21 @@ def sigmoid(x: float) -> float:
     return float(1 / (1 + np.exp(-x)))
 
 
-def pooling(x: Array, W1: Array, b1: Array, W2: Array, b2: Array, keep: Array) -> tuple[Array, Array]:
-    """f(x_i) = W2 relu(W1 x_i + b1) + b2, a softmax over i for each feature l, s_l = sum_i p_il x_il: (s, p)."""
+def relu(x: float) -> float:
+    return max(0.0, x)
+
+
+def pooling(
+    x: Array, W1: Array, b1: Array, W2: Array, b2: Array, keep: Array, act: Callable[[float], float] = relu
+) -> tuple[Array, Array]:
+    """f(x_i) = W2 act(W1 x_i + b1) + b2, a softmax over i for each feature l, s_l = sum_i p_il x_il: (s, p)."""
     n, D = x.shape
     s, p = np.zeros(D), np.zeros((n, D))
     for l in range(D):
         scores = {}
         for i in range(n):
             if keep[i]:
-                inner = [max(0.0, float(sum(W1[d, e] * x[i, e] for e in range(D)) + b1[d])) for d in range(D)]
+                inner = [act(float(sum(W1[d, e] * x[i, e] for e in range(D)) + b1[d])) for d in range(D)]
                 scores[i] = sum(W2[l, d] * inner[d] for d in range(D)) + b2[l]
         total = sum(np.exp(score) for score in scores.values())
         for i, score in scores.items():

@@ -23,9 +23,12 @@ def token2token(q: Array, k: Array) -> Array:
     return np.array([[sum(k[i] * q[j]) / np.sqrt(len(q[j])) for i in range(len(k))] for j in range(len(q))])
 
 
-def source2token(k: Array, W1: Array, b1: Array, W2: Array, b2: Array) -> Array:
-    """Eq. 9 with relu: f^s(k_i), as [i, l]."""
-    return np.array([W2 @ np.maximum(W1 @ one + b1, 0.0) + b2 for one in k])
+ACTIVATIONS = {"relu": lambda x: max(0.0, x), "elu": lambda x: x if x > 0 else np.exp(x) - 1}
+
+
+def source2token(k: Array, W1: Array, b1: Array, W2: Array, b2: Array, act: str = "relu") -> Array:
+    """Eq. 9: f^s(k_i), as [i, l]."""
+    return np.array([W2 @ [ACTIVATIONS[act](x) for x in W1 @ one + b1] + b2 for one in k])
 
 
 def mask(name: str, n: int, include_self: bool) -> Array:

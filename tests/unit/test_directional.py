@@ -1,4 +1,4 @@
-"""DiSA, Bi-BloSA and source2token pooling against loops in float64, with padding on either side."""
+"""DiSA, multi-head and source2token pooling against loops in float64, with padding on either side."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from torch import nn
 
 from tests.oracles import directional as oracle
 from triattn_core.attention import disa
-from triattn_core.attention.blosa import BlockAttention
 from triattn_core.attention.multi_head import MultiHead, sinusoids
 from triattn_core.attention.pooling import Source2TokenPooling
 from triattn_core.attention.tap import recording
@@ -76,27 +75,6 @@ def test_disa_in_parts_has_the_same_gradients(monkeypatch):
         slopes.append(torch.autograd.grad(module(x, KEEP).square().sum(), list(module.parameters())))
     for whole, parts in zip(*slopes):
         torch.testing.assert_close(whole, parts)
-
-
-def test_block_attention_is_that_of_the_equations():
-    """Blocks of three tokens of five real ones: the second is not full."""
-    module, x = drawn(BlockAttention(SIZE, "forward", 3, nn.ReLU())), states(SIZE)[0]
-    found, has = module(x[None], KEEP[:1])[0], numbers(module)
-    x, keep = x.numpy(), KEEP[0].numpy()
-
-    def attended(name: str, rows: np.ndarray, real: np.ndarray) -> np.ndarray:
-        part = {one: has[f"{name}.{one}"] for one in ("key.weight", "query.weight", "query.bias")}
-        return oracle.masked(rows, *part.values(), real, True)[0]
-
-    pool = [has[f"pool.{name}"] for name in ("first.weight", "first.bias", "second.weight", "second.bias")]
-    blocks = [slice(0, 3), slice(3, 5)]
-    h = np.concatenate([attended("within", x[one], keep[one]) for one in blocks])
-    v = np.array([oracle.pooling(h[one], *pool, keep[one])[0] for one in blocks])
-    e = oracle.gated(attended("between", v, np.ones(2, bool)), v, has["gate.gate.weight"], has["gate.gate.bias"])
-    together = np.concatenate([x[:5], h, e[[0, 0, 0, 1, 1]]], -1)
-    G = 1 / (1 + np.exp(-(together @ has["share.weight"].T + has["share.bias"])))
-    u = G * np.maximum(together @ has["fuse.weight"].T + has["fuse.bias"], 0) + (1 - G) * x[:5]
-    np.testing.assert_allclose(found[:5].detach(), u, atol=1e-12)
 
 
 def test_multi_head_is_that_of_the_equations():

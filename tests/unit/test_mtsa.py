@@ -11,8 +11,8 @@ from triattn_core.attention.mtsa import Mtsa
 from triattn_core.attention.tap import recording
 from triattn_core.errors import ConfigError
 
-WIDTH, HEADS, SIZE, N = 6, 3, 5, 7
-MASKS = ("forward", "backward", "window:2")
+WIDTH, HEADS, SIZE, N = 6, 4, 5, 7
+MASKS = ("forward", "backward", "window:2", "distance")
 KEEP = torch.tensor([[1, 1, 1, 1, 1, 0, 0], [0, 0, 0, 1, 1, 1, 1]]).bool()
 
 
@@ -29,7 +29,7 @@ def states() -> torch.Tensor:
     return torch.randn(2, N, WIDTH, dtype=torch.float64, generator=torch.Generator().manual_seed(2))
 
 
-def by_hand(module: Mtsa, x: np.ndarray, keep: np.ndarray) -> np.ndarray:
+def by_hand(module: Mtsa, x: np.ndarray, keep: np.ndarray, act: str) -> np.ndarray:
     """Eq. 13 of one example, a head after the other."""
     has = {name: parameter.detach().numpy() for name, parameter in module.named_parameters()}
     heads = []
@@ -44,7 +44,7 @@ def by_hand(module: Mtsa, x: np.ndarray, keep: np.ndarray) -> np.ndarray:
         if module.source2token:
             first, second = (f"source2token.{name}" for name in ("first", "second"))
             S = oracle.source2token(k, has[f"{first}.weight"][c].T, has[f"{first}.bias"][c, 0],
-                                    has[f"{second}.weight"][c].T, has[f"{second}.bias"][c, 0])  # fmt: skip
+                                    has[f"{second}.weight"][c].T, has[f"{second}.bias"][c, 0], act)  # fmt: skip
         M = oracle.mask(module.masks[c], N, module.include_self)
         P = oracle.weights(R, S, M, keep, module.scale_t, module.scale_s)
         heads.append(oracle.attended(P, v, keep))
@@ -57,6 +57,7 @@ def by_hand(module: Mtsa, x: np.ndarray, keep: np.ndarray) -> np.ndarray:
         {},
         {"scale_t": "identity", "include_self": True},
         {"scale_s": "log_sigmoid"},
+        {"activation": "elu"},
         {"token2token": False},
         {"source2token": False},
         {"token2token": False, "source2token": False},
@@ -64,10 +65,10 @@ def by_hand(module: Mtsa, x: np.ndarray, keep: np.ndarray) -> np.ndarray:
     ids=str,
 )
 def test_a_layer_is_that_of_the_paper(more):
-    module, x = layer(**more), states()
+    module, x, act = layer(**more), states(), more.get("activation", "relu")
     found = module(x, KEEP)
     for b in range(2):
-        np.testing.assert_allclose(found[b].detach(), by_hand(module, x[b].numpy(), KEEP[b].numpy()), atol=1e-10)
+        np.testing.assert_allclose(found[b].detach(), by_hand(module, x[b].numpy(), KEEP[b].numpy(), act), atol=1e-10)
 
 
 def test_half_of_the_heads_look_back_and_half_ahead():
@@ -79,8 +80,9 @@ def test_half_of_the_heads_look_back_and_half_ahead():
         Mtsa(WIDTH, 3, SIZE, ["forwards"])
 
 
-def test_what_is_shown_is_what_was_computed():
-    module, x = layer(), states()
+@pytest.mark.parametrize(("scale_t", "scale_s"), [("log_sigmoid", "identity"), ("identity", "log_sigmoid")])
+def test_what_is_shown_is_what_was_computed(scale_t, scale_s):
+    module, x = layer(scale_t=scale_t, scale_s=scale_s), states()
     plain = module(x, KEEP)
     with recording() as record:
         shown = module(x, KEEP, "layer.0")
@@ -95,9 +97,9 @@ def test_what_is_shown_is_what_was_computed():
             M = oracle.mask(name, N, False)
             np.testing.assert_array_equal(sites["mask/contribution"].tensor[b, c], M)
             nothing = np.zeros((N, 2))
-            pairs = oracle.weights(R[b, c].numpy(), nothing, M, keep, "log_sigmoid", "identity")[..., 0]
+            pairs = oracle.weights(R[b, c].numpy(), nothing, M, keep, scale_t, "identity")[..., 0]
             np.testing.assert_allclose(sites["token2token/weight"].tensor[b, c], pairs, atol=1e-12)
-        S_ = S[b][:, keep].numpy()
+        S_ = np.vectorize(oracle.SCALES[scale_s])(S[b][:, keep].numpy())
         wanted = np.exp(S_) / np.exp(S_).sum(1, keepdims=True)
         np.testing.assert_allclose(sites["source2token/weight"].tensor[b][:, keep], wanted, atol=1e-12)
 

@@ -176,3 +176,34 @@ def test_what_is_dropped_is_the_dividend_alone():
     assert not torch.allclose(many[0], whole)
     spread = many.std(0) / 3000**0.5
     assert ((many.mean(0) - whole).abs() < 6 * spread).all()
+
+
+def test_each_of_the_two_factors_is_dropped_by_itself():
+    """Of one token, with half of either: of a pair for all features at once, of a value for each feature."""
+    q, k, v, S = (part[:1, :1, :1].expand(4000, -1, -1, -1) for part in given())
+    torch.manual_seed(1)
+    found = attend(q, k, v, S, mask("none", 1).double(), torch.ones(4000, 1).bool(), "log_sigmoid", "identity", 0.5)
+    times = (found / v).view(4000, D)
+    assert torch.minimum(times.abs(), (times - 4).abs()).max() < 1e-9  # each is doubled where it is kept
+    nothing = (times < 1).all(-1).double().mean()
+    assert abs(nothing - (0.5 + 0.5 * 0.5**D)) < 0.05
+    assert abs(times.mean() - 1) < 0.1
+
+
+@pytest.mark.parametrize("scale_t", tensorized.SCALES)
+@pytest.mark.parametrize(("name", "place"), [("forward", N - 1), ("backward", 0)])
+def test_scores_at_the_edge_of_float32_are_as_exact_as_others(name, place, scale_t):
+    """Every other feature between what is nothing in float32 and what loses nothing there: values, and large slopes."""
+    keep, M = keeps("none"), mask(name, N)
+    for score in range(64, 110, 3):
+        parts = given(torch.float32)
+        parts[3][:, :, place, ::2] = score
+        slopes = []
+        for dtype in (torch.float64, torch.float32):
+            them = [part.clone().to(dtype).requires_grad_() for part in parts]
+            found = attend(*them, M.to(dtype), keep, scale_t, "identity")
+            slopes.append(torch.autograd.grad((1e5 * found).sum(), them))
+        wanted = expected(*parts, M.double().numpy(), keep, scale_t, "identity")
+        np.testing.assert_allclose(found.detach(), wanted, atol=1e-5, err_msg=f"score {score}")
+        for exact, single in zip(*slopes):
+            np.testing.assert_allclose(single, exact, atol=1, rtol=1e-4, err_msg=f"score {score}")
