@@ -77,7 +77,8 @@ def explain(
     elif len(options) == 1:
         (found,) = answers.probabilities(outputs, [1])
     seconds = time.perf_counter() - started
-    told = {"notes": roles.notes, "option": option or 0}
+    notes = (*roles.notes, *_unread(record, getattr(bundle.task, "TEXTS", {})))
+    told = {"notes": notes, "option": option or 0}
     if reads:
         labels = tuple(example.passage[one.start : one.end] for one in found)
         chances = tuple(one.probability for one in found)
@@ -95,6 +96,17 @@ def explain(
     if len(options) > 1:
         meta["option"] = prediction.option
     return prediction, AttentionTrace(sites(record, roles, texts), texts, meta)
+
+
+def _unread(record: Record, names: Mapping[str, str]) -> list[str]:
+    """A sentence for each text of one token that its masks keep from itself.  `names`: what a text is called."""
+    found = []
+    for site, tapped in record.sites.items():
+        of, _, rest = f"/{site}".rpartition("/layer.0/")
+        if rest == "token2token/weight" and tapped.tensor.shape[-1] == 1 and not tapped.tensor.any():
+            name = names.get(of.strip("/"), "The sentence")
+            found.append(f"{name} is one token, which no mask lets attend to itself: any other would say the same.")
+    return found
 
 
 def _best(probabilities: list[float]) -> int:
