@@ -270,12 +270,12 @@ function bars(ctx, layout, x, y, theme, { values, chosen, colour, length = 28, d
 }
 
 /** The colour bar: title, ramp, ticks, the uniform mark, what is said of signs, and a pointer at the chosen value; how its
-    steps go stands beside the title where there is room, else below. */
+    steps go stands beside the title where there is one and room, else below. */
 function colourBar(ctx, x, y, width, scale, colours, theme, { mark = "", pointer = null, signs = colours.inks ? BELOW : "" } = {}) {
   const at = (value) => x + positionOf(scale, value) * width;
   const named = text(ctx, scale.title, x, y, theme.text, { weight: 600, theme }) + 8;
   ctx.font = font(theme, 12);
-  const beside = scale.how && named + ctx.measureText(scale.how).width <= width;
+  const beside = scale.title && scale.how && named + ctx.measureText(scale.how).width <= width;
   if (beside) text(ctx, scale.how, x + named, y, theme.muted, { size: 12, theme });
   const step = width / colours.length;
   colours.forEach((colour, i) => {
