@@ -103,6 +103,8 @@ class SentenceData(Strict):
     dev: None where there is no such set: then `dev_share` of the training rows is held out.
     folds: where a set has no split at all, so many parts of it are tested on in turn, each by a model trained on the
     others; `train` and `test` name the same set, and the shipped weights are those tested on part `fold`, from 1.
+    repeats: folds are drawn over rows, as published figures have them: a text that stands twice may be trained on and
+    tested; else equal texts are in one fold, and trained on once.
     split_seed: of what is drawn; the same for all seeds of training, so that they compare.
     """
 
@@ -114,6 +116,7 @@ class SentenceData(Strict):
     test: str | None = None
     folds: int = Field(0, ge=0, le=100)
     fold: int = Field(1, ge=1)
+    repeats: bool = False
     split_seed: int = Field(1, ge=0)
 
     @model_validator(mode="after")
@@ -122,6 +125,8 @@ class SentenceData(Strict):
             raise ValueError("train, dev and test must be different sets; a set without a split has folds")
         if self.folds and (self.folds < 3 or self.dev or len(self.train) > 1 or self.test not in (None, *self.train)):
             raise ValueError("folds: at least 3, of one set that is train and test, without dev")
+        if self.repeats and not self.folds:
+            raise ValueError("repeats is of folds: take it out")
         if self.fold > max(1, self.folds):
             raise ValueError(f"fold {self.fold}: there are {self.folds} folds")
         return self

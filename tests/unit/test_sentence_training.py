@@ -200,7 +200,29 @@ def test_folds_are_measured_each_on_its_own_part(world):
     assert told["each"] == each and told["shipped"] == 2 and told["count"] == 3
     assert told["mean"] == metrics["test"]["accuracy"] == round(mean(each), 2)
     assert told["spread"] == round(stdev(each), 2) and metrics["test"]["n"] == 30 + DUPLICATES
-    assert "tested on fold 2" in (folder / "README.md").read_text("utf-8")
+    said = (folder / "README.md").read_text("utf-8")
+    assert "each tested by a model trained on the others" in said and "those of fold 2" in said
+
+
+def test_folds_without_a_test_set_claim_no_test(world):
+    folder = make(world, "any-dev-mtsa", "sentences", ANY | {"test": None})
+    metrics, said = train(world, folder), (folder / "README.md").read_text("utf-8")
+    assert "test" not in metrics and "none tested: on the rows that chose the epoch" in said
+
+
+def test_folds_over_rows_cut_equal_texts_apart(world):
+    config = read_config(make(world, "any-rows-mtsa", "sentences", ANY | {"repeats": True}) / "config.json")
+    found, both = [], 0
+    for fold in (1, 2, 3):
+        data = config.data.model_copy(update={"fold": fold})
+        parts = splits(config.model_copy(update={"data": data}), world / "data")
+        found += parts.test[1].tolist()
+        trained = {texts_of(parts.sets["any/all"][i]) for i in parts.train["any/all"]}
+        both += sum(texts_of(one) in trained for one in parts.examples("test"))
+        assert sum(map(len, (parts.train["any/all"], parts.dev[1], parts.test[1]))) == 30 + DUPLICATES
+    assert sorted(found) == list(range(30 + DUPLICATES)) and both
+    with pytest.raises(ConfigError, match="repeats is of folds"):
+        read_config(make(world, "no-folds-mtsa", "sentences", ASK | {"repeats": True}) / "config.json")
 
 
 def test_inference_learns_from_the_rows_that_are_asked_for(world, capsys):

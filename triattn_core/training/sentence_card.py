@@ -40,7 +40,7 @@ source2token attention: {metrics["parameters"]:,} parameters beside the word vec
 
 Trained on {rows(data)}{_where(data)}: epochs {how["epochs"]}, batch {how["batch"]}, {how["optimizer"]}, learning rate
 {how["rate"]}, L2 {how["weight_decay"]}, dropout keeps {model["keep"]}, {metrics["seconds"]} s, {metrics["machine"]}.
-A text is trained on once, and not where dev or test has it too.
+{_once(data)}
 
 {seen(encoder, metrics)}
 Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: that of the encoder.
@@ -59,11 +59,18 @@ def _folds(metrics: dict) -> str:
     """What the figures are means of, and which fold the weights are of."""
     told = metrics["folds"]
     each = ", ".join(f"{one:.2f}" for one in told["each"])
+    how = "each tested by" if told["of"] == "test" else "none tested: on the rows that chose the epoch, each of"
     return (
-        f"Means over {told['count']} folds, each tested by a model trained on the others: {told['metric']} "
+        f"Means over {told['count']} folds, {how} a model trained on the others: {told['metric']} "
         f"{told['mean']:.2f} with a standard deviation of {told['spread']:.2f} ({each}). "
-        f"The weights here are those tested on fold {told['shipped']}."
+        f"The weights here are those of fold {told['shipped']}."
     )
+
+
+def _once(data: dict) -> str:
+    if data.get("repeats"):
+        return "A text that stands more than once may be trained on and tested too, as in published figures."
+    return "A text is trained on once, and not where dev or test has it too."
 
 
 def _dev(data: dict) -> str:

@@ -1,6 +1,7 @@
 """Which rows of a sentence task train a model, which choose its epoch, and which test it.
 
-A text is trained on once, whatever its case and punctuation, and never where dev or test has it too.
+A text is trained on once, whatever its case and punctuation, and never where dev or test has it too; but where
+`data.repeats` asks for folds as they are published every row is a text of its own.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ def splits(config: SentenceCheckpoint, folder: Path) -> Splits:
     data = config.data
     sets = {name: _read(name, config, folder) for name in dict.fromkeys((*data.train, data.dev, data.test)) if name}
     keys = {name: [texts_of(one) for one in examples] for name, examples in sets.items()}
+    if data.repeats:
+        keys = {name: [frozenset([str(i)]) for i in range(len(rows))] for name, rows in sets.items()}
     draw = np.random.default_rng(data.split_seed)
     train, test = {name: np.arange(len(sets[name])) for name in data.train}, None
     held: set[frozenset[str]] = set()
