@@ -15,7 +15,7 @@ from triattn_core.checkpoint import Bundle, probabilities
 from triattn_core.models import answers
 from triattn_core.spans import Span, located
 from triattn_core.spans import answers as read
-from triattn_core.tasks import chosen
+from triattn_core.tasks import check, chosen
 from triattn_core.text.roles import Role, Roles
 from triattn_core.text.texts import Texts
 from triattn_core.trace import AttentionTrace
@@ -61,7 +61,7 @@ def explain(
     traced is run then.
     Raises InputError in one line where the input cannot be read.
     """
-    example.check()
+    check(bundle.task, example, bundle.name)
     options = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0]
     chosen(bundle.task, option, len(options))
     started, reads = time.perf_counter(), bundle.config.kind == "reader"

@@ -20,7 +20,7 @@ from triattn_core.evaluate import evaluate, predictions
 from triattn_core.explain import explain
 from triattn_core.models.encoders import load_encoder
 from triattn_core.shelf import shelf
-from triattn_core.tasks import pairs
+from triattn_core.tasks import pairs, sentences
 from triattn_core.trace import AttentionTrace
 from triattn_core.verify import verify
 
@@ -116,6 +116,11 @@ def test_an_encoder_is_found_by_folder(world):
 def test_an_encoder_that_is_nowhere_is_named(world):
     with pytest.raises(CheckpointError, match="nobody/nothing"):
         load_encoder("nobody/nothing", "cpu")
+
+
+def test_an_example_of_another_task_is_refused_in_one_line(world):
+    with pytest.raises(InputError, match="small-tri takes an example of pairs, got sentences"):
+        explain(load("small-tri"), sentences.Example("the big car"))
 
 
 @pytest.mark.parametrize(

@@ -96,7 +96,7 @@ def _pairs(q: Tensor, k: Tensor, M: Tensor, keep: Tensor, scale_t: str) -> Tenso
         graded = (closed < 0) & (closed > lowest(M))
         G = R.add_(closed.masked_fill(graded, 0.0)).sigmoid_()  # of padding E is nothing
         return G * M.masked_fill(~graded, 0.0).exp() if graded.any() else G
-    R.add_(closed)
+    R = R.add_(closed) if scale_t == "identity" else SCALES[scale_t](R) + closed
     return (R if keep.all() else R.masked_fill(~keep[:, None, :], lowest(R))).softmax(-1)
 
 

@@ -21,8 +21,8 @@ from triattn_core.case_card import attribute, coin, context, cube, heads, interv
 from triattn_core.case_card.drawn import Drawn, Settings
 from triattn_core.case_card.explained import Models, cards
 from triattn_core.case_card.figures import Printed
-from triattn_core.errors import ConfigError, InputError, choices
-from triattn_core.tasks import TASKS
+from triattn_core.errors import ConfigError, choices
+from triattn_core.tasks import TASKS, check
 from triattn_core.views.canvas import Canvas
 
 
@@ -68,8 +68,7 @@ def draw(view: str, checkpoints: Sequence[str], example: Any, models: Models | N
     task = found[0].config["task"]
     if other := next((card for card in found if card.config["task"] != task), None):
         raise ConfigError(f"{found[0].name} is of the task {task}, {other.name} of {other.config['task']}: one task")
-    if not isinstance(example, TASKS[task].Example):
-        raise InputError(f"{found[0].name} takes an example of {task}, got {type(example).__module__.split('.')[-1]}")
+    check(TASKS[task], example, found[0].name)
     parts = what.draw(models or Models(), found, example, chosen)
     figures = {name: Printed.of(one) if isinstance(one, Canvas) else one for name, one in parts["figures"].items()}
     return Drawn(view, task, TASKS[task].row(example), **parts | {"figures": figures})

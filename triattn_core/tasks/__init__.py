@@ -12,6 +12,14 @@ TASKS = {task.NAME: task for task in (pairs, dialogue, reading, sentences, infer
 CHOICES = {name: task for name, task in TASKS.items() if hasattr(task, "WORDS")}  # those that choose among texts
 
 
+def check(task, example, name: str) -> None:
+    """Raises InputError where the example is not one of the task of checkpoint `name`, or cannot be read."""
+    if not isinstance(example, task.Example):
+        got = type(example).__module__.rpartition(".")[2]
+        raise InputError(f"{name} takes an example of {task.NAME}, got {got}")
+    example.check()
+
+
 def chosen(task, option: int | None, of: int) -> None:
     """Raises InputError where an example has no such text to choose, or no such part of its passage; from 0."""
     if option is not None and not 0 <= option < of:

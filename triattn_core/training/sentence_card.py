@@ -30,11 +30,11 @@ def sentence_card(folder: Path) -> str:
     layers = f"{model['layers']} layer{'s' * (model['layers'] > 1)} of "
     return f"""# {folder.name}
 
-{layers}{BLOCKS[model["mechanism"]]}, {model["out"]} features a token, pooled by multi-dim
+{layers}{BLOCKS.get(model["mechanism"], model["mechanism"])}, {model["out"]} features a token, pooled by multi-dim
 source2token attention: {metrics["parameters"]:,} parameters beside the word vectors.
 {vectors(model, config["encoder"])}
 
-{table([metrics[split] for split in ("dev", "test") if split in metrics])}
+{table([_named(metrics, split) for split in ("dev", "test") if split in metrics])}
 
 {_folds(metrics) if "folds" in metrics else seeds(metrics)} The epoch was chosen on dev{_dev(data)}.
 
@@ -45,6 +45,12 @@ Trained on {rows(data)}{_where(data)}: epochs {how["epochs"]}, batch {how["batch
 {seen(encoder, metrics)}
 Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: that of the encoder.
 """
+
+
+def _named(metrics: dict, split: str) -> dict:
+    """What was measured on a split; of a set that has none its name tells of which part."""
+    told = metrics[split]
+    return {**told, "set": f"{told['set']}, {split}"} if "folds" in metrics else told
 
 
 def vectors(model: dict, encoder: str) -> str:

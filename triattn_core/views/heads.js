@@ -93,7 +93,7 @@ function paintAll(ctx, data, layout, theme, state) {
   if (layout.source) paintSource(ctx, layout, data, theme, state, colours);
   const { x, y } = layout.scales, width = Math.min(300, layout.width - x), chosen = data.panels[state.cell[2]];
   const value = inMask(data, chosen, state.cell) ? null : chosen.exact[at(data, state.cell)];
-  colourBar(ctx, x, y, width, data.scale, colours, theme, { mark: `${data.notes ? "even share" : "uniform"} 1/${data.axes.key.label.length}`, pointer: value });
+  colourBar(ctx, x, y, width, data.scale, colours, theme, { mark: `${data.notes ? "even share" : "even, no mask"} 1/${data.axes.key.label.length}`, pointer: value });
 }
 
 function paintHead(ctx, { block, x, y, top, index }, layout, data, theme, state) {

@@ -22,6 +22,7 @@ from triattn_core.views.canvas import Canvas, script
 from triattn_core.views.cell import folded
 from triattn_core.views.palette import LogScale, Scale, SignedScale, centred, pack, scale_payload, theme_payload
 from triattn_core.views.strongest import labels
+from triattn_core.views.terms import SCALED
 from triattn_core.views.tokens import named, tokens
 
 NEEDS = ("head", "query", "key")
@@ -80,7 +81,8 @@ def beside(trace: AttentionTrace, number: int) -> list[int]:
 
 def looks(mask: str) -> str:
     """What a mask lets a token attend to, in words."""
-    return LOOKS.get(mask) or f"looks {mask.rpartition(':')[2]} tokens to either side"
+    kind, _, reach = mask.partition(":")
+    return LOOKS.get(mask) or (f"looks {reach} tokens to either side" if kind == "window" else mask.replace(":", " "))
 
 
 def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str = "weight") -> list[Map]:
@@ -112,9 +114,7 @@ def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str 
 
 def _scaled(scores: xr.DataArray, trace: AttentionTrace, scale: str) -> xr.DataArray:
     """Of scores R or S what is exponentiated (Eq. 10): of the log sigmoid two equal differences are not alike."""
-    if trace.meta.get(scale) != "log_sigmoid":
-        return scores
-    return scores.copy(data=-np.logaddexp(0.0, -scores.values))
+    return scores.copy(data=SCALED[str(trace.meta.get(scale, "identity"))](scores.values))
 
 
 def prototypes(

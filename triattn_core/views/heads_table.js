@@ -49,7 +49,7 @@ function sourceRows(data, cell) {
 
 function factsTable(data, cell) {
   const score = data.panels[0].score ? [["score", data.says.relevance]] : [];
-  const heads = [["weight", data.says.weight], ...score, ["rank", "Largest first, among what the row may attend to"], ["against uniform", "The weight over an even share of what the mask leaves"]];
+  const heads = [["weight", data.says.weight], ...score, ["rank", "Largest first, among what the row may attend to"], ["against even", "The weight over an even share of what the mask leaves"]];
   const head = make("tr", {}, make("th", { scope: "col" }, `${spoken(data.axes.query, cell[0])} to ${spoken(data.axes.key, cell[1])}`), ...heads.map(([name, help]) => make("th", { scope: "col", title: help }, name)));
   const line = (name, numbers, chosen) => make("tr", chosen ? { "aria-selected": "true" } : {}, make("th", { scope: "row" }, chosen ? make("b", {}, name) : name), ...numbers.map((one, i) => make("td", i || !chosen ? {} : { class: "main" }, one)));
   const rows = data.panels.map((panel, i) => line(panel.title, pairRow(data, panel, cell), i === cell[2]));

@@ -11,7 +11,9 @@ import numpy as np
 from triattn_core.trace import AttentionTrace
 
 PARTS = ("token2token", "source2token", "mask")
-SAYS = {"log_sigmoid": "log σ({})", "identity": "{}"}  # of the scales, what they make of a score
+# What a scale function makes of a score, in words and in numbers: a line for each of `tensorized.SCALES`.
+SAYS = {"log_sigmoid": "log σ({})", "identity": "{}"}
+SCALED = {"log_sigmoid": lambda scores: -np.logaddexp(0.0, -scores), "identity": lambda scores: scores}
 
 
 @dataclass(frozen=True)
