@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 import torch
@@ -121,7 +122,28 @@ def test_ratios_are_to_multi_head_and_the_papers_stand_beside(tmp_path):
     assert mtsa["memory ratio"] == mtsa["memory"] / rows["multi_head"]["memory"]
     printed = [round(mtsa[f"{name} printed"], 2) for name in ("training", "inference", "memory")]
     assert printed == [1.01, 1.07, 1.20]
-    assert list(record.printed()) == list(FUSIONS)
+    assert list(record.printed()) == [name for name in FUSIONS if name in record.printed()]
+
+
+@pytest.mark.parametrize("row", [None, {"name": "New", "values": ["-"] * 6, "ours": {"mechanism": "new"}}])
+def test_a_block_that_the_paper_does_not_print_is_told_by_its_name(tmp_path, monkeypatch, row):
+    """Also where it has a row in the table, without numbers."""
+    part = Path("results") / "papers" / "mtsa" / "table-1.json"
+    table = json.loads((record.HERE / part).read_text("utf-8"))
+    table["rows"] += [row] if row else []
+    (tmp_path / part).parent.mkdir(parents=True)
+    (tmp_path / part).write_text(json.dumps(table), "utf-8")
+    monkeypatch.setattr(record, "HERE", tmp_path)
+    monkeypatch.setitem(FUSIONS, "new", FUSIONS["mtsa"])
+    run = Run(Plan((3,), batch=2, width=7, blocks=("new", "multi_head")), "cpu", "x")
+    while run.step():
+        pass
+    called = {"multi_head": "Multi-head", "new": "New" if row else "new"}
+    assert record.names(run.measured()) == called
+    found = record.rows(run.measured(), 3)
+    assert {one["block"]: one["name"] for one in found} == called
+    assert found[-1]["memory ratio"] > 0
+    assert {found[-1][f"{name} printed"] for name in ("training", "inference", "memory")} == {None}
 
 
 def test_the_command_leaves_a_record_that_reads_again(tmp_path, capsys):
