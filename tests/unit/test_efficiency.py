@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import nan
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,13 @@ def test_what_would_take_too_long_is_left_out_from_there_on(monkeypatch):
     assert run.measured().lengths == [4]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(24.4, "24 s"), (1.44, "1.4 s"), (0.0042, "4.2 ms"), (3e-5, "0.03 ms")]
+)
+def test_what_a_pass_would_take_is_never_nothing(seconds, said):
+    assert efficiency.duration(seconds) == said
+
+
 def test_a_pass_is_left_out_for_its_own_cost(monkeypatch):
     """Inference goes on where training alone takes too long."""
     found = iter([(6.0, 1), (0.1, 1), (0.3, 1)])
@@ -106,7 +114,9 @@ def test_what_would_not_fit_is_left_out(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"lengths": ()}, {"lengths": (0,)}, {"batch": 0}, {"limit": 0.0}, {"blocks": ("mtas",)}], ids=str
+    "wrong",
+    [{"lengths": ()}, {"lengths": (0,)}, {"batch": 0}, {"limit": 0.0}, {"limit": nan}, {"blocks": ("mtas",)}],
+    ids=str,
 )
 def test_a_plan_that_cannot_be_is_one_line(wrong):
     with pytest.raises(ConfigError, match="'mtsa'" if "blocks" in wrong else "above 0"):
@@ -156,4 +166,10 @@ def test_the_command_leaves_a_record_that_reads_again(tmp_path, capsys):
     with pytest.raises(DataError, match="e.json: thread"):
         record.load(file)
     assert main(["efficiency", "--lengths", "0"]) == 1
-    assert main(["efficiency", "--out", str(tmp_path / "no" / "e")]) == 1
+
+
+def test_what_cannot_be_stored_is_told_before_measuring(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(Run, "step", lambda self: pytest.fail("measured"))
+    for out, said in ((tmp_path / "no" / "e", "no such folder"), (tmp_path, f"{tmp_path}: a folder")):
+        assert main(["efficiency", "--out", str(out)]) == 1
+        assert said in capsys.readouterr().err
