@@ -25,11 +25,11 @@ def table(measured: efficiency.Measured, tokens: int) -> str:
     for row in efficiency.rows(measured, tokens):
         cells = f"<td>{escape(row['name'])}</td>"
         for name, (_, unit) in titles.items():
-            value, ratio = row[name], row[f"{name} ratio"]
+            value, *ratios = row[name], row[f"{name} ratio"], row[f"{name} printed"]
+            ratio, printed = ("–" if one is None else f"{one:.2f}" for one in ratios)
             text = "–" if value is None else f"{value * unit:,.1f}"
             cells += f'<td class="r" title="{escape(row["reason"], quote=True)}">{text}</td>'
-            cells += f'<td class="r">{"–" if ratio is None else f"{ratio:.2f}"}</td>'
-            cells += f'<td class="r t-muted">{row[f"{name} printed"]:.2f}</td>'
+            cells += f'<td class="r">{ratio}</td><td class="r t-muted">{printed}</td>'
         body += f"<tr>{cells}</tr>"
     return f'<div class="t-scroll"><table class="t-table"><tr><th></th>{heads}</tr>{body}</table></div>'
 
@@ -53,11 +53,10 @@ with shown():
 if measured is None or not measured.lengths:
     st.info("Nothing is measured yet: begin with the button above, or with the command triattn efficiency.")
     st.stop()
-paper = efficiency.printed()
-names = {block: one.name for block, one in paper.items() if any(p.block == block for p in measured.points)}
+names = efficiency.names(measured)
 points = pd.DataFrame(
     [{"name": names[p.block], "tokens": p.tokens, "seconds": p.seconds, "memory": p.memory}
-     for p in measured.points if p.passed == passed and p.seconds is not None and p.block in names]
+     for p in measured.points if p.passed == passed and p.seconds is not None]
 )  # fmt: skip
 st.html(cards.section(f"Memory and time of {passed} against the length of the text", escape(
     f"{measured.machine}, {measured.threads} thread{'s' * (measured.threads != 1)}, {measured.date}")))  # fmt: skip
@@ -72,7 +71,7 @@ figures.numbers("All lengths as numbers", points, "numbers")
 tokens = state.segments("Tokens", measured.lengths, "tokens", min(2, len(measured.lengths) - 1))
 st.html(table(measured, tokens))
 load = "not told" if measured.load is None else f"{measured.load:g}"
-left = dict.fromkeys(f"{names.get(p.block, p.block)}: {p.reason}." for p in measured.points if p.reason)
+left = dict.fromkeys(f"{names[p.block]}: {p.reason}." for p in measured.points if p.reason)
 st.html('<p class="t-note">' + escape(
     f"One block alone on random vectors: batch {measured.batch}, {measured.width} features in, {measured.out} out, of "
     f"Hrchy-CNN 300. Time is the median of repeats, or of a pass of many seconds its only one; memory, in the table "

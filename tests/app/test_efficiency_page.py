@@ -58,6 +58,16 @@ def test_it_opens_on_the_record_that_is_there(shelf: Path) -> None:
     assert '"log"' not in opened(axes="linear").get("vega_lite_chart")[0].proto.spec
 
 
+def test_a_block_that_is_not_the_papers_is_shown_beside_a_dash(shelf: Path) -> None:
+    record = (shelf / FILE).read_text("utf-8").replace('"disa"', '"our <b>own"')
+    (shelf / FILE).write_text(record, "utf-8")
+    app = opened()
+    assert not app.exception and not app.error
+    (row,) = (one for one in html(app).split("<tr>") if one.startswith("<td>our &lt;b&gt;own</td>"))
+    assert row.count('<td class="r t-muted">–</td>') == 3
+    assert all("our <b>own" in one.proto.spec for one in app.get("vega_lite_chart"))
+
+
 def test_it_measures_live_to_the_end(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring.Run, "_measure", lambda self, block, tokens, passed: Point(
         block=block, tokens=tokens, passed=passed, seconds=0.004, memory=77, repeats=1))  # fmt: skip

@@ -18,6 +18,7 @@ from tests.bench.measure import in_turn
 from triattn_core.attention import tensorized
 from triattn_core.attention.mtsa import Mtsa
 from triattn_core.device import describe, keep_freed_memory
+from triattn_core.errors import ConfigError
 
 WIDTH, HEADS, ALL = 512, 8, 4096
 Call = Callable[[], Tensor]
@@ -54,8 +55,13 @@ def main() -> None:
     options.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     options.add_argument("--tokens", type=int, nargs="+", default=[64, 128, 256, 512])
     chosen = options.parse_args()
+    if odd := [tokens for tokens in chosen.tokens if not 1 <= tokens <= ALL]:
+        raise SystemExit(f"--tokens {odd[0]}: expected a number from 1 to {ALL}")
     keep_freed_memory()
-    machine = describe(chosen.device)
+    try:
+        machine = describe(chosen.device)
+    except ConfigError as error:
+        raise SystemExit(str(error)) from None
     print(f"{machine.title}, {machine.cores} cores\n")
     print("| tokens | pass | form | ms | MB | × multi-head, time | memory |\n|---:|---|---|---:|---:|---:|---:|")
     for tokens in chosen.tokens:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from math import nan
+from pathlib import Path
 
 import pytest
 import torch
@@ -72,6 +74,13 @@ def test_what_would_take_too_long_is_left_out_from_there_on(monkeypatch):
     assert run.measured().lengths == [4]
 
 
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(24.4, "24 s"), (1.44, "1.4 s"), (0.0042, "4.2 ms"), (3e-5, "0.03 ms")]
+)
+def test_what_a_pass_would_take_is_never_nothing(seconds, said):
+    assert efficiency.duration(seconds) == said
+
+
 def test_a_pass_is_left_out_for_its_own_cost(monkeypatch):
     """Inference goes on where training alone takes too long."""
     found = iter([(6.0, 1), (0.1, 1), (0.3, 1)])
@@ -105,7 +114,9 @@ def test_what_would_not_fit_is_left_out(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"lengths": ()}, {"lengths": (0,)}, {"batch": 0}, {"limit": 0.0}, {"blocks": ("mtas",)}], ids=str
+    "wrong",
+    [{"lengths": ()}, {"lengths": (0,)}, {"batch": 0}, {"limit": 0.0}, {"limit": nan}, {"blocks": ("mtas",)}],
+    ids=str,
 )
 def test_a_plan_that_cannot_be_is_one_line(wrong):
     with pytest.raises(ConfigError, match="'mtsa'" if "blocks" in wrong else "above 0"):
@@ -121,7 +132,28 @@ def test_ratios_are_to_multi_head_and_the_papers_stand_beside(tmp_path):
     assert mtsa["memory ratio"] == mtsa["memory"] / rows["multi_head"]["memory"]
     printed = [round(mtsa[f"{name} printed"], 2) for name in ("training", "inference", "memory")]
     assert printed == [1.01, 1.07, 1.20]
-    assert list(record.printed()) == list(FUSIONS)
+    assert list(record.printed()) == [name for name in FUSIONS if name in record.printed()]
+
+
+@pytest.mark.parametrize("row", [None, {"name": "New", "values": ["-"] * 6, "ours": {"mechanism": "new"}}])
+def test_a_block_that_the_paper_does_not_print_is_told_by_its_name(tmp_path, monkeypatch, row):
+    """Also where it has a row in the table, without numbers."""
+    part = Path("results") / "papers" / "mtsa" / "table-1.json"
+    table = json.loads((record.HERE / part).read_text("utf-8"))
+    table["rows"] += [row] if row else []
+    (tmp_path / part).parent.mkdir(parents=True)
+    (tmp_path / part).write_text(json.dumps(table), "utf-8")
+    monkeypatch.setattr(record, "HERE", tmp_path)
+    monkeypatch.setitem(FUSIONS, "new", FUSIONS["mtsa"])
+    run = Run(Plan((3,), batch=2, width=7, blocks=("new", "multi_head")), "cpu", "x")
+    while run.step():
+        pass
+    called = {"multi_head": "Multi-head", "new": "New" if row else "new"}
+    assert record.names(run.measured()) == called
+    found = record.rows(run.measured(), 3)
+    assert {one["block"]: one["name"] for one in found} == called
+    assert found[-1]["memory ratio"] > 0
+    assert {found[-1][f"{name} printed"] for name in ("training", "inference", "memory")} == {None}
 
 
 def test_the_command_leaves_a_record_that_reads_again(tmp_path, capsys):
@@ -134,4 +166,10 @@ def test_the_command_leaves_a_record_that_reads_again(tmp_path, capsys):
     with pytest.raises(DataError, match="e.json: thread"):
         record.load(file)
     assert main(["efficiency", "--lengths", "0"]) == 1
-    assert main(["efficiency", "--out", str(tmp_path / "no" / "e")]) == 1
+
+
+def test_what_cannot_be_stored_is_told_before_measuring(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(Run, "step", lambda self: pytest.fail("measured"))
+    for out, said in ((tmp_path / "no" / "e", "no such folder"), (tmp_path, f"{tmp_path}: a folder")):
+        assert main(["efficiency", "--out", str(out)]) == 1
+        assert said in capsys.readouterr().err

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.bench import mtsa as bench
 from tests.oracles import tensorized as oracle
 from triattn_core.attention.mtsa import Mtsa
 from triattn_core.attention.tap import recording
@@ -117,3 +118,20 @@ def test_attention_is_dropped_in_training_only():
     assert torch.equal(module(x, KEEP), layer()(x, KEEP))
     module.train()
     assert not torch.allclose(module(x, KEEP), module(x, KEEP))
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["--tokens", "64", "5000"], "--tokens 5000: expected a number from 1 to 4096"),
+        (["--tokens", "0"], "--tokens 0: expected a number from 1 to 4096"),
+        (["--device", "cuda"], "device 'cuda' is not on this machine"),
+    ],
+)
+def test_what_the_bench_cannot_measure_is_one_line(monkeypatch, capsys, asked, said):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(bench, "keep_freed_memory", lambda: None)  # it is of the whole process
+    monkeypatch.setattr("sys.argv", ["bench", *asked])
+    with pytest.raises(SystemExit, match=said):
+        bench.main()
+    assert not capsys.readouterr().out

@@ -12,6 +12,7 @@ from safetensors.torch import load_file
 
 from tests.tiny import change, make_world, mark
 from triattn_core.config import read_config
+from triattn_core.errors import DataError
 from triattn_core.tasks import pairs
 from triattn_core.training import tan as tan_training
 from triattn_core.training.epochs import best
@@ -118,6 +119,14 @@ def test_every_so_many_rows_are_trained_on_and_dev_is_whole(small, measured, eve
     expected = rows(small, "train", LEFT_OUT)[::every]
     assert len(expected) == -(-44 // every)
     assert measured(f"every-{every}", every=every) == (expected, rows(small, "dev"), steps)
+
+
+def test_a_row_without_a_word_is_named(small, measured):
+    rows = (small / "data" / "small" / "dev.jsonl").read_text("utf-8").splitlines()[:3]
+    rows.append('{"text_a": "who", "text_b": "\\u200b", "label": 1}')
+    (small / "data" / "small" / "blank.jsonl").write_text("\n".join(rows), "utf-8")
+    with pytest.raises(DataError, match="blank.jsonl:4: Sentence B has no character that the model can read"):
+        measured("blank", dev="small/blank")
 
 
 def test_what_is_trained_on_here_is_measured_whole_there(small, measured):

@@ -44,7 +44,7 @@ class Plan:
     limit: float = 10.0
 
     def __post_init__(self) -> None:
-        if not self.lengths or min(*self.lengths, self.batch, self.width) < 1 or self.limit <= 0:
+        if not self.lengths or min(*self.lengths, self.batch, self.width) < 1 or not self.limit > 0:  # of nan too
             raise ConfigError("lengths, batch, width and limit: expected numbers above 0")
         if unknown := [name for name in self.blocks if name not in FUSIONS]:
             raise ConfigError(f"unknown block {unknown[0]!r}; {choices(unknown[0], FUSIONS)}")
@@ -130,7 +130,7 @@ class Run:
         memory = expected([(one.tokens, one.memory) for one in done if one.memory is not None], tokens)
         free = describe(self.device).free
         if seconds > self.plan.limit:
-            return f"{passed} left out from {tokens} tokens: a pass would take some {seconds:.0f} s"
+            return f"{passed} left out from {tokens} tokens: a pass would take some {duration(seconds)}"
         if memory > SHARE * free:
             told = f"some {memory / 1e9:.1f} of {free / 1e9:.1f} GB free"
             return f"{passed} left out from {tokens} tokens: it would need {told}"
@@ -145,6 +145,13 @@ def expected(known: Sequence[tuple[int, float | int]], tokens: int) -> float:
     if len(known) > 1 and known[-2][1] > 0 and cost > 0:
         power = min(2.0, max(1.0, log(cost / known[-2][1]) / log(last / known[-2][0])))
     return cost * (tokens / last) ** power
+
+
+def duration(seconds: float) -> str:
+    """`31 s`, `3.1 s`, `310 ms`."""
+    if seconds < 1:
+        return f"{float(f'{1000 * seconds:.2g}'):g} ms"
+    return f"{seconds:.{0 if seconds >= 10 else 1}f} s"
 
 
 def timed(call: Callable[[], object], device: str, limit: float) -> tuple[float, int]:

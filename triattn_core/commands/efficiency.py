@@ -26,6 +26,8 @@ def run(options: argparse.Namespace) -> int:
 
     if options.out and not options.out.parent.is_dir():
         raise DataError(f"{options.out.parent}: no such folder to store the record in")
+    if options.out and options.out.is_dir():
+        raise DataError(f"{options.out}: a folder; name the file of the record with --out")
     plan = Plan(tuple(options.lengths), options.batch, limit=options.limit)
     measuring, stopped = Run(plan, choose(options.device), options.command), False
     try:

@@ -104,17 +104,28 @@ def printed() -> dict[str, Printed]:
     }
 
 
+def names(measured: Measured) -> dict[str, str]:
+    """What each measured block is called: the paper's, in its order, then others by their own name."""
+    found, paper = dict.fromkeys(one.block for one in measured.points), printed()
+    told = {block: one.name for block, one in paper.items() if block in found}
+    return told | {block: block for block in found if block not in told}
+
+
 def rows(measured: Measured, tokens: int) -> list[dict[str, Any]]:
-    """A row a block at a length: seconds of each pass, bytes of training, their ratios to multi-head; the paper's."""
-    found, paper = [], printed()
+    """A row a block at a length: seconds of each pass, bytes of training, their ratios to multi-head; the paper's.
+
+    None stands for what was not measured, or is not printed.
+    """
+    found, paper = [], {block: one.costs for block, one in printed().items()}
     costs = {passed: measured.costs(passed, tokens) for passed in PASSES}
-    blocks = [name for name in paper if name in costs["training"]]
-    for block in blocks:
-        row: dict[str, Any] = {"block": block, "name": paper[block].name, "reason": costs["training"][block].reason}
+    called = {block: name for block, name in names(measured).items() if block in costs["training"]}
+    for block, title in called.items():
+        row: dict[str, Any] = {"block": block, "name": title, "reason": costs["training"][block].reason}
         for name in COLUMNS:
             passed, of = ("training", "memory") if name == "memory" else (name, "seconds")
             value, base = (getattr(costs[passed].get(one), of, None) for one in (block, BASE))
             row |= {name: value, f"{name} ratio": value / base if value is not None and base else None}
-            row[f"{name} printed"] = paper[block].costs[name] / paper[BASE].costs[name]
+            told, of_base = (paper.get(one, {}).get(name) for one in (block, BASE))
+            row[f"{name} printed"] = None if told is None or not of_base else told / of_base
         found.append(row)
     return found

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from triattn_core.errors import DataError, InputError
+from triattn_core.errors import InputError
 from triattn_core.text.roles import Limits, Part, Roles, joint, segment_ids, tokens_notes
 from triattn_core.text.rows import field, number, read_json_lines
 from triattn_core.text.tokenizer import Tokenizer
@@ -72,12 +72,6 @@ def from_file(row: dict, where: str) -> Example:
     """The example of a row of a data set, whose text may be spaced. Raises DataError naming the field."""
     example = Example.from_row(row, where)
     return replace(example, text_a=natural(example.text_a), text_b=natural(example.text_b))
-
-
-def named(path: Path, example: Example, error: InputError) -> DataError:
-    """What is wrong with an example, by the line of the file that it was read from."""
-    place = next(where for where, row in read_json_lines(path) if from_file(row, where) == example)
-    return DataError(f"{place}: {error}")
 
 
 def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Roles]]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from triattn_core.config import CoinCheckpoint
-from triattn_core.errors import DataError, InputError
+from triattn_core.errors import DataError
 from triattn_core.models.coin import TOKENIZER, PairWords, own_words
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.kinds import reader
@@ -20,6 +20,7 @@ from triattn_core.text.roles import Limits
 from triattn_core.text.rows import rows_file, wanted
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training.pair_rows import SIDES, PairRows
+from triattn_core.training.readable import readable
 from triattn_core.training.tan import chosen
 
 
@@ -87,10 +88,7 @@ def _write(file: Path, source: Path, examples: Sequence, tokenizer: Tokenizer, l
     for side in SIDES:
         tokens = tokenizer.encode([getattr(one, f"text_{side}") for one in examples], limits.tokens)
         for one in (one for one, its in zip(examples, tokens) if not its):
-            try:
-                pairs.roles([one], tokenizer, limits)
-            except InputError as error:
-                raise pairs.named(source, one, error) from None
+            readable(pairs, [one], tokenizer, limits, source)
         found[side] = np.array([number for one in tokens for number in one.ids], np.int64)
         found[f"{side}.lengths"] = np.array([len(one) for one in tokens], np.int64)
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -16,8 +16,9 @@ from triattn_core.tasks import TASKS
 from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training.loop import Event
+from triattn_core.training.readable import readable
 from triattn_core.training.splits import splits
-from triattn_core.training.tan import fit_best
+from triattn_core.training.tan import WINDOW, fit_best
 from triattn_core.training.text_features import TextFeatures, encode_texts
 
 
@@ -57,9 +58,12 @@ def _features(
     data: Path,
     runs: Path,
 ) -> TextFeatures:
-    task, rows = TASKS[config.task], hashlib.sha256(rows_file(data, name).read_bytes()).hexdigest()[:8]
-    where = map("-".join, config.data.where.items()) if name in config.data.train else ()
-    parts = [name.replace("/", "-"), rows, words.source.replace(":", ""), config.max_tokens, *where]
-    texts = [one for (one,) in task.roles(examples, tokenizer, config.limits)]
+    task, file = TASKS[config.task], rows_file(data, name)
+    rows = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
+    where = config.data.where if name in config.data.train else {}
+    about = [name.replace("/", "-"), rows, words.source.replace(":", ""), config.max_tokens]
+    parts = [*about, *map("-".join, where.items())]
+    windows = (examples[start : start + WINDOW] for start in range(0, len(examples), WINDOW))
+    texts = [one for some in windows for (one,) in readable(task, some, tokenizer, config.limits, file, where)]
     folder = runs / "features" / words.digest[:12] / "-".join(map(str, parts))
     return encode_texts(folder, words, tokenizer, texts, [one.label for one in examples])

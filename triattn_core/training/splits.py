@@ -13,10 +13,11 @@ from pathlib import Path
 import numpy as np
 
 from triattn_core.config import SentenceCheckpoint
-from triattn_core.errors import ConfigError, DataError
+from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.evaluate import texts_of
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import read_json, rows_file
+from triattn_core.training.readable import named
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,8 @@ class Splits:
 def splits(config: SentenceCheckpoint, folder: Path) -> Splits:
     """The parts of the data sets under `folder`.
 
-    Raises DataError where a file has no labelled row, or a label that the config does not name, and ConfigError where
-    the config's labels are not those of the data set.
+    Raises DataError where a file has no labelled row, or one without a text or with a label that the config does not
+    name, and ConfigError where the config's labels are not those of the data set.
     """
     data = config.data
     sets = {name: _read(name, config, folder) for name in dict.fromkeys((*data.train, data.dev, data.test)) if name}
@@ -51,6 +52,9 @@ def splits(config: SentenceCheckpoint, folder: Path) -> Splits:
     held: set[frozenset[str]] = set()
     if data.folds:
         (name,) = data.train
+        if (texts := len(set(keys[name]))) < data.folds:
+            what = "row" if data.repeats else "different text"
+            raise DataError(f"{rows_file(folder, name)}: {texts} {what}{'s' * (texts > 1)} for {data.folds} folds")
         parts = _folds(keys[name], data.folds, draw)
         test = (name, np.flatnonzero(parts == data.fold - 1))
         train[name] = np.flatnonzero(parts != data.fold - 1)
@@ -79,13 +83,26 @@ def _read(name: str, config: SentenceCheckpoint, folder: Path) -> list:
     if not found:
         raise DataError(f"{file}: no row that is asked for has a label: nothing to train on")
     names = file.with_name("labels.json")
-    if config.labels and names.is_file():
-        told = tuple(read_json(names)[key] for key in sorted(read_json(names), key=int))
-        if told != config.labels:
-            raise ConfigError(f"labels: {names} has {', '.join(told)}, got {', '.join(config.labels)}")
-    if config.labels and (most := max(one.label for one in found)) >= len(config.labels):
-        raise DataError(f"{file}: has label {most}, but the config names {len(config.labels)} labels")
+    if config.labels and names.is_file() and (told := _labels(names)) != config.labels:
+        raise ConfigError(f"labels: {names} has {', '.join(told)}, got {', '.join(config.labels)}")
+    for one in found:
+        try:
+            one.check()
+        except InputError as error:
+            raise named(task, file, one, error, where) from None
+        if config.labels and one.label >= len(config.labels):
+            error = f"has label {one.label}, but the config names {len(config.labels)} labels"
+            raise named(task, file, one, error, where)
     return found
+
+
+def _labels(path: Path) -> tuple[str, ...]:
+    """What the labels of a data set are called: `{"0": "no", "1": "yes"}`.  Raises DataError where they are not so."""
+    told = read_json(path)
+    known = tuple(told.get(str(number)) for number in range(len(told)))
+    if not known or not all(isinstance(one, str) for one in known):
+        raise DataError(f'{path}: expected the name of each label by its number from "0", got {told!r:.60}')
+    return known
 
 
 def _folds(keys: Sequence[frozenset[str]], folds: int, draw: np.random.Generator) -> np.ndarray:

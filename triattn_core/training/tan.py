@@ -28,6 +28,7 @@ from triattn_core.training.even import even, overlap
 from triattn_core.training.features import Features, encode
 from triattn_core.training.loop import NO_RECIPE, Event, Job, fit
 from triattn_core.training.pair_rows import PairRows
+from triattn_core.training.readable import readable
 from triattn_core.training.text_features import TextFeatures
 
 AnyFeatures = Features | TextFeatures | PairRows
@@ -91,7 +92,9 @@ def _features(name: str, config: Config, encoder: Encoder, tokenizer: Tokenizer,
     if training:
         examples = chosen(examples, config.data, tokenizer, config.max_tokens)
     parts = (examples[start : start + WINDOW] for start in range(0, len(examples), WINDOW))
-    windows = ((task.roles(part, tokenizer, config.limits), [example.label for example in part]) for part in parts)
+    windows = (
+        (readable(task, part, tokenizer, config.limits, file), [example.label for example in part]) for part in parts
+    )
     return encode(folder, encoder, tokenizer, windows, len(examples), half)
 
 
