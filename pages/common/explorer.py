@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from hashlib import sha256
+from math import isfinite
 from typing import Any
 
 import streamlit as st
@@ -109,8 +110,10 @@ def stand(pair: str, way: str, at: Sequence[int]) -> None:
 
 
 def answer(key: str, content: Mapping) -> None:
-    """Hands `content` to the figure with this key."""
-    _answer(key=f"{key}-answer", data={"key": key, **content}, height=1)
+    """Hands `content` to the figure with this key; a masked score is no number, and goes as null: JSON has no other."""
+    numbers = {name: one if isfinite(one) else None for name, one in content.get("numbers", {}).items()}
+    more = {"numbers": numbers} if numbers else {}
+    _answer(key=f"{key}-answer", data={"key": key, **content, **more}, height=1)
 
 
 def _nothing() -> None:

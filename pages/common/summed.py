@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from math import isfinite
+from math import isfinite, isnan, nan
 
 from pages.common import cards
 from triattn_core.trace import AttentionTrace
@@ -15,6 +15,8 @@ LISTED = 6  # features a side
 
 def number(value: float) -> str:
     """Three significant digits, with its sign; a mask may say -∞."""
+    if isnan(value):
+        return "–"
     if not isfinite(value):
         return "−∞" if value < 0 else "∞"
     return f"{value:+#.3g}".replace("-", "−") if value else "0"
@@ -39,6 +41,8 @@ def sum_of(terms: Terms, trace: AttentionTrace, words: tuple[str, str], feature:
         ("log-sum-exp", f"of all that {query} may attend to, taken off", terms.score, -terms.whole),
         ("log probability", "score − log-sum-exp", None, terms.log_probability),
     ]
+    if not isfinite(terms.whole):
+        rows[-2:] = [("log-sum-exp", f"there is nothing that {query} may attend to", None, nan)]
     ends = [one for one in (first, second, terms.score, terms.log_probability) if isfinite(one)]
     low, high = min(0.0, *ends), max(0.0, *ends)
     lines = "".join(_line(row, low, max(high - low, 1e-9), theme) for row in rows)

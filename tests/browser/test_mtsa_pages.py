@@ -95,3 +95,17 @@ def test_the_tensor_shows_one_number_everywhere(page, app):
     page.goto(page.url)
     page.wait_for_selector(f'{CUBE}[data-cell="1.5.5"][data-exact="true"]')
     assert page.locator(".triattn .value strong").inner_text() == inspector
+
+
+def test_tensor_goes_on_after_a_masked_cell(page, app):
+    """Its scores are no numbers, which JSON cannot say: once every later cell was left without its own."""
+    page.set_default_timeout(180_000)
+    page.goto(f"{app}/tensor?{urlencode({'text': TEXT, 'head': 1, 'cell': '0.1.0'})}")
+    page.wait_for_selector(f'{CUBE}[data-cell="0.1.0"][data-exact="true"]')
+    assert page.locator(".triattn .value strong").inner_text() == "0.00"
+    page.locator(CUBE).focus()
+    for cell in ("1.1.0", "2.1.0"):
+        page.keyboard.press("ArrowDown")
+        page.wait_for_selector(f'{CUBE}[data-cell="{cell}"][data-exact="true"]')
+    inspector = page.locator(".triattn .value strong").inner_text()
+    page.wait_for_function("(told) => document.querySelector('.t-large').textContent === told", arg=inspector)

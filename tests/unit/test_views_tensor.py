@@ -41,6 +41,34 @@ def array(trace, name: str = "weight") -> np.ndarray:
     return trace.site(f"{LAYER}/tensor/{name}").values.astype(float)
 
 
+def full(trace) -> int:
+    """How many queries a mask leaves something: the others hold no mass."""
+    return int((array(trace).sum(1) > 0).all(-1).sum())
+
+
+def test_shares_of_all_cells_are_all_the_mass(trace, head):
+    rows = strongest(trace, WEIGHT)
+    assert rows["share"].sum() == pytest.approx(1, abs=1e-6)
+    for _, row in rows.iloc[:: len(rows) // 9].iterrows():
+        at = {axis: int(row[f"{axis}_at"]) for axis in ("query", "key", "feature")}
+        assert cell.read(trace, WEIGHT, at)["share"] == pytest.approx(row["share"], abs=1e-9)
+
+
+def test_a_masked_cell_has_no_rank_and_no_relevance(trace, head):
+    scores = array(trace, "relevance")
+    q, k, f = np.argwhere(np.isneginf(scores))[0] if np.isneginf(scores).any() else (None, None, None)
+    if q is None:
+        return
+    found = cell.read(trace, WEIGHT, {"query": int(q), "key": int(k), "feature": int(f)})
+    assert found["weight"] == 0 and np.isnan([found["rank"], found["relevance"]]).all() and found["raw"] == -np.inf
+
+
+def test_the_sentence_says_by_what_the_strongest_are_so(trace, head):
+    said = tensor.figure(trace, WEIGHT, ORDER, OF).payload["alt"]
+    masked = bool(np.isneginf(array(trace, "relevance")).any())
+    assert ("the strongest against an even share is" in said) == masked
+
+
 def test_features_stand_in_their_order_with_their_clusters(trace):
     payload = tensor.figure(trace, WEIGHT, ORDER, OF).payload
     assert payload["order"] == ["query", "key", "feature"] and payload["over"] == ["key"]
@@ -51,7 +79,8 @@ def test_features_stand_in_their_order_with_their_clusters(trace):
     weight = array(trace)[:, :, ORDER]
     np.testing.assert_allclose(unpack(payload["exact"]["weight"], "f4", N, N, SIZE), weight, atol=1e-7)
     np.testing.assert_allclose(unpack(payload["sums"]["feature"], "f4", N, N), weight.mean(-1), atol=1e-7)
-    assert list(payload["sums"]) == ["feature"] and payload["uniform"] == 1 / N and payload["rows"] == N * SIZE
+    assert list(payload["sums"]) == ["feature"] and payload["uniform"] == 1 / N
+    assert payload["rows"] == full(trace) * SIZE
 
 
 def test_masked_pairs_are_named_and_ranks_run_over_the_keys(trace, head):
@@ -70,7 +99,7 @@ def test_numbers_of_a_cell_are_those_of_its_row(trace, head):
     scores = array(trace, "relevance")[4, :, 2]
     assert found["weight"] == pytest.approx(weight[3]) and found["of"] == left
     assert found["against"] == pytest.approx(weight[3] * left)
-    assert found["share"] == pytest.approx(weight[3] / (N * SIZE))
+    assert found["share"] == pytest.approx(weight[3] / (full(trace) * SIZE))
     assert found["rank"] == 1 + sum(weight > weight[3])
     assert found["relevance"] == pytest.approx(scores[3] - scores[np.isfinite(scores)].mean(), abs=1e-5)
 

@@ -43,7 +43,7 @@ class Tensor(drawn.Cell):
     layer: str | None = None
     head: int = Field(1, ge=1)
     quantity: Literal["weight", "relevance"] = "weight"
-    clusters: int = Field(4, ge=1)
+    clusters: int = Field(5, ge=1)
 
 
 def draw_heads(models: Models, cards: Sequence[Card], example: Any, settings: Heads) -> dict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import nan
 
 import numpy as np
 import xarray as xr
@@ -11,7 +12,7 @@ import xarray as xr
 from triattn_core.folding import cells_of, mass
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views.palette import centred
-from triattn_core.views.strongest import over, picked, twin
+from triattn_core.views.strongest import idle, over, picked, twin
 
 LITTLE = 0.05  # bits: below, a map's rows look alike
 
@@ -21,7 +22,8 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
 
     weight; share of the whole mass; `against` = weight over what it were if all cells of the model, of which a folded
     one joins several, had the same, without those that a mask leaves out; relevance centred per distribution, and `raw`
-    as scored; rank among them by what is shown, `of` how many.
+    as scored; rank among them by what is shown, `of` how many.  Of a cell that a mask leaves out rank and relevance
+    are no numbers.
     Raises TraceError or IndexError where the cell is outside.
     """
     # Head and centring work distribution by distribution: that of the cell is all that is needed.
@@ -29,11 +31,13 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
     fixed = {axis: position for axis, position in cell.items() if axis not in axes}
     counts = {axis: cells_of(trace.site(choice.site), axis) for axis in fixed}
     part = float(np.prod([count[fixed[axis]] / count.sum() for axis, count in counts.items()]))
+    part /= (1 - idle(trace, choice)) or 1.0  # rows that a mask leaves nothing hold no mass
     choice = replace(choice, index=(*choice.index, *fixed.items()))
     at = {axis: position for axis, position in cell.items() if axis in axes}
     row = picked(trace, choice)
-    found: dict[str, float | int] = {"rank": int((row.values > float(row.isel(at))).sum()) + 1}
     weight, relevance = twin(trace, choice, "weight"), twin(trace, choice, "relevance")
+    masked = relevance is not None and bool(np.isneginf(relevance.isel(at)))
+    found: dict[str, float | int] = {"rank": nan if masked else int((row.values > float(row.isel(at))).sum()) + 1}
     open_ = _open(relevance)
     found["of"] = round(row.size * open_)
     if weight is not None:
@@ -41,7 +45,7 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
         found["share"] = found["weight"] * part
         found["against"] = found["weight"] / even(row, at) * open_
     if relevance is not None:
-        found["relevance"] = float(centred(relevance).isel(at))
+        found["relevance"] = nan if masked else float(centred(relevance).isel(at))
         found["raw"] = float(relevance.isel(at))
     return found
 

@@ -187,7 +187,7 @@ function paintAside(ctx, cube, place, state, theme, colours, tint) {
   const size = Math.min((left - 62) / 1.42, 140, height - aside - 170);
   if (size > 40) orientation(ctx, 58, aside + 14, size, cube, state, theme, tint);
   const value = numbersOf(cube, state.cell)[quantity];
-  colourBar(ctx, x, height - 78, Math.min(left - x - 8, 220), scale, colours, theme, { mark: `${folded ? "even share" : "uniform"} 1/${count(Math.round(1 / uniform))}`, pointer: value });
+  colourBar(ctx, x, height - 78, Math.min(left - x - 8, 220), scale, colours, theme, { mark: `${folded ? "even share" : cube.payload.against ? "even, no mask" : "uniform"} 1/${count(Math.round(1 / uniform))}`, pointer: value });
 }
 
 /** A small cube with the three cutting planes: query down, key across, context into the depth. */

@@ -22,7 +22,18 @@ from triattn_core.trace import AttentionTrace, Choice, reduce
 from triattn_core.views.canvas import Canvas, script
 from triattn_core.views.cell import axis_check, fold_check, query_matters
 from triattn_core.views.palette import LogScale, SignedScale, centred, pack, scale_payload, theme_payload
-from triattn_core.views.strongest import distributions, held, labels, opened, over, picked, strongest, twin, visible
+from triattn_core.views.strongest import (
+    distributions,
+    idle,
+    labels,
+    opened,
+    over,
+    picked,
+    shares,
+    strongest,
+    twin,
+    visible,
+)
 from triattn_core.views.tokens import named, tokens
 
 NEEDS = ("query", "key", "context")
@@ -76,12 +87,16 @@ def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
     return ("query", "key", "feature" if "feature" in array.dims else "context")
 
 
-def said(array: xr.DataArray, rows: pd.DataFrame) -> str:
-    """A sentence on what is shown: how many cells, the strongest of them, and what the strongest hold of the mass."""
+def said(array: xr.DataArray, rows: pd.DataFrame, against: bool) -> str:
+    """A sentence on what is shown: how many cells, the strongest of them, and what the strongest hold of the mass.
+
+    against: they are the strongest against an even share of what a mask leaves.
+    """
     sizes = " × ".join(f"{array.sizes[axis]} {axis}" for axis in array.dims)
     first, quantity, few = rows.iloc[0], array.attrs["quantity"], rows.head(FEW)
     named = " × ".join(f"“{first[axis]}”" if axis != "feature" else f"feature {first[axis]}" for axis in array.dims)
-    top = f"the strongest is {named}, {quantity} {first[quantity]:.3g}".replace("-", "\u2212")
+    most = "strongest against an even share" if against else "strongest"
+    top = f"the {most} is {named}, {quantity} {first[quantity]:.3g}".replace("-", "\u2212")
     share = 100 * few["share"].sum(skipna=False)
     held = f"; the {len(few)} strongest hold {share:.3g} % of the mass" if np.isfinite(share) else ""
     return f"Of {array.size:,} {quantity}s, {sizes}, {top}{held}."
@@ -95,6 +110,7 @@ def _payload(
     cells = int(np.prod([array.sizes[axis] for axis in along_axes]))
     scale = LogScale.fit(array.values, cells) if quantity == "weight" else SignedScale.of(array.values)
     rows = strongest(trace, choice, TRIPLES, hide_special)
+    against = quantity == "weight" and opened(trace, choice) is not None  # how they are sorted
     where = {axis: {int(p): i for i, p in enumerate(shown[axis])} for axis in axes}
     found = [[where[axis][int(row[f"{axis}_at"])] for axis in axes] for _, row in rows.iterrows()]
     along = {axis: _along(trace, choice, array, axis) for axis in axes[1:] if axes[2] == "context" or axis == axes[2]}
@@ -105,7 +121,7 @@ def _payload(
         "quantity": quantity,
         "order": list(axes),
         "over": along_axes,
-        "alt": said(part, rows),
+        "alt": said(part, rows, against),
         "says": {**{axis: AXES[axis] for axis in axes}, "quantity": QUANTITIES[quantity]},
         "texts": texts,
         "names": named(texts) | _groups(told[axes[2]]),
@@ -117,11 +133,11 @@ def _payload(
         "masked": _masked(trace, choice, shown),
         "uniform": 1 / cells,
         "even": 1 / float(np.prod([cells_of(array, axis).sum() for axis in along_axes])),
-        "rows": distributions(array, along_axes),
+        "rows": round(distributions(array, along_axes) * (1 - idle(trace, choice))) or 1,
         "cells": part.size,
         "pairs": cells,
         "triples": {"cells": found, "value": _finite(rows[quantity]), "share": _finite(rows["share"])},
-        "against": quantity == "weight" and opened(trace, choice) is not None,  # how the triples are sorted
+        "against": against,
         "check": " ".join(filter(None, (check(trace, choice) for check in (fold_check, axis_check, query_matters)))),
         "hidden": _hidden(trace, choice, shown) if hide_special else "",
         "caption": _caption(trace, choice, array),
@@ -169,7 +185,7 @@ def _hidden(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray])
     said = f"Special tokens{sinks} are hidden"
     weight = twin(trace, choice, "weight")
     if weight is not None:
-        share = 1 - float(held(weight, over(trace, choice)).isel(shown).sum())
+        share = 1 - float(shares(trace, choice, weight).isel(shown).sum())
         said += f": they hold {100 * share:.3g} % of the mass. Sums still count them, and nothing is normalised anew"
     above = trace.meta.get("sinks")
     none = f" No other token receives more than {above:g} times an even share." if above and not found else ""

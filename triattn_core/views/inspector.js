@@ -50,11 +50,11 @@ function sentenceNodes(payload, words, numbers, approximate, out) {
 function factRows(payload, numbers) {
   const known = (value, show) => (value === undefined ? "…" : show(value));
   const among = payload.over.join(" × "), each = payload.order.filter((axis) => !payload.over.includes(axis)).join(" and ");
-  const rank = [`rank in this ${each === "query" ? each : "row"}`, known(numbers.rank, (r) => `${count(r)} of ${count(numbers.of)}`), `Largest value first, over ${among} of this ${each}`];
-  const against = ["against uniform", known(numbers.against, (x) => "× " + number(x)), "The weight over what even attention would give this cell; a group counts as many as the model's cells that it joins"];
-  const share = ["share of all mass", known(numbers.share, percent), "The weight over the number of rows: each query, in each feature where it has those, holds the same mass"];
+  const rank = [`rank in this ${each === "query" ? each : "row"}`, known(numbers.rank, (r) => (r === null || Number.isNaN(r) ? "–" : `${count(r)} of ${count(numbers.of)}`)), `Largest value first, over ${among} of this ${each}`];
+  const against = [payload.against ? "against even" : "against uniform", known(numbers.against, (x) => "× " + number(x)), "The weight over what even attention would give this cell; a group counts as many as the model's cells that it joins"];
+  const share = ["share of all mass", known(numbers.share, percent), "The weight over the number of rows: each query, in each feature where it has those, holds the same mass, but for a query that may attend to nothing"];
   if (payload.quantity === "weight") {
-    return [share, against, [joins(payload) ? "relevance, joined" : "relevance", known(numbers.relevance, number), "The score before the softmax, centred: minus the mean of the scores that share its softmax; scores of a group are joined, so that it changes with the fold"], rank];
+    return [share, against, [joins(payload) ? "relevance, joined" : "relevance, centred", known(numbers.relevance, number), "The score before the softmax, centred: minus the mean of the scores that share its softmax; scores of a group are joined, so that it changes with the fold"], rank];
   }
   return [["as scored", known(numbers.raw, number), "The score before the softmax, not centred"], ["weight", known(numbers.weight, number), payload.says.quantity], against, rank];
 }
@@ -69,7 +69,7 @@ function triplesTable(payload, choose, open) {
   const { cells: found, share, value } = payload.triples, listed = found.slice(0, TRIPLES_LISTED), { against } = payload, folded = joins(payload);
   const shares = payload.quantity === "weight" && share[0] !== null && !against;
   const sizes = shares ? share : against ? value.map((one, n) => one * open(found[n][0])) : value, top = Math.max(...sizes.map(Math.abs), 1e-30);
-  const unit = shares ? "share of all mass" : against ? "× uniform" : payload.quantity;
+  const unit = shares ? "share of all mass" : against ? "× even" : payload.quantity;
   const head = make("tr", {}, make("th", { scope: "col", "aria-label": "rank" }), ...payload.order.map((axis) => make("th", { scope: "col", class: "ink " + axis, style: "font-weight:400" }, axis)),
     ...(folded ? [make("th", { scope: "col", style: "font-weight:400", title: "The model's cells that each joins: large groups hold much because they are large" }, "cells")] : []), make("th", { "aria-hidden": "true" }), make("th", { scope: "col", "aria-label": unit }));
   const rows = listed.map((cell, n) => {
@@ -80,7 +80,7 @@ function triplesTable(payload, choose, open) {
     return row;
   });
   walkable(rows, (n) => choose(listed[n]));
-  const title = payload.quantity !== "weight" ? "Highest relevance" : against ? "Strongest against uniform" : "Strongest triples";
+  const title = payload.quantity !== "weight" ? "Highest relevance" : against ? "Strongest against an even share" : "Strongest triples";
   const table = make("table", {}, make("caption", {}, title, make("span", {}, unit)), make("thead", {}, head), make("tbody", {}, ...rows));
   const held = sum(share.slice(0, listed.length)), notes = [];
   if (share[0] !== null) notes.push(`${count(listed.length)} of ${count(payload.cells)} cells hold ${percent(held)} of the mass.`);

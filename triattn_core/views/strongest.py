@@ -102,6 +102,12 @@ def opened(trace: AttentionTrace, choice: Choice) -> xr.DataArray | None:
     return (scores > -np.inf).sum(over(trace, choice))
 
 
+def idle(trace: AttentionTrace, choice: Choice) -> float:
+    """The share of distributions that a mask leaves nothing: they hold no mass."""
+    left = opened(trace, choice)
+    return 0.0 if left is None else float((left == 0).mean())
+
+
 def distributions(weight: xr.DataArray, axes: Sequence[str]) -> int:
     """How many distributions of the model over `axes` an array holds: each has a mass of one."""
     return int(np.prod([cells_of(weight, str(axis)).sum() for axis in weight.dims if axis not in axes]))
@@ -115,13 +121,18 @@ def held(weight: xr.DataArray, axes: Sequence[str]) -> xr.DataArray:
     return weight
 
 
+def shares(trace: AttentionTrace, choice: Choice, weight: xr.DataArray) -> xr.DataArray:
+    """`held`, of the mass that there is: a row that a mask leaves nothing holds none."""
+    return held(weight, over(trace, choice)) / ((1 - idle(trace, choice)) or 1.0)
+
+
 def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_special: bool = False) -> pd.DataFrame:
     """The `n` largest cells (all without `n`), largest first; of weights under a mask those that are largest against
     what even attention would give, for a query with one key left gives it all.
 
     Columns: each axis with its label and, as `<axis>_at`, its position; as `<axis>_tokens` how many tokens it stands
     for, where that is not always one; the quantity; `share`, the part of the whole mass that the cell holds (each
-    distribution holds the same), missing where the trace has no weights.
+    distribution holds the same, but for those that a mask leaves nothing), missing where the trace has no weights.
     """
     array = picked(trace, choice)
     shown = visible(array, hide_special)
@@ -139,7 +150,7 @@ def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_
     at = {str(axis): shown[str(axis)][place] for axis, place in zip(array.dims, places)}
     names = {axis: np.array(labels(array, dict(trace.texts), axis), object) for axis in at}
     weight = twin(trace, choice, "weight")
-    share = np.nan if weight is None else held(weight, over(trace, choice)).values[tuple(at.values())]
+    share = np.nan if weight is None else shares(trace, choice, weight).values[tuple(at.values())]
     columns = {axis: names[axis][where] for axis, where in at.items()}
     columns |= {f"{axis}_at": where for axis, where in at.items()}
     counts = {axis: array[f"{axis}_tokens"].values for axis in at if f"{axis}_tokens" in array.coords}
