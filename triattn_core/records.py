@@ -21,8 +21,9 @@ BASELINES = {"majority": "largest class", "chance": "chance"}  # what a model wi
 LANGUAGES = {"en": "English", "zh": "Chinese"}
 SIMILARITIES = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them
 SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC", "ubuntu_irc": "Ubuntu IRC", "race": "RACE"} | {
-    "squad1.1": "SQuAD",
-}
+    "squad1.1": "SQuAD", "snli": "SNLI", "mnli_subset": "MultiNLI, a sample", "trec": "TREC", "sst5": "SST-5",
+    "cr": "CR", "mpqa": "MPQA", "subj": "SUBJ",
+}  # fmt: skip
 NO_SETTINGS = {"digest", "encoder_digest"}  # of a config: they differ always and explain nothing
 
 

@@ -64,7 +64,9 @@ def said(table: Table, cells: Sequence[Cell]) -> str:
     if gaps:
         ends = f"{signed(min(gaps), one.digits)} to {signed(max(gaps), one.digits)}"
         above = sum(gap > 0 for gap in gaps)
-        found.append(f"of {len(gaps)} rows with both, ours is above the published number in {above} ({ends})")
+        several = f"of {len(gaps)} rows with both, ours is above the published number in {above} ({ends})"
+        alone = f"{ends.split()[0]} against the published number, in the one row with both"
+        found.append(several if len(gaps) > 1 else alone)
     if first is not None:
         name = re.sub(r"_\{(.*?)\}", r" \1", table.rows[first].name)
         found.append(f"best of ours: {name}, {cells[first].ours:.{one.digits}f}")

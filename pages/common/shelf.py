@@ -81,5 +81,6 @@ def _said(rows: Sequence[Card]) -> str:
     if not scored:
         return f"{len(rows)} not yet measured on test."
     ends = [f"{one.name}, {records.score(one):.1f}" for one in (scored[-1], scored[0])]
-    least = f"; lowest: {ends[1]}" * (len(scored) > 1)
-    return f"Highest {records.metric_name(scored[-1])} on test of {len(scored)}, %: {ends[0]}{least}."
+    if len(scored) == 1:
+        return f"{records.metric_name(scored[0]).capitalize()} on test, %: {ends[0]}."
+    return f"Highest {records.metric_name(scored[-1])} on test of {len(scored)}, %: {ends[0]}; lowest: {ends[1]}."
