@@ -13,6 +13,8 @@ from triattn_core.results import efficiency
 from triattn_core.views import efficiency as view
 
 LENGTHS = (16, 32, 64, 128, 256, 512)
+SHIPPED = "shipped run"
+PIECES = " DiSA takes long texts in pieces: its memory then grows less steeply."
 FAMILIES = {"bi_lstm": "muted", "bi_gru": "muted", "multi_cnn": "bar", "hierarchical_cnn": "bar", "mtsa": "mtsa"}
 
 
@@ -31,25 +33,31 @@ def table(measured: efficiency.Measured, tokens: int) -> str:
             cells += f'<td class="r" title="{escape(row["reason"], quote=True)}">{text}</td>'
             cells += f'<td class="r">{ratio}</td><td class="r t-muted">{printed}</td>'
         body += f"<tr>{cells}</tr>"
-    return f'<div class="t-scroll"><table class="t-table"><tr><th></th>{heads}</tr>{body}</table></div>'
+    return f'<div class="t-scroll"><table class="t-table t-costs"><tr><th></th>{heads}</tr>{body}</table></div>'
 
 
 style.heading(
     "Efficiency",
     "What a block costs as texts grow: of two lines, the lower one costs less; on log axes a steeper one grows faster.",
 )
-before = None
+runs: dict[str, efficiency.Measured | None] = {}
 with shown(stop=False):
-    before = efficiency.shipped()
-with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
-    passed = state.segments("Pass", list(efficiency.PASSES), "pass")
-    axes = state.segments("Axes", ["log", "linear"], "axes")
-    batch = state.segments("Batch", [1, 8, 64], "batch", 1)
-    longest = state.segments("Up to", list(LENGTHS[2:]), "longest", 1)
+    runs[SHIPPED] = efficiency.shipped()
+with st.container(horizontal=True, vertical_alignment="center", key="settings"):
+    with st.container(horizontal=True, width="content", key="looks"):
+        passed = state.segments("Pass", list(efficiency.PASSES), "pass")
+        axes = state.segments("Axes", ["log", "linear"], "axes")
+        choice = st.container(width="content")
     with shown(stop=False):
-        measuring.controls(tuple(n for n in LENGTHS if n <= longest), batch)
+        measuring.controls(LENGTHS)
 with shown():
-    measured = measuring.under_way() or before
+    runs[measuring.HERE] = measuring.under_way()
+there = [name for name, run in runs.items() if run is not None]
+which = there[-1] if there else ""
+if len(there) > 1:
+    with choice:
+        which = state.segments("Run", there, measuring.CHOICE, 1)
+measured = runs.get(which)
 if measured is None or not measured.lengths:
     st.info("Nothing is measured yet: begin with the button above, or with the command triattn efficiency.")
     st.stop()
@@ -58,14 +66,16 @@ points = pd.DataFrame(
     [{"name": names[p.block], "tokens": p.tokens, "seconds": p.seconds, "memory": p.memory}
      for p in measured.points if p.passed == passed and p.seconds is not None]
 )  # fmt: skip
-st.html(cards.section(f"Memory and time of {passed} against the length of the text", escape(
+title = f"{which.capitalize()}, batch {measured.batch}: memory and time of {passed} against the length of the text"
+st.html(cards.section(title, escape(
     f"{measured.machine}, {measured.threads} thread{'s' * (measured.threads != 1)}, {measured.date}")))  # fmt: skip
 families = {name: FAMILIES.get(block, "text") for block, name in names.items()}
-theme, said = "dark" if style.dark() else "light", f"{passed.capitalize()}. {view.said(points)}"
+theme = "dark" if style.dark() else "light"
+said = f"{passed.capitalize()}. {view.said(points)}{PIECES if 'disa' in names else ''}"
 with st.container(horizontal=True, gap="medium", key="panels"):  # side by side where both have room
     for column in view.PANELS:
         if chart := view.figure(points, families, column, axes == "log", theme):
-            figures.drawn(chart, said, f"costs-{column}", width="content")
+            figures.drawn(chart, said, f"costs-{column}")
 figures.note(said)
 figures.numbers("All lengths as numbers", points, "numbers")
 tokens = state.segments("Tokens", measured.lengths, "tokens", min(2, len(measured.lengths) - 1))
@@ -75,8 +85,7 @@ left = dict.fromkeys(f"{names[p.block]}: {p.reason}." for p in measured.points i
 st.html('<p class="t-note">' + escape(
     f"One block alone on random vectors: batch {measured.batch}, {measured.width} features in, {measured.out} out, of "
     f"Hrchy-CNN 300. Time is the median of repeats, or of a pass of many seconds its only one; memory, in the table "
-    f"that of training, is the {measured.memory}. Load before it: {load}. DiSA goes a few queries at a time on long "
-    f"texts. The paper's ratios (Table 1) are of whole networks on a GPU: times on SNLI, memory on made-up texts. "
-    f"{' '.join(left)}") + "</p>")  # fmt: skip
+    f"that of training, is the {measured.memory}. Load before it: {load}. The paper's ratios (Table 1) are of "
+    f"whole networks on a GPU: times on SNLI, memory on made-up texts. {' '.join(left)}") + "</p>")  # fmt: skip
 name = f"efficiency-{measured.date}.json"
 st.download_button("Save this record, JSON", measured.text(), name, "application/json", on_click="ignore")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.common import models
+from pages.common import models, state
 from pages.common.errors import plain
 from triattn_core.device import choose
 from triattn_core.results.efficiency import Measured, printed
@@ -15,11 +15,19 @@ if TYPE_CHECKING:
     from triattn_core.analysis.efficiency import Run
 
 KEY, STOPPED = "efficiency run", "efficiency stopped"
+CHOICE, HERE = "record", "measured here"  # the key of the choice of the run that is shown, and this one's name there
 
 
-def controls(lengths: tuple[int, ...], batch: int) -> None:
-    """The button that begins."""
-    st.button("Measure on this machine", key="measure", width=176, on_click=_begin, args=(lengths, batch))
+def controls(lengths: tuple[int, ...]) -> None:
+    """What a measurement is of, and the button that begins it; back on the page, they stand as for the last one."""
+    if run := st.session_state.get(KEY):
+        state.recall("batch", run.plan.batch)
+        state.recall("longest", max(run.plan.lengths))
+    with st.container(horizontal=True, vertical_alignment="bottom", width="content", border=True, key="measuring"):
+        batch = state.segments("Batch", [1, 8, 64], "batch", 1)
+        longest = state.segments("Up to", list(lengths[2:]), "longest", 1)
+        plan = tuple(n for n in lengths if n <= longest), batch
+        st.button("Measure on this machine", key="measure", width=176, on_click=_begin, args=plan)
 
 
 def under_way() -> Measured | None:
@@ -56,6 +64,7 @@ def _begin(lengths: tuple[int, ...], batch: int) -> None:
 
     st.session_state[KEY] = Run(Plan(lengths, batch), choose(), "measured on the page Efficiency")
     st.session_state[STOPPED] = False
+    st.session_state[CHOICE] = HERE
 
 
 def _stop(stopped: bool) -> None:

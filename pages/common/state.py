@@ -138,6 +138,13 @@ def arrived() -> bool:
     return bool(st.session_state.get("arrived"))
 
 
+def recall(key: str, value: Any) -> None:
+    """Before the widget is made: what it is set to when the reader comes back, unless a link or a page says another."""
+    forget(key)
+    if arrived() and key not in st.query_params and key not in st.session_state:
+        st.session_state[key] = value
+
+
 def forget(key: str) -> None:
     """Drops what stands under a key from longer ago than the page that was left: a link that was clicked counts."""
     seen, visit = st.session_state.setdefault("seen", {}), st.session_state.get("visit", 0)

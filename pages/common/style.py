@@ -48,6 +48,12 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 [data-testid="stDataFrameResizable"]:has(canvas:focus) {outline: 2px solid var(--t-accent); outline-offset: -2px}
 [data-testid="stAlertContainer"] {padding: 6px 12px; min-height: 0}
 [data-testid="stStatusWidgetRunningIcon"] {display: none}
+.stApp:has(.st-key-under-way) .stStatusWidget button {display: none}
+.st-key-measuring {padding: 8px 12px}
+.st-key-panels > * {flex: 1 1 420px; min-width: min(420px, 100%); max-width: 640px}
+@media (max-width: 600px) {
+  .t-costs, .t-costs th {font-size: 12px} .t-table.t-costs :is(th, td):not(:last-child) {padding-right: 5px}
+}
 .st-key-top > [data-testid="stElementContainer"]:first-child {flex: 1 1 0; min-width: min(420px, 100%); width: auto}
 .t-head {display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 18px; margin: 0}
 .t-head h1 {font-size: 21px; font-weight: 650; letter-spacing: 0; padding: 0; margin: 0; line-height: 1.3}

@@ -49,6 +49,8 @@ def test_it_opens_on_the_record_that_is_there(shelf: Path) -> None:
     app = opened()
     assert not app.exception and not app.error
     text = html(app)
+    assert "Shipped run, batch 5: memory and time of training" in text and "DiSA takes long texts in pieces" in text
+    assert not [one for one in app.segmented_control if one.key == "record"], "there is only one"
     assert "A machine, 3 threads, 2026-01-02" in text and "Load before it: 0.25" in text and "batch 5" in text
     assert "787.2" in text and "1.23" in text and "1.20" in text  # MTSA at 64: ms, to multi-head, the paper's memory
     assert "too &lt;b&gt;slow" in text and "<b>slow" not in text
@@ -76,6 +78,27 @@ def test_it_measures_live_to_the_end(shelf: Path, monkeypatch: pytest.MonkeyPatc
     assert not app.exception and not app.error
     text = html(app)
     assert "A machine" not in text and "batch 1," in text and "Bi-BloSA" in text and "4.0" in text
+    assert "Measured here, batch 1: " in text and "Shipped" not in text
+
+
+def test_the_shipped_run_can_be_had_again_and_the_controls_stand_as_for_the_last_measurement(
+    shelf: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measuring.Run, "_measure", lambda self, block, tokens, passed: Point(
+        block=block, tokens=tokens, passed=passed, seconds=0.004, memory=77, repeats=1))  # fmt: skip
+    app = opened(longest="64", batch="1")
+    app.button(key="measure").click().run()
+    assert app.segmented_control(key="record").options and app.segmented_control(key="record").value == "measured here"
+    app.segmented_control(key="record").set_value("shipped run").run()
+    assert "Shipped run, batch 5: " in html(app) and "A machine" in html(app) and "787.2" in html(app)
+    app.switch_page("pages/home.py").run()
+    app.query_params.clear()
+    app.switch_page("pages/efficiency.py").run()
+    assert not app.exception and not app.error and "Measured here, batch 1: " in html(app)
+    assert [app.segmented_control(key=key).value for key in ("batch", "longest")] == [1, 64]
+    app.segmented_control(key="record").set_value("shipped run").run()
+    app.button(key="measure").click().run()
+    assert "Measured here, batch 1: " in html(app), "what was just measured is shown"
 
 
 def test_a_broken_record_is_one_line_and_one_can_still_measure(shelf: Path) -> None:

@@ -11,6 +11,8 @@ def test_a_measurement_is_stopped_shown_and_gone_on_with(page, app):
     page.goto(f"{app}/efficiency?longest=128&batch=1")
     page.get_by_role("button", name="Measure on this machine").click()
     page.get_by_text("on 32 tokens").wait_for()  # those of 16 are measured
+    page.wait_for_selector(".stStatusWidget button", state="attached")
+    assert not page.locator(".stStatusWidget button").first.is_visible(), "one button stops, that which can go on"
     page.locator(".st-key-stop button").first.click()
     page.get_by_role("button", name="Go on").wait_for()
     page.wait_for_selector("[data-test-script-state=notRunning]")
@@ -37,3 +39,16 @@ def test_a_measurement_is_stopped_shown_and_gone_on_with(page, app):
     )
     first, second = (one.bounding_box() for one in page.locator(CHART).all())
     assert second["y"] >= first["y"] + first["height"], "the panels stand below each other"
+
+
+def test_in_a_narrow_window_no_name_and_no_column_is_cut(page, app):
+    page.set_viewport_size({"width": 500, "height": 900})
+    page.goto(f"{app}/efficiency")
+    page.wait_for_function(f"document.querySelectorAll('{CHART} canvas, {CHART} svg').length === 2")
+    page.wait_for_selector(TABLE)
+    page.wait_for_function(
+        f"[...document.querySelectorAll('{CHART} :is(canvas, svg)')].every((one) => one.clientWidth <= 444)"
+    )
+    for wide in ("[data-testid=stMain]", ".t-scroll"):
+        assert page.evaluate(f"(({{ scrollWidth, clientWidth }}) => scrollWidth - clientWidth)"
+                             f"(document.querySelector('{wide}'))") <= 0, wide  # fmt: skip

@@ -12,9 +12,32 @@ from triattn_core.views.palette import FONTS, THEMES
 
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3])
 GAP = 0.062  # between two names at the ends of lines, as a share of the axis
-WIDTH, HEIGHT = 560, 360
+MANY = 1e4  # of an axis that spans more, only powers of ten are labelled
+ROOM = 0.03  # beside the first and the last length, as a share of the axis
+WIDTH, HEIGHT = 560, 360  # a page may draw it narrower
 PADDING = {"left": 0, "top": 4, "right": 84, "bottom": 4}  # right: the names at the ends of lines
 PANELS = {"memory": ("(a) Memory, MB", 1e-6), "seconds": ("(b) Time, ms", 1e3)}
+
+
+def _ticks(low: float, high: float, log: bool) -> list[float]:
+    """1, 2 and 5 of each power of ten, from below the least value to above the most; linear: even steps from 0."""
+    powers = range(math.floor(math.log10(low)) - 1, math.floor(math.log10(high)) + 2)
+    if log:
+        every = [one * 10.0**power for power in powers for one in ((1,) if high / low > MANY else (1, 2, 5))]
+        first, last = max(one for one in every if one < low), min(one for one in every if one > high)
+        return [one for one in every if first <= one <= last]
+    step = min(one * 10.0**power for power in powers for one in (1, 2, 5) if one * 10.0**power >= high / 5)
+    return [step * i for i in range(math.floor(high / step) + 2)]
+
+
+def _lengthwise(lengths: list[int], log: bool) -> list[float]:
+    """The first and the last length with a little room beside them, so that no point stands on the frame."""
+    low, high = lengths[0], lengths[-1]
+    if log:
+        room = (high / low) ** ROOM if high > low else 2**ROOM
+        return [low / room, high * room]
+    room = max(ROOM * (high - low), 1.0)
+    return [low - room, high + room]
 
 
 def _ends(rows: pd.DataFrame, low: float, high: float, log: bool) -> pd.DataFrame:
@@ -67,19 +90,20 @@ def figure(
     if rows.empty:
         return None
     kind = {"type": "log" if log else "linear", "nice": False}
-    low, high = float(rows.value.min()) if log else 0.0, float(rows.value.max())
-    lengths = {"values": sorted(rows.tokens.unique().tolist()), "format": ",d", "labelOverlap": "greedy", "grid": False}
-    lengthwise = alt.Scale(**kind, **({"base": 2} if log else {}))
-    x = alt.X("tokens:Q", title="tokens", scale=lengthwise, axis=alt.Axis(**lengths))
-    scale = alt.Scale(domain=[low, high], **kind)
-    y = alt.Y("value:Q", title=None, axis=alt.Axis(tickCount=5, format=",~r"), scale=scale)
+    lengths = sorted(rows.tokens.unique().tolist())
+    ticks = _ticks(float(rows.value.min()), float(rows.value.max()), log)
+    lengthwise = alt.Scale(domain=_lengthwise(lengths, log), **kind, **({"base": 2} if log else {}))
+    along = alt.Axis(values=lengths, format=",d", labelOverlap="greedy", grid=False)
+    x = alt.X("tokens:Q", title="tokens", scale=lengthwise, axis=along)
+    scale = alt.Scale(domain=[ticks[0], ticks[-1]], **kind)
+    y = alt.Y("value:Q", title=None, axis=alt.Axis(values=ticks, format=",~r"), scale=scale)
     colours = alt.Scale(domain=names, range=[look[families[name]] for name in names])
     dash = alt.StrokeDash("name:N", legend=None, scale=alt.Scale(domain=names, range=[dashes[n] for n in names]))
     tips = ["name:N", "tokens:Q", alt.Tooltip("value:Q", format=".3~g", title=title)]
     base = alt.Chart(rows).encode(x, y, alt.Color("name:N", legend=None, scale=colours), tooltip=tips)
     wide = alt.condition("datum.name == 'MTSA'", alt.value(3), alt.value(1.5))
     layers = [base.mark_line().encode(dash, strokeWidth=wide), base.mark_point(size=26, filled=True, opacity=1)]
-    ends = base.properties(data=_ends(rows, low, high, log)).encode(
+    ends = base.properties(data=_ends(rows, ticks[0], ticks[-1], log)).encode(
         y=alt.Y("at:Q", title=None, scale=scale), text="name:N"
     )
     written = {"align": "left", "dx": 8, "fontSize": 12, "fontWeight": 600, "clip": False}
