@@ -165,3 +165,17 @@ def test_the_tensor_shows_one_number_everywhere(page, app):
     page.goto(page.url)
     page.wait_for_selector(f'{CUBE}[data-cell="1.5.5"][data-exact="true"]')
     assert page.locator(".triattn .value strong").inner_text() == inspector
+
+
+@pytest.mark.parametrize("width", [375, 500, 950, 1280])
+def test_what_stands_behind_a_weight_fits_the_window(page, app, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.set_default_timeout(180_000)
+    page.goto(f"{app}/tensor?{urlencode({'text': TEXT, 'head': 3, 'cell': '1.4.5'})}")
+    page.wait_for_selector(f'{CUBE}[data-cell="1.4.5"][data-exact="true"]')
+    page.wait_for_selector(".t-sides")
+    for table in page.locator(".t-sum, .t-sides table").all():
+        box = table.bounding_box()
+        assert box["x"] + box["width"] <= width and table.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    lines = page.locator(".t-sides tr").evaluate_all("(rows) => rows.map((row) => row.getBoundingClientRect().height)")
+    assert max(lines) < 30  # none is broken
