@@ -171,7 +171,8 @@ def test_the_tensor_shows_one_number_everywhere(page, app):
 def test_what_stands_behind_a_weight_fits_the_window(page, app, width):
     page.set_viewport_size({"width": width, "height": 900})
     page.set_default_timeout(180_000)
-    page.goto(f"{app}/tensor?{urlencode({'text': TEXT, 'head': 3, 'cell': '1.4.5'})}")
+    words = TEXT.replace("red", "extraordinarily")
+    page.goto(f"{app}/tensor?{urlencode({'text': words, 'head': 3, 'cell': '1.4.5'})}")
     page.wait_for_selector(f'{CUBE}[data-cell="1.4.5"][data-exact="true"]')
     page.wait_for_selector(".t-sides")
     for table in page.locator(".t-sum, .t-sides table").all():
