@@ -119,7 +119,10 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-sum td:nth-child(-n+2) {white-space: nowrap; width: 1%}
 .t-fall {position: relative; display: block; height: 12px; min-width: 90px} .t-fall i {position: absolute; height: 12px}
 .t-total td {border-top: 1px solid var(--t-hairline)} .t-large {font-size: 20px; font-weight: 600}
-.t-sides {display: grid; grid-template-columns: 1fr 1fr; align-items: start; gap: 0 28px; margin-top: 6px}
+.t-sides {display: grid; grid-template-columns: repeat(auto-fit, minmax(min(224px, 100%), 1fr)); align-items: start;
+  gap: 0 28px; margin-top: 6px}
+.t-sides td {white-space: nowrap}
+@media (max-width: 1100px) {.t-sum td:nth-child(2) {white-space: normal; width: auto} .t-fall {min-width: 56px}}
 .t-lead {margin: 10px 0 -4px; font-size: 14px} .t-lead .t-muted {font-size: 13px; margin-left: 10px}
 .t-item {margin-right: 18px; white-space: nowrap}
 .t-scroll {overflow-x: auto}

@@ -12,6 +12,7 @@ from tests.mtsa_traces import LAYER, SIZE, N, made
 from tests.sentence_shelf import make_shelf
 from triattn_core.shelf import VARIABLE
 from triattn_core.views import heads
+from triattn_core.views.palette import THEMES
 
 CANVAS, TEXT = ".side canvas", "The red car is not small."
 CUBE = ".triattn canvas"
@@ -63,6 +64,75 @@ def test_a_click_chooses_pair_map_and_feature_and_says_exact_numbers(page, tmp_p
     assert f"feature {orders[panel][place] + 1}" in rows.nth(3).locator("th").inner_text()
 
 
+def drawn(page, tmp_path, trace, quantity: str, orders, cell, texts=None) -> None:
+    """The offline page of the first heads of a trace, with a cell chosen."""
+    found, file = heads.maps(trace, LAYER, range(len(orders)), quantity), tmp_path / "heads.html"
+    file.write_text(heads.figure(found, texts or trace.texts, orders, cell=cell).html(), encoding="utf-8")
+    page.goto(file.as_uri())
+    page.wait_for_selector(f"{CANVAS}[data-cell]")
+
+
+@pytest.mark.parametrize("quantity", ["weight", "relevance"])
+def test_what_is_drawn_and_the_raw_scores_have_a_column_each(page, tmp_path, quantity):
+    trace, (query, key, feature) = made(scale_s="log_sigmoid"), (4, 1, 2)
+    drawn(page, tmp_path, trace, quantity, [[4, 2, 0, 1, 3]], (query, key, 0, 1))
+    names = page.locator(".side thead th").all_inner_texts()[1:]
+    assert names == ["weight", *(["as drawn"] if quantity == "relevance" else []), "score", "rank", "against even"]
+    lines = [row.locator("th, td").all_inner_texts() for row in page.locator(".side tbody tr").all()]
+    assert [line[0] for line in lines][1:] == ["Head 1: source2token, mean", "Head 1: source2token, feature 3"]
+    pairs, alone = (
+        {name: trace.site(f"{LAYER}/{one}/{name}").values[0].astype(float) for name in ("weight", "relevance")}
+        for one in ("token2token", "source2token")
+    )
+    told = {name: [line[1 + names.index(name)] for line in lines] for name in names}
+    near = lambda *values: pytest.approx(values, rel=6e-3)  # noqa: E731
+    rows = [one[key] for one in (alone["weight"].mean(1), alone["weight"][:, feature])]
+    assert tuple(map(number, told["weight"])) == near(pairs["weight"][query, key], *rows)
+    rows = [one[key] for one in (alone["relevance"].mean(1), alone["relevance"][:, feature])]
+    assert tuple(map(number, told["score"])) == near(pairs["relevance"][query, key], *rows)
+    if quantity == "weight":
+        return
+    row, scaled = np.log(pairs["weight"][query, :query]), -np.logaddexp(0, -alone["relevance"])
+    scaled -= scaled.mean(0)
+    rows = [row[key] - row.mean(), scaled[key].mean(), scaled[key, feature]]
+    assert tuple(map(number, told["as drawn"])) == near(*rows)
+
+
+def test_thin_rows_are_not_struck_through(page, tmp_path):
+    """The lines around the chosen token stop at its features: no line of its colour is as long as label and bar."""
+    trace = made(n=64)
+    drawn(page, tmp_path, trace, "weight", [[4, 2, 0, 1, 3]], (40, 20, 0, 1))
+    longest = page.evaluate(
+        """(colour) => {
+          const canvas = document.querySelector(".side canvas"), { width, height } = canvas;
+          const bytes = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+          let most = 0;
+          for (let y = 0; y < height; y++) {
+            for (let x = 0, run = 0; x < width; x++) {
+              const near = colour.every((one, i) => Math.abs(bytes[4 * (y * width + x) + i] - one) < 64);
+              most = Math.max(most, (run = near ? run + 1 : 0));
+            }
+          }
+          return most * canvas.getBoundingClientRect().width / width;
+        }""",
+        [int(THEMES["light"]["key"][i : i + 2], 16) for i in (1, 3, 5)],
+    )
+    assert 10 < longest < 90  # what is chosen interrupts the line in the features; label and bar take 168 or more
+
+
+def test_a_long_text_stays_below_its_maps_and_shows_the_marks(page, tmp_path):
+    trace = made()
+    (words,) = trace.texts.values()
+    drawn(page, tmp_path, trace, "weight", [[4, 2, 0, 1, 3]], (4, 1, 0, 1), {"text": words + " and so on" * 200})
+    texts = page.locator(".side .texts")
+    assert texts.bounding_box()["height"] < 160
+    texts.evaluate("(box) => { box.scrollTop = box.scrollHeight }")
+    page.locator(CANVAS).focus()
+    page.keyboard.press("ArrowDown")
+    outer, inner = texts.bounding_box(), page.locator(".side mark.query").bounding_box()
+    assert outer["y"] <= inner["y"] + 1 and inner["y"] + inner["height"] <= outer["y"] + outer["height"] + 1
+
+
 def test_the_cell_is_in_the_link_and_leads_to_the_tensor(page, app):
     page.set_default_timeout(180_000)  # torch is loaded first
     page.goto(f"{app}/mtsa?{urlencode({'text': TEXT, 'heads': '2 and 4', 'cell': '4.1.0.3'})}")
@@ -109,3 +179,18 @@ def test_tensor_goes_on_after_a_masked_cell(page, app):
         page.wait_for_selector(f'{CUBE}[data-cell="{cell}"][data-exact="true"]')
     inspector = page.locator(".triattn .value strong").inner_text()
     page.wait_for_function("(told) => document.querySelector('.t-large').textContent === told", arg=inspector)
+
+
+@pytest.mark.parametrize("width", [375, 500, 950, 1280])
+def test_what_stands_behind_a_weight_fits_the_window(page, app, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.set_default_timeout(180_000)
+    words = TEXT.replace("red", "extraordinarily")
+    page.goto(f"{app}/tensor?{urlencode({'text': words, 'head': 3, 'cell': '1.4.5'})}")
+    page.wait_for_selector(f'{CUBE}[data-cell="1.4.5"][data-exact="true"]')
+    page.wait_for_selector(".t-sides")
+    for table in page.locator(".t-sum, .t-sides table").all():
+        box = table.bounding_box()
+        assert box["x"] + box["width"] <= width and table.evaluate("(one) => one.scrollWidth <= one.clientWidth")
+    lines = page.locator(".t-sides tr").evaluate_all("(rows) => rows.map((row) => row.getBoundingClientRect().height)")
+    assert max(lines) < 30  # none is broken

@@ -80,6 +80,20 @@ def test_relevance_is_centred_over_what_the_mask_leaves():
     np.testing.assert_allclose(unpack(panel["mean"], "f4", N), (source - source.mean(0)).mean(1), atol=1e-5)
 
 
+@pytest.mark.parametrize("quantity", ["weight", "relevance"])
+def test_source2token_comes_with_its_weights_and_raw_scores(quantity):
+    trace = made(scale_s="log_sigmoid")
+    panel = heads.figure(heads.maps(trace, LAYER, [1], quantity), trace.texts, ORDERS[:1]).payload["panels"][0]
+    raw, weights = (site(trace, f"source2token/{name}", 1) for name in ("relevance", "weight"))
+    np.testing.assert_allclose(unpack(panel["source_scores"], "f4", N, SIZE), raw[:, ORDERS[0]], rtol=1e-6)
+    np.testing.assert_allclose(unpack(panel["mean_scores"], "f4", N), raw.mean(1), atol=1e-6)
+    drawn = quantity == "weight"  # not sent twice
+    assert ("source_weights" in panel) != drawn
+    shown = unpack(panel["source" if drawn else "source_weights"], "f4", N, SIZE)
+    np.testing.assert_allclose(shown, weights[:, ORDERS[0]], rtol=1e-6)
+    np.testing.assert_allclose(unpack(panel["mean" if drawn else "mean_weights"], "f4", N), weights.mean(1), rtol=1e-5)
+
+
 def test_a_grid_has_strips_and_no_features():
     trace = made()
     payload = heads.figure(heads.maps(trace, LAYER, range(3)), trace.texts).payload
@@ -107,7 +121,9 @@ def test_it_opens_on_the_pair_that_holds_most_against_an_even_share():
 def test_one_token_and_too_many():
     trace = made(n=1)
     canvas = heads.figure(heads.maps(trace, LAYER, [0, 1]), trace.texts, ORDERS)
-    assert "1 of its rows may attend to nothing" in canvas.alt and canvas.payload["cell"] == [0, 0, 0, 0]
+    assert canvas.alt.endswith("Nothing may be attended to: every row is zeros.") and "gives" not in canvas.alt
+    assert canvas.payload["cell"] == [0, 0, 0, 0]
+    assert "1 of its rows may attend to nothing" in heads.figure(heads.maps(made(), LAYER, [0, 1]), trace.texts).alt
     with pytest.raises(InputError, match=f"Maps of {heads.MOST + 1} tokens are not drawn, at most of {heads.MOST}"):
         heads.maps(made(n=heads.MOST + 1), LAYER, [0])
     with pytest.raises(TraceError, match="no head 4"):

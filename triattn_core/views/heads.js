@@ -1,7 +1,7 @@
 // Maps of governor × dependent of one text on one scale: two or so with source2token beside them, token × feature, or a
 // grid of many.  Cells are [query, key, panel, place of the feature in the order of its panel].
 
-const HEAD = 44, GUTTER = 26, SCALE = 66, BARS = 96, CAPTION = 20, STRIP = 12, WIDE = 900, OVERHANG = 34;
+const HEAD = 44, GUTTER = 26, SCALE = 66, BARS = 96, CAPTION = 20, STRIP = 12, WIDE = 900, OVERHANG = 34, LEGIBLE = 16;
 const hintOf = () => [": another governor up and down, another dependent left and right. Hatched: a mask leaves the pair out."];
 const LOOKS = { query: "governor ↓", key: "dependent →" };
 
@@ -10,6 +10,7 @@ function unpack(payload) {
   const panels = payload.panels.map((block) => ({
     ...block, grid: bytes(block.levels), weight: floats(block.weights), exact: floats(block.values), score: open(block.scores),
     even: open(block.even), out: block.masked ? bytes(block.masked) : null, mean: open(block.mean), strip: block.mean_levels && bytes(block.mean_levels),
+    meanWeight: open(block.mean_weights ?? block.mean), meanScore: open(block.mean_scores), sourceWeight: open(block.source_weights ?? block.source), sourceScore: open(block.source_scores),
     source: open(block.source), features: block.source_levels && bytes(block.source_levels),
   }));
   return { ...payload, panels, wide: panels[0].order?.length ?? 0 };
@@ -135,7 +136,8 @@ function paintSource(ctx, layout, data, theme, state, colours) {
   text(ctx, `token × feature, ${data.wide} features ordered by likeness`, x, top + 22, theme.muted, { theme, room: features.size });
   columnLabels(ctx, features, featuresOf(block), x, y, theme, { chosen: f, hover: hover[3], colour: theme.feature, room: 96 });
   cells(ctx, rows, features, x, y, (r, c) => block.features[r * data.wide + c], colours);
-  frame(ctx, rows, k, left + 2, x + features.size + 3, y, theme.key);
+  // In thin rows its lines would strike through the token's own label and number: both are in its colour already.
+  frame(ctx, rows, k, rows.pitch < LEGIBLE ? x - 3 : left + 2, x + features.size + 3, y, theme.key);
   frame(ctx, features, f, y - 3, y + rows.size + 3, x, theme.feature, true);
   ring(ctx, rows, features, k, f, x, y, theme);
 }

@@ -46,7 +46,7 @@ class Map:
     leaves; 0 where it leaves a pair out.
 
     scores: [query, key] as they are, None where there are none.  source: [key, feature], what stands beside the map, as
-    it is drawn; None where there is nothing.
+    it is drawn; None where there is nothing.  source_weights, source_scores: the same as weights, and as scores.
     """
 
     title: str
@@ -56,6 +56,8 @@ class Map:
     even: xr.DataArray = field(repr=False)
     scores: xr.DataArray | None = field(default=None, repr=False)
     source: xr.DataArray | None = field(default=None, repr=False)
+    source_weights: xr.DataArray | None = field(default=None, repr=False)
+    source_scores: xr.DataArray | None = field(default=None, repr=False)
 
     @property
     def masked(self) -> np.ndarray:
@@ -91,8 +93,9 @@ def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str 
 
     Raises TraceError where the trace has no such head, InputError where the text has too many tokens to be drawn.
     """
-    pairs, features = (trace.site(f"{layer}/{one}/{quantity}") for one in ("token2token", "source2token"))
-    weights, scores = trace.site(f"{layer}/token2token/weight"), trace.sites.get(f"{layer}/token2token/relevance")
+    pairs = trace.site(f"{layer}/token2token/{quantity}")
+    weights, alone = (trace.site(f"{layer}/{one}/weight") for one in ("token2token", "source2token"))
+    scores, own = (trace.sites.get(f"{layer}/{one}/relevance") for one in ("token2token", "source2token"))
     shares = trace.sites.get(f"{layer}/{EVEN}")
     shares = even(trace.site(f"{layer}/mask/contribution")) if shares is None else shares
     n, masks = weights.sizes["query"], str(trace.meta.get("masks", "")).split(",")
@@ -102,13 +105,14 @@ def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str 
     for head in heads:
         if not 0 <= head < len(masks):
             raise TraceError(f"there is no head {head + 1}: {layer} has {len(masks)}")
-        share, drawn, source = (one.isel(head=head) for one in (shares, pairs, features))
+        share, drawn, source = (one.isel(head=head) for one in (shares, pairs, alone))
+        of_source = (source, None if own is None else own.isel(head=head))
         raw = None if scores is None else scores.isel(head=head).where(share > 0, -np.inf)
         if quantity == "relevance":
-            drawn, source = _scaled(raw, trace, "scale_t"), centred(_scaled(source, trace, "scale_s"))
+            drawn, source = _scaled(raw, trace, "scale_t"), centred(_scaled(of_source[1], trace, "scale_s"))
             drawn = centred(drawn.copy(data=drawn.values + outside.isel(head=head).where(share > 0, 0.0).values))
         title = f"Head {head + 1}, {masks[head].replace(':', ' ')}"
-        found.append(Map(title, looks(masks[head]), drawn, weights.isel(head=head), share, raw, source))
+        found.append(Map(title, looks(masks[head]), drawn, weights.isel(head=head), share, raw, source, *of_source))
     return found
 
 
@@ -186,12 +190,19 @@ def _panel(one: Map, scale: Scale, order: Sequence[int] | None) -> dict:
     told["scores"] = _floats(one.scores) if one.scores is not None else ""
     told["order"] = list(map(int, order)) if order is not None else None
     if one.source is not None:
-        mean = one.source.mean("feature")
-        told |= {"mean": _floats(mean), "mean_levels": pack(scale.levels(mean.values))}
+        told |= {"mean": _floats(mean := one.source.mean("feature")), "mean_levels": pack(scale.levels(mean.values))}
         if order is not None:
-            source = one.source.transpose("key", "feature").isel(feature=list(order))
+            source = _ordered(one.source, order)
             told |= {"source": _floats(source), "source_levels": pack(scale.levels(source.values))}
+        for name, own in (("weights", one.source_weights), ("scores", one.source_scores)):
+            if own is not None and own is not one.source:
+                told[f"mean_{name}"] = _floats(own.mean("feature"))
+                told[f"source_{name}"] = _floats(_ordered(own, order)) if order is not None else ""
     return told
+
+
+def _ordered(source: xr.DataArray, order: Sequence[int]) -> xr.DataArray:
+    return source.transpose("key", "feature").isel(feature=list(order))
 
 
 def _floats(array: xr.DataArray) -> str:
@@ -210,18 +221,22 @@ def first_cell(found: Sequence[Map], orders: Sequence[Sequence[int]] | None = No
 
 
 def alt(found: Sequence[Map], texts: Mapping[str, str]) -> str:
-    """What the figure shows in words: its maps, the pair that holds most against an even share, and empty rows."""
+    """What the figure shows in words: its maps, the pair that holds most against an even share, and empty rows; where
+    all rows are, that nothing may be attended to."""
     query, key, panel, _ = first_cell(found)
     words, one = (labels(found[0].drawn, dict(texts), axis) for axis in ("query", "key")), found[panel]
     governor, dependent = (some[i] for some, i in zip(words, (query, key)))
     weight, share = (float(some.values[query, key]) for some in (one.weights, one.even))
     times = weight / share if share else 0.0
-    sizes, rows = found[0].drawn.sizes, int((found[0].weights.sum("key") == 0).sum())
-    empty = f" {rows} of its rows may attend to nothing." if rows else ""
-    names = "; ".join(one.title for one in found)
-    most = f"“{governor}” gives {100 * weight:.3g} % to “{dependent}”, × {times:.3g} ({one.title.lower()})"
+    sizes, names = found[0].drawn.sizes, "; ".join(one.title for one in found)
     what = "groups of tokens" if "folded" in one.weights.attrs else "tokens"
-    return f"Maps of {sizes['query']} by {sizes['key']} {what}: {names}. Most against an even share: {most}.{empty}"
+    shown = f"Maps of {sizes['query']} by {sizes['key']} {what}: {names}."
+    if all(one.masked.all() for one in found):
+        return f"{shown} Nothing may be attended to: every row is zeros."
+    rows = int((found[0].weights.sum("key") == 0).sum())
+    empty = f" {rows} of its rows may attend to nothing." if rows else ""
+    most = f"“{governor}” gives {100 * weight:.3g} % to “{dependent}”, × {times:.3g} ({one.title.lower()})"
+    return f"{shown} Most against an even share: {most}.{empty}"
 
 
 def table(trace: AttentionTrace, layer: str) -> pd.DataFrame:

@@ -25,31 +25,34 @@ function rankOf(data, panel, [q, k]) {
   return 1 + row.filter((weight) => weight > row[k]).length;
 }
 
+/** What stands beside a weight: in a map of scores what is drawn; and the score as it is, where there is one. */
+const scoresOf = (data, drawn, score) => [...(data.quantity === "weight" ? [] : [number(drawn)]), ...(score === undefined ? [] : [number(score)])];
+
 function pairRow(data, panel, cell) {
-  const left = openKeys(data, panel, cell[0]), i = at(data, cell);
-  if (inMask(data, panel, cell)) return ["masked", ...(panel.score ? [""] : []), "", ""];
-  const score = panel.score ? [number(panel.score[i])] : [];
-  return [number(panel.weight[i]), ...score, `${rankOf(data, panel, cell)} of ${left}`, "× " + number(panel.weight[i] / evenShare(data, panel, cell))];
+  const left = openKeys(data, panel, cell[0]), i = at(data, cell), scores = scoresOf(data, panel.exact[i], panel.score?.[i]);
+  if (inMask(data, panel, cell)) return ["masked", ...scores.map(() => ""), "", ""];
+  return [number(panel.weight[i]), ...scores, `${rankOf(data, panel, cell)} of ${left}`, "× " + number(panel.weight[i] / evenShare(data, panel, cell))];
 }
 
-/** Of the chosen head, what its dependent has by itself. */
+/** Of the chosen head, what its dependent has by itself: its name, and the same columns. */
 function sourceRows(data, cell) {
-  const [, k, at, f] = cell, panel = data.panels[at], n = panel.mean?.length;
-  if (!n) return [];
-  const { cells } = data.axes.key, share = cells[k] / sum(cells), empty = panel.score ? [""] : [];
-  const line = (name, values) => {
-    const value = values[k], rank = `${1 + values.filter((one) => one > value).length} of ${n}`;
-    return [name, data.quantity === "weight" ? [number(value), ...empty, rank, "× " + number(value / share)] : ["", `${number(value)} centred`, rank, ""]];
+  const [, k, at, f] = cell, panel = data.panels[at], { cells } = data.axes.key, head = panel.title.split(",")[0];
+  if (!panel.mean) return [];
+  const line = (name, weights, drawn, scores) => {
+    const rank = 1 + weights.filter((one) => one > weights[k]).length;
+    return [`${head}: source2token, ${name}`, [number(weights[k]), ...scoresOf(data, drawn[k], scores?.[k]), `${rank} of ${weights.length}`, "× " + number((weights[k] * sum(cells)) / cells[k])]];
   };
-  const rows = [line("source2token, mean", [...panel.mean])];
+  const rows = [line("mean", panel.meanWeight, panel.mean, panel.meanScore)];
   if (!data.wide) return rows;
-  const column = Array.from({ length: n }, (_, i) => panel.source[i * data.wide + f]);
-  return [...rows, line(`source2token, feature ${panel.order[f] + 1}`, column)];
+  const column = (values) => values?.filter((_, i) => i % data.wide === f);
+  return [...rows, line(`feature ${panel.order[f] + 1}`, ...[panel.sourceWeight, panel.source, panel.sourceScore].map(column))];
 }
+
+const DRAWN = "What the map shows: the score as its softmax takes it, less its mean over keys";
 
 function factsTable(data, cell) {
-  const score = data.panels[0].score ? [["score", data.says.relevance]] : [];
-  const heads = [["weight", data.says.weight], ...score, ["rank", "Largest first, among what the row may attend to"], ["against even", "The weight over an even share of what the mask leaves"]];
+  const drawn = data.quantity === "weight" ? [] : [["as drawn", DRAWN]], score = data.panels[0].score ? [["score", data.says.relevance]] : [];
+  const heads = [["weight", data.says.weight], ...drawn, ...score, ["rank", "Largest weight first, among what may be attended to"], ["against even", "The weight over an even share of what the mask leaves"]];
   const head = make("tr", {}, make("th", { scope: "col" }, `${spoken(data.axes.query, cell[0])} to ${spoken(data.axes.key, cell[1])}`), ...heads.map(([name, help]) => make("th", { scope: "col", title: help }, name)));
   const line = (name, numbers, chosen) => make("tr", chosen ? { "aria-selected": "true" } : {}, make("th", { scope: "row" }, chosen ? make("b", {}, name) : name), ...numbers.map((one, i) => make("td", i || !chosen ? {} : { class: "main" }, one)));
   const rows = data.panels.map((panel, i) => line(panel.title, pairRow(data, panel, cell), i === cell[2]));
@@ -69,8 +72,18 @@ function sentence(data, cell) {
 function fillBelow(box, data, cell, theme) {
   const long = Math.max(...Object.values(data.texts).map((words) => words.length)) > 80;
   box.className = long ? "below long" : "below";
-  const left = make("div", {}, make("div", { class: "texts" }, ...markedTexts(data, cell)), make("p", { class: "said" }, ...sentence(data, cell)));
+  const texts = make("div", { class: "texts capped" }, ...markedTexts(data, cell)), top = box.querySelector(".texts")?.scrollTop ?? 0;
+  const left = make("div", {}, texts, make("p", { class: "said" }, ...sentence(data, cell)));
   box.replaceChildren(left, make("div", { class: "scroll" }, factsTable(data, cell)));
+  texts.scrollTop = top;
+  for (const mark of texts.querySelectorAll("mark")) bring(texts, mark);
+}
+
+/** Scrolls a box, and nothing around it, until what it holds is seen. */
+function bring(box, part) {
+  const [outer, inner] = [box, part].map((one) => one.getBoundingClientRect());
+  if (inner.top < outer.top) box.scrollTop += inner.top - outer.top;
+  if (inner.bottom > outer.bottom) box.scrollTop += inner.bottom - outer.bottom;
 }
 
 /** What is said of a cell, for the tooltip and for a screen reader. */
