@@ -32,14 +32,14 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
             head = file.read(4)
     except OSError:
         raise CheckpointError(f"{path}: no such file; copy the checkpoint anew, or train it") from None
-    if head.startswith(PICKLES):
-        raise CheckpointError(
-            f"{path}: a pickle, which can run code when opened; only safetensors are read: convert it with "
-            "safetensors.torch.save_file"
-        )
     try:
         return load_file(path)
     except (SafetensorError, OSError, ValueError) as error:
+        if head.startswith(PICKLES):  # asked now alone: a header may be so long that safetensors begin so too
+            raise CheckpointError(
+                f"{path}: a pickle, which can run code when opened; only safetensors are read: convert it with "
+                "safetensors.torch.save_file"
+            ) from None
         raise CheckpointError(f"{path}: damaged or cut short ({error}); copy the checkpoint anew") from None
 
 
