@@ -18,7 +18,7 @@ from transformers import BertConfig, BertModel
 from triattn_core.device import describe, keep_freed_memory
 from triattn_core.models.coin import Coin, CoinConfig, Sentences
 from triattn_core.results import ours
-from triattn_core.training.command import machine
+from triattn_core.training.measured import machine
 
 PAIRS, TOKENS, WORDS = 8, 32, 30_522  # as many words as BERT has word pieces
 COST = "coin-cost"

@@ -17,7 +17,8 @@ from triattn_core.__main__ import main
 from triattn_core.attention.dropout import Dropout, steps
 from triattn_core.batch import collate
 from triattn_core.checkpoint import load
-from triattn_core.config import CoinTraining, read_config
+from triattn_core.config import read_config
+from triattn_core.config_parts import CoinTraining
 from triattn_core.errors import CheckpointError, ConfigError, DataError
 from triattn_core.explain import explain
 from triattn_core.models.coin import Coin, CoinConfig

@@ -23,8 +23,7 @@ from triattn_core.models.encoder import Encoder
 from triattn_core.models.tan import Tan
 from triattn_core.shelf import shelf
 from triattn_core.tasks import pairs
-from triattn_core.training import command
-from triattn_core.training.command import record_metrics, seed_run
+from triattn_core.training.measured import measure, record_metrics, seed_run
 from triattn_core.training.tan import train_tan
 
 NAMES = ("small-bi", "small-cbi", "small-tri")
@@ -160,9 +159,9 @@ def test_what_is_kept_of_a_measurement_is_of_these_weights_and_these_rows(world,
     def measured(name: str):
         folder = world / "shelf" / name
         with pytest.raises(KeyboardInterrupt):
-            command.measure([load(folder)], read_config(folder / "config.json"), data, tmp_path / "runs", True)
+            measure([load(folder)], read_config(folder / "config.json"), data, tmp_path / "runs", True)
 
-    monkeypatch.setattr(command, "evaluate", stopped)
+    monkeypatch.setattr("triattn_core.training.measured.evaluate", stopped)
     measured("small-cbi")
     measured("small-bi")
     measured("small-cbi")

@@ -149,7 +149,7 @@ def split_of(bundles: Sequence[Bundle], file: Path) -> str:
 def keep(bundles: Sequence[Bundle], split: str, vote: dict, command: str) -> None:
     """One more record: the numbers of a vote, and the parameters of all that took part."""
     from triattn_core.results.ours import append, folder, today
-    from triattn_core.training.command import line, machine
+    from triattn_core.training.measured import line, machine
 
     first, many = bundles[0], len(bundles)
     told = {"date": today(), "machine": machine(), "command": command}

@@ -7,7 +7,8 @@ from typing import Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from triattn_core.config import Strict, complaint
+from triattn_core.config import complaint
+from triattn_core.config_parts import Strict
 from triattn_core.errors import ConfigError
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import read_json

@@ -19,9 +19,10 @@ from triattn_core.config import AnyConfig, read_config
 from triattn_core.errors import ConfigError
 from triattn_core.results import ours
 from triattn_core.text.rows import rows_file
-from triattn_core.training.command import is_main_process, line, machine, measure, prepare, sets, train_seeds
+from triattn_core.training.command import is_main_process, prepare, sets, train_seeds
 from triattn_core.training.epochs import best, history
 from triattn_core.training.loop import Event, seconds
+from triattn_core.training.measured import line, machine, measure
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from torch import Tensor, nn
 
 from triattn_core.attention import MECHANISMS
 from triattn_core.checkpoint import save
-from triattn_core.config import AnyConfig, Config, Data
+from triattn_core.config import AnyConfig, Config
+from triattn_core.config_parts import Data
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.models import answers, kinds
 from triattn_core.models.encoder import Encoder
