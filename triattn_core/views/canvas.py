@@ -11,7 +11,7 @@ from pathlib import Path
 
 from triattn_core.views.palette import FONTS
 
-DRAWING = ("scales.js", "text.js", "draw.js", "walk.js", "export.js")
+DRAWING = ("scales.js", "text.js", "labels.js", "draw.js", "walk.js", "export.js")
 _POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:"
 _PAGE = """<!doctype html>
 <html lang="en">

@@ -199,13 +199,13 @@ def centred(relevance: xr.DataArray) -> xr.DataArray:
 
 
 def pack(values: np.ndarray) -> str:
-    """The bytes of an array in row-major, little-endian order as base64, for `bytes()` and `floats()` of draw.js."""
+    """The bytes of an array in row-major, little-endian order as base64, for `bytes()` and `floats()` of scales.js."""
     array = np.ascontiguousarray(values)
     return base64.b64encode(array.astype(array.dtype.newbyteorder("<")).tobytes()).decode("ascii")
 
 
 def scale_payload(scale: Scale) -> dict:
-    """A scale as draw.js reads it."""
+    """A scale as scales.js reads it."""
     ends = {"low": scale.low, "high": scale.high, "uniform": scale.uniform} if scale.kind == "log" else {}
     signed = {"limit": scale.limit, "power": scale.power, "how": scale.how} if scale.kind == "signed" else {}
     common = {"kind": scale.kind, "steps": scale.steps, "title": scale.title, "ticks": scale.ticks()}

@@ -13,7 +13,7 @@ from triattn_core.views.strongest import brief, words
 
 
 def tokens(array: xr.DataArray, texts: dict[str, str], axis: str, positions: np.ndarray) -> dict[str, list]:
-    """The shown tokens of an axis for draw.js, as parallel lists.
+    """The shown tokens of an axis for labels.js, as parallel lists.
 
     `label` is what is drawn, `name` what is said.  `joined` is 1 for a word piece that continues the word before it,
     `place` is "A4" for the fourth token of sentence A, `where` says the same of a long text, `position` is the position
