@@ -102,7 +102,7 @@ with tail:
         keeping.form(pairs.NAME, pairs.row(example), "coin")
     name = f"coin-{way.replace('_', '-')}" + (f"-without-{switch(off).replace(' ', '-')}" if off else "")
     name += reading.ending(as_read)
-    saved = shared.card("coin", [card], example, lambda: {**shows, "cell": tuple(at)})
+    saved = shared.Saved("coin", [card], example, lambda: {**shows, "cell": tuple(at)})
     export.menu(name, key, lambda: figure(*drawn, tuple(at)), lambda: table(trace, way), trace, saved)
 explore(canvas, key, pair, way, at)
 figures.numbers("All pairs of all blocks as numbers", lambda: table(trace, way), "numbers")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import asking, explorer, export, given, keeping, models, numbers, reading, shared, state, tasks
+from pages.common import again, asking, explorer, export, given, keeping, models, numbers, reading, shared, state, tasks
 from pages.common.errors import shown
 from triattn_core.analysis.reading import Reading
 from triattn_core.case_card.cube import Settings
@@ -32,13 +32,15 @@ def figure(_trace, source: str, choice: str, hide: bool):
 
 
 @st.fragment
-def explore(found: models.Explained, choice: Choice, hide: bool, key: str) -> None:
-    """Figure, inspector and lists: a click runs this alone."""
+def explore(found: models.Explained, choice: Choice, hide: bool, key: str, row: dict, part: int | None) -> None:
+    """Figure, inspector and lists: a click runs this alone.  part: of a task that chooses among texts, from 1."""
     canvas = figure(found.trace, repr(found.source), choice.query(), hide)
     at = explorer.cell(key, explorer.show(canvas, key), *cube.places(canvas))
     st.session_state["shown_cell"].update(at=at)
     told = cell.read(found.trace, choice, dict(zip(cube.NEEDS, at)))
     explorer.answer(key, {"cell": at, "stamp": canvas.payload["stamp"], "numbers": told})
+    asked = again.cell(found.trace, choice.site, dict([*choice.index, *choice.reduce, *zip(cube.NEEDS, at)]), part)
+    again.command(found.card.name, row, asked)
     numbers.below(found.trace, choice, hide, at[0], canvas.payload["cells"])
 
 
@@ -58,8 +60,9 @@ reading.missing(whole.trace.texts, as_read)
 found, hide = models.read(whole, as_read, choice.site.rsplit("/", 1)[0]), as_read.hide
 key = explorer.key("cube", *found.trace.texts.values(), choice.site.split("/")[1], as_read.name, *as_read.own)
 more = as_read.settings
-if not pairs:
-    more["option"] = whole.prediction.option + 1
+part = None if pairs else whole.prediction.option + 1
+if part:
+    more["option"] = part
 # What is saved opens on the chosen cell: the fragment writes it here, the download reads it when it is asked for.
 spot = st.session_state.setdefault("shown_cell", {})
 with tail:
@@ -71,6 +74,6 @@ with tail:
         lambda: cube.figure(found.trace, choice, hide, at=spot.get("at")),
         lambda: strongest(found.trace, choice, hide_special=hide),
         found.trace,
-        shared.card("cube", [card], example, lambda: Settings.of(choice, **more, cell=spot.get("at"))),
+        shared.Saved("cube", [card], example, lambda: Settings.of(choice, **more, cell=spot.get("at"))),
     )
-explore(found, choice, hide, key)
+explore(found, choice, hide, key, TASKS[task].row(example), part)

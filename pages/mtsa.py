@@ -4,7 +4,20 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import encoded, explorer, export, figures, inputs, keeping, models, reading, shared, state, style
+from pages.common import (
+    again,
+    encoded,
+    explorer,
+    export,
+    figures,
+    inputs,
+    keeping,
+    models,
+    reading,
+    shared,
+    state,
+    style,
+)
 from pages.common.errors import shown
 from triattn_core.case_card.heads import SCORES, maps
 from triattn_core.tasks import TASKS
@@ -26,8 +39,20 @@ def figure(_trace, source: str, layer: str, drawn: tuple[int, ...], quantity: st
 
 
 @st.fragment
-def explore(canvas, key: str, at: list[int], drawn: tuple[int, ...], link: dict[str, str]) -> None:
-    """The figure: a click runs this alone, to put the chosen cell into the URL, into `at` and into the link."""
+def explore(
+    canvas,
+    key: str,
+    at: list[int],
+    drawn: tuple[int, ...],
+    link: dict[str, str],
+    found: models.Explained,
+    site: str,
+    row: dict,
+) -> None:
+    """The figure: a click runs this alone, to put the chosen cell into the URL, into `at` and into the link.
+
+    site: of `found`, whose cell the command prints; in relevance that is the score before its scale and its mask.
+    """
     axes, panels = canvas.payload["axes"], canvas.payload["panels"]
     places = range(len(panels[0]["order"] or [0]))
     known = [range(len(axes["query"]["label"])), range(len(axes["key"]["label"])), range(len(panels)), places]
@@ -39,6 +64,8 @@ def explore(canvas, key: str, at: list[int], drawn: tuple[int, ...], link: dict[
     if not canvas.payload["notes"]:  # what is folded there stands at no one cell
         opens, where = opens | {"cell": f"{query}.{dependent}.{feature}"}, "at this cell"
     st.page_link("pages/tensor.py", label=f"The tensor of head {drawn[panel] + 1}, {where}", query_params=opens)
+    cell = again.cell(found.trace, site, {"head": drawn[panel], "query": query, "key": dependent})
+    again.command(found.card.name, row, cell)
 
 
 head, _ = style.opening()
@@ -88,8 +115,8 @@ with tail:
         lambda: figure(read.trace, repr(read.source), layer, drawn, quantity, grid, tuple(at)),
         lambda: heads.table(read.trace, layer),
         read.trace,
-        shared.card("mtsa", [card], example, lambda: {**shows, "cell": tuple(at)}),
+        shared.Saved("mtsa", [card], example, lambda: {**shows, "cell": tuple(at)}),
     )
 link = encoded.link(example, task, card) | ({"of": layer.partition("/")[0]} if "/" in layer else {})
-explore(canvas, key, at, drawn, link)
+explore(canvas, key, at, drawn, link, read, f"{layer}/token2token/{quantity}", TASKS[task].row(example))
 figures.numbers("All pairs of all heads as numbers", lambda: heads.table(read.trace, layer), "numbers")

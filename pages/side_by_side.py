@@ -113,7 +113,7 @@ with tail:
         lambda: scene.figure(side, tuple(at)),
         lambda: view.table(side.panels, side.gap, side.texts, side.across),
         side.trace,
-        shared.card("side_by_side", side.cards, example, lambda: {**scene.chosen(side), "cell": tuple(at)}),
+        shared.Saved("side_by_side", side.cards, example, lambda: {**scene.chosen(side), "cell": tuple(at)}),
     )
 explore(scene.figure(side, first), key, known, at)
 figures.numbers("All cells as numbers", lambda: view.table(side.panels, side.gap, side.texts, side.across), "numbers")

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-import json
-
 import streamlit as st
 
-from pages.common import explorer, export, figures, given, inputs, keeping, readers, reading, shared, state, style
+from pages.common import (
+    again,
+    explorer,
+    export,
+    figures,
+    given,
+    inputs,
+    keeping,
+    readers,
+    reading,
+    shared,
+    state,
+    style,
+)
 from pages.common.errors import shown
 from triattn_core.tasks import questions
 from triattn_core.views import similarity as view
@@ -31,11 +42,7 @@ def explore(canvas: Canvas, key: str, side: readers.Side, at: list[int], told: l
     explorer.answer(key, {"cell": list(at), "facts": told})
     asked = reading.command(side.panels[at[2]].trace, told[at[2]], at)
     asked += f" --part {side.part + 1}" if side.parts > 1 else ""
-    row = json.dumps(questions.row(side.example), ensure_ascii=False, indent=1) + "\n"
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.html('<span class="t-note">The numbers of this cell again, from the command line:</span>', width="content")
-        st.code(f"triattn explain {side.cards[at[2]].name} row.json {asked}", language=None)
-        st.download_button("row.json", row, "row.json", "application/json", key="row", on_click="ignore")
+    again.command(side.cards[at[2]].name, questions.row(side.example), asked)
 
 
 head, beside = style.opening()
@@ -79,7 +86,7 @@ with settings:
         lambda: view.figure(side.panels, cell=tuple(at), facts=told, exact=True, **look),
         lambda: view.table(side.panels),
         view.joined(side.panels),
-        shared.card("similarity", side.cards, example, lambda: {**shows, "cell": tuple(at)}),
+        shared.Saved("similarity", side.cards, example, lambda: {**shows, "cell": tuple(at)}),
     )
 if notes := inputs.notes(side.found):
     st.html(notes)

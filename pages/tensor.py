@@ -117,7 +117,7 @@ with tail:
         lambda: tensor.figure(trace, choice, found.order.tolist(), found.of.tolist(), at=spot.get("at")),
         lambda: strongest(trace, choice),
         trace,
-        shared.card("tensor", [card], example, lambda: {**shows, "cell": spot.get("at")}),
+        shared.Saved("tensor", [card], example, lambda: {**shows, "cell": spot.get("at")}),
     )
 explore(canvas, trace, layer, choice, found, key)
 count = len(found.prototypes)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,7 +13,6 @@ import streamlit as st
 from pages.common import shared
 from triattn_core.case_card import typed
 from triattn_core.shelf import Card
-from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.canvas import Canvas
 
@@ -44,31 +42,36 @@ def menu(
     page: Callable[[], Canvas],
     data: Callable[[], pd.DataFrame],
     trace: AttentionTrace,
-    card: Callable[[], bytes],
+    card: shared.Saved,
 ) -> None:
     """The Export button and what is in it.
 
     name: of the files, without ending.  figure: the key that the canvas is shown under.  page, data and card (see
-    `shared.card`) are called only when they are asked for.
+    `shared.Saved`) are called only when they are asked for.
     """
-    with st.popover("Export", width=92, key="export"):
+    with st.popover("Export", width=92, key="export"), st.container(width=340):
         _save("Case card, ZIP: all of it", f"{name}.zip", card, ZIP)
         _pictures(data={"name": name, "figure": figure}, key="pictures")
         _save("Page that works offline, HTML", f"{name}.html", lambda: page().html(), "text/html")
         _save("All cells, CSV", f"{name}.csv", lambda: data().to_csv(index=False).encode("utf-8-sig"), "text/csv")
         _save("Whole trace, NetCDF", f"{name}.nc", lambda: _bytes(trace), "application/x-netcdf")
+        _again(card, "cell")  # a click chooses it without this menu
 
 
 def card(view: str, cards: Sequence[Card], example: Any, settings: Mapping[str, Any]) -> None:
     """The Export button of a page whose figures and tables have menus of their own: all of it as one case card, and
     the command that makes the same.  settings: of the view, as they are chosen."""
-    names = [one.name for one in cards]
+    saved = shared.Saved(view, cards, example, lambda: settings)
     with st.popover("Export", width=92, key="export"), st.container(width=460):
-        _save("Case card, ZIP: all of it", f"{view}.zip", shared.card(view, cards, example, lambda: settings), ZIP)
-        row = json.dumps(TASKS[cards[0].config["task"]].row(example), ensure_ascii=False, indent=1)
-        _save("The example as a row, JSON", typed.ROW, lambda: row, "application/json")
-        st.caption("With this row the command prints the same numbers, and makes the same card:")
-        st.code(typed.command(view, names, settings), language=None, wrap_lines=True)
+        _save("Case card, ZIP: all of it", f"{view}.zip", saved, ZIP)
+        _again(saved)
+
+
+def _again(card: shared.Saved, without: str = "") -> None:
+    """How the same is made without a page, but for one setting."""
+    _save("The example as a row, JSON", typed.ROW, lambda: card.row, "application/json")
+    st.caption("With this row the command prints the same numbers, and makes the same card:")
+    st.code(card.command(without), language=None, wrap_lines=True)
 
 
 def _save(label: str, name: str, content: Callable[[], str | bytes], mime: str) -> None:

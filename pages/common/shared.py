@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from pages.common import models, switched
-from triattn_core.case_card import draw
+from triattn_core.case_card import draw, typed
 from triattn_core.case_card.explained import Explained, Models
 from triattn_core.shelf import Card
+from triattn_core.tasks import TASKS
 
 
 class Shared(Models):
@@ -30,11 +33,27 @@ class Shared(Models):
 SHARED = Shared()
 
 
-def card(
-    view: str, cards: Sequence[Card], example: Any, settings: Callable[[], Mapping[str, Any]]
-) -> Callable[[], bytes]:
-    """What makes the case card when it is asked for.
+@dataclass(frozen=True)
+class Saved:
+    """A case card that is made when it is called.
 
     settings: what is chosen, asked for then too: a click may have chosen another cell since the page ran.
     """
-    return lambda: draw(view, [one.name for one in cards], example, SHARED, **settings()).card()
+
+    view: str
+    cards: Sequence[Card]
+    example: Any
+    settings: Callable[[], Mapping[str, Any]]
+
+    def __call__(self) -> bytes:
+        return draw(self.view, [one.name for one in self.cards], self.example, SHARED, **self.settings()).card()
+
+    @property
+    def row(self) -> str:
+        """The example as a row of its task, JSON."""
+        return json.dumps(TASKS[self.cards[0].config["task"]].row(self.example), ensure_ascii=False, indent=1) + "\n"
+
+    def command(self, without: str = "") -> str:
+        """What makes the same card without a page, but for one setting."""
+        settings = {name: value for name, value in self.settings().items() if name != without}
+        return typed.command(self.view, [one.name for one in self.cards], settings)

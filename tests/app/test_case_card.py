@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from html import unescape
 from pathlib import Path
@@ -12,8 +13,10 @@ from streamlit.testing.v1 import AppTest
 from pages.common import shared
 from tests.app.test_pages import payloads
 from tests.card_shelf import ASKED, COIN, READ, cases, shelf
+from triattn_core.__main__ import main
 from triattn_core.case_card import VIEWS, draw, typed
 from triattn_core.case_card.drawn import Drawn
+from triattn_core.tasks import pairs, sentences
 
 APP = str(Path(__file__).parents[2] / "app.py")
 PAIR = {"a": cases()["cube"][2].text_a, "b": cases()["cube"][2].text_b}
@@ -56,8 +59,8 @@ def there(tmp_path_factory):
 def test_a_card_of_charts_says_what_the_page_says(monkeypatch: pytest.MonkeyPatch, page: str) -> None:
     link, settings = CHARTS[page]
     asked = []
-    make = shared.card
-    monkeypatch.setattr(shared, "card", lambda *parts: asked.append(parts) or make(*parts))
+    make = shared.Saved
+    monkeypatch.setattr(shared, "Saved", lambda *parts: asked.append(parts) or make(*parts))
     app = AppTest.from_file(APP, default_timeout=290)
     for key, value in {**link, "checkpoint": "pairs-tri"}.items():
         app.query_params[key] = value
@@ -84,9 +87,9 @@ def test_a_card_of_charts_says_what_the_page_says(monkeypatch: pytest.MonkeyPatc
 def test_a_card_has_the_figure_and_the_cell_of_the_page(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     cards: list[Drawn] = []
     asked = []
-    make = shared.card
+    make = shared.Saved
     monkeypatch.setattr(Drawn, "card", lambda self: cards.append(self) or b"")
-    monkeypatch.setattr(shared, "card", lambda *parts: asked.append(make(*parts)) or asked[-1])
+    monkeypatch.setattr(shared, "Saved", lambda *parts: asked.append(make(*parts)) or asked[-1])
     app = AppTest.from_file(APP, default_timeout=290)
     for key, value in LINKS[name].items():
         app.query_params[key] = value
@@ -106,3 +109,41 @@ def test_a_card_has_the_figure_and_the_cell_of_the_page(monkeypatch: pytest.Monk
         if "cell" in LINKS[name] and canvas is next(iter(found.figures.values())):
             assert ".".join(map(str, cell)) == LINKS[name]["cell"]
     assert found.figures
+    (command,) = (shlex.split(one.value) for one in app.code if one.value.startswith("triattn card "))
+    view, start = command[2], command.index("row.json")
+    typed_in = command[start + 2 : command.index("--out")]  # after --set, where there is one
+    again = draw(view, command[3:start], asked[-1].example, **typed.read(VIEWS[view].settings, typed_in))
+    opens = {"cell": again.settings.cell}
+    assert again.settings == found.settings.model_copy(update=opens) and again.table.equals(found.table)
+
+
+CELLS = {
+    "mean of heads": ("cube", {"layer": "2", "direction": "B over A", "cell": "1.2.3"}, {}, "layer.1/b_over_a/weight"),
+    "relevance": ("cube", {"head": "2", "quantity": "relevance", "cell": "0.1.2"}, {}, "layer.0/a_over_b/relevance"),
+    "in words": (
+        "cube",
+        {"head": "2", "query-as": "words", "cell": "1.2.3"},
+        {"query": "words"},
+        "layer.0/a_over_b/weight",
+    ),
+    "mtsa": ("mtsa", {"heads": "2 and 4", "cell": "3.1.1.0"}, {}, "layer.0/token2token/weight"),
+}
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_a_command_prints_the_cell_that_is_shown(capsys: pytest.CaptureFixture, tmp_path: Path, name: str) -> None:
+    page, link, ways, site = CELLS[name]
+    example, texts = (cases()["cube"][2], PAIR) if page == "cube" else (ASKED, {"text": ASKED.text})
+    app = AppTest.from_file(APP, default_timeout=290)
+    for key, value in {**texts, **link}.items():
+        app.query_params[key] = value
+    app = app.switch_page(f"pages/{page}.py").run()
+    assert not app.exception and not app.error, [one.value for one in app.error]
+    (command,) = (shlex.split(one.value) for one in app.code if one.value.startswith("triattn explain "))
+    (tmp_path / "row.json").write_text(json.dumps((sentences if page == "mtsa" else pairs).row(example)))
+    assert main(["explain", command[2], str(tmp_path / "row.json"), *command[4:], "--json"]) == 0
+    (cell,) = json.loads(capsys.readouterr().out)["cells"]
+    array = draw(page, command[2], example, **ways).trace.site(site)
+    array = array.mean("head") if name == "mean of heads" else array.isel(head=3 if page == "mtsa" else 1)
+    at = [int(place) for place in link["cell"].split(".")][: array.ndim]
+    assert cell["value"] == pytest.approx(float(array.values[tuple(at)]), abs=1e-7)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from triattn_core.trace import AttentionTrace
 
 FOLDED = ("query", "key", "context")
+REDUCED = ("mean", "sum", "max", "logsumexp")  # see `trace.reduce`
 ROWS = (
     '{"text_a", "text_b"}, {"history", "candidates"}, {"passage", "question", "options"}, {"context", "question"} '
     'or {"text"}'
@@ -35,7 +36,8 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
     text = "of COIN: blocks (layer.0, or 'block 1'), or the context term (context), to switch off"
     parser.add_argument("--off", nargs="+", action="extend", default=[], metavar="PART", help=text)
-    text = "one number of the trace in place of the list: layer.0/a_over_b/weight 3,5 or 3.5 (from 0, axis by axis)"
+    text = "one number of the trace in place of the list: layer.0/a_over_b/weight mean,3,5,0 (from 0, axis by axis, or "
+    text += "how an axis is reduced: mean, sum, max or logsumexp; 3.5 for 3,5)"
     parser.add_argument("--cell", nargs=2, action="append", default=[], metavar=("SITE", "AT"), help=text)
     text = "read the axes of the trace so: query=words key=phrases (words, phrases, sentences or turns)"
     parser.add_argument("--read", nargs="+", default=[], metavar="AXIS=WAY", help=text)
@@ -106,18 +108,22 @@ def _places(at: str) -> list[str]:
 
 def cell(trace: AttentionTrace, site: str, at: str) -> dict:
     """A number of a trace: its site, the tokens or numbers at its positions `3,5`, its value, and of a joined score
-    what that is.
+    what that is.  An axis without a position is reduced: `mean,3,5`.
 
-    Raises InputError where there is not a position for each axis, TraceError where there is no such cell.
+    Raises InputError where there is not a position for each axis, TraceError where there is no such cell, or where a
+    reduction makes no sense.
     """
     from triattn_core.trace import Choice
 
     array, places = trace.site(site), _places(at)
-    if len(places) != array.ndim or not all(one.isdecimal() for one in places):
-        raise InputError(f"--cell {site} {at}: expected positions from 0, for {' and '.join(map(str, array.dims))}")
-    value = trace.pick(Choice(site, tuple(zip(map(str, array.dims), map(int, places)))))
-    names = [f"{axis} {place}" for axis, place in zip(array.dims, places)]
-    tokens = [f" {value[f'{axis}_token'].item()!r}" if f"{axis}_token" in value.coords else "" for axis in array.dims]
+    if len(places) != array.ndim or not all(one.isdecimal() or one in REDUCED for one in places):
+        axes = " and ".join(map(str, array.dims))
+        raise InputError(f"--cell {site} {at}: expected positions from 0, or {', '.join(REDUCED)}, for {axes}")
+    named = [(str(axis), place) for axis, place in zip(array.dims, places)]
+    index = tuple((axis, int(place)) for axis, place in named if place not in REDUCED)
+    value = trace.pick(Choice(site, index, tuple(one for one in named if one[1] in REDUCED)))
+    names = [f"{place} of {axis}s" if place in REDUCED else f"{axis} {place}" for axis, place in named]
+    tokens = [f" {value[f'{axis}_token'].item()!r}" if f"{axis}_token" in value.coords else "" for axis, _ in named]
     joined = array.attrs["quantity"] == "relevance" and "folded" in array.attrs
     note = {"note": JOINED} if joined else {}
     return {"site": site, "at": [name + token for name, token in zip(names, tokens)], "value": float(value), **note}

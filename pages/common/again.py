@@ -1,0 +1,26 @@
+"""The numbers of a chosen cell again, from the command line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import streamlit as st
+
+from triattn_core.trace import AttentionTrace
+
+
+def cell(trace: AttentionTrace, site: str, at: Mapping[str, int | str], part: int | None = None) -> str:
+    """What `triattn explain` is asked for a cell.  at: a position of each axis, or how it is reduced; part: from 1."""
+    places = ",".join(str(at[str(axis)]) for axis in trace.site(site).dims)
+    read, option = trace.meta.get("read", ""), f"--part {part}" if part else ""
+    return " ".join(filter(None, (f"--cell {site} {places}", str(read), option)))
+
+
+def command(checkpoint: str, row: Mapping, asked: str) -> None:
+    """The command and the row that it reads.  asked: what `triattn explain` is asked for."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.html('<span class="t-note">The numbers of this cell again, from the command line:</span>', width="content")
+        st.code(f"triattn explain {checkpoint} row.json {asked}", language=None)
+        text = json.dumps(row, ensure_ascii=False, indent=1) + "\n"
+        st.download_button("row.json", text, "row.json", "application/json", key="row", on_click="ignore")
