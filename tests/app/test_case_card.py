@@ -106,3 +106,5 @@ def test_a_card_has_the_figure_and_the_cell_of_the_page(monkeypatch: pytest.Monk
         if "cell" in LINKS[name] and canvas is next(iter(found.figures.values())):
             assert ".".join(map(str, cell)) == LINKS[name]["cell"]
     assert found.figures
+    if name == "tensor":
+        assert found.figures["clusters"].payload["cell"][:2] == [1, 0], "the pair that is chosen above"
