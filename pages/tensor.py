@@ -20,7 +20,7 @@ from pages.common import (
     summed,
 )
 from pages.common.errors import shown
-from triattn_core.case_card.heads import prototypes
+from triattn_core.case_card.heads import pair_of, prototypes
 from triattn_core.tasks import TASKS
 from triattn_core.trace import Choice
 from triattn_core.views import cell, heads, tensor
@@ -59,12 +59,16 @@ def figure(_tensor, _found, source: str, choice: str, head: int, most: int):
 
 
 @st.fragment
-def explore(canvas, trace, layer: str, choice: Choice, found, key: str) -> None:
-    """Figure, inspector and what stands behind the chosen cell: a click runs this alone."""
+def explore(canvas, trace, layer: str, choice: Choice, found, key: str, below: str) -> None:
+    """Figure, inspector and what stands behind the chosen cell: a click runs this alone.
+
+    below: the key of the clusters' figure, which stands at the same pair until a cell is chosen there.
+    """
     at = explorer.cell(key, explorer.show(canvas, key), *places(canvas))
     st.session_state["shown_cell"].update(at=at)
     told = cell.read(trace, choice, dict(zip(tensor.NEEDS, at)))
     explorer.answer(key, {"cell": at, "stamp": canvas.payload["stamp"], "numbers": told})
+    explorer.answer(below, {"cell": pair_of(at, found.of.tolist())})
     numbers.below(trace, choice, False, at[0], canvas.payload["cells"])
     array, spoken = trace.site(choice.site), dict(trace.texts)
     pair = tuple(words(array, spoken, axis)[i] for axis, i in zip(("query", "key"), at))
@@ -119,8 +123,9 @@ with tail:
         trace,
         shared.Saved("tensor", [card], example, lambda: {**shows, "cell": spot.get("at")}),
     )
-explore(canvas, trace, layer, choice, found, key)
 count = len(found.prototypes)
+below = explorer.key("prototypes", *trace.texts.values(), layer, str(at_head), str(count))
+explore(canvas, trace, layer, choice, found, key, below)
 clusters = f"{count} cluster{'s' * (count > 1)} of {len(found.of)} features"
 aside = f"{clusters} explain{'s' * (count == 1)} {100 * found.explained:.3g} % of how their maps differ"
 st.html(texts.section("Features clustered by their maps", aside))
@@ -128,7 +133,6 @@ st.html(
     '<p class="t-note">Each map is the mean of a cluster: again a distribution over keys in every row. '
     "Ward's method, Hellinger distance; clusters are numbered as they stand in the figure above.</p>"
 )
-below = explorer.key("prototypes", *trace.texts.values(), layer, str(at_head), str(count))
 explorer.show(prototypes(trace, layer, found), below)
 figures.numbers(
     "The clusters' maps as numbers",

@@ -15,6 +15,7 @@ from typing import Any
 import streamlit as st
 
 from pages.common import figures, state
+from pages.common.errors import notice
 from triattn_core.views.canvas import Canvas
 
 _MOUNT = """
@@ -75,22 +76,42 @@ def key(*parts: str) -> str:
 def cell(key: str, chosen: Sequence[int] | None, known: Sequence[Sequence[int]], first: Sequence[int]) -> list[int]:
     """The chosen cell: what was clicked, else what the URL asks for (`cell=3.1.7`), else the first.
 
-    Writes a click into the URL, and takes the parameter out when other texts come to a page.
+    Writes a click into the URL, and takes the parameter out when other texts come to a page; says it where a link that
+    was followed here names no cell of this figure.
     known: the positions of each axis.
     """
     if st.session_state.setdefault("cell_of", key) != key:
         st.session_state["cell_of"] = key
         if not state.arrived():  # a link that was followed here names its own cell
             st.query_params.pop("cell", None)
+    link = st.query_params.get("cell", "")
     if chosen is not None:
         asked = [int(i) for i in chosen]
     else:
-        asked = [int(i) for i in st.query_params.get("cell", "").split(".") if i.isdecimal() and len(i) < 6]
+        asked = [int(i) if i.isdecimal() and len(i) < 6 else -1 for i in link.split(".")]
     if len(asked) != len(known) or not all(i in axis for i, axis in zip(asked, known)):
+        if link and chosen is None:
+            _unfit(link, known, first)
         return list(first)
     if chosen is not None:
-        st.query_params["cell"] = ".".join(map(str, asked))
+        st.query_params["cell"] = _dotted(asked)
     return asked
+
+
+def _unfit(link: str, known: Sequence[Sequence[int]], first: Sequence[int]) -> None:
+    """Says, once a visit, that a link names no cell of this figure."""
+    visit = st.session_state.get("visit")
+    if not state.arrived() or st.session_state.get("cell_unfit") == visit:  # in a fragment the first run goes on
+        return
+    st.session_state["cell_unfit"] = visit
+    link = link if len(link) <= 60 else link[:60] + "…"
+    ends = [_dotted([end(axis) for axis in known]) for end in (min, max)]
+    hint = f"a cell here is {len(known)} numbers, from {ends[0]} to {ends[1]}"
+    notice(f"The link asks for cell {link!r}; {hint}. Shown instead: {_dotted(first)}.")
+
+
+def _dotted(cell: Sequence[int]) -> str:
+    return ".".join(map(str, cell))
 
 
 def turn(key: str, pair: str, way: str, turned: Callable[[list[int]], list[int]]) -> None:
@@ -101,7 +122,7 @@ def turn(key: str, pair: str, way: str, turned: Callable[[list[int]], list[int]]
     last = st.session_state.get("cell_at")
     if last and last["pair"] == pair and last["way"] != way and not state.arrived():
         st.session_state["cell_of"] = key  # the parameter is this figure's
-        st.query_params["cell"] = ".".join(map(str, turned(last["cell"])))
+        st.query_params["cell"] = _dotted(turned(last["cell"]))
 
 
 def stand(pair: str, way: str, at: Sequence[int]) -> None:

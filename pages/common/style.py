@@ -118,6 +118,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-sum {max-width: none} .t-sum td {padding-top: 3px; padding-bottom: 3px}
 .t-sum td:nth-child(-n+2) {white-space: nowrap; width: 1%}
 .t-fall {position: relative; display: block; height: 12px; min-width: 90px} .t-fall i {position: absolute; height: 12px}
+.t-fall b {position: absolute; top: -8px; bottom: -8px; width: 1px; background: var(--t-muted)}
 .t-total td {border-top: 1px solid var(--t-hairline)} .t-large {font-size: 20px; font-weight: 600}
 .t-sides {display: grid; grid-template-columns: repeat(auto-fit, minmax(min(224px, 100%), 1fr)); align-items: start;
   gap: 0 28px; margin-top: 6px}

@@ -33,16 +33,17 @@ def sum_of(terms: Terms, trace: AttentionTrace, words: tuple[str, str], feature:
     parts = terms.parts
     allowed = "allowed" if not parts["mask"] else "less, the farther" if isfinite(parts["mask"]) else "left out"
     first, second = parts["token2token"], parts["token2token"] + parts["source2token"]
-    rows = [  # name, what it is, where its bar begins (None: a total, from zero), its value
-        ("token2token", how[0].format(f"{query} · {key} / √D"), 0.0, first),
-        ("source2token", how[1].format(f"feature {feature + 1} of {key}"), first, parts["source2token"]),
-        ("mask", f"{mask}: {allowed}", second, parts["mask"]),
-        ("score", "sum of the three", None, terms.score),
-        ("log-sum-exp", f"of all that {query} may attend to, taken off", terms.score, -terms.whole),
-        ("log probability", "score − log-sum-exp", None, terms.log_probability),
+    rows = [  # name, what it is, where its bar begins (None: a total, from zero) and ends, its value
+        ("token2token", how[0].format(f"{query} · {key} / √D"), 0.0, first, first),
+        ("source2token", how[1].format(f"feature {feature + 1} of {key}"), first, second, parts["source2token"]),
+        ("mask", f"{mask}: {allowed}", second, terms.score, parts["mask"]),
+        ("score", "sum of the three", None, terms.score, terms.score),
+        # Its bar goes the way it is taken off; the number keeps its own sign.
+        ("log-sum-exp", f"of all that {query} may attend to", terms.score, terms.log_probability, terms.whole),
+        ("log probability", "score − log-sum-exp", None, terms.log_probability, terms.log_probability),
     ]
     if not isfinite(terms.whole):
-        rows[-2:] = [("log-sum-exp", f"there is nothing that {query} may attend to", None, nan)]
+        rows[-2:] = [("log-sum-exp", f"there is nothing that {query} may attend to", None, nan, nan)]
     ends = [one for one in (first, second, terms.score, terms.log_probability) if isfinite(one)]
     low, high = min(0.0, *ends), max(0.0, *ends)
     lines = "".join(_line(row, low, max(high - low, 1e-9), theme) for row in rows)
@@ -56,13 +57,13 @@ def sum_of(terms: Terms, trace: AttentionTrace, words: tuple[str, str], feature:
 
 
 def _line(row: tuple, low: float, span: float, theme: str) -> str:
-    name, what, start, value = row
+    name, what, start, end, value = row
     total, start = start is None, start or 0.0
-    end, drawn = start + value, ""
+    drawn = f'<b style="left:{100 * (0.0 - low) / span:.2f}%"></b>'  # the zero line, from row to row
     if isfinite(start) and isfinite(end):
         left, width = 100 * (min(start, end) - low) / span, 100 * abs(end - start) / span
         colour = "var(--t-text)" if total else DIVERGING[theme][1 if end < start else 3]
-        drawn = f'<i style="left:{left:.2f}%;width:max({width:.2f}%, 1px);background:{colour}"></i>'
+        drawn += f'<i style="left:{left:.2f}%;width:max({width:.2f}%, 1px);background:{colour}"></i>'
     told = number(value)
     label = f"<b>{name}</b>" if total else name
     return (

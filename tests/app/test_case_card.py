@@ -109,6 +109,8 @@ def test_a_card_has_the_figure_and_the_cell_of_the_page(monkeypatch: pytest.Monk
         if "cell" in LINKS[name] and canvas is next(iter(found.figures.values())):
             assert ".".join(map(str, cell)) == LINKS[name]["cell"]
     assert found.figures
+    if name == "tensor":
+        assert found.figures["clusters"].payload["cell"][:2] == [1, 0], "the pair that is chosen above"
     (command,) = (shlex.split(one.value) for one in app.code if one.value.startswith("triattn card "))
     view, start = command[2], command.index("row.json")
     typed_in = command[start + 2 : command.index("--out")]  # after --set, where there is one

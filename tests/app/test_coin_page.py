@@ -97,7 +97,7 @@ def test_a_model_of_one_block_and_one_without_all(off: str) -> None:
 
 def test_bad_values_in_the_link_are_each_said() -> None:
     app = sound(opened("coin", off="block 9", gate="sideways", cell="99.99.1"))
-    assert len(app.info) == 2 and figure(app)["off"] == ""
+    assert len(app.info) == 3 and figure(app)["off"] == ""
     app = sound(opened("coin", checkpoint="without-all-coin", off="context"))
     assert "Shown instead: nothing" in told(app)
 

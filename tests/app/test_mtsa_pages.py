@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
@@ -30,6 +32,12 @@ def shelf(every: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def maps(app: AppTest) -> dict:
     """What the canvas of several maps draws."""
     return next(one for one in payloads(app) if "panels" in one)
+
+
+def answers(app: AppTest) -> list[dict]:
+    """What the page tells its canvases of the chosen cell."""
+    found = [json.loads(element.proto.json) for element in app.get("bidi_component") if element.proto.json]
+    return [one for one in found if "cell" in one]
 
 
 def cube(app: AppTest) -> dict:
@@ -90,6 +98,9 @@ def test_the_tensor_is_that_of_the_head_in_the_link() -> None:
     assert found["order"] == ["query", "key", "feature"] and "head 3 (backward)" in found["caption"]
     assert len(maps(app)["panels"]) == 3 and len(found["axes"]["feature"]["label"]) == SIZE
     said = told(app)
+    parts = dict(re.findall(r"<td>(?:<b>)?([a-z- ]+?)(?:</b>)?</td>.*?<td class=.r.>(?:<b>)?([^<]+)", said))
+    score, whole, log = (float(parts[name].replace("−", "-")) for name in ("score", "log-sum-exp", "log probability"))
+    assert score - whole == pytest.approx(log, abs=0.02)
     assert "What made this weight" in said and "feature 6 of" in said and "Do the features agree" in said
     assert f"clusters of {SIZE} features explain" in said
 
@@ -125,7 +136,31 @@ def test_too_many_tokens_are_one_line_after_the_prediction(page: str) -> None:
 def test_bad_values_in_the_link_are_each_said(page: str) -> None:
     query = {"mtsa": {"heads": "7 and 9"}, "tensor": {"head": "99", "clusters": "many"}}[page]
     app = sound(opened(page, checkpoint="no-such-one", cell="x.y", **query))
-    assert len(app.info) == 1 + len(query)
+    assert len(app.info) == 2 + len(query)
+
+
+@pytest.mark.parametrize("page, cells", [("mtsa", "1000.0.0.0 1.2.3"), ("tensor", "999.0.0 a.b.c 1.x.2.3")])
+def test_a_cell_that_does_not_fit_is_said_once(page: str, cells: str) -> None:
+    for cell in cells.split():
+        app = sound(opened(page, text="The red car is not small.", cell=cell))
+        (said,) = (one.value.replace("\\", "") for one in app.info)
+        assert said.startswith(f"The link asks for cell '{cell}'; a cell here is") and "Shown instead: " in said
+    app.text_input(key="text").set_value("It is.").run()
+    assert not sound(app).info
+
+
+def test_the_cell_of_another_text_is_no_notice() -> None:
+    app = sound(opened("tensor", text="The red car is not small.", cell="2.5.1"))
+    assert not app.info
+    app.text_input(key="text").set_value("It is.").run()
+    assert not sound(app).info
+
+
+def test_the_clusters_stand_at_the_pair_of_the_tensor() -> None:
+    app = sound(opened("tensor", head="3", clusters="3", text="The red car is not small.", cell="2.4.5"))
+    own, clusters = (data["cell"] for data in answers(app))
+    cluster = cube(app)["axes"]["feature"]["text"][cube(app)["axes"]["feature"]["position"].index(5)]
+    assert own == [2, 4, 5] and clusters == [2, 4, int(cluster.split()[1]) - 1, 0]
 
 
 def test_a_case_is_kept_and_opens_again(tmp_path, monkeypatch) -> None:

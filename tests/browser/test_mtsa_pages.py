@@ -167,6 +167,24 @@ def test_the_tensor_shows_one_number_everywhere(page, app):
     assert page.locator(".triattn .value strong").inner_text() == inspector
 
 
+def test_the_clusters_follow_until_a_cell_is_chosen_there(page, app):
+    page.set_default_timeout(180_000)
+    page.goto(f"{app}/tensor?{urlencode({'text': TEXT, 'head': 3, 'cell': '1.4.5'})}")
+    maps = page.locator(f'{CANVAS}[data-cell^="1.4."]')
+    maps.wait_for()
+    page.locator(CUBE).focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector(f'{CANVAS}[data-cell^="1.5."]')
+    page.locator(CANVAS).focus()
+    page.keyboard.press("ArrowUp")
+    page.wait_for_selector(f'{CANVAS}[data-cell^="0.5."]')
+    page.locator(CUBE).focus()
+    page.keyboard.press("ArrowLeft")
+    page.wait_for_selector(f'{CUBE}[data-cell="1.4.5"][data-exact="true"]')
+    page.wait_for_function("location.search.includes('cell=1.4.5')")
+    assert page.locator(CANVAS).get_attribute("data-cell").startswith("0.5.")
+
+
 def test_tensor_goes_on_after_a_masked_cell(page, app):
     """Its scores are no numbers, which JSON cannot say: once every later cell was left without its own."""
     page.set_default_timeout(180_000)

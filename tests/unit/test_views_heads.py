@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -123,11 +124,29 @@ def test_one_token_and_too_many():
     canvas = heads.figure(heads.maps(trace, LAYER, [0, 1]), trace.texts, ORDERS)
     assert canvas.alt.endswith("Nothing may be attended to: every row is zeros.") and "gives" not in canvas.alt
     assert canvas.payload["cell"] == [0, 0, 0, 0]
-    assert "1 of its rows may attend to nothing" in heads.figure(heads.maps(made(), LAYER, [0, 1]), trace.texts).alt
     with pytest.raises(InputError, match=f"Maps of {heads.MOST + 1} tokens are not drawn, at most of {heads.MOST}"):
         heads.maps(made(n=heads.MOST + 1), LAYER, [0])
     with pytest.raises(TraceError, match="no head 4"):
         heads.maps(made(), LAYER, [3])
+
+
+def test_who_is_left_nothing_to_attend_to_is_named_with_the_map():
+    def said(names, chosen, n=N):
+        return heads.alt(heads.maps(made(n=n, masks=names), LAYER, chosen), made(n=n).texts).partition("). ")[2]
+
+    names = ",".join(MASKS)
+    assert said(names, [0, 1]) == f"In head 1 “w0” is left nothing to attend to, in head 2 “w{N - 1}”."
+    assert said(names, [1, 2]) == f"In head 2 “w{N - 1}” is left nothing to attend to."
+    assert said(names, [0]) == "“w0” is left nothing to attend to." and not said(names, [2])
+    assert said(names, [0, 0]) == "In every map “w0” is left nothing to attend to."
+    assert said(names, [0, 1, 0]).startswith("In heads 1 and 1 “w0” is left")
+
+
+def test_of_many_who_are_left_nothing_the_count_is_said():
+    found = heads.maps(made(), LAYER, [0])[0]
+    for rows, wanted in ((3, "“w0”, “w1” and “w2” are left"), (4, f"4 of {N} are left")):
+        weights = found.weights.copy(data=np.where(np.arange(N)[:, None] < rows, 0, found.weights.values))
+        assert f"). {wanted} nothing to attend to." in heads.alt([replace(found, weights=weights)], made().texts)
 
 
 def test_prototypes_are_maps_of_clusters():

@@ -36,9 +36,12 @@ def test_efficiency_compares_at_the_longest_text_that_all_have() -> None:
     rows += [("DiSA", 16, 0.009, 1e6), ("DiSA", 32, 0.00812, 1.5e6), ("DiSA", 64, np.nan, np.nan)]
     rows += [("CNN", 16, 0.002, np.nan), ("CNN", 32, 0.005, np.nan)]
     found = pd.DataFrame(rows, columns=["name", "tokens", "seconds", "memory"])
-    time = "Time, ms: MTSA least (3), DiSA most (8.12)"
-    assert efficiency.said(found) == f"At 32 tokens, {time}; Memory, MB: DiSA least (1.5), MTSA most (20)."
-    assert efficiency.said(found.assign(memory=np.nan)) == f"At 32 tokens, {time}."
+    time = "At 32 tokens MTSA takes the least time (3 ms) and DiSA the most (8.12 ms)"
+    memory = "DiSA takes the least memory (1.5 MB) and MTSA the most (20 MB)"
+    assert efficiency.said(found) == f"{time}; {memory}."
+    assert efficiency.said(found.assign(memory=np.nan)) == f"{time}."
+    alone = found[found.name == "MTSA"].assign(memory=np.nan)
+    assert efficiency.said(alone) == "At 64 tokens MTSA takes 900 ms."
 
 
 def test_distributions_say_quantiles_boxes_and_ends_of_curves() -> None:

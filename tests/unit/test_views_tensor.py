@@ -118,7 +118,7 @@ def test_the_strongest_are_so_against_an_even_share(trace, head):
 def test_rows_that_attend_to_nothing_are_counted_not_failed(trace, head):
     said = cell.axis_check(trace, WEIGHT)
     assert said.startswith("Axis check: weights sum to 1.000000 over key, for each query and feature")
-    assert (f"{SIZE} of {N * SIZE} rows may attend to nothing" in said) == (head == FORWARD)
+    assert (f"{SIZE} of {N * SIZE} rows are left nothing to attend to" in said) == (head == FORWARD)
     assert cell.axis_check(trace, SCORE).startswith("Axis check: the softmax of relevance over key repeats")
     bent = trace.site(WEIGHT.site) * 1.01
     broken = replace(trace, sites={**trace.sites, WEIGHT.site: bent.assign_attrs(trace.site(WEIGHT.site).attrs)})
@@ -134,7 +134,7 @@ def test_an_empty_first_row_fails_no_check():
 def test_one_token_says_that_there_is_nothing():
     trace = compute(made(n=1), LAYER, FORWARD)
     payload = tensor.figure(trace, WEIGHT, ORDER, OF).payload
-    assert payload["check"] == f"{SIZE} of {SIZE} rows may attend to nothing: their weights are zeros."
+    assert payload["check"] == f"{SIZE} of {SIZE} rows are left nothing to attend to: their weights are zeros."
     assert payload["axes"]["query"]["label"] == ["w0"]
     found = terms(trace, LAYER, (0, 0, 0))
     assert found.probability == 0 and np.isneginf(found.whole) and profile(trace, LAYER, (0, 0)).even == 0

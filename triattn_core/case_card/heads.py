@@ -102,18 +102,26 @@ def draw_tensor(models: Models, cards: Sequence[Card], example: Any, settings: T
     figure = tensor.figure(trace, choice, *order, at=cell)
     return {
         "settings": settings.model_copy(update={"cell": cell, "layer": layer}),
-        "figures": {"tensor": figure, "clusters": prototypes(trace, layer, groups)},
+        "figures": {"tensor": figure, "clusters": prototypes(trace, layer, groups, cell)},
         "table": strongest(trace, choice),
         "trace": trace,
         "found": (found,),
     }
 
 
-def prototypes(tensor: AttentionTrace, layer: str, groups: Clusters) -> Canvas:
-    """The canvas of the maps that stand for clusters of the features of a tensor."""
+def pair_of(cell: Sequence[int], of: Sequence[int]) -> list[int]:
+    """Where a cell (query, key, feature) of a tensor stands in the maps of clusters.  of: of each feature its own."""
+    query, key, feature = cell
+    return [query, key, of[feature], 0]
+
+
+def prototypes(tensor: AttentionTrace, layer: str, groups: Clusters, cell: Sequence[int] | None = None) -> Canvas:
+    """The canvas of the maps that stand for clusters of the features of a tensor.  cell: of it, whose pair is chosen at
+    first."""
     means = heads.prototypes(tensor, layer, groups.of.tolist(), groups.prototypes, groups.typical)
     caption = f"{tensor.meta['checkpoint']}, {layer}, head {tensor.meta['head'] + 1} ({tensor.meta['mask']})"
-    return heads.figure(means, own_text(tensor, layer), caption=caption)
+    at = None if cell is None else pair_of(cell, groups.of.tolist())
+    return heads.figure(means, own_text(tensor, layer), caption=caption, cell=at)
 
 
 def first_layer(trace: AttentionTrace) -> str:

@@ -75,8 +75,8 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
             if abs(worst - 1) > 1e-4:
                 return f"Axis check failed: a {each}'s weights sum to {worst:.6f} over {' × '.join(axes)}, not to 1."
             told = f"Axis check: weights sum to {worst:.6f} over {' × '.join(axes)}, for each {each}"
-        nothing = f"{empty:,} of {sums.size:,} rows may attend to nothing: their weights are zeros" * bool(empty)
-        return "; ".join(filter(None, (told, nothing))) + "."
+        nothing = f"{empty:,} of {sums.size:,} rows are left nothing to attend to: their weights are zeros"
+        return "; ".join(filter(None, (told, nothing if empty else ""))) + "."
     if weight is None:
         return "Axis check: relevance is a score before the softmax; it sums to nothing."
     if any(axis == "head" for axis, _ in choice.reduce):

@@ -60,10 +60,13 @@ def said(points: pd.DataFrame) -> str:
     told = []
     for column, (title, unit) in reversed(PANELS.items()):
         here = points[points.tokens == tokens].dropna(subset=[column]).sort_values(column)
-        if len(here):
-            low, high = ((one["name"], one[column] * unit) for one in (here.iloc[0], here.iloc[-1]))
-            told.append(f"{title[4:]}: {low[0]} least ({_short(low[1])}), {high[0]} most ({_short(high[1])})")
-    return f"At {tokens} tokens, {'; '.join(told)}."
+        what, measure = title[4:].lower().split(", ")[0], title.split(", ")[1]
+        ends = [(one["name"], f"{_short(one[column] * unit)} {measure}") for _, one in here.iterrows()]
+        if len(ends) == 1:
+            told.append("{} takes {}".format(*ends[0]))
+        elif ends:
+            told.append("{} takes the least {what} ({}) and {} the most ({})".format(*ends[0], *ends[-1], what=what))
+    return f"At {tokens} tokens {'; '.join(told)}."
 
 
 def _short(value: float) -> str:

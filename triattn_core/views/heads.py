@@ -27,6 +27,7 @@ from triattn_core.views.tokens import named, tokens
 
 NEEDS = ("head", "query", "key")
 MOST = 160  # tokens of a text whose maps are drawn
+NAMED = 3  # queries that are left nothing to attend to; of more the count is said
 SCRIPTS = ("heads.js", "heads_table.js", "side_by_side.js")
 SCALES = {
     "weight": "weight, log scale, one for all",
@@ -224,7 +225,7 @@ def alt(found: Sequence[Map], texts: Mapping[str, str]) -> str:
     """What the figure shows in words: its maps, the pair that holds most against an even share, and empty rows; where
     all rows are, that nothing may be attended to."""
     query, key, panel, _ = first_cell(found)
-    words, one = (labels(found[0].drawn, dict(texts), axis) for axis in ("query", "key")), found[panel]
+    words, one = [labels(found[0].drawn, dict(texts), axis) for axis in ("query", "key")], found[panel]
     governor, dependent = (some[i] for some, i in zip(words, (query, key)))
     weight, share = (float(some.values[query, key]) for some in (one.weights, one.even))
     times = weight / share if share else 0.0
@@ -233,10 +234,32 @@ def alt(found: Sequence[Map], texts: Mapping[str, str]) -> str:
     shown = f"Maps of {sizes['query']} by {sizes['key']} {what}: {names}."
     if all(one.masked.all() for one in found):
         return f"{shown} Nothing may be attended to: every row is zeros."
-    rows = int((found[0].weights.sum("key") == 0).sum())
-    empty = f" {rows} of its rows may attend to nothing." if rows else ""
     most = f"“{governor}” gives {100 * weight:.3g} % to “{dependent}”, × {times:.3g} ({one.title.lower()})"
-    return f"{shown} Most against an even share: {most}.{empty}"
+    return f"{shown} Most against an even share: {most}.{_empty(found, words[0])}"
+
+
+def _empty(found: Sequence[Map], words: Sequence[str]) -> str:
+    """A sentence that begins with a space: which queries are left nothing to attend to, and in which maps."""
+    maps: dict[tuple[int, ...], list[str]] = {}
+    for one in found:
+        rows = np.flatnonzero(one.weights.sum("key").values == 0)
+        if len(rows):
+            maps.setdefault(tuple(map(int, rows)), []).append(one.title.split(",")[0].lower())
+    told = []
+    for rows, names in maps.items():
+        who = f"{len(rows)} of {len(words)}" if len(rows) > NAMED else _listed([f"“{words[i]}”" for i in rows])
+        are = "" if told else f" {'is' if len(rows) == 1 else 'are'} left nothing to attend to"
+        kind, numbers = names[0].split()[0], [name.split()[-1] for name in names]
+        where = f"{kind}{'s' * (len(names) > 1)} {_listed(numbers)}" if len(names) < len(found) else "every map"
+        told.append(f"in {where} {who}{are}")
+    if not told:
+        return ""
+    said = told[0].removeprefix("in every map ") if len(found) == 1 else "In" + told[0].removeprefix("in")
+    return f" {', '.join([said, *told[1:]])}."
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 def table(trace: AttentionTrace, layer: str) -> pd.DataFrame:

@@ -64,7 +64,7 @@ function factsTable(data, cell) {
 function sentence(data, cell) {
   const [q, k, , f] = cell, panel = data.panels[cell[2]], governor = make("span", { class: "ink-query" }, spoken(data.axes.query, q)), dependent = make("span", { class: "ink-key" }, spoken(data.axes.key, k));
   const alone = panel.mean && data.quantity === "weight" ? [` By itself, ${spoken(data.axes.key, k)} holds ${percent(panel.mean[k])} of source2token on average` + (data.wide ? `, and ${percent(panel.source[k * data.wide + f])} in feature ${panel.order[f] + 1}.` : ".")] : [];
-  if (!openKeys(data, panel, q)) return [governor, ` may attend to nothing in ${panel.title}: its row is zeros.`, ...alone];
+  if (!openKeys(data, panel, q)) return [governor, ` is left nothing to attend to in ${panel.title}: its row is zeros.`, ...alone];
   if (inMask(data, panel, cell)) return [governor, " may not attend to ", dependent, ` in ${panel.title}.`, ...alone];
   return [`In ${panel.title}, `, governor, ` gives ${percent(panel.weight[at(data, cell)])} of its ${panel.score ? "token2token " : ""}weight to `, dependent, ".", ...alone];
 }
