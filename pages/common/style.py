@@ -91,7 +91,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-big > b {font-size: 34px; font-weight: 600; line-height: 1; font-variant-numeric: tabular-nums}
 .t-big span {font-size: 13px; line-height: 1.4}
 .t-thumb {height: 196px; overflow: hidden}
-.t-thumb:not(:has(table)) > * {max-width: 430px}
+.t-thumb:not(:has(table)) > * {max-width: 384px}
 .t-thumb img {display: block; width: 100%; height: auto;}
 .t-picture {position: relative}
 .t-corner {position: absolute; left: 0; bottom: 0; font-size: clamp(10.5px, 1.05vw, 13px); line-height: 1.3}
