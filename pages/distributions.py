@@ -67,4 +67,5 @@ else:
 found, problems = ours.everything()
 for said in problems:
     notice(said)
+figures.note(readers.OUTPUTS)
 spreads.runs(found, [card.name for card in chosen], theme)

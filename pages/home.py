@@ -30,9 +30,8 @@ def shelf(found) -> str:
     lines = []
     for (task, data, language), group in records.groups(found).items():
         labels = {records.model(card, "mechanism"): cards.label(card) for card in group}
-        squares = "".join(
-            f'<span class="t-item">{style.swatch(m)}{escape(labels[m])}</span>' for m in MECHANISMS if m in labels
-        )
+        kinds = sorted(labels, key=[*MECHANISMS, *sorted(labels)].index)
+        squares = "".join(f'<span class="t-item">{style.swatch(m)}{escape(labels[m])}</span>' for m in kinds)
         similarities = len({records.model(card, "similarity") for card in group})
         best = f"{cards.percent(records.score(group[0]))} {records.metric_name(group[0])}"
         cells = (escape(task), squares, str(similarities), escape(data), escape(language), escape(best))
@@ -47,7 +46,7 @@ def shelf(found) -> str:
 st.html(
     '<p class="t-lead"><b>Worked examples</b> <span class="t-muted">each opens its page, everything drawn</span></p>'
 )
-columns = st.columns(max(3, len(worked.PAGES)), gap="medium")
+columns = st.container(key="worked").columns(max(3, len(worked.PAGES)), gap="medium")
 fills = [worked.place(page, column) for page, column in zip(worked.PAGES, columns)]
 with st.container(key="main"):
     links.questions()

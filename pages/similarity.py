@@ -91,4 +91,6 @@ with settings:
 if notes := inputs.notes(side.found):
     st.html(notes)
 explore(canvas, key, side, at, told)
+if any("O_" in one.title for one in side.panels):
+    figures.note(readers.OUTPUTS)
 figures.numbers("All cells as numbers", lambda: view.table(side.panels), "numbers")

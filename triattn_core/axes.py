@@ -27,7 +27,40 @@ MECHANISMS = {
     "coin": "COIN: block by block, two-way attention between tokens with what each found in its own sentence added.",
 }
 
-MECHANISM_LABELS = {"bi": "Bi", "cbi": "C-Bi", "tri": "Tri", "mtsa": "MTSA", "coin": "COIN"}
+MECHANISM_LABELS = {
+    "bi": "Bi",
+    "cbi": "C-Bi",
+    "tri": "Tri",
+    "mtsa": "MTSA",
+    "coin": "COIN",
+    "multi_head": "multi-head",
+    "bi_lstm": "Bi-LSTM",
+    "bi_gru": "Bi-GRU",
+    "multi_cnn": "Multi-CNN",
+    "hierarchical_cnn": "Hierarchical CNN",
+    "disa": "DiSA",
+    "bi_blosa": "Bi-BloSA",
+    "baseline": "baseline reader",
+    "bidaf": "BiDAF",
+    "dcn": "DCN",
+    "qanet": "QANet",
+}
+
+# Functions of readers, as the tables of the T-trilinear paper write and order them.
+FUNCTION_LABELS = {
+    "bilinear": "bilinear",
+    "trilinear": "trilinear",
+    "fnn": "FNN",
+    "concat_fnn": "concat-FNN",
+    "dot": "dot-product",
+    "cosine": "cosine",
+    "scaled_dot": "scaled dot-product",
+    "general1": "general-1",
+    "general2": "general-2",
+    "general3": "general-3",
+    "hadamard": "Hadamard",
+    "t_trilinear": "T-trilinear",
+}
 
 # What a coordinate of an axis is called in a trace: `query_token`, `query_start`, …
 COORDINATES = {

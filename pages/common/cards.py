@@ -12,7 +12,7 @@ import pandas as pd
 
 from pages.common import style
 from triattn_core import records
-from triattn_core.axes import MECHANISM_LABELS
+from triattn_core.axes import FUNCTION_LABELS, MECHANISM_LABELS
 from triattn_core.shelf import Card
 
 if TYPE_CHECKING:
@@ -29,13 +29,15 @@ def label(card: Card) -> str:
 
 
 def similarity(card: Card) -> str:
-    """The similarity as it is written on every page."""
-    return records.model(card, "similarity").replace("_", " ")
+    """The similarity as it is written on every page: of a reader as Similarity and Distributions say it."""
+    name = records.model(card, "similarity")
+    plain = name.replace("_", " ")
+    return FUNCTION_LABELS.get(name, plain) if card.config.get("kind") == "reader" else plain
 
 
 def named(card: Card) -> tuple[str, str, str]:
     """Name, mechanism and similarity, from which `panels.titles` makes short names."""
-    return card.name, records.model(card, "mechanism"), records.model(card, "similarity")
+    return card.name, records.model(card, "mechanism"), similarity(card)
 
 
 def megabytes(size: int) -> str:

@@ -182,13 +182,14 @@ def _config(mined: Mined) -> dict:
     """How the columns look."""
     titles, config = agreement.titles(mined), st.column_config
     colours = [style.colour(one.mechanism) for one in mined.about.checkpoints]
-    query = QUERIES.get(mined.about.task, "the text")
+    query, name = QUERIES.get(mined.about.task, "the text"), spoken_for(mined)
+    whose = f"{dict(zip(mined.names, titles))[name]}, confidence"
     return {title: config.Column(width=TEXT) for title in TEXTS.get(mined.about.task, {})} | {
         "row": config.NumberColumn(width=50, format="localized", help="Its line in the file, from 1."),
         "gold": config.Column(width=106),
         "right": config.MultiselectColumn(width=106, options=titles, color=colours, help="Who answers it rightly."),
         "confidence": config.ProgressColumn(
-            width=92, min_value=0, max_value=1, format="%.3f", help=f"The probability {spoken_for(mined)} answers with."
+            whose, width=118, min_value=0, max_value=1, format="%.3f", help=f"The probability {name} answers with."
         ),
         "moved": config.NumberColumn("moved, bits", width=82, format="%.4f", help=MOVED),
         "at": config.BarChartColumn("where", width=84, y_min=0, help=AT.format(query)),

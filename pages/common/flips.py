@@ -16,7 +16,7 @@ from triattn_core.analysis.mined import Mined
 from triattn_core.shelf import Card
 from triattn_core.tasks import questions
 from triattn_core.views import agreement as view
-from triattn_core.views import history, panels
+from triattn_core.views import history, palette, panels
 
 KAPPA = (
     "Cohen's kappa: how much more often two give one answer than two who answer as often, but by chance. 1: always, "
@@ -106,13 +106,15 @@ def losses(some: Sequence[Card]) -> None:
     names = dict(zip(panels.titles([cards.named(one) for one in some]), some))
     told = {name: one.metrics.get("history") or [] for name, one in names.items()}
     kept = {name: one.metrics.get("best_step") for name, one in names.items()}
-    colours = {name: style.colour(records.model(one, "mechanism")) for name, one in names.items()}
+    theme = "dark" if style.dark() else "light"
+    own = [style.colour(records.model(one, "mechanism")) for one in names.values()]
+    colours = dict(zip(names, palette.shades(own, theme)))
     several = any(sum("dev_loss" in one for one in history) > 1 for history in told.values())
     dev = "line dev, dot what was kept" if several else "dot dev, measured once"
     st.html(cards.section("Loss", f"cross-entropy; thin train, each model its dashes; {dev}"))
     if any(told.values()):
         said = history.said(told)
-        figures.drawn(history.figure(told, colours, kept, "dark" if style.dark() else "light"), said, "losses")
+        figures.drawn(history.figure(told, colours, kept, theme), said, "losses")
         figures.note(f"{said} {HOW} {steps(names)}")
         figures.numbers("The losses as numbers", history.table(told), "losses-numbers")
     if without := [name for name, one in told.items() if not one]:

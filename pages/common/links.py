@@ -70,7 +70,7 @@ def _links(task: ModuleType, language: str, tri: Card) -> None:
     shown = dict(list(reversed(kinds.items()))[: None if task is pairs else FEW])
     written = "the paper's case and others written here" if task is pairs else "written here"
     title = "More pairs to try" if task is pairs else f"{task.WORDS.one.capitalize()}s to try"
-    st.html(cards.section(title, f"{len(told)}, {records.spoken(language)}: {written}"))
+    st.html(cards.section(title, f"{records.spoken(language)}: {written}"))
     with st.container(key=f"links-{task.NAME}-{language}", gap=None):
         for kind, example in shown.items():
             if task is pairs:

@@ -14,11 +14,16 @@ from pages.common import models, state
 from pages.common.errors import notice
 from triattn_core import records
 from triattn_core.analysis.reading import AS_IT_IS, Reading
+from triattn_core.axes import FUNCTION_LABELS
 from triattn_core.case_card import similarity
 from triattn_core.shelf import Card
 from triattn_core.tasks import questions
 from triattn_core.views import similarity as view
 
+OUTPUTS = (  # h: a passage word's state, u~: the sum of the question's states by its weights (attention/qa.py)
+    "O_1 and O_2 are what goes on to the answer from a passage word's state h and its weighted sum u~ of the "
+    "question: O_1 is [h; u~], O_2 also has their product, [h; u~; h * u~]."
+)
 KEY = "functions"  # of the widget, and in the URL
 OPENS = ("dot", "trilinear", "general3", "t_trilinear")
 BEST = "the answer"  # the part of a long passage in which the last function's answer stands
@@ -38,7 +43,7 @@ class Side:
 
 def shelf() -> list[Card]:
     """The readers, in the order of the paper's tables; O_2, by which it chose, before O_1."""
-    order = {name: i for i, name in enumerate(view.NAMES)}
+    order = {name: i for i, name in enumerate(FUNCTION_LABELS)}
     cards = [card for card in models.shelf(questions.NAME) if card.config.get("kind") == "reader"]
     return sorted(
         cards,

@@ -43,8 +43,15 @@ CSS = """
   .t-beside .n, .t-beside .r {padding-left: 8px; min-width: 0}
   .t-beside .first, .t-beside th.t-over {padding-left: 14px}
   .t-beside .s {min-width: 0; font-size: 11px; padding-left: 3px}
-  .t-beside.t-order .say {padding-left: 12px; font-size: 12.5px}
+  .t-beside.t-order .say {padding-left: 12px; font-size: 12.5px; min-width: 250px}
   .t-know {grid-template-columns: minmax(92px, 190px) 1fr}
+  .t-scroll {background: linear-gradient(to left, var(--t-page) 30%, transparent) right / 40px 100% no-repeat local,
+    linear-gradient(to left, var(--t-bar), transparent) right / 10px 100% no-repeat scroll}
+}
+@media (max-width: 600px) {
+  .t-beside.t-order {font-size: 11.5px} .t-beside.t-order th {font-size: 11px} .t-order .t-swatch {display: none}
+  .t-beside.t-order .n {padding-left: 6px} .t-beside.t-order .first {padding-left: 10px}
+  .t-beside.t-order .say {font-size: 12px}
 }
 """
 

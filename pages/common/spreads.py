@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.common import cards, figures, state
+from triattn_core.axes import FUNCTION_LABELS
 from triattn_core.results import spreads
 from triattn_core.results.ours import Record
 from triattn_core.views import distributions as view
@@ -106,7 +107,7 @@ def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: st
         st.html(f'<p class="t-note">No run of {output} was measured on {split}.</p>')
         return
     told, unit = view.boxes_said(points, f"{metric}, {split}, %"), f"{metric}, %"
-    figures.drawn(view.boxes(points, list(similarity.NAMES.values()), unit, theme), told, f"runs-{output}-chart")
+    figures.drawn(view.boxes(points, list(FUNCTION_LABELS.values()), unit, theme), told, f"runs-{output}-chart")
     figures.note(told)
     figures.numbers(f"The runs of {output} as numbers", view.summary(points), f"runs-{output}")
     if most < view.BOX:

@@ -91,17 +91,22 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-big > b {font-size: 34px; font-weight: 600; line-height: 1; font-variant-numeric: tabular-nums}
 .t-big span {font-size: 13px; line-height: 1.4}
 .t-thumb {height: 196px; overflow: hidden}
+.t-thumb:not(:has(table)) > * {max-width: 384px}
 .t-thumb img {display: block; width: 100%; height: auto;}
 .t-picture {position: relative}
 .t-corner {position: absolute; left: 0; bottom: 0; font-size: clamp(10.5px, 1.05vw, 13px); line-height: 1.3}
 .t-corner b {font-weight: 600}
 .t-titles {display: flex; gap: 3.3%; font-weight: 600; font-size: 13px; margin-bottom: 4px} .t-titles span {flex: 1}
-.t-scores th, .t-scores td {border: 0; padding: 4px 0 4px 6px; white-space: nowrap}
+.t-scores th, .t-scores td {border: 0; padding: 3px 0 3px 6px; white-space: nowrap}
 .t-scores .t-block {padding-left: 26px} .t-scores th[colspan] {padding-top: 0}
 .t-scores tr > :first-child {padding-left: 0}
-@media (max-width: 1100px) {
+.st-key-worked > div > [data-testid="stHorizontalBlock"], .st-key-worked > [data-testid="stHorizontalBlock"] {
+  flex-wrap: wrap}
+.st-key-worked [data-testid="stColumn"] {flex: 1 1 300px; min-width: min(300px, 100%)}
+.st-key-worked [data-testid="stColumn"]:last-child {flex-basis: 500px; min-width: min(500px, 100%)}
+@media (max-width: 600px) {
   .t-scores {font-size: 11.5px} .t-scores th {font-size: 11px} .t-scores .t-swatch {display: none}
-  .t-scores th, .t-scores td {padding-left: 2px} .t-scores .t-block {padding-left: 9px}
+  .t-scores th, .t-scores td {padding-left: 4px} .t-scores .t-block {padding-left: 9px}
 }
 [data-testid="stPageLink"] a {padding: 0; min-height: 0; color: var(--t-accent)}
 [data-testid="stPageLink"] a p {font-weight: 600; font-size: 14px; color: var(--t-accent)}

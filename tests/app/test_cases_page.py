@@ -237,3 +237,8 @@ def test_what_guessing_would_have_right_stands_beside_the_models(task: str, said
     found = [json.loads(one.proto.json).get("payload", {}) for one in app.get("bidi_component") if one.proto.json]
     (accuracy,) = (one["accuracy"] for one in found if "accuracy" in one)
     assert len(accuracy) == 4 and accuracy[-1].startswith(said)
+
+
+def test_the_heading_says_whose_confidence_it_is() -> None:
+    column = json.loads(sound(opened("cases")).dataframe[0].proto.columns)["confidence"]
+    assert column["label"] == "Tri, confidence"

@@ -194,3 +194,8 @@ def test_metric_split_and_loss_are_in_the_link() -> None:
 def test_the_shelf_has_all_functions() -> None:
     app = sound(opened("similarity"))
     assert len(app.multiselect(key="functions").options) == len(NAMES) + 1
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_each_page_says_once_what_o_1_and_o_2_are(page: str) -> None:
+    assert told(sound(opened(page))).count("O_1 is [h; u~], O_2 also has their product, [h; u~; h * u~].") == 1

@@ -82,3 +82,9 @@ def test_at_800_pixels_nothing_overlaps_or_runs_over(browser, app, theme):
     colour = page.evaluate("getComputedStyle(document.querySelector('table.t-beside td')).color")
     assert (max(map(int, re.findall(r"\d+", colour)[:3])) > 150) == (theme == "dark")
     context.close()
+
+
+def test_on_a_narrow_page_rows_of_the_order_stay_near_each_other(page, app):
+    page.set_viewport_size({"width": 500, "height": 900})
+    opened(page, app)
+    assert max(box["height"] for box in boxes(page, ".t-order tr")) < 80

@@ -10,7 +10,7 @@ import xarray as xr
 
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views import history, thumbnail
-from triattn_core.views.palette import SEQUENTIAL, THEMES
+from triattn_core.views.palette import SEQUENTIAL, THEMES, shades
 
 SIZES = {"head": 2, "query": 3, "key": 5, "context": 7}
 SITE = "layer.0/a_over_b/weight"
@@ -85,6 +85,18 @@ def test_more_than_two_losses_are_told_apart_by_dashes_and_a_legend() -> None:
     assert not [one for one in spec["layer"] if one["mark"]["type"] == "text"]
     two = history.figure({name: told[name] for name in "ab"}, dict.fromkeys(told, "#0f6e73"), {}).to_dict()
     assert len([one for one in two["layer"] if one["mark"]["type"] == "text"]) == 2
+
+
+def test_two_of_one_colour_are_drawn_in_two_shades_and_two_sizes() -> None:
+    told = {name: [{"step": 10, "train_loss": 0.9}, {"step": 20, "dev_loss": 0.8}] for name in "ab"}
+    for theme in ("light", "dark"):
+        tri, bi = (THEMES[theme][name] for name in ("tri", "bi"))
+        found = shades([tri, bi, tri, tri], theme)
+        assert found[:2] == [tri, bi] and len(set(found)) == 4
+    spec = history.figure(told, dict.fromkeys(told, "#0f6e73"), dict.fromkeys(told, 20)).to_dict()
+    dots = next(one for one in spec["layer"] if one["mark"].get("size") == 70)
+    first, second = dots["encoding"]["size"]["scale"]["range"]
+    assert first > 1.5 * second > 0
 
 
 def test_the_dot_stands_where_the_weights_were_kept() -> None:

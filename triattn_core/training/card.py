@@ -121,8 +121,8 @@ def checkpoint_card(folder: Path) -> str:
 
 {label}-Attention with the {model["similarity"].replace("_", " ")} relevance in a
 Tri-Attention network: {layers}, {model["heads"]} heads, {metrics["parameters"]:,} parameters beside the shared
-encoder `{config["encoder"]}`, which is frozen: checkpoints that share it differ
-in attention alone, its layers and its size among it.
+encoder `{config["encoder"]}`, which is frozen. Checkpoints that share it differ
+only in their attention: in its kind, its number of layers and its size.
 
 {table([metrics[split] for split in ("dev", "test") if split in metrics])}
 {_start(config["encoder"], encoder)}

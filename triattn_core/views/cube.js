@@ -90,7 +90,7 @@ function paintCube(ctx, cube, place, state, theme, colours) {
     const to = (r, c) => Object.assign(spot, { [AXIS[rowAxis]]: r, [AXIS[colAxis]]: c });
     cells(ctx, box.rows, box.cols, box.x, box.y, (r, c) => cube.level(to(r, c)), colours);
     if (cube.payload.masked) hatch(ctx, box.rows, box.cols, box.x, box.y, (r, c) => cube.masked(to(r, c)), theme);
-    paintTitle(ctx, cube, name, box, state, theme);
+    paintTitle(ctx, cube, name, box, state, theme, place.width);
   }
   const { qk, qc, kc } = place.boxes, [q, k, c] = cell;
   for (const box of [qk, qc]) frame(ctx, box.rows, q, box.x - 4, box.x + box.cols.size + 4, box.y, tint.query);
@@ -103,9 +103,13 @@ function paintCube(ctx, cube, place, state, theme, colours) {
   paintAside(ctx, cube, place, state, theme, colours, tint);
 }
 
-function paintTitle(ctx, cube, name, box, state, theme) {
+function paintTitle(ctx, cube, name, box, state, theme, width) {
   const [row, col, depth] = cube.panels[name], y = name === "kc" ? box.y - 24 : 14;
-  let x = box.x;
+  ctx.font = font(theme, 14, 650);
+  const chosen = cube.axes[AXIS[depth]].name[state.cell[AXIS[depth]]], lead = ctx.measureText(`${row} × ${col}  at ${depth} `).width + 12;
+  // Left of the lower panel is room for a title that the page is too narrow for.
+  const over = box.x + lead + Math.min(ctx.measureText(chosen).width, 140) - width, start = name === "kc" ? box.x - clamp(over, 0, 90) : box.x;
+  let x = start;
   ctx.textAlign = "left";
   ctx.textBaseline = "alphabetic";
   const write = (text, colour, weight) => {
@@ -119,11 +123,11 @@ function paintTitle(ctx, cube, name, box, state, theme) {
   write(col, theme[col], 650);
   if (state.focus && state.panel === name) {
     ctx.fillStyle = theme.text;
-    ctx.fillRect(box.x, y + 5, x - box.x, 1.5);
+    ctx.fillRect(start, y + 5, x - start, 1.5);
   }
   write("  at " + depth + " ", theme.muted, 400);
   ctx.font = font(theme, 14, 650);
-  const limit = name === "qk" ? 72 : 140, word = fitText(ctx, cube.axes[AXIS[depth]].name[state.cell[AXIS[depth]]], limit), wide = ctx.measureText(word).width + 12;
+  const limit = name === "qk" ? 72 : clamp(width - x - 12, 16, 140), word = fitText(ctx, chosen, limit), wide = ctx.measureText(word).width + 12;
   ctx.fillStyle = theme[depth + "_mark"];
   ctx.fillRect(x, y - 15, wide, 20);
   ctx.fillStyle = theme[depth];

@@ -67,6 +67,8 @@ def figure(
     range_ = [colours[name] for name in names]
     colour = alt.Color("model:N", scale=alt.Scale(domain=names, range=range_), legend=legend)
     dash = alt.StrokeDash("model:N", scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])), legend=legend)
+    sizes = [70 + 60 * (len(names) - 1 - 2 * i) / len(names) for i in range(len(names))]  # one under another is seen
+    size = alt.Size("model:N", scale=alt.Scale(domain=names, range=sizes), legend=None)
     tips = ["model:N", "split:N", "step:Q", alt.Tooltip("loss:Q", format=".3f")]
     base = alt.Chart(rows).encode(steps, loss, colour, tooltip=tips)
     lines = base.encode(dash)  # two models of one mechanism have one colour
@@ -78,7 +80,7 @@ def figure(
         train,
         lines.transform_filter("datum.split == 'dev'").mark_line(strokeWidth=2),
         base.transform_filter("datum.split == 'dev'").mark_point(size=14, filled=True),
-        base.properties(data=chosen).mark_point(size=70, filled=True, opacity=1),
+        base.encode(size).properties(data=chosen).mark_point(size=70, filled=True, opacity=1),
         *(_name(base, row, offset) for row, offset in _ends(last, rows) if not many),
     ]
     around = {"right": 8 if many else 60, "left": 0, "top": 4, "bottom": 6}

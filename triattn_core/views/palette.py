@@ -7,6 +7,7 @@ equal; the low end of a sequential ramp and the zero of a diverging one meet the
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -87,6 +88,16 @@ def ramp(stops: list[str], steps: int = 256) -> np.ndarray:
     at = np.linspace(0, len(stops) - 1, steps)
     mixed = np.stack([np.interp(at, np.arange(len(stops)), lab[:, i]) for i in range(3)], axis=-1)
     return np.round(srgb(mixed) * 255).astype(np.uint8)
+
+
+def shades(colours: Sequence[str], theme: str = "light") -> list[str]:
+    """The same colours, but the second of one colour nearer to the text, the third nearer still, and so on."""
+    found, ink = [], oklab(rgb(THEMES[theme]["text"]))
+    for i, one in enumerate(colours):
+        order, of = list(colours[:i]).count(one), list(colours).count(one)
+        lab = oklab(rgb(one)) + (ink - oklab(rgb(one))) * order / of
+        found.append("#" + "".join(f"{round(255 * part):02x}" for part in srgb(lab)) if order else one)
+    return found
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from triattn_core.axes import AXES, QUANTITIES
+from triattn_core.axes import AXES, FUNCTION_LABELS, MECHANISM_LABELS, QUANTITIES
 from triattn_core.errors import InputError
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.canvas import Canvas, script
@@ -26,22 +26,8 @@ from triattn_core.views.tokens import named, tokens
 
 MOST = 4  # functions side by side
 SCRIPTS = ("similarity.js", "similarity_texts.js", "side_by_side.js")
-NAMES = {  # as the paper's tables write and order them
-    "bilinear": "bilinear",
-    "trilinear": "trilinear",
-    "fnn": "FNN",
-    "concat_fnn": "concat-FNN",
-    "dot": "dot-product",
-    "cosine": "cosine",
-    "scaled_dot": "scaled dot-product",
-    "general1": "general-1",
-    "general2": "general-2",
-    "general3": "general-3",
-    "hadamard": "Hadamard",
-    "t_trilinear": "T-trilinear",
-}
 SAME = 1e-6  # between weights: less is rounding
-SYSTEMS = {"bidaf": "BiDAF", "dcn": "DCN", "qanet": "QANet"}
+SYSTEMS = {name: MECHANISM_LABELS[name] for name in ("bidaf", "dcn", "qanet")}
 SCALES = {
     "relevance": "relevance, before softmax",
     "centred": "relevance, centred per row",
@@ -78,7 +64,7 @@ class Panel:
 
 def title(mechanism: str, similarity: str) -> str:
     """A reader's function, after its system where that is not the baseline."""
-    function = NAMES.get(similarity, similarity.replace("_", " "))
+    function = FUNCTION_LABELS.get(similarity, similarity.replace("_", " "))
     return f"{SYSTEMS[mechanism]} {function}" if mechanism in SYSTEMS else function
 
 

@@ -33,6 +33,8 @@ function factsBlock(data, index, facts, chosen) {
   if (!facts) return box.append(make("p", {}, "…")), box;
   const several = facts.terms.length > 1;
   if (!several) head.append(make("span", { title: facts.terms[0][0] }, " " + formula(facts.terms[0][0]))); // the one term is the score
+  const { spans: [best, next] } = data.panels[index]; // the head of a narrow map has no room for long ones
+  if (best) box.append(make("p", { class: "answers" }, `answers “${cut(data, best)}”` + (next ? `, next best “${cut(data, next)}”` : "")));
   const whole = facts.pair?.score ?? facts.score; // words that were joined have no terms together
   if (facts.pair) head.append(make("p", { class: "pair", title: "The pair of words in this cell that weighs most: joined words have no terms together" }, "of ", make("b", {}, facts.pair.words.join(" × "))));
   const top = Math.max(Math.abs(whole), ...facts.terms.map(([, value]) => Math.abs(value)));

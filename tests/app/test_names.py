@@ -1,0 +1,37 @@
+"""Names of mechanisms and functions: one for each, on every page."""
+
+from __future__ import annotations
+
+import pytest
+
+from pages.common import cards, readers
+from tests.app.test_pages import opened, sound, texts
+from tests.reader_shelf import make_shelf
+from triattn_core.shelf import VARIABLE
+from triattn_core.views import similarity
+
+
+@pytest.fixture(scope="module")
+def every(tmp_path_factory):
+    return make_shelf(tmp_path_factory.mktemp("shelf"))
+
+
+@pytest.fixture(autouse=True)
+def shelf(every, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(every))
+
+
+def test_checkpoints_calls_functions_as_similarity_does() -> None:
+    app = sound(opened("checkpoints"))
+    told = {name: one for table in app.dataframe for name, one in zip(table.value["name"], table.value["similarity"])}
+    here = readers.shelf()
+    assert here and {"general-3", "T-trilinear", "scaled dot-product"} <= set(told.values())
+    for card in here:
+        assert told[card.name] == similarity.title("baseline", card.config["model"]["similarity"])
+        assert "_" not in cards.label(card)
+
+
+def test_home_says_which_mechanism_answers_questions() -> None:
+    app = sound(opened("home"))
+    row = next(line for line in texts(app).split("<tr>") if "<td>Questions</td>" in line)
+    assert "baseline reader</span>" in row
