@@ -9,6 +9,7 @@ import streamlit as st
 from pages.common import asking, cards, context_parts, export, figures, keeping, state
 from pages.common.errors import shown
 from triattn_core.case_card import context as scene
+from triattn_core.case_card.drawn import placed
 from triattn_core.tasks import TASKS
 from triattn_core.views import anova as view
 from triattn_core.views import anova_said as said
@@ -56,14 +57,15 @@ with left:
 with right:
     st.html(cards.section("Three-way residual", f"layer {layer + 1}, head {head + 1}: what no two axes explain"))
     places = list(range(part.sizes["context"]))
-    show = [f"{i + 1}  {word}" for i, word in enumerate(scene.at_token(question, part, bits, 0).words["context"])]
+    # By its place from 0, as Intervene names it and a command asks for it.
+    show = [f"{i}  {word}" for i, word in enumerate(scene.at_token(question, part, bits, 0).words["context"])]
     first = said.strongest(part)
     at = state.pick("Context token", places, "at", first, show=lambda i: show[i] if i in places else str(i), width=190)
     residual = scene.at_token(question, part, bits, at)
     drawn = view.residual(residual.cells, bits, residual.labels, theme)
     figures.drawn(drawn, residual.said, "residual", width="content")
     figures.note(residual.said)
-    figures.numbers("The map as numbers", residual.rows, "map-numbers")
+    figures.numbers("The map as numbers", placed(residual.rows), "map-numbers")
 with tail:
     option = {} if question.option is None else {"option": question.option + 1}
     chosen = {"way": direction, "layer": layer + 1, "head": head + 1, "by": by, "cell": (at,), **option}

@@ -8,6 +8,7 @@ from pages.common import asking, cards, change_said, changed, export, figures, k
 from pages.common.errors import shown
 from triattn_core.case_card import intervene as scene
 from triattn_core.case_card import intervene_said as said
+from triattn_core.case_card.drawn import placed
 from triattn_core.tasks import TASKS
 from triattn_core.views import intervened as view
 
@@ -57,7 +58,7 @@ with st.container(horizontal=True, key="maps"):  # below each other where they d
     for i, grid in enumerate(view.apart(before, after, labels, theme)):
         figures.drawn(grid, told, f"map-{i}", width="content")
 figures.note(told)
-figures.numbers("The maps as numbers", view.cells(before, after, labels), "map-numbers")
+figures.numbers("The maps as numbers", placed(view.cells(before, after, labels)), "map-numbers")
 null = nulled.section(question)
 with tail:
     option = None if question.option is None else question.option + 1

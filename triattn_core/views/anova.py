@@ -34,7 +34,8 @@ def colours(theme: str) -> dict[str, str]:
     look, cool = THEMES[theme], SEQUENTIAL[theme]
     grey = ("#c9d1d0", look["bar"]) if theme == "light" else ("#46555a", "#7d8f95")
     shades = (cool[2], cool[4]) if theme == "light" else (cool[3], cool[5])
-    return dict(zip(PARTS, (*grey, *shades, look["faint"], look["faint"])))
+    warm = "#ddd6c4" if theme == "light" else "#453d2c"
+    return dict(zip(PARTS, (*grey, *shades, warm, look["faint"])))
 
 
 def parts(
@@ -45,7 +46,7 @@ def parts(
     by: str = "number",
     only: Sequence[str] = (),
     named: bool = False,
-) -> alt.Chart:
+) -> alt.LayerChart:
     """Stacked shares of each head, layer after layer, the chosen one framed; a click sends `cell` with layer and head.
 
     table: of `anova.table`, one direction.  layer, head: from 0.  by: heads by `number`, or by what context redirects.
@@ -67,7 +68,6 @@ def parts(
     rows["part"] = rows["part"].map(PARTS)
     values = [PARTS[name] for name in only or PARTS]
     key = alt.Legend(title=None, orient="bottom", columns=3, labelLimit=220, values=values) if named else None
-    rows["chosen"] = (rows["layer"] == layer) & (rows["head"] == head)
     rows["at_layer"], rows["at_head"] = rows["layer"] + 1, rows["head"] + 1
     click = alt.selection_point(name="cell", fields=["at_layer", "at_head"], toggle=False)
     axis = alt.Axis(labelExpr=f"({json.dumps(names)})[datum.value] || ''", labelAngle=0, ticks=False, domain=False)
@@ -76,16 +76,20 @@ def parts(
     if only:
         scale = alt.Undefined if rows["share"].any() else alt.Scale(domain=[0, 1])  # zeros alone have no scale
         y, axis = alt.Y("share:Q", title=None, scale=scale, axis=alt.Axis(format=".2~%", tickCount=2)), None
-    chart = alt.Chart(rows).mark_bar().encode(
-        alt.X("place:N", scale=alt.Scale(domain=domain, paddingInner=0.12), title=None, axis=axis),
+    x = alt.X("place:N", scale=alt.Scale(domain=domain, paddingInner=0.12), title=None, axis=axis)
+    bars = alt.Chart(rows).mark_bar(stroke=look["hairline"], strokeWidth=0.6).encode(
+        x,
         y,
         alt.Color("part:N", scale=alt.Scale(domain=[*PARTS.values()], range=[*fill.values()]), legend=key),
         alt.Order("order:Q"),
-        stroke=alt.condition("datum.chosen", alt.value(look["query"]), alt.value(look["hairline"])),
-        strokeWidth=alt.condition("datum.chosen", alt.value(2), alt.value(0.6)),
         tooltip=[*tips, alt.Tooltip("share:Q", format=".1%")],
     )
-    return dressed(chart.add_params(click).properties(height=64 if only else 190), theme)
+    one = rows[(rows["layer"] == layer) & (rows["head"] == head)]
+    whole = pd.DataFrame({"place": one["place"].head(1), "share": one["share"].sum()})
+    # Round the whole column: a frame round each segment would paint over the small ones.
+    frame = alt.Chart(whole).mark_bar(filled=False, stroke=look["query"], strokeWidth=2).encode(x, y)
+    chart = alt.layer(bars.add_params(click), frame)
+    return dressed(chart.properties(height=64 if only else 190), theme)
 
 
 def residual(
@@ -108,10 +112,12 @@ def residual(
     grid = alt.layer(grid, dashes(rows, x, y, limit, theme))
     told = pd.DataFrame({"query": range(len(bits)), "bits": bits, "query_word": labels[0]})
     bars = alt.Chart(told).encode(named("query", labels[0], labels=False), tooltip=["query_word:N", _bits("bits:Q")])
-    axis, scale = alt.Axis(orient="top", tickCount=2, grid=False), alt.Undefined
+    # The numbers beside the bars need room, the title two lines.
+    axis = alt.Axis(orient="top", tickCount=2, grid=False)
+    scale = alt.Scale(domain=[0, 1.5 * float(bits.max(initial=0.0))], nice=False)
     if not bits.any():
         axis, scale = alt.Axis(orient="top", values=[0], grid=False), alt.Scale(domain=[0, 1])
-    x = alt.X("bits:Q", title="I(key; context | query), bits", axis=axis, scale=scale)
+    x = alt.X("bits:Q", title=["I(key; context | query),", "bits"], axis=axis, scale=scale)
     drawn = bars.mark_bar(color=look["bar"], height={"band": 0.5}).encode(x)
     text = bars.mark_text(align="left", dx=4, fontSize=11, color=look["muted"]).encode(x, text=_text("bits:Q"))
     height = size * cells.shape[0]

@@ -10,7 +10,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from triattn_core.views.palette import DIVERGING, FONTS, SEQUENTIAL, THEMES, LogScale
+from triattn_core.views.palette import DIVERGING, FONTS, SEQUENTIAL, THEMES, LogScale, ramp
+
+STOPS = 33  # of a diverging map, an odd number: zero is one of them
 
 alt.data_transformers.disable_max_rows()  # a file of 5,000 cells and more is what a case card is for
 
@@ -33,8 +35,11 @@ def named(axis: str, names: Sequence[str], **look) -> alt.X | alt.Y:
 
 def signed(limit: float, theme: str) -> alt.Color:
     """The diverging map from -limit to limit."""
-    scale = alt.Scale(domain=[-limit, -limit / 2, 0, limit / 2, limit], range=DIVERGING[theme], clamp=True)
-    return alt.Color("value:Q", scale=scale, legend=_legend("+.2g", "linear scale"))
+    # Stops of the OKLab ramp that canvas figures have: Vega's own way between two hues leads through a third.
+    stops = ["#" + bytes(one).hex() for one in ramp(DIVERGING[theme], STOPS)]
+    domain = np.linspace(-limit, limit, STOPS).tolist()
+    scale = alt.Scale(domain=domain, range=stops, clamp=True, interpolate="rgb")
+    return alt.Color("value:Q", scale=scale, legend=_legend("+.2g", "linear scale", [-limit, 0.0, limit]))
 
 
 def dashes(rows: pd.DataFrame, x: alt.X, y: alt.Y, limit: float, theme: str) -> alt.Chart:
@@ -49,11 +54,17 @@ def weights(values: np.ndarray, keys: int, theme: str) -> alt.Color:
     fit, stops = LogScale.fit(values, keys), SEQUENTIAL[theme]
     at = np.geomspace(fit.low, fit.high, len(stops)).tolist()
     scale = alt.Scale(type="log", domain=at, range=stops, clamp=True)
-    return alt.Color("value:Q", scale=scale, legend=_legend(".2g", "weight, log scale"))
+    return alt.Color("value:Q", scale=scale, legend=_legend(".2g", "weight, log scale", _ticks(fit)))
 
 
-def _legend(format: str, title: str) -> alt.Legend:
-    look = {"orient": "bottom", "direction": "horizontal", "gradientLength": 170, "tickCount": 3}
+def _ticks(scale: LogScale) -> list[float]:
+    """Three or four: of a narrow scale, where round numbers are fewer, both ends and their middle."""
+    found = scale.ticks()
+    return found[:: 1 + (len(found) > 4)] if len(found) > 2 else np.geomspace(scale.low, scale.high, 3).tolist()
+
+
+def _legend(format: str, title: str, ticks: Sequence[float]) -> alt.Legend:
+    look = {"orient": "bottom", "direction": "horizontal", "gradientLength": 170, "values": list(ticks)}
     return alt.Legend(title=title, format=format, **look)
 
 

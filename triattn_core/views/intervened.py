@@ -73,8 +73,9 @@ def singly(
     leaning = many or band < LETTER * min(max(map(len, labels)), 16)
     x = named("key", labels, orient="bottom", labelAngle=-45 if leaning else 0, labelOverlap=band < LINE)
     low, high = min(0.0, rows.change.min()), max(0.0, rows.change.max())
-    room = (0.4 if many else 0.22) * max(high - low, 1e-9)  # for the numbers at the ends
-    scale = alt.Scale(domain=[low - room * (low < 0), high + room * (high > 0)], nice=False)
+    room = max(high - low, 1e-9)  # for the numbers at the ends, which may stand upright
+    up, down = (0.65 if one.any() else 0.4 for one in (rows.flips & (rows.change > 0), rows.flips & (rows.change < 0)))
+    scale = alt.Scale(domain=[low - down * room * (low < 0), high + up * room * (high > 0)], nice=False)
     y = alt.Y("change:Q", title=None, axis=alt.Axis(tickCount=3, grid=False, format="+~r"), scale=scale)
     tips = ["unit:N", alt.Tooltip("word:N", title="text"), alt.Tooltip("change:Q", format="+.3f"), "flips:N"]
     base = alt.Chart(rows).encode(x, y, tooltip=tips)
@@ -85,8 +86,16 @@ def singly(
     up, down = base.transform_filter("datum.change >= 0"), base.transform_filter("datum.change < 0")
     layers = [bars, alt.Chart(pd.DataFrame({"change": [0]})).mark_rule(color=look["muted"]).encode(y)]
     for side, dy, align in ((up, -8, "left"), (down, 9, "right")):
-        place = {"angle": 270, "dx": -dy / 2, "align": align} if many else {"dy": dy}
-        text = side.mark_text(**place, fontSize=9.5 if many else 11, color=look["text"])
+        # How wide the page really is, the browser knows: where numbers would run together they stand upright.
+        tight = f"width / {len(rows)} < {NUMBER}"
+        place = {
+            "angle": alt.expr(f"{tight} ? 270 : 0"),
+            "dx": alt.expr(f"{tight} ? {-dy / 2} : 0"),
+            "dy": alt.expr(f"{tight} ? 0 : {dy}"),
+            "align": alt.expr(f"{tight} ? '{align}' : 'center'"),
+            "fontSize": alt.expr(f"{tight} ? 9.5 : 11"),
+        }
+        text = side.mark_text(**place, color=look["text"])
         layers.append(text.encode(text="said:N"))
     size = {"height": 190 if leaning else 130} | ({"width": width} if width else {})
     return dressed(alt.layer(*layers).properties(**size), theme)
