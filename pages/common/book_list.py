@@ -14,7 +14,7 @@ from triattn_core.errors import TriattnError
 from triattn_core.tasks import TASKS
 
 ANY = "any"
-NONE = "No case has been kept yet: the pages Cases, Tri-Attention cube and Side by side have a button for it."
+NONE = "No case has been kept yet: the pages that ask a model have a button for it, Keep."
 ROW, MOST = 30, 20  # pixels of a row, rows without scrolling
 COLUMNS = {
     "text": st.column_config.Column(width=210),

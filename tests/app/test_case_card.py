@@ -34,7 +34,7 @@ LINKS = {
 # Of a page of charts: its link, and the settings of its card.
 CHARTS = {
     "context": (
-        {**PAIR, "layer": "2", "head": "2", "direction": "B over A", "by": "context", "at": "10  movie"},
+        {**PAIR, "layer": "2", "head": "2", "direction": "B over A", "by": "context", "at": "9  movie"},
         {"layer": 2, "head": 2, "way": "b_over_a", "by": "context", "cell": (9,)},
     ),
     "intervene": (
