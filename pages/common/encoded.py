@@ -43,7 +43,8 @@ def example(task: str) -> Any:
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
         for name, title in room.TEXTS.items():
             label = title.removeprefix("The ").capitalize()
-            texts[name] = state.written(label, opens[name], name, on_change=inputs.shorten, args=(name,))
+            look = {"bind": "query-params", "on_change": inputs.shorten, "args": (name,)}
+            texts[name] = st.text_input(label, opens[name], key=name, **look)
         look = {"on_click": _take, "args": (task,), "format_func": lambda one: _title(task, one), "width": 112}
         st.menu_button("Examples", known, key=f"{task}-example", **look)
     for name, text in texts.items():

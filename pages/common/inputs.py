@@ -62,7 +62,7 @@ def _sentence(name: str, opens: str, first: str) -> str:
     if name not in st.session_state and name not in st.query_params and first != opens:
         st.session_state[name] = first
     label = f"Sentence {name.upper()}"
-    return state.written(label, opens, name, on_change=shorten, args=(name,))
+    return st.text_input(label, opens, key=name, bind="query-params", on_change=shorten, args=(name,))
 
 
 def _example(a: str, b: str) -> pairs.Example | None:

@@ -131,7 +131,6 @@ def arrive() -> None:
     st.session_state["arrived"] = st.session_state.get("page") != page
     if arrived():
         st.session_state["page"], st.session_state["visit"] = page, st.session_state.get("visit", 0) + 1
-        st.session_state["bare"] = not st.query_params
 
 
 def arrived() -> bool:
@@ -144,16 +143,6 @@ def recall(key: str, value: Any) -> None:
     forget(key)
     if arrived() and key not in st.query_params and key not in st.session_state:
         st.session_state[key] = value
-
-
-def written(label: str, opens: str, key: str, **more) -> str:
-    """A text box in the URL.  What was written there stays for the session, where a page is opened without a link:
-    the browser's Back button drops the parameters of the page that it goes to."""
-    texts = st.session_state.setdefault("written", {})
-    if arrived() and st.session_state.get("bare") and key not in st.session_state and key in texts:
-        st.session_state[key] = texts[key]
-    texts[key] = st.text_input(label, opens, key=key, bind="query-params", **more)
-    return texts[key]
 
 
 def forget(key: str) -> None:

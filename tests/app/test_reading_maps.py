@@ -12,7 +12,7 @@ from tests import coin_shelf, reader_shelf
 from tests.app.test_coin_page import figure as blocks
 from tests.app.test_mtsa_pages import maps, sound
 from tests.app.test_pages import opened, texts
-from tests.app.test_similarity_pages import facts
+from tests.app.test_similarity_pages import command, facts
 from tests.oracles import folding as oracle
 from triattn_core.analysis import folds
 from triattn_core.checkpoint import load
@@ -121,6 +121,6 @@ def test_similarity_folds_and_shows_the_terms_of_a_pair(tmp_path: Path, monkeypa
     row, key, panel = drawn["cell"]
     query, other = told[panel]["pair"]["at"]
     asked = f"--terms {query}.{other} --read query=sentences --cell attention/weight {row},{key}"
-    assert asked in app.code[0].value
+    assert asked in command(app)
     plain = maps(sound(opened("similarity", passage=text, question=asks)))
     assert plain["notes"] == "" and plain["quantity"] == "relevance"
