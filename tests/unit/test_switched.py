@@ -130,7 +130,7 @@ def test_the_command_prints_one_number_of_what_is_read_in_phrases(shelf, file, c
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--cell", f"{SITE}/weight", "1"], "expected positions from 0, for query and key"),
+        (["--cell", f"{SITE}/weight", "1"], "or mean, sum, max, logsumexp, for query and key"),
         (["--cell", f"{SITE}/weight", "1,-1"], "expected positions from 0"),
         (["--cell", f"{SITE}/weight", "1,99"], "key 99 is outside"),
         (["--cell", f"{SITE}/weigth", "1,1"], "did you mean"),
