@@ -207,7 +207,8 @@ def _open(path: Path) -> Engine:
 
 
 def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
+    # Microseconds: two cases kept within one millisecond must still have an order.
+    return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
 def _bare(case: Case) -> Case:

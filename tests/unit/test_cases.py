@@ -28,6 +28,11 @@ def test_what_is_kept_is_read_again(book):
     assert book.tags() == ["only Tri", "zh"]
 
 
+def test_the_last_kept_stands_first_even_within_a_millisecond(book):
+    kept = [book.keep(Case("pairs", ROW)).id for _ in range(60)]
+    assert [case.id for case in book.search()] == kept[::-1] == [case.id for case in book.of("pairs", ROW)]
+
+
 @pytest.mark.parametrize(
     ("asked", "found"),
     [
