@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.common import asking, cards, change_said, changed, export, figures, keeping, nulled, state
+from pages.common import asking, cards, change_said, changed, each_alone, export, figures, keeping, nulled, state
 from pages.common.errors import shown
 from triattn_core.case_card import intervene as scene
 from triattn_core.case_card import intervene_said as said
@@ -39,12 +39,7 @@ figures.note(said.changed(beside, wanted, alone, lots))
 if lots is not None:
     figures.numbers("The units at random as numbers", lots.rename(columns={"unit": "draw"}), "random-numbers")
 if alone is not None:
-    st.html(cards.section("Each alone", "change of the log-odds of the answer without it; the chosen ones are framed"))
-    labels = [units[name] for name in alone["unit"]]
-    told = said.each(alone, units)
-    figures.drawn(view.singly(alone, labels, wanted.names, theme), told, "singly")
-    figures.note(told)
-    figures.numbers("Each alone as numbers", alone.assign(text=labels), "alone-numbers")
+    each_alone.shown(alone, units, wanted.names, theme)
 elif how in ("remove", "mask"):
     figures.note("Tokens are taken out one by one only where there is nothing to choose from: take turns or sentences.")
 st.html(cards.section("Attention before and after", "query × key, summed over context"))

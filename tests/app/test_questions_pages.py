@@ -17,10 +17,15 @@ from triattn_core.shelf import VARIABLE
 
 FIGURES = {
     "context": {"parts": "Parts of the relevance", "residual": "Three-way residual", "over": "Over many rows"},
-    "intervene": {"singly": "Each alone", "maps": "before and after", "null": "Is this map signal"},
+    "intervene": {
+        "singly": "Each alone",
+        "singly-moved": "Each alone, attention",
+        "maps": "before and after",
+        "null": "Is this map signal",
+    },
     "attribute": {"marks": "Which tokens", "ranks": "Do they agree", "curves": "Can they be believed"},
 }
-CHARTS = {"context": 4, "intervene": 5, "attribute": 2}
+CHARTS = {"context": 4, "intervene": 6, "attribute": 2}
 SHORT = {"a": "Which browsers play movies?", "b": "Which browser can?"}
 
 
@@ -97,6 +102,7 @@ def pills(app: AppTest):
 def test_units_are_clicked_removed_and_the_context_emptied() -> None:
     app = sound(opened("intervene", **SHORT))
     assert "Without “" in told(app) and "Most is changed by" in told(app)
+    assert "Attention is moved most by" in told(app)
     units = pills(app)
     first, second = (re.sub(r":gray\[\d+\] ", "", one) for one in units.options[:2])
     assert units.options[1] == f":gray[2] {second}"

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from scipy.spatial.distance import jensenshannon
 
 from tests.analysis_shelf import examples, shelf
 from triattn_core.analysis import interventions as what_if
@@ -28,6 +30,34 @@ def test_each_unit_alone_is_what_its_removal_says(task, way, read):
         assert row.change == pytest.approx(alone.change, abs=1e-4)
         assert row.flips == alone.flipped
     assert found["change"].abs().max() > 1e-3
+
+
+@pytest.mark.parametrize("read", [False, True])
+@pytest.mark.parametrize(("task", "name", "way"), [
+    ("pairs", "pairs-tri", "tokens"),
+    ("pairs", "pairs-cbi", "tokens"),
+    ("dialogue", "dialogue-tri", "turns"),
+])  # fmt: skip
+def test_how_far_each_moved_attention_is_the_mean_over_tokens_heads_and_layers(task, name, way, read):
+    bundle, example = load(name), examples(task)[0]
+    found = one_by_one.each(bundle, example, way, read=read)
+    for row in found.itertuples():
+        both = (what_if.mask if read else what_if.remove)(bundle, example, [row.unit], way)
+        layers: dict[str, list] = {}
+        for site, before in both.before.trace.sites.items():
+            if site.endswith("/weight"):
+                after = both.after.trace.site(site)
+                maps = [one.sum("context") if "context" in one.dims else one for one in (before, after)]
+                apart = jensenshannon(*(one.values.astype(float) for one in maps), axis=-1, base=2) ** 2
+                layers.setdefault(site.split("/")[0], []).append(np.nan_to_num(apart).mean(0))  # of heads
+        told = np.mean([np.concatenate(both_ways).mean() for both_ways in layers.values()])
+        assert row.moved == pytest.approx(told, rel=1e-3, abs=1e-7)
+    assert found["moved"].between(0, 1).all() and found["moved"].max() > 1e-4
+
+
+def test_no_context_moves_the_attention_that_does_not_read_it():
+    found = one_by_one.each(load("pairs-bi"), examples("pairs")[0], "tokens")
+    assert found["moved"].max() < 1e-9
 
 
 def test_a_choice_of_all_units_at_random_is_all_of_them():

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+from triattn_core.case_card import intervene_said
 from triattn_core.views import anova, anova_said, intervened, perturbation
 from triattn_core.views.grids import cells_of
 from triattn_core.views.palette import THEMES
@@ -179,6 +180,35 @@ def test_units_say_what_flips_and_which_are_chosen():
     table = pd.DataFrame({"unit": ["u 1", "u 2"], "change": [-1.25, 0.5], "flips": [True, False]})
     told = pd.DataFrame(rows(intervened.singly(table, ["x", "y"], ["u 2"]).to_dict()))
     assert told["said"].tolist() == ["−1.25 flips", "+0.50"] and told["chosen"].tolist() == [False, True]
+
+
+def test_how_far_attention_moved_has_two_figures_of_the_largest_and_no_sign():
+    for bits, said in (
+        ([0.0083, 0.00004], ["0.0083", "0.0000"]),
+        ([0.31, 0.0], ["0.31", "0.00"]),
+        ([0, 0], ["0.00"] * 2),
+    ):
+        table = pd.DataFrame({"unit": ["u 1", "u 2"], "change": [-1.0, 1.0], "moved": bits, "flips": [True, False]})
+        spec = intervened.singly(table, ["x", "y"], ["u 2"], what="moved").to_dict()
+        told = pd.DataFrame(rows(spec))
+        assert told["said"].tolist() == said and told["value"].tolist() == bits
+        assert spec["layer"][0]["encoding"]["tooltip"][2]["title"] == "moved"
+
+
+def test_what_is_said_of_how_far_each_moved_attention():
+    def told(moved: list[float], change: tuple = (0.1, -0.5, 0.2)) -> str:
+        table = pd.DataFrame({"unit": list("abc")[: len(moved)], "change": change[: len(moved)], "moved": moved})
+        return intervene_said.each_moved(table, {"a": "one", "b": "two", "c": "three"})
+
+    assert told([0.1, 0.31, 0.2]) == (
+        "Attention is moved most by “two” (0.31 bits), which also changes the answer most. "
+        "Bits and size of the change rank the 3 units alike by +1.00 (Spearman)."
+    )
+    assert "“one” (0.02 bits), which is not what changes" in told([0.02, 0.01, 0.0])
+    assert "alike by −0.50" in told([0.02, 0.01, 0.0])
+    assert told([0.0, 1e-12, 0.0]).startswith("No unit moves the attention: ")
+    assert told([0.02, 0.01]) == "Attention is moved most by “one” (0.02 bits)."
+    assert told([0.02, 0.01, 0.0], (0.3, 0.3, 0.3)) == "Attention is moved most by “one” (0.02 bits)."
 
 
 def test_labels_lean_and_numbers_stand_where_there_is_no_room():

@@ -89,9 +89,7 @@ def log_odds(scores: Tensor, answer: int) -> Tensor:
     return scores[:, answer] - others.logsumexp(1)
 
 
-def without(
-    bundle: Bundle, roles: Roles, gone: Mapping[str, Tensor], read: bool = False, own: bool = True
-) -> Tensor:
+def without(bundle: Bundle, roles: Roles, gone: Mapping[str, Tensor], read: bool = False, own: bool = True) -> Tensor:
     """Outputs [V, outputs], on the CPU, of V variants of one example that lack tokens.
 
     gone: by role, [V, n] bool over its tokens; nobody reads these.  `[CLS]` and `[SEP]` stay in the context as long as
@@ -99,16 +97,22 @@ def without(
     read: BERT_n goes on reading what is gone from the context, so that attention alone loses it.
     own: False where query and key do not stand in the context: C-Bi-Attention falls back too.
     """
-    left_over = (~gone["context"]).sum(1).tolist()
-    found = torch.empty(len(left_over), bundle.outputs)
+    found = torch.empty(len(gone["context"]), bundle.outputs)
     with torch.inference_mode(), at_once():
-        one = collate([roles], bundle.tokenizer).to(bundle.device)
-        for places in alike(left_over, size(bundle, roles), LIKE):
-            some = {role: mask[places].to(bundle.device) for role, mask in gone.items()}
-            encoded = bundle.encoder(*_variants(one, roles, some, read))
+        for places, encoded in variants(bundle, roles, gone, read):
             encoded = encoded if own else apart(encoded)
             found[places] = bundle.model(encoded if recorded() else left(encoded)).float().cpu()
     return found
+
+
+def variants(
+    bundle: Bundle, roles: Roles, gone: Mapping[str, Tensor], read: bool = False
+) -> Iterator[tuple[list[int], Encoded]]:
+    """What the encoder gives of the variants of `without`, some rows of about the same length at a time."""
+    one = collate([roles], bundle.tokenizer).to(bundle.device)
+    for places in alike((~gone["context"]).sum(1).tolist(), size(bundle, roles), LIKE):
+        some = {role: mask[places].to(bundle.device) for role, mask in gone.items()}
+        yield places, bundle.encoder(*_variants(one, roles, some, read))
 
 
 def parts(rows: int, bundle: Bundle, roles: Roles, share: int = 1) -> Iterator[slice]:

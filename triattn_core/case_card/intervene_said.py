@@ -26,6 +26,7 @@ SAYS = {
     "swap": "With another example's context",
 }
 LEVEL = 0.05
+NONE = 1e-9  # bits: what float error may leave
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,20 @@ def each(alone: pd.DataFrame, known: Mapping[str, str]) -> str:
     flips = int(alone["flips"].sum())
     count = f"{flips} of {len(alone)} units alone flip the answer" if flips else "no unit alone flips the answer"
     return minus(f"Most is changed by “{known[row['unit']]}” ({row['change']:+.3g}); {count}.")
+
+
+def each_moved(alone: pd.DataFrame, known: Mapping[str, str]) -> str:
+    """The unit that moves attention most, and whether it is the one that changes the answer most."""
+    bits, change = alone["moved"], alone["change"].abs()
+    if bits.max() < NONE:
+        return "No unit moves the attention: this mechanism does not read the context."
+    most = f"Attention is moved most by “{known[alone.loc[bits.idxmax(), 'unit']]}” ({bits.max():.2g} bits)"
+    if len(alone) < 3 or change.nunique() == 1:
+        return f"{most}."
+    alike = bits.corr(change, method="spearman")
+    also = "also changes" if bits.idxmax() == change.idxmax() else "is not what changes"
+    orders = f"Bits and size of the change rank the {len(alone)} units alike by {alike:+.2f} (Spearman)."
+    return minus(f"{most}, which {also} the answer most. {orders}")
 
 
 def followed(said: Prediction) -> int:

@@ -58,33 +58,34 @@ def cells(before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str]
 
 
 def singly(
-    table: pd.DataFrame, labels: Sequence[str], chosen: Sequence[str], theme: str = "light", width: int | None = None
+    table: pd.DataFrame,
+    labels: Sequence[str],
+    chosen: Sequence[str],
+    theme: str = "light",
+    width: int | None = None,
+    what: str = "change",
 ) -> alt.LayerChart:
-    """The change of the log-odds by each unit alone, as bars with their numbers; the chosen units are framed, and where
-    the answer flips the number says so.
+    """What each unit does alone, as bars with their numbers: the `change` of the log-odds, or how far it `moved`
+    attention.  The chosen units are framed, and where the answer flips the number of a change says so.
 
     table: of `one_by_one.each`.  labels: of its rows, as the reader knows them.  width: pixels, None that of the page.
     """
     look, colours = THEMES[theme], DIVERGING[theme]
-    rows = table.assign(key=range(len(table)), word=list(labels), chosen=table["unit"].isin(list(chosen)))
-    rows["said"] = [f"{one:+.2f}".replace("-", "−") + " flips" * flips for one, flips in zip(rows.change, rows.flips)]
+    rows = _bars(table, what).assign(word=list(labels), chosen=table["unit"].isin(list(chosen)).tolist())
     band = (width or WIDE) / len(rows)
-    many = band < NUMBER
-    leaning = many or band < LETTER * min(max(map(len, labels)), 16)
+    leaning = band < max(NUMBER, LETTER * min(max(map(len, labels)), 16))
     x = named("key", labels, orient="bottom", labelAngle=-45 if leaning else 0, labelOverlap=band < LINE)
-    low, high = min(0.0, rows.change.min()), max(0.0, rows.change.max())
-    room = max(high - low, 1e-9)  # for the numbers at the ends, which may stand upright
-    up, down = (0.65 if one.any() else 0.4 for one in (rows.flips & (rows.change > 0), rows.flips & (rows.change < 0)))
-    scale = alt.Scale(domain=[low - down * room * (low < 0), high + up * room * (high > 0)], nice=False)
-    y = alt.Y("change:Q", title=None, axis=alt.Axis(tickCount=3, grid=False, format="+~r"), scale=scale)
-    tips = ["unit:N", alt.Tooltip("word:N", title="text"), alt.Tooltip("change:Q", format="+.3f"), "flips:N"]
+    # Of one width, so that the bars of two such figures stand below each other.
+    axis = alt.Axis(tickCount=3, grid=False, format="+~r" if what == "change" else "~r", minExtent=44)
+    y = alt.Y("value:Q", title=None, axis=axis, scale=_with_room(rows))
+    tips = ["unit:N", alt.Tooltip("word:N", title="text"), alt.Tooltip("value:Q", title=what, format=".3"), "flips:N"]
     base = alt.Chart(rows).encode(x, y, tooltip=tips)
     framed = {"stroke": alt.condition("datum.chosen", alt.value(look["query"]), alt.value("transparent"))}
-    bars = base.mark_bar(strokeWidth=2, width={"band": 0.55}).encode(
-        color=alt.condition("datum.change < 0", alt.value(colours[1]), alt.value(colours[3])), **framed
-    )
-    up, down = base.transform_filter("datum.change >= 0"), base.transform_filter("datum.change < 0")
-    layers = [bars, alt.Chart(pd.DataFrame({"change": [0]})).mark_rule(color=look["muted"]).encode(y)]
+    colour = alt.condition("datum.value < 0", alt.value(colours[1]), alt.value(colours[3]))
+    colour = colour if what == "change" else alt.value(look["bar"])
+    bars = base.mark_bar(strokeWidth=2, width={"band": 0.55}).encode(color=colour, **framed)
+    up, down = base.transform_filter("datum.value >= 0"), base.transform_filter("datum.value < 0")
+    layers = [bars, alt.Chart(pd.DataFrame({"value": [0]})).mark_rule(color=look["muted"]).encode(y)]
     for side, dy, align in ((up, -8, "left"), (down, 9, "right")):
         # How wide the page really is, the browser knows: where numbers would run together they stand upright.
         tight = f"width / {len(rows)} < {NUMBER}"
@@ -95,10 +96,30 @@ def singly(
             "align": alt.expr(f"{tight} ? '{align}' : 'center'"),
             "fontSize": alt.expr(f"{tight} ? 9.5 : 11"),
         }
-        text = side.mark_text(**place, color=look["text"])
-        layers.append(text.encode(text="said:N"))
+        layers.append(side.mark_text(**place, color=look["text"]).encode(text="said:N"))
     size = {"height": 190 if leaning else 130} | ({"width": width} if width else {})
     return dressed(alt.layer(*layers).properties(**size), theme)
+
+
+def _bars(table: pd.DataFrame, what: str) -> pd.DataFrame:
+    """The column as `value`, and as it is `said` above its bar."""
+    rows = pd.DataFrame(
+        {"key": range(len(table)), "unit": table["unit"], "value": table[what], "flips": table["flips"]}
+    )
+    if what == "change":
+        said = [f"{one:+.2f}".replace("-", "−") + " flips" * flips for one, flips in zip(rows.value, rows.flips)]
+        return rows.assign(said=said)
+    most = rows.value.max()
+    digits = 2 if most <= 0 else min(5, max(2, 1 - int(np.floor(np.log10(most)))))  # two figures of the largest
+    return rows.assign(said=[f"{one:.{digits}f}" for one in rows.value], flips=False)
+
+
+def _with_room(rows: pd.DataFrame) -> alt.Scale:
+    """A scale with room for the numbers at the ends, which may stand upright."""
+    low, high = min(0.0, rows.value.min()), max(0.0, rows.value.max())
+    room = max(high - low, 1e-9)
+    up, down = (0.65 if one.any() else 0.4 for one in (rows.flips & (rows.value > 0), rows.flips & (rows.value < 0)))
+    return alt.Scale(domain=[low - down * room * (low < 0), high + up * room * (high > 0)], nice=False)
 
 
 def draws(log_odds: Sequence[float], original: float, theme: str = "light", two: bool = True) -> alt.LayerChart:
