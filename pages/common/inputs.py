@@ -13,7 +13,7 @@ from pages.common.languages import Spoken
 from pages.common.models import Explained
 from triattn_core import records
 from triattn_core.tasks import pairs
-from triattn_core.text.language import guess
+from triattn_core.text.language import guess, other_than
 
 LIMIT = 2000  # characters a sentence: many times what a model reads, and still a link
 
@@ -123,8 +123,17 @@ def took(found: Sequence[Explained]) -> str:
 
 def notes(found: Sequence[Explained]) -> str:
     """HTML: what a reader should know, such as what was cut, each once."""
-    told = dict.fromkeys(note for one in found for note in one.prediction.notes)
+    told = dict.fromkeys([*(_heard(found) if found else ()), *(note for one in found for note in one.prediction.notes)])
     return "".join(f'<p class="t-note">{escape(note)}</p>' for note in told)
+
+
+def _heard(found: Sequence[Explained]) -> list[str]:
+    """That the texts are not in the language of the models; of a pair `_differs` has said it."""
+    card = found[0].card
+    reads = records.language(card)
+    other = other_than(reads, found[0].trace.texts.values()) if reads and card.config["task"] != "pairs" else None
+    who = "these models read" if len(found) > 1 else f"{card.name} reads"
+    return [f"The texts look {records.spoken(other)}: {who} {records.spoken(reads)}."] if other else []
 
 
 def number(probability: float) -> str:

@@ -128,6 +128,12 @@ def test_chinese_on_an_english_model_is_said_and_turned_with_one_click(page: str
     assert "look Chinese" not in texts(app)
 
 
+def test_what_no_model_here_reads_is_said_and_nothing_offered() -> None:
+    app = sound(opened("cube", a="هل يمكن أن أرى", b="ما هو مكتوب"))
+    assert "These sentences look Arabic: quora-tri-" in texts(app).replace("\\", "")
+    assert "turn" not in [button.key for button in app.button]
+
+
 def test_english_on_a_chinese_model_is_said() -> None:
     app = sound(opened("side_by_side", a="Where is the station?", b="Where are my keys?"))
     assert "These sentences look English: these models read Chinese." in texts(app)

@@ -45,6 +45,12 @@ def cube(app: AppTest) -> dict:
 
 
 @pytest.mark.parametrize("page", PAGES)
+def test_another_language_is_said(page: str) -> None:
+    app = sound(opened(page, text="Как мне туда попасть?"))
+    assert re.search(r"The texts look Cyrillic: \S+ reads English\.", told(app))
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_without_a_checkpoint_there_is_one_line(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(make_shelf(tmp_path, ())))
     app = sound(opened(page))

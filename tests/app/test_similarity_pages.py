@@ -127,6 +127,13 @@ def test_short_passages(passage: str) -> None:
         assert all(passage[a:b] and passage[a:b] == passage[a:b].strip() for a, b, _ in found["panels"][0]["spans"])
 
 
+@pytest.mark.parametrize("page", PAGES)
+def test_another_language_is_said(page: str) -> None:
+    app = sound(opened(page, passage="今天天气很好。", question="天气怎么样"))
+    assert told(app).count("The texts look Chinese: these models read English.") == 1
+    assert "The texts look" not in told(sound(opened(page)))
+
+
 def test_a_long_passage_is_read_in_parts_and_said() -> None:
     app = sound(opened("similarity"))
     app.toggle(key="edit").set_value(True).run()

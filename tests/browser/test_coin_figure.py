@@ -144,8 +144,11 @@ def drawn(page) -> list[list]:
       };
     }""")
     moved(page, "Shift+ArrowDown", "Shift+ArrowUp")
-    page.wait_for_function("window.told.length")
-    return page.evaluate("window.told")
+    # Not wait_for_function: its second look is an eval, which the policy of an offline page forbids.
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    told = page.evaluate("window.told")
+    assert told
+    return told
 
 
 @pytest.mark.parametrize("width", [390, 500, 800, 1280])
