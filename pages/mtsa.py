@@ -21,7 +21,7 @@ from pages.common import (
 from pages.common.errors import shown
 from triattn_core.case_card.heads import SCORES, maps
 from triattn_core.tasks import TASKS
-from triattn_core.views import heads
+from triattn_core.views import head_maps
 
 MECHANISMS = ("mtsa",)
 SAYS = (
@@ -85,7 +85,7 @@ with shown():
 trace = found.trace
 with settings:
     layer = encoded.layer(trace)
-    pairs = [tuple(heads.beside(trace, i)) for i in range(max(map(len, heads.groups(trace).values())))]
+    pairs = [tuple(head_maps.beside(trace, i)) for i in range(max(map(len, head_maps.groups(trace).values())))]
     every = tuple(range(int(trace.meta["heads"])))
     choices = pairs if len(pairs[0]) == len(every) else [*pairs, every]
     names = {one: " and ".join(str(i + 1) for i in one) for one in pairs} | {every: f"all {len(every)}"}
@@ -113,10 +113,10 @@ with tail:
         f"mtsa-{layer.replace('/', '-')}" + reading.ending(as_read),
         key,
         lambda: figure(read.trace, repr(read.source), layer, drawn, quantity, grid, tuple(at)),
-        lambda: heads.table(read.trace, layer),
+        lambda: head_maps.table(read.trace, layer),
         read.trace,
         shared.Saved("mtsa", [card], example, lambda: {**shows, "cell": tuple(at)}),
     )
 link = encoded.link(example, task, card) | ({"of": layer.partition("/")[0]} if "/" in layer else {})
 explore(canvas, key, at, drawn, link, read, f"{layer}/token2token/{quantity}", TASKS[task].row(example))
-figures.numbers("All pairs of all heads as numbers", lambda: heads.table(read.trace, layer), "numbers")
+figures.numbers("All pairs of all heads as numbers", lambda: head_maps.table(read.trace, layer), "numbers")

@@ -23,7 +23,7 @@ from pages.common.errors import shown
 from triattn_core.case_card.heads import pair_of, prototypes
 from triattn_core.tasks import TASKS
 from triattn_core.trace import Choice
-from triattn_core.views import cell, heads, tensor
+from triattn_core.views import cell, head_maps, tensor
 from triattn_core.views.cube import places
 from triattn_core.views.strongest import strongest, words
 from triattn_core.views.terms import profile, terms
@@ -136,8 +136,8 @@ st.html(
 explorer.show(prototypes(trace, layer, found), below)
 figures.numbers(
     "The clusters' maps as numbers",
-    lambda: heads.rows(
-        means := heads.prototypes(trace, layer, found.of.tolist(), found.prototypes, found.typical),
+    lambda: head_maps.rows(
+        means := head_maps.prototypes(trace, layer, found.of.tolist(), found.prototypes, found.typical),
         trace.texts,
         [{"cluster": one.title} for one in means],
     ),

@@ -8,7 +8,7 @@ import torch
 
 from triattn_core.attention import positions
 from triattn_core.attention.tensorized import SCALES, attend, tensor
-from triattn_core.views.heads import LOOKS, looks
+from triattn_core.views.head_maps import LOOKS, looks
 from triattn_core.views.terms import SAYS, SCALED
 
 H, B, N, D = 2, 2, 5, 3

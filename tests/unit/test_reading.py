@@ -19,7 +19,7 @@ from triattn_core.analysis import aligned, compare
 from triattn_core.analysis.reading import EVEN, Reading, strongest
 from triattn_core.folding import mass
 from triattn_core.trace import AttentionTrace
-from triattn_core.views import cell, heads
+from triattn_core.views import cell, head_maps, heads
 from triattn_core.views import side_by_side as view
 from triattn_core.views.panels import HIDDEN, hidden, without
 from triattn_core.views.strongest import labels
@@ -111,7 +111,7 @@ def test_behind_a_mask_weights_alone_fold_and_know_their_even_share():
 
 def test_the_heads_of_a_folded_layer_begin_where_most_stands_against_an_even_share():
     found = Reading.of(query="phrases", key="phrases", own=("w1 w2", "w4 w5 w6")).trace(made())
-    maps = heads.maps(found, LAYER, [0, 2])
+    maps = head_maps.maps(found, LAYER, [0, 2])
     payload = heads.figure(maps, found.texts).payload
     times = {
         (q, k, at): one.weights.values[q, k] / one.even.values[q, k]
@@ -123,9 +123,9 @@ def test_the_heads_of_a_folded_layer_begin_where_most_stands_against_an_even_sha
     sent = np.frombuffer(base64.b64decode(payload["panels"][1]["even"]), "<f4").reshape(4, 4)
     np.testing.assert_allclose(sent, maps[1].even.values, rtol=1e-6)
     assert f"× {max(times.values()):.3g}" in payload["alt"] and "4 by 4 groups of tokens" in payload["alt"]
-    rows = heads.table(found, LAYER)
+    rows = head_maps.table(found, LAYER)
     assert rows["key_tokens"].tolist()[:4] == [1, 2, 1, 3] and "score" not in rows
-    plain = heads.figure(heads.maps(made(), LAYER, [0]), made().texts).payload
+    plain = heads.figure(head_maps.maps(made(), LAYER, [0]), made().texts).payload
     assert plain["notes"] == "" and plain["panels"][0]["even"] == ""
 
 

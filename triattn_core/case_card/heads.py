@@ -12,7 +12,7 @@ from triattn_core.case_card.explained import Models
 from triattn_core.errors import ConfigError
 from triattn_core.shelf import Card
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.views import cube, heads, tensor
+from triattn_core.views import cube, head_maps, heads, tensor
 from triattn_core.views.canvas import Canvas
 from triattn_core.views.strongest import strongest
 
@@ -52,7 +52,7 @@ def draw_heads(models: Models, cards: Sequence[Card], example: Any, settings: He
     if settings.quantity != "weight" and settings.as_read().folds:
         raise ConfigError(f"mtsa: {settings.read} are read of weights alone: {SCORES}")
     trace, layer = settings.as_read().trace(found.trace), settings.layer or first_layer(found.trace)
-    chosen = [i - 1 for i in settings.heads] if settings.heads else heads.beside(trace, 0)
+    chosen = [i - 1 for i in settings.heads] if settings.heads else head_maps.beside(trace, 0)
     how = (trace, layer, chosen, settings.quantity, settings.features)
     payload = maps(*how).payload
     axes, panels = payload["axes"], payload["panels"]
@@ -62,7 +62,7 @@ def draw_heads(models: Models, cards: Sequence[Card], example: Any, settings: He
     return {
         "settings": settings.model_copy(update=at),
         "figures": {"mtsa": maps(*how, cell)},
-        "table": heads.table(trace, layer),
+        "table": head_maps.table(trace, layer),
         "trace": trace,
         "found": (found,),
     }
@@ -79,7 +79,7 @@ def maps(
     """The canvas of some heads (from 0) of a layer."""
     from triattn_core.analysis.clusters import likeness
 
-    found = heads.maps(trace, layer, chosen, quantity)
+    found = head_maps.maps(trace, layer, chosen, quantity)
     weights = trace.site(f"{layer}/source2token/weight")
     orders = [likeness(weights.isel(head=head)) for head in chosen] if features else None
     caption = f"{trace.meta['checkpoint']}, {layer.replace('/', ', ')}"
@@ -118,7 +118,7 @@ def pair_of(cell: Sequence[int], of: Sequence[int]) -> list[int]:
 def prototypes(tensor: AttentionTrace, layer: str, groups: Clusters, cell: Sequence[int] | None = None) -> Canvas:
     """The canvas of the maps that stand for clusters of the features of a tensor.  cell: of it, whose pair is chosen at
     first."""
-    means = heads.prototypes(tensor, layer, groups.of.tolist(), groups.prototypes, groups.typical)
+    means = head_maps.prototypes(tensor, layer, groups.of.tolist(), groups.prototypes, groups.typical)
     caption = f"{tensor.meta['checkpoint']}, {layer}, head {tensor.meta['head'] + 1} ({tensor.meta['mask']})"
     at = None if cell is None else pair_of(cell, groups.of.tolist())
     return heads.figure(means, own_text(tensor, layer), caption=caption, cell=at)
