@@ -8,6 +8,7 @@ from pages.common import asking, cards, change_said, changed, each_alone, export
 from pages.common.errors import shown
 from triattn_core.case_card import intervene as scene
 from triattn_core.case_card import intervene_said as said
+from triattn_core.case_card import intervene_units as parts
 from triattn_core.case_card.drawn import placed
 from triattn_core.tasks import TASKS
 from triattn_core.views import intervened as view
@@ -25,10 +26,10 @@ with question.settings:
 with tail, st.popover("Keep", width=76, key="keep"):
     keeping.form(question.task, TASKS[question.task].row(question.example), "intervene")
 with shown():
-    units = scene.units(question, way)
+    units = parts.units(question, way)
     alone = scene.one_by_one(question, way, how)
     chosen = changed.controls(question, how, way, units, alone)
-    wanted = scene.wanted(question, chosen, units, alone)
+    wanted = parts.wanted(question, chosen, units, alone)
     beside = scene.beside(question, wanted)
     others = alone is not None and len(wanted.names) < len(units)  # all of them can be chosen in one way only
     lots = scene.random_units(question, wanted) if others else None

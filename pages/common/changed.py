@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.common import asking, state
 from pages.common.errors import notice, plain
-from triattn_core.case_card import intervene as scene
+from triattn_core.case_card import intervene_units as parts
 from triattn_core.case_card.intervene import Settings
 from triattn_core.tasks import TASKS
 
@@ -22,10 +22,10 @@ def controls(question: asking.Question, how: str, way: str, known: dict[str, str
     """The units to click, in the link where they are not what the page opens on; and what goes with them."""
     settings = Settings(how=how, unit=way)
     if how == "swap":
-        others = scene.others(question)
+        others = parts.others(question)
         at = state.pick("Context of", list(range(len(others))), "from", show=lambda i: f"{i + 1}  {_short(others[i])}")
         return settings.model_copy(update={"other": TASKS[question.task].row(others[at])})
-    first = scene.first(known, alone)
+    first = parts.first(known, alone)
     key = "units-" + sha256(repr((question.example, question.option, way)).encode()).hexdigest()[:10]
     if key not in st.session_state:
         st.session_state[key] = _linked(known, first)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from triattn_core.case_card.intervene import offered, unit
+from triattn_core.case_card.intervene_units import offered, unit
 from triattn_core.errors import InputError
 from triattn_core.views.strongest import numbered
 

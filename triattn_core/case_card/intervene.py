@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 from pydantic import Field
 
-from triattn_core import records
 from triattn_core.analysis.offered import REPLACEMENTS
 from triattn_core.case_card import drawn
 from triattn_core.case_card import intervene_said as said
 from triattn_core.case_card.charts import Chart
 from triattn_core.case_card.explained import Models, Question
 from triattn_core.case_card.intervene_said import Nulls, Wanted
-from triattn_core.errors import InputError
+from triattn_core.case_card.intervene_units import units, wanted, ways
 from triattn_core.shelf import Card
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace
 from triattn_core.views import intervened as view
-from triattn_core.views.strongest import SMALL, labels, numbered
+from triattn_core.views.strongest import labels, numbered
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
 
 WIDE = 640  # pixels of a figure that has the width of its page
 DRAWS = 20  # random choices of as many units
-MANY = 10  # units that a message names
 
 
 class Settings(drawn.Settings):
@@ -105,99 +102,6 @@ def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings
         "trace": joined(found),
         "found": (replace(question.found, what="before"), result),
     }
-
-
-def ways(question: Question) -> tuple[str, ...]:
-    """Into what the context of the task can be cut, what the page opens on first."""
-    words = getattr(TASKS[question.card.config["task"]], "WORDS", None)
-    return words.ways if words else ("tokens", "sentences")
-
-
-def units(question: Question, way: str) -> dict[str, str]:
-    """The units of the context by name, each as the reader knows it, no two alike."""
-
-    def run(bundle):
-        from triattn_core.analysis.asked import ask
-        from triattn_core.analysis.edits import units
-
-        asked = ask(bundle, question.example, question.option)
-        texts = bundle.task.texts(asked.example, asked.option)
-        role = asked.roles.context
-        found: dict[str, list[tuple[str, int, int]]] = {}
-        for name, of, (start, end) in zip(units(role, texts, way), role.texts, role.spans):
-            if name:
-                found.setdefault(name, []).append((of, start, end))
-        return {name: texts[one[0][0]][one[0][1] : one[-1][2]] for name, one in found.items()}
-
-    found = question.answer("Reading", run, "units", way)
-    if way != "tokens":
-        return {name: f"{name}: {text[:44]}{'…' * (len(text) > 44)}" for name, text in found.items()}
-    return dict(zip(found, numbered(found.values())))
-
-
-def wanted(question: Question, settings: Settings, known: Mapping[str, str], alone: pd.DataFrame | None) -> Wanted:
-    """What settings ask for, of the units that are known.  Raises InputError: not there."""
-    if settings.how == "swap":
-        task = TASKS[question.card.config["task"]]
-        if settings.other is not None:
-            return Wanted("swap", settings.unit, more=task.Example.from_row(dict(settings.other), "other"))
-        return Wanted("swap", settings.unit, more=others(question)[0])
-    asked = first(known, alone) if settings.units is None else [unit(name, known) for name in settings.units]
-    names, more = tuple(name for name in known if name in asked), None
-    if settings.how == "replace":
-        more = settings.text
-    if settings.how == "reorder":
-        more = ordered(list(known), names, settings.order, settings.shuffle)
-    words = " and ".join(f"“{known[name]}”" for name in names[:4]) + f" and {len(names) - 4} more" * (len(names) > 4)
-    return Wanted(settings.how, settings.unit, names, words, more)
-
-
-def unit(asked: str, known: Mapping[str, str]) -> str:
-    """The unit of a name, or of a word that stands once.  Raises InputError: not there, or there several times."""
-    if asked in known:
-        return asked
-    same = [name for name, text in known.items() if text.rstrip(SMALL) == asked]
-    same = same or [name for name, text in known.items() if text == asked]
-    if len(same) > 1:
-        told = ", ".join(f"{name} ({known[name]})" for name in same[:MANY])
-        raise InputError(f"{asked!r} stands {len(same)} times in this context: {told}")
-    if not same:
-        raise InputError(f"there is no {asked!r} in this context; {offered(asked, known)}")
-    return same[0]
-
-
-def offered(asked: str, known: Mapping[str, str]) -> str:
-    """The units nearest to what was asked, else the first ones, in their order and as the reader knows them."""
-    near = get_close_matches(asked, [*known, *known.values()], n=1)
-    names = [name for name, text in known.items() if near and near[0] in (name, text)]
-    told = {name: name if text.startswith(name) else f"{name} ({text})" for name, text in known.items()}
-    if names:
-        return f"did you mean {told[names[0]]}?"
-    more = f" and {len(told) - MANY} more" * (len(told) > MANY)
-    return f"known: {', '.join([*told.values()][:MANY]) or 'none'}{more}"
-
-
-def others(question: Question) -> list[Any]:
-    """The examples whose context can be swapped in."""
-    language = records.language(question.card)
-    known = TASKS[question.card.config["task"]].examples(language)
-    return [one for one in known if one != question.example]
-
-
-def first(known: Mapping[str, str], alone: pd.DataFrame | None) -> list[str]:
-    """The unit that changes most alone, among those that flip the answer where there are any; else the first."""
-    if alone is None:
-        return list(known)[:1]
-    of = alone[alone["flips"]] if alone["flips"].any() else alone
-    return [str(of.loc[of["change"].abs().idxmax(), "unit"])]
-
-
-def ordered(names: list[str], chosen: Sequence[str], order: str, seed: int = 0) -> list[str]:
-    """All units in the order that is asked for."""
-    rest = [name for name in names if name not in chosen]
-    if order == "shuffled":
-        return pd.Series(names).sample(frac=1, random_state=seed).tolist()
-    return {"chosen first": [*chosen, *rest], "chosen last": [*rest, *chosen]}.get(order, names[::-1])
 
 
 def one_by_one(question: Question, way: str, how: str) -> pd.DataFrame | None:
