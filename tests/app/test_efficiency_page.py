@@ -45,6 +45,12 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def test_a_leap_of_the_shipped_run_is_explained_where_it_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    assert "Bi-GRU's training leaps on a CPU" in html(opened()).replace("&#x27;", "'")
+    assert "leaps" not in html(opened(**{"pass": "inference"}))
+
+
 def test_it_opens_on_the_record_that_is_there(shelf: Path) -> None:
     app = opened()
     assert not app.exception and not app.error
