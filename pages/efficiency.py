@@ -15,7 +15,7 @@ from triattn_core.views import efficiency as view
 LENGTHS = (16, 32, 64, 128, 256, 512)
 SHIPPED = "shipped run"
 PIECES = " DiSA takes long texts in pieces: its memory then grows less steeply."
-STEPS = (
+LEAP = (
     " Bi-GRU's training leaps on a CPU where the gradient of its gates passes 32 MB (of 64 texts from 146 tokens): "
     "torch writes such a block for each token, and above that size the C library takes each anew from the system."
 )
@@ -77,7 +77,7 @@ families = {name: FAMILIES.get(block, "text") for block, name in names.items()}
 theme = "dark" if style.dark() else "light"
 said = f"{passed.capitalize()}. {view.said(points)}{PIECES if 'disa' in names else ''}"
 if passed == "training" and "bi_gru" in names and measured.machine.startswith("CPU"):
-    said += STEPS
+    said += LEAP
 with st.container(horizontal=True, gap="medium", key="panels"):  # side by side where both have room
     for column in view.PANELS:
         if chart := view.figure(points, families, column, axes == "log", theme):

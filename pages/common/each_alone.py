@@ -24,6 +24,7 @@ def shown(alone: pd.DataFrame, units: Mapping[str, str], chosen: Sequence[str], 
     figures.note(told)
     st.html(cards.section("Each alone, attention", ATTENTION))
     told = said.each_moved(alone, units)
-    figures.drawn(view.singly(alone, labels, chosen, theme, what="moved"), told, "singly-moved")
+    if said.moves(alone):
+        figures.drawn(view.singly(alone, labels, chosen, theme, what="moved"), told, "singly-moved")
     figures.note(told)
     figures.numbers("Each alone as numbers", alone.assign(text=labels), "alone-numbers")

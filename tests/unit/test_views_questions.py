@@ -184,9 +184,9 @@ def test_units_say_what_flips_and_which_are_chosen():
 
 def test_how_far_attention_moved_has_two_figures_of_the_largest_and_no_sign():
     for bits, said in (
-        ([0.0083, 0.00004], ["0.0083", "0.0000"]),
-        ([0.31, 0.0], ["0.31", "0.00"]),
-        ([0, 0], ["0.00"] * 2),
+        ([0.0083, 0.00004], ["0.0083", ""]),
+        ([0.31, 0.0], ["0.31", ""]),
+        ([0, 0], ["", ""]),
     ):
         table = pd.DataFrame({"unit": ["u 1", "u 2"], "change": [-1.0, 1.0], "moved": bits, "flips": [True, False]})
         spec = intervened.singly(table, ["x", "y"], ["u 2"], what="moved").to_dict()

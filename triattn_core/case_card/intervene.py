@@ -81,8 +81,10 @@ def draw(models: Models, cards: Sequence[Card], example: Any, settings: Settings
         words, wide = [known[name] for name in alone["unit"]], max(WIDE, 22 * len(alone))
         chart = view.singly(alone, words, asked.names, width=wide)
         charts["alone"] = chart, "Each unit alone, change of the log-odds", said.each(alone, known), caption + texts
-        chart, told = view.singly(alone, words, asked.names, width=wide, what="moved"), said.each_moved(alone, known)
-        charts["moved"] = chart, "Each unit alone, bits that attention moved", told, caption + texts
+        if said.moves(alone):
+            chart = view.singly(alone, words, asked.names, width=wide, what="moved")
+            told = said.each_moved(alone, known)
+            charts["moved"] = chart, "Each unit alone, bits that attention moved", told, caption + texts
         tables["alone"] = alone.assign(text=alone["unit"].map(known))
     if lots is not None:
         tables["random"] = lots.rename(columns={"unit": "draw"})

@@ -87,10 +87,15 @@ def each(alone: pd.DataFrame, known: Mapping[str, str]) -> str:
     return minus(f"Most is changed by “{known[row['unit']]}” ({row['change']:+.3g}); {count}.")
 
 
+def moves(alone: pd.DataFrame) -> bool:
+    """Whether any unit moves the attention."""
+    return bool((alone["moved"] > NONE).any())
+
+
 def each_moved(alone: pd.DataFrame, known: Mapping[str, str]) -> str:
     """The unit that moves attention most, and whether it is the one that changes the answer most."""
     bits, change = alone["moved"], alone["change"].abs()
-    if bits.max() < NONE:
+    if not moves(alone):
         return "No unit moves the attention: this mechanism does not read the context."
     most = f"Attention is moved most by “{known[alone.loc[bits.idxmax(), 'unit']]}” ({bits.max():.2g} bits)"
     if len(alone) < 3 or change.nunique() == 1:

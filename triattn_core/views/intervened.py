@@ -102,7 +102,7 @@ def singly(
 
 
 def _bars(table: pd.DataFrame, what: str) -> pd.DataFrame:
-    """The column as `value`, and as it is `said` above its bar."""
+    """The column as `value`, and as it is `said` above its bar: nothing of bits that round to none."""
     rows = pd.DataFrame(
         {"key": range(len(table)), "unit": table["unit"], "value": table[what], "flips": table["flips"]}
     )
@@ -110,8 +110,9 @@ def _bars(table: pd.DataFrame, what: str) -> pd.DataFrame:
         said = [f"{one:+.2f}".replace("-", "−") + " flips" * flips for one, flips in zip(rows.value, rows.flips)]
         return rows.assign(said=said)
     most = rows.value.max()
-    digits = 2 if most <= 0 else min(5, max(2, 1 - int(np.floor(np.log10(most)))))  # two figures of the largest
-    return rows.assign(said=[f"{one:.{digits}f}" for one in rows.value], flips=False)
+    digits = 2 if most <= 0 else max(2, 1 - int(np.floor(np.log10(most))))  # two figures of the largest
+    said = [f"{one:.{digits}f}" * (round(one, digits) > 0) for one in rows.value]
+    return rows.assign(said=said, flips=False)
 
 
 def _with_room(rows: pd.DataFrame) -> alt.Scale:

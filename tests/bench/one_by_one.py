@@ -1,0 +1,34 @@
+"""What it costs to watch attention while each unit of the context is taken out: `python -m tests.bench.one_by_one`.
+
+The time of `each`, which watches, as a ratio to that of as many random choices of one unit, which does not.
+"""
+
+from __future__ import annotations
+
+import time
+
+from triattn_core.analysis.one_by_one import at_random, each
+from triattn_core.checkpoint import load
+
+WORDS = ("the film that we saw in the old town last week was about a man who reads " * 5).strip()
+ASKED = (("quora-tri-dot", "tokens"), ("ubuntu-tri-additive", "turns"), ("race-tri-dot", "sentences"))
+
+
+def ratio(name: str, way: str, long: bool = False) -> tuple[int, float]:
+    """Units, and the ratio of CPU seconds."""
+    bundle = load(name)
+    example = bundle.task.examples(bundle.config.language)[0]
+    if long:
+        example = type(example).from_row({"text_a": WORDS, "text_b": WORDS + " today"}, "long")
+    spent, count = [], len(each(bundle, example, way))
+    for asked in (lambda: at_random(bundle, example, 1, way, draws=count), lambda: each(bundle, example, way)):
+        start = time.process_time()
+        asked()
+        spent.append(time.process_time() - start)
+    return count, spent[1] / spent[0]
+
+
+if __name__ == "__main__":
+    for name, way in ASKED:
+        print("{}: {} units, {:.2f} times".format(name, *ratio(name, way)))
+    print("the longest pair of {}: {} units, {:.2f} times".format(ASKED[0][0], *ratio(*ASKED[0], long=True)))
