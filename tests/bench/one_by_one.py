@@ -31,4 +31,5 @@ def ratio(name: str, way: str, long: bool = False) -> tuple[int, float]:
 if __name__ == "__main__":
     for name, way in ASKED:
         print("{}: {} units, {:.2f} times".format(name, *ratio(name, way)))
-    print("the longest pair of {}: {} units, {:.2f} times".format(ASKED[0][0], *ratio(*ASKED[0], long=True)))
+    for name in ("quora-tri-dot", "quora-tri-additive"):
+        print("the longest pair of {}: {} units, {:.2f} times".format(name, *ratio(name, "tokens", long=True)))

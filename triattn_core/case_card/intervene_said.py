@@ -96,7 +96,7 @@ def each_moved(alone: pd.DataFrame, known: Mapping[str, str]) -> str:
     """The unit that moves attention most, and whether it is the one that changes the answer most."""
     bits, change = alone["moved"], alone["change"].abs()
     if not moves(alone):
-        return "No unit moves the attention: this mechanism does not read the context."
+        return "No unit moves the attention: that of this mechanism does not read the context."
     most = f"Attention is moved most by “{known[alone.loc[bits.idxmax(), 'unit']]}” ({bits.max():.2g} bits)"
     if len(alone) < 3 or change.nunique() == 1:
         return f"{most}."
