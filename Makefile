@@ -1,22 +1,47 @@
-# `make app` opens the app, `make test` runs the checks, `make bench` measures the attention. Python 3.11 or newer is
-# all that has to be there.
+# `make app` opens the app, `make test` runs the checks but for the slow ones, `make test-all` every check, `make bench`
+# measures the attention. Python 3.11 or newer is all that has to be there.
 # Nothing is installed again until a requirements file changes.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet
 
-.PHONY: app test bench
+# Tests that need no browser run on two cores; the others one after another, for they measure.
+QUICK := -n 2 --dist loadfile --ignore tests/browser
+
+.PHONY: app lint test test-all scripts bench gpu fuzz soak
 
 app: $(VENV)/app.done
 	$(BIN)/triattn app $(ARGS)
 
-test: $(VENV)/test.done
+test: lint
+	$(BIN)/python -m pytest $(QUICK) -m "not slow" $(ARGS)
+
+test-all: lint
+	$(BIN)/python -m pytest $(QUICK) $(ARGS); quick=$$?; $(BIN)/python -m pytest tests/browser $(ARGS) && exit $$quick
+
+lint: $(VENV)/test.done
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest $(ARGS)
+	@if node -e 'process.exit(+process.versions.node.split(".")[0] < 20)' 2>/dev/null && command -v npm >/dev/null; \
+		then $(MAKE) scripts; else echo "No node 20 or newer: the figures' scripts are not linted"; fi
+
+# The format and the lint of the figures' scripts.
+scripts: node_modules/.package-lock.json
+	npm run --silent lint
 
 bench: $(VENV)/test.done
 	$(BIN)/python -m tests.bench.attention $(ARGS)
+
+# What only a card can show; without one it says why it is skipped.
+gpu: $(VENV)/test.done
+	PYTHON=$(BIN)/python sh tests/gpu/run.sh $(ARGS)
+
+# N generated inputs of a seed; N sessions for SECONDS seconds.  The figures stand in docs/reliability.md.
+fuzz: $(VENV)/test.done
+	HF_HUB_OFFLINE=1 $(BIN)/python -m tests.fuzz --count $(or $(N),500) $(ARGS)
+
+soak: $(VENV)/test.done
+	$(BIN)/python -m tests.soak --sessions $(or $(N),10) --seconds $(or $(SECONDS),120) $(ARGS)
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] \
@@ -28,6 +53,9 @@ $(VENV)/app.done: requirements.txt pyproject.toml | $(BIN)/python
 	$(PIP) -r requirements.txt
 	$(PIP) --no-deps --editable .
 	@touch $@
+
+node_modules/.package-lock.json: package.json package-lock.json
+	npm ci --silent --no-audit --no-fund
 
 $(VENV)/test.done: requirements-dev.txt $(VENV)/app.done
 	$(PIP) -r requirements-dev.txt

@@ -1,30 +1,34 @@
-"""The app: page config and the list of pages; nothing else.  A page's URL is its file's name."""
+"""The app: page config and the list of pages; nothing else."""
 
 import streamlit as st
 
 st.set_page_config(page_title="triattn", layout="wide")
 st.navigation(
     {
-        "": [st.Page("pages/home.py", title="Home", default=True)],
+        "": [
+            st.Page("pages/home/page.py", title="Home", default=True),
+            st.Page("pages/open/page.py", title="Open", url_path="open"),
+        ],
         "Attention": [
-            st.Page("pages/cube.py", title="Tri-Attention cube"),
-            st.Page("pages/side_by_side.py", title="Side by side"),
-            st.Page("pages/mtsa.py", title="MTSA"),
-            st.Page("pages/tensor.py", title="The tensor"),
-            st.Page("pages/coin.py", title="COIN"),
-            st.Page("pages/similarity.py", title="Similarity"),
-            st.Page("pages/distributions.py", title="Distributions"),
-            st.Page("pages/context.py", title="Context"),
-            st.Page("pages/intervene.py", title="Intervene"),
-            st.Page("pages/attribute.py", title="Attribute"),
+            st.Page("pages/cube/page.py", title="Tri-Attention cube", url_path="cube"),
+            st.Page("pages/side_by_side/page.py", title="Side by side", url_path="side_by_side"),
+            st.Page("pages/mtsa/page.py", title="MTSA", url_path="mtsa"),
+            st.Page("pages/tensor/page.py", title="The tensor", url_path="tensor"),
+            st.Page("pages/coin/page.py", title="COIN", url_path="coin"),
+            st.Page("pages/similarity/page.py", title="Similarity", url_path="similarity"),
+            st.Page("pages/distributions/page.py", title="Distributions", url_path="distributions"),
+            st.Page("pages/context/page.py", title="Context", url_path="context"),
+            st.Page("pages/intervene/page.py", title="Intervene", url_path="intervene"),
+            st.Page("pages/attribute/page.py", title="Attribute", url_path="attribute"),
         ],
         "Evidence": [
-            st.Page("pages/compare.py", title="Compare"),
-            st.Page("pages/cases.py", title="Cases"),
-            st.Page("pages/case_book.py", title="Case book"),
-            st.Page("pages/results.py", title="Results"),
-            st.Page("pages/efficiency.py", title="Efficiency"),
-            st.Page("pages/checkpoints.py", title="Checkpoints"),
+            st.Page("pages/laboratory/page.py", title="Laboratory", url_path="laboratory"),
+            st.Page("pages/compare/page.py", title="Compare", url_path="compare"),
+            st.Page("pages/cases/page.py", title="Cases", url_path="cases"),
+            st.Page("pages/case_book/page.py", title="Case book", url_path="case_book"),
+            st.Page("pages/results/page.py", title="Results", url_path="results"),
+            st.Page("pages/efficiency/page.py", title="Efficiency", url_path="efficiency"),
+            st.Page("pages/checkpoints/page.py", title="Checkpoints", url_path="checkpoints"),
         ],
     },
     position="top",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,14 @@ def chromium() -> str:
 def book_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> None:
     """No test writes into the case book of whoever runs it."""
     os.environ["TRIATTN_CASES"] = str(tmp_path_factory.mktemp("book") / "cases.sqlite")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def caches_of_its_own() -> None:
+    """No file of tests is answered from what another left: small models of one name differ in their encoder."""
+    if "streamlit" in sys.modules:
+        sys.modules["streamlit"].cache_resource.clear()
+        sys.modules["streamlit"].cache_data.clear()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -1,0 +1,39 @@
+"""Attention with context, seen: the library behind the app and the command line.
+
+    from triattn_core import draw, trace_of
+    draw("cube", trace_of(weights, axes=("query", "key", "context"), query=tokens, key=tokens, context=tokens))
+
+Each name is loaded on first use: the trace zone needs neither torch nor a drawing library.
+"""
+
+from importlib import import_module
+from typing import Any
+
+_PUBLIC = {
+    "AttentionTrace": "triattn_core.trace",
+    "Choice": "triattn_core.trace",
+    "trace_of": "triattn_core.trace.open",
+    "notes_of": "triattn_core.trace.open",
+    "open_file": "triattn_core.importers.open_file",
+    "load": "triattn_core.checkpoint.bundle",
+    "explain": "triattn_core.inference.explain",
+}
+__all__ = [*_PUBLIC, "draw"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_PUBLIC[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def draw(view: str, what: Any, *more: Any, **settings: Any) -> Any:
+    """A view as a notebook shows it: `draw("cube", trace)` of a trace (see `scenes.trace_views.draw_trace`), or
+    `draw("cube", "quora-tri-additive", example)` of an example under checkpoints (see `case_card.draw`)."""
+    if isinstance(what, __getattr__("AttentionTrace")):
+        return import_module("triattn_core.scenes.trace_views").draw_trace(view, what, *more, **settings)
+    return import_module("triattn_core.case_card").draw(view, what, *more, **settings)

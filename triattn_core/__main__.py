@@ -10,15 +10,43 @@ import subprocess
 import sys
 from pathlib import Path
 
-from triattn_core.commands import book, card, cases, efficiency, evaluate, examples, questions, shelf, train
+from triattn_core.checkpoint import hub
+from triattn_core.commands import (
+    aliases,
+    analyses,
+    card,
+    casebook,
+    cases,
+    efficiency,
+    evaluate,
+    examples,
+    import_model,
+    listing,
+    new,
+    open_file,
+    studies,
+    train,
+    web_guard,
+)
 from triattn_core.errors import TriattnError
+
+# Streamlit takes a folder named `pages` for its older kind of app until `st.navigation` has run once, and tells the
+# first visitor of a link that there is no such page.
+STREAMLIT = f"""{web_guard.LAUNCH}
+from streamlit.runtime.pages_manager import PagesManager
+from streamlit.web.cli import main
+
+PagesManager.uses_pages_directory = False
+main()
+"""
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; one clear line and a non-zero exit on bad input."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    arguments = aliases.current_spelling(sys.argv[1:] if arguments is None else arguments)
     options = parser().parse_args(arguments)
     options.command = "triattn " + shlex.join(arguments)
+    hub.settle_hub(getattr(options, "hub", False))
     try:
         return options.run(options) or 0
     except TriattnError as error:
@@ -30,6 +58,10 @@ def main(arguments: list[str] | None = None) -> int:
     except BrokenPipeError:  # the reader, such as `head`, has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:  # a name too long for the system, no permission, a full disk
+        named = "" if error.filename is None else f"{str(error.filename)[:200]}: "
+        print(f"triattn: {named}{error.strerror or error}", file=sys.stderr)
+        return 1
 
 
 def parser() -> argparse.ArgumentParser:
@@ -44,36 +76,49 @@ def parser() -> argparse.ArgumentParser:
             found.add_argument("--json", action="store_true", help="print JSON for machines")
         if device:
             found.add_argument("--device", help="cuda, mps or cpu; by default the first that is there")
+            text = "ask the Hugging Face hub for an encoder or a model that is not here; by default nothing is fetched"
+            found.add_argument(hub.FLAG, action="store_true", help=text)
         return found
 
-    one = command("list", shelf.list_, "the checkpoints: task, mechanism, similarity, data set, metrics", device=False)
-    shelf.folders(one)
+    one = command(
+        "list", listing.list_, "the checkpoints: task, mechanism, similarity, data set, metrics", device=False
+    )
+    listing.folders(one)
     one = command("explain", examples.explain, "one example: the prediction, and its trace")
     examples.explain_arguments(one)
+    one = command("open", open_file.run, "an attention of any origin, in a file, as a trace", device=False)
+    open_file.arguments(one)
+    one = command("import", import_model.run, "the attention of a Hugging Face model on a text or a pair, as a trace")
+    import_model.arguments(one)
     one = command("evaluate", evaluate.run, "metrics over a file of rows")
     evaluate.arguments(one)
-    command("seeds", shelf.seeds, "mean and spread over seeds, and whether they differ beyond noise", device=False)
+    one = command("studies", studies.run, "the claims of the guided studies, measured anew")
+    studies.arguments(one)
+    command("seeds", listing.seeds, "mean and spread over seeds, and whether they differ beyond noise", device=False)
+    text = "a checkpoint of your own, begun: a file of rows becomes train, dev and test, and a config to train"
+    one = command("new", new.run, text)
+    new.arguments(one)
     one = command("train", train.train, "train what a config.json or an encoder's recipe.json describes")
     train.train_arguments(one)
     one = command("sweep", train.sweep, "train variants of configs; their records are kept, their weights are not")
     train.sweep_arguments(one)
-    command("results", shelf.results, "the papers' tables beside ours: is Tri ahead of Bi and C-Bi?", device=False)
+    command("results", listing.results, "the papers' tables beside ours: is Tri ahead of Bi and C-Bi?", device=False)
     one = command("efficiency", efficiency.run, "time and memory of MTSA and its baselines by length, on this machine")
     efficiency.arguments(one)
     one = command("cases", cases.run, "several checkpoints over the same rows: who is right where, stored as a table")
     cases.arguments(one)
-    one = command("context", questions.context, "how much of the attention context redirects, stored as a table")
-    questions.context_arguments(one)
-    one = command("faithful", questions.faithful, "attributions against random ones: do the tokens they name matter?")
-    questions.faithful_arguments(one)
-    one = command("book", book.run, "the case book: cases kept with a note and tags", json_too=False, device=False)
-    book.arguments(one)
+    one = command("context", analyses.context, "how much of the attention context redirects, stored as a table")
+    analyses.context_arguments(one)
+    one = command("faithful", analyses.faithful, "attributions against random ones: do the tokens they name matter?")
+    analyses.faithful_arguments(one)
+    one = command("book", casebook.run, "the case book: cases kept with a note and tags", json_too=False, device=False)
+    casebook.arguments(one)
     one = command("card", card.run, "a case card of a view, or made again from its manifest: are its numbers the same?")
     card.arguments(one)
     one = command("verify", examples.verify, "digest, shapes, and the recorded numbers on the recorded example")
     one.add_argument("name", help="a checkpoint, by name or folder")
     one = command("app", app, "the browser app", json_too=False)
-    shelf.folders(one)
+    listing.folders(one)
     one.add_argument("--port", type=int, default=8501)
     one.add_argument("--no-browser", action="store_true", help="do not open a browser window")
     return top
@@ -82,10 +127,10 @@ def parser() -> argparse.ArgumentParser:
 def app(options: argparse.Namespace) -> int:
     """Starts Streamlit on loopback."""
     root = Path(__file__).parent.parent
-    shelf.added(options)
+    listing.added(options)
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device
-    command = [sys.executable, "-m", "streamlit", "run", str(root / "app.py"), "--server.port", str(options.port)]
+    command = [sys.executable, "-c", STREAMLIT, "run", str(root / "app.py"), "--server.port", str(options.port)]
     command += ["--server.headless", "true" if options.no_browser else "false"]
     with subprocess.Popen(command, cwd=root) as running:
         signal.signal(signal.SIGTERM, lambda *_: running.terminate())  # who stops this stops the app

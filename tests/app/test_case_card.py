@@ -7,18 +7,19 @@ import shlex
 from html import unescape
 from pathlib import Path
 
+import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from pages.common import shared
+from pages.shared import session_models
 from tests.app.test_pages import payloads
-from tests.card_shelf import ASKED, COIN, READ, cases, shelf
+from tests.support.card_checkpoints import ASKED, COIN, READ, cases, shelf
+from tests.support.pages import app_test, at_page
 from triattn_core.__main__ import main
-from triattn_core.case_card import VIEWS, draw, typed
-from triattn_core.case_card.drawn import Drawn
+from triattn_core.case_card import cli_settings, draw
+from triattn_core.case_card.rendered import RenderedView
+from triattn_core.scenes.catalogue import VIEWS
 from triattn_core.tasks import pairs, sentences
 
-APP = str(Path(__file__).parents[2] / "app.py")
 PAIR = {"a": cases()["cube"][2].text_a, "b": cases()["cube"][2].text_b}
 MANY = {"checkpoints": ["pairs-bi", "pairs-tri"], **PAIR, "layer": "2", "head": "1", "quantity": "relevance"}
 LINKS = {
@@ -59,41 +60,49 @@ def there(tmp_path_factory):
 def test_a_card_of_charts_says_what_the_page_says(monkeypatch: pytest.MonkeyPatch, page: str) -> None:
     link, settings = CHARTS[page]
     asked = []
-    make = shared.Saved
-    monkeypatch.setattr(shared, "Saved", lambda *parts: asked.append(parts) or make(*parts))
-    app = AppTest.from_file(APP, default_timeout=290)
+    make = session_models.Saved
+    monkeypatch.setattr(session_models, "Saved", lambda *parts: asked.append(parts) or make(*parts))
+    app = app_test(290)
     for key, value in {**link, "checkpoint": "pairs-tri"}.items():
         app.query_params[key] = value
-    app = app.switch_page(f"pages/{page}.py").run()
+    app = at_page(app, page).run()
     assert not app.exception and not app.error and not app.info, [one.value for one in (*app.error, *app.info)]
     ((view, cards, example, chosen),) = asked
-    found = draw(view, [one.name for one in cards], example, shared.SHARED, **chosen())
+    found = draw(view, [one.name for one in cards], example, session_models.SHARED, **chosen())
     assert {name: getattr(found.settings, name) for name in settings} == settings and view == page
     said = unescape(" ".join(one.proto.body for one in app.get("html")))
     told = [one.alt for one in found.figures.values()]
-    over = [] if page != "context" else [one.proto.alt for one in app.get("vega_lite_chart")][-1:]  # over many rows
-    for alt in {one.proto.alt for one in app.get("vega_lite_chart")} - set(over):
+    for alt in {one.proto.alt for one in app.get("vega_lite_chart")}:
         assert alt in said and any(alt in one for one in told), alt
     if page == "attribute":
         assert all(one.split(" [CLS]")[0].split(" Integrated gradients: ")[0] in said for one in told)
     (command,) = (one.value for one in app.code if one.value.startswith(f"triattn card {page} pairs-tri row.json "))
     asked = shlex.split(command)
-    read = typed.read(VIEWS[page].settings, asked[asked.index("--set") + 1 : asked.index("--out")])
+    read = cli_settings.read(VIEWS[page].settings, asked[asked.index("--set") + 1 : asked.index("--out")])
     again = draw(page, "pairs-tri", example, **read)
-    assert again.settings == found.settings and again.table.equals(found.table)
+    assert again.settings == found.settings
+    same_rows(again.table, found.table)
+
+
+def same_rows(table: pd.DataFrame, other: pd.DataFrame) -> None:
+    """Whatever order equal weights come in: a last digit may differ between threads."""
+    numbers = [name for name in table if pd.api.types.is_float_dtype(table[name])]
+    by = [name for name in table if name not in numbers]
+    sides = (one.sort_values(by).reset_index(drop=True) for one in (table, other))
+    pd.testing.assert_frame_equal(*sides, rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", LINKS)
 def test_a_card_has_the_figure_and_the_cell_of_the_page(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    cards: list[Drawn] = []
+    cards: list[RenderedView] = []
     asked = []
-    make = shared.Saved
-    monkeypatch.setattr(Drawn, "card", lambda self: cards.append(self) or b"")
-    monkeypatch.setattr(shared, "Saved", lambda *parts: asked.append(make(*parts)) or asked[-1])
-    app = AppTest.from_file(APP, default_timeout=290)
+    make = session_models.Saved
+    monkeypatch.setattr(RenderedView, "card", lambda self: cards.append(self) or b"")
+    monkeypatch.setattr(session_models, "Saved", lambda *parts: asked.append(make(*parts)) or asked[-1])
+    app = app_test(290)
     for key, value in LINKS[name].items():
         app.query_params[key] = value
-    app = app.switch_page(f"pages/{name.partition(',')[0]}.py").run()
+    app = at_page(app, name.partition(",")[0]).run()
     assert not app.exception and not app.error, [one.value for one in app.error]
     assert not cards, "nobody has asked for it"
     asked[-1]()
@@ -114,13 +123,19 @@ def test_a_card_has_the_figure_and_the_cell_of_the_page(monkeypatch: pytest.Monk
     (command,) = (shlex.split(one.value) for one in app.code if one.value.startswith("triattn card "))
     view, start = command[2], command.index("row.json")
     typed_in = command[start + 2 : command.index("--out")]  # after --set, where there is one
-    again = draw(view, command[3:start], asked[-1].example, **typed.read(VIEWS[view].settings, typed_in))
+    again = draw(view, command[3:start], asked[-1].example, **cli_settings.read(VIEWS[view].settings, typed_in))
     opens = {"cell": again.settings.cell}
-    assert again.settings == found.settings.model_copy(update=opens) and again.table.equals(found.table)
+    assert again.settings == found.settings.model_copy(update=opens)
+    same_rows(again.table, found.table)
 
 
 CELLS = {
-    "mean of heads": ("cube", {"layer": "2", "direction": "B over A", "cell": "1.2.3"}, {}, "layer.1/b_over_a/weight"),
+    "mean of heads": (
+        "cube",
+        {"layer": "2", "head": "mean", "direction": "B over A", "cell": "1.2.3"},
+        {},
+        "layer.1/b_over_a/weight",
+    ),
     "relevance": ("cube", {"head": "2", "quantity": "relevance", "cell": "0.1.2"}, {}, "layer.0/a_over_b/relevance"),
     "in words": (
         "cube",
@@ -136,10 +151,10 @@ CELLS = {
 def test_a_command_prints_the_cell_that_is_shown(capsys: pytest.CaptureFixture, tmp_path: Path, name: str) -> None:
     page, link, ways, site = CELLS[name]
     example, texts = (cases()["cube"][2], PAIR) if page == "cube" else (ASKED, {"text": ASKED.text})
-    app = AppTest.from_file(APP, default_timeout=290)
+    app = app_test(290)
     for key, value in {**texts, **link}.items():
         app.query_params[key] = value
-    app = app.switch_page(f"pages/{page}.py").run()
+    app = at_page(app, page).run()
     assert not app.exception and not app.error, [one.value for one in app.error]
     (command,) = (shlex.split(one.value) for one in app.code if one.value.startswith("triattn explain "))
     (tmp_path / "row.json").write_text(json.dumps((sentences if page == "mtsa" else pairs).row(example)))

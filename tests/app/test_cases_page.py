@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.common import case_list
+from pages.shared import case_list
 from tests.app.test_pages import opened, sound, texts
-from tests.choices_shelf import make_shelf
-from triattn_core.analysis import agreement, mined, sources
-from triattn_core.analysis.runs import Run
-from triattn_core.cases import CaseBook
-from triattn_core.checkpoint import load
-from triattn_core.shelf import VARIABLE
+from tests.support.choices_checkpoints import make_shelf
+from triattn_core.analysis.mining import agreement, case_table, sources
+from triattn_core.analysis.mining.runs import Run
+from triattn_core.casebook import CaseBook
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import pairs
 
 NAMES = [f"quora-{mechanism}-additive" for mechanism in ("bi", "cbi", "tri")]
@@ -34,7 +34,7 @@ def shelf(tmp_path_factory) -> Path:
         (root / "results" / "cases").mkdir(parents=True)
         (root / "results" / "cases" / "broken.parquet").write_bytes(b"PAR1 no table")
         for where, names in {"far": NAMES, "near": NAMES[:2]}.items():
-            run = Run([load(name, "cpu") for name in names], sources.given(f"{where}/test.jsonl", ROWS))
+            run = Run([load(name, "cpu") for name in names], sources.uploaded_source(f"{where}/test.jsonl", ROWS))
             while run.step():
                 pass
             run.mined().save(root / "results" / "cases" / f"{where}.parquet")
@@ -89,7 +89,7 @@ def test_it_opens_on_our_own_examples(task: str) -> None:
     assert "<h1>Cases</h1>" in texts(app) and sorted(listed(app)) == list(range(1, TABLE[task] + 1))
     moved = app.dataframe[0].value["moved"].tolist()
     assert moved == sorted(moved, reverse=True) and moved[0] > 0
-    assert f"{TABLE[task]} {case_list.UNITS[task]} of tasks/" in texts(app)
+    assert f"{TABLE[task]} {case_list.unit(task)} of tasks/" in texts(app)
     links = {link.proto.page.rpartition("/")[2]: link.proto for link in app.get("page_link")}
     assert set(links) == {"side_by_side", "cube"}
     assert "checkpoints=" in links["side_by_side"].query_string
@@ -202,16 +202,16 @@ def test_what_was_mined_before_a_stop_is_shown_and_goes_on() -> None:
 
 
 def test_a_table_of_another_checkpoint_says_so(shelf: Path) -> None:
-    far = mined.load(shelf / "results" / "cases" / "far.parquet")
+    far = case_table.load(shelf / "results" / "cases" / "far.parquet")
     told = [one.model_copy(update={"digest": "0" * 64}) for one in far.about.checkpoints]
     told[0] = told[0].model_copy(update={"name": "gone-bi"})
     table = far.table.rename(columns=lambda name: name.replace(NAMES[0], "gone-bi"))
     file = BytesIO()
-    mined.Mined(table, far.about.model_copy(update={"checkpoints": tuple(told)})).write(file)
+    case_table.CaseTable(table, far.about.model_copy(update={"checkpoints": tuple(told)})).write(file)
     app = sound(handed("old.parquet", file.getvalue()))
     said = " ".join(one.value for one in app.info)
     assert "No longer on the shelf" in said and "Trained anew since" in said
-    assert list(agreement.eight_way(far).index)[2] == "only Tri"
+    assert list(agreement.right_combinations(far).index)[2] == "only Tri"
 
 
 def test_a_case_is_kept_from_here(place: Path) -> None:

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.common import believed
-from triattn_core.case_card import intervene_said
-from triattn_core.explain import Prediction
-from triattn_core.views import attributed, perturbation
+from pages.attribute import faithfulness
+from triattn_core.inference.explain import Prediction
+from triattn_core.scenes import intervene_text
+from triattn_core.views.charts import attribution, perturbation
 
 DRAWN = np.arange(1.0, 31.0)  # 30 draws
 
@@ -17,7 +17,7 @@ DRAWN = np.arange(1.0, 31.0)  # 30 draws
 def null(drawn: np.ndarray, original: float) -> str:
     """The sentence of draws none of which flips the answer."""
     answer, none = Prediction(("yes", "no"), (0.9, 0.1), 0), np.zeros(len(drawn), bool)
-    return intervene_said.null(intervene_said.Nulls("shuffled", "key", drawn, none, original, answer))
+    return intervene_text.describe_null(intervene_text.Nulls("shuffled", "key", drawn, none, original, answer))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def null(drawn: np.ndarray, original: float) -> str:
     ],
 )
 def test_a_map_is_more_than_chance_only_where_its_rank_is_rare(original: float, p: float, says: str) -> None:
-    assert intervene_said.chance(DRAWN, original) == pytest.approx(p)
+    assert intervene_text.chance(DRAWN, original) == pytest.approx(p)
     assert says in null(DRAWN, original)
 
 
@@ -57,32 +57,34 @@ def test_what_leaves_the_band_is_said_with_how_often_chance_does() -> None:
 
 def test_the_least_alike_and_the_most_alike_are_named() -> None:
     ranks = pd.DataFrame([[1, 0.9, 0.1], [0.9, 1, 0.3], [0.1, 0.3, 1]], index=list("abc"), columns=list("abc"))
-    said = attributed.agreement(ranks, 26, 0.4651)
+    said = attribution.agreement(ranks, 26, 0.4651)
     assert "a and b rank the tokens most alike (0.90), a and c least (0.10)" in said
     assert "less than 0.47 is no evidence (5 %, for the most extreme of 3 correlations" in said
 
 
 def test_what_blanked_words_leave_is_measured_not_supposed() -> None:
     """F(x) = 2, the attributions add up to 1.5, the gap is -0.25: F(x') = 2 - 1.5 - 0.25."""
-    said = dict(attributed.completeness(pd.Series([1.0, 0.5]), -0.25, 2.0))
+    said = dict(attribution.completeness(pd.Series([1.0, 0.5]), -0.25, 2.0))
     assert said["with every word blanked"] == "+0.25" and said["completeness gap"] == "0.25, 17 % of that"
 
 
 def test_few_rows_give_no_verdict() -> None:
     found = pd.DataFrame({"rows": [3], "method": ["a"], "measure": ["sufficiency"], "gain_low": [1.0]})
-    assert believed.gains(found) == "3 rows: too few to tell any method from random; 8 at least."
+    assert faithfulness.describe_gains(found) == "3 rows: too few to tell any method from random; 8 at least."
 
 
 def test_two_tokens_are_evidence_of_nothing() -> None:
     ranks = pd.DataFrame([[1, 1.0], [1.0, 1]], index=list("ab"), columns=list("ab"))
-    assert "Over 2 tokens that is no evidence" in attributed.agreement(ranks, 2, 1.0)
+    assert "Over 2 tokens that is no evidence" in attribution.agreement(ranks, 2, 1.0)
 
 
 def test_whatever_is_offered_there_is() -> None:
-    from triattn_core.analysis import methods, nulls, offered
+    from triattn_core.analysis import catalogue
+    from triattn_core.analysis.attribution import methods
+    from triattn_core.analysis.intervention import null_replacement
 
-    assert list(offered.METHODS) == list(methods.METHODS)
-    assert offered.REPLACEMENTS is nulls.REPLACEMENTS
+    assert list(catalogue.METHODS) == list(methods.METHODS)
+    assert catalogue.REPLACEMENTS is null_replacement.REPLACEMENTS
 
 
 def test_how_often_a_ranking_like_the_others_is_beyond_them() -> None:
@@ -93,25 +95,26 @@ def test_how_often_a_ranking_like_the_others_is_beyond_them() -> None:
 
 
 def test_the_bar_of_correlations_is_that_of_the_fewest_tokens_two_methods_share() -> None:
-    from triattn_core.analysis.methods import Attributed
+    from triattn_core.analysis.attribution.methods import Attributions
 
     nan = float("nan")
     rows = [("query", 0, 1.0, 3.0), ("query", 0, 2.0, 1.0), ("key", 0, 3.0, 2.0), ("context", 0, 5.0, nan)]
     table = pd.DataFrame([*rows, ("key", 1, 9.0, 9.0)], columns=["role", "special", "a", "b"])
     table["c"] = table["a"] ** 2
-    assert Attributed(table, ("a", "c"), 0.0).common() == 4
-    assert Attributed(table, ("a", "b", "c"), 0.0).common() == 3
+    assert Attributions(table, ("a", "c"), 0.0).compared_cells() == 4
+    assert Attributions(table, ("a", "b", "c"), 0.0).compared_cells() == 3
 
 
 def test_the_extremes_of_several_correlations_need_more_than_one_pair_would() -> None:
     """Drawn: how far the most extreme of the three correlations of three random rankings of 11 tokens goes."""
     from scipy.stats import spearmanr
 
-    from triattn_core.analysis.methods import Attributed
+    from triattn_core.analysis.attribution.methods import Attributions
 
     lots = np.random.default_rng(7)
     most = [np.abs(spearmanr(lots.random((11, 3))).statistic[np.triu_indices(3, 1)]).max() for _ in range(2000)]
     table = pd.DataFrame(lots.random((11, 3)), columns=list("abc")).assign(special=0, role="query")
-    assert Attributed(table, ("a", "b", "c")).bar() == pytest.approx(np.quantile(most, 0.95), abs=0.03)
-    assert Attributed(table, ("a", "b")).bar() == pytest.approx(0.602, abs=1e-3)  # t = 2.262 of 9 degrees of freedom
-    assert Attributed(table[:2], ("a", "b")).bar() == 1
+    three, two = Attributions(table, ("a", "b", "c")), Attributions(table, ("a", "b"))
+    assert three.critical_correlation() == pytest.approx(np.quantile(most, 0.95), abs=0.03)
+    assert two.critical_correlation() == pytest.approx(0.602, abs=1e-3)  # t = 2.262 of 9 degrees of freedom
+    assert Attributions(table[:2], ("a", "b")).critical_correlation() == 1

@@ -8,8 +8,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import opened, payloads, sound, texts, told
-from tests.choices_shelf import make_shelf
-from triattn_core.shelf import VARIABLE
+from tests.support.choices_checkpoints import make_shelf
+from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import dialogue, reading
 from triattn_core.text.cells import sentences
 

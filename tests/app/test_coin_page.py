@@ -10,11 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import ODD, SAYS, opened, payloads, sound, texts, told
-from tests.coin_shelf import WIDTH, make_shelf
-from tests.tiny import make_checkpoint, make_world
-from triattn_core.checkpoint import load
-from triattn_core.explain import explain
-from triattn_core.shelf import VARIABLE
+from tests.support.coin_checkpoints import WIDTH, make_shelf
+from tests.support.tiny import make_checkpoint, make_world
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.registry import VARIABLE
+from triattn_core.inference.explain import explain
 from triattn_core.tasks import pairs
 
 

@@ -10,16 +10,17 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.common import edited, flips
-from pages.common.cards import differing
+from pages.shared import disagreements
+from pages.shared.checkpoint_html import differences_html
+from pages.side_by_side import edited_input
 from tests.app.test_cases_page import handed, rows, stopped
 from tests.app.test_choices import block, figure
-from tests.app.test_pages import opened, sound, told
-from tests.choices_shelf import make_shelf
-from tests.tiny import WORDS, make_checkpoint, make_encoder
-from triattn_core.analysis import agreement
-from triattn_core.checkpoint import load
-from triattn_core.shelf import VARIABLE, Card
+from tests.app.test_pages import opened, ran, sound, told
+from tests.support.choices_checkpoints import make_shelf
+from tests.support.tiny import WORDS, make_checkpoint, make_encoder
+from triattn_core.analysis.mining import agreement
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.registry import VARIABLE, Card
 from triattn_core.tasks import pairs
 
 TRIO = [f"quora-{mechanism}-additive" for mechanism in ("bi", "cbi", "tri")]
@@ -50,8 +51,14 @@ def asked(page: str, names: list[str], **query: str) -> AppTest:
     return opened(page, checkpoints=names, **query)
 
 
-def test_it_opens_on_our_own_examples() -> None:
+def test_nothing_is_mined_before_it_is_asked_for(monkeypatch) -> None:
+    monkeypatch.setattr("triattn_core.analysis.mining.runs.Run.step", lambda run: pytest.fail("it runs"))
     app = sound(opened("compare"))
+    assert "48 rows" in told(app) and "Not run yet" in told(app) and "model.mechanism" in told(app)
+
+
+def test_our_own_examples_are_run_when_asked_for() -> None:
+    app = sound(ran(opened("compare")))
     said = told(app)
     assert "<h1>Compare</h1>" in said and "48 of 48 rows have a label" in said
     for two in ("Bi and C-Bi", "Bi and Tri", "C-Bi and Tri"):
@@ -63,27 +70,27 @@ def test_it_opens_on_our_own_examples() -> None:
 
 @pytest.mark.parametrize("task", ["Dialogue", "Reading comprehension"])
 def test_dialogues_and_passages_are_compared_too(task: str) -> None:
-    app = sound(opened("compare", task=task))
+    app = sound(ran(opened("compare", task=task)))
     assert "How alike two answer" in told(app) and "12 of 12 rows have a label" in told(app)
 
 
 def test_any_checkpoints_of_a_task_are_taken_whatever_their_encoder() -> None:
-    app = sound(asked("compare", [TRIO[0], "halves", "another-seed"]))
+    app = sound(ran(asked("compare", [TRIO[0], "halves", "another-seed"])))
     said = told(app)
     assert "48 of 48 rows have a label" in said and "<td>another-seed and halves</td>" in said
     assert "<td>minilm-en</td>" in said and "<td>halves</td>" in said  # their settings
 
 
 def test_who_flips_are_the_rows_that_two_answer_differently() -> None:
-    app = sound(asked("compare", TRIO, between="Bi and Tri"))
+    app = sound(ran(asked("compare", TRIO, between="Bi and Tri")))
     bundles = [load(TRIO[0]), load(TRIO[2])]
-    from triattn_core.checkpoint import probabilities
+    from triattn_core.inference.predict import probabilities
 
     best = [[max((0, 1), key=one.__getitem__) for one in of] for of in probabilities(bundles, pairs.examples("en"))]
-    flips = {i + 1 for i, (a, b) in enumerate(zip(*best)) if a != b}
+    differing_rows = {i + 1 for i, (a, b) in enumerate(zip(*best)) if a != b}
     listed = set(app.dataframe[0].value["row"]) if app.dataframe else set()
-    assert listed == flips
-    kappa = agreement.kappa(*best)
+    assert listed == differing_rows
+    kappa = agreement.cohen_kappa(*best)
     assert f"{kappa:.3f}".replace("-", "−") in told(app) or kappa != kappa
 
 
@@ -170,10 +177,12 @@ def test_a_dialogue_is_edited_by_its_turns() -> None:
 
 
 def test_a_nearer_sentence_takes_the_words_of_the_other() -> None:
-    assert edited.nearer("Which films play", "Which movies play well") == "Which films play well"
-    assert edited.nearer("哪些浏览器", "什么浏览器") == "哪些浏览器"
-    assert edited.nearer("the same", "the same") == "the"
-    assert edited.nearer("one", "one") == "one"
+    assert (
+        edited_input.with_first_change_undone("Which films play", "Which movies play well") == "Which films play well"
+    )
+    assert edited_input.with_first_change_undone("哪些浏览器", "什么浏览器") == "哪些浏览器"
+    assert edited_input.with_first_change_undone("the same", "the same") == "the"
+    assert edited_input.with_first_change_undone("one", "one") == "one"
 
 
 def test_a_folder_that_does_not_fit_is_one_line(folders, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,6 +200,7 @@ def test_a_folder_that_does_not_fit_is_one_line(folders, tmp_path: Path, monkeyp
     monkeypatch.setenv(VARIABLE, os.pathsep.join([str(folders[0]), str(bad.parent)]))
     for page in ("side_by_side", "compare"):
         app = asked(page, [TRIO[0], "bad-tri"])
+        app = ran(app) if page == "compare" else app
         assert not app.exception and len(app.error) == 1
         said = app.error[0].value.replace("\\", "")
         assert f"no tensor '{first}'" in said and f"{first}_old" in said and len(said.splitlines()) == 1
@@ -201,15 +211,15 @@ def test_why_curves_differ_in_length_is_said() -> None:
         told = {"history": [{"step": last, "train_loss": 0.5}], "epochs": epochs}
         return Card("x", Path("x"), {"training": {"batch": 64}}, told, "", 0)
 
-    same = flips.steps({"Bi": card(437, 1), "Tri": card(437, 1)})
+    same = disagreements.steps({"Bi": card(437, 1), "Tri": card(437, 1)})
     assert same == "Each ran 437 steps: 1 epoch in batches of 64."
-    apart = flips.steps({"Bi": card(437, 1), "Tri": card(1748, 4)})
+    apart = disagreements.steps({"Bi": card(437, 1), "Tri": card(1748, 4)})
     assert apart.startswith("Bi ran 437 steps: 1 epoch") and "Tri ran 1,748 steps: 4 epochs in" in apart
 
 
 def test_results_are_no_settings() -> None:
     told = {"best_step": 7, "seconds": 9}
     cards = [Card(name, Path(name), {"model": {"mechanism": name}}, told, "", 0) for name in ("bi", "tri")]
-    html, _ = differing(*cards)
+    html, _ = differences_html(*cards)
     settings, results = html.split("What came of it")
     assert "model.mechanism" in settings and "best step" not in settings and "best step" in results

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from tests.app.test_pages import opened, sound, told
-from tests.choices_shelf import make_shelf as make_choices
-from tests.reader_shelf import make_shelf
-from triattn_core import spans
-from triattn_core.checkpoint import load
-from triattn_core.shelf import VARIABLE
+from tests.app.test_pages import opened, ran, sound, told
+from tests.support.choices_checkpoints import make_shelf as make_choices
+from tests.support.reader_checkpoints import make_shelf
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.registry import VARIABLE
+from triattn_core.inference import span_decoding
 from triattn_core.tasks import questions
 
 NAMES = ["squad-dot", "squad-cosine"]
@@ -35,7 +35,7 @@ def squad(count: int, known: str = NAMES[0]) -> bytes:
     """A file as SQuAD's, in which one reader is always right and the last question has no answer."""
     asked = []
     for i, one in enumerate(questions.examples()[:count], 1):
-        start, end, *_ = spans.answers([load(known)], [one])[0][0][0]
+        start, end, *_ = span_decoding.decode_answers([load(known)], [one])[0][0][0]
         answers = [{"text": one.passage[start:end], "answer_start": start}] if i < count else []
         asked.append({"context": one.passage, "qas": [{"id": str(i), "question": one.question, "answers": answers}]})
     return json.dumps({"data": [{"paragraphs": asked}]}).encode()
@@ -47,7 +47,7 @@ def handed(content: bytes) -> AppTest:
 
 
 def test_it_opens_on_our_own_questions() -> None:
-    app = sound(opened("compare", task="Questions", checkpoints=NAMES))
+    app = sound(ran(opened("compare", task="Questions", checkpoints=NAMES)))
     said = told(app)
     assert "30 of 30 rows have an answer; right: exact match" in said and "F1, %" in said
     assert "<td>squad-dot and squad-cosine</td>" in said and "over right and wrong" in said
@@ -60,7 +60,10 @@ def test_who_flips_stands_with_both_answers_and_opens_in_similarity() -> None:
     assert "6 of 7 rows have an answer" in told(app)
     frame, bundles = app.dataframe[0].value, [load(name) for name in NAMES]
     some = questions.examples()[:7]
-    said = [[one.passage[a[0].start : a[0].end] for one, a in zip(some, of)] for of in spans.answers(bundles, some)]
+    said = [
+        [one.passage[a[0].start : a[0].end] for one, a in zip(some, of)]
+        for of in span_decoding.decode_answers(bundles, some)
+    ]
     flips = [i for i in range(6) if not questions.exact(said[0][i], said[1][i])]
     assert sorted(frame["row"]) == [i + 1 for i in flips] and flips
     for _, row in frame.iterrows():

@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.support.pages import app_test, at_page
 from triattn_core.analysis import efficiency as measuring
-from triattn_core.results.efficiency import FILE, Measured, Point
-from triattn_core.shelf import VARIABLE
+from triattn_core.checkpoint.registry import VARIABLE
+from triattn_core.results.efficiency import FILE, Measurement, Point
 
-APP = str(Path(__file__).parents[2] / "app.py")
 SLOW = "too <b>slow</b>"
 COSTS = {"multi_head": 0.01, "mtsa": 0.0123, "disa": 0.5}
 
 
 def opened(**query: str) -> AppTest:
-    app = AppTest.from_file(APP, default_timeout=200)
+    app = app_test(200)
     for name, value in query.items():
         app.query_params[name] = value
-    return app.switch_page("pages/efficiency.py").run()
+    return at_page(app, "efficiency").run()
 
 
 def html(app: AppTest) -> str:
@@ -35,7 +35,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         if (block, tokens) != ("disa", 64) else Point(block=block, tokens=tokens, passed=passed, reason=SLOW)
         for tokens in (16, 32, 64) for block, cost in COSTS.items() for passed in ("training", "inference")
     ]  # fmt: skip
-    told = Measured(
+    told = Measurement(
         format=1, date="2026-01-02", machine="A machine", threads=3, load=0.25, command="x", memory="peak of tensors",
         batch=5, width=300, out=600, points=points,
     )  # fmt: skip
@@ -97,9 +97,9 @@ def test_the_shipped_run_can_be_had_again_and_the_controls_stand_as_for_the_last
     assert app.segmented_control(key="record").options and app.segmented_control(key="record").value == "measured here"
     app.segmented_control(key="record").set_value("shipped run").run()
     assert "Shipped run, batch 5: " in html(app) and "A machine" in html(app) and "787.2" in html(app)
-    app.switch_page("pages/home.py").run()
+    at_page(app, "home").run()
     app.query_params.clear()
-    app.switch_page("pages/efficiency.py").run()
+    at_page(app, "efficiency").run()
     assert not app.exception and not app.error and "Measured here, batch 1: " in html(app)
     assert [app.segmented_control(key=key).value for key in ("batch", "longest")] == [1, 64]
     app.segmented_control(key="record").set_value("shipped run").run()

@@ -8,8 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import LONG, SAYS, opened, sound, texts
-from tests.two_languages import make_shelf
-from triattn_core.shelf import VARIABLE
+from tests.support.pages import app_test, at_page
+from tests.support.two_languages import make_shelf
+from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import pairs
 
 ENGLISH, CHINESE = (pairs.examples(language)[0] for language in ("en", "zh"))
@@ -173,9 +174,9 @@ def test_unknown_characters_are_named_on_the_page() -> None:
 
 
 def test_a_link_of_two_languages_shows_one_and_says_so() -> None:
-    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=110)
+    app = app_test(110)
     app.query_params["checkpoints"] = ["lcqmc-bi-dot", "quora-tri-dot", "nothing"]
-    app.switch_page("pages/side_by_side.py").run()
+    at_page(app, "side_by_side").run()
     sound(app)
     assert "quora\\-tri\\-dot, nothing" in app.info[0].value and SAYS in texts(app)
     assert checkpoints(app) == trio("lcqmc", "additive")
@@ -204,4 +205,3 @@ def test_home_has_examples_and_numbers_of_both_languages() -> None:
     for example in (pairs.examples("en")[1], CHINESE):
         assert any(example.text_a.rstrip("?") in link for link in links)
     assert "<b>Quora</b>, English" in texts(app) and "<b>LCQMC</b>, Chinese" in texts(app)
-    assert f'<span lang="zh">{CHINESE.text_a} / {CHINESE.text_b}</span>' in texts(app)

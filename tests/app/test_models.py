@@ -4,40 +4,9 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-import numpy as np
-
-from pages.common.errors import plain
-from pages.common.inputs import number
-from pages.common.models import Kept
-
-
-def item(size: int) -> SimpleNamespace:
-    return SimpleNamespace(trace=SimpleNamespace(sites={"x": np.zeros(size, np.uint8)}))
-
-
-def test_the_oldest_goes_first_once_there_are_too_many_bytes() -> None:
-    kept = Kept(limit=100)
-    kept.put(("a",), item(40))
-    kept.put(("b",), item(40))
-    assert kept.get(("a",)) is not None  # now "b" is the oldest
-    kept.put(("c",), item(40))
-    assert kept.get(("b",)) is None
-    assert kept.get(("a",)) is not None and kept.get(("c",)) is not None
-
-
-def test_one_that_is_too_large_is_kept_alone() -> None:
-    kept = Kept(limit=100)
-    kept.put(("a",), item(40))
-    kept.put(("b",), item(400))
-    assert list(kept.items) == [("b",)]
-
-
-def test_what_stands_under_two_keys_counts_once() -> None:
-    kept, one = Kept(limit=100), item(60)
-    kept.put(("chosen",), one)
-    kept.put(("asked for",), one)
-    kept.put(("b",), item(40))
-    assert list(kept.items) == [("chosen",), ("asked for",), ("b",)]
+from pages.shared import models
+from pages.shared.errors import plain, without_folders
+from pages.shared.pair_input import number
 
 
 def test_no_probability_is_written_as_certain_that_is_not() -> None:
@@ -47,3 +16,33 @@ def test_no_probability_is_written_as_certain_that_is_not() -> None:
 
 def test_messages_show_markdown_as_it_is() -> None:
     assert plain("![x](http://a.b/c.png) :red[x]") == r"\!\[x\]\(http\://a\.b/c\.png\) \:red\[x\]"
+
+
+def test_an_answer_is_kept_by_its_function_and_arguments(monkeypatch) -> None:
+    card = SimpleNamespace(name="kept-by-function", digest="0")
+    monkeypatch.setattr(models, "load", lambda card: SimpleNamespace(device="cpu"))
+    asked = []
+
+    def length(bundle):
+        asked.append("length")
+        return 3
+
+    def width(bundle):
+        asked.append("width")
+        return 5
+
+    for _ in range(2):
+        assert models.answer(card, "", length, "a", 1) == 3 and models.answer(card, "", width, "a", 1) == 5
+    assert asked == ["length", "width"]
+    models.answer(card, "", length, "a", 2)
+    assert asked == ["length", "width", "length"]
+
+
+def test_messages_do_not_say_where_folders_lie() -> None:
+    for text, shown in (
+        ("/home/ann/x/shelf/bad/config.json: not JSON", "…/bad/config.json: not JSON"),
+        ("encoder 'e': not under /srv/data/shelf/encoders, not there", "encoder 'e': not under …/shelf/encoders, n"),
+        ("weights at '/srv/data/shelf/bad (2)/model.safetensors'", "weights at '…/shelf/bad (2)/model.safetensors'"),
+        ("the URL /cube?layer=2 and 3/4 of a/b/c", "the URL /cube?layer=2 and 3/4 of a/b/c"),
+    ):
+        assert without_folders(text).startswith(shown)

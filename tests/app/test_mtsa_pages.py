@@ -10,8 +10,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import ODD, SAYS, opened, payloads, sound, texts, told
-from tests.sentence_shelf import MODEL, make_shelf
-from triattn_core.shelf import VARIABLE
+from tests.support.sentence_checkpoints import MODEL, make_shelf
+from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import inference, sentences
 
 PAGES = ("mtsa", "tensor")

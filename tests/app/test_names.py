@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pages.common import cards, readers
+from pages.shared import checkpoint_html, qa_models
 from tests.app.test_pages import opened, sound, texts
-from tests.reader_shelf import make_shelf
-from triattn_core.shelf import VARIABLE
+from tests.support.reader_checkpoints import make_shelf
+from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.views import similarity
 
 
@@ -24,11 +24,11 @@ def shelf(every, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_checkpoints_calls_functions_as_similarity_does() -> None:
     app = sound(opened("checkpoints"))
     told = {name: one for table in app.dataframe for name, one in zip(table.value["name"], table.value["similarity"])}
-    here = readers.shelf()
+    here = qa_models.shelf()
     assert here and {"general-3", "T-trilinear", "scaled dot-product"} <= set(told.values())
     for card in here:
         assert told[card.name] == similarity.title("baseline", card.config["model"]["similarity"])
-        assert "_" not in cards.label(card)
+        assert "_" not in checkpoint_html.label(card)
 
 
 def test_home_says_which_mechanism_answers_questions() -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import shutil
+from html import escape
 from pathlib import Path
 
 import pytest
 from streamlit.runtime.pages_manager import PagesManager
 from streamlit.testing.v1 import AppTest
 
-from triattn_core import records
-from triattn_core.shelf import VARIABLE, root, shelf
+from tests.support.pages import app_test, at_page
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import VARIABLE, list_checkpoints, root
+from triattn_core.studies import studies
 from triattn_core.tasks import pairs
 
-APP = str(Path(__file__).parents[2] / "app.py")
 PAGES = {
     "home": "triattn",
     "cube": "Tri-Attention cube",
@@ -41,10 +43,16 @@ ODD = {
 
 def opened(page: str, wait: int = 110, **query: str | list[str]) -> AppTest:
     """The page as a link with this query opens it; wait: seconds for a run."""
-    app = AppTest.from_file(APP, default_timeout=wait)
+    app = app_test(wait)
     for name, value in query.items():
         app.query_params[name] = value
-    return (app if page == "home" else app.switch_page(f"pages/{page}.py")).run()
+    return (app if page == "home" else at_page(app, page)).run()
+
+
+def ran(app: AppTest) -> AppTest:
+    """The page after its button that asks for the rows; where they were asked for before they are there at once."""
+    buttons = [button for button in app.button if button.key == "run"]
+    return buttons[0].click().run() if buttons else app
 
 
 def texts(app: AppTest) -> str:
@@ -77,7 +85,7 @@ def test_every_page_opens_on_a_worked_example(page: str) -> None:
     assert not app.error
     assert f"<h1>{PAGES[page]}</h1>" in texts(app)
     if page in MODEL_PAGES:
-        there = {records.language(card) for card in shelf()}
+        there = {metadata.language(card) for card in list_checkpoints()}
         first = pairs.examples("zh" if page == "side_by_side" and "zh" in there else "en")[0]
         assert [box.value for box in app.text_input][:2] == [first.text_a, first.text_b]
         assert SAYS in texts(app)
@@ -130,7 +138,7 @@ def test_an_unknown_checkpoint_in_the_link_falls_back_with_a_notice(page: str) -
     assert not app.exception and not app.error
     assert len(app.info) == 1
     assert "Shown instead" in app.info[0].value.replace("\\", "")
-    assert app.selectbox(key="checkpoint").value.name in {card.name for card in shelf()}
+    assert app.selectbox(key="checkpoint").value.name in {card.name for card in list_checkpoints()}
 
 
 def test_bad_values_in_the_link_are_each_said() -> None:
@@ -152,7 +160,7 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     source = root()
     for path in source.iterdir():
         (tmp_path / path.name).symlink_to(path.resolve())
-    first = shelf()[0]
+    first = list_checkpoints()[0]
     shutil.copytree(first.path, tmp_path / "a-damaged-one")
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     return tmp_path / "a-damaged-one"
@@ -191,3 +199,12 @@ def test_without_checkpoints_every_page_says_what_to_do(tmp_path: Path, monkeypa
         app = opened(page)
         assert not app.exception and not app.error
         assert len(app.info) == (0 if page == "home" else 1)
+
+
+def test_home_opens_with_studies_whose_links_show_the_same_input() -> None:
+    app = sound(opened("home"))
+    assert sum("change a word" in one.proto.label for one in app.get("page_link")) == len(studies())
+    for study in studies().values():
+        assert escape(study.title) in texts(app)
+        assert escape(study.finding.format(value=study.shown)) in texts(app)
+        assert not sound(opened(study.page, **study.opens)).warning

@@ -8,17 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests import coin_shelf, reader_shelf
 from tests.app.test_coin_page import figure as blocks
 from tests.app.test_mtsa_pages import maps, sound
 from tests.app.test_pages import opened, texts
 from tests.app.test_similarity_pages import command, facts
-from tests.oracles import folding as oracle
-from triattn_core.analysis import folds
-from triattn_core.checkpoint import load
-from triattn_core.explain import explain
-from triattn_core.shelf import VARIABLE
+from tests.oracles import aggregation as oracle
+from tests.support import coin_checkpoints, reader_checkpoints
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.registry import VARIABLE
+from triattn_core.inference.explain import explain
 from triattn_core.tasks import pairs
+from triattn_core.trace import text_units
 
 PAIR = {"a": "Which browsers, if any, can unplay movies?", "b": "Which browser downloads movies, please?"}
 SIDE = {**PAIR, "language": "English", "checkpoints": ["quora-bi-additive", "quora-tri-additive"]}
@@ -39,7 +39,7 @@ def test_side_by_side_shows_the_folded_weights_of_each_model() -> None:
     site = trace.site("layer.0/a_over_b/weight")
     groups = []
     for axis, way in (("query", "words"), ("key", "phrases")):
-        names = folds.groups(site, axis, trace.texts, way)
+        names = text_units.unit_groups(site, axis, trace.texts, way)
         groups.append([list(dict.fromkeys(names)).index(one) for one in names])
     cubes = [oracle.folded(one, *groups, [0] * one.shape[2])[..., 0] for one in site.values.astype(float)]
     np.testing.assert_allclose(unpacked(drawn["panels"][1]["weights"], *shape), np.mean(cubes, axis=0), rtol=1e-5)
@@ -89,7 +89,7 @@ def on(shelf: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_coin_folds_its_alignments_and_its_gate_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    on(coin_shelf.make_shelf(tmp_path / "shelf", ("quora-coin",)), monkeypatch)
+    on(coin_checkpoints.make_shelf(tmp_path / "shelf", ("quora-coin",)), monkeypatch)
     pair = {"a": "Can cats, if any, eat fish?", "b": "Can a dog, too, eat?"}
     app = sound(opened("coin", **pair, **{"tokens-as": "phrases", "phrases": "eat fish"}))
     drawn = blocks(app)
@@ -104,12 +104,12 @@ def test_coin_folds_its_alignments_and_its_gate_stays(tmp_path: Path, monkeypatc
     expected = oracle.folded(own, groups[0], groups[0], [0])[..., 0]
     np.testing.assert_allclose(unpacked(block["own"][0], 8, 8), expected, rtol=1e-5, atol=1e-7)
     assert not block["gate"] and drawn["notes"].endswith("so neither folds: read in tokens, they are shown.")
-    assert "--read query=phrases key=phrases --phrases 'eat fish'" in drawn["command"]["run"]
+    assert "--group-by query=phrases key=phrases --phrases 'eat fish'" in drawn["command"]["run"]
     assert blocks(sound(opened("coin", **pair)))["blocks"][1]["gate"]
 
 
 def test_similarity_folds_and_shows_the_terms_of_a_pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    on(reader_shelf.make_shelf(tmp_path / "shelf", ("t_trilinear", "dot")), monkeypatch)
+    on(reader_checkpoints.make_shelf(tmp_path / "shelf", ("t_trilinear", "dot")), monkeypatch)
     text, asks = "The red boat left. The blue boat stayed, they say.", "Which boat stayed?"
     app = sound(opened("similarity", passage=text, question=asks, **{"passage-as": "sentences"}))
     drawn, told = maps(app), facts(app)
@@ -120,7 +120,7 @@ def test_similarity_folds_and_shows_the_terms_of_a_pair(tmp_path: Path, monkeypa
         assert one["pair"]["score"] == pytest.approx(sum(value for _, value in one["terms"]), abs=1e-5)
     row, key, panel = drawn["cell"]
     query, other = told[panel]["pair"]["at"]
-    asked = f"--terms {query}.{other} --read query=sentences --cell attention/weight {row},{key}"
+    asked = f"--terms {query}.{other} --group-by query=sentences --cell attention/weight {row},{key}"
     assert asked in command(app)
     plain = maps(sound(opened("similarity", passage=text, question=asks)))
     assert plain["notes"] == "" and plain["quantity"] == "relevance"

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from pages.common import links
+from pages.home import links
 from tests.app.test_choices import figure
 from tests.app.test_pages import opened, sound, texts
 
 PAIR = {"a": "Which browsers, if any, play movies?", "b": "Which browser downloads movies?"}
+PUBLISHED = {**PAIR, "checkpoint": "quora-tri-additive"}  # its context has special tokens
 WORDS = {"query-as": "words", "key-as": "words", "context": "phrases"}
 
 
 def test_all_axes_fold_and_the_mass_is_said() -> None:
-    drawn = figure(sound(opened("cube", **PAIR, **WORDS)), "cube")
+    drawn = figure(sound(opened("cube", **PUBLISHED, **WORDS)), "cube")
     names = {axis: drawn["axes"][axis]["name"] for axis in ("query", "key", "context")}
     assert names["query"] == ["Which", "browsers", ",", "if", "any", ",", "play", "movies", "?"]
     assert names["key"] == ["Which", "browser", "downloads", "movies", "?"]
@@ -31,7 +32,7 @@ def test_phrases_of_the_reader_s_own_and_those_that_are_not_there() -> None:
 
 
 def test_what_is_hidden_is_said_with_its_mass_and_the_sentence_stands_below_the_figure() -> None:
-    app = sound(opened("cube", **PAIR, hide="true", sinks="1.5 × even"))
+    app = sound(opened("cube", **PUBLISHED, hide="true", sinks="1.5 × even"))
     drawn = figure(app, "cube")
     assert "[CLS]" not in drawn["axes"]["context"]["name"]
     assert "% of the mass. Sums still count them, and nothing is normalised anew" in drawn["hidden"]

@@ -11,9 +11,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import ODD, opened, payloads, sound, told
-from tests.reader_shelf import NAMES, make_shelf
+from tests.support.pages import app_test, at_page
+from tests.support.reader_checkpoints import NAMES, make_shelf
 from triattn_core.__main__ import main
-from triattn_core.shelf import VARIABLE
+from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import questions
 
 PAGES = ("similarity", "distributions")
@@ -76,10 +77,10 @@ def test_it_opens_on_the_papers_sentence_under_four_functions() -> None:
 def test_a_link_names_everything() -> None:
     text, asks = "The red boat left. The blue boat stayed.", "Which boat stayed?"
     link = {"quantity": "weight", "scale": "shared", "cell": "6.1.1", "passage": text, "question": asks}
-    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=110)
+    app = app_test(110)
     for name, value in (link | {"functions": ["squad-cosine", "squad-trilinear-o1"]}).items():
         app.query_params[name] = value
-    app = sound(app.switch_page("pages/similarity.py").run())
+    app = sound(at_page(app, "similarity").run())
     assert titles(app) == ["cosine, O_2", "trilinear, O_1"] and maps(app)["quantity"] == "weight"
     assert maps(app)["panels"][0]["scale"] == maps(app)["panels"][1]["scale"]
     assert maps(app)["texts"] == {"passage": text, "question": asks} and not app.info

@@ -20,7 +20,7 @@ from triattn_core.attention.similarity import exponential
 from triattn_core.attention.softmax import joint_softmax
 from triattn_core.attention.tap import recording
 from triattn_core.attention.tri import TriAttention
-from triattn_core.device import describe, keep_freed_memory
+from triattn_core.inference.device import describe_device, keep_freed_memory
 
 HEADS, FEATURES = 12, 32
 NAMES = {"additive": "T-additive", "dot": "T-dot", "scaled_dot": "T-scaled-dot", "bilinear": "Trilinear"}
@@ -110,7 +110,7 @@ def main() -> None:
     dtype = getattr(torch, chosen.dtype)
     keep_freed_memory()  # as `train` and `evaluate` do
     rate = matrix_rate(chosen.device, dtype)
-    machine = describe(chosen.device)
+    machine = describe_device(chosen.device)
     print(f"{machine.title}, {machine.cores} cores, {chosen.dtype}; a matrix product: {rate / 1e9:,.0f} GFLOP/s\n")
     print("| relevance | batch | tokens | pass | form | ms | MB | × broadcast | × cube | of the matrix rate |")
     print("|---|---:|---:|---|---|---:|---:|---:|---:|---:|")

@@ -15,10 +15,10 @@ import torch
 from torch import Tensor, nn
 from transformers import BertConfig, BertModel
 
-from triattn_core.device import describe, keep_freed_memory
+from triattn_core.inference.device import describe_device, keep_freed_memory
 from triattn_core.models.coin import Coin, CoinConfig, Sentences
-from triattn_core.results import ours
-from triattn_core.training.measured import machine
+from triattn_core.results import measured
+from triattn_core.training.metrics_writer import machine
 
 PAIRS, TOKENS, WORDS = 8, 32, 30_522  # as many words as BERT has word pieces
 COST = "coin-cost"
@@ -74,7 +74,7 @@ def main() -> None:
                     torch.cuda.synchronize()
                 if turn >= 3:
                     times[name].append(time.perf_counter() - start)
-    machine = describe(chosen.device)
+    machine = describe_device(chosen.device)
     print(f"{machine.title}, threads: {torch.get_num_threads()}; {chosen.batches} batches of {PAIRS} x 2 x {TOKENS}\n")
     print("| model | parameters | without words' vectors | s/batch, mean ± sd | median | BERT-base is slower by |")
     print("|---|---:|---:|---:|---:|---:|")
@@ -92,12 +92,14 @@ def main() -> None:
 
 
 def keep(model: dict, parameters: int, times: list[float]) -> None:
-    """A line as `results.ours` reads it; a run has one number, its mean over batches."""
+    """A line as `results.measured` reads it; a run has one number, its mean over batches."""
     spent = {"seed": 0, "seconds_per_batch": mean(times), "spread": stdev(times), "batches": len(times)}
     command = f"python -m tests.bench.coin --batches {len(times)} --record"
-    told = {"name": f"{model['mechanism']}, {len(times)} batches", "date": ours.today(), "machine": machine()}
+    told = {"name": f"{model['mechanism']}, {len(times)} batches", "date": measured.today(), "machine": machine()}
     told |= {"command": command, "parameters": parameters, "config": {"model": model}}
-    ours.append(ours.folder() / f"{COST}.jsonl", told | {"digest": model["mechanism"], "each_seed": [spent]})
+    measured.append_record(
+        measured.records_folder() / f"{COST}.jsonl", told | {"digest": model["mechanism"], "each_seed": [spent]}
+    )
 
 
 if __name__ == "__main__":

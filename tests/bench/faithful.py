@@ -15,11 +15,12 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from triattn_core.analysis import faithfulness, sources
-from triattn_core.analysis.asked import ask
-from triattn_core.checkpoint import load
-from triattn_core.device import describe, keep_freed_memory
+from triattn_core.analysis.attribution import faithfulness
+from triattn_core.analysis.intervention.batched_variants import run_query
+from triattn_core.analysis.mining import sources
+from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import DataError
+from triattn_core.inference.device import describe_device, keep_freed_memory
 
 NAMES = tuple(f"quora-{mechanism}-additive" for mechanism in ("bi", "cbi", "tri"))
 
@@ -46,20 +47,21 @@ def main() -> None:
     torch.set_num_threads(chosen.threads)
     keep_freed_memory()
     more = {"methods": chosen.methods, "draws": chosen.draws, "steps": chosen.steps}
-    print(f"{describe(chosen.device).title}, {chosen.threads} thread{'s' * (chosen.threads > 1)}; {more}\n")
+    print(f"{describe_device(chosen.device).title}, {chosen.threads} thread{'s' * (chosen.threads > 1)}; {more}\n")
     print("| checkpoint | rows | tokens | minutes | seconds of a row | plain pass, ms | plain passes |")
     print("|---|---:|---:|---:|---:|---:|---:|", flush=True)
     for name in chosen.names:
         bundle = load(name, chosen.device)
         task = bundle.config.task
-        source = sources.file(chosen.data or sources.own(task, bundle.config.language))
-        rows = [row for row in sources.examples(task, source) if not isinstance(row[1], DataError)]
+        own = sources.example_source(task, bundle.config.language)
+        source = sources.file_source(chosen.data) if chosen.data else own
+        rows = [row for row in sources.read_examples(task, source) if not isinstance(row[1], DataError)]
         plain, whole, tokens = 0.0, 0.0, 0
         started = time.perf_counter()
         for row in tqdm(islice(cycle(rows), chosen.rows), total=chosen.rows, desc=name, leave=False, disable=None):
-            asked = ask(bundle, row[1])  # warm
-            plain += timed(lambda: ask(bundle, row[1]))  # noqa: B023 - called at once
-            whole += timed(lambda: next(faithfulness.over(bundle, [row], **more)))  # noqa: B023
+            asked = run_query(bundle, row[1])  # warm
+            plain += timed(lambda: run_query(bundle, row[1]))  # noqa: B023 - called at once
+            whole += timed(lambda: next(faithfulness.measure_rows(bundle, [row], **more)))  # noqa: B023
             tokens += asked.roles.tokens
         count, minutes = chosen.rows, (time.perf_counter() - started) / 60
         numbers = [count, f"{tokens / count:.0f}", f"{whole / 60:.2f} ({minutes:.2f} by the clock)"]

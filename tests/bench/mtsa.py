@@ -17,8 +17,8 @@ from tests.bench.attention import with_backward
 from tests.bench.measure import in_turn
 from triattn_core.attention import tensorized
 from triattn_core.attention.mtsa import Mtsa
-from triattn_core.device import describe, keep_freed_memory
 from triattn_core.errors import ConfigError
+from triattn_core.inference.device import describe_device, keep_freed_memory
 
 WIDTH, HEADS, ALL = 512, 8, 4096
 Call = Callable[[], Tensor]
@@ -59,7 +59,7 @@ def main() -> None:
         raise SystemExit(f"--tokens {odd[0]}: expected a number from 1 to {ALL}")
     keep_freed_memory()
     try:
-        machine = describe(chosen.device)
+        machine = describe_device(chosen.device)
     except ConfigError as error:
         raise SystemExit(str(error)) from None
     print(f"{machine.title}, {machine.cores} cores\n")

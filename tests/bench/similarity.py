@@ -16,7 +16,7 @@ from torch.nn.functional import relu
 from tests.bench.attention import with_backward
 from tests.bench.measure import Measured, in_turn
 from triattn_core.attention.qa_similarity import QA_SIMILARITIES
-from triattn_core.device import describe, keep_freed_memory
+from triattn_core.inference.device import describe_device, keep_freed_memory
 
 B, M, N, D = 16, 400, 40, 200
 
@@ -64,7 +64,7 @@ def main() -> None:
     options.add_argument("--batch", type=int, default=B)
     chosen = options.parse_args()
     keep_freed_memory()
-    machine = describe(chosen.device)
+    machine = describe_device(chosen.device)
     print(f"{machine.title}, {machine.cores} cores, {torch.get_num_threads()} threads, batch {chosen.batch}\n")
     print("| function | pass | ms | MB | plain, ms | plain, MB | × time | × memory |\n|---|---|" + "---:|" * 6)
     for name in chosen.only:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import psutil
 
-from triattn_core.checkpoint import Bundle, load
-from triattn_core.evaluate import WINDOW, predictions
-from triattn_core.explain import explain
+from triattn_core.checkpoint.bundle import Bundle, load
+from triattn_core.inference.evaluate import WINDOW, predictions
+from triattn_core.inference.explain import explain
 
 
 def one_by_one(bundle: Bundle, path: Path, rows: int) -> float:

@@ -51,7 +51,7 @@ def serve(**environment: str) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.headless=true", f"--server.port={port}"]
+    command = [sys.executable, "-m", "triattn_core", "app", "--no-browser", f"--port={port}"]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     server = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment}, **quiet)
     try:

@@ -10,11 +10,11 @@ from urllib.parse import parse_qs, urlparse
 
 import pytest
 
-from pages.common import compared
+from pages.shared import checkpoint_picker
 from tests.browser.conftest import serve
 from tests.unit.test_mining_view import MECHANISMS, table
-from triattn_core.cases import CaseBook
-from triattn_core.shelf import shelf
+from triattn_core.casebook import CaseBook
+from triattn_core.checkpoint.registry import list_checkpoints
 from triattn_core.tasks import pairs
 from triattn_core.views import agreement as view
 
@@ -30,7 +30,7 @@ def place(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def here(place: Path) -> Iterator[str]:
     """The app with a case book of its own; left out where the shelf has not the six checkpoints."""
-    names = {card.name for card in shelf() if card.problem is None}
+    names = {card.name for card in list_checkpoints() if card.problem is None}
     wanted = {f"{data}-{kind}-additive" for data in DATA.values() for kind in ("bi", "cbi", "tri")}
     if not wanted <= names:
         pytest.skip(f"no {', '.join(sorted(wanted - names))} on the shelf: copy the folder checkpoints/")
@@ -65,10 +65,12 @@ def test_our_own_examples_are_there_a_click_filters_and_a_case_opens(page, here,
     page.get_by_role("link", name="Open side by side").click()
     page.wait_for_selector(".side canvas[data-cell]", timeout=240_000)
     assert page.get_by_label("Sentence A").input_value() == known[2].text_a
-    asked = parse_qs(urlparse(page.url).query).get(compared.KEY)
+    asked = parse_qs(urlparse(page.url).query).get(checkpoint_picker.KEY)
     assert asked is None or all(one.startswith(DATA[language]) for one in asked)
     said = page.locator(".side tbody th").evaluate_all("(all) => all.map((one) => one.title)")
-    assert said == [f"{DATA[language]}-{kind}-additive" for kind in ("bi", "cbi", "tri")]
+    cards = [card for card in list_checkpoints() if card.problem is None and card.name.startswith(f"{DATA[language]}-")]
+    sets = checkpoint_picker.presets([card for card in cards if card.config["kind"] == "tan"])
+    assert said == next(iter(sets.values()))
 
 
 def test_mining_stops_when_asked_and_goes_on(page, here, tmp_path):

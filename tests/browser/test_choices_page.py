@@ -8,20 +8,20 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from tests.unit.test_folds import SITE, TEXTS, trace
+from tests.unit.test_text_units import SITE, TEXTS, trace
 from tests.unit.test_views_answers import SAID, SHARES, TALK, TEXT
 from tests.unit.test_views_side_by_side import gap_of
-from triattn_core import shelf
-from triattn_core.analysis import compare, folds
+from triattn_core.analysis.maps import compare
+from triattn_core.checkpoint import registry
 from triattn_core.tasks import TASKS
-from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace import AttentionTrace, Choice, text_units
 from triattn_core.views import answers, cube
-from triattn_core.views import panels as parts
 from triattn_core.views import side_by_side as view
+from triattn_core.views.side_by_side import panels as parts
 
 CUBE, SIDE, CHOSEN = '.triattn canvas[data-exact="true"]', ".side canvas[data-cell]", '.pick[aria-pressed="true"]'
 FIRST = Choice(f"{SITE}/weight", index=(("head", 0),))
-TURNS = folds.folded(trace(), "turns")
+TURNS = text_units.fold_axis(trace(), "turns")
 
 
 def opened(page, tmp_path: Path, canvas, selector: str) -> None:
@@ -81,7 +81,7 @@ def test_a_text_of_which_the_end_was_read_opens_there(page, tmp_path):
 
 
 def test_two_options_are_compared_by_their_context(page, tmp_path):
-    maps = [compare.two_way(folds.exchanged(TURNS.site(FIRST.site)), head) for head in (0, 1)]
+    maps = [compare.two_way_map(text_units.exchange_key_context(TURNS.site(FIRST.site)), head) for head in (0, 1)]
     numbers = [(compare.entropy(one), compare.rank(one)) for one in maps]
     said = [("so it is", 0.6, True), ("no", 0.1, False)]
     panels = [
@@ -102,7 +102,7 @@ def test_two_options_are_compared_by_their_context(page, tmp_path):
 
 
 def names(task: str, mechanisms: tuple[str, ...] = ("tri",)) -> list[str]:
-    found = [card for card in shelf.shelf() if card.problem is None and card.config.get("task") == task]
+    found = [card for card in registry.list_checkpoints() if card.problem is None and card.config.get("task") == task]
     return [card.name for card in found if card.config.get("model", {}).get("mechanism") in mechanisms]
 
 

@@ -7,19 +7,20 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from tests.browser.test_mtsa_pages import chosen
-from tests.coin_shelf import make_shelf
-from triattn_core.analysis.reading import AS_IT_IS, Reading
-from triattn_core.case_card.coin import answers, as_read, feature_orders
-from triattn_core.case_card.explained import Explained, Models, cards
+from tests.support.coin_checkpoints import make_shelf
+from triattn_core.scenes.coin import answers, feature_orders, group_tokens
+from triattn_core.scenes.runner import Explained, Models, find_cards
 from triattn_core.tasks.pairs import Example
+from triattn_core.trace.token_grouping import NO_GROUPING, TokenGrouping
 from triattn_core.views import coin
 
 CANVAS = ".side canvas"
 PAIR = Example("Can cats eat raw fish?", "Can a dog eat?")  # 6 tokens over 5
 PLACES = """() => {  // where the figure's parts stand on the canvas, as it lays them out
   const canvas = document.querySelector(".side canvas"), root = document.getElementById("figure");
-  const payload = JSON.parse(document.getElementById("payload").textContent), data = unpack(payload);
-  return arrange(canvas.getContext("2d"), data, canvas.clientWidth, themeFor(payload.themes, root));
+  const payload = JSON.parse(document.getElementById("payload").textContent), data = module_coin_model.unpack(payload);
+  const theme = module_lib_theme.themeFor(payload.themes, root), { layoutBlocks } = module_coin_layout;
+  return layoutBlocks(canvas.getContext("2d"), data, canvas.clientWidth, theme);
 }"""
 
 
@@ -27,13 +28,13 @@ PLACES = """() => {  // where the figure's parts stand on the canvas, as it lays
 def found(tmp_path_factory) -> dict[str, dict[str, Explained]]:
     """Of each checkpoint the pair with each thing off."""
     shelf = make_shelf(tmp_path_factory.mktemp("shelf"))
-    return {path.name: Models("cpu").without(cards([str(path)])[0], PAIR) for path in sorted(shelf.iterdir())}
+    return {path.name: Models("cpu").without(find_cards([str(path)])[0], PAIR) for path in sorted(shelf.iterdir())}
 
 
 def figure(found: Mapping[str, Explained], off: str = "", features: bool = False, cell: Sequence[int] | None = None,
-           reading: Reading = AS_IT_IS):  # fmt: skip
+           reading: TokenGrouping = NO_GROUPING):  # fmt: skip
     """The canvas as the page makes it, A over B."""
-    read = as_read(found, reading)
+    read = group_tokens(found, reading)
     whole, trace = read[""], read[off].trace
     orders = feature_orders(whole.trace, "a_over_b") if features else ()
     label = whole.prediction.labels[whole.prediction.best]
@@ -110,7 +111,7 @@ def test_what_a_token_looks_at_is_its_own_strongest_until_another_is_chosen_for_
 
 
 def test_a_joined_token_is_held_against_its_own_even_share(page, tmp_path, found):
-    reading = Reading.of(("Can cats", "dog eat"), query="phrases", key="phrases")
+    reading = TokenGrouping.of(("Can cats", "dog eat"), query="phrases", key="phrases")
     canvas = figure(found["quora-coin"], reading=reading)
     cells = canvas.payload["axes"]["key"]["cells"]
     opened(page, tmp_path, canvas)

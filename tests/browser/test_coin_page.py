@@ -10,9 +10,9 @@ import pytest
 
 from tests.browser.conftest import serve
 from tests.browser.test_mtsa_pages import chosen, number
-from tests.coin_shelf import make_shelf
+from tests.support.coin_checkpoints import make_shelf
 from triattn_core.__main__ import main
-from triattn_core.shelf import VARIABLE
+from triattn_core.checkpoint.registry import VARIABLE
 
 CANVAS = ".side canvas"
 TEXTS = {"a": "Can cats eat raw fish?", "b": "Can a dog eat?"}  # 6 tokens over 5

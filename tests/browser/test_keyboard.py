@@ -12,20 +12,20 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from tests import coin_shelf, reader_shelf
 from tests.browser.conftest import serve
-from triattn_core.shelf import VARIABLE, root, shelf
+from tests.support import coin_checkpoints, reader_checkpoints
+from triattn_core.checkpoint.registry import VARIABLE, list_checkpoints, root
 
 SHIPPED = ("quora-bi-additive", "quora-cbi-additive", "quora-tri-additive", "trec-mtsa")
 LONG = 240_000  # milliseconds: a busy machine loads torch and several models first
 MOST = 160  # stops of a page
 RINGS = 24  # of them whose ring is looked at: each takes half a second
 ORDER = {  # what each page is about, in the order it is read
-    "": "Tri-Attention cube; Checkpoints; Context; Compare; The tensor; overlap",
+    "": "Open it; Context; Compare; The tensor",
     "cube": "Sentence A; Examples; Checkpoint; Read as; Export; Of; previous; 1; All",
     "intervene": "Sentence A; Checkpoint; remove; You; Each alone as numbers; A over B; The maps; uniform",
     "attribute": "Sentence A; Checkpoint; words; All; all; integrated gradients; The curves; Rows; Run",
-    "compare": "Similarity; Rows; Export; Between; Open side by side; Keep; The losses as numbers",
+    "compare": "Similarity; Rows; Run; The losses as numbers",
     "cases": "Rows; Export; all three right; Who is right as numbers; Words or row; Open side by side; Note",
     "case_book": "Import",
     "mtsa": "Sentence; Checkpoint; Heads; Export; Maps of; previous; The tensor of head; All pairs",
@@ -70,17 +70,17 @@ BLUR = """() => {
 @pytest.fixture(scope="module")
 def here(tmp_path_factory) -> Iterator[str]:
     """The app on shipped checkpoints, and on small ones of the kinds that none is shipped of."""
-    if not {card.name for card in shelf() if card.problem is None}.issuperset(SHIPPED):
+    if not {card.name for card in list_checkpoints() if card.problem is None}.issuperset(SHIPPED):
         pytest.skip("no trained checkpoints: copy the folder checkpoints/")
     made, place = tmp_path_factory.mktemp("shelf"), root()
     for name in (*SHIPPED, "results"):
         (made / name).symlink_to((place / name).resolve())
-    reader_shelf.make_shelf(made, ("dot", "cosine"))
+    reader_checkpoints.make_shelf(made, ("dot", "cosine"))
     (made / "encoders" / "minilm-en").rename(made / "encoders" / "small-en")
     for file in made.glob("squad-*/config.json"):
         file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | {"encoder": "small-en"}), "utf-8")
     (made / "encoders" / "minilm-en").symlink_to((place / "encoders" / "minilm-en").resolve())
-    coin_shelf.make_shelf(made, ("quora-coin",))
+    coin_checkpoints.make_shelf(made, ("quora-coin",))
     yield from serve(**{VARIABLE: str(made), "TRIATTN_CASES": str(made / "cases.sqlite")})
 
 

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-PAIR = {"a": "Which browser plays movies?", "b": "Which browser downloads movies?"}
+PAIR = {"a": "Which browser plays movies?", "b": "Which browser downloads movies?", "checkpoint": "quora-tri-additive"}
 LONG = 120_000  # milliseconds: a busy machine loads torch and several models first
 
 
@@ -23,9 +23,13 @@ def test_context_a_click_on_a_bar_chooses_its_head_and_more_rows_are_asked(page,
     expect(page.get_by_text("In layer 2, head 3, context redirects")).to_be_visible(timeout=LONG)
     figure = page.locator('[data-testid="stVegaLiteChart"] canvas, [data-testid="stVegaLiteChart"] svg').first
     figure.wait_for()
+    asks = page.get_by_role("button", name="Run", exact=True)
+    expect(asks.or_(page.get_by_text(re.compile("Over 12 rows, all heads"))).first).to_be_visible(timeout=LONG)
+    if asks.count():  # else the app has them from an earlier try
+        asks.click()
     expect(page.get_by_text(re.compile("Over 12 rows, all heads"))).to_be_visible(timeout=LONG)  # now nothing moves
     box = figure.bounding_box()
-    page.mouse.click(box["x"] + 0.12 * box["width"], box["y"] + 0.45 * box["height"])
+    figure.click(position={"x": 0.12 * box["width"], "y": 0.45 * box["height"]})  # brings it back into view
     expect(page.get_by_text(re.compile("In layer 1, head [1-4], context redirects"))).to_be_visible(timeout=LONG)
     page.wait_for_function("!location.search.includes('layer=2')")
     expect(page.get_by_text(re.compile("Over 12 rows, all heads"))).to_be_visible(timeout=LONG)

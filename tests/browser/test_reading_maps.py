@@ -9,20 +9,20 @@ import shlex
 import pytest
 from playwright.sync_api import expect
 
-from tests import coin_shelf, reader_shelf
 from tests.browser.conftest import serve
 from tests.browser.test_mtsa_pages import number
 from tests.browser.test_reading_page import LONG, MAPS, opened, tab_to
+from tests.support import coin_checkpoints, reader_checkpoints
 from triattn_core.__main__ import main
-from triattn_core.shelf import VARIABLE
+from triattn_core.checkpoint.registry import VARIABLE
 
 PAIR = {"a": "Which browsers, if any, can play movies?", "b": "Which browser, they ask, can download movies?"}
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
-    shelf = reader_shelf.make_shelf(tmp_path_factory.mktemp("shelf"), ("t_trilinear", "dot"))
-    return coin_shelf.make_shelf(shelf, ("quora-coin",))
+    shelf = reader_checkpoints.make_shelf(tmp_path_factory.mktemp("shelf"), ("t_trilinear", "dot"))
+    return coin_checkpoints.make_shelf(shelf, ("quora-coin",))
 
 
 @pytest.fixture(scope="module")
@@ -53,8 +53,8 @@ def test_side_by_side_folds_by_keyboard_and_keeps_it_in_the_link(page, app):
         page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_function("location.search.includes('query-as=')")
-    expect(page.locator(MAPS)).to_have_count(1, timeout=LONG)  # a page that runs again shows both for a moment
     expect(page.locator(".side .notes")).to_contain_text("Query is folded from", timeout=LONG)
+    expect(page.locator(MAPS)).to_have_count(1)
     assert labels(page, "query") < before
     page.keyboard.press("Escape")
     page.goto(page.url + "&hide=true")

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 PAIR = {"a": "Which browsers, if any, can play movies?", "b": "Which browser can download movies?"}
+PUBLISHED = {**PAIR, "checkpoint": "quora-tri-additive"}  # its context has special tokens
 LONG = 240_000  # milliseconds: a busy machine loads torch and a model first
 CUBE, MAPS = ".triattn canvas", ".side canvas"
 FOCUSED = """() => { let e = document.activeElement;
@@ -34,7 +35,7 @@ def tab_to(page, wanted: str) -> None:
 
 
 def test_words_phrases_and_sinks_by_keyboard_alone(page, app):
-    canvas = opened(page, app, "cube", CUBE, **PAIR)
+    canvas = opened(page, app, "cube", CUBE, **PUBLISHED)
     tab_to(page, "BUTTON Read as")
     page.keyboard.press("Enter")
     expect(page.get_by_text("is what stands between two punctuation marks")).to_be_visible()
@@ -46,7 +47,7 @@ def test_words_phrases_and_sinks_by_keyboard_alone(page, app):
     page.keyboard.press("Escape")
     expect(canvas).to_have_attribute("aria-label", re.compile("Of [0-9,]+ weights, (3|9|10|11) query"), timeout=LONG)
     expect(page.get_by_text("Query is folded from")).to_be_visible(timeout=LONG)
-    page.goto(f"{app}/cube?{urlencode({**PAIR, 'hide': 'true', 'context': 'phrases'})}")
+    page.goto(f"{app}/cube?{urlencode({**PUBLISHED, 'hide': 'true', 'context': 'phrases'})}")
     expect(page.get_by_text("nothing is normalised anew").last).to_be_visible(timeout=LONG)
 
 
@@ -62,9 +63,13 @@ def test_keys_and_arrows_walk_the_strongest_triples_and_mark_the_text(page, app)
     expect(canvas).to_have_attribute("data-cell", first)
     tab_to(page, "TR 1")
     page.keyboard.press("ArrowDown")
-    expect(canvas).to_have_attribute("data-cell", second)
+    expect(canvas).not_to_have_attribute("data-cell", first)
+    second = canvas.get_attribute("data-cell")
     page.keyboard.press("ArrowUp")
-    expect(canvas).to_have_attribute("data-cell", first)
+    expect(canvas).not_to_have_attribute("data-cell", second)
+    tab_to(page, "CANVAS")  # around the page
+    page.keyboard.press("n")
+    expect(canvas).to_have_attribute("data-cell", second)
 
 
 @pytest.mark.parametrize("where", ["side_by_side", "mtsa"])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.unit.test_views_side_by_side import TEXTS, gap_of, panel, three
-from triattn_core import shelf
+from triattn_core.checkpoint import registry
 from triattn_core.views import side_by_side as view
 
 CELL = "canvas[data-cell]"
@@ -92,7 +92,7 @@ def test_picture_and_drawing_can_be_saved(page, tmp_path):
 @pytest.fixture
 def pair_page(page, app) -> str:
     """The address of the page in the app."""
-    if len([card for card in shelf.shelf() if card.problem is None]) < view.FEWEST:
+    if len([card for card in registry.list_checkpoints() if card.problem is None]) < view.FEWEST:
         pytest.skip("fewer than two checkpoints on the shelf: train some, or copy the folder checkpoints/")
     return f"{app}/side_by_side"
 
@@ -144,7 +144,8 @@ def test_what_nobody_chose_is_the_same_in_the_figure_and_in_its_link(page, pair_
 
 
 def test_the_page_shows_the_computed_numbers(page, pair_page):
-    from triattn_core import checkpoint, explain
+    from triattn_core.checkpoint import bundle as checkpoint
+    from triattn_core.inference import explain
     from triattn_core.tasks import pairs
 
     page.goto(f"{pair_page}?layer=1&head=3&cell=2.1")

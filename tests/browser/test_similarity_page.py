@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from tests.browser.conftest import serve
-from tests.reader_shelf import make_shelf
-from triattn_core.shelf import VARIABLE
+from tests.support.reader_checkpoints import make_shelf
+from triattn_core.checkpoint.registry import VARIABLE
 
 CANVAS = ".side canvas"
 LINES = ".terms .facts"

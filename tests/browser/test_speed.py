@@ -15,7 +15,7 @@ import pytest
 
 from tests.browser.test_cube_page import CANVAS, STEP, large, opened, settled, tri_checkpoint
 from tests.unit.test_views_cube import head
-from triattn_core.shelf import shelf
+from triattn_core.checkpoint.registry import list_checkpoints
 from triattn_core.tasks import questions
 
 PATIENCE = 6
@@ -42,9 +42,9 @@ def measured(capsys):
 def test_first_page(page, fresh_app, measured):
     started = time.perf_counter()
     page.goto(fresh_app)
-    page.get_by_text("Worked examples").wait_for()
+    page.locator(".t-study").first.wait_for()
     measured("server ready to first page", time.perf_counter() - started, 4)
-    page.locator(".t-picture").first.wait_for()
+    page.locator(".t-thumb").first.wait_for()
     measured("server ready to the first picture, models loaded", time.perf_counter() - started, 15)
 
 
@@ -72,7 +72,7 @@ def test_from_enter_to_drawn(page, app, measured):
 
 @pytest.mark.parametrize(("count", "target"), [(150, 1.5), (1000, 6)])
 def test_similarity_from_enter_to_drawn(page, app, measured, count, target):
-    names = [card.name for card in shelf() if card.config.get("kind") == "reader"][:4]
+    names = [card.name for card in list_checkpoints() if card.config.get("kind") == "reader"][:4]
     words = " ".join(one.passage for one in questions.examples()).split()
     passage, received, took = " ".join((words * (count // len(words) + 1))[:count]), [], []
     page.on("websocket", lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))))

@@ -8,8 +8,8 @@ from safetensors.torch import load_file, save_file
 
 from tests.unit.test_coin import ABLATIONS, LENGTHS, build, sentences
 from triattn_core.attention.tap import recording
-from triattn_core.axes import AXES, QUANTITIES
 from triattn_core.models.coin import Sentences
+from triattn_core.trace.axes import AXES, QUANTITIES
 
 pytestmark = pytest.mark.parametrize("name", ABLATIONS)
 

@@ -14,8 +14,8 @@ from triattn_core.attention.qa import OUTPUTS, QaAttention
 from triattn_core.attention.qa_similarity import QA_SIMILARITIES
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
-from triattn_core.axes import AXES, QUANTITIES
-from triattn_core.spans import QUESTION
+from triattn_core.inference.span_decoding import QUESTION
+from triattn_core.trace.axes import AXES, QUANTITIES
 
 B, M, N, D = 3, 7, 5, 11
 LENGTHS = (7, 5), (4, 2), (1, 1)  # words of passage and question
@@ -58,8 +58,23 @@ def test_values(name):
     torch.testing.assert_close(single, found.float(), rtol=1e-4, atol=2e-5)
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("scale", [1e-44, 1e-30, 1e-13, 1e19, 1e30])
+def test_cosine_does_not_see_how_long_states_are(name, scale):
+    if name != "cosine":
+        pytest.skip("the others do")
+    module, (H, U) = build(name), pair(torch.float32)
+    H = H / H.abs().amax(-1, keepdim=True)
+    if scale < 1e-38:
+        H = H.sign()  # so small that only a few digits are left
+    torch.testing.assert_close(module(scale * H, U), module(H, U))
+    torch.testing.assert_close(module(scale * H, scale * H), module(H, H))
+    ((_, products),) = module.terms(scale * H[0, 0], U[0, 0]).items()
+    torch.testing.assert_close(products.sum(), module(H, U)[0, 0, 0])
+
+
 def test_the_terms_without_u_are_those_that_a_row_shares(name):
-    """By their names `spans.facts` tells which terms the softmax does not see."""
+    """By their names `span_decoding.cell_facts` tells which terms the softmax does not see."""
     module, (H, U) = build(name), pair()
     first, second = (module.terms(H[0, 0], u) for u in U[0, :2])
     same = {term for term in first if torch.equal(first[term], second[term])}

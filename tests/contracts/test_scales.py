@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 import torch
 
-from triattn_core.attention import positions
+from triattn_core.attention import masks
 from triattn_core.attention.tensorized import SCALES, attend, tensor
-from triattn_core.views.head_maps import LOOKS, looks
-from triattn_core.views.terms import SAYS, SCALED
+from triattn_core.views.heads.maps import LOOKS, looks
+from triattn_core.views.heads.terms import SAYS, SCALED
 
 H, B, N, D = 2, 2, 5, 3
 
 
 def test_views_know_every_scale_and_every_mask():
-    assert set(SAYS) == set(SCALED) == set(SCALES) and set(LOOKS) == set(positions.MASKS)
+    assert set(SAYS) == set(SCALED) == set(SCALES) and set(LOOKS) == set(masks.MASKS)
     scores = torch.linspace(-40, 40, 81, dtype=torch.float64)
     for name, scale in SCALES.items():
         np.testing.assert_allclose(SCALED[name](scores.numpy()), scale(scores).numpy(), rtol=1e-12, atol=1e-300)
@@ -29,7 +29,7 @@ def test_the_fast_form_is_the_tensor_under_every_scale(name, padded, monkeypatch
     monkeypatch.setitem(SCALES, "tanh5", lambda scores: 5 * torch.tanh(scores / 5))
     draw = torch.Generator().manual_seed(1)
     q, k, S, v = (4 * torch.randn(H, B, N, D, generator=draw, dtype=torch.float64) for _ in range(4))
-    M = torch.stack([positions.mask(one, N).double() for one in ("forward", "distance")])
+    M = torch.stack([masks.mask(one, N).double() for one in ("forward", "distance")])
     keep = torch.tensor([[True] * N, [True] * (N - 2 * padded) + [False] * (2 * padded)])
     got = attend(q, k, v, S, M, keep, name, name)
     for head in range(H):

@@ -100,7 +100,7 @@ def test_recording_changes_nothing_and_shows_the_words_alone(name):
     sums = weights.tensor.sum(-1)
     assert (sums < 1 - 1e-6).all() if name == "dcn" else torch.allclose(sums, torch.ones(B, M))
     assert weights.sums_over == (() if name == "dcn" else ("key",))
-    # What `spans.terms` shows of a cell is its score.
+    # What `span_decoding.score_terms` shows of a cell is its score.
     passage, question = module.states(given)
     for query, key in ((4, 3), (0, 1)):
         parts = module.attention.similarity.terms(passage.vectors[0, query], question.vectors[0, key])

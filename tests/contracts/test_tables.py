@@ -10,14 +10,15 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from triattn_core.attention import MECHANISMS, tri
-from triattn_core.attention.mix import VALUES
+from triattn_core.attention.contextual_value import VALUES
 from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
-from triattn_core.axes import AXES, QUANTITIES
+from triattn_core.trace.axes import AXES, QUANTITIES
 
 HIDDEN, HEADS, N, I, J = 22, 2, 5, 7, 13
-EVERY = [(name, similarity, value) for name in MECHANISMS for similarity in SIMILARITIES for value in (None, *VALUES)]
+EVERY = [(name, similarity, None) for name in MECHANISMS for similarity in SIMILARITIES]
+EVERY += [("tri", similarity, value) for similarity in SIMILARITIES for value in VALUES]
 pytestmark = pytest.mark.parametrize("combination", EVERY, ids=lambda one: "-".join(map(str, one)))
 
 
@@ -34,11 +35,11 @@ def build(combination: tuple[str, str, str], seed: int = 1) -> torch.nn.Module:
 
 
 def sequences() -> list[States]:
-    """A batch of four: whole; padded; without a real context token; without a real key."""
+    """A batch of four: whole; padded; without a real context token; without a real key, or context."""
     draw = torch.Generator().manual_seed(2)
     vectors = [torch.randn(4, size, HIDDEN, generator=draw) for size in (N, I, J)]
     keeps = [torch.ones(4, size, dtype=torch.bool) for size in (N, I, J)]
-    keeps[0][1, 3:] = keeps[1][1, 4:] = keeps[2][1, 9:] = keeps[2][2] = keeps[1][3] = False
+    keeps[0][1, 3:] = keeps[1][1, 4:] = keeps[2][1, 9:] = keeps[2][2] = keeps[1][3] = keeps[2][3] = False
     owns = [torch.randn(4, size, HIDDEN, generator=draw) for size in (N, I)]
     return [States(vector, keep, own) for vector, keep, own in zip(vectors, keeps, [*owns, None])]
 
@@ -49,7 +50,8 @@ def test_weights_sum_to_one_over_what_they_claim(combination):
     with recording() as record:
         build(combination)(query, key, context, "layer.0/a_over_b")
     assert set(record.sites) == {"layer.0/a_over_b/relevance", "layer.0/a_over_b/weight"}
-    sizes = {"head": HEADS, "query": N, "key": I, "context": J}
+    keys = I + J if combination[0] == "bi_joint" else I
+    sizes = {"head": HEADS, "query": N, "key": keys, "context": J}
     for site, tapped in record.sites.items():
         assert site.endswith("/" + tapped.quantity)
         assert tapped.quantity in QUANTITIES
@@ -63,7 +65,8 @@ def test_weights_sum_to_one_over_what_they_claim(combination):
     torch.testing.assert_close(total[:3], torch.ones_like(total[:3]))
     assert torch.count_nonzero(tapped.tensor[3]) == 0  # nothing to attend to
     assert (tapped.tensor >= 0).all()
-    hidden = tapped.tensor.movedim(1 + tapped.axes.index("key"), 1)[~key.keep]
+    keep = torch.cat([key.keep, context.keep], 1) if tapped.roles else key.keep
+    hidden = tapped.tensor.movedim(1 + tapped.axes.index("key"), 1)[~keep]
     assert torch.count_nonzero(hidden) == 0
 
 
@@ -120,11 +123,13 @@ def test_nothing_to_attend_to_gives_zeros(combination):
     """No key at all, in a batch of nothing else: zeros, recorded or not."""
     query, key, context = sequences()
     none = replace(key, vectors=key.vectors[:, :0], keep=key.keep[:, :0], own=key.own[:, :0])
+    if combination[0] == "bi_joint":
+        context = replace(context, keep=torch.zeros_like(context.keep))
     module = build(combination)
     for wanted in (lambda site: False, lambda site: True):
         with recording(wanted):
             found = module(query, none, context, "here")
-        assert found.shape == query.vectors.shape and torch.count_nonzero(found) == 0
+        assert found.shape == (4, N, HIDDEN * module.vectors) and torch.count_nonzero(found) == 0
 
 
 @torch.no_grad()
@@ -150,7 +155,7 @@ def test_a_batch_that_is_cut_into_parts_gives_the_same(combination, monkeypatch)
     """A large batch goes through Tri-Attention in parts; gradients and rows without context too."""
     module, states = build(combination), sequences()
     if combination[0] != "tri" or (hasattr(module.similarity, "factors") and hasattr(module.mix, "factors")):
-        pytest.skip("cuts no batch, or cuts it elsewhere (test_products)")
+        pytest.skip("cuts no batch, or cuts it elsewhere (test_factored)")
     whole = module(*states, "here")
     slopes = torch.autograd.grad(whole.square().sum(), list(module.parameters()), allow_unused=True)
     sizes = []

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
+from inspect import signature
+from types import SimpleNamespace
 
 import pytest
 
-from triattn_core.tasks import CHOICES, TASKS
+from triattn_core.errors import InputError
+from triattn_core.tasks import CHOICES, ENCODED, TASKS, InputForm, check, form
+from triattn_core.tasks.task import ChoiceTask, EncodedTask, PairTask, Task, WrittenTask
 
 EACH = [(name, language) for name, task in TASKS.items() for language in task.LANGUAGES]
 
@@ -17,6 +21,64 @@ def some(request):
     """A task and its examples of a language."""
     name, language = request.param
     return TASKS[name], TASKS[name].examples(language)
+
+
+def kinds(task) -> tuple:
+    """The protocols that a task keeps, from its form."""
+    return {
+        InputForm.PAIR: (Task, PairTask),
+        InputForm.SENTENCES: (Task, EncodedTask),
+        InputForm.CANDIDATES: (Task, WrittenTask, ChoiceTask),
+        InputForm.OPTIONS: (Task, WrittenTask, ChoiceTask),
+        InputForm.PASSAGE: (Task, WrittenTask, EncodedTask),
+    }[task.FORM]
+
+
+def lacks(task) -> list[str]:
+    """The names of its protocols that a task does not have, and the functions that take something else."""
+    missing = []
+    for kind in kinds(task):
+        names = {*kind.__annotations__, *(name for name in vars(kind) if not name.startswith("_"))}
+        missing += [name for name in names if not hasattr(task, name)]
+        for name in names - set(missing):
+            if callable(asked := vars(kind).get(name)):
+                wants = [one for one in signature(asked).parameters if one != "self"]
+                takes = list(signature(getattr(task, name)).parameters.values())
+                more = [one.name for one in takes[len(wants) :] if one.default is one.empty]
+                missing += [name] * (len(takes) < len(wants) or bool(more))
+    return missing
+
+
+@pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+def test_a_task_has_what_its_form_asks_for(task):
+    assert lacks(task) == []
+    assert form(task.NAME) is task.FORM and TASKS[task.NAME] is task
+    assert is_dataclass(task.Example) and task.Example.__dataclass_params__.frozen
+    assert {"label", "id"} <= {one.name for one in fields(task.Example)} | set(vars(task.Example))
+    assert (task.NAME in CHOICES) == task.FORM.chooses and (task.NAME in ENCODED) != task.FORM.joint
+    first = task.examples()[0]
+    check(task, first, "a checkpoint")
+    with pytest.raises(InputError, match="takes an example of"):
+        check(task, SimpleNamespace(), "a checkpoint")
+    if task.FORM is InputForm.PAIR:
+        assert task.texts(first) == {"a": first.text_a, "b": first.text_b} and task.labels(first) == task.LABELS
+    if not task.FORM.joint:
+        assert set(task.texts(first)) <= set(task.TEXTS)
+
+
+@pytest.mark.parametrize("name", ["NAME", "FORM", "read", "roles", "verdict", "row"])
+def test_the_check_of_a_task_can_fail(name):
+    """Twin: a task without one of its names, or with a function that takes something else, is seen."""
+    task = {key: value for key, value in vars(TASKS["pairs"]).items() if not key.startswith("_")}
+    assert lacks(SimpleNamespace(**task)) == []
+    if name != "FORM":
+        assert name in lacks(SimpleNamespace(**{key: value for key, value in task.items() if key != name}))
+    if callable(task[name]):
+        assert name in lacks(SimpleNamespace(**task | {name: lambda: None}))
+
+
+def test_a_task_that_is_not_in_the_table_has_no_form():
+    assert form("a task of another version") is None
 
 
 def test_an_example_is_a_row_of_a_file_and_back(some):

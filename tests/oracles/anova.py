@@ -1,4 +1,4 @@
-"""Slow float64 loops for `triattn_core.analysis.anova`: group means, least squares on indicators, and p log p."""
+"""Slow float64 loops for `triattn_core.analysis.maps.anova`: group means, least squares on indicators, and p log p."""
 
 from __future__ import annotations
 

@@ -143,10 +143,25 @@ def bilinear_value(v: Array, c: Array | None, U: Array, H: Array) -> Array:
     return (U @ v) * (np.ones(len(v)) if c is None else H @ c)
 
 
+def plain_value(v: Array, c: Array | None) -> Array:
+    """Ours: the value alone."""
+    return v
+
+
+def modulated_value(v: Array, c: Array | None) -> Array:
+    """Ours: v * (1 + c); v where there is no context."""
+    return v if c is None else np.array([v[d] * (1 + c[d]) for d in range(len(v))])
+
+
+def value_and_product(v: Array, c: Array | None) -> Array:
+    """Ours: v, and beside it v * c."""
+    return np.concatenate([v, multiplicative_value(v, c)])
+
+
 def mix(weights: Array, value: Array, context: Array | None, integrate: Integrate) -> Array:
     """Eq. 19: the weighted sum of contextual values, [N, D]."""
     tokens = [None] if context is None else list(context)
-    found = np.zeros((weights.shape[0], value.shape[1]))
+    found = np.zeros((weights.shape[0], len(integrate(value[0], tokens[0]))))
     for n in range(weights.shape[0]):
         for i in range(len(value)):
             for j, c in enumerate(tokens):

@@ -1,4 +1,4 @@
-"""Slow float64 loops for `triattn_core.analysis.compare`, written from the equations, one cell at a time."""
+"""Slow float64 loops for `triattn_core.analysis.maps.compare`, written from the equations, one cell at a time."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from tests.oracles import anova as oracle
-from triattn_core.analysis import anova
+from triattn_core.analysis.maps import anova
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
 
@@ -30,7 +30,7 @@ def site(values: np.ndarray, quantity: str) -> xr.DataArray:
 
 def test_each_part_is_the_mean_less_all_parts_below():
     given = cube()
-    found = anova.parts(given)
+    found = anova.decompose(given)
     for head in range(HEADS):
         slow = oracle.parts(given[head])
         for name in anova.TERMS:
@@ -39,12 +39,12 @@ def test_each_part_is_the_mean_less_all_parts_below():
 
 def test_parts_sum_to_the_whole():
     given = cube()
-    found = anova.parts(given)
+    found = anova.decompose(given)
     np.testing.assert_allclose(sum(found.values()), given - given.mean((1, 2, 3), keepdims=True), atol=1e-12)
     squares = sum((one**2).sum((1, 2, 3)) for one in found.values())
     whole = ((given - given.mean((1, 2, 3), keepdims=True)) ** 2).sum((1, 2, 3))
     np.testing.assert_allclose(squares, whole, rtol=1e-12)
-    shares = anova.shares(given)
+    shares = anova.variance_shares(given)
     np.testing.assert_allclose(sum(shares.values()), 1.0, rtol=1e-12)
     expected = (found["three_way"] ** 2).sum((1, 2, 3)) / (whole - (found["query"] ** 2).sum((1, 2, 3)))
     np.testing.assert_allclose(shares["three_way"], expected, rtol=1e-10)
@@ -53,17 +53,20 @@ def test_parts_sum_to_the_whole():
 def test_rounding_is_no_part_of_the_relevance_and_no_information():
     given = np.array(cube(HEADS, N, 1, 1) + cube(HEADS, 1, 1, J), np.float32)  # one key: context moves nothing
     weights = softmax(given)
-    found = anova.measured("x", given, weights)
+    found = anova.site_shares("x", given, weights)
     assert not found[["key", "query_key", "key_context", "three_way", "redirected", "information"]].to_numpy().any()
     small = site(1e-10 * cube(HEADS, N, I, J) + np.arange(I)[:, None], "relevance")
-    assert not anova.three_way(small).values.any() and anova.three_way(1e4 * site(cube(), "relevance")).values.all()
+    assert (
+        not anova.three_way_residual(small).values.any()
+        and anova.three_way_residual(1e4 * site(cube(), "relevance")).values.all()
+    )
 
 
 def test_what_softmax_cannot_see_changes_no_share():
     given = cube()
     shifted = given + 50 * cube(HEADS, N)[..., None, None]
-    before, after = anova.shares(given), anova.shares(shifted)
-    for name in anova.SEEN:
+    before, after = anova.variance_shares(given), anova.variance_shares(shifted)
+    for name in anova.VISIBLE_TERMS:
         np.testing.assert_allclose(after[name], before[name], rtol=1e-8)
 
 
@@ -73,43 +76,43 @@ def test_known_parts_are_told_apart():
     key -= key.mean()
     both = cube(I, J)
     both -= both.mean(0) + both.mean(1, keepdims=True) - both.mean()
-    found = anova.shares((5 + key[:, None] + both + np.zeros((N, 1, 1)))[None])
+    found = anova.variance_shares((5 + key[:, None] + both + np.zeros((N, 1, 1)))[None])
     a, b = (key**2).sum() * J, (both**2).sum()
     assert found["key"][0] == pytest.approx(a / (a + b)) and found["key_context"][0] == pytest.approx(b / (a + b))
-    assert max(found[name][0] for name in anova.SEEN if name not in ("key", "key_context")) < 1e-12
+    assert max(found[name][0] for name in anova.VISIBLE_TERMS if name not in ("key", "key_context")) < 1e-12
 
 
 def test_a_masked_token_is_left_out():
     given, keep = cube(), np.ones((N, I, J), bool)
     keep[:, 2], keep[..., [0, 5]] = False, False
     smaller = np.delete(np.delete(given, 2, 2), [0, 5], 3)
-    found, expected = anova.shares(given, keep), anova.shares(smaller)
-    for name in anova.SEEN:
+    found, expected = anova.variance_shares(given, keep), anova.variance_shares(smaller)
+    for name in anova.VISIBLE_TERMS:
         np.testing.assert_allclose(found[name], expected[name], rtol=1e-10)
     infinite = np.where(keep, given, -np.inf)  # as a mask before the softmax leaves it
-    np.testing.assert_allclose(anova.shares(infinite)["three_way"], expected["three_way"], rtol=1e-10)
+    np.testing.assert_allclose(anova.variance_shares(infinite)["three_way"], expected["three_way"], rtol=1e-10)
 
 
 def test_uneven_cells_are_sequential_least_squares():
     given, keep = cube(), DRAW.random((N, I, J)) < 0.7
-    found = anova.shares(given, keep)
+    found = anova.variance_shares(given, keep)
     np.testing.assert_allclose(sum(found.values()), 1.0, atol=1e-12)
     for head in range(HEADS):
         slow = oracle.added(given[head], keep)
         whole = sum(slow.values()) - slow["query"]
-        for name in anova.SEEN:
+        for name in anova.VISIBLE_TERMS:
             assert found[name][head] == pytest.approx(slow[name] / whole, abs=1e-6)
 
 
 def test_the_same_score_everywhere_has_no_share():
-    assert all((one == 0).all() for one in anova.shares(np.full((HEADS, N, I, J), 2.5)).values())
+    assert all((one == 0).all() for one in anova.variance_shares(np.full((HEADS, N, I, J), 2.5)).values())
 
 
 def test_information_is_that_of_the_loops():
     weights = softmax(cube())
     weights[1, 2] = 0  # a query with nothing to attend to
     weights[0, 1, 3] = 0
-    found = anova.information(weights)
+    found = anova.mutual_information(weights)
     assert found.shape == (HEADS, N)
     for head in range(HEADS):
         np.testing.assert_allclose(found[head], [oracle.information(rows) for rows in weights[head]], atol=1e-12)
@@ -118,8 +121,8 @@ def test_information_is_that_of_the_loops():
 def test_information_of_known_weights():
     """0 of a product of marginals; log2 of the keys where each context token belongs to one key."""
     apart = softmax(cube(1, I, 1)) * softmax(cube(1, 1, J))
-    assert anova.information(apart / apart.sum()) == pytest.approx(0, abs=1e-12)
-    assert anova.information(np.eye(I)[None] / I) == pytest.approx(np.log2(I))
+    assert anova.mutual_information(apart / apart.sum()) == pytest.approx(0, abs=1e-12)
+    assert anova.mutual_information(np.eye(I)[None] / I) == pytest.approx(np.log2(I))
 
 
 def test_a_table_of_a_trace_and_the_map():
@@ -128,24 +131,40 @@ def test_a_table_of_a_trace_and_the_map():
     weights = softmax(np.where(np.arange(J) == 4, -np.inf, relevance))
     given = {"relevance": site(relevance, "relevance"), "weight": site(weights, "weight")}
     sites = {f"layer.0/a_over_b/{name}": one for name, one in given.items()}
-    found = anova.table(AttentionTrace(sites, {}))
-    expected = anova.shares(np.delete(relevance, 4, 3))
+    found = anova.share_table(AttentionTrace(sites, {}))
+    expected = anova.variance_shares(np.delete(relevance, 4, 3))
     np.testing.assert_allclose(found["three_way"], expected["three_way"], rtol=1e-9)
     np.testing.assert_allclose(found["redirected"], expected["key_context"] + expected["three_way"], rtol=1e-9)
     np.testing.assert_allclose(found["among_keys"], expected["key"] + expected["query_key"], rtol=1e-9)
-    np.testing.assert_allclose(found["information"], anova.information(weights).mean(1), rtol=1e-12)
+    np.testing.assert_allclose(found["information"], anova.mutual_information(weights).mean(1), rtol=1e-12)
     assert found["site"].unique() == ["layer.0/a_over_b"] and list(found["head"]) == list(range(HEADS))
-    shown = anova.three_way(*sites.values())
+    shown = anova.three_way_residual(*sites.values())
     assert shown.attrs == {"quantity": "contribution"} and (shown.values[..., 4] == 0).all()
     slow = oracle.parts(np.delete(relevance[0], 4, 2))["three_way"]
     np.testing.assert_allclose(np.delete(shown.values[0], 4, 2), slow, atol=1e-11)
 
 
+def test_a_key_whose_weights_underflow_is_not_masked():
+    """Scores 200 below the others: no weight in float32, yet part of the relevance; a masked key is none."""
+    relevance = np.float32(cube())
+    relevance[:, :, 2] -= 200.0
+    relevance[:, :, 4], relevance[..., 5] = 77.0, 99.0
+    masked = (np.arange(I)[:, None] == 4) | (np.arange(J) == 5)
+    weights = softmax(np.where(masked, -np.inf, relevance)).astype(np.float32)
+    assert not weights[:, :, [2, 4]].any()
+    given = site(relevance, "relevance"), site(weights, "weight")
+    found = anova.share_table(AttentionTrace(dict(zip(("layer.0/relevance", "layer.0/weight"), given)), {}))
+    expected = anova.variance_shares(np.delete(np.delete(relevance, 4, 2), 5, 3))
+    np.testing.assert_allclose(found["redirected"], expected["key_context"] + expected["three_way"], rtol=1e-9)
+    residual = anova.three_way_residual(*given).values
+    assert np.array_equal(residual != 0, np.broadcast_to(~masked, residual.shape))
+
+
 def test_two_way_sites_are_refused():
     flat = xr.DataArray(cube(HEADS, N, I), dims=("head", "query", "key"), attrs={"quantity": "relevance"})
     with pytest.raises(TraceError, match="only Tri-Attention with context leaves one"):
-        anova.table(AttentionTrace({"layer.0/a_over_b/relevance": flat}, {}))
+        anova.share_table(AttentionTrace({"layer.0/a_over_b/relevance": flat}, {}))
     with pytest.raises(TraceError, match="a relevance over query, key and context is needed, not one without context"):
-        anova.three_way(flat)
+        anova.three_way_residual(flat)
     with pytest.raises(TraceError, match="not weight"):
-        anova.three_way(site(cube(), "weight"))
+        anova.three_way_residual(site(cube(), "weight"))

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from tests.choices_shelf import make_shelf
-from triattn_core.analysis import sources
-from triattn_core.analysis.runs import Run
+from tests.support.choices_checkpoints import make_shelf
+from triattn_core.analysis.mining import sources
+from triattn_core.analysis.mining.runs import Run
 from triattn_core.attention.similarity import exponential
-from triattn_core.checkpoint import load
-from triattn_core.explain import explain
+from triattn_core.checkpoint.bundle import load
+from triattn_core.inference.explain import explain
 from triattn_core.tasks import dialogue
 
 
@@ -43,7 +43,7 @@ def test_few_rows_are_mined_without_compiling_and_many_with(bundles, tmp_path):
     for count, raises in ((2, False), (200, True)):
         place = tmp_path / f"{count}.jsonl"
         place.write_text("\n".join([json.dumps(dialogue.row(dialogue.examples()[0]))] * count), "utf-8")
-        run = Run(bundles, sources.file(place))
+        run = Run(bundles, sources.file_source(place))
         if raises:
             with pytest.raises(Compiled):
                 run.step()

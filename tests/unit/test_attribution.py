@@ -7,7 +7,7 @@ import pytest
 import torch
 import xarray as xr
 
-from triattn_core.analysis import attribution
+from triattn_core.analysis.attribution import estimators
 from triattn_core.errors import InputError, TraceError
 from triattn_core.trace import AttentionTrace
 
@@ -40,11 +40,11 @@ def same(found, expected):
 @pytest.mark.parametrize("rows", [1, 4, 64])
 def test_a_linear_model_has_closed_forms(rows):
     away = {role: VECTORS[role] - BASELINE[role] for role in SIZES}
-    found, gap = attribution.integrated_gradients(linear, VECTORS, BASELINE, steps=6, rows=rows)
+    found, gap = estimators.integrated_gradients(linear, VECTORS, BASELINE, steps=6, rows=rows)
     same(found, closed(away, W))
     assert abs(gap) < 1e-10
-    same(attribution.gradient_times_input(linear, VECTORS), closed(VECTORS, W))
-    same(attribution.occlusion(linear, VECTORS, BASELINE, rows=rows), closed(away, W))
+    same(estimators.gradient_times_input(linear, VECTORS), closed(VECTORS, W))
+    same(estimators.occlusion(linear, VECTORS, BASELINE, rows=rows), closed(away, W))
 
 
 def test_two_tokens_that_only_work_together_share_what_they_give():
@@ -56,21 +56,21 @@ def test_two_tokens_that_only_work_together_share_what_they_give():
         return (given["query"][:, 1] @ u) * (given["key"][:, 2] @ v)
 
     whole = float((VECTORS["query"][1] @ u) * (VECTORS["key"][2] @ v))
-    found, gap = attribution.integrated_gradients(product, VECTORS, nothing, steps=2)
+    found, gap = estimators.integrated_gradients(product, VECTORS, nothing, steps=2)
     assert found["query"][1] == pytest.approx(whole / 2) and found["key"][2] == pytest.approx(whole / 2)
     assert found["context"].tolist() == [0] * 7 and found["query"][0] == 0 and abs(gap) < 1e-9
-    each = attribution.occlusion(product, VECTORS, nothing)
+    each = estimators.occlusion(product, VECTORS, nothing)
     assert each["query"][1] == pytest.approx(whole) and each["key"][2] == pytest.approx(whole)
-    assert attribution.gradient_times_input(product, VECTORS)["key"][2] == pytest.approx(whole)
+    assert estimators.gradient_times_input(product, VECTORS)["key"][2] == pytest.approx(whole)
 
 
 def test_the_gap_says_how_well_the_mean_was_taken():
     def steep(given):
         return torch.tanh(8 * sum(one.mean((1, 2)) for one in given.values()))
 
-    gaps = [abs(attribution.integrated_gradients(steep, VECTORS, BASELINE, steps)[1]) for steps in (1, 4, 32)]
+    gaps = [abs(estimators.integrated_gradients(steep, VECTORS, BASELINE, steps)[1]) for steps in (1, 4, 32)]
     assert gaps[0] > gaps[1] > 1e-9 > gaps[2]
-    found, gap = attribution.integrated_gradients(steep, VECTORS, BASELINE, 1)
+    found, gap = estimators.integrated_gradients(steep, VECTORS, BASELINE, 1)
     with torch.no_grad():
         whole = steep({role: one[None] for role, one in VECTORS.items()})
         whole = float(whole - steep({role: one[None] for role, one in BASELINE.items()}))
@@ -78,9 +78,9 @@ def test_the_gap_says_how_well_the_mean_was_taken():
 
 
 def test_steps_have_bounds():
-    for steps in (0, attribution.MOST_STEPS + 1):
+    for steps in (0, estimators.MAX_STEPS + 1):
         with pytest.raises(InputError, match="steps: integrated gradients take 1 to"):
-            attribution.integrated_gradients(linear, VECTORS, BASELINE, steps)
+            estimators.integrated_gradients(linear, VECTORS, BASELINE, steps)
 
 
 # --- attention ---
@@ -102,7 +102,7 @@ def trace(cube: bool = True) -> AttentionTrace:
 
 def test_each_direction_gives_one_to_its_keys_and_to_the_context():
     given = trace()
-    found = attribution.attended(given)
+    found = estimators.attention_mass(given)
     for role, size, way in (("query", N, "b_over_a"), ("key", I, "a_over_b")):
         slow = np.zeros(size)
         for layer in range(LAYERS):
@@ -113,7 +113,7 @@ def test_each_direction_gives_one_to_its_keys_and_to_the_context():
         assert found[role].sum() == pytest.approx(1)
     slow = np.mean([one.values.mean((0, 1)).sum(0) for one in given.sites.values()], 0)
     np.testing.assert_allclose(found["context"], slow)
-    assert "context" not in attribution.attended(trace(cube=False))
+    assert "context" not in estimators.attention_mass(trace(cube=False))
 
 
 @pytest.mark.parametrize("residual", [True, False])
@@ -141,7 +141,7 @@ def test_rollout_is_the_sum_over_all_paths(cube, residual):
     for side, size in (("a", N), ("b", I)):
         for token in range(size):
             follow((side, token), LAYERS - 1, 0.5 / size)
-    found = attribution.rollout(given, residual)
+    found = estimators.rollout(given, residual)
     for role, side in (("query", "a"), ("key", "b"), ("context", "c")):
         for token, share in enumerate(found.get(role, [])):
             assert share == pytest.approx(slow.get((side, token), 0), abs=1e-12)
@@ -149,6 +149,6 @@ def test_rollout_is_the_sum_over_all_paths(cube, residual):
 
 
 def test_a_trace_without_attention_is_refused():
-    for method in (attribution.attended, attribution.rollout):
+    for method in (estimators.attention_mass, estimators.rollout):
         with pytest.raises(TraceError, match="no attention layer"):
             method(AttentionTrace({}, {}))

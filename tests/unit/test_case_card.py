@@ -14,17 +14,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.card_shelf import cases, drawn, shelf, told, written
+from tests.support.card_checkpoints import cases, drawn, shelf, told, written
 from triattn_core.__main__ import main
-from triattn_core.case_card import VIEWS, draw
-from triattn_core.case_card.charts import Chart
+from triattn_core.case_card import draw
 from triattn_core.case_card.manifest import again as made_again
 from triattn_core.case_card.manifest import read
-from triattn_core.case_card.plates import GREY, plates
+from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.charts import Chart
+from triattn_core.scenes.print_layout import GREY, plates
 from triattn_core.tasks import pairs
 from triattn_core.trace import AttentionTrace
-from triattn_core.views.canvas import Canvas
-from triattn_core.views.palette import SEQUENTIAL, LogScale, ramp, rgb
+from triattn_core.views.lib.canvas import Canvas
+from triattn_core.views.lib.palette import SEQUENTIAL, LogScale, ramp, rgb
+
+pytestmark = pytest.mark.slow
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -170,7 +173,7 @@ def test_what_is_below_zero_has_a_dash_and_the_sentence_stands_below(there):
 
 def test_seeds_are_named_and_what_they_explain_is_grey(there):
     _, _, example, _ = cases()["mechanisms"]
-    from tests.tiny import make_checkpoint
+    from tests.support.tiny import make_checkpoint
 
     config = json.loads((there / "pairs-bi" / "config.json").read_text("utf-8"))
     other = config["training"] | {"seed": 2}
@@ -207,5 +210,9 @@ def test_a_text_of_100_000_characters(there, tmp_path, capsys):
 
 def test_every_page_with_an_export_has_a_view():
     pages = Path(__file__).parents[2] / "pages"
-    asked = {path.stem for path in pages.glob("*.py") if re.search(r"export\.(?:menu|card)\(", path.read_text("utf-8"))}
+    asked = {
+        path.parent.name
+        for path in pages.glob("*/page.py")
+        if re.search(r"export\.(?:menu|card)\(", path.read_text("utf-8"))
+    }
     assert asked and asked <= VIEWS.keys()

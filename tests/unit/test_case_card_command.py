@@ -10,10 +10,11 @@ from zipfile import ZipFile
 
 import pytest
 
-from tests.card_shelf import cases, shelf
+from tests.support.card_checkpoints import cases, shelf
 from triattn_core.__main__ import main
-from triattn_core.case_card import VIEWS, draw, typed
+from triattn_core.case_card import cli_settings, draw
 from triattn_core.errors import ConfigError
+from triattn_core.scenes.catalogue import VIEWS
 from triattn_core.tasks import TASKS
 
 
@@ -26,7 +27,7 @@ def there(tmp_path_factory):
 def row_of(name: str, folder: Path) -> str:
     """The example of one of `cases` in a file."""
     example = cases()[name][2]
-    path = folder / typed.ROW
+    path = folder / cli_settings.ROW
     path.write_text(json.dumps(TASKS[type(example).__module__.rsplit(".", 1)[1]].row(example)), "utf-8")
     return str(path)
 
@@ -37,7 +38,7 @@ DRAWN = ["cube, folded", "mechanisms", "inputs", "context", "a null", "a turn re
 @pytest.mark.parametrize("name", DRAWN)
 def test_the_command_of_settings_draws_what_they_draw(there, tmp_path, monkeypatch, capsys, name):
     view, checkpoints, example, settings = cases()[name]
-    command = shlex.split(typed.command(view, checkpoints, settings))
+    command = shlex.split(cli_settings.command(view, checkpoints, settings))
     assert command[:3] == ["triattn", "card", view]
     row_of(name, tmp_path)
     monkeypatch.chdir(tmp_path)
@@ -112,10 +113,10 @@ def test_what_does_not_fit_is_one_line(there, tmp_path, capsys, name):
 
 def test_texts_with_commas_and_brackets_are_typed_as_they_are():
     for settings in ({"units": ("a, b", "c")}, {"units": ("[x", "y")}, {"text": "[MASK], twice = 2", "how": "replace"}):
-        command = shlex.split(typed.command("intervene", ["one"], settings))
+        command = shlex.split(cli_settings.command("intervene", ["one"], settings))
         texts = command[command.index("--set") + 1 : command.index("--out")]
-        read = typed.read(VIEWS["intervene"].settings, texts)
+        read = cli_settings.read(VIEWS["intervene"].settings, texts)
         assert VIEWS["intervene"].settings(**read) == VIEWS["intervene"].settings(**settings)
-    assert typed.command("cube", ["one"], {"head": None}) == "triattn card cube one row.json --out cube.zip"
+    assert cli_settings.command("cube", ["one"], {"head": None}) == "triattn card cube one row.json --out cube.zip"
     with pytest.raises(ConfigError, match="no setting 'unit_'"):
-        typed.command("intervene", ["one"], {"unit_": 1})
+        cli_settings.command("intervene", ["one"], {"unit_": 1})

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.card_shelf import cases, drawn, shelf, told, written
+from tests.support.card_checkpoints import cases, drawn, shelf, told, written
 from triattn_core.__main__ import main
 from triattn_core.case_card import draw
 from triattn_core.errors import ConfigError, InputError, TriattnError

@@ -12,19 +12,19 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
-from tests.tiny import HEADS, config, make_world
+from tests.support.tiny import HEADS, config, make_world
 from triattn_core.__main__ import main
-from triattn_core.checkpoint import load
-from triattn_core.config import read_config
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.config import read_config
+from triattn_core.checkpoint.registry import list_checkpoints
+from triattn_core.checkpoint.verify import verify
 from triattn_core.errors import CheckpointError, ConfigError, InputError
-from triattn_core.evaluate import evaluate, predictions
-from triattn_core.explain import explain
+from triattn_core.inference.evaluate import evaluate, predictions
+from triattn_core.inference.explain import explain
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.tensors import read_tensors
-from triattn_core.shelf import shelf
 from triattn_core.tasks import pairs, sentences
 from triattn_core.trace import AttentionTrace
-from triattn_core.verify import verify
 
 
 @pytest.fixture(scope="module")
@@ -92,7 +92,7 @@ def test_weights_are_the_softmax_of_the_relevance(world):
 def test_a_stopped_run_ends_with_the_same_weights(world, tmp_path):
     from accelerate import Accelerator
 
-    from triattn_core.training.tan import train_tan
+    from triattn_core.training.tan.trainer import train_tan
 
     folder, plan = world / "shelf" / "small-tri", read_config(world / "shelf" / "small-tri" / "config.json")
     target = tmp_path / "small-tri"
@@ -212,7 +212,7 @@ def test_a_damaged_folder_does_not_hide_the_shelf(world):
     broken.mkdir()
     (broken / "config.json").write_text("[1")
     try:
-        cards = {card.name: card for card in shelf()}
+        cards = {card.name: card for card in list_checkpoints()}
         assert cards["broken"].problem and cards["small-tri"].problem is None
     finally:
         shutil.rmtree(broken)

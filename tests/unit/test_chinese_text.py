@@ -7,13 +7,13 @@ import unicodedata
 import pytest
 import tokenizers
 
+from triattn_core.checkpoint.registry import encoder_root
 from triattn_core.errors import InputError
-from triattn_core.shelf import encoders
 from triattn_core.tasks import pairs
 from triattn_core.text.roles import Limits
 from triattn_core.text.tokenizer import LONGEST, SEEN, SPECIAL, Tokenizer, whole
 
-PATH = encoders() / "characters-zh" / "tokenizer.json"
+PATH = encoder_root() / "characters-zh" / "tokenizer.json"
 PAPER = ("哪些浏览器可以看电影", "什么浏览器可以下电影")
 TEXTS = {
     "the paper's case": PAPER[0],

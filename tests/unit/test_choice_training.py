@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 import torch
 
-from tests.tiny import HEADS, WORDS, config, make_encoder
+from tests.support.tiny import HEADS, WORDS, config, make_encoder
 from triattn_core.__main__ import main
-from triattn_core.batch import collate
-from triattn_core.checkpoint import load
-from triattn_core.explain import explain
+from triattn_core.checkpoint.bundle import load
+from triattn_core.inference.batch import collate
+from triattn_core.inference.explain import explain
 from triattn_core.models.encoders import load_encoder
 from triattn_core.tasks import TASKS
 from triattn_core.text.roles import Limits
-from triattn_core.training.features import encode
+from triattn_core.training.tan.features import encode
 
 LIMITS = Limits(48, (3, 3, 14))
 

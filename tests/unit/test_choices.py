@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from tests.oracles.filtering import means
-from tests.tiny import WORDS, make_encoder
-from triattn_core.batch import collate
+from tests.support.tiny import WORDS, make_encoder
 from triattn_core.errors import DataError, InputError
+from triattn_core.inference.batch import collate
 from triattn_core.models.encoders import load_encoder
 from triattn_core.tasks import TASKS, dialogue, reading
 from triattn_core.text.cells import sentences

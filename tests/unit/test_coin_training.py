@@ -11,29 +11,32 @@ import pytest
 import torch
 from accelerate import Accelerator
 
-from tests.tiny import change, make_encoder, make_rows
-from triattn_core import records
+from tests.support.tiny import change, make_encoder, make_rows
 from triattn_core.__main__ import main
 from triattn_core.attention.dropout import Dropout, steps
-from triattn_core.batch import collate
-from triattn_core.checkpoint import load
-from triattn_core.config import read_config
-from triattn_core.config_parts import CoinTraining
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.config import read_config
+from triattn_core.checkpoint.config_parts import CoinTraining
+from triattn_core.checkpoint.registry import list_checkpoints
+from triattn_core.checkpoint.verify import verify
 from triattn_core.errors import CheckpointError, ConfigError, DataError
-from triattn_core.explain import explain
+from triattn_core.inference.batch import collate
+from triattn_core.inference.explain import explain
 from triattn_core.models.coin import Coin, CoinConfig
 from triattn_core.models.encoders import load_encoder
 from triattn_core.results import published
-from triattn_core.shelf import shelf
 from triattn_core.tasks import pairs
 from triattn_core.text.characters import word_tokenizer
 from triattn_core.text.tokenizer import SPECIAL, Tokenizer
-from triattn_core.training import plan, tan
-from triattn_core.training.coin import coin_card
+from triattn_core.training import batching
+from triattn_core.training.coin.pair_words import pair_rows
+from triattn_core.training.coin.trainer import coin_card
 from triattn_core.training.loop import optimizer_for
-from triattn_core.training.pair_words import pair_rows
-from triattn_core.training.tan import balance
-from triattn_core.verify import verify
+from triattn_core.training.tan import trainer
+from triattn_core.training.tan.trainer import balance
+
+pytestmark = pytest.mark.slow
 
 MODEL = {"embedding": 7, "hidden": 10, "layers": 2, "heads": 5}
 OWN = {"vocabulary": {"tokens": "words", "least": 1}}
@@ -121,8 +124,12 @@ def test_a_run_from_end_to_end(world, trained, capsys):
     metrics = json.loads((trained / "metrics.json").read_text("utf-8"))
     assert [one["seed"] for one in metrics["each_seed"]] == [1, *SEEDS]
     assert all(check.good for check in verify("coin"))
-    card = next(card for card in shelf() if card.name == "coin")
-    assert card.problem is None and records.model(card, "mechanism") == "coin" and records.seen(card) == ()
+    card = next(card for card in list_checkpoints() if card.name == "coin")
+    assert (
+        card.problem is None
+        and metadata.model_setting(card, "mechanism") == "coin"
+        and metadata.pretraining_sources(card) == ()
+    )
     said = " ".join((trained / "README.md").read_text("utf-8").split())
     assert "2 interaction blocks" in said and "F1 is that of the label 1." in said
     assert "dropout 0.199 (51 in 256)" in said and "matrix products in float32" in said
@@ -202,9 +209,9 @@ def test_a_vote_needs_three(world, trained, capsys):
 
 
 def test_the_rate_decays_by_the_epoch():
-    rate = plan.schedule(CoinTraining(epochs=4, rate=0.5, batch=1, decay=0.5), steps=12)
+    rate = batching.schedule(CoinTraining(epochs=4, rate=0.5, batch=1, decay=0.5), steps=12)
     np.testing.assert_allclose([rate(step) for step in (0, 3, 6, 9)], [0.5, 0.25, 0.125, 0.0625])
-    constant = plan.schedule(CoinTraining(epochs=4, rate=0.5, batch=1, schedule="constant"), steps=12)
+    constant = batching.schedule(CoinTraining(epochs=4, rate=0.5, batch=1, schedule="constant"), steps=12)
     assert {constant(step) for step in range(12)} == {0.5}
 
 
@@ -281,7 +288,9 @@ def test_the_run_follows_its_config(world):
     """Adam with L2 and the clip of the config, not AdamW and the clip of other models."""
     config = read_config(make(world, "plan-job") / "config.json", {"training.clip": 3.5})
     sets, words, _ = pair_rows(config, world / "data", world / "runs", "cpu")
-    job = tan._job(Coin(config.model, words.hidden), config, sets, world / "runs" / "plan-job", Accelerator(cpu=True))
+    job = trainer._job(
+        Coin(config.model, words.hidden), config, sets, world / "runs" / "plan-job", Accelerator(cpu=True)
+    )
     assert (job.clip, job.optimizer, job.weight_decay) == (3.5, "adam", config.training.weight_decay)
 
 

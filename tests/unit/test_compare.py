@@ -7,7 +7,7 @@ import pytest
 import xarray as xr
 
 from tests.oracles import compare as oracle
-from triattn_core.analysis import compare
+from triattn_core.analysis.maps import compare
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
 
@@ -47,7 +47,7 @@ def rows(values: list) -> xr.DataArray:
 def test_weights_are_summed_over_context():
     _, weights = cube()
     for head in range(HEADS):
-        found = compare.two_way(site(weights, "weight"), head)
+        found = compare.two_way_map(site(weights, "weight"), head)
         np.testing.assert_allclose(found.values, oracle.marginal(weights[head]), rtol=1e-12)
     assert found.dims == ("query", "key") and found.attrs == {"quantity": "weight", "sums_over": "key"}
     assert list(found["key_token"].values) == [f"wk{i}" for i in range(KEYS)]
@@ -55,7 +55,7 @@ def test_weights_are_summed_over_context():
 
 def test_mean_of_heads_keeps_rows_that_sum_to_one():
     _, weights = cube()
-    found = compare.two_way(site(weights, "weight"))
+    found = compare.two_way_map(site(weights, "weight"))
     np.testing.assert_allclose(found.values, np.mean([oracle.marginal(w) for w in weights], axis=0), rtol=1e-12)
     np.testing.assert_allclose(found.sum("key"), 1.0, rtol=1e-12)
 
@@ -65,36 +65,36 @@ def test_relevance_is_joined_by_log_sum_exp_then_centred():
     for head in range(HEADS):
         expected = oracle.centred(oracle.joined(raw[head]))
         np.testing.assert_allclose(
-            compare.two_way(site(raw, "relevance"), head).values, expected, rtol=1e-10, atol=1e-10
+            compare.two_way_map(site(raw, "relevance"), head).values, expected, rtol=1e-10, atol=1e-10
         )
 
 
 def test_softmax_of_the_relevance_map_is_the_weight_map():
     raw, weights = cube()
-    relevance = compare.two_way(site(raw, "relevance"), 1).values
+    relevance = compare.two_way_map(site(raw, "relevance"), 1).values
     found = [oracle.softmax(list(row)) for row in relevance]
-    np.testing.assert_allclose(found, compare.two_way(site(weights, "weight"), 1).values, rtol=1e-10)
+    np.testing.assert_allclose(found, compare.two_way_map(site(weights, "weight"), 1).values, rtol=1e-10)
 
 
 def test_mean_relevance_is_not_log_mean_weight():
     """Why every number in bits is taken from weights."""
     raw, weights = cube()
-    found = [oracle.softmax(list(row)) for row in compare.two_way(site(raw, "relevance")).values]
-    assert np.abs(np.array(found) - compare.two_way(site(weights, "weight")).values).max() > 1e-3
+    found = [oracle.softmax(list(row)) for row in compare.two_way_map(site(raw, "relevance")).values]
+    assert np.abs(np.array(found) - compare.two_way_map(site(weights, "weight")).values).max() > 1e-3
 
 
 def test_a_site_without_context_or_heads_passes_through():
     weights = cube()[1].sum(axis=3)
-    np.testing.assert_allclose(compare.two_way(site(weights, "weight"), 0).values, weights[0])
+    np.testing.assert_allclose(compare.two_way_map(site(weights, "weight"), 0).values, weights[0])
     plain = site(weights, "weight").isel(head=1)
-    np.testing.assert_allclose(compare.two_way(plain, 0).values, weights[1])
+    np.testing.assert_allclose(compare.two_way_map(plain, 0).values, weights[1])
 
 
 def test_extreme_and_masked_scores_stay_finite_where_they_can():
     raw = scores(HEADS, QUERIES, KEYS, CONTEXTS) * 1000
     raw[:, 0, 2] = -np.inf
     raw[:, 1] = -np.inf
-    found = compare.two_way(site(raw, "relevance"), 0).values
+    found = compare.two_way_map(site(raw, "relevance"), 0).values
     np.testing.assert_allclose(found, oracle.centred(oracle.joined(raw[0])), rtol=1e-10)
     assert not np.isnan(found).any() and (found[1] == 0).all() and np.isneginf(found[0, 2])
 
@@ -141,34 +141,34 @@ def test_difference_is_signed_and_zero_where_both_are_masked():
 
 def test_other_tokens_are_refused_in_one_line():
     weights = cube()[1]
-    one, two = compare.two_way(site(weights, "weight")), compare.two_way(site(weights, "weight", words="x"))
+    one, two = compare.two_way_map(site(weights, "weight")), compare.two_way_map(site(weights, "weight", words="x"))
     for call in (compare.difference, compare.jensen_shannon):
         with pytest.raises(TraceError, match="share a tokenizer"):
             call(one, two)
     with pytest.raises(TraceError, match="bi-one and tri-two cut"):
-        compare.same_tokens([one, one, two], ["bi-one", "cbi", "tri-two"])
-    short = compare.two_way(site(weights[:, :, :4], "weight"))
+        compare.require_same_tokens([one, one, two], ["bi-one", "cbi", "tri-two"])
+    short = compare.two_way_map(site(weights[:, :, :4], "weight"))
     with pytest.raises(TraceError, match=r"key: 5 and 4"):
-        compare.same_tokens([one, short])
+        compare.require_same_tokens([one, short])
 
 
 def test_what_makes_no_sense_is_refused():
     raw, weights = cube()
     with pytest.raises(TraceError, match="outside 0…1"):
-        compare.two_way(site(weights, "weight"), 2)
+        compare.two_way_map(site(weights, "weight"), 2)
     with pytest.raises(TraceError, match="no key"):
-        compare.two_way(site(weights, "weight").isel(key=0), 0)
+        compare.two_way_map(site(weights, "weight").isel(key=0), 0)
     with pytest.raises(TraceError, match="gate"):
-        compare.two_way(site(weights, "gate"), 0)
+        compare.two_way_map(site(weights, "gate"), 0)
     with pytest.raises(TraceError, match="cannot be subtracted"):
-        compare.difference(compare.two_way(site(weights, "weight")), compare.two_way(site(raw, "relevance")))
+        compare.difference(compare.two_way_map(site(weights, "weight")), compare.two_way_map(site(raw, "relevance")))
 
 
 def test_depth():
     weights = site(cube()[1], "weight")
     trace = AttentionTrace({"layer.0/a_over_b/weight": weights, "layer.2/a_over_b/weight": weights}, {})
-    assert compare.depth(trace) == 3
-    assert compare.depth(AttentionTrace({"layer.1/a_over_b/weight": weights}, {}, {"layers": 5})) == 5
+    assert compare.layer_count(trace) == 3
+    assert compare.layer_count(AttentionTrace({"layer.1/a_over_b/weight": weights}, {}, {"layers": 5})) == 5
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -189,17 +189,17 @@ def test_overlap_of_equal_and_of_strange_rows():
 
 def test_seeds_lie_as_far_apart_as_the_farthest_two():
     maps = [np.random.default_rng(seed).dirichlet(np.ones(KEYS), QUERIES) for seed in range(3)]
-    found = compare.between_seeds([rows(one) for one in maps])
+    found = compare.seed_spread([rows(one) for one in maps])
     for n in range(QUERIES):
         for i in range(KEYS):
             assert found[n, i] == pytest.approx(oracle.between_seeds(maps, n, i), rel=1e-12)
     other = [compare.difference(rows(one), rows(0.5 * one)) for one in maps]
-    both = compare.between_seeds([rows(one) for one in maps[:2]], other)
-    first, second = (compare.between_seeds(some) for some in ([rows(one) for one in maps[:2]], other))
+    both = compare.seed_spread([rows(one) for one in maps[:2]], other)
+    first, second = (compare.seed_spread(some) for some in ([rows(one) for one in maps[:2]], other))
     np.testing.assert_array_equal(both, np.where(first > second, first, second))
     assert (first > second).any() and (second > first).any()
     masked = np.where(np.arange(KEYS) == 2, -np.inf, maps[0])
-    assert (compare.between_seeds([rows(masked), rows(masked)]) == 0).all()
+    assert (compare.seed_spread([rows(masked), rows(masked)]) == 0).all()
 
 
 def test_what_is_not_there_stays_so():

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from triattn_core import device
 from triattn_core.errors import ConfigError, TriattnError
+from triattn_core.inference import device
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,27 +34,27 @@ def machine(monkeypatch: pytest.MonkeyPatch):
 def test_cuda_then_mps_then_cpu(machine) -> None:
     for kinds, first in ((("cuda", "mps"), "cuda"), (("mps",), "mps"), ((), "cpu")):
         machine(*kinds)
-        assert device.choose() == first
+        assert device.choose_device() == first
 
 
 def test_the_name_goes_before_the_environment(machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine("cuda", "mps")
     monkeypatch.setenv(device.VARIABLE, "CPU")
-    assert device.choose() == "cpu"
-    assert device.choose("cuda:1") == "cuda:1"
+    assert device.choose_device() == "cpu"
+    assert device.choose_device("cuda:1") == "cuda:1"
 
 
 @pytest.mark.parametrize("name", ["gpu", "cuda:x", "cuda:2", "mps:"])
 def test_an_unknown_or_absent_device_is_one_line(machine, name: str) -> None:
     machine("cuda")
     with pytest.raises(ConfigError) as caught:
-        device.choose(name)
+        device.choose_device(name)
     assert "\n" not in str(caught.value) and repr(name) in str(caught.value)
 
 
 def test_describe_says_what_runs_the_models(machine) -> None:
     machine()
-    found = device.describe()
+    found = device.describe_device()
     assert (found.name, found.title, found.chosen) == ("cpu", "CPU", "found")
     assert 0 < found.free <= found.total and found.cores >= 1
     assert dict(found.versions)["torch"] == torch.__version__
@@ -78,7 +78,7 @@ def test_other_errors_pass() -> None:
 
 FAULTS = """
 import resource
-from triattn_core.device import keep_freed_memory
+from triattn_core.inference.device import keep_freed_memory
 
 for _ in range({times}):
     keep_freed_memory()

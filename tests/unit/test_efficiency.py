@@ -60,7 +60,7 @@ def test_blocks_take_turns_at_each_length_and_both_passes_are_measured():
     by = {(one.block, one.tokens, one.passed): one.memory for one in run.points}
     assert by["mtsa", 5, "training"] > by["mtsa", 5, "inference"]
     assert by["mtsa", 5, "inference"] > by["mtsa", 3, "inference"]
-    assert record.Measured.model_validate_json(run.measured().text()) == run.measured()
+    assert record.Measurement.model_validate_json(run.measured().text()) == run.measured()
 
 
 def test_what_would_take_too_long_is_left_out_from_there_on(monkeypatch):
@@ -74,9 +74,7 @@ def test_what_would_take_too_long_is_left_out_from_there_on(monkeypatch):
     assert run.measured().lengths == [4]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "said"), [(24.4, "24 s"), (1.44, "1.4 s"), (0.0042, "4.2 ms"), (3e-5, "0.03 ms")]
-)
+@pytest.mark.parametrize(("seconds", "said"), [(24.4, "24 s"), (1.44, "1.4 s"), (0.0042, "4.2 ms"), (3e-5, "0.03 ms")])
 def test_what_a_pass_would_take_is_never_nothing(seconds, said):
     assert efficiency.duration(seconds) == said
 
@@ -127,12 +125,12 @@ def test_ratios_are_to_multi_head_and_the_papers_stand_beside(tmp_path):
     run = Run(SMALL, "cpu", "x")
     while run.step():
         pass
-    rows = {one["block"]: one for one in record.rows(run.measured(), 5)}
+    rows = {one["block"]: one for one in record.cost_rows(run.measured(), 5)}
     mtsa = rows["mtsa"]
     assert mtsa["memory ratio"] == mtsa["memory"] / rows["multi_head"]["memory"]
     printed = [round(mtsa[f"{name} printed"], 2) for name in ("training", "inference", "memory")]
     assert printed == [1.01, 1.07, 1.20]
-    assert list(record.printed()) == [name for name in FUSIONS if name in record.printed()]
+    assert list(record.printed_costs()) == [name for name in FUSIONS if name in record.printed_costs()]
 
 
 @pytest.mark.parametrize("row", [None, {"name": "New", "values": ["-"] * 6, "ours": {"mechanism": "new"}}])
@@ -149,8 +147,8 @@ def test_a_block_that_the_paper_does_not_print_is_told_by_its_name(tmp_path, mon
     while run.step():
         pass
     called = {"multi_head": "Multi-head", "new": "New" if row else "new"}
-    assert record.names(run.measured()) == called
-    found = record.rows(run.measured(), 3)
+    assert record.block_names(run.measured()) == called
+    found = record.cost_rows(run.measured(), 3)
     assert {one["block"]: one["name"] for one in found} == called
     assert found[-1]["memory ratio"] > 0
     assert {found[-1][f"{name} printed"] for name in ("training", "inference", "memory")} == {None}

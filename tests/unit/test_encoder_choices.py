@@ -10,11 +10,12 @@ import torch
 from accelerate import Accelerator
 from torch.nn.functional import cross_entropy
 
-from tests.tiny import make_encoder
+from tests.support.tiny import make_encoder
 from tests.unit.test_choice_training import dialogue_row, reading_row
 from triattn_core.models.encoders import encoder_tensors
 from triattn_core.models.tensors import digest
-from triattn_core.training import encoder, encoder_rows
+from triattn_core.training.encoder import post_training
+from triattn_core.training.encoder import rows as encoder_rows
 
 ROWS = {
     "reading": [reading_row(random.Random(seed)) for seed in range(12)],
@@ -36,8 +37,8 @@ def job(tmp_path, monkeypatch, task: str):
         "word_weight": 0.2, "batch": 6, "max_tokens": 48, "seed": 1,
     }  # fmt: skip
     found = []
-    monkeypatch.setattr(encoder, "fit", lambda one, *_: found.append(one) or iter(()))
-    list(encoder.post_train(recipe, tmp_path, tmp_path / "run", False, Accelerator(cpu=True)))
+    monkeypatch.setattr(post_training, "fit", lambda one, *_: found.append(one) or iter(()))
+    list(post_training.post_train(recipe, tmp_path, tmp_path / "run", False, Accelerator(cpu=True)))
     return found[0]
 
 
@@ -46,7 +47,7 @@ def test_the_loss_is_that_of_the_right_option_among_its_own(tmp_path, monkeypatc
     """Over an epoch: every example counts once, whatever the number of its options; a single one has two labels."""
     asked = encoder_rows.collate
     seen: list[list[encoder_rows.Pair]] = []
-    monkeypatch.setattr(encoder, "collate", lambda rows, *more: seen.append(rows) or asked(rows, *more))
+    monkeypatch.setattr(post_training, "collate", lambda rows, *more: seen.append(rows) or asked(rows, *more))
     one = job(tmp_path, monkeypatch, task)
     module = one.module.eval()
     assert one.steps == 2
@@ -82,7 +83,7 @@ def _split(rows, sizes):
 def test_no_example_is_cut_in_two(tmp_path, monkeypatch):
     """A batch holds whole examples: each has one right option."""
     asked, seen = encoder_rows.collate, []
-    monkeypatch.setattr(encoder, "collate", lambda rows, *more: seen.append(rows) or asked(rows, *more))
+    monkeypatch.setattr(post_training, "collate", lambda rows, *more: seen.append(rows) or asked(rows, *more))
     one = job(tmp_path, monkeypatch, "reading")
     with torch.no_grad():
         for step in range(one.steps):

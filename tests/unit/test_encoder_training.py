@@ -16,12 +16,16 @@ from safetensors.torch import load_file
 from torch.nn.functional import cross_entropy
 from transformers import BertConfig, BertForPreTraining
 
-from tests.tiny import HEADS, HIDDEN, WORDS, make_encoder, mark
+from tests.support.tiny import HEADS, HIDDEN, WORDS, make_encoder, mark
 from triattn_core.errors import ConfigError
 from triattn_core.models.encoders import load_encoder
 from triattn_core.text.tokenizer import Tokenizer
-from triattn_core.training import encoder, encoder_rows, encoder_schedule, loop
-from triattn_core.training.start import start_model
+from triattn_core.training import loop
+from triattn_core.training.encoder import post_training, schedule
+from triattn_core.training.encoder import rows as encoder_rows
+from triattn_core.training.encoder.encoder_init import start_model
+
+pytestmark = pytest.mark.slow
 
 MASK, RATE = 0.2, 1e-2
 
@@ -95,7 +99,7 @@ def recipe(world: Path) -> dict:
 def train(recipe: dict, world: Path, run: Path, until: int | None = None, resume: bool = False) -> list[loop.Event]:
     """The events of a run; with `until`, of one that is left when that step is saved."""
     found = []
-    for event in encoder.post_train(recipe, world / "data", run, resume, Accelerator(cpu=True)):
+    for event in post_training.post_train(recipe, world / "data", run, resume, Accelerator(cpu=True)):
         found.append(event)
         if (event.kind, event.step) == ("saved", until):
             break
@@ -159,7 +163,7 @@ def mined(world: Path, tokenizer: Tokenizer, seed: int = 1) -> list[encoder_rows
     """What the first stage mines."""
     bert = BertForPreTraining.from_pretrained(world / "start").bert
     rows, known = (read(world, name, tokenizer) for name in ("positives", "train"))
-    return encoder_schedule.mined(rows, known, bert, tokenizer, seed)
+    return schedule.mine_negatives(rows, known, bert, tokenizer, seed)
 
 
 def test_mined_pairs_are_negatives_that_no_chain_of_positives_joins(world, tokenizer):
@@ -188,10 +192,10 @@ def test_marked_rows_are_not_trained_on_and_dev_is_whole(world, tokenizer, tmp_p
     shutil.copytree(world / "data", tmp_path / "data")
     for name in ("train", "positives", "dev"):
         mark(tmp_path / "data" / "small" / f"{name}.jsonl", in_eval=(2, 3), dup=(9,))
-    measured, accuracy = [], encoder.accuracy
-    monkeypatch.setattr(encoder, "accuracy", lambda *given: measured.append(len(given[1])) or accuracy(*given))
-    asked, mined = [], encoder_schedule.mined
-    monkeypatch.setattr(encoder_schedule, "mined", lambda *given: asked.append(given[0]) or mined(*given))
+    measured, accuracy = [], post_training.accuracy
+    monkeypatch.setattr(post_training, "accuracy", lambda *given: measured.append(len(given[1])) or accuracy(*given))
+    asked, mined = [], schedule.mine_negatives
+    monkeypatch.setattr(schedule, "mine_negatives", lambda *given: asked.append(given[0]) or mined(*given))
     events = train(recipe(world), tmp_path, tmp_path / "run", until=19)
     said = next(event.values["stages"] for event in events if event.kind == "metric")
     whole = read(world, "positives", tokenizer)
@@ -216,7 +220,7 @@ def test_a_run_has_its_stages_and_says_so(world, whole, tokenizer):
 
 
 def test_both_objectives_are_learned_and_every_tensor_moves(world, whole, tokenizer):
-    module = encoder.PostTraining(BertForPreTraining.from_pretrained(world / "start")).eval()
+    module = post_training.PostTraining(BertForPreTraining.from_pretrained(world / "start")).eval()
     before = {name: tensor.clone() for name, tensor in module.state_dict().items()}
     rows = read(world, "train", tokenizer)
     labels = torch.tensor([row.label for row in rows])
@@ -231,7 +235,7 @@ def test_both_objectives_are_learned_and_every_tensor_moves(world, whole, tokeni
         module.load_state_dict(weights(whole[0]), strict=False)
     assert losses[1][0] < 0.8 * losses[0][0]
     assert losses[1][1] < 0.6 * losses[0][1]
-    assert encoder.accuracy(module, [[row] for row in read(world, "dev", tokenizer)], tokenizer) > 0.8
+    assert post_training.accuracy(module, [[row] for row in read(world, "dev", tokenizer)], tokenizer) > 0.8
     for name, tensor in weights(whole[0]).items():
         assert tensor.isfinite().all()
         assert not torch.equal(tensor, before[name]), name
@@ -274,7 +278,7 @@ def test_the_finished_encoder_can_be_loaded_by_name(world, whole, tmp_path, monk
     run, events = whole
     folder = tmp_path / "encoders" / "mine"
     folder.mkdir(parents=True)
-    encoder.finish_encoder(recipe(world), folder, world / "data", run, "a machine", "a command")
+    post_training.finish_encoder(recipe(world), folder, world / "data", run, "a machine", "a command")
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
     monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path))
     loaded, tokenizer = load_encoder("mine", "cpu", expected=metrics["digest"])

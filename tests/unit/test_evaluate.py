@@ -11,15 +11,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.tiny import make_checkpoint, make_encoder, make_rows, make_world
-from triattn_core import evaluate as module
+from tests.support.tiny import make_checkpoint, make_encoder, make_rows, make_world
 from triattn_core.__main__ import main
-from triattn_core.analysis.significance import on_rows
-from triattn_core.checkpoint import Bundle, alike, load
+from triattn_core.analysis.significance import mcnemar
+from triattn_core.checkpoint.bundle import Bundle, load
 from triattn_core.errors import ConfigError, DataError
-from triattn_core.evaluate import apart, evaluate, judge, predictions, verdicts
-from triattn_core.explain import explain
+from triattn_core.inference import evaluate as module
+from triattn_core.inference.evaluate import evaluate, exclude_overlap, judge, predictions, verdicts
+from triattn_core.inference.explain import explain
+from triattn_core.inference.predict import batch_by_length
 from triattn_core.tasks import dialogue, pairs
+
+pytestmark = pytest.mark.slow
 
 NAMES = ("bi", "cbi", "tri", "tri-again")
 
@@ -84,10 +87,10 @@ def test_the_encoder_reads_each_row_once_for_all(bundles, examples, read, count)
 def test_a_long_row_is_not_padded_for_by_short_ones():
     """Every row once, few at a time, none much longer than another of its batch."""
     lengths = [9, 120, 7, 30, 8, 31, 7, 33, 10, 7]
-    found = list(alike(lengths, size=3))
+    found = list(batch_by_length(lengths, size=3))
     assert [[lengths[place] for place in batch] for batch in found] == [[7, 7, 7], [8, 9, 10], [30, 31, 33], [120]]
     assert sorted(place for batch in found for place in batch) == list(range(len(lengths)))
-    assert list(alike([], 3)) == []
+    assert list(batch_by_length([], 3)) == []
 
 
 def test_a_window_is_held_and_no_more(bundles, monkeypatch):
@@ -171,23 +174,24 @@ def test_rows_that_stand_elsewhere_too_are_left_out():
     """In whatever order, case, width and punctuation; not where only one of the texts does."""
     rows = [("Ａ 电影？", "B!", 1), ("a电影", "c", 1), ("b", "a 电影", 0), ("B", "b", 0)]
     rows = [pairs.Example(a, b, label, str(n)) for n, (a, b, label) in enumerate(rows)]
-    assert [one.id for one in apart(rows, [pairs.Example("b?", "A电影。", 0, "0")])] == ["1", "3"]
+    assert [one.id for one in exclude_overlap(rows, [pairs.Example("b?", "A电影。", 0, "0")])] == ["1", "3"]
     talks = [dialogue.Example(("Hi.", "which one"), (text,), 0) for text in ("this", "that")]
     learnt = [dialogue.Example(("hi", "Which one?"), ("That!",), 0)]
-    assert list(apart(talks, learnt)) == talks[:1]
+    assert list(exclude_overlap(talks, learnt)) == talks[:1]
     tested = [dialogue.Example(("Hi.", "which one"), ("this", "that", "none"), right) for right in (0, 1, 2)]
-    assert list(apart(tested, learnt)) == [tested[0], tested[2]]
+    assert list(exclude_overlap(tested, learnt)) == [tested[0], tested[2]]
 
 
-def test_the_command_line_measures_apart(world, capsys):
+def test_the_command_line_measures_without_overlap(world, capsys):
     """A pair turned round is left out; a file that is not there is named."""
     rows = [json.loads(line) for line in (world / "rows.jsonl").read_text("utf-8").splitlines()]
     turned = [{"text_a": row["text_b"].upper(), "text_b": row["text_a"]} for row in rows[:20]]
     (world / "turned.jsonl").write_text("\n".join(map(json.dumps, turned)), "utf-8")
-    assert main(["evaluate", "bi", str(world / "rows.jsonl"), "--apart", str(world / "turned.jsonl"), "--json"]) == 0
+    asked = ["evaluate", "bi", str(world / "rows.jsonl"), "--exclude-overlap"]
+    assert main([*asked, str(world / "turned.jsonl"), "--json"]) == 0
     left = sum({row["text_a"], row["text_b"]} not in [{r["text_a"], r["text_b"]} for r in rows[:20]] for row in rows)
     assert json.loads(capsys.readouterr().out)["n"] == left < len(rows)
-    assert main(["evaluate", "bi", str(world / "rows.jsonl"), "--apart", "nowhere.jsonl"]) == 1
+    assert main([*asked, "nowhere.jsonl"]) == 1
     assert capsys.readouterr().err == "triattn: nowhere.jsonl: no such file\n"
 
 
@@ -215,7 +219,7 @@ def test_the_command_line_compares_several(world, bundles, capsys, read):
     by = dict(zip(NAMES, bundles))
     judged = verdicts([by["bi"], by["tri"], by["cbi"]], pairs.read(Path(data)))
     right = [[right for right, *_ in one] for one in judged]
-    assert found["differences"] == [vars(one) for one in on_rows(["bi", "tri", "cbi"], right)]
+    assert found["differences"] == [vars(one) for one in mcnemar(["bi", "tri", "cbi"], right)]
     assert any(one["only_a"] != one["only_b"] for one in found["differences"])
 
 
@@ -283,7 +287,7 @@ def test_who_stops_it_has_the_numbers_so_far(world, bundles, capsys, monkeypatch
         yield from islice(judge(bundles, rows), 7)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("triattn_core.evaluate.judge", stopped)
+    monkeypatch.setattr("triattn_core.inference.evaluate.judge", stopped)
     assert main(["evaluate", "bi", str(world / "rows.jsonl")]) == 130
     said = capsys.readouterr()
     assert said.out.startswith("7 rows  accuracy ") and "stopped after 7 rows" in said.err

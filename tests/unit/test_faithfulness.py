@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.analysis_shelf import MECHANISMS, TASK_NAMES, examples, shelf
+from tests.support.analysis_checkpoints import MECHANISMS, TASK_NAMES, examples, shelf
 from tests.unit.test_interventions import slow
-from triattn_core.analysis import faithfulness
-from triattn_core.analysis.asked import ask, words
-from triattn_core.analysis.methods import Attributed, attribute
-from triattn_core.checkpoint import load
+from triattn_core.analysis.attribution import faithfulness
+from triattn_core.analysis.attribution.methods import Attributions, attribute
+from triattn_core.analysis.intervention.batched_variants import run_query, word_positions
+from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import DataError, InputError
 
 
@@ -39,7 +39,7 @@ def test_a_hand_worked_example():
         asked.append(len(sets))
         return hand(sets)
 
-    found = faithfulness.curves({("best", 0): [3, 5, 2, 7], ("worst", 0): [7, 2, 5, 3]}, m)
+    found = faithfulness.perturbation_curves({("best", 0): [3, 5, 2, 7], ("worst", 0): [7, 2, 5, 3]}, m)
     best = found[found["method"] == "best"]
     assert best["tokens"].tolist() == [0, 1, 1, 1, 1, 2]
     np.testing.assert_allclose(best["comprehensiveness"], [0, 0.4, 0.4, 0.4, 0.4, 0.7], atol=1e-12)
@@ -54,9 +54,9 @@ def test_a_hand_worked_example():
 @pytest.mark.parametrize("task", TASK_NAMES)
 def test_tokens_named_are_read_nowhere(task, mechanism):
     """m of an example: the answer's probability with the tokens dropped from tensors, as query, key and context."""
-    asked = ask(load(f"{task}-{mechanism}"), examples(task)[0])
-    found = faithfulness.faithful(asked, ["attention"], draws=1)
-    there = words(asked.roles.context)
+    asked = run_query(load(f"{task}-{mechanism}"), examples(task)[0])
+    found = faithfulness.example_curves(asked, ["attention"], draws=1)
+    there = word_positions(asked.roles.context)
     scores = faithfulness.token_scores(asked, attribute(asked, ["attention"]), "attention")
     order = sorted(there, key=lambda at: -scores[at])
     row = found[(found["method"] == "attention") & (found["share"] == 0.5)].iloc[0]
@@ -72,7 +72,7 @@ def test_tokens_named_are_read_nowhere(task, mechanism):
 
 
 def test_a_token_has_what_it_gives_as_query_or_key_and_as_context():
-    asked = ask(load("reading-tri"), examples("reading")[0])
+    asked = run_query(load("reading-tri"), examples("reading")[0])
     table = attribute(asked, ["rollout"]).table
     roles, cells = asked.roles, {role: of.reset_index() for role, of in table.groupby("role")}
     expected = np.zeros(len(roles.context))
@@ -81,37 +81,37 @@ def test_a_token_has_what_it_gives_as_query_or_key_and_as_context():
         for cell, (start, end) in enumerate(role.runs):
             for token in range(start, end):
                 expected[role.positions[token]] += cells[name]["rollout"][cell] / (end - start)
-    found = faithfulness.token_scores(asked, Attributed(table, ("rollout",)), "rollout")
+    found = faithfulness.token_scores(asked, Attributions(table, ("rollout",)), "rollout")
     np.testing.assert_allclose(found, expected)
     assert found.sum() == pytest.approx(1, abs=1e-5)
 
 
 def test_the_control_is_drawn_anew_each_time_and_again_from_its_seed():
-    asked = ask(load("dialogue-tri"), examples("dialogue")[0])
-    one, same, other = (faithfulness.faithful(asked, ["attention"], draws=5, seed=seed) for seed in (1, 1, 2))
+    asked = run_query(load("dialogue-tri"), examples("dialogue")[0])
+    one, same, other = (faithfulness.example_curves(asked, ["attention"], draws=5, seed=seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(one, same)
     random = faithfulness.aopc(one).loc["random"]
     assert len(random) == 5 and random["comprehensiveness"].nunique() > 1
     assert not np.allclose(random, faithfulness.aopc(other).loc["random"])
-    band = faithfulness.control(one)
+    band = faithfulness.control_band(one)
     for measure in faithfulness.MEASURES:
         assert random[measure].min() <= band["low"][measure] < band["high"][measure] <= random[measure].max()
     with pytest.raises(InputError, match="one random ranking at least"):
-        faithfulness.faithful(asked, ["attention"], draws=0)
+        faithfulness.example_curves(asked, ["attention"], draws=0)
 
 
 def test_a_file_can_be_stopped_and_keeps_what_it_has():
     bundle, (first, second) = load("pairs-bi"), examples("pairs")
     rows = [(1, first), (2, DataError("rows:2: no row")), (4, second), (5, first)]
-    found = list(islice(faithfulness.over(bundle, iter(rows), ["attention"], draws=3, seed=6), 3))
+    found = list(islice(faithfulness.measure_rows(bundle, iter(rows), ["attention"], draws=3, seed=6), 3))
     assert [part.line for part in found] == [1, 2, 4] and found[1].aside == ("rows:2: no row",)
     table = pd.concat([part.table for part in found])
     assert table["row"].tolist() == [1, 1, 4, 4] and table["method"].tolist() == ["attention", "random"] * 2
-    alone = faithfulness.aopc(faithfulness.faithful(ask(bundle, second), ["attention"], 3, seed=10))
+    alone = faithfulness.aopc(faithfulness.example_curves(run_query(bundle, second), ["attention"], 3, seed=10))
     row = table[(table["row"] == 4) & (table["method"] == "random")].iloc[0]
     assert row["sufficiency"] == pytest.approx(alone.loc["random"]["sufficiency"].mean(), abs=1e-6)
     with pytest.raises(InputError, match="unknown method 'attentions'"):
-        next(faithfulness.over(bundle, iter(rows), ["attentions"]))
+        next(faithfulness.measure_rows(bundle, iter(rows), ["attentions"]))
 
 
 def test_a_band_is_that_of_the_mean_and_of_its_gain_over_the_control():
@@ -122,7 +122,7 @@ def test_a_band_is_that_of_the_mean_and_of_its_gain_over_the_control():
         pd.DataFrame({**about, "method": name, "comprehensiveness": values})
         for name, values in (("a", base + 0.5), ("random", base))
     ]
-    found = faithfulness.summary(pd.concat(tables)).set_index(["method", "measure"])
+    found = faithfulness.summarize(pd.concat(tables)).set_index(["method", "measure"])
     row = found.loc["a", "comprehensiveness"]
     assert row["mean"] == pytest.approx(base.mean() + 0.5) and row["rows"] == count
     error = base.std() / np.sqrt(count)  # of the mean; the band is 1.96 of it to each side

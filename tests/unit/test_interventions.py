@@ -8,17 +8,22 @@ import numpy as np
 import pytest
 import torch
 
-from tests.analysis_shelf import MECHANISMS, TASK_NAMES, examples, shelf
-from triattn_core.analysis import edits
-from triattn_core.analysis import interventions as what_if
-from triattn_core.analysis.asked import ask, gone, without, words
-from triattn_core.analysis.compare import difference, two_way
+from tests.support.analysis_checkpoints import MECHANISMS, TASK_NAMES, examples, shelf
+from triattn_core.analysis.intervention import edits
+from triattn_core.analysis.intervention import interventions as what_if
+from triattn_core.analysis.intervention.batched_variants import (
+    outputs_without,
+    removal_masks,
+    run_query,
+    word_positions,
+)
+from triattn_core.analysis.maps.compare import difference, two_way_map
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
-from triattn_core.batch import collate
-from triattn_core.checkpoint import load
+from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import ConfigError, InputError
-from triattn_core.explain import explain
+from triattn_core.inference.batch import collate
+from triattn_core.inference.explain import explain
 from triattn_core.models.encoder import Encoded
 
 
@@ -31,7 +36,7 @@ def world(tmp_path_factory):
 def slow(bundle, roles, taken: dict[str, list[int]], read: bool) -> torch.Tensor:
     """Outputs with tokens dropped: cell by cell the mean of the vectors that are left, cells without one left out."""
     encoder, special = bundle.encoder, bundle.tokenizer.special
-    none = not set(words(roles.context)) - set(taken.get("context", ()))
+    none = not set(word_positions(roles.context)) - set(taken.get("context", ()))
 
     def bert(model, ids, types, hidden):
         seen = torch.tensor([[i not in hidden for i in range(len(ids))]]).long()
@@ -69,11 +74,11 @@ def slow(bundle, roles, taken: dict[str, list[int]], read: bool) -> torch.Tensor
 def test_what_is_masked_is_as_if_it_were_not_there(task, mechanism, read):
     bundle = load(f"{task}-{mechanism}")
     for example in examples(task):
-        roles = ask(bundle, example).roles
-        some = words(roles.context)
+        roles = run_query(bundle, example).roles
+        some = word_positions(roles.context)
         variants = [[], some[:1], some[::2], some[1::2], some]  # cells lose some of their tokens, and all
-        masks = gone(roles, variants, everywhere=False)
-        found = without(bundle, roles, masks, read)
+        masks = removal_masks(roles, variants, everywhere=False)
+        found = outputs_without(bundle, roles, masks, read)
         torch.testing.assert_close(found[0], bundle.logits(collate([roles], bundle.tokenizer))[0])
         for row, taken in enumerate(variants):
             torch.testing.assert_close(found[row], slow(bundle, roles, {"context": taken}, read), rtol=1e-4, atol=1e-5)
@@ -82,10 +87,10 @@ def test_what_is_masked_is_as_if_it_were_not_there(task, mechanism, read):
 @pytest.mark.parametrize("task", TASK_NAMES)
 def test_tokens_are_gone_from_query_and_key_too(task):
     bundle = load(f"{task}-tri")
-    roles = ask(bundle, examples(task)[0]).roles
-    some = words(roles.context)
+    roles = run_query(bundle, examples(task)[0]).roles
+    some = word_positions(roles.context)
     variants = [some[::2], some[1:], list(roles.query.positions)]
-    found = without(bundle, roles, gone(roles, variants))
+    found = outputs_without(bundle, roles, removal_masks(roles, variants))
     for row, taken in enumerate(variants):
         by_role = {n: [i for i, at in enumerate(getattr(roles, n).positions) if at in taken] for n in ("query", "key")}
         expected = slow(bundle, roles, {"context": taken, **by_role}, False)
@@ -105,10 +110,10 @@ def test_query_and_key_keep_their_place_in_an_edited_context(task):
     """Each token still stands where its position says, in the reordered, the swapped and the original sequence."""
     bundle, (example, other) = load(f"{task}-cbi"), examples(task)
     roles, texts = cut(bundle, example), bundle.task.texts(example, 0)
-    names = edits.units(roles.context, texts, "turns")
+    names = edits.unit_names(roles.context, texts, "turns")
     order = list(dict.fromkeys(filter(None, names)))[::-1]
-    made = [edits.reordered(roles, names, order, bundle.config.limits)]
-    made += [edits.swapped(roles, cut(bundle, other), bundle.config.limits)] if task != "pairs" else []
+    made = [edits.reorder_units(roles, names, order, bundle.config.limits)]
+    made += [edits.swap_context(roles, cut(bundle, other), bundle.config.limits)] if task != "pairs" else []
     for new in made:
         assert new.context.ids != roles.context.ids and new.context.positions == tuple(range(len(new.context)))
         for role, old in ((new.query, roles.query), (new.key, roles.key)):
@@ -119,17 +124,17 @@ def test_edited_dialogues_are_those_of_edited_turns():
     bundle, (example, other) = load("dialogue-tri"), examples("dialogue")
     limits, turns = bundle.config.limits, list(example.history)
     roles = cut(bundle, example)
-    names = edits.units(roles.context, bundle.task.texts(example, 0), "turns")
+    names = edits.unit_names(roles.context, bundle.task.texts(example, 0), "turns")
     order = list(dict.fromkeys(filter(None, names)))
     assert order == [f"turn {i + 1}" for i in range(len(turns))] + ["response"]
-    new = edits.reordered(roles, names, [order[1], order[0], *order[2:]], limits)
+    new = edits.reorder_units(roles, names, [order[1], order[0], *order[2:]], limits)
     assert ids(new) == ids(cut(bundle, replace(example, history=(turns[1], turns[0], *turns[2:]))))
     text = "who play the film ?"
-    new = edits.replaced(roles, edits.places(names, ["turn 1"]), text, bundle.tokenizer, limits)
+    new = edits.replace_tokens(roles, edits.unit_positions(names, ["turn 1"]), text, bundle.tokenizer, limits)
     expected = cut(bundle, replace(example, history=(text, *turns[1:])))
     assert ids(new) == ids(expected) and new.query.positions == expected.query.positions
     assert new.context.cells == expected.context.cells
-    new = edits.swapped(roles, cut(bundle, other), limits)
+    new = edits.swap_context(roles, cut(bundle, other), limits)
     assert ids(new) == ids(cut(bundle, replace(example, history=(*other.history[:-1], turns[-1]))))
     assert set(new.context.texts) == {"", f"turn.{len(turns)}", "response"} | {
         f"other.turn.{i + 1}" for i in range(len(other.history) - 1)
@@ -139,9 +144,9 @@ def test_edited_dialogues_are_those_of_edited_turns():
 def test_tokens_and_sentences_can_be_reordered():
     bundle, example = load("reading-tri"), examples("reading")[0]
     roles, texts = cut(bundle, example), bundle.task.texts(example, 0)
-    names = edits.units(roles.context, texts, "tokens")
+    names = edits.unit_names(roles.context, texts, "tokens")
     order = [name for name in names if name]
-    new = edits.reordered(roles, names, order[::-1], bundle.config.limits)
+    new = edits.reorder_units(roles, names, order[::-1], bundle.config.limits)
     assert new.context.special == roles.context.special
     kept = [i for i, special in enumerate(roles.context.special) if not special]
     assert [new.context.ids[i] for i in kept] == [roles.context.ids[i] for i in kept][::-1]
@@ -153,7 +158,7 @@ def test_beside_the_original(task, mechanism):
     """The original is what `explain` says; maps of both can be subtracted; change and flip are those of the numbers."""
     bundle, (example, other) = load(f"{task}-{mechanism}"), examples(task)
     said, trace = explain(bundle, example)
-    first = next(name for name in edits.units(cut(bundle, example).context, trace.texts, "turns") if name)
+    first = next(name for name in edits.unit_names(cut(bundle, example).context, trace.texts, "turns") if name)
     for found in (
         what_if.remove(bundle, example, [first]),
         what_if.mask(bundle, example, [first]),
@@ -170,8 +175,8 @@ def test_beside_the_original(task, mechanism):
         assert found.flipped == (np.argmax(found.after.prediction.probabilities) != said.best)
         for name, site in found.before.trace.sites.items():
             np.testing.assert_allclose(site.values, trace.sites[name].values, atol=1e-5)
-            moved = difference(two_way(found.after.trace.sites[name]), two_way(site))
-            assert moved.shape == two_way(site).shape
+            moved = difference(two_way_map(found.after.trace.sites[name]), two_way_map(site))
+            assert moved.shape == two_way_map(site).shape
     if mechanism == "bi":
         assert what_if.mask(bundle, example, [first]).change == pytest.approx(0, abs=1e-6)
 
@@ -196,8 +201,8 @@ def test_an_emptied_context_falls_back_to_bi_and_says_so():
 
 def test_a_unit_is_gone_in_every_option_and_an_option_s_own_token_in_one():
     bundle, example = load("dialogue-tri"), examples("dialogue")[0]
-    asked = ask(bundle, example, 2)
-    places = [edits.places(edits.units(one.context, {}, "turns"), ["turn 1"]) for one in asked.options]
+    asked = run_query(bundle, example, 2)
+    places = [edits.unit_positions(edits.unit_names(one.context, {}, "turns"), ["turn 1"]) for one in asked.options]
     outputs = [float(slow(bundle, one, {"context": at}, False)) for one, at in zip(asked.options, places)]
     expected = torch.tensor(outputs).softmax(0)
     found = what_if.remove(bundle, example, ["turn 1"], option=2)

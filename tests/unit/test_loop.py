@@ -23,7 +23,9 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from triattn_core.training import loop, plan
+from triattn_core.training import batching, loop
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -32,7 +34,7 @@ def job(seed: int = 3) -> loop.Job:
     """30 steps over 37 rows with dropout and noise: six batches an epoch, each epoch measured."""
     draw = torch.Generator().manual_seed(1)
     rows, labels = torch.randn(37, 7, generator=draw), torch.randint(3, (37,), generator=draw)
-    steps = [batch for epoch in range(6) for batch in plan.batches(np.arange(37) % 5, 8, seed, epoch)]
+    steps = [batch for epoch in range(6) for batch in batching.batches(np.arange(37) % 5, 8, seed, epoch)]
     torch.manual_seed(seed)
     module = nn.Sequential(nn.Linear(7, 11), nn.LayerNorm(11), nn.GELU(), nn.Dropout(0.3), nn.Linear(11, 3))
 
@@ -50,7 +52,7 @@ def job(seed: int = 3) -> loop.Job:
         module=module,
         steps=len(steps),
         seed=seed,
-        rate=lambda step: plan.learning_rate(step, len(steps), 1e-2),
+        rate=lambda step: batching.learning_rate(step, len(steps), 1e-2),
         loss=loss,
         measure=measure,
         milestones=frozenset({5, 10, 15, 20, 25, 30}),

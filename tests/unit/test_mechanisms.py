@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from tests.oracles import attention as oracle
-from triattn_core.attention import MECHANISMS
-from triattn_core.attention.mix import VALUES
+from triattn_core.attention import MECHANISMS, tri
+from triattn_core.attention.contextual_value import VALUES
 from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
@@ -36,6 +36,9 @@ INTEGRATE = {
     "additive": lambda m: oracle.additive_value,
     "multiplicative": lambda m: oracle.multiplicative_value,
     "bilinear": lambda m: lambda v, c: oracle.bilinear_value(v, c, m["U"], m["H"]),
+    "plain": lambda m: oracle.plain_value,
+    "modulated": lambda m: oracle.modulated_value,
+    "value_and_product": lambda m: oracle.value_and_product,
 }
 
 
@@ -83,12 +86,17 @@ def expected(module, name, similarity, value, query, key, context, row, head):
             for role, states in (("query", query), ("key", key), ("value", key))
         )
         return oracle.c_bi_attention(TWO[similarity](weights), q, k, v, at_query, at_key, at_value, keep)
+    if name == "bi_joint":
+        joined = module.context(context.vectors[row]).detach()
+        both = torch.cat([key.vectors[row] + module.role[0].detach(), joined + module.role[1].detach()])
+        k, v = (project(getattr(module, role), both, head) for role in ("key", "value"))
+        return oracle.bi_attention(TWO[similarity](weights), q, k, v, np.concatenate([keep, context.keep[row].numpy()]))
     c = project(module.context, context.vectors[row], head)
     integrate = INTEGRATE[value](numbers(module.mix, head))
     return oracle.tri_attention(THREE[similarity](weights), integrate, q, k, v, c, c, keep, context.keep[row].numpy())
 
 
-CASES = [(name, similarity, None) for name in ("bi", "cbi") for similarity in SIMILARITIES]
+CASES = [(name, similarity, None) for name in ("bi", "bi_joint", "cbi") for similarity in SIMILARITIES]
 CASES += [("tri", similarity, value) for similarity in SIMILARITIES for value in VALUES]
 
 
@@ -107,7 +115,8 @@ def test_end_to_end(name, similarity, value):
                 ours = ours[0].sum(-1, keepdim=True), ours[1][..., :1]
             torch.testing.assert_close(ours[0], torch.tensor(weights))
             torch.testing.assert_close(ours[1], torch.tensor(relevance))
-            torch.testing.assert_close(output[row, :, head * D : (head + 1) * D], torch.tensor(found))
+            of = output[row].unflatten(-1, (module.vectors, HEADS, D))[:, :, head].flatten(1)
+            torch.testing.assert_close(of, torch.tensor(found))
 
 
 @pytest.mark.parametrize(("name", "similarity", "value"), CASES)
@@ -116,19 +125,21 @@ def test_slope_end_to_end(name, similarity, value):
     torch.manual_seed(10)
     module = MECHANISMS[name](HIDDEN, HEADS, similarity, value).double()
     states = sequences(11)
-    onto = torch.randn(3, N, HIDDEN, dtype=torch.float64)
+    onto = torch.randn(3, N, HIDDEN * module.vectors, dtype=torch.float64)
     ways = [torch.randn_like(one.vectors) for one in states]
     row, head = 1, 2
-    part = slice(head * D, (head + 1) * D)
+
+    def part(output: torch.Tensor) -> torch.Tensor:
+        return output[row].unflatten(-1, (module.vectors, HEADS, D))[:, :, head].flatten(1)
 
     def slow(step: float) -> float:
         moved = [replace(one, vectors=one.vectors + step * way) for one, way in zip(states, ways)]
         found = expected(module, name, similarity, value, *moved, row, head)[2]
-        return float((found * onto[row, :, part].numpy()).sum())
+        return float((found * part(onto).numpy()).sum())
 
     leaves = [replace(one, vectors=one.vectors.clone().requires_grad_()) for one in states]
     output = module(*leaves, "here")
-    (output[row, :, part] * onto[row, :, part]).sum().backward()
+    (part(output) * part(onto)).sum().backward()
     slope = sum((one.vectors.grad * way).sum() for one, way in zip(leaves, ways) if one.vectors.grad is not None)
     step = 1e-6
     torch.testing.assert_close(slope.item(), (slow(step) - slow(-step)) / (2 * step), rtol=1e-6, atol=1e-7)
@@ -145,24 +156,24 @@ def test_the_default_value_is_the_pairing(similarity):
 def test_tri_without_context_is_bi(similarity, empty):
     """Section IV-A: "once context is removed, Tri-Attention is degraded to Bi-Attention", with the same weights."""
     torch.manual_seed(2)
-    tri = MECHANISMS["tri"](HIDDEN, HEADS, similarity).double()
+    three = MECHANISMS["tri"](HIDDEN, HEADS, similarity).double()
     bi = MECHANISMS["bi"](HIDDEN, HEADS, similarity).double()
-    shared = {name: weight for name, weight in tri.state_dict().items() if name in bi.state_dict()}
+    shared = {name: weight for name, weight in three.state_dict().items() if name in bi.state_dict()}
     bi.load_state_dict(shared, strict=False)
     with torch.no_grad():
         if similarity == "bilinear":
-            bi.similarity.W.copy_(tri.similarity.W.mT @ tri.similarity.U)
+            bi.similarity.W.copy_(three.similarity.W.mT @ three.similarity.U)
         if similarity == "full_trilinear":
-            bi.similarity.W.copy_(tri.similarity.w.sum(-1))
-        if hasattr(tri.mix, "U"):  # the values are U' v
-            bi.value.weight.copy_((tri.mix.U @ bi.value.weight.view(HEADS, D, HIDDEN)).flatten(0, 1))
-            bi.value.bias.copy_((tri.mix.U @ bi.value.bias.view(HEADS, D, 1)).flatten())
+            bi.similarity.W.copy_(three.similarity.w.sum(-1))
+        if hasattr(three.mix, "U"):  # the values are U' v
+            bi.value.weight.copy_((three.mix.U @ bi.value.weight.view(HEADS, D, HIDDEN)).flatten(0, 1))
+            bi.value.bias.copy_((three.mix.U @ bi.value.bias.view(HEADS, D, 1)).flatten())
     query, key, context = sequences(3)
     if empty == "no token at all":
         context = States(context.vectors[:, :0], context.keep[:, :0])
     else:
         context = replace(context, keep=torch.zeros_like(context.keep))
-    torch.testing.assert_close(tri(query, key, context, "here"), bi(query, key, context, "here"))
+    torch.testing.assert_close(three(query, key, context, "here"), bi(query, key, context, "here"))
 
 
 @pytest.mark.parametrize("similarity", SIMILARITIES)
@@ -188,6 +199,30 @@ def test_context_matters():
         module = MECHANISMS[name](HIDDEN, HEADS, "additive").double()
         moved = (module(query, key, context, "here") - module(*others, other, "here")).abs().amax((1, 2))
         assert [bool(m > 1e-3) for m in moved] == [matters, matters, False]  # the third row has no context
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("autocast", [False, True])
+@pytest.mark.parametrize("similarity", ["dot", "scaled_dot", "bilinear", "full_trilinear"])
+def test_a_recorded_cube_in_half_precision_overflows_no_sooner_than_the_products(similarity, autocast, monkeypatch):
+    """Products of three states pass 65,504 while the states are far from it."""
+    monkeypatch.setattr(tri, "WORTH", 0)
+    torch.manual_seed(12)
+    module = MECHANISMS["tri"](HIDDEN, HEADS, similarity)
+    for project in (module.query, module.key, module.context):
+        project.weight.mul_(300)
+    states = sequences(13, torch.float32)
+    wide = module(*states, "here")
+    if not autocast:
+        module, states = module.half(), [replace(one, vectors=one.vectors.half()) for one in states]
+    with torch.autocast("cpu", torch.float16, enabled=autocast):
+        fast = module(*states, "here")
+        with recording() as record:
+            shown = module(*states, "here")
+    relevance = record.sites["here/relevance"].tensor
+    assert relevance.isfinite().all() and relevance.abs().max() > torch.finfo(torch.float16).max
+    assert shown.dtype == fast.dtype == torch.float16 and wide.isfinite().all()
+    torch.testing.assert_close(shown.float(), fast.float(), rtol=0.02, atol=0.02 * float(wide.abs().max()))
 
 
 @pytest.mark.parametrize("scale", [1e4, -1e4, 0.0])

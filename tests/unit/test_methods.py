@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.analysis_shelf import MECHANISMS, TASK_NAMES, examples, shelf
-from triattn_core.analysis import faithfulness, methods
-from triattn_core.analysis.asked import ROLES, ask
-from triattn_core.analysis.attribution import attended
-from triattn_core.analysis.methods import METHODS, Attributed, attribute
-from triattn_core.batch import collate
-from triattn_core.checkpoint import load
+from tests.support.analysis_checkpoints import MECHANISMS, TASK_NAMES, examples, shelf
+from triattn_core.analysis.attribution import faithfulness, methods
+from triattn_core.analysis.attribution.estimators import attention_mass
+from triattn_core.analysis.attribution.methods import METHODS, Attributions, attribute
+from triattn_core.analysis.intervention.batched_variants import ROLES, run_query
+from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import InputError
-from triattn_core.explain import explain
+from triattn_core.inference.batch import collate
+from triattn_core.inference.explain import explain
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -37,7 +37,7 @@ def padded(roles, role: str, places: list[int], pad: int):
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("task", TASK_NAMES)
 def test_each_method_for_each_checkpoint(task, mechanism):
-    asked = ask(load(f"{task}-{mechanism}"), examples(task)[0])
+    asked = run_query(load(f"{task}-{mechanism}"), examples(task)[0])
     found = attribute(asked, steps=24)
     table, pad = found.table, asked.bundle.tokenizer.special["pad"]
     assert found.methods == tuple(METHODS) and abs(found.gap) < 0.01
@@ -58,7 +58,7 @@ def test_each_method_for_each_checkpoint(task, mechanism):
         assert row["occlusion"] == pytest.approx(sum(odds(asked, asked.roles) - one for one in lost), abs=1e-4)
     # Attention: that of the trace.
     _, trace = explain(asked.bundle, asked.example, option=asked.option if len(asked.options) > 1 else None)
-    for role, values in attended(trace).items():
+    for role, values in attention_mass(trace).items():
         np.testing.assert_allclose(table.loc[table["role"] == role, "attention"], values, atol=1e-5)
     context = table.loc[table["role"] == "context", ["attention", "rollout"]]
     assert context.isna().all(axis=None) == (mechanism != "tri")
@@ -67,7 +67,7 @@ def test_each_method_for_each_checkpoint(task, mechanism):
 def test_on_one_scale():
     columns = {"one": [1.0, -3.0, 0.0, 4.0, 100.0], "two": [0.0] * 5, "three": [2.0, 4.0, 1.0, 9.0, 0.0]}
     special = [0, 0, 0, 0, 1]
-    found = Attributed(pd.DataFrame({**columns, "special": special}), tuple(columns))
+    found = Attributions(pd.DataFrame({**columns, "special": special}), tuple(columns))
     shares = found.shares()
     assert shares["one"].abs().sum() == pytest.approx(1) and shares["one"][1] == pytest.approx(-3 / 108)
     assert (shares["two"] == 0).all()
@@ -86,7 +86,7 @@ def test_pieces_are_joined_to_words():
         "a": [1.0, -3.0, 0.5, 4.0, 5.0, 7.0],
         "b": [1.0, 2.0, 3.0, np.nan, 5.0, np.nan],
     }
-    found = Attributed(pd.DataFrame(table), ("a", "b"), 0.25).words()
+    found = Attributions(pd.DataFrame(table), ("a", "b"), 0.25).words()
     assert found.table["token"].tolist() == ["browsers", "##s", "car", "brows"] and found.gap == 0.25
     assert found.table["a"].tolist() == [-1.5, 4.0, 5.0, 7.0] and found.table["end"].tolist() == [8, 1, 5, 5]
     assert found.table["tokens"].tolist() == [3, 1, 1, 1]
@@ -94,7 +94,7 @@ def test_pieces_are_joined_to_words():
 
 
 def test_methods_can_be_chosen_and_misspelt():
-    asked = ask(load("pairs-tri"), examples("pairs")[0])
+    asked = run_query(load("pairs-tri"), examples("pairs")[0])
     found = attribute(asked, ["rollout"])
     assert found.methods == ("rollout",) and found.gap is None
     assert found.table["rollout"].sum() == pytest.approx(1, abs=1e-5)
@@ -105,4 +105,4 @@ def test_methods_can_be_chosen_and_misspelt():
 def test_no_method_is_taken_for_the_control(monkeypatch):
     monkeypatch.setattr(methods, "METHODS", methods.METHODS | {"random": lambda one: {}})
     with pytest.raises(InputError, match="no method of attribution can be called 'random'"):
-        faithfulness.faithful(ask(load("pairs-tri"), examples("pairs")[0]), ["random"])
+        faithfulness.example_curves(run_query(load("pairs-tri"), examples("pairs")[0]), ["random"])

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import json
 import random
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 import pytest
 import torch
+from pandas.testing import assert_frame_equal
 from scipy.spatial.distance import jensenshannon
 
-from tests.coin_shelf import make_shelf as make_coins
-from tests.sentence_shelf import make_shelf as make_sentences
-from tests.tiny import WORDS, make_checkpoint, make_encoder, make_rows
+from tests.support.coin_checkpoints import make_shelf as make_coins
+from tests.support.sentence_checkpoints import make_shelf as make_sentences
+from tests.support.tiny import WORDS, make_checkpoint, make_encoder, make_rows
 from tests.unit.test_choice_training import LIMITS, dialogue_row, reading_row
-from triattn_core.analysis import agreement, mining, moved, sources
-from triattn_core.analysis.mined import load as stored
-from triattn_core.analysis.runs import Run
+from triattn_core.analysis.mining import agreement, context_shift, miner, sources
+from triattn_core.analysis.mining.case_table import load as stored
+from triattn_core.analysis.mining.runs import Run
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
-from triattn_core.batch import collate
-from triattn_core.checkpoint import load
+from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import ConfigError, DataError
-from triattn_core.explain import explain
+from triattn_core.inference.batch import collate
+from triattn_core.inference.explain import explain
+
+pytestmark = pytest.mark.slow
 
 TRIO = ("bi", "cbi", "tri")
 
@@ -54,8 +58,8 @@ def bundles(task: str):
 
 
 def mined(world, task: str, size: int = 64):
-    run = Run(bundles(task), sources.file(world / f"{task}.jsonl"))
-    run._parts = mining.mine(run.bundles, sources.examples(task, run.source), size)
+    run = Run(bundles(task), sources.file_source(world / f"{task}.jsonl"))
+    run._parts = miner.batches(run.bundles, sources.read_examples(task, run.source), size)
     while run.step():
         pass
     return run.mined()
@@ -83,7 +87,7 @@ def alone(bundle, example, option: int) -> tuple[float, list[float]]:
 @pytest.mark.parametrize("task", ["pairs", "dialogue", "reading"])
 def test_each_row_is_what_the_example_alone_gives(world, task):
     found, some = mined(world, task, size=7), bundles(task)
-    examples = dict(sources.examples(task, sources.file(world / f"{task}.jsonl")))
+    examples = dict(sources.read_examples(task, sources.file_source(world / f"{task}.jsonl")))
     assert list(found.table["row"]) == sorted(examples)
     for _, row in found.table.iterrows():
         example = examples[row["row"]]
@@ -102,7 +106,7 @@ def test_each_row_is_what_the_example_alone_gives(world, task):
 
 def test_neither_padding_nor_the_parts_of_a_batch_matter(world, monkeypatch):
     whole = mined(world, "pairs")
-    monkeypatch.setattr(moved, "LARGEST", 500)
+    monkeypatch.setattr(context_shift, "LARGEST", 500)
     for size in (1, 30):
         other = mined(world, "pairs", size).table
         for column in ("pairs-tri moved", "pairs-tri confidence", "pairs-bi confidence"):
@@ -114,14 +118,14 @@ def test_a_context_without_weight_moves_nothing(world):
     bundle = load("pairs-tri")
     with torch.no_grad():
         bundle.model.layers[0].attention.similarity.H.zero_()
-    source = sources.file(world / "pairs.jsonl")
-    part = next(mining.mine([load("pairs-bi"), bundle], sources.examples("pairs", source)))
+    source = sources.file_source(world / "pairs.jsonl")
+    part = next(miner.mine([load("pairs-bi"), bundle], sources.read_examples("pairs", source)))
     assert part.table["pairs-tri moved"].max() < 1e-9
 
 
 def test_what_was_mined_before_a_stop_is_kept(world, monkeypatch):
-    monkeypatch.setattr(mining, "WINDOW", 10)
-    run = Run(bundles("pairs"), sources.file(world / "pairs.jsonl"))
+    monkeypatch.setattr(miner, "WINDOW", 10)
+    run = Run(bundles("pairs"), sources.file_source(world / "pairs.jsonl"))
     with pytest.raises(DataError, match="no row"):
         run.mined()
     assert run.lines == 30 and run.step() and run.step() and run.step()
@@ -132,6 +136,26 @@ def test_what_was_mined_before_a_stop_is_kept(world, monkeypatch):
         pass
     assert len(run.mined().table) == 30 and run.mined().about.whole and run.mined().about.lines == 30
     assert len(found.table) < 30
+
+
+def test_a_step_that_is_interrupted_is_computed_again(world, monkeypatch):
+    monkeypatch.setattr(miner, "WINDOW", 10)
+    run, table, calls = Run(bundles("pairs"), sources.file_source(world / "pairs.jsonl")), miner._table, []
+
+    def interrupted(*given):
+        calls.append(given)
+        if len(calls) in (1, 3):
+            raise KeyboardInterrupt
+        return table(*given)
+
+    monkeypatch.setattr(miner, "_table", interrupted)
+    for stops in (1, 0, 1, 0):
+        with pytest.raises(KeyboardInterrupt) if stops else nullcontext():
+            run.step()
+    while run.step():
+        pass
+    assert len(calls) == len(run.parts) + 2
+    assert_frame_equal(run.mined().table, mined(world, "pairs").table, check_exact=False)
 
 
 def test_rows_that_cannot_be_read_are_set_aside_with_line_and_reason(world, tmp_path):
@@ -148,7 +172,7 @@ def test_rows_that_cannot_be_read_are_set_aside_with_line_and_reason(world, tmp_
     lines = [line for one in bad.values() for line in (json.dumps(good), one, "")]
     path = tmp_path / "rows.jsonl"
     path.write_bytes("\n".join(lines).encode() + b'{"text_a": "\xff"}\n' + json.dumps(good).encode())
-    run = Run(bundles("pairs"), sources.file(path))
+    run = Run(bundles("pairs"), sources.file_source(path))
     while run.step():
         pass
     found = run.mined()
@@ -162,11 +186,11 @@ def test_rows_that_cannot_be_read_are_set_aside_with_line_and_reason(world, tmp_
 def test_a_row_that_nobody_judged_is_mined_and_not_counted(world, tmp_path):
     path = tmp_path / "rows.jsonl"
     path.write_text('{"text_a": "who play", "text_b": "what play"}\n{"text_a": "a", "text_b": "car", "label": 0}\n')
-    run = Run(bundles("pairs"), sources.file(path))
+    run = Run(bundles("pairs"), sources.file_source(path))
     run.step()
     found = run.mined()
     assert list(found.table["label"]) == [-1, 0] and not found.table["pairs-bi right"][0]
-    assert agreement.eight_way(found)["rows"].sum() == 1
+    assert agreement.right_combinations(found)["rows"].sum() == 1
 
 
 def test_checkpoints_of_two_encoders_are_asked_together(world):
@@ -175,13 +199,13 @@ def test_checkpoints_of_two_encoders_are_asked_together(world):
         make_encoder(world / "shelf" / "encoders" / "other", seed=11, words=WORDS[::-1][4:])
         make_checkpoint(world, "pairs-other", "tri", 9, encoder="other", max_tokens=11)
     some = [load("pairs-bi"), load("pairs-other"), load("pairs-tri")]
-    run = Run(some, sources.file(world / "pairs.jsonl"))
-    run._parts = mining.mine(some, sources.examples("pairs", run.source), 7)
+    run = Run(some, sources.file_source(world / "pairs.jsonl"))
+    run._parts = miner.batches(some, sources.read_examples("pairs", run.source), 7)
     while run.step():
         pass
     found = run.mined()
     assert len(found.table) == 30 and found.names == ["pairs-bi", "pairs-other", "pairs-tri"]
-    for line, example in sources.examples("pairs", run.source):
+    for line, example in sources.read_examples("pairs", run.source):
         row = found.table[found.table["row"] == line].iloc[0]
         for bundle in some:
             said, _ = explain(bundle, example)
@@ -197,12 +221,12 @@ def test_models_without_a_similarity_are_mined_too(world, tmp_path, monkeypatch,
     if kind == "pairs":
         make_coins(tmp_path / "shelf", ("quora-coin",))
         monkeypatch.setenv("TRIATTN_CHECKPOINTS", f"{world / 'shelf'}:{tmp_path / 'shelf'}")
-        some, source = [load("pairs-bi"), load("quora-coin")], sources.file(world / "pairs.jsonl")
+        some, source = [load("pairs-bi"), load("quora-coin")], sources.file_source(world / "pairs.jsonl")
     else:
         shelf = make_sentences(tmp_path / "shelf", ("long-mtsa", "stacked-mtsa"))
         monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(shelf))
         (tmp_path / "rows.jsonl").write_text('{"text": "which car", "label": 1}\n{"text": "who"}\n', "utf-8")
-        some, source = [load("long-mtsa"), load("stacked-mtsa")], sources.file(tmp_path / "rows.jsonl")
+        some, source = [load("long-mtsa"), load("stacked-mtsa")], sources.file_source(tmp_path / "rows.jsonl")
     run = Run(some, source)
     while run.step():
         pass
@@ -210,7 +234,7 @@ def test_models_without_a_similarity_are_mined_too(world, tmp_path, monkeypatch,
     found = stored(tmp_path / "cases.parquet")
     assert [one.similarity for one in found.about.checkpoints] == ["additive" if kind == "pairs" else None, None]
     assert len(found.table) == source.lines
-    for line, example in sources.examples(kind, source):
+    for line, example in sources.read_examples(kind, source):
         row = found.table[found.table["row"] == line].iloc[0]
         for bundle in some:
             said, _ = explain(bundle, example)
@@ -227,26 +251,25 @@ def test_what_cannot_be_asked_together_is_refused(world):
         ([some[0], replace(some[1], config=some[1].config.model_copy(update={"language": "zh"}))], "their language"),
     ):
         with pytest.raises(ConfigError, match=why):
-            next(mining.mine(wrong, []))
+            next(miner.mine(wrong, []))
 
 
 def test_the_file_of_a_stored_table_is_found_by_name_and_digest(world):
-    source = sources.file(world / "pairs.jsonl")
+    source = sources.file_source(world / "pairs.jsonl")
     folder, name = source.name.split("/")
-    assert name == "pairs.jsonl" and sources.find(source.name, source.sha256, [world.parent]).place == world / name
-    assert sources.find(source.name, "0" * 64, [world.parent]) is None
-    assert sources.find(f"../{name}", source.sha256, [world / "shelf"]) is None  # not out of the folder
-    own = sources.file(sources.own("pairs", "zh"))
-    assert sources.find(own.name, own.sha256, []) is not None
-    assert len(list(islice(sources.examples("pairs", own), 5))) == 5
-    handed = sources.given("pairs.jsonl", (world / "pairs.jsonl").read_bytes())
+    found = sources.find_source(source.name, source.sha256, [world.parent])
+    assert name == "pairs.jsonl" and found.place == world / name
+    assert sources.find_source(source.name, "0" * 64, [world.parent]) is None
+    assert sources.find_source(f"../{name}", source.sha256, [world / "shelf"]) is None  # not out of the folder
+    own = sources.example_source("pairs", "zh")
+    assert sources.find_source(own.name, own.sha256, []) is not None
+    assert len(list(islice(sources.read_examples("pairs", own), 5))) == 5
+    handed = sources.uploaded_source("pairs.jsonl", (world / "pairs.jsonl").read_bytes())
     assert handed.sha256 == source.sha256 and handed.lines == 30
 
 
 def test_divergence_is_symmetric_bounded_and_zero_for_the_same():
     p, q = torch.tensor([[1.0, 0.0, 0.0], [0.2, 0.3, 0.5]]), torch.tensor([[0.0, 1.0, 0.0], [0.2, 0.3, 0.5]])
-    np.testing.assert_allclose(moved.divergence(p, q), [1, 0], atol=1e-12)
-    np.testing.assert_allclose(moved.divergence(q, p), moved.divergence(p, q))
-    assert moved.divergence(torch.zeros(2, 3), torch.zeros(2, 3)).tolist() == [0, 0]
-
-
+    np.testing.assert_allclose(context_shift.row_divergence(p, q), [1, 0], atol=1e-12)
+    np.testing.assert_allclose(context_shift.row_divergence(q, p), context_shift.row_divergence(p, q))
+    assert context_shift.row_divergence(torch.zeros(2, 3), torch.zeros(2, 3)).tolist() == [0, 0]

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiny import make_checkpoint, make_encoder, make_rows
+from tests.support.tiny import make_checkpoint, make_encoder, make_rows
 from triattn_core.__main__ import main
-from triattn_core.analysis import agreement
-from triattn_core.analysis.mined import load
-from triattn_core.analysis.runs import Run
-from triattn_core.cases import CaseBook
+from triattn_core.analysis.mining import agreement
+from triattn_core.analysis.mining.case_table import load
+from triattn_core.analysis.mining.runs import Run
+from triattn_core.casebook import CaseBook
 
 NAMES = ["small-bi", "small-cbi", "small-tri"]
 
@@ -41,7 +41,7 @@ def test_the_table_is_stored_and_told(world, tmp_path, capsys):
     found, told = load(tmp_path / "cases.parquet"), capsys.readouterr().out
     assert len(found.table) == 30 and found.about.whole and found.about.aside == 1
     assert found.about.command.startswith("triattn cases small-bi") and found.about.data.endswith("/rows.jsonl")
-    for name, row in agreement.eight_way(found).iterrows():
+    for name, row in agreement.right_combinations(found).iterrows():
         (line,) = [line for line in told.splitlines() if line.startswith(f"{name} ")]
         assert line.split()[-3:] == [str(row["rows"]), str(row["label 0"]), str(row["label 1"])]
     assert told.count("McNemar p") == 3 and "rows.jsonl:31: field 'text_b'" in told

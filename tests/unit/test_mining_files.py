@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 from io import BytesIO
 
 import pytest
@@ -99,3 +100,23 @@ def test_the_file_stays_its_owner_s():
     next(lines)
     lines.close()
     assert not file.closed and good(list(rows.each_line(file, "rows.jsonl"))) == [1, 2, 3]
+
+
+def test_a_packed_json_that_unfolds_without_end_is_refused_in_little_memory(monkeypatch):
+    monkeypatch.setattr(rows, "JSON_LIMIT", 5_000_000)
+    bomb = gzip.compress(b'{"a": "' + b"x" * 30_000_000 + b'"}', 1)
+    padded = bomb + bytes(4_000_000)
+    tracemalloc.start()
+    try:
+        for name in ("squad.json.gz", "squad.json"):
+            with pytest.raises(DataError, match="unfolds to more than"):
+                rows.read_json(name, padded)
+        assert tracemalloc.get_traced_memory()[1] < 3 * rows.JSON_LIMIT
+    finally:
+        tracemalloc.stop()
+
+
+def test_rows_that_unfold_to_much_in_all_are_left(monkeypatch):
+    monkeypatch.setattr(rows, "PACKED_LIMIT", 50_000)
+    found = read(gzip.compress(LINE * 9 + b"{}\n" * 30_000, 1), "rows.jsonl.gz")
+    assert good(found) == list(range(1, 10)) and "unfolds to more than" in str(found[-1][1]) and len(found) < 20_000

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.reader_shelf import make_shelf
-from triattn_core import spans
+from tests.support.reader_checkpoints import make_shelf
 from triattn_core.__main__ import main
-from triattn_core.analysis import agreement, mined, sources
-from triattn_core.analysis.runs import Run
-from triattn_core.checkpoint import load
-from triattn_core.shelf import VARIABLE
+from triattn_core.analysis.mining import agreement, case_table, sources
+from triattn_core.analysis.mining.runs import Run
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.registry import VARIABLE
+from triattn_core.inference import span_decoding
 from triattn_core.tasks import questions
 
 NAMES = ("squad-dot", "squad-cosine", "squad-trilinear-o1")
@@ -34,7 +34,7 @@ def world(tmp_path_factory):
         # An answer that one of them gives, so that somebody is right.
         for name, line in zip(NAMES, (1, 2, 4)):
             one = questions.Example.from_row(rows[line - 1])
-            start, end, *_ = spans.answers([load(name)], [one])[0][0][0]
+            start, end, *_ = span_decoding.decode_answers([load(name)], [one])[0][0][0]
             rows[line - 1]["answers"] = [{"text": one.passage[start:end], "answer_start": start}]
         (root / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
         yield root
@@ -44,8 +44,8 @@ def lines(root: Path) -> list[dict]:
     return [json.loads(line) for line in (root / "rows.jsonl").read_text("utf-8").splitlines()]
 
 
-def run(path: Path) -> mined.Mined:
-    found = Run([load(name) for name in NAMES], sources.file(path))
+def run(path: Path) -> case_table.CaseTable:
+    found = Run([load(name) for name in NAMES], sources.file_source(path))
     while found.step():
         pass
     return found.mined()
@@ -57,7 +57,7 @@ def test_each_row_has_what_a_reader_answers_alone(world):
     for row, example in zip(found.table.to_dict("records"), questions.read(world / "rows.jsonl")):
         said = []
         for bundle in bundles:
-            name, best = bundle.name, spans.answers([bundle], [example])[0][0][0]
+            name, best = bundle.name, span_decoding.decode_answers([bundle], [example])[0][0][0]
             assert (row[f"{name} start"], row[f"{name} end"]) == (best.start, best.end)
             assert row[f"{name} confidence"] == pytest.approx(best.probability, abs=1e-4)
             if example.answers:
@@ -75,23 +75,23 @@ def test_the_numbers_are_those_of_evaluate(world, capsys):
     assert main(["evaluate", *NAMES, str(world / "rows.jsonl"), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     found = run(world / "rows.jsonl")
-    reached = agreement.reached(found)
+    reached = agreement.score_table(found)
     for one in told["checkpoints"]:
         assert reached.loc[one["name"], "right"] == pytest.approx(one["metrics"]["em"], abs=0.005)
         assert reached.loc[one["name"], "f1"] == pytest.approx(one["metrics"]["f1"], abs=0.005)
-    for one, other in zip(told["differences"], agreement.differences(found)):
+    for one, other in zip(told["differences"], agreement.mcnemar_tests(found)):
         assert one == pytest.approx(vars(other)) and one["only_a"] + one["only_b"] > 0
 
 
 def test_two_are_compared_by_right_and_wrong(world):
     found = run(world / "rows.jsonl")
     judged = found.judged
-    for row in agreement.two_by_two(found).to_dict("records"):
+    for row in agreement.pairwise_agreement(found).to_dict("records"):
         a, b = (judged[f"{row[which]} right"].to_numpy() for which in "ab")
         flips = agreement.flips(found, row["a"], row["b"])
         assert row["flips"] == row["only a"] + row["only b"] == (a != b).sum() == flips.sum() > 0
         assert not flips[found.table["row"] == NONE].any()
-        assert row["kappa"] == pytest.approx(agreement.kappa(a, b), nan_ok=True)
+        assert row["kappa"] == pytest.approx(agreement.cohen_kappa(a, b), nan_ok=True)
         assert row["same"] == (found.table[f"{row['a']} answer"] == found.table[f"{row['b']} answer"]).mean()
 
 
@@ -99,17 +99,17 @@ def test_without_an_answer_nobody_is_right(world, tmp_path):
     rows = [row | {"answers": []} for row in lines(world)]
     (tmp_path / "bare.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     found = run(tmp_path / "bare.jsonl")
-    two = agreement.two_by_two(found)
+    two = agreement.pairwise_agreement(found)
     assert found.judged.empty and two["kappa"].isna().all() and "p" not in two
     assert (two["flips"] == round((1 - two["same"]) * len(found.table))).all()
-    assert agreement.reached(found)["f1"].isna().all()
+    assert agreement.score_table(found)["f1"].isna().all()
 
 
 def test_a_stored_table_is_read_again(world, tmp_path, capsys):
     out = tmp_path / "cases.parquet"
     assert main(["cases", *NAMES[:2], str(world / "rows.jsonl"), "--out", str(out)]) == 0
     assert "only squad-dot" in capsys.readouterr().out
-    again, first = mined.load(out).table, run(world / "rows.jsonl").table
+    again, first = case_table.load(out).table, run(world / "rows.jsonl").table
     assert again.equals(first[again.columns])
 
 
@@ -120,9 +120,9 @@ def test_squads_own_file_is_read_question_by_question(world, packed):
              for r in rows]  # fmt: skip
     content = json.dumps({"data": [{"paragraphs": asked[:4]}, {"paragraphs": asked[4:]}]}).encode()
     name = "dev.json.gz" if packed else "dev.json"
-    source = sources.given(name, gzip.compress(content) if packed else content)
-    found = list(sources.examples("questions", source))
-    assert found == list(sources.examples("questions", sources.file(world / "rows.jsonl")))
+    source = sources.uploaded_source(name, gzip.compress(content) if packed else content)
+    found = list(sources.read_examples("questions", source))
+    assert found == list(sources.read_examples("questions", sources.file_source(world / "rows.jsonl")))
     assert source.count("questions") == len(found) == 11
 
 
@@ -130,10 +130,10 @@ def test_what_is_wrong_with_a_row_is_one_line(world):
     good = {"question": "Who?", "answers": []}
     bad = [good, {"question": "Who?", "answers": [{"text": "him", "answer_start": 2}]}, {"question": 3}, good]
     content = json.dumps({"data": [{"paragraphs": [{"context": "It was her.", "qas": bad}]}]}).encode()
-    found = dict(sources.examples("questions", sources.given("dev.json", content)))
+    found = dict(sources.read_examples("questions", sources.uploaded_source("dev.json", content)))
     assert isinstance(found[1], questions.Example) and isinstance(found[4], questions.Example)
     assert str(found[2]).startswith("dev.json: data[0].paragraphs[0].qas[1]: answer 'him' is not at character 2")
     assert "qas[2]: field 'question' must be text" in str(found[3])
     for content in (b"{", b'{"data": 3}'):
-        ((_, said),) = sources.examples("questions", sources.given("dev.json", content))
+        ((_, said),) = sources.read_examples("questions", sources.uploaded_source("dev.json", content))
         assert str(said).startswith("dev.json: ") and "\n" not in str(said)

@@ -12,15 +12,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.oracles import compare as oracle
-from triattn_core.analysis import agreement, mined
-from triattn_core.analysis.mined import KEY, About, Checkpoint, Mined, frame, load
-from triattn_core.analysis.significance import on_rows
+from triattn_core.analysis.mining import agreement, case_table
+from triattn_core.analysis.mining.case_table import KEY, CaseTable, Checkpoint, TableInfo, load, make_frame
+from triattn_core.analysis.significance import mcnemar
 from triattn_core.errors import DataError
 
 KINDS = (("m-bi", "bi"), ("m-cbi", "cbi"), ("m-tri", "tri"))
 
 
-def about(**settings) -> About:
+def about(**settings) -> TableInfo:
     given = {
         "task": "pairs",
         "language": "en",
@@ -36,10 +36,10 @@ def about(**settings) -> About:
         "date": "2026-01-01",
         "command": "triattn cases",
     }
-    return About.model_validate(given | settings)
+    return TableInfo.model_validate(given | settings)
 
 
-def made(count: int = 37, seed: int = 1, **settings) -> Mined:
+def made(count: int = 37, seed: int = 1, **settings) -> CaseTable:
     """A table of drawn numbers."""
     draw = np.random.default_rng(seed)
     found = {"row": range(1, count + 1), "id": [f"row-{i}" for i in range(count)], "label": draw.integers(-1, 2, count)}
@@ -51,7 +51,7 @@ def made(count: int = 37, seed: int = 1, **settings) -> Mined:
         if of == "tri":
             found[f"{name} moved"] = draw.random(count) / 20
             found[f"{name} moved at"] = [draw.random(n).astype(np.float32) for n in draw.integers(1, 9, count)]
-    return Mined(frame(found, KINDS), about(**settings))
+    return CaseTable(make_frame(found, KINDS), about(**settings))
 
 
 def test_what_is_stored_is_read_again(tmp_path):
@@ -69,8 +69,8 @@ def test_what_is_stored_is_read_again(tmp_path):
 def test_parts_are_joined_in_the_order_of_the_file():
     whole = made()
     parts = [whole.table.iloc[20:], whole.table.iloc[:20]]
-    pd.testing.assert_frame_equal(mined.joined(parts, whole.about).table, whole.table)
-    empty = mined.joined([frame({}, KINDS)], whole.about)
+    pd.testing.assert_frame_equal(case_table.join_tables(parts, whole.about).table, whole.table)
+    empty = case_table.join_tables([make_frame({}, KINDS)], whole.about)
     assert empty.table.empty and empty.table.dtypes.equals(whole.table.dtypes)
 
 
@@ -113,7 +113,7 @@ def test_anything_else_is_refused_in_one_line(tmp_path):
 
 def test_a_table_of_too_many_rows_is_refused_before_it_is_read(tmp_path, monkeypatch):
     made().save(tmp_path / "cases.parquet")
-    monkeypatch.setattr(mined, "LARGEST", 36)
+    monkeypatch.setattr(case_table, "LARGEST", 36)
     monkeypatch.setattr(pq.ParquetFile, "read", lambda *_: pytest.fail("it is read"))
     with pytest.raises(DataError, match="37 rows are more than such a table has"):
         load(tmp_path / "cases.parquet")
@@ -126,7 +126,7 @@ def test_a_table_that_cannot_be_written_is_one_line(tmp_path):
 
 def test_the_combinations_are_counted():
     found = made(200)
-    table = agreement.eight_way(found)
+    table = agreement.right_combinations(found)
     assert list(table.index) == [
         *("all three", "none", "only Tri", "only C-Bi", "only Bi", "C-Bi and Tri", "Bi and Tri", "Bi and C-Bi")
     ]
@@ -137,12 +137,12 @@ def test_the_combinations_are_counted():
         assert counted["rows"] == len(here)
         assert [counted["label 0"], counted["label 1"]] == [(here["label"] == one).sum() for one in (0, 1)]
     assert table["rows"].sum() == len(rows) < 200
-    of = agreement.combination(found)
+    of = agreement.row_combinations(found)
     assert list(of.index) == list(rows.index) and of.value_counts().to_dict() == table["rows"].to_dict()
 
 
 def test_the_paper_s_name_is_tri_alone():
-    table = agreement.eight_way(made())
+    table = agreement.right_combinations(made())
     (name,) = agreement.PAPER
     assert table.loc[name, ["Bi", "C-Bi", "Tri"]].tolist() == [False, False, True]
     assert sum(agreement.PAPER[name].values()) == 151
@@ -151,7 +151,7 @@ def test_the_paper_s_name_is_tri_alone():
 def test_tests_between_mechanisms_are_over_the_judged_rows():
     found = made(300)
     rows = found.judged
-    assert agreement.differences(found) == on_rows(
+    assert agreement.mcnemar_tests(found) == mcnemar(
         ["Bi", "C-Bi", "Tri"], [rows[f"{name} right"].tolist() for name, _ in KINDS]
     )
     assert agreement.accuracy(found)["Tri"] == pytest.approx(100 * rows["m-tri right"].mean())
@@ -159,10 +159,13 @@ def test_tests_between_mechanisms_are_over_the_judged_rows():
 
 def test_other_tasks_have_no_split_by_label_and_two_of_a_kind_their_names():
     found = made(task="reading")
-    assert "label 0" not in agreement.eight_way(found)
+    assert "label 0" not in agreement.right_combinations(found)
     twins = [Checkpoint(name=f"m-{i}", mechanism="tri", similarity="dot", digest="") for i in range(2)]
-    assert agreement.titles(made(checkpoints=twins)) == ["m-0", "m-1"]
-    assert agreement.called(["a", "b"], (0, 1)) == "both" and agreement.called(["a", "b"], (1,)) == "only b"
+    assert agreement.short_names(made(checkpoints=twins)) == ["m-0", "m-1"]
+    assert (
+        agreement.combination_name(["a", "b"], (0, 1)) == "both"
+        and agreement.combination_name(["a", "b"], (1,)) == "only b"
+    )
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -170,19 +173,19 @@ def test_kappa_agrees_with_the_oracle(seed):
     draw = np.random.default_rng(seed)
     left = draw.integers(0, 3, 41).tolist()
     right = [a if draw.random() < 0.6 else int(draw.integers(0, 3)) for a in left]
-    assert agreement.kappa(left, right) == pytest.approx(oracle.kappa(left, right), rel=1e-12)
+    assert agreement.cohen_kappa(left, right) == pytest.approx(oracle.kappa(left, right), rel=1e-12)
 
 
 def test_known_kappas():
     # Cohen (1960): 0.7 agree, 0.5 by chance.
-    assert agreement.kappa([0] * 25 + [1] * 25, [0] * 20 + [1] * 5 + [0] * 10 + [1] * 15) == pytest.approx(0.4)
-    assert agreement.kappa([0, 1, 1], [0, 1, 1]) == 1 and agreement.kappa([0, 1], [1, 0]) == -1
-    assert np.isnan(agreement.kappa([1, 1], [1, 1])) and np.isnan(agreement.kappa([], []))
+    assert agreement.cohen_kappa([0] * 25 + [1] * 25, [0] * 20 + [1] * 5 + [0] * 10 + [1] * 15) == pytest.approx(0.4)
+    assert agreement.cohen_kappa([0, 1, 1], [0, 1, 1]) == 1 and agreement.cohen_kappa([0, 1], [1, 0]) == -1
+    assert np.isnan(agreement.cohen_kappa([1, 1], [1, 1])) and np.isnan(agreement.cohen_kappa([], []))
 
 
 def test_two_by_two_counts_who_flips():
     found = made()
-    table, rows = agreement.two_by_two(found), found.table
+    table, rows = agreement.pairwise_agreement(found), found.table
     assert table[["a", "b"]].values.tolist() == [["Bi", "C-Bi"], ["Bi", "Tri"], ["C-Bi", "Tri"]]
     for (_, one), (left, right) in zip(table.iterrows(), (("bi", "cbi"), ("bi", "tri"), ("cbi", "tri"))):
         a, b = rows[f"m-{left} answer"], rows[f"m-{right} answer"]
@@ -191,13 +194,13 @@ def test_two_by_two_counts_who_flips():
         judged = found.judged
         assert one["only a"] == (judged[f"m-{left} right"] & ~judged[f"m-{right} right"]).sum()
         assert one["only b"] == (judged[f"m-{right} right"] & ~judged[f"m-{left} right"]).sum()
-    unjudged = Mined(rows.assign(label=-1).astype({"label": "int16"}), found.about)
-    assert list(agreement.two_by_two(unjudged)) == ["a", "b", "same", "kappa", "flips"]
+    unjudged = CaseTable(rows.assign(label=-1).astype({"label": "int16"}), found.about)
+    assert list(agreement.pairwise_agreement(unjudged)) == ["a", "b", "same", "kappa", "flips"]
 
 
 def test_what_was_reached_has_an_interval_and_f1():
     found = made()
-    judged, reached = found.judged, agreement.reached(found)
+    judged, reached = found.judged, agreement.score_table(found)
     n, z = len(judged), 1.959963984540054
     for (title, row), name in zip(reached.iterrows(), found.names):
         p = judged[f"{name} right"].mean()
@@ -210,5 +213,5 @@ def test_what_was_reached_has_an_interval_and_f1():
         precision, recall = hits / said, hits / gold
         assert row["f1"] == pytest.approx(200 * precision * recall / (precision + recall))
         assert row["confidence"] == pytest.approx(found.table[f"{name} confidence"].mean(), rel=1e-6)
-    nobody = agreement.reached(Mined(found.table.assign(label=-1).astype({"label": "int16"}), found.about))
+    nobody = agreement.score_table(CaseTable(found.table.assign(label=-1).astype({"label": "int16"}), found.about))
     assert nobody[["right", "from", "to", "f1"]].isna().all(axis=None)

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.notebook import ran
-from triattn_core.case_card.plates import Reader
-from triattn_core.shelf import VARIABLE, root
+from tests.support.notebook import ran
+from triattn_core.checkpoint.registry import VARIABLE, root
+from triattn_core.scenes.print_layout import Reader
 
 ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "triattn_core" / "example.ipynb"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiny import make_encoder
+from tests.support.tiny import make_encoder
 from triattn_core.__main__ import main
-from triattn_core.config import read_config
+from triattn_core.checkpoint.config import read_config
 from triattn_core.errors import DataError
-from triattn_core.training.splits import splits
+from triattn_core.training.sentence.splits import splits
 
 NAMES = ("person", "place", "thing")
 PLAN = {

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from triattn_core.views.palette import (
+from triattn_core.views.lib.palette import (
     DIVERGING,
     NAMES,
     SEQUENTIAL,

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.tiny import make_encoder
+from tests.support.tiny import make_encoder
 from triattn_core.errors import DataError, InputError
+from triattn_core.inference.span_decoding import Span
 from triattn_core.models.encoders import load_encoder
-from triattn_core.spans import Span
 from triattn_core.tasks import questions
 from triattn_core.text.roles import Limits
 from triattn_core.text.rows import rows_file

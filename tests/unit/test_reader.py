@@ -14,15 +14,15 @@ from tests.oracles import questions as oracle
 from triattn_core.attention.qa import OUTPUTS
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
-from triattn_core.config import read_config
+from triattn_core.checkpoint.config import read_config
 from triattn_core.errors import ConfigError
+from triattn_core.inference.span_decoding import best_spans, locate_spans
 from triattn_core.models.fusion.recurrent import Recurrent
 from triattn_core.models.reader import Reader, ReaderConfig
-from triattn_core.spans import best_spans, located
 from triattn_core.text.roles import Role
 from triattn_core.text.texts import Texts
 from triattn_core.text.words import windows
-from triattn_core.training.average import Averaged
+from triattn_core.training.ema import AveragedModel
 
 WORDS, M, N = 13, 7, 5
 LENGTHS = (7, 5), (3, 1), (1, 4)  # words of passage and question
@@ -95,8 +95,9 @@ def test_recording_changes_nothing_and_dropout_is_of_training():
     plain = module(given)
     with recording() as record:
         assert torch.equal(module(given), plain)
-    assert set(record.sites) == {f"{part}/{what}" for part in ("attention", "start", "end") for what in
-                                 ("relevance", "weight")}
+    assert set(record.sites) == {
+        f"{part}/{what}" for part in ("attention", "start", "end") for what in ("relevance", "weight")
+    }
     for part, column in (("start", 0), ("end", 1)):
         tapped = record.sites[f"{part}/weight"]
         assert tapped.axes == tapped.sums_over == ("query",)
@@ -160,7 +161,9 @@ def test_windows_share_their_probability():
     starts = np.cumsum([0, 5, 3])
     ends = np.cumsum([5, 3, 2])
     inside = {
-        (window, i - a, j - a): p for (i, j), p in spans.items() for window, (a, b) in enumerate(zip(starts, ends))
+        (window, i - a, j - a): p
+        for (i, j), p in spans.items()
+        for window, (a, b) in enumerate(zip(starts, ends))
         if a <= i and j < b
     }
     found = best_spans([torch.tensor(one) for one in parts], 4, 100)
@@ -194,7 +197,7 @@ def test_a_span_that_two_windows_have_has_the_probability_of_the_better(better):
     scores = [torch.zeros(8, 2), torch.zeros(8, 2)]
     for window, place in enumerate((6, 0)):
         scores[window][place] = 5.0 if window == better else 4.0
-    found = located([Texts({"passage": one}) for one in parts], scores, longest=1)
+    found = locate_spans([Texts({"passage": one}) for one in parts], scores, longest=1)
     total = torch.cat(scores).exp().sum(0)
     assert found[0][:2] == spans[6] and found[0].window == better
     assert found[0].probability == pytest.approx((torch.tensor(10.0).exp() / total.prod()).item())
@@ -205,7 +208,7 @@ def test_a_span_that_two_windows_have_has_the_probability_of_the_better(better):
 
 
 def test_the_average_is_that_of_its_steps():
-    module = Averaged(build())
+    module = AveragedModel(build())
     expected = {name: one.detach().double().numpy().copy() for name, one in module.model.named_parameters()}
     torch.manual_seed(3)
     for step in range(5):

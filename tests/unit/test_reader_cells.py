@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pytest
 
-from tests.reader_shelf import STATES, make_shelf
+from tests.support.reader_checkpoints import STATES, make_shelf
 from triattn_core.__main__ import main
-from triattn_core.checkpoint import load
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.errors import InputError
-from triattn_core.explain import explain
-from triattn_core.shelf import VARIABLE
-from triattn_core.spans import facts, inside, states, terms, terms_of
+from triattn_core.inference.explain import explain
+from triattn_core.inference.span_decoding import cell_facts, require_cell, score_terms, score_terms_of, states
 from triattn_core.tasks import questions
 
 LONG = " ".join(one.passage for one in questions.examples()[:9])
@@ -35,13 +35,13 @@ def shelf(world, monkeypatch):
 def test_terms_sum_to_the_score_of_the_trace(name, window):
     bundle, example = load(name), questions.Example(LONG, "Who led the work?")
     _, trace = explain(bundle, example, option=window)
-    found = facts(trace, terms(bundle, example, *CELL, window), *CELL)
+    found = cell_facts(trace, score_terms(bundle, example, *CELL, window), *CELL)
     row = trace.site("attention/relevance").values[CELL[0]]
     weights = trace.site("attention/weight").values[CELL[0]]
     assert found["score"] == row[CELL[1]] == pytest.approx(sum(value for _, value in found["terms"]), abs=1e-5)
     assert found["centred"] == pytest.approx(row[CELL[1]] - row.mean(), abs=1e-5)
     assert found["rank"] == 1 + sorted(weights, reverse=True).index(weights[CELL[1]]) and found["of"] == len(weights)
-    again = terms_of(bundle, states(bundle, example, window), *CELL)
+    again = score_terms_of(bundle, states(bundle, example, window), *CELL)
     products = np.concatenate(list(again.values()))
     assert [abs(value) for _, _, value in found["dimensions"]] == sorted(np.abs(products).tolist(), reverse=True)[:5]
     assert found["width"] == STATES
@@ -53,14 +53,14 @@ def test_a_cell_outside_is_one_line():
     _, trace = explain(load("squad-general3"), questions.examples()[0])
     last = trace.site("attention/weight").sizes["query"]
     with pytest.raises(InputError, match=rf"no cell {last}\.0: passage words are 0 to {last - 1}"):
-        inside(trace, last, 0)
+        require_cell(trace, last, 0)
 
 
 def test_the_command_repeats_the_numbers(tmp_path, capsys):
     row = tmp_path / "row.json"
     row.write_text(json.dumps({"context": LONG, "question": "Who led the work?"}), "utf-8")
     bundle, example = load("squad-t-trilinear"), questions.Example(LONG, "Who led the work?")
-    expected = facts(explain(bundle, example, option=1)[1], terms(bundle, example, *CELL, 1), *CELL)
+    expected = cell_facts(explain(bundle, example, option=1)[1], score_terms(bundle, example, *CELL, 1), *CELL)
     command = ["explain", "squad-t-trilinear", str(row), "--terms", "3.2", "--part", "2"]
     assert main([*command, "--json"]) in (0, None)
     told = json.loads(capsys.readouterr().out)["terms"]

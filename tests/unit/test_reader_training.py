@@ -11,28 +11,31 @@ import numpy as np
 import pytest
 import torch
 
-from tests.tiny import WORDS, change, make_encoder, mark
+from tests.support.tiny import WORDS, change, make_encoder, mark
 from triattn_core.__main__ import main
 from triattn_core.attention.qa_similarity import QA_SIMILARITIES
-from triattn_core.batch import collate
-from triattn_core.checkpoint import load, save, together
-from triattn_core.config import ReaderCheckpoint, read_config
+from triattn_core.checkpoint.bundle import load, save
+from triattn_core.checkpoint.config import ReaderCheckpoint, read_config
+from triattn_core.checkpoint.registry import WEIGHTS
 from triattn_core.errors import ConfigError, DataError
-from triattn_core.evaluate import evaluate
-from triattn_core.explain import explain
+from triattn_core.inference.batch import collate
+from triattn_core.inference.evaluate import evaluate
+from triattn_core.inference.explain import explain
+from triattn_core.inference.predict import require_shared_encoder
+from triattn_core.inference.span_decoding import decode_answers, score_terms
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.kinds import build
 from triattn_core.models.kinds import reader as frozen
 from triattn_core.models.systems import SYSTEMS
 from triattn_core.models.tensors import read_tensors
-from triattn_core.shelf import WEIGHTS
-from triattn_core.spans import answers, terms
 from triattn_core.tasks import questions
 from triattn_core.trace import AttentionTrace
-from triattn_core.training import epochs
+from triattn_core.training import best_checkpoint
 from triattn_core.training.loop import LOG, Event
-from triattn_core.training.question_features import encode_questions
-from triattn_core.training.reader_data import reader_splits
+from triattn_core.training.reader.data import reader_splits
+from triattn_core.training.reader.features import encode_questions
+
+pytestmark = pytest.mark.slow
 
 PLAN = {
     "format": 1,
@@ -184,7 +187,7 @@ def test_an_answer_and_its_trace(world, tmp_path, capsys):
     first = prediction.spans[0]
     i, j = (weights[f"query_{side}"].values.tolist().index(getattr(first, side)) for side in ("start", "end"))
     assert first.probability == pytest.approx(start[i] * end[j], rel=1e-4)
-    told = terms(bundle, example, 2, 1)
+    told = score_terms(bundle, example, 2, 1)
     assert list(told) == ["w_p·h^t", "w_q·u^t", "w_pq·(h^t * u^t)"] and all(one.shape == (10,) for one in told.values())
     assert sum(one.sum() for one in told.values()) == pytest.approx(scores.values[2, 1], abs=1e-5)
     trace.save(tmp_path / "trace.nc")
@@ -210,12 +213,12 @@ def test_fifty_thousand_words_are_read_in_windows(world):
     assert example.passage[first.start : first.end] == prediction.labels[0]
     again, other = explain(bundle, example, option=3, known=prediction.spans)
     assert again.spans == prediction.spans and other.site("attention/weight")["query_start"].values[0] > 0
-    mixed = answers([bundle], [questions.Example("a film", "what ?"), example])[0]
+    mixed = decode_answers([bundle], [questions.Example("a film", "what ?"), example])[0]
     assert mixed[1][0][:2] == first[:2] and mixed[0][0].window == 0
 
 
 def test_a_run_that_was_stopped_goes_on_to_the_same_weights(world, monkeypatch):
-    from triattn_core.training import reader as training
+    from triattn_core.training.reader import trainer as training
 
     whole, stopped = make(world, "asked-whole"), make(world, "asked-stopped")
     assert train(world, whole) == 0
@@ -246,10 +249,10 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(world, monkeypatch):
 )
 def test_the_first_of_the_best_epochs_is_kept(tmp_path, accuracies, kept):
     for step, value in enumerate(accuracies):
-        epochs.keep_best(tmp_path, step, {"dev_accuracy": value}, {"step": torch.tensor([float(step)])})
+        best_checkpoint.keep_best(tmp_path, step, {"dev_accuracy": value}, {"step": torch.tensor([float(step)])})
         with open(tmp_path / LOG, "a", encoding="utf-8") as file:
             file.write(Event("metric", step, 9, {"dev_accuracy": value}).line() + "\n")
-    assert read_tensors(tmp_path / epochs.BEST)["step"].item() == kept
+    assert read_tensors(tmp_path / best_checkpoint.BEST)["step"].item() == kept
 
 
 def test_what_is_trained_on_here_is_measured_whole_there(world, tmp_path):
@@ -299,8 +302,10 @@ def test_answers_that_fit_no_window_are_told_where_others_fit(world, tmp_path, c
     (folder / "config.json").write_text(json.dumps(plan | {"max_tokens": 8}), "utf-8")
     assert train(world, folder, more=("--runs", str(tmp_path))) == 0
     told = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
-    assert told == [f"0/0  part/{name} questions have no answer that stands whole in a window: they are left out"
-                    for name in ("train 2 of 4", "dev 1 of 2")]
+    assert told == [
+        f"0/0  part/{name} questions have no answer that stands whole in a window: they are left out"
+        for name in ("train 2 of 4", "dev 1 of 2")
+    ]
 
 
 UNSEEN = "\u200b"
@@ -328,8 +333,9 @@ def test_questions_without_an_answer_are_told(world, tmp_path, capsys):
     change(folder, data={"train": ["some/train"], "dev": "some/dev", "test": "asked/dev"}, training={"epochs": 1})
     assert train(world, folder, more=("--runs", str(tmp_path))) == 0
     told = [line for line in capsys.readouterr().out.splitlines() if "no answer" in line]
-    assert told == [f"0/0  some/{name} questions have no answer: they are left out"
-                    for name in ("train 3 of 5", "dev 1 of 2")]
+    assert told == [
+        f"0/0  some/{name} questions have no answer: they are left out" for name in ("train 3 of 5", "dev 1 of 2")
+    ]
     assert main(["evaluate", str(folder), str(file)]) == 0
     said = capsys.readouterr()
     assert "triattn: 1 of 2 rows have no label, or no answer: they are left out\n" in said.err
@@ -353,7 +359,7 @@ def test_readers_that_read_other_vectors_or_windows_are_told_what_differs(world,
         save(world / "shelf" / name, config, build(config, load_encoder("tiny", "cpu")[0].hidden))
         bundles.append(load(name))
     with pytest.raises(ConfigError, match=f"first and second differ in {said} ask them apart"):
-        together(bundles)
+        require_shared_encoder(bundles)
 
 
 def test_a_set_without_an_answer_is_named(world):
@@ -385,7 +391,7 @@ def test_systems_are_trained_by_the_same_command_and_show_their_terms(world, mec
     said, trace = explain(bundle, example)
     assert said.labels and trace.meta["mechanism"] == mechanism
     score = float(trace.site("attention/relevance")[1, 0])
-    parts = terms(bundle, example, 1, 0, trace.meta.get("option", 0))
+    parts = score_terms(bundle, example, 1, 0, trace.meta.get("option", 0))
     assert sum(one.sum() for one in parts.values()) == pytest.approx(score, abs=1e-5)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from triattn_core.__main__ import main
+from triattn_core.checkpoint.registry import encoder_root
 from triattn_core.errors import ConfigError
-from triattn_core.shelf import encoders
 from triattn_core.training.recipe import read_recipe
 
 GOOD = {
@@ -89,6 +89,6 @@ def test_a_good_one_is_given_as_it_stands(tmp_path, start):
     assert read_recipe(tmp_path / "recipe.json") == GOOD | {"start": start}
 
 
-@pytest.mark.parametrize("name", [path.name for path in sorted(encoders().iterdir())])
+@pytest.mark.parametrize("name", [path.name for path in sorted(encoder_root().iterdir())])
 def test_the_shipped_ones_are_good(name):
-    assert read_recipe(Path(encoders() / name / "recipe.json"))["kind"] == "encoder"
+    assert read_recipe(Path(encoder_root() / name / "recipe.json"))["kind"] == "encoder"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from triattn_core.results import beside, notes
-from triattn_core.results.beside import Cell, best, cell, filled, rows
-from triattn_core.results.ours import Record, append, everything, lines, matching
-from triattn_core.results.published import Column, Paper, Printed, Row, Table
-from triattn_core.shelf import VARIABLE, Card
+from triattn_core.checkpoint.registry import VARIABLE, Card
+from triattn_core.results import notes, paper_comparison
+from triattn_core.results.measured import Record, all_records, append_record, matching_records, read_records
+from triattn_core.results.paper_comparison import Cell, best_cells, export_rows, fill_table, make_cell
+from triattn_core.results.published import Column, Paper, PaperRecord, Printed, Row, Table
 
 CONFIG = {
     "task": "pairs",
@@ -51,14 +51,14 @@ def record(name: str = "one", config: dict | None = None, file: str = "", proble
     ],
 )
 def test_settings_say_which_record_is_meant(wanted, fits):
-    assert bool(matching([record()], wanted)) == fits
-    assert matching([record(config={})], wanted) == []
+    assert bool(matching_records([record()], wanted)) == fits
+    assert matching_records([record(config={})], wanted) == []
 
 
 def test_unshipped_runs_fill_a_cell_and_sweeps_only_where_they_are_named():
     shelf, trained, swept = record("a"), record("b", file="trained"), record("c", file="layers")
-    assert matching([shelf, trained, swept], {"mechanism": "tri"}) == [shelf, trained]
-    assert matching([shelf, trained, swept], {"mechanism": "tri", "records": "layers"}) == [swept]
+    assert matching_records([shelf, trained, swept], {"mechanism": "tri"}) == [shelf, trained]
+    assert matching_records([shelf, trained, swept], {"mechanism": "tri", "records": "layers"}) == [swept]
 
 
 def test_of_several_the_shelf_comes_first_then_seeds_then_dev():
@@ -72,7 +72,7 @@ def test_of_several_the_shelf_comes_first_then_seeds_then_dev():
         ([low, high], high),
         ([low, seeds, high], seeds),
     ):
-        found = cell(TABLE, ROW, COLUMN, all_)
+        found = make_cell(TABLE, ROW, COLUMN, all_)
         assert found.record is chosen and found.others == len(all_) - 1
 
 
@@ -81,12 +81,12 @@ def test_of_several_the_shelf_comes_first_then_seeds_then_dev():
 
 def test_a_cell_has_the_mean_over_seeds_and_the_difference():
     each = [{"seed": n, "test": {**TEST, "accuracy": value}} for n, value in enumerate((81.5, 82.0, 82.9))]
-    found = cell(TABLE, ROW, COLUMN, [record(each_seed=each)])
+    found = make_cell(TABLE, ROW, COLUMN, [record(each_seed=each)])
     assert found.values == (81.5, 82.0, 82.9)
     assert found.ours == pytest.approx(82.1333, abs=1e-4)
     assert found.spread == pytest.approx(math.sqrt((0.6333**2 + 0.1333**2 + 0.7667**2) / 2), abs=1e-3)
     assert found.difference == pytest.approx(82.13333 - 87.25)
-    assert cell(TABLE, ROW, F1, [record(each_seed=each)]).difference is None  # the paper prints no F1 here
+    assert make_cell(TABLE, ROW, F1, [record(each_seed=each)]).difference is None  # the paper prints no F1 here
 
 
 def test_older_records_have_all_seeds_of_the_first_metric_alone():
@@ -104,7 +104,7 @@ def test_older_records_have_all_seeds_of_the_first_metric_alone():
     ],
 )  # fmt: skip
 def test_a_record_that_lacks_its_numbers_says_so(metrics):
-    found = cell(TABLE, ROW, COLUMN, [record("bare", **metrics)])
+    found = make_cell(TABLE, ROW, COLUMN, [record("bare", **metrics)])
     if metrics == {"each_seed": 3}:
         assert found.values == (81.5,) and found.reason == ""
         return
@@ -113,12 +113,12 @@ def test_a_record_that_lacks_its_numbers_says_so(metrics):
 
 
 def test_an_empty_cell_has_its_reason():
-    nothing = cell(TABLE, ROW, COLUMN, [])
+    nothing = make_cell(TABLE, ROW, COLUMN, [])
     assert nothing.reason == "not trained: no record of lcqmc, tri, dot"
-    assert cell(TABLE, TABLE.rows[0], COLUMN, [record()]).reason == ""  # a system of others
+    assert make_cell(TABLE, TABLE.rows[0], COLUMN, [record()]).reason == ""  # a system of others
     told = ROW.model_copy(update={"reason": "not to be had: its data"})
-    assert cell(TABLE, told, COLUMN, [record()]).reason == "not to be had: its data"
-    lacks = cell(TABLE, ROW, F1, [record(test={"accuracy": 80.0, "n": 4})])
+    assert make_cell(TABLE, told, COLUMN, [record()]).reason == "not to be had: its data"
+    lacks = make_cell(TABLE, ROW, F1, [record(test={"accuracy": 80.0, "n": 4})])
     assert lacks.reason == "no f1 among its numbers on test: one"
 
 
@@ -127,23 +127,23 @@ def test_the_best_of_a_column_are_those_that_print_alike():
         column = COLUMN.model_copy(update={"digits": 1, "better": better})
         return [Cell(column, Printed(str(one), one, None), (one,) if one > 70 else ()) for one in values]
 
-    assert best(made(84.121, 84.119, 84.08), ours=True) == {0, 1}  # ours has two digits at least
-    assert best(made(84.121, 84.119, 84.08), ours=False) == {0}
-    assert best(made(84.1, 73.0, 65.0, better="lower"), ours=True) == {1}
-    assert best(made(84.1, 73.0, 65.0, better="lower"), ours=False) == {2}
-    assert best(made(84.1, 65.0), ours=True) == set()  # of one there is no best
+    assert best_cells(made(84.121, 84.119, 84.08), ours=True) == {0, 1}  # ours has two digits at least
+    assert best_cells(made(84.121, 84.119, 84.08), ours=False) == {0}
+    assert best_cells(made(84.1, 73.0, 65.0, better="lower"), ours=True) == {1}
+    assert best_cells(made(84.1, 73.0, 65.0, better="lower"), ours=False) == {2}
+    assert best_cells(made(84.1, 65.0), ours=True) == set()  # of one there is no best
 
 
 def test_the_page_opens_where_most_can_be_compared():
     empty = TABLE.model_copy(update={"rows": TABLE.rows[:1]})
     paper = Paper(order=1, name="x", cite="y")
-    shelved = [beside.Shelved(paper, tables, (), ()) for tables in ((), (empty, TABLE))]
-    assert beside.opening(shelved, [record()]) == (1, 1)
-    assert beside.opening([], []) == (0, 0)
+    shelved = [PaperRecord(paper, tables, (), ()) for tables in ((), (empty, TABLE))]
+    assert paper_comparison.default_table(shelved, [record()]) == (1, 1)
+    assert paper_comparison.default_table([], []) == (0, 0)
 
 
 def test_a_table_as_rows_has_every_cell_with_its_reason():
-    found = rows("Paper", TABLE, filled(TABLE, [record()]))
+    found = export_rows("Paper", TABLE, fill_table(TABLE, [record()]))
     assert [(one["row"], one["metric"], one["published"], one["ours"]) for one in found] == [
         ("COIN", "Accuracy", "85.6", None),
         ("COIN", "F1-score", "86.5", None),
@@ -152,7 +152,7 @@ def test_a_table_as_rows_has_every_cell_with_its_reason():
     ]
     assert found[2]["ours_less_published"] == pytest.approx(-5.75)
     assert (found[2]["record"], found[2]["file"], found[2]["rows_measured"]) == ("one", "shelf", 400)
-    empty = rows("Paper", TABLE, filled(TABLE, []))
+    empty = export_rows("Paper", TABLE, fill_table(TABLE, []))
     assert empty[2]["reason"].startswith("not trained") and empty[2]["seeds"] == 0
 
 
@@ -167,8 +167,8 @@ def line(digest: str, *seeds: int, accuracy: float = 80.0, **more) -> dict:
 def test_lines_of_one_digest_are_one_record_with_all_its_seeds(tmp_path):
     file = tmp_path / "deep" / "some.jsonl"
     for one in (line("a", 1, 2), line("b", 1, set={"model.layers": 4}), line("a", 2, 3, accuracy=70.0)):
-        append(file, one)
-    found, problems = lines(file)
+        append_record(file, one)
+    found, problems = read_records(file)
     assert problems == [] and [one.card.digest for one in found] == ["a", "b"]
     assert found[0].values("dev", "accuracy") == (81.0, 72.0, 73.0)
     assert found[0].file == "some" and found[1].changed == {"model.layers": 4}
@@ -177,30 +177,30 @@ def test_lines_of_one_digest_are_one_record_with_all_its_seeds(tmp_path):
 
 def test_a_torn_last_line_is_left_out_and_the_next_record_stands_on_its_own(tmp_path):
     file = tmp_path / "some.jsonl"
-    append(file, line("a", 1))
+    append_record(file, line("a", 1))
     whole = file.read_bytes()
     for torn in (b'{"name": "x", "dig', json.dumps(line("b", 2)).encode()[:-1], b"\xff\xfe"):
         file.write_bytes(whole + torn)
-        assert [one.card.digest for one in lines(file)[0]] == ["a"] and lines(file)[1] == []
-        append(file, line("c", 3))
-        assert [one.card.digest for one in lines(file)[0]] == ["a", "c"] and lines(file)[1] == []
+        assert [one.card.digest for one in read_records(file)[0]] == ["a"] and read_records(file)[1] == []
+        append_record(file, line("c", 3))
+        assert [one.card.digest for one in read_records(file)[0]] == ["a", "c"] and read_records(file)[1] == []
     file.write_bytes(whole.rstrip(b"\n"))  # somebody's editor
-    append(file, line("c", 3))
-    assert [one.card.digest for one in lines(file)[0]] == ["a", "c"]
+    append_record(file, line("c", 3))
+    assert [one.card.digest for one in read_records(file)[0]] == ["a", "c"]
     file.write_bytes(b'{"na')
-    append(file, line("c", 3))
-    assert [one.card.digest for one in lines(file)[0]] == ["c"]
+    append_record(file, line("c", 3))
+    assert [one.card.digest for one in read_records(file)[0]] == ["c"]
 
 
 def test_a_broken_line_is_named_and_the_others_are_there(tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     file = tmp_path / "results" / "some.jsonl"
-    append(file, line("a", 1))
+    append_record(file, line("a", 1))
     with open(file, "a", encoding="utf-8") as out:
         out.write('{"name": \n\n{"config": {}}\n[]\n{"config": 3, "each_seed": []}\n')
-    append(file, line("b", 1))
-    append(tmp_path / "results" / "trained.jsonl", line("c", 1))
-    found, problems = everything()
+    append_record(file, line("b", 1))
+    append_record(tmp_path / "results" / "trained.jsonl", line("c", 1))
+    found, problems = all_records()
     assert [one.card.digest for one in found] == ["a", "b", "c"]
     assert [one.rpartition("some.jsonl:")[2].partition(":")[0] for one in problems] == ["2", "4", "5", "6"]
 
@@ -212,7 +212,7 @@ def test_a_checkpoint_without_weights_still_has_its_numbers_and_one_without_numb
         (tmp_path / name / "config.json").write_text(json.dumps(CONFIG))
         if metrics is not None:
             (tmp_path / name / "metrics.json").write_text(metrics if metrics == "{" else json.dumps(metrics))
-    found, problems = everything()
+    found, problems = all_records()
     assert [one.card.name for one in found] == ["measured"]
     assert len(problems) == 2 and "bare" in problems[0] and "broken" in problems[1]
 
@@ -243,8 +243,8 @@ def test_notes_say_what_the_start_weights_had_read(tmp_path, monkeypatch, seen, 
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     encoder(tmp_path, seen)
     each = [{"seed": n, "test": {"accuracy": 80.0 + n, "n": 400}} for n in (1, 2)]
-    cells = [one for row in filled(TABLE, [record(each_seed=each)]) for one in row]
-    found = {one.head: one.text for one in notes.computed(cells)}
+    cells = [one for row in fill_table(TABLE, [record(each_seed=each)]) for one in row]
+    found = {one.head: one.text for one in notes.notes_on_cells(cells)}
     assert found["Start weights"].startswith(said)
     frozen = "small, 5 layers of 77 features; the heads are trained on its frozen features."
     assert found["Encoder"] == f"{frozen} It was itself trained on cars/train, cars/more."
@@ -256,7 +256,7 @@ def test_notes_say_what_the_start_weights_had_read(tmp_path, monkeypatch, seen, 
 
 
 def test_notes_of_nothing_say_how_much_is_empty():
-    (only,) = notes.computed([c for row in filled(TABLE, []) for c in row])
+    (only,) = notes.notes_on_cells([c for row in fill_table(TABLE, []) for c in row])
     assert (only.head, only.text) == ("Empty", "2 cells of ours: not trained.")
 
 

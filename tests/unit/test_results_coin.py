@@ -8,19 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.coin_shelf import MODEL, make_shelf
-from tests.tiny import change, make_rows
+from tests.support.coin_checkpoints import MODEL, make_shelf
+from tests.support.tiny import change, make_rows
 from triattn_core.__main__ import main
-from triattn_core.checkpoint import load
-from triattn_core.evaluate import vote
-from triattn_core.results import beside, curves, notes, ours, published
-from triattn_core.results.published import Figure, Table, read
-from triattn_core.shelf import VARIABLE
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.registry import VARIABLE
+from triattn_core.inference.evaluate import vote
+from triattn_core.results import curves, measured, notes, paper_comparison, published
+from triattn_core.results.published import Figure, Table, read_model
 
 FOLDER = published.HERE / "results" / "papers" / "coin"
 SIZES = {1: (8, 2), 2: (11, 2), 3: (5, 2), 5: (2, 2)}  # rows and printed columns as the paper has them
-TABLES: dict[int, Table] = {number: read(FOLDER / f"table-{number}.json", Table) for number in SIZES}
-PAPER = read(FOLDER / "paper.json", published.Paper)
+TABLES: dict[int, Table] = {number: read_model(FOLDER / f"table-{number}.json", Table) for number in SIZES}
+PAPER = read_model(FOLDER / "paper.json", published.Paper)
 MODEL = {**MODEL, "mechanism": "coin", "layers": 3, "context": True, "fusion": "gate", "aggregation": True}
 CONFIG = {"kind": "coin", "task": "pairs", "vocabulary": {"tokens": "words", "least": 2}, "training": {"epochs": 4}}
 
@@ -46,9 +46,9 @@ def shelf(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def cells(table: int) -> dict[str, list[beside.Cell]]:
-    found = ours.everything()[0]
-    return {row.name: line for row, line in zip(TABLES[table].rows, beside.filled(TABLES[table], found))}
+def cells(table: int) -> dict[str, list[paper_comparison.Cell]]:
+    found = measured.all_records()[0]
+    return {row.name: line for row, line in zip(TABLES[table].rows, paper_comparison.fill_table(TABLES[table], found))}
 
 
 @pytest.mark.parametrize("which", SIZES)
@@ -80,7 +80,7 @@ def test_the_printed_values_are_those_that_were_checked_against_the_paper():
 
 
 def test_without_a_record_every_row_of_ours_says_so(shelf):
-    (paper,) = [one for one in published.papers() if one.paper.name == "COIN"]
+    (paper,) = [one for one in published.load_papers() if one.paper.name == "COIN"]
     assert not paper.problems and [one.number for one in paper.tables] == [1, 2, 3, 5] and len(paper.figures) == 2
     for table in SIZES:
         for name, line in cells(table).items():
@@ -91,18 +91,18 @@ def test_without_a_record_every_row_of_ours_says_so(shelf):
 
 
 def test_ablations_are_those_of_the_sweep_and_whole_models_those_of_the_shelf(shelf):
-    file = ours.folder() / "coin-ablations.jsonl"
+    file = measured.records_folder() / "coin-ablations.jsonl"
     lines = {"w/o context": {"context": False}, "simple fusion": {"fusion": "simple"}}
     lines |= {"w/o aggregat.": {"aggregation": False}, "simple pool": {"pooling": "max"}, "original": {}}
     for i, model in enumerate(lines.values()):
-        ours.append(file, record("quora", 70.0 + i, **model))
-        ours.append(ours.folder() / "trained.jsonl", record("quora", 80.0 + i, **model))
+        measured.append_record(file, record("quora", 70.0 + i, **model))
+        measured.append_record(measured.records_folder() / "trained.jsonl", record("quora", 80.0 + i, **model))
     assert {name: line[0].values for name, line in cells(3).items()} == {
         name: (70.0 + i,) for i, name in enumerate(lines)
     }
     assert not any(line[1].values for line in cells(3).values())
     assert cells(2)["COIN"][0].values == (84.0,) and cells(2)["COIN"][1].values == (6.25,)
-    told = {one.head: one.text for one in notes.computed(cells(3)["original"])}
+    told = {one.head: one.text for one in notes.notes_on_cells(cells(3)["original"])}
     assert told["Encoder"] == "None: the vectors of its words are learnt along." and "Start weights" not in told
     assert told["Trained on"] == "All rows of quora/train; 4 epochs."
 
@@ -110,10 +110,10 @@ def test_ablations_are_those_of_the_sweep_and_whole_models_those_of_the_shelf(sh
 def test_the_number_of_blocks_is_drawn_from_its_sweep(shelf):
     for layers, accuracy in ((1, 60.0), (3, 62.0), (2, 61.0)):
         line = record("lcqmc", accuracy, {"model.layers": layers}, layers=layers)
-        ours.append(ours.folder() / "lcqmc-coin-blocks.jsonl", line)
+        measured.append_record(measured.records_folder() / "lcqmc-coin-blocks.jsonl", line)
     for data, points in (("lcqmc", {1.0: (60.0,), 2.0: (61.0,), 3.0: (62.0,)}), ("quora", None)):
-        figure = read(FOLDER / f"figure-3-{data}.json", Figure)
-        found = curves.curves(figure, ours.everything()[0])
+        figure = read_model(FOLDER / f"figure-3-{data}.json", Figure)
+        found = curves.measured_curves(figure, measured.all_records()[0])
         assert [one.points for one in found] == ([points] if points else [])
         table = TABLES[{"lcqmc": 1, "quora": 2}[data]]
         assert all(figure.ours.items() >= one.ours.items() for one in table.columns)
@@ -161,12 +161,16 @@ def test_the_bench_fills_the_table_of_costs(shelf, monkeypatch, capsys):
     found = cells(5)
     assert found["BERT"][0].values == (101 / 1e6,) and 2 < found["COIN"][0].values[0] < 9
     assert 0 < found["BERT"][1].values[0] < found["COIN"][1].values[0] < 9
-    (line,) = [one for one in ours.lines(ours.folder() / "coin-cost.jsonl")[0] if one.card.digest == "coin"]
+    (line,) = [
+        one
+        for one in measured.read_records(measured.records_folder() / "coin-cost.jsonl")[0]
+        if one.card.digest == "coin"
+    ]
     spread = line.card.metrics["each_seed"][0]["spread"]
     assert found["COIN"][1].spread == spread > 0 and found["COIN"][0].spread is None
-    assert beside.written(found["COIN"][1]) == f"{found['COIN'][1].ours:.3f} ± {spread:.3f}"
+    assert paper_comparison.format_cell(found["COIN"][1]) == f"{found['COIN'][1].ours:.3f} ± {spread:.3f}"
     assert found["COIN"][1].sample().spread is None, "one run has no spread over runs"
-    told = {one.head: one.text for one in notes.computed(found["COIN"])}
+    told = {one.head: one.text for one in notes.notes_on_cells(found["COIN"])}
     assert told["Timed"] == "Ours over 2 batches, ± their standard deviation."
 
 
@@ -198,10 +202,11 @@ def test_what_was_missed_is_said_with_the_numbers_of_the_record():
 def test_a_command_waits_for_the_checkpoints_that_it_names(tmp_path, monkeypatch):
     monkeypatch.setattr(published, "HERE", tmp_path)
     command = "triattn sweep checkpoints/one/config.json checkpoints/two-*/config.json"
-    assert published.waiting(command) == ["one", "two-*"]
+    assert published.missing_checkpoints(command) == ["one", "two-*"]
     (tmp_path / "two-b").mkdir()
     (tmp_path / "two-b" / "config.json").write_text("{}")
-    assert published.waiting(command) == ["one"] and published.waiting("triattn evaluate SEED") == []
+    assert published.missing_checkpoints(command) == ["one"]
+    assert published.missing_checkpoints("triattn evaluate SEED") == []
     sweeps = [one for one in TABLES[3].notes if one.command]
     assert [one.about for one in sweeps] == ["Quora", "LCQMC"]
     assert all(f"checkpoints/{one.about.lower()}-coin/config.json" in one.command for one in sweeps)

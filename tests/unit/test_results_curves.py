@@ -7,11 +7,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from triattn_core.checkpoint.registry import Card
 from triattn_core.results import curves
-from triattn_core.results.ours import Record
+from triattn_core.results.measured import Record
 from triattn_core.results.published import Figure
-from triattn_core.shelf import Card
-from triattn_core.views import layers
+from triattn_core.views.charts import layers
 
 FIGURE = Figure(
     kind="figure", number=5, label="Figure 5", short="", title="", x="model.layers", x_name="layers", metric="accuracy",
@@ -36,9 +36,9 @@ def points(found) -> dict[str, dict[float, tuple[float, ...]]]:
 def test_runs_that_differ_in_the_swept_setting_alone_are_a_line():
     all_ = [run(3, 81.0, 82.0), run(1, 80.0, 79.0), run(2, 85.0, similarity="dot"), run(2, 70.0, sweep=False)]
     expected = {"TAdd": {1.0: (80.0, 79.0), 3.0: (81.0, 82.0)}, "TDP": {2.0: (85.0,)}}
-    assert points(curves.curves(FIGURE, all_)) == expected
-    assert list(curves.curves(FIGURE, all_)[0].points) == [1.0, 3.0]
-    assert curves.curves(FIGURE, []) == []
+    assert points(curves.measured_curves(FIGURE, all_)) == expected
+    assert list(curves.measured_curves(FIGURE, all_)[0].points) == [1.0, 3.0]
+    assert curves.measured_curves(FIGURE, []) == []
 
 
 @pytest.mark.parametrize(
@@ -51,26 +51,27 @@ def test_runs_that_differ_in_the_swept_setting_alone_are_a_line():
     ],
 )
 def test_of_several_sweeps_one_is_drawn_and_none_are_mixed(others, chosen):
-    (found,) = curves.curves(FIGURE, [run(1, 80.0), run(2, 81.0), *others])
+    (found,) = curves.measured_curves(FIGURE, [run(1, 80.0), run(2, 81.0), *others])
     assert found.points[1.0][0] == chosen
     assert len({value[0] // 10 for value in found.points.values()}) == 1
 
 
 def test_points_as_rows_and_in_words():
-    found = curves.curves(FIGURE, [run(1, 80.0, 81.0), run(2, 82.0, 83.0)])
-    assert curves.rows(found)[:2] == [
+    found = curves.measured_curves(FIGURE, [run(1, 80.0, 81.0), run(2, 82.0, 83.0)])
+    assert curves.export_rows(found)[:2] == [
         {"line": "TAdd", "x": 1.0, "run": 1, "value": 80.0},
         {"line": "TAdd", "x": 1.0, "run": 2, "value": 81.0},
     ]
-    assert curves.told(found) == "A point is 2 runs. One row in 3 of a/train; 1 epoch."
-    assert "1 to 2 runs" in curves.told(curves.curves(FIGURE, [run(1, 80.0, 81.0), run(2, 82.0)]))
+    assert curves.describe_training(found) == "A point is 2 runs. One row in 3 of a/train; 1 epoch."
+    assert "1 to 2 runs" in curves.describe_training(curves.measured_curves(FIGURE, [run(1, 80.0, 81.0), run(2, 82.0)]))
 
 
 # --- the view ---
 
 
 def test_a_band_is_one_standard_deviation_and_of_one_run_there_is_none():
-    table = layers.table(pd.DataFrame(curves.rows(curves.curves(FIGURE, [run(1, 80.0, 82.0), run(2, 83.0)]))))
+    drawn = curves.measured_curves(FIGURE, [run(1, 80.0, 82.0), run(2, 83.0)])
+    table = layers.table(pd.DataFrame(curves.export_rows(drawn)))
     low, high = (pytest.approx(81 + side * 2**0.5) for side in (-1, 1))
     assert table.to_dict("records") == [
         {"line": "TAdd", "x": 1.0, "mean": 81.0, "runs": 2, "low": low, "high": high},
@@ -79,10 +80,10 @@ def test_a_band_is_one_standard_deviation_and_of_one_run_there_is_none():
 
 
 def drawn(*records, theme: str = "light") -> dict:
-    found = curves.curves(FIGURE, records)
+    found = curves.measured_curves(FIGURE, records)
     chosen = {one.line.name: one.line.chosen for one in found}
     titles = {"x": "layers", "value": "accuracy"}
-    return layers.figure(pd.DataFrame(curves.rows(found)), titles, chosen, "#123456", theme).to_dict()
+    return layers.figure(pd.DataFrame(curves.export_rows(found)), titles, chosen, "#123456", theme).to_dict()
 
 
 def data(spec: dict, layer: dict) -> list[dict]:

@@ -10,15 +10,15 @@ from statistics import mean
 
 import pytest
 
-from tests.tiny import WORDS, make_encoder
+from tests.support.tiny import WORDS, make_encoder
 from triattn_core.__main__ import main
-from triattn_core.results import beside, notes, ours, published
-from triattn_core.results.beside import Cell
-from triattn_core.results.published import Table, read
+from triattn_core.results import measured, notes, paper_comparison, published
+from triattn_core.results.paper_comparison import Cell
+from triattn_core.results.published import Table, read_model
 
 FOLDER = published.HERE / "results" / "papers" / "mtsa"
 SIZES = {1: (16, 6), 2: (5, 4), 3: (5, 3), 5: (10, 5)}  # rows and printed columns as the paper has them
-TABLES: dict[int, Table] = {number: read(FOLDER / f"table-{number}.json", Table) for number in SIZES}
+TABLES: dict[int, Table] = {number: read_model(FOLDER / f"table-{number}.json", Table) for number in SIZES}
 NAMES = ("no", "yes")
 ABLATIONS = "trec-mtsa-ablations"
 
@@ -61,7 +61,7 @@ def test_the_printed_values_are_those_that_were_checked_against_the_paper():
 
 
 def test_what_is_left_out_is_said_with_its_reason():
-    (paper,) = [one for one in published.papers() if one.paper.name == "MTSA"]
+    (paper,) = [one for one in published.load_papers() if one.paper.name == "MTSA"]
     left = {one.what: one.why for one in paper.paper.left_out}
     assert [one.number for one in paper.tables] == list(SIZES) and not paper.problems
     assert "not to be had" in left["Semantic role labelling (Table 4)"]
@@ -133,22 +133,20 @@ def world(tmp_path_factory):
 
 
 @pytest.fixture
-def found(world) -> list[ours.Record]:
-    found, problems = ours.everything()
+def found(world) -> list[measured.Record]:
+    found, problems = measured.all_records()
     assert not problems
     return found
 
 
-def cell(table: int, row: str, column: str, group: str, found: list[ours.Record]) -> Cell:
+def cell(table: int, row: str, column: str, group: str, found: list[measured.Record]) -> Cell:
     table, line = TABLES[table], next(one for one in TABLES[table].rows if one.name == row)
     place = next(one for one in table.columns if one.name.startswith(column) and group in one.group)
-    return beside.cell(table, line, place, found)
+    return paper_comparison.make_cell(table, line, place, found)
 
 
 def test_a_checkpoint_and_sweeps_fill_the_rows_of_their_settings_alone(found):
-    named = {
-        row.name: cell(3, row.name, "Test", "TREC", found).record for row in TABLES[3].rows
-    }
+    named = {row.name: cell(3, row.name, "Test", "TREC", found).record for row in TABLES[3].rows}
     assert {name: one and one.file for name, one in named.items()} == {
         "MTSA": ABLATIONS, "MTSA w/o fw&bw masks": None, "MTSA w/o token2token": None,
         "MTSA w/o source2token": ABLATIONS, "MTSA w/o proposed modules": ABLATIONS,
@@ -170,15 +168,16 @@ def test_folds_trained_off_the_shelf_fill_their_row_with_their_spread(found):
     assert one.values == tuple(told["each"]) and len(one.values) == 3 and one.record.each == "fold"
     assert one.ours == pytest.approx(mean(told["each"])) and one.spread == pytest.approx(told["spread"], abs=6e-3)
     assert one.record.rows("test") == 19
-    assert "3 folds behind 1 cell of ours" in next(n.text for n in notes.computed([one]) if n.head == "Seeds")
+    assert "3 folds behind 1 cell of ours" in next(n.text for n in notes.notes_on_cells([one]) if n.head == "Seeds")
 
 
 def test_one_fold_alone_is_said_to_be_that(found):
     card = next(one for one in found if one.folds).card
     told = {name: one for name, one in card.metrics.items() if name != "folds"}
-    one = ours.Record(ours.Card(card.name, card.path, card.config, told, "", 0), "sweep")
+    one = measured.Record(measured.Card(card.name, card.path, card.config, told, "", 0), "sweep")
     assert one.each == "fold 1 of 3, alone"
-    said = next(n.text for n in notes.computed([cell(5, "Multi-head", "Accuracy", "CR", [one])]) if n.head == "Seeds")
+    found = notes.notes_on_cells([cell(5, "Multi-head", "Accuracy", "CR", [one])])
+    said = next(note.text for note in found if note.head == "Seeds")
     assert said.startswith("fold 1 of 3, alone behind 1 cell of ours")
 
 
@@ -192,7 +191,7 @@ def test_all_training_pairs_and_random_ones_are_columns_of_their_own(found):
     assert cell(1, "MTSA", "Train", "SNLI", found).reason == "not measured on train: snli-mtsa"
     assert cell(1, "MTSA", "Memory", "Cost", found).reason.startswith("see Efficiency")
     assert not cell(1, "300D Reinforced SAN", "Memory", "Cost", found).reason
-    said = {note.head: note.text for note in notes.computed([whole])}
+    said = {note.head: note.text for note in notes.notes_on_cells([whole])}
     assert "the states of its layer 1, frozen" in said["Encoder"] and "may flatter" in said["Start weights"]
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.errors import DataError
 from triattn_core.results import published
-from triattn_core.results.published import Paper, Table, plain, printed, read
-from triattn_core.shelf import VARIABLE
+from triattn_core.results.published import Paper, Table, parse_printed, plain_name, read_model
 
 FOLDER = published.HERE / "results" / "papers" / "tri-attention"
 SIZES = {5: (22, 3), 6: (22, 2), 7: (17, 1), 8: (8, 5), 9: (8, 5)}  # rows and printed columns as the paper has them
@@ -20,12 +20,12 @@ SIZES = {5: (22, 3), 6: (22, 2), 7: (17, 1), 8: (8, 5), 9: (8, 5)}  # rows and p
 
 @pytest.fixture(scope="module")
 def tables() -> dict[int, Table]:
-    return {number: read(FOLDER / f"table-{number}.json", Table) for number in SIZES}
+    return {number: read_model(FOLDER / f"table-{number}.json", Table) for number in SIZES}
 
 
 def number(table: Table, name: str, metric: str) -> float:
     """A printed number by its row's name without marks, and its column's metric."""
-    row = next(row for row in table.rows if plain(row.name) == name)
+    row = next(row for row in table.rows if plain_name(row.name) == name)
     return table.printed(row, next(one for one in table.columns if one.metric == metric)).value
 
 
@@ -70,18 +70,22 @@ def test_what_the_paper_says_of_its_tables_in_words_holds(tables):
     assert round(gain(nine, "Tri-Attention TDP", "C-BiAttention DP", "f1"), 2) in (1.17, 1.18)
     assert points(eight, "Tri-Attention TSDP", "Bi-Attention SDP") == [0.8, 0.2, 0.1]
     assert points(nine, "Tri-Attention TAdd", "C-BiAttention Add")[:2] == [0.4, 0.1]
-    others = [number(tables[6], plain(row.name), "accuracy") for row in tables[6].rows if not row.ours]
+    others = [number(tables[6], plain_name(row.name), "accuracy") for row in tables[6].rows if not row.ours]
     assert all(number(tables[6], f"TAN {one}", "accuracy") > max(others) - 0.08 for one in ("TAdd", "TDP", "TSDP"))
     assert 0 < number(tables[7], "TAN TAdd", "accuracy") - number(tables[7], "BERT base+DCMN", "accuracy") < 1
     assert number(tables[7], "TAN TDP", "accuracy") < number(tables[7], "BERT base+DCMN", "accuracy")
 
 
 def test_values_are_kept_as_they_are_printed():
-    assert (printed("87.30").number, printed("87.30").value, printed("87.30").spread) == ("87.30", 87.3, None)
-    one = printed("90.5 ± 0.06")
+    assert (parse_printed("87.30").number, parse_printed("87.30").value, parse_printed("87.30").spread) == (
+        "87.30",
+        87.3,
+        None,
+    )
+    one = parse_printed("90.5 ± 0.06")
     assert (one.number, one.spread_text, one.value, one.spread) == ("90.5", "0.06", 90.5, 0.06)
-    assert printed("-") is None
-    assert plain("TAN_{TAdd}") == "TAN TAdd" and plain("BERT_{base}+DCMN") == "BERT base+DCMN"
+    assert parse_printed("-") is None
+    assert plain_name("TAN_{TAdd}") == "TAN TAdd" and plain_name("BERT_{base}+DCMN") == "BERT base+DCMN"
 
 
 def test_a_column_of_ours_alone_has_no_printed_number_wherever_it_stands():
@@ -105,7 +109,7 @@ def shelf(tmp_path: Path, monkeypatch) -> Path:
 def test_the_papers_of_the_package_stand_beside_those_of_another_shelf(shelf):
     about = json.loads((shelf / "paper.json").read_text("utf-8"))
     (shelf / "paper.json").write_text(json.dumps(about | {"name": "Another", "order": 0}), "utf-8")
-    found = published.papers()
+    found = published.load_papers()
     assert [one.paper.name for one in found][:2] == ["Another", "Tri-Attention"]
     assert [(len(one.tables), len(one.figures)) for one in found][:2] == [(6, 3), (6, 3)]
     assert [one.number for one in found[0].tables] == [5, 6, 7, 8, 9, 20]
@@ -128,8 +132,8 @@ def test_a_file_that_cannot_be_read_is_one_line_and_the_others_are_there(shelf, 
     text = "{" if change is None else json.dumps(json.loads(path.read_text("utf-8")) | change)
     path.write_text(text, "utf-8")
     with pytest.raises(DataError, match="table-6.json"):
-        read(path, Table)
-    another = next(one for one in published.papers() if one.problems)
+        read_model(path, Table)
+    another = next(one for one in published.load_papers() if one.problems)
     assert [one.number for one in another.tables] == [5, 7, 8, 9, 20]
     (said,) = another.problems
     assert str(path) in said and says in said and "\n" not in said
@@ -137,11 +141,11 @@ def test_a_file_that_cannot_be_read_is_one_line_and_the_others_are_there(shelf, 
 
 def test_a_paper_without_its_head_is_said_and_has_no_tables(shelf):
     (shelf / "paper.json").write_text("[]", "utf-8")
-    last = published.papers()[-1]
+    last = published.load_papers()[-1]
     assert (last.paper.name, last.tables) == ("another", ()) and "paper.json" in last.problems[0]
     with pytest.raises(DataError, match="order"):
         (shelf / "paper.json").write_text('{"name": "x", "cite": "y"}', "utf-8")
-        read(shelf / "paper.json", Paper)
+        read_model(shelf / "paper.json", Paper)
 
 
 def test_the_printed_values_are_those_that_were_checked_against_the_paper():

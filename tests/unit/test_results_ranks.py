@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from scipy.stats import spearmanr
 
-from pages.common import results_ranks
-from triattn_core.results import beside, notes, published, ranks
-from triattn_core.results.ours import Record
-from triattn_core.results.published import Paper, Table, plain, read
-from triattn_core.shelf import Card
+from pages.results import results_ranking
+from triattn_core.checkpoint.registry import Card
+from triattn_core.results import notes, paper_comparison, published, ranks
+from triattn_core.results.measured import Record
+from triattn_core.results.published import Paper, Table, plain_name, read_model
 
 FOLDER = published.HERE / "results" / "papers" / "t-trilinear"
 SIZES = {2: (11, 4), 3: (5, 4), 4: (3, 4)}  # rows and printed columns as the paper has them
@@ -21,7 +21,7 @@ NAMES = ("trilinear", "general3", "hadamard", "dot", "bilinear")  # of Table 2 i
 
 @pytest.fixture(scope="module")
 def tables() -> list[Table]:
-    return [read(FOLDER / f"table-{number}.json", Table) for number in SIZES]
+    return [read_model(FOLDER / f"table-{number}.json", Table) for number in SIZES]
 
 
 def record(similarity: str, em: float, n: int = 10_570, output: str = "O_2") -> Record:
@@ -35,7 +35,7 @@ def found(tables, values: dict[str, float], metric: str = "EM", **more) -> ranks
     all_ = [record(name, em, **more) for name, em in values.items()]
     return next(
         one
-        for one in ranks.agreements(tables, all_)
+        for one in ranks.rank_agreements(tables, all_)
         if (one.column.group, one.column.name) == (more.get("output", "O_2"), metric)
     )
 
@@ -44,9 +44,9 @@ def found(tables, values: dict[str, float], metric: str = "EM", **more) -> ranks
 def test_tables_have_the_size_of_the_papers_and_say_the_same_twice(tables, which):
     table = tables[list(SIZES).index(which)]
     assert (len(table.rows), len(table.columns)) == SIZES[which] and table.number == which
-    rows = {plain(row.name): row.values for row in tables[0].rows}
+    rows = {plain_name(row.name): row.values for row in tables[0].rows}
     if which == 3:
-        assert all(rows[plain(row.name)] == row.values for row in table.rows[:-1])
+        assert all(rows[plain_name(row.name)] == row.values for row in table.rows[:-1])
         best = [max(float(row.values[i]) for row in table.rows) for i in range(4)]
         assert best == [float(value) for value in table.rows[-1].values]  # T-trilinear leads every column
 
@@ -103,7 +103,7 @@ def test_a_system_has_the_function_that_its_row_prints_and_no_other(tables):
     def shown(mechanism: str, similarity: str) -> dict[str, set[str]]:
         one = record(similarity, 50.0)
         one.card.config["model"]["mechanism"] = mechanism
-        cells = [cell for row in beside.filled(tables[2], [one]) for cell in row if cell.values]
+        cells = [cell for row in paper_comparison.fill_table(tables[2], [one]) for cell in row if cell.values]
         groups = {cell.column.group for cell in cells}
         return {group: {one.column.name for one in cells if one.column.group == group} for group in groups}
 
@@ -115,7 +115,7 @@ def test_a_system_has_the_function_that_its_row_prints_and_no_other(tables):
 
 
 def test_where_ours_differ_is_among_what_to_know(tables):
-    said = {one.head: one.text for one in (*read(FOLDER / "paper.json", Paper).setup, *tables[2].notes)}
+    said = {one.head: one.text for one in (*read_model(FOLDER / "paper.json", Paper).setup, *tables[2].notes)}
     for head, words in {"Sizes": "2d", "Dropout": "none inside", "Averaged weights": "step", "DCN": "sentinel"}.items():
         assert words in said[head] and "paper" in said[head]
     for table in tables:
@@ -123,7 +123,8 @@ def test_where_ours_differ_is_among_what_to_know(tables):
 
 
 def test_sizes_and_vectors_stand_beside_the_numbers(tables):
-    told = notes.computed([ranks.cell(tables[0], tables[0].rows[4], tables[0].columns[2], [record("dot", 50.0)])])
+    table = tables[0]
+    told = notes.notes_on_cells([ranks.make_cell(table, table.rows[4], table.columns[2], [record("dot", 50.0)])])
     said = next(note.text for note in told if note.head == "Readers")
     assert "layer:4" in said and "projected to 64" in said
 
@@ -132,7 +133,7 @@ def test_the_papers_first_has_a_place_among_ours(tables):
     values = {"dot": 50.0, "trilinear": 52.0, "t_trilinear": 51.5, "cosine": 40.0, "bilinear": 40.5}
 
     def said(**more) -> str:
-        return results_ranks._first(found(tables, values | more))
+        return results_ranking._first(found(tables, values | more))
 
     lead = "The paper has T-trilinear first; here"
     assert said() == f"{lead} it has place 2 of 5, 0.50 behind trilinear, which does not exceed the noise."
@@ -142,7 +143,7 @@ def test_the_papers_first_has_a_place_among_ours(tables):
     del values["t_trilinear"]
     assert said() == f"{lead} it is not measured."
     one = found(tables, values | {"t_trilinear": 51.5}, metric="F1")
-    assert results_ranks._first(one) == f"{lead} it has place 2 of 5, 0.50 behind trilinear."
+    assert results_ranking._first(one) == f"{lead} it has place 2 of 5, 0.50 behind trilinear."
 
 
 def test_pairs_beyond_the_noise_are_named_with_what_the_test_takes(tables):
@@ -151,11 +152,11 @@ def test_pairs_beyond_the_noise_are_named_with_what_the_test_takes(tables):
     low = ("bilinear", "cosine")
     assert one.beyond() == {("trilinear",): ("dot-product", *low), ("T-trilinear", "dot-product"): low}
     assert sum(len(a) * len(b) for a, b in one.beyond().items()) == len(one.apart) == 7
-    told = results_ranks.ranks([one], one.column.group)
+    told = results_ranking.ranking_html([one], one.column.group)
     assert "7 of 10 of our differences exceed the noise" in told
     few = "T-trilinear and dot-product over bilinear and cosine."
     assert f"trilinear over dot-product, bilinear and cosine; {few}" in told
     assert "independent samples" in told and "seed" in told
     less = found(tables, values, n=20)
     assert less.beyond() == {}
-    assert "0 of 10 of our differences exceed the noise" in results_ranks.ranks([less], less.column.group)
+    assert "0 of 10 of our differences exceed the noise" in results_ranking.ranking_html([less], less.column.group)

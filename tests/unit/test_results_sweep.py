@@ -8,16 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.tiny import change, make_world
+from tests.support.tiny import change, make_world
 from triattn_core.__main__ import main
-from triattn_core.analysis.significance import over_seeds
-from triattn_core.config import read_config
+from triattn_core.analysis.significance import welch_over_seeds
+from triattn_core.checkpoint.config import read_config
+from triattn_core.checkpoint.registry import list_checkpoints
 from triattn_core.errors import ConfigError
-from triattn_core.results import beside, curves, ours
+from triattn_core.results import curves, measured, paper_comparison
 from triattn_core.results.published import Figure
-from triattn_core.shelf import shelf
 from triattn_core.training import sweep as sweeps
 from triattn_core.training.sweep import choices_of, sweep
+
+pytestmark = pytest.mark.slow
 
 FIGURE = Figure(
     kind="figure", number=1, label="", short="", title="", x="model.layers", x_name="layers", metric="accuracy",
@@ -71,7 +73,7 @@ def test_a_record_a_variant_with_all_that_made_it(world, swept):
 def test_no_weights_are_left_and_the_shelf_is_as_it_was(world, swept):
     assert {path.parent.name for path in world.rglob("*.safetensors")} == {"tiny"}
     assert [path.name for path in (world / "runs").iterdir()] == ["features"]
-    assert all(not (card.path / "metrics.json").exists() for card in shelf())
+    assert all(not (card.path / "metrics.json").exists() for card in list_checkpoints())
 
 
 def test_a_variant_is_trained_as_the_same_config_is_by_train(world, swept, tmp_path, monkeypatch):
@@ -93,7 +95,7 @@ def test_a_variant_is_trained_as_the_same_config_is_by_train(world, swept, tmp_p
     (line,) = stored(world, "trained")
     assert line["name"] == "copy" and line["digest"] == swept[1]["digest"] and line["date"] == told["date"]
     assert line["each_seed"] == told["each_seed"] == [{"seed": 2, "dev": told["dev"], "test": told["test"]}]
-    (found,) = ours.matching(ours.everything()[0], {"mechanism": "bi"})
+    (found,) = measured.matching_records(measured.all_records()[0], {"mechanism": "bi"})
     assert found.file == "trained" and found.values("test", "f1") == (told["test"]["f1"],)
 
 
@@ -104,16 +106,16 @@ def test_what_is_on_the_shelf_leaves_no_other_record_and_all_seeds_all_metrics(w
     where = ["--data", str(root / "data"), "--runs", str(root / "runs")]
     assert main(["train", str(root / "shelf" / "small-tri" / "config.json"), *where]) == 0
     assert not (root / "shelf" / "results").exists()
-    (found,) = [one for one in ours.everything()[0] if one.card.name == "small-tri"]
+    (found,) = [one for one in measured.all_records()[0] if one.card.name == "small-tri"]
     assert found.runs == 2 and len(found.values("test", "f1")) == len(found.values("dev", "accuracy")) == 2
     assert found.values("test", "accuracy") == tuple(one["test"] for one in found.card.metrics["seeds"])
 
 
 def test_the_records_make_a_curve_and_seeds_that_can_be_tested(world, swept):
-    (found,) = curves.curves(FIGURE, ours.everything()[0])
+    (found,) = curves.measured_curves(FIGURE, measured.all_records()[0])
     assert {x: len(values) for x, values in found.points.items()} == {1.0: 2, 3.0: 2}
     assert found.points[1.0] == tuple(one["dev"]["accuracy"] for one in swept[0]["each_seed"])
-    assert len(over_seeds({str(x): values for x, values in found.points.items()})) == 1
+    assert len(welch_over_seeds({str(x): values for x, values in found.points.items()})) == 1
 
 
 def test_without_resume_nothing_recorded_is_overwritten(world, swept, capsys):
@@ -143,7 +145,7 @@ def test_resume_trains_only_what_is_missing(world, swept, monkeypatch, capsys):
     assert run(world, *one, "4", "--test") == 0
     assert trained[2:] == [(1, [4])]
     assert stored(world, "small-bi-layers")[:2] == swept
-    record = next(one for one in ours.lines(world / "shelf" / "results" / "small-bi-layers.jsonl")[0]
+    record = next(one for one in measured.read_records(world / "shelf" / "results" / "small-bi-layers.jsonl")[0]
                   if one.changed == {"model.layers": 1})  # fmt: skip
     assert len(record.values("dev", "accuracy")) == 3 and len(record.values("test", "accuracy")) == 1
     assert run(world, *one, "2,1,4") == 0 and len(trained) == 3
@@ -176,10 +178,10 @@ def test_several_configs_and_settings_are_all_combined(world):
         ("small-bi", "dot"), ("small-bi", "scaled_dot"), ("small-tri", "dot"), ("small-tri", "scaled_dot")
     ]  # fmt: skip
     assert all(one["config"]["data"]["every"] == 3 and one["each_seed"][0]["seed"] == 1 for one in found)
-    cell = beside.measured(
-        beside.Column(name="x", metric="accuracy", split="dev"),
+    cell = paper_comparison.measured_cell(
+        paper_comparison.Column(name="x", metric="accuracy", split="dev"),
         {"records": "two", "mechanism": "tri", "similarity": "dot"},
-        ours.everything()[0],
+        measured.all_records()[0],
     )
     assert cell.values == (found[2]["each_seed"][0]["dev"]["accuracy"],)
 

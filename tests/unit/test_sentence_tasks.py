@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.tiny import make_encoder
-from triattn_core.batch import collate
-from triattn_core.config import read_config
+from tests.support.tiny import make_encoder
+from triattn_core.checkpoint.config import read_config
 from triattn_core.errors import ConfigError, DataError, InputError
+from triattn_core.inference.batch import collate
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.words import word_vectors
 from triattn_core.tasks import TASKS, inference, sentences
@@ -83,7 +83,7 @@ def test_a_text_of_several_examples_is_read_once(world):
     asked = sentences.roles([ONE, shorter, ONE, shorter, ONE], tokenizer, Limits(30))
     batch = collate([one for (one,) in asked], tokenizer)
     read = word_vectors(encoder, "layer:2", 30)
-    hook = read.lower.embeddings.register_forward_pre_hook(
+    hook = read.lower.register_forward_pre_hook(
         lambda _, __, given: rows.append(len(given["input_ids"])), with_kwargs=True
     )
     (states,) = read(batch)

@@ -11,22 +11,22 @@ import numpy as np
 import pytest
 import torch
 
-from tests.tiny import WORDS, make_encoder
+from tests.support.tiny import WORDS, make_encoder
 from triattn_core.__main__ import main
-from triattn_core.batch import collate
-from triattn_core.checkpoint import load
-from triattn_core.config import read_config
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.config import read_config
 from triattn_core.errors import ConfigError, DataError
-from triattn_core.evaluate import evaluate, texts_of
-from triattn_core.explain import explain
+from triattn_core.inference.batch import collate
+from triattn_core.inference.evaluate import evaluate, texts_of
+from triattn_core.inference.explain import explain
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.words import word_vectors
 from triattn_core.tasks import TASKS, inference, sentences
 from triattn_core.text.roles import Limits
 from triattn_core.trace import AttentionTrace
 from triattn_core.training.loop import OPTIMIZERS, optimizer_for
-from triattn_core.training.splits import splits
-from triattn_core.training.text_features import encode_texts
+from triattn_core.training.sentence.features import encode_texts
+from triattn_core.training.sentence.splits import splits
 
 NAMES = ("person", "place", "thing")
 MODEL = {"mechanism": "mtsa", "width": 8, "out": 12, "heads": 2, "hidden": 8, "keep": 0.9}

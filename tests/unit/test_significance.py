@@ -12,7 +12,7 @@ import pytest
 from scipy.special import betainc
 
 from triattn_core.__main__ import main
-from triattn_core.analysis.significance import holm, on_rows, over_seeds
+from triattn_core.analysis.significance import holm, mcnemar, welch_over_seeds
 
 
 def coin(k: int, n: int) -> float:
@@ -41,24 +41,24 @@ def rows(both: int, only_a: int, only_b: int, neither: int, seed: int = 1) -> li
 @pytest.mark.parametrize(("both", "neither"), [(11, 5), (0, 1)])
 def test_mcnemar_counts_the_rows_that_one_alone_has_right(only_a, only_b, both, neither):
     right = rows(both, only_a, only_b, neither)
-    (found,) = on_rows(["a", "b"], right)
+    (found,) = mcnemar(["a", "b"], right)
     assert (found.a, found.b, found.only_a, found.only_b) == ("a", "b", only_a, only_b)
     assert found.p == found.adjusted == pytest.approx(coin(only_b, only_a + only_b), rel=1e-9)
     assert found.gain == pytest.approx(100 * (mean(right[1]) - mean(right[0])))
 
 
 def test_rows_that_both_have_right_say_nothing():
-    few, many = (on_rows("ab", rows(both, 4, 15, 3))[0] for both in (0, 5000))
+    few, many = (mcnemar("ab", rows(both, 4, 15, 3))[0] for both in (0, 5000))
     assert few.p == many.p < 0.05
     assert few.gain > 100 * many.gain > 0
 
 
 def test_every_two_are_asked_and_the_more_are_asked_the_less_is_proved():
     a, b = rows(40, 5, 20, 10)
-    found = on_rows("abc", [a, b, rows(40, 5, 20, 10, seed=2)[0]])
+    found = mcnemar("abc", [a, b, rows(40, 5, 20, 10, seed=2)[0]])
     assert [(one.a, one.b) for one in found] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert [one.adjusted for one in found] == pytest.approx(closed([one.p for one in found]))
-    alone = on_rows("ab", [a, b])[0]
+    alone = mcnemar("ab", [a, b])[0]
     assert found[0].p == alone.p == alone.adjusted < found[0].adjusted
 
 
@@ -67,7 +67,7 @@ def test_chance_passes_for_a_difference_no_more_often_than_it_says():
     rng = np.random.default_rng(5)
     found = []
     for _ in range(400):
-        found.append(on_rows("ab", rng.integers(2, size=(2, 200)).astype(bool).tolist()))
+        found.append(mcnemar("ab", rng.integers(2, size=(2, 200)).astype(bool).tolist()))
     assert 0 < sum(one.p < 0.05 for (one,) in found) < 32
     assert 0.3 < mean(one.gain > 0 for (one,) in found) < 0.7
 
@@ -87,7 +87,7 @@ def test_holm_is_closed_testing(count):
 
 def test_welch_by_hand():
     """Variances 5/3 and 20/3 of four each: t² = 2.5² / (25/12) = 3, with 75/17 degrees of freedom."""
-    (found,) = over_seeds({"a": [1.0, 2.0, 3.0, 4.0], "b": [2.0, 4.0, 6.0, 8.0]})
+    (found,) = welch_over_seeds({"a": [1.0, 2.0, 3.0, 4.0], "b": [2.0, 4.0, 6.0, 8.0]})
     freedom = 75 / 17
     assert found.p == pytest.approx(betainc(freedom / 2, 0.5, freedom / (freedom + 3)), rel=1e-9)
     assert (found.gain, found.adjusted) == (2.5, found.p)
@@ -106,25 +106,30 @@ def exchanged(a: list[float], b: list[float]) -> float:
 def test_welch_goes_the_way_of_dealing_the_scores_anew(shift):
     rng = np.random.default_rng(8)
     a, b = rng.normal(85, 0.4, 6).tolist(), rng.normal(85 + shift, 0.5, 6).tolist()
-    (found,) = over_seeds({"a": a, "b": b})
+    (found,) = welch_over_seeds({"a": a, "b": b})
     assert found.gain == pytest.approx(mean(b) - mean(a))
     assert abs(found.p - exchanged(a, b)) < 0.05
-    (back,) = over_seeds({"b": b, "a": a})
+    (back,) = welch_over_seeds({"b": b, "a": a})
     assert (back.a, back.gain) == ("b", -found.gain)
     assert back.p == pytest.approx(found.p)
 
 
 def test_one_seed_proves_nothing_and_is_not_asked():
-    assert over_seeds({}) == over_seeds({"a": [80.0]}) == over_seeds({"a": [80.0, 81.0], "b": [90.0]}) == []
-    found = over_seeds({"a": [80.0, 81.0], "one": [99.0], "b": [80.5, 82.0], "c": [90.0, 90.5]})
+    assert (
+        welch_over_seeds({})
+        == welch_over_seeds({"a": [80.0]})
+        == welch_over_seeds({"a": [80.0, 81.0], "b": [90.0]})
+        == []
+    )
+    found = welch_over_seeds({"a": [80.0, 81.0], "one": [99.0], "b": [80.5, 82.0], "c": [90.0, 90.5]})
     assert [(one.a, one.b) for one in found] == [("a", "b"), ("a", "c"), ("b", "c")]
     assert [one.adjusted for one in found] == pytest.approx(closed([one.p for one in found]))
 
 
 def test_seeds_that_do_not_move_the_number():
     same, other = [80.0] * 3, [81.0] * 3
-    assert [one.p for one in over_seeds({"a": same, "b": list(same)})] == [1.0]
-    assert [one.p for one in over_seeds({"a": same, "b": other})] == [0.0]
+    assert [one.p for one in welch_over_seeds({"a": same, "b": list(same)})] == [1.0]
+    assert [one.p for one in welch_over_seeds({"a": same, "b": other})] == [0.0]
 
 
 # --- triattn seeds ---
@@ -153,7 +158,7 @@ def test_triattn_seeds_compares_what_shares_a_set_and_a_similarity(shelf, capsys
     additive = found["Quora", "additive"]
     assert additive["test"] == {"x-bi": [80.0, 80.5, 80.2], "x-tri": [84.0, 84.6, 84.1]}
     (told,) = additive["differences"]
-    assert told == vars(over_seeds(additive["test"])[0])
+    assert told == vars(welch_over_seeds(additive["test"])[0])
     assert told["gain"] > 3.9 and told["p"] < 0.001
     assert found["Quora", "dot"]["differences"] == []
 

@@ -255,3 +255,18 @@ def test_the_compiled_form_has_the_numbers_and_gradients_of_the_plain_one(monkey
     torch.testing.assert_close(found, expected, rtol=0, atol=2e-5)
     for ours, plain in zip(*(torch.autograd.grad((one * onto).sum(), parts) for one in (found, expected))):
         torch.testing.assert_close(ours, plain, rtol=1e-4, atol=3e-5)
+
+
+@pytest.mark.parametrize("sizes", [(3, 11, 7, 5), (2, 1009, 61, 13)])  # rows in a block, blocks in a row
+def test_gradients_beside_frozen_weights_are_the_plain_ones(sizes):
+    from triattn_core.attention.similarity.exponential import plain
+
+    rows, pairs, places, features = sizes
+    torch.manual_seed(2)
+    given = [torch.randn(rows, pairs, 1, features), torch.randn(rows, places, features), torch.randn(rows, features)]
+    weights, found = torch.randn(rows, pairs, places), []
+    for score in (lambda a, c, p: blockwise.Score.apply(a[:, :, 0], c, p), lambda a, c, p: plain(a, c, p)[:, :, 0]):
+        pair, context = given[0].clone().requires_grad_(), given[1].clone().requires_grad_()
+        found.append(torch.autograd.grad(score(pair, context, given[2]), (pair, context), weights))
+    for ours, theirs in zip(*found):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)

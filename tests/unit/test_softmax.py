@@ -31,9 +31,7 @@ def test_joint_softmax_values():
     rng = np.random.default_rng(2)
     relevance, (keep_key, keep_context) = 3 * rng.normal(size=(BATCH, HEADS, N, I, J)), masks(rng)
     expected = oracle.each(oracle.joint_softmax, (3, 1, 1), relevance, keep_key[:, None], keep_context[:, None])
-    found = joint_softmax(
-        torch.tensor(relevance), torch.tensor(keep_key[:, None]), torch.tensor(keep_context[:, None])
-    )
+    found = joint_softmax(torch.tensor(relevance), torch.tensor(keep_key[:, None]), torch.tensor(keep_context[:, None]))
     torch.testing.assert_close(found, torch.tensor(expected))
     torch.testing.assert_close(found.sum((-1, -2)), torch.ones(BATCH, HEADS, N, dtype=torch.float64))
 
@@ -112,6 +110,23 @@ def test_extreme_scores_stay_finite(name, joint):
     keys = found.sum(-1) if joint else found
     expected = torch.tensor([[1.0, 0.0, 0.0]]) if scores[0, 0] > scores[0, 1] else torch.tensor([[0.5, 0.5, 0.0]])
     torch.testing.assert_close(keys, expected)
+
+
+@pytest.mark.parametrize("loud", [3e38, torch.inf, torch.nan])
+@pytest.mark.parametrize("joint", [False, True])
+def test_a_masked_score_cannot_matter_however_large(loud, joint):
+    """The mask takes the place of the score: added to it, an infinite score would stay infinite."""
+    keep, both = torch.tensor([True, True, False]), torch.tensor([True, True])
+    results = []
+    for masked in (0.0, loud):
+        scores = torch.tensor([[2.0, -1.0, masked]])
+        relevance = (scores[..., None].expand(1, 3, 2).clone() if joint else scores).requires_grad_()
+        weights = joint_softmax(relevance, keep, both) if joint else masked_softmax(relevance, keep)
+        weights.square().sum().backward()
+        results.append((weights, relevance.grad))
+    for expected, found in zip(*results):
+        torch.testing.assert_close(found, expected)
+    assert not results[1][0].detach()[0, 2].any()
 
 
 def test_one_key_takes_all():

@@ -9,8 +9,9 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.views import history, thumbnail
-from triattn_core.views.palette import SEQUENTIAL, THEMES, shades
+from triattn_core.views import thumbnail
+from triattn_core.views.charts import history
+from triattn_core.views.lib.palette import SEQUENTIAL, THEMES, shades
 
 SIZES = {"head": 2, "query": 3, "key": 5, "context": 7}
 SITE = "layer.0/a_over_b/weight"

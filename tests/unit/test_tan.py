@@ -10,10 +10,10 @@ from torch import Tensor, nn
 from transformers import BertModel
 
 from tests.oracles import tan as oracle
-from tests.tiny import make_encoder
+from tests.support.tiny import make_encoder
 from triattn_core.attention.states import States
-from triattn_core.batch import collate
 from triattn_core.errors import ConfigError
+from triattn_core.inference.batch import collate
 from triattn_core.models.encoder import Encoded
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.tan import Tan, TanConfig

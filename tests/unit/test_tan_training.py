@@ -10,12 +10,12 @@ import torch
 from accelerate import Accelerator
 from safetensors.torch import load_file
 
-from tests.tiny import change, make_world, mark
-from triattn_core.config import read_config
+from tests.support.tiny import change, make_world, mark
+from triattn_core.checkpoint.config import read_config
 from triattn_core.errors import DataError
 from triattn_core.tasks import pairs
-from triattn_core.training import tan as tan_training
-from triattn_core.training.epochs import best
+from triattn_core.training.best_checkpoint import best
+from triattn_core.training.tan import trainer as tan_training
 
 LEFT_OUT = (1, 5, 6, 17)  # of 48 training rows
 
@@ -141,7 +141,7 @@ def test_what_is_trained_on_here_is_measured_whole_there(small, measured):
 
 @pytest.mark.parametrize("more", [{}, {"every": 2}])
 def test_rows_are_evened_and_dev_is_whole(small, measured, more):
-    """Of the pairs alike in the share of common words none of the labels outweighs the other; see test_cues.py."""
+    """Of the pairs alike in the share of common words none of the labels outweighs the other."""
     path = small / "data" / "small" / "train.jsonl"
     texts = [pairs.texts(one).values() for one in pairs.read(path)]
     words = [[set(text.replace("?", " ?").split()) for text in two] for two in texts]

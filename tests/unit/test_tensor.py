@@ -7,11 +7,11 @@ import pytest
 import torch
 import xarray as xr
 
-from tests.mtsa_traces import LAYER, MASKS, SIZE, N, made
 from tests.oracles import features, tensorized
-from triattn_core.analysis import tensor as room
-from triattn_core.analysis.clusters import clusters
-from triattn_core.analysis.tensor import tensor
+from tests.support.mtsa_traces import LAYER, MASKS, SIZE, N, made
+from triattn_core.analysis.maps import mtsa_tensor as room
+from triattn_core.analysis.maps.clusters import cluster_features
+from triattn_core.analysis.maps.mtsa_tensor import head_tensor
 from triattn_core.errors import InputError, TraceError
 
 
@@ -27,7 +27,7 @@ def by_loops(trace, head: int) -> np.ndarray:
 @pytest.mark.parametrize("head", range(len(MASKS)))
 def test_the_tensor_is_that_of_the_equations(how, head):
     trace = made(**how)
-    found = tensor(trace, LAYER, head)
+    found = head_tensor(trace, LAYER, head)
     P = found.site(f"{LAYER}/tensor/weight")
     assert P.dims == room.AXES and P.attrs == {"quantity": "weight", "sums_over": "key"}
     np.testing.assert_allclose(P.values, by_loops(trace, head), atol=1e-6)
@@ -35,7 +35,7 @@ def test_the_tensor_is_that_of_the_equations(how, head):
 
 
 def test_relevance_is_the_sum_of_its_contributions():
-    found = tensor(made(), LAYER, 1)
+    found = head_tensor(made(), LAYER, 1)
     parts = [found.site(f"{LAYER}/tensor/{name}/contribution") for name in ("token2token", "source2token", "mask")]
     T = found.site(f"{LAYER}/tensor/relevance")
     xr.testing.assert_allclose(sum(parts).transpose(*T.dims).drop_attrs(), T.drop_attrs())
@@ -58,7 +58,7 @@ def test_values_weighed_by_the_tensor_are_what_the_layer_gives():
         for name, one in record.sites.items()
     }
     trace = AttentionTrace(sites, {}, made().meta)
-    P = torch.tensor(np.stack([tensor(trace, LAYER, h).site(f"{LAYER}/tensor/weight").values for h in range(3)]))
+    P = torch.tensor(np.stack([head_tensor(trace, LAYER, h).site(f"{LAYER}/tensor/weight").values for h in range(3)]))
     v = split_heads(layer.value(x), 3)[0]
     with torch.no_grad():
         again = layer.out(join_heads(torch.einsum("hjil,hil->hjl", P, v)[None]))
@@ -67,16 +67,16 @@ def test_values_weighed_by_the_tensor_are_what_the_layer_gives():
 
 def test_what_cannot_be_shown_is_one_line(monkeypatch):
     with pytest.raises(TraceError, match="no head 4: layer.0 has 3"):
-        tensor(made(), LAYER, 3)
+        head_tensor(made(), LAYER, 3)
     with pytest.raises(TraceError, match="not one of MTSA"):
-        tensor(made(masks=""), LAYER, 0)
-    monkeypatch.setattr(room, "MOST", N * N * SIZE - 1)
+        head_tensor(made(masks=""), LAYER, 0)
+    monkeypatch.setattr(room, "MAX_CELLS", N * N * SIZE - 1)
     with pytest.raises(InputError, match=f"{N} tokens has {N} × {N} × {SIZE} = {N * N * SIZE} cells"):
-        tensor(made(), LAYER, 0)
+        head_tensor(made(), LAYER, 0)
 
 
 def test_one_token_under_a_strict_mask_has_nothing_to_attend_to():
-    found = tensor(made(n=1), LAYER, 0).site(f"{LAYER}/tensor/weight")
+    found = head_tensor(made(n=1), LAYER, 0).site(f"{LAYER}/tensor/weight")
     assert found.shape == (1, 1, SIZE) and not found.values.any()
 
 
@@ -91,7 +91,7 @@ def two_kinds() -> xr.DataArray:
 
 def test_features_that_look_alike_stand_together():
     P = two_kinds()
-    found = clusters(P, 2)
+    found = cluster_features(P, 2)
     assert {tuple(sorted(found.members(i))) for i in range(2)} == {(0, 2, 3), (1, 4)}
     assert sorted(found.order) == list(range(5)) and (np.diff(found.of[found.order]) >= 0).all()
     for i, members in enumerate(map(list, map(found.members, range(2)))):
@@ -104,7 +104,7 @@ def test_features_that_look_alike_stand_together():
 
 def test_the_spread_between_clusters_against_loops():
     P = two_kinds().values
-    found, points = clusters(two_kinds(), 3), np.sqrt(P.reshape(6, 5)).T
+    found, points = cluster_features(two_kinds(), 3), np.sqrt(P.reshape(6, 5)).T
     mean = points.mean(0)
     whole = sum(sum((p - mean) ** 2) for p in points)
     within = 0.0
@@ -112,10 +112,13 @@ def test_the_spread_between_clusters_against_loops():
         members = [points[f] for f in found.members(i)]
         centre = sum(members) / len(members)
         within += sum(sum((p - centre) ** 2) for p in members)
-    assert found.explained == pytest.approx(1 - within / whole) and found.explained > clusters(two_kinds(), 2).explained
+    assert (
+        found.explained == pytest.approx(1 - within / whole)
+        and found.explained > cluster_features(two_kinds(), 2).explained
+    )
 
 
 def test_features_that_are_all_alike_are_one_cluster():
     same = xr.DataArray(np.full((2, 2, 3), 0.5), dims=room.AXES)
-    found = clusters(same, 2)
-    assert len(found.prototypes) == 1 and found.explained == 1 and len(clusters(same[..., :1], 4).order) == 1
+    found = cluster_features(same, 2)
+    assert len(found.prototypes) == 1 and found.explained == 1 and len(cluster_features(same[..., :1], 4).order) == 1

@@ -8,7 +8,7 @@ import torch
 
 from tests.oracles import tensorized as oracle
 from triattn_core.attention import tensorized
-from triattn_core.attention.positions import mask
+from triattn_core.attention.masks import mask
 from triattn_core.errors import ConfigError
 
 B, H, N, D = 2, 3, 7, 5
@@ -152,9 +152,22 @@ def test_pairs_with_hardly_any_score_still_share_out_one(name, scale_t):
     q, k = q.abs() + 10, -k.abs() - 6.26
     found = attend(q, k, v, S, M, keep, scale_t, "identity")
     assert (q @ k.mT / D**0.5).mean() < -140
-    np.testing.assert_allclose(
-        found, expected(q, k, v, S, M.double().numpy(), keep, scale_t, "identity"), atol=2e-4
-    )
+    np.testing.assert_allclose(found, expected(q, k, v, S, M.double().numpy(), keep, scale_t, "identity"), atol=2e-4)
+
+
+@pytest.mark.parametrize("scale_t", tensorized.SCALES)
+@pytest.mark.parametrize("score", [3e38, torch.inf])
+def test_a_masked_score_cannot_matter_however_large(score, scale_t):
+    """Of a pair that the mask closes: added to it the mask would not."""
+    keep, M, found = keeps("none"), mask("forward", N), []
+    q, k, v, S = given(torch.float32)
+    q[..., 0], k[..., -1, :] = 2.5, 0.0
+    for k[..., -1, 0] in (0.0, score):  # the last key, which no query may see
+        R = q @ k.mT / D**0.5
+        P = tensorized.tensor(R, S, M, keep[:, None], scale_t, "identity")
+        found.append((attend(q, k, v, S, M, keep, scale_t, "identity"), P))
+    for plain, loud in zip(*found):
+        torch.testing.assert_close(loud, plain)
 
 
 def test_one_token_has_nothing_to_attend_to():

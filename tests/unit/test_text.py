@@ -10,8 +10,8 @@ from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
 from tokenizers.pre_tokenizers import BertPreTokenizer
 
+from triattn_core.checkpoint.registry import encoder_root
 from triattn_core.errors import CheckpointError, InputError
-from triattn_core.shelf import encoders
 from triattn_core.tasks import pairs
 from triattn_core.text.roles import Limits
 from triattn_core.text.tokenizer import SPECIAL, Tokenizer
@@ -57,7 +57,7 @@ def tokenizer_file(tmp_path_factory):
 def tokenizer(request, tokenizer_file):
     if request.param == "made here":
         return Tokenizer(tokenizer_file)
-    path = encoders() / request.param / "tokenizer.json"
+    path = encoder_root() / request.param / "tokenizer.json"
     if not path.is_file():
         pytest.skip(f"no {path.name} of {request.param}")
     return Tokenizer(path)

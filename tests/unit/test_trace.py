@@ -8,8 +8,8 @@ import xarray as xr
 from scipy.special import logsumexp as scipy_logsumexp
 
 from triattn_core.errors import TraceError
-from triattn_core.folding import logsumexp
 from triattn_core.trace import AttentionTrace, Choice, reduce
+from triattn_core.trace.aggregation import logsumexp
 
 SIZES = {"head": 2, "query": 3, "key": 5, "context": 7}
 # A repeated word, an empty string, Chinese, an emoji of several code points, right-to-left script, and a tag.
@@ -176,3 +176,13 @@ def test_a_choice_is_hashable_and_a_url(choice):
 def test_a_query_that_is_no_choice_is_refused(query):
     with pytest.raises(TraceError, match="not a choice"):
         Choice.from_query(query)
+
+
+def test_a_file_that_unpacks_to_too_much_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
+    array = xr.DataArray(np.zeros((64, 64), np.float32), dims=("query", "key"), attrs={"quantity": "weight"})
+    AttentionTrace({"a/weight": array}, {}).save(tmp_path / "t.nc")
+    assert (tmp_path / "t.nc").stat().st_size < 30_000
+    assert AttentionTrace.load(tmp_path / "t.nc").site("a/weight").shape == (64, 64)
+    monkeypatch.setattr("triattn_core.trace.trace.MOST_BYTES", 10_000)
+    with pytest.raises(TraceError, match="unpacks to"):
+        AttentionTrace.load(tmp_path / "t.nc")

@@ -12,19 +12,19 @@ import torch
 from accelerate import Accelerator
 from safetensors.torch import load_file
 
-from tests.tiny import change, make_world, mark
-from triattn_core import records
+from tests.support.tiny import change, make_world, mark
 from triattn_core.__main__ import main
-from triattn_core.checkpoint import load
-from triattn_core.config import read_config
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.config import read_config
+from triattn_core.checkpoint.registry import list_checkpoints
 from triattn_core.errors import DataError
-from triattn_core.evaluate import evaluate
+from triattn_core.inference.evaluate import evaluate
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.tan import Tan
-from triattn_core.shelf import shelf
 from triattn_core.tasks import pairs
-from triattn_core.training.measured import measure, record_metrics, seed_run
-from triattn_core.training.tan import train_tan
+from triattn_core.training.metrics_writer import measure, record_metrics, seed_run
+from triattn_core.training.tan.trainer import train_tan
 
 NAMES = ("small-bi", "small-cbi", "small-tri")
 
@@ -87,7 +87,8 @@ def seed_folders(world: Path) -> dict[str, list[Path]]:
 def test_the_encoder_reads_each_set_once_for_all(world, trained):
     rows, _ = trained
     train, third, dev, test, examples = 44, 15, 20, 22, len(NAMES)
-    assert sum(rows) == train + third + dev + (dev + test) + examples
+    attention = dev * len(NAMES)  # measured model by model
+    assert sum(rows) == train + third + dev + (dev + test) + examples + attention
 
 
 def test_measured_together_each_has_the_numbers_it_has_alone(world, trained, capsys):
@@ -112,12 +113,12 @@ def test_seeds_are_other_weights_and_stand_in_the_records(world, trained):
     folders = seed_folders(world)["small-bi"]
     assert [read_config(folder / "config.json").training.seed for folder in folders] == [1, 2, 5]
     assert len({load(folder).digest for folder in folders}) == 3
-    cards = {card.name: card for card in shelf()}
+    cards = {card.name: card for card in list_checkpoints()}
     assert list(cards) == list(NAMES)  # seeds are not shipped
     tests = [one["test"] for one in cards["small-bi"].metrics["seeds"]]
-    assert records.seeds(cards["small-bi"]) == tests and len(tests) == 3
-    assert records.seeds(cards["small-cbi"]) == []
-    assert records.seed_scores(list(cards.values())) == {("small", "additive"): {"small-bi": tests}}
+    assert metadata.seed_scores_of(cards["small-bi"]) == tests and len(tests) == 3
+    assert metadata.seed_scores_of(cards["small-cbi"]) == []
+    assert metadata.seed_scores(list(cards.values())) == {("small", "additive"): {"small-bi": tests}}
 
 
 def test_a_further_seed_is_what_that_seed_gives_alone(world, trained, tmp_path):
@@ -140,7 +141,7 @@ def test_resuming_what_is_finished_trains_nothing_and_measures_again(world, trai
     assert train(world, *NAMES, more=("--resume", "--json")) == 0
     said = told(capsys)
     assert [(event["kind"], event["values"]["checkpoint"]) for event in said] == [("metric", name) for name in NAMES]
-    assert sum(read) == 20 + 22 + len(NAMES)
+    assert sum(read) == 20 + 22 + len(NAMES) + 20 * len(NAMES)  # the last: the attention on dev
     for event, (name, old) in zip(said, metrics.items()):
         found = json.loads((world / "shelf" / name / "metrics.json").read_text("utf-8"))
         assert {**found, "command": ""} == {**old, "command": ""}
@@ -161,7 +162,7 @@ def test_what_is_kept_of_a_measurement_is_of_these_weights_and_these_rows(world,
         with pytest.raises(KeyboardInterrupt):
             measure([load(folder)], read_config(folder / "config.json"), data, tmp_path / "runs", True)
 
-    monkeypatch.setattr("triattn_core.training.measured.evaluate", stopped)
+    monkeypatch.setattr("triattn_core.training.metrics_writer.evaluate", stopped)
     measured("small-cbi")
     measured("small-bi")
     measured("small-cbi")
@@ -214,7 +215,7 @@ def test_sets_that_differ_are_measured_apart(world, trained, tmp_path, read):
         group.append((tmp_path / name, read_config(tmp_path / name / "config.json")))
     events = list(record_metrics(group, world / "data", world / "runs", False, "a command"))
     assert [event.values["checkpoint"] for event in events] == list(NAMES)
-    assert sum(read) == 20 + (22 + 22) + (20 + 22) + 3
+    assert sum(read) == 20 + (22 + 22) + (20 + 22) + 3 + (20 + 22 + 20)  # the last: the attention on dev
     found = [json.loads((folder / "metrics.json").read_text("utf-8")) for folder, _ in group]
     assert "test" not in found[0] and found[0]["dev"]["set"] == "small/dev"
     assert found[1]["dev"] | {"set": "small/test"} == found[1]["test"]

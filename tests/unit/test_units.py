@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from triattn_core.case_card.intervene_units import offered, unit
 from triattn_core.errors import InputError
-from triattn_core.views.strongest import numbered
+from triattn_core.scenes.intervene_units import offered_units, unit
+from triattn_core.views.lib.strongest import numbered
 
 WORDS = "who must drink milk and who must sell milk for 13 m² or 11 of".split()
 KNOWN = {f"token {i}": word for i, word in enumerate(numbered(WORDS), 1)}
@@ -29,7 +29,7 @@ def test_a_word_that_stands_twice_is_told_with_its_numbers():
 
 
 def test_what_is_not_there_is_told_in_the_order_of_the_text():
-    assert offered("twenty", KNOWN).startswith("known: token 1 (who), token 2 (must), token 3 (drink), ")
-    assert offered("twenty", KNOWN).endswith("token 9 (milk²), token 10 (for) and 5 more")
-    assert offered("mlik", KNOWN) == "did you mean token 4 (milk)?"
-    assert offered("sentence C", {"sentence A": "sentence A: Who?"}) == "did you mean sentence A?"
+    assert offered_units("twenty", KNOWN).startswith("known: token 1 (who), token 2 (must), token 3 (drink), ")
+    assert offered_units("twenty", KNOWN).endswith("token 9 (milk²), token 10 (for) and 5 more")
+    assert offered_units("mlik", KNOWN) == "did you mean token 4 (milk)?"
+    assert offered_units("sentence C", {"sentence A": "sentence A: Who?"}) == "did you mean sentence A?"

@@ -11,8 +11,8 @@ import pytest
 import xarray as xr
 
 from triattn_core.views import answers
-from triattn_core.views.strongest import brief
-from triattn_core.views.tokens import named
+from triattn_core.views.lib.strongest import brief
+from triattn_core.views.lib.tokens import named
 
 TALK = answers.Asked(
     {"turn.1": "it broke", "turn.2": "<b>why</b>?"},
@@ -68,6 +68,17 @@ def test_turns_have_their_speaker_their_share_and_what_is_read():
     assert [run["share"] for text in payload["texts"] for run in text["runs"]] == [0.4, 0.15]
     assert payload["rest"] == "The candidate itself holds 20 %, [CLS] and [SEP] 25 %."
     assert payload["words"]["shares"] == "share of the attention, per turn"
+
+
+def test_turns_have_their_share_over_an_even_one():
+    tokens = SHARES.assign_coords(context_tokens=("context", [3, 8, 2, 7]))  # 20 in all
+    rest = answers.figure(TALK, SAID, 1, mass=tokens).payload["rest"]
+    assert rest.endswith(" Share over an even share by tokens: T1 ×1, T2 ×1.5.")
+    apart = tokens.isel(context=[1, 2])  # neither special tokens nor the candidate are context
+    assert answers.figure(TALK, SAID, 1, mass=apart / 0.55).payload["rest"] == (
+        "Share over an even share by tokens: T1 ×0.91, T2 ×1.4."
+    )
+    assert "even" not in answers.figure(replace(TALK, chat=False), SAID, 1, mass=tokens).payload["rest"]
 
 
 def test_nothing_is_said_of_shares_where_no_model_looks_at_the_context():

@@ -11,18 +11,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.coin_shelf import WIDTH, make_shelf
 from tests.oracles import coin as oracle
-from triattn_core.analysis.reading import Reading
-from triattn_core.analysis.switched import explain_without
-from triattn_core.checkpoint import load
+from tests.support.coin_checkpoints import WIDTH, make_shelf
+from triattn_core.analysis.intervention.coin_ablation import explain_ablated
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.errors import TraceError
-from triattn_core.explain import explain
-from triattn_core.shelf import VARIABLE
+from triattn_core.inference.explain import explain
 from triattn_core.tasks import pairs
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.token_grouping import TokenGrouping
 from triattn_core.views import coin
-from triattn_core.views.coin_blocks import NOISE, Answer, blocks, first_cell, spread, switch, table
+from triattn_core.views.coin.blocks import NOISE, Answer, blocks, first_cell, spread, switch, table
 
 PAIR = pairs.Example("Can cats eat raw fish?", "Can a dog eat?")  # 6 tokens over 5
 REPEATED = pairs.Example("Cats eat and fish eat?", "Can dogs eat or eat?")
@@ -36,7 +36,7 @@ def traces(tmp_path_factory) -> dict[str, AttentionTrace]:
         patch.setenv("TRIATTN_DEVICE", "cpu")
         found = {name: explain(load(name), PAIR)[1] for name in ("quora-coin", "without-all-coin", "single-coin")}
         for name, off in (("quora-coin", "layer.1"), ("quora-coin", "context"), ("single-coin", "layer.0")):
-            found[f"{name} {off}"] = explain_without(load(name), PAIR, (off,))[1]
+            found[f"{name} {off}"] = explain_ablated(load(name), PAIR, (off,))[1]
         found["repeated"] = explain(load("quora-coin"), REPEATED)[1]
         return found
 
@@ -136,7 +136,7 @@ def test_joined_tokens_make_no_preference_and_no_score(traces):
     even = {name: one.copy(data=np.full(one.shape, 1 / one.shape[1])) if name.endswith("/weight") else one
             for name, one in trace.sites.items()}  # fmt: skip
     flat = replace(trace, sites=even)
-    read = Reading.of(query="phrases", key="phrases", own=("Can cats", "dog eat")).trace(flat)
+    read = TokenGrouping.of(query="phrases", key="phrases", own=("Can cats", "dog eat")).trace(flat)
     payload = coin.figure(read, read, "a_over_b", ANSWERS, "paraphrase", unread=flat).payload
     assert payload["folded"] and max(payload["axes"]["key"]["cells"]) > 1
     for text in (payload["notes"], payload["alt"]):
@@ -173,7 +173,7 @@ def test_what_is_said_with_something_off_claims_no_need(traces):
 def test_what_is_switched_off_is_not_there(traces):
     payload = drawn(traces, off="layer.1")
     assert [block is None for block in payload["blocks"]] == [False, True, False] and payload["off"] == "layer.1"
-    assert payload["caption"].endswith("block 2 off") and "--off layer.1" in payload["command"]["run"]
+    assert payload["caption"].endswith("block 2 off") and "--ablate layer.1" in payload["command"]["run"]
     payload = drawn(traces, off="context")
     assert all(not one["plain"] and not one["changed"] and not one["own"] and one["gate"] for one in payload["blocks"])
     payload = drawn(traces, "single-coin", off="layer.0")  # nothing is left to be drawn

@@ -11,11 +11,14 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from tests.oracles import living
+from triattn_core.analysis.maps.strongest_head import most_context
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.views import VIEWS, cell, cube, points
-from triattn_core.views.palette import LogScale
-from triattn_core.views.strongest import strongest
+from triattn_core.views import VIEWS, cube, points
+from triattn_core.views.lib import cell
+from triattn_core.views.lib.palette import LogScale
+from triattn_core.views.lib.strongest import strongest
 
 TEXTS = {"a": "Unhappy cats </script><b>", "b": "ok 😀"}
 A = [("un", "a", 0, 2), ("##happy", "a", 2, 7), ("cats", "a", 8, 12)]
@@ -67,6 +70,28 @@ def test_levels_are_the_weights_of_the_chosen_head(trace, choice):
     scale = LogScale.fit(weights, 2 * 8)
     assert "exact" not in payload and payload["cells"] == 3 * 2 * 8
     np.testing.assert_array_equal(unpack(payload["levels"], "u1", 3, 2, 8), scale.levels(weights))
+
+
+def test_it_opens_on_the_strongest_cell_of_content_words():
+    query = [("the", "a", 0, 3), ("cat", "a", 4, 7), ("?", "a", 7, 8)]
+    key = [("is", "b", 0, 2), ("dog", "b", 3, 6)]
+    context = [("[CLS]", "", 0, 0), *query, *key]
+    trace = make(query, key, context, texts={"a": "the cat?", "b": "is dog"})
+    for i in range(HEADS):
+        weights = trace.sites[WEIGHT].values[i]
+        allowed = {(1, 1, 2): weights[1, 1, 2], (1, 1, 5): weights[1, 1, 5]}  # cat × dog × cat, cat × dog × dog
+        assert cube.figure(trace, head(i)).payload["cell"] == list(max(allowed, key=allowed.get))
+    assert cube.figure(trace, head(0), at=(0, 0, 0)).payload["cell"] == [0, 0, 0]
+    punctuation = make([("?", "a", 0, 1)], [("!", "b", 0, 1)], [("?", "a", 0, 1)], texts={"a": "?", "b": "!"})
+    assert cube.figure(punctuation, head(0)).payload["cell"] == [0, 0, 0]
+
+
+def test_the_head_to_open_on_has_the_largest_context_information(trace):
+    weights = trace.sites[WEIGHT].values.astype(float)
+    query = np.ones(weights.shape[1])
+    bits = [living.context_information(of, query) for of in weights]
+    assert most_context(trace, 0, "a_over_b") == int(np.argmax(bits)) and max(bits) > min(bits)
+    assert most_context(trace, 7, "a_over_b") is None
 
 
 def test_sums_are_exact_and_named_by_the_axis_they_run_along(trace):

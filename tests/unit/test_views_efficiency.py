@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from triattn_core.views import efficiency
+from triattn_core.views.charts import efficiency
 
 
 @pytest.mark.parametrize("log", [True, False])

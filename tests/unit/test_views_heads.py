@@ -10,11 +10,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.mtsa_traces import LAYER, MASKS, SIZE, N, made, open_pairs
-from triattn_core.analysis.clusters import clusters, likeness
-from triattn_core.analysis.tensor import tensor
+from tests.support.mtsa_traces import LAYER, MASKS, SIZE, N, made, open_pairs
+from triattn_core.analysis.maps.clusters import cluster_features, similarity_order
+from triattn_core.analysis.maps.mtsa_tensor import head_tensor
 from triattn_core.errors import InputError, TraceError
-from triattn_core.views import head_maps, heads
+from triattn_core.views import heads
+from triattn_core.views.heads import maps
 
 ORDERS = [[4, 2, 0, 1, 3], [1, 0, 2, 3, 4]]
 
@@ -29,16 +30,16 @@ def site(trace, name: str, head: int) -> np.ndarray:
 
 def test_heads_stand_beside_each_other_one_of_each_mask():
     trace = made(masks="forward,forward,backward")
-    assert head_maps.groups(trace) == {"forward": [0, 1], "backward": [2]}
-    assert head_maps.beside(trace, 0) == [0, 2] and head_maps.beside(trace, 1) == [1, 2]
-    assert head_maps.looks("window:2") == "looks 2 tokens to either side"
+    assert maps.groups(trace) == {"forward": [0, 1], "backward": [2]}
+    assert maps.beside(trace, 0) == [0, 2] and maps.beside(trace, 1) == [1, 2]
+    assert maps.looks("window:2") == "looks 2 tokens to either side"
     with pytest.raises(TraceError, match="not one of MTSA"):
-        head_maps.groups(made(masks=""))
+        maps.groups(made(masks=""))
 
 
 def test_a_map_is_the_weights_of_its_head_with_its_mask_hatched():
     trace = made()
-    payload = heads.figure(head_maps.maps(trace, LAYER, [1, 2]), trace.texts, ORDERS).payload
+    payload = heads.figure(maps.maps(trace, LAYER, [1, 2]), trace.texts, ORDERS).payload
     assert [panel["title"] for panel in payload["panels"]] == ["Head 2, backward", "Head 3, window 2"]
     for panel, head, order in zip(payload["panels"], (1, 2), ORDERS):
         out = ~open_pairs(MASKS[head], N)
@@ -57,7 +58,7 @@ def test_a_map_is_the_weights_of_its_head_with_its_mask_hatched():
 def test_relevance_is_drawn_as_its_softmax_takes_it(scale):
     """Differences within a row are those of its log weights."""
     trace = made(scale_t=scale, scale_s=scale)
-    (one,) = head_maps.maps(trace, LAYER, [0], "relevance")
+    (one,) = maps.maps(trace, LAYER, [0], "relevance")
     panel = heads.figure([one], trace.texts, ORDERS[:1]).payload["panels"][0]
     weights, shown = site(trace, "token2token/weight", 0), unpack(panel["values"], "f4", N, N)
     for q in range(2, N):
@@ -71,7 +72,7 @@ def test_relevance_is_drawn_as_its_softmax_takes_it(scale):
 
 def test_relevance_is_centred_over_what_the_mask_leaves():
     trace = made(scale_t="identity")
-    (one,) = head_maps.maps(trace, LAYER, [0], "relevance")
+    (one,) = maps.maps(trace, LAYER, [0], "relevance")
     panel = heads.figure([one], trace.texts, ORDERS[:1]).payload["panels"][0]
     scores, shown = site(trace, "token2token/relevance", 0), unpack(panel["values"], "f4", N, N)
     for q in range(1, N):
@@ -84,7 +85,7 @@ def test_relevance_is_centred_over_what_the_mask_leaves():
 @pytest.mark.parametrize("quantity", ["weight", "relevance"])
 def test_source2token_comes_with_its_weights_and_raw_scores(quantity):
     trace = made(scale_s="log_sigmoid")
-    panel = heads.figure(head_maps.maps(trace, LAYER, [1], quantity), trace.texts, ORDERS[:1]).payload["panels"][0]
+    panel = heads.figure(maps.maps(trace, LAYER, [1], quantity), trace.texts, ORDERS[:1]).payload["panels"][0]
     raw, weights = (site(trace, f"source2token/{name}", 1) for name in ("relevance", "weight"))
     np.testing.assert_allclose(unpack(panel["source_scores"], "f4", N, SIZE), raw[:, ORDERS[0]], rtol=1e-6)
     np.testing.assert_allclose(unpack(panel["mean_scores"], "f4", N), raw.mean(1), atol=1e-6)
@@ -97,7 +98,7 @@ def test_source2token_comes_with_its_weights_and_raw_scores(quantity):
 
 def test_a_grid_has_strips_and_no_features():
     trace = made()
-    payload = heads.figure(head_maps.maps(trace, LAYER, range(3)), trace.texts).payload
+    payload = heads.figure(maps.maps(trace, LAYER, range(3)), trace.texts).payload
     assert len(payload["panels"]) == 3 and all("source" not in panel for panel in payload["panels"])
     assert all(panel["mean_levels"] and panel["order"] is None for panel in payload["panels"])
     assert payload["cell"][3] == 0
@@ -105,7 +106,7 @@ def test_a_grid_has_strips_and_no_features():
 
 def test_it_opens_on_the_pair_that_holds_most_against_an_even_share():
     trace = made()
-    found = head_maps.maps(trace, LAYER, [0, 1])
+    found = maps.maps(trace, LAYER, [0, 1])
     best, where = -1.0, None
     for panel, head in enumerate((0, 1)):
         weights, left = site(trace, "token2token/weight", head), open_pairs(MASKS[head], N).sum(1)
@@ -121,20 +122,18 @@ def test_it_opens_on_the_pair_that_holds_most_against_an_even_share():
 
 def test_one_token_and_too_many():
     trace = made(n=1)
-    canvas = heads.figure(head_maps.maps(trace, LAYER, [0, 1]), trace.texts, ORDERS)
+    canvas = heads.figure(maps.maps(trace, LAYER, [0, 1]), trace.texts, ORDERS)
     assert canvas.alt.endswith("Nothing may be attended to: every row is zeros.") and "gives" not in canvas.alt
     assert canvas.payload["cell"] == [0, 0, 0, 0]
-    with pytest.raises(
-        InputError, match=f"Maps of {head_maps.MOST + 1} tokens are not drawn, at most of {head_maps.MOST}"
-    ):
-        head_maps.maps(made(n=head_maps.MOST + 1), LAYER, [0])
+    with pytest.raises(InputError, match=f"Maps of {maps.MOST + 1} tokens are not drawn, at most of {maps.MOST}"):
+        maps.maps(made(n=maps.MOST + 1), LAYER, [0])
     with pytest.raises(TraceError, match="no head 4"):
-        head_maps.maps(made(), LAYER, [3])
+        maps.maps(made(), LAYER, [3])
 
 
 def test_who_is_left_nothing_to_attend_to_is_named_with_the_map():
     def said(names, chosen, n=N):
-        return heads.alt(head_maps.maps(made(n=n, masks=names), LAYER, chosen), made(n=n).texts).partition("). ")[2]
+        return heads.alt(maps.maps(made(n=n, masks=names), LAYER, chosen), made(n=n).texts).partition("). ")[2]
 
     names = ",".join(MASKS)
     assert said(names, [0, 1]) == f"In head 1 “w0” is left nothing to attend to, in head 2 “w{N - 1}”."
@@ -145,16 +144,16 @@ def test_who_is_left_nothing_to_attend_to_is_named_with_the_map():
 
 
 def test_of_many_who_are_left_nothing_the_count_is_said():
-    found = head_maps.maps(made(), LAYER, [0])[0]
+    found = maps.maps(made(), LAYER, [0])[0]
     for rows, wanted in ((3, "“w0”, “w1” and “w2” are left"), (4, f"4 of {N} are left")):
         weights = found.weights.copy(data=np.where(np.arange(N)[:, None] < rows, 0, found.weights.values))
         assert f"). {wanted} nothing to attend to." in heads.alt([replace(found, weights=weights)], made().texts)
 
 
 def test_prototypes_are_maps_of_clusters():
-    trace = tensor(made(), LAYER, 0)
-    found = clusters(trace.site(f"{LAYER}/tensor/weight"), 2)
-    drawn = head_maps.prototypes(trace, LAYER, found.of.tolist(), found.prototypes, found.typical)
+    trace = head_tensor(made(), LAYER, 0)
+    found = cluster_features(trace.site(f"{LAYER}/tensor/weight"), 2)
+    drawn = maps.prototypes(trace, LAYER, found.of.tolist(), found.prototypes, found.typical)
     payload = heads.figure(drawn, trace.texts).payload
     for i, panel in enumerate(payload["panels"]):
         members = [f for f in range(SIZE) if found.of[f] == i]
@@ -166,7 +165,7 @@ def test_prototypes_are_maps_of_clusters():
 
 def test_every_pair_of_every_head_is_a_row():
     trace = made()
-    rows = head_maps.table(trace, LAYER)
+    rows = maps.table(trace, LAYER)
     assert len(rows) == len(MASKS) * N * N and list(rows.columns[:3]) == ["head", "query", "query_at"]
     one = rows[(rows["head"] == 2) & (rows["query_at"] == 1) & (rows["key_at"] == 5)].iloc[0]
     assert one["weight"] == pytest.approx(site(trace, "token2token/weight", 1)[1, 5]) and one["key"] == "w5"
@@ -175,15 +174,15 @@ def test_every_pair_of_every_head_is_a_row():
 
 def test_features_stand_by_likeness():
     source = made().site(f"{LAYER}/source2token/weight").isel(head=0)
-    assert sorted(likeness(source)) == list(range(SIZE))
+    assert sorted(similarity_order(source)) == list(range(SIZE))
     twins = source.isel(feature=[0, 1, 2, 0, 3])
-    order = likeness(twins)
+    order = similarity_order(twins)
     assert abs(order.index(0) - order.index(3)) == 1
 
 
 def test_offline_page_loads_nothing_and_reads_no_token_as_html():
     trace = made()
-    page = heads.figure(head_maps.maps(trace, LAYER, [0]), {"text": "</script><b> w1"}, ORDERS[:1]).html()
+    page = heads.figure(maps.maps(trace, LAYER, [0]), {"text": "</script><b> w1"}, ORDERS[:1]).html()
     inside = re.search(r'<script id="payload" type="application/json">(.*?)</script>', page, re.S).group(1)
     assert "<" not in inside and json.loads(inside)["texts"]["text"].startswith("</script>")
     assert not re.search(r"""(src|href)=["']?https?:|@import|url\(""", page) and "innerHTML" not in page

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 import xarray as xr
 
-from triattn_core.case_card import intervene_said
-from triattn_core.views import anova, anova_said, intervened, perturbation
-from triattn_core.views.grids import cells_of
-from triattn_core.views.palette import THEMES
+from triattn_core.scenes import intervene_text
+from triattn_core.views.charts import anova, anova_text, intervention, perturbation
+from triattn_core.views.charts.grids import cells_of
+from triattn_core.views.lib.palette import THEMES
 
 QUERIES, KEYS = ["who", "</b>", "who"], ["a", "b", 'c"', "d", "e"]
 LABELS = (QUERIES, KEYS)
@@ -71,7 +71,7 @@ def test_the_residual_is_drawn_by_position_with_its_bits():
 
 def test_where_there_is_nothing_to_take_apart_zeros_are_drawn_and_one_sentence_says_so():
     table = shares().assign(redirected=0.0, key_context=0.0, three_way=0.0)
-    assert anova_said.parts(table, table.iloc[0], 0, 0).endswith("there is nothing to take apart.")
+    assert anova_text.parts(table, table.iloc[0], 0, 0).endswith("there is nothing to take apart.")
     spec = anova.parts(table, 0, 0, only=("key_context", "three_way")).to_dict()
     assert spec["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0, 1]
     bits = np.zeros(1)
@@ -79,8 +79,8 @@ def test_where_there_is_nothing_to_take_apart_zeros_are_drawn_and_one_sentence_s
     assert left["layer"][0]["encoding"]["color"]["scale"]["domain"][16::8] == [0, 0.5, 1]
     assert right["layer"][0]["encoding"]["x"]["axis"]["values"] == [0]
     one = grid(np.zeros((3, 1)))
-    assert anova_said.residual(one, "milk", QUERIES, ["a"], np.zeros(3)).startswith("There is one key: ")
-    none = anova_said.residual(grid(np.zeros((3, 5))), "milk", *LABELS, np.zeros(3))
+    assert anova_text.residual(one, "milk", QUERIES, ["a"], np.zeros(3)).startswith("There is one key: ")
+    none = anova_text.residual(grid(np.zeros((3, 5))), "milk", *LABELS, np.zeros(3))
     assert none.startswith("With “milk” as context nothing is left")
 
 
@@ -161,7 +161,7 @@ def test_areas_over_rows_have_their_bands():
 
 def test_maps_share_a_scale_and_their_difference_is_after_less_before():
     before, after = (DRAW.dirichlet(np.ones(5), 3) for _ in range(2))
-    spec = intervened.maps(grid(before), grid(after), LABELS).to_dict()
+    spec = intervention.maps(grid(before), grid(after), LABELS).to_dict()
     one, two, gap = spec["hconcat"]
     gap = gap["layer"][0]
     assert one["encoding"]["color"]["scale"] == two["encoding"]["color"]["scale"]
@@ -170,7 +170,7 @@ def test_maps_share_a_scale_and_their_difference_is_after_less_before():
     scale = gap["encoding"]["color"]["scale"]
     assert scale["domain"][len(scale["domain"]) // 2] == 0 and scale["interpolate"] == "rgb"
     assert len(one["encoding"]["color"]["legend"]["values"]) in (3, 4)
-    alone = [one.to_dict()["hconcat"] for one in intervened.apart(grid(before), grid(after), LABELS)]
+    alone = [one.to_dict()["hconcat"] for one in intervention.apart(grid(before), grid(after), LABELS)]
     assert [[one["title"] for one in some] for some in alone] == [[one["title"]] for one in spec["hconcat"]]
     assert alone[1][0]["encoding"] == two["encoding"]  # nothing of a map depends on what stands beside it
     assert cells_of(grid(before), LABELS)["key_word"].tolist()[:5] == KEYS
@@ -178,7 +178,7 @@ def test_maps_share_a_scale_and_their_difference_is_after_less_before():
 
 def test_units_say_what_flips_and_which_are_chosen():
     table = pd.DataFrame({"unit": ["u 1", "u 2"], "change": [-1.25, 0.5], "flips": [True, False]})
-    told = pd.DataFrame(rows(intervened.singly(table, ["x", "y"], ["u 2"]).to_dict()))
+    told = pd.DataFrame(rows(intervention.singly(table, ["x", "y"], ["u 2"]).to_dict()))
     assert told["said"].tolist() == ["−1.25 flips", "+0.50"] and told["chosen"].tolist() == [False, True]
 
 
@@ -189,7 +189,7 @@ def test_how_far_attention_moved_has_two_figures_of_the_largest_and_no_sign():
         ([0, 0], ["", ""]),
     ):
         table = pd.DataFrame({"unit": ["u 1", "u 2"], "change": [-1.0, 1.0], "moved": bits, "flips": [True, False]})
-        spec = intervened.singly(table, ["x", "y"], ["u 2"], what="moved").to_dict()
+        spec = intervention.singly(table, ["x", "y"], ["u 2"], what="moved").to_dict()
         told = pd.DataFrame(rows(spec))
         assert told["said"].tolist() == said and told["value"].tolist() == bits
         assert spec["layer"][0]["encoding"]["tooltip"][2]["title"] == "moved"
@@ -198,7 +198,7 @@ def test_how_far_attention_moved_has_two_figures_of_the_largest_and_no_sign():
 def test_what_is_said_of_how_far_each_moved_attention():
     def told(moved: list[float], change: tuple = (0.1, -0.5, 0.2)) -> str:
         table = pd.DataFrame({"unit": list("abc")[: len(moved)], "change": change[: len(moved)], "moved": moved})
-        return intervene_said.each_moved(table, {"a": "one", "b": "two", "c": "three"})
+        return intervene_text.describe_each_shift(table, {"a": "one", "b": "two", "c": "three"})
 
     assert told([0.1, 0.31, 0.2]) == (
         "Attention is moved most by “two” (0.31 bits), which also changes the answer most. "
@@ -214,7 +214,7 @@ def test_what_is_said_of_how_far_each_moved_attention():
 def test_labels_lean_and_numbers_stand_where_there_is_no_room():
     def drawn(words: list[str], **more) -> tuple[float, set]:
         table = pd.DataFrame({"unit": words, "change": 0.5, "flips": False})
-        layers = intervened.singly(table, words, [], **more).to_dict()["layer"]
+        layers = intervention.singly(table, words, [], **more).to_dict()["layer"]
         lean = layers[0]["encoding"]["x"]["axis"]["labelAngle"]
         return lean, {str(one["mark"].get("angle", {}).get("expr")) for one in layers}
 
@@ -224,13 +224,13 @@ def test_labels_lean_and_numbers_stand_where_there_is_no_room():
 
 
 def test_among_several_answers_there_is_no_line_at_zero():
-    both = [intervened.draws([-7.0, -5.0], -6.0, two=two).to_dict() for two in (True, False)]
+    both = [intervention.draws([-7.0, -5.0], -6.0, two=two).to_dict() for two in (True, False)]
     assert [len(one["layer"]) for one in both] == [4, 3]
     assert [one["layer"][-1]["encoding"]["x"]["scale"]["domain"][1] < 0 for one in both] == [False, True]
 
 
 def test_draws_hold_the_original_and_zero():
-    spec = intervened.draws([1.0, 2.0, 4.0], 3.0).to_dict()
+    spec = intervention.draws([1.0, 2.0, 4.0], 3.0).to_dict()
     low, high = spec["layer"][1]["encoding"]["x"]["scale"]["domain"]
     assert low < 0 and high > 4
     values = [[row["odds"] for row in one] for one in spec["datasets"].values()]

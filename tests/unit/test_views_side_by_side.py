@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from triattn_core.analysis import aligned, compare
-from triattn_core.case_card import panels as scene
+from triattn_core.analysis.maps import compare, token_alignment
 from triattn_core.errors import TraceError
-from triattn_core.views import panels as parts
+from triattn_core.scenes import panels as scene
 from triattn_core.views import side_by_side as view
-from triattn_core.views.strongest import labels
+from triattn_core.views.lib.strongest import labels
+from triattn_core.views.side_by_side import panels as parts
 
 TEXTS = {"a": "Do cats sleep?", "b": "Can <b>cats</b> nap 🐈?"}
 WORDS = {
@@ -36,8 +36,8 @@ def arrays(seed: int, quantity: str = "weight", heads: int = 2) -> xr.DataArray:
 
 
 def panel(seed: int, mechanism: str, quantity: str = "weight", **more) -> parts.Panel:
-    weights = compare.two_way(arrays(seed))
-    drawn = weights if quantity == "weight" else compare.two_way(arrays(seed, quantity))
+    weights = compare.two_way_map(arrays(seed))
+    drawn = weights if quantity == "weight" else compare.two_way_map(arrays(seed, quantity))
     numbers = {"entropy": compare.entropy(weights), "rank": compare.rank(weights)}
     said = {"label": "paraphrase", "probability": 0.742, "right": True, "score": "Quora test accuracy 85.1 %"}
     name = f"quora-{mechanism}-additive"
@@ -98,7 +98,7 @@ def test_rounding_of_float32_is_no_difference():
 
 
 def test_a_scale_of_flat_maps_is_not_stretched_over_noise():
-    flat = compare.two_way(arrays(0)) * 0 + 0.2
+    flat = compare.two_way_map(arrays(0)) * 0 + 0.2
     panels = [replace(panel(0, "bi"), drawn=flat.assign_attrs(quantity="weight")) for _ in range(2)]
     scale = view.scale_of(panels)
     assert scale.high == pytest.approx(0.2) and scale.low == pytest.approx(0.05) and scale.uniform == pytest.approx(0.2)
@@ -230,7 +230,7 @@ def edited() -> tuple[list[parts.Panel], parts.Gap, dict[str, str]]:
     after = (after / after.sum("key")).assign_attrs(quantity="weight")
     after = after.assign_coords(key_start=("key", [0, 4, 7, 16]), key_end=("key", [3, 7, 11, 20]))
     panels = []
-    for name, weights in zip(("Before", "Edited"), aligned.union(first, after)):
+    for name, weights in zip(("Before", "Edited"), token_alignment.align_maps(first, after)):
         numbers = (compare.entropy(weights), compare.rank(weights))
         panels.append(parts.Panel(name, "tri", "additive", weights, weights, *numbers, "paraphrase", 0.7, None))
     texts = TEXTS | {"edited b": "Can <b>cats</b> doze?"}
@@ -254,9 +254,7 @@ def test_maps_of_two_inputs_have_gaps_and_signs():
     assert payload["axes"]["key"]["label"] == ["Can", "<b>", "cats", "−nap", "−🐈", "+doze"]
     assert payload["axes"]["key"]["also"] == [[0, 3], [4, 7], [7, 11], None, None, None]
     assert payload["axes"]["query"]["label"] == ["Do", "cats", "sleep"]
-    before, after = (
-        np.frombuffer(base64.b64decode(one["weights"]), "<f4").reshape(3, 6) for one in payload["panels"]
-    )
+    before, after = (np.frombuffer(base64.b64decode(one["weights"]), "<f4").reshape(3, 6) for one in payload["panels"])
     assert np.isnan(before[:, 5]).all() and np.isnan(after[:, 3:5]).all()
     assert np.isfinite(before[:, :5]).all() and np.isfinite(after[:, [0, 1, 2, 5]]).all()
     values = np.frombuffer(base64.b64decode(payload["gap"]["values"]), "<f4").reshape(3, 6)

@@ -14,13 +14,14 @@ import pandas as pd
 import pytest
 import xarray as xr
 
+from triattn_core.checkpoint.registry import Card
 from triattn_core.errors import InputError
 from triattn_core.results import spreads
-from triattn_core.results.ours import Record
-from triattn_core.shelf import Card
+from triattn_core.results.measured import Record
 from triattn_core.trace import AttentionTrace
-from triattn_core.views import distributions, similarity
-from triattn_core.views.palette import SignedScale
+from triattn_core.views import similarity
+from triattn_core.views.charts import distributions
+from triattn_core.views.lib.palette import SignedScale
 
 PASSAGE = "The red <boat> left, the blue boat stayed."
 QUESTION = "Which boat left?"
@@ -206,12 +207,12 @@ def record(similarity_: str, values: tuple[float, ...], width: int = 64, file: s
 def test_runs_are_rows_and_those_trained_otherwise_stand_apart():
     shelf, sweep = record("dot", (40.0, 41.0, 40.0)), record("dot", (41.5, 41.0), file="sweep")
     all_ = [shelf, sweep, record("fnn", (3.0,), width=32)]
-    found = spreads.runs(all_, "test", "em")
+    found = spreads.seed_runs(all_, "test", "em")
     assert found.value.tolist() == [40.0, 41.0, 40.0, 41.5, 3.0]  # seed 2 of the sweep is that of the shelf
     assert found.recipe.nunique() == 2 and found.seed.tolist() == ["1", "2", "3", "1", "1"] and set(found.rows) == {70}
-    assert spreads.runs(all_, "dev", "em").empty and spreads.losses(all_, "dev").empty
+    assert spreads.seed_runs(all_, "dev", "em").empty and spreads.loss_curves(all_, "dev").empty
     history = [{"step": 100, "train_loss": 5.0}, {"step": 130, "dev_loss": 4.0}]
-    losses = spreads.losses([record("dot", (), history=history)], "train")
+    losses = spreads.loss_curves([record("dot", (), history=history)], "train")
     assert losses[["step", "value"]].values.tolist() == [[100, 5.0]]
 
 
@@ -228,7 +229,7 @@ def test_a_recipe_is_another_where_anything_but_the_function_and_the_seed_is(par
         one = record("dot", ())
         config = {**one.card.config, "training": {"seed": seed}}
         (config[part] if part else config)[setting] = value
-        return spreads.recipe(replace(one, card=replace(one.card, config=config)))
+        return spreads.training_recipe(replace(one, card=replace(one.card, config=config)))
 
     assert run(1, 17) == run(2, 17) != run(1, 19)
 
@@ -239,7 +240,7 @@ def test_two_runs_of_a_function_are_two_curves_told_apart_by_what_differs():
         one.card.config["training"] = {"seed": 1, "rate": 0.1} | training
         return Record(replace(one.card, name=name))
 
-    losses = spreads.losses([run("one", 3.0), run("two", 2.0, seed=5)], "dev")
+    losses = spreads.loss_curves([run("one", 3.0), run("two", 2.0, seed=5)], "dev")
     assert losses[["checkpoint", "apart"]].drop_duplicates().values.tolist() == [["one", "seed 1"], ["two", "seed 5"]]
     table = losses.assign(function="dot, " + losses.apart)
     told = "Losses of 2 checkpoints end at 2.000 to 3.000; dot, seed 5 lowest, at step 19."
@@ -247,9 +248,9 @@ def test_two_runs_of_a_function_are_two_curves_told_apart_by_what_differs():
     spec = json.loads(distributions.curves(table, ["two"]).to_json())
     names = [one for one in spec["layer"] if one["mark"]["type"] == "text"]
     assert [spec["datasets"][one["data"]["name"]][0]["function"] for one in names] == ["dot, seed 1", "dot, seed 5"]
-    same = spreads.losses([run("one", 3.0), run("two", 2.0)], "dev")
+    same = spreads.loss_curves([run("one", 3.0), run("two", 2.0)], "dev")
     assert list(same.apart.unique()) == ["one", "two"]
-    assert set(spreads.losses([run("one", 3.0)], "dev").apart) == {""}
+    assert set(spreads.loss_curves([run("one", 3.0)], "dev").apart) == {""}
 
 
 def test_a_box_has_the_quartiles_of_its_runs():

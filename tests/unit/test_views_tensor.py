@@ -8,15 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.mtsa_traces import LAYER, MASKS, SIZE, N, made
 from tests.oracles import features, tensorized
-from triattn_core.analysis.tensor import tensor as compute
+from tests.support.mtsa_traces import LAYER, MASKS, SIZE, N, made
+from triattn_core.analysis.maps.mtsa_tensor import head_tensor as compute
 from triattn_core.errors import TraceError
 from triattn_core.trace import Choice
-from triattn_core.views import cell, tensor
+from triattn_core.views import tensor
 from triattn_core.views.cube import places
-from triattn_core.views.strongest import strongest
-from triattn_core.views.terms import Profile, profile, terms
+from triattn_core.views.heads.terms import Profile, profile, terms
+from triattn_core.views.lib import cell
+from triattn_core.views.lib.strongest import strongest
 
 WEIGHT, SCORE = (Choice(f"{LAYER}/tensor/{name}") for name in ("weight", "relevance"))
 ORDER, OF = [3, 0, 4, 2, 1], [1, 2, 1, 0, 1]

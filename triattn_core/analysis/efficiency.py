@@ -17,12 +17,12 @@ import torch
 from torch import Tensor
 from torch.autograd.profiler import profile
 
-from triattn_core.device import describe, memory_guard
 from triattn_core.errors import ConfigError, TriattnError, choices
+from triattn_core.inference.device import describe_device, memory_guard
 from triattn_core.models.fusion import FUSIONS, PAPER
 from triattn_core.models.fusion.settings import FusionSettings
-from triattn_core.results.efficiency import PASSES, Measured, Point
-from triattn_core.results.ours import today
+from triattn_core.results.efficiency import PASSES, Measurement, Point
+from triattn_core.results.measured import today
 
 LEAST, FEWEST = 0.3, 3  # a pass is repeated until it took so many seconds, and so many times
 SHARE = 0.8  # of the free memory that a pass may be expected to need
@@ -35,7 +35,7 @@ PEAK = {
 
 @dataclass(frozen=True)
 class Plan:
-    """What is measured; `limit`: seconds, a block is left out where one pass is expected to take longer."""
+    """A benchmark plan; `limit`: seconds, a block is skipped if one pass is expected to take longer."""
 
     lengths: Sequence[int] = (16, 32, 64, 128, 256, 512)
     batch: int = 64
@@ -52,7 +52,7 @@ class Plan:
 
 @dataclass
 class Run:
-    """A measurement, a step a block and length.  Raises ConfigError: no such device."""
+    """A running benchmark, one step a block and length.  Raises ConfigError if there is no such device."""
 
     plan: Plan
     device: str
@@ -64,12 +64,12 @@ class Run:
     def __post_init__(self) -> None:
         lengths = sorted(set(self.plan.lengths))
         self.steps = [(tokens, block) for tokens in lengths for block in dict.fromkeys(self.plan.blocks)]
-        self.about, self.threads = describe(self.device), torch.get_num_threads()
+        self.about, self.threads = describe_device(self.device), torch.get_num_threads()
         self.load = round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else None
 
     @property
     def done(self) -> int:
-        """How many steps are behind."""
+        """The number of completed steps."""
         return len(self.points) // len(PASSES)
 
     def step(self) -> bool:
@@ -79,10 +79,10 @@ class Run:
             self.points += [self._point(block, tokens, passed) for passed in PASSES]
         return self.done < len(self.steps)
 
-    def measured(self) -> Measured:
-        """What there is by now."""
+    def measured(self) -> Measurement:
+        """The measurements so far."""
         versions = dict(self.about.versions)
-        return Measured(
+        return Measurement(
             format=1, date=today(), load=self.load, threads=self.threads, command=self.command,
             machine=f"{self.about.title}, {self.about.cores} cores, torch {versions['torch']}",
             memory=PEAK[self.device.partition(":")[0]], batch=self.plan.batch, width=self.plan.width,
@@ -122,13 +122,13 @@ class Run:
         return Point(block=block, tokens=tokens, passed=passed, **told)
 
     def _too_much(self, block: str, tokens: int, passed: str) -> str:
-        """Why a pass is not tried, by the lengths before; empty where it is."""
+        """Why a pass is skipped, judged from shorter lengths; empty if it is not."""
         done = [one for one in self.points if (one.block, one.passed) == (block, passed)]
         if done and done[-1].reason:
             return done[-1].reason
         seconds = expected([(one.tokens, one.seconds) for one in done], tokens)
         memory = expected([(one.tokens, one.memory) for one in done if one.memory is not None], tokens)
-        free = describe(self.device).free
+        free = describe_device(self.device).free
         if seconds > self.plan.limit:
             return f"{passed} left out from {tokens} tokens: a pass would take some {duration(seconds)}"
         if memory > SHARE * free:
@@ -138,7 +138,8 @@ class Run:
 
 
 def expected(known: Sequence[tuple[int, float | int]], tokens: int) -> float:
-    """What a cost grows to that was measured at shorter lengths: by its last growth, of linear to quadratic; else 0."""
+    """A cost extrapolated from shorter lengths by its last growth, between linear and quadratic; 0 without two of
+    them."""
     if not known:
         return 0.0
     (last, cost), power = known[-1], 2.0
@@ -155,7 +156,7 @@ def duration(seconds: float) -> str:
 
 
 def timed(call: Callable[[], object], device: str, limit: float) -> tuple[float, int]:
-    """Median seconds of a call and how often it was made; once where that takes longer than the limit."""
+    """The median seconds of a call and the number of repeats; one if it takes longer than the limit."""
     spent: list[float] = []
     while sum(spent) < limit and (sum(spent) < LEAST or len(spent) < FEWEST):
         _wait(device)
@@ -167,7 +168,7 @@ def timed(call: Callable[[], object], device: str, limit: float) -> tuple[float,
 
 
 def peak(call: Callable[[], object], device: str) -> int | None:
-    """The most bytes that tensors held at a time during a call, beyond what they held before; None on an Apple GPU."""
+    """The peak bytes of tensors during a call, beyond those held before it; None on an Apple GPU."""
     if device.startswith("cuda"):
         torch.cuda.reset_peak_memory_stats(device)
         before = torch.cuda.memory_allocated(device)

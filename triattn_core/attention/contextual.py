@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from triattn_core.attention.bi import BiAttention
+from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.states import States
 
 
@@ -20,4 +21,20 @@ class CBiAttention(BiAttention):
 
     def forward(self, query: States, key: States, context: States, site: str) -> Tensor:
         """The attended states [B, N, hidden] of the queries; taps `<site>/relevance` and `<site>/weight`."""
-        return self.attend(with_own_context(query), with_own_context(key), key.keep, site)
+        return self.attend(with_own_context(query), with_own_context(key), query.keep, key.keep, site)
+
+
+class OwnContext(nn.Module):
+    """A token's own context vector where sequences are encoded apart, and it has no place in the context.
+
+    `c_x = sum_j softmax_j(A x . B c_j / sqrt D) c_j` (ours, not published); zeros where there is no context.
+    """
+
+    def __init__(self, hidden: int):
+        super().__init__()
+        self.A, self.B = nn.Linear(hidden, hidden, bias=False), nn.Linear(hidden, hidden, bias=False)
+
+    def forward(self, vectors: Tensor, context: States) -> Tensor:
+        """[B, n, D] and a context of [B, J, D] → [B, n, D]."""
+        relevance = self.A(vectors) @ self.B(context.vectors).mT / vectors.shape[-1] ** 0.5
+        return masked_softmax(relevance, context.keep) @ context.vectors

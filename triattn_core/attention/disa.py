@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout
 from torch.utils.checkpoint import checkpoint
 
-from triattn_core.attention import positions
+from triattn_core.attention import masks
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.tap import tap, tapped
 
@@ -35,7 +35,7 @@ class MaskedAttention(nn.Module):
     def forward(self, h: Tensor, keep: Tensor, site: str = "") -> Tensor:
         """Memory is linear in n: long texts go a few queries at a time.  Taps `<site>/weight` [query, key, feature]."""
         n = h.shape[1]
-        M = positions.mask(self.mask, n, device=h.device)
+        M = masks.mask(self.mask, n, device=h.device)
         keys, queries, open_ = self.key(h), self.query(h), ~M.isneginf() & keep[:, None, :] & keep[..., None]
         size = max(1, LARGEST // max(1, h.numel()))
         share = self.share if self.training else 0.0

@@ -9,7 +9,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import elu, relu
 
-from triattn_core.attention import positions, tensorized
+from triattn_core.attention import masks as positions
+from triattn_core.attention import tensorized
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.states import heads_first
 from triattn_core.attention.tap import tap, tapped
@@ -47,7 +48,7 @@ class Source2Token(nn.Module):
 class Mtsa(nn.Module):
     """MTSA: every head a tensorized self-attention of its own, under its own positional mask.
 
-    masks: names of `positions`, see `positions.of_heads`.  token2token, source2token: False leaves the score out (the
+    masks: names of `masks.MASKS`, see `masks.of_heads`.  token2token, source2token: False leaves the score out (the
     ablations of Table 3).
     keep: of attention dropout, the probability p with which a product is kept: sqrt(p) on each factor (Appendix A.3).
     Raises ConfigError for an unknown mask.

@@ -27,8 +27,11 @@ def kept_softmax(relevance: Tensor, keep: Tensor) -> Tensor:
     """Softmax over the last axis in at least float32; a row with nothing kept is zeros, and so is its gradient."""
     if relevance.dtype in (torch.float16, torch.bfloat16):
         return kept_softmax(relevance.float(), keep).to(relevance.dtype)
-    # A large finite number instead of -inf: a row with nothing kept stays finite, gradients too.
-    lowest = torch.finfo(relevance.dtype).min / 2
-    weights = (relevance + torch.zeros_like(keep, dtype=relevance.dtype).masked_fill(~keep, lowest)).softmax(-1)
-    something = keep.any(-1, keepdim=True)
-    return weights if something.all() else weights * something
+    if keep.all():
+        return relevance.softmax(-1)
+    # The mask replaces the score: added to it, an infinite score would outlast it.
+    masked = torch.where(keep, relevance, -torch.inf)
+    empty = ~keep.any(-1, keepdim=True)
+    if not empty.any():
+        return masked.softmax(-1)
+    return masked.masked_fill(empty, 0.0).softmax(-1).masked_fill(empty, 0.0)

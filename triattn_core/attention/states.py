@@ -32,6 +32,8 @@ def heads_first(projected: Tensor, heads: int) -> Tensor:
     return projected.unflatten(-1, (heads, -1)).movedim(-2, 0).contiguous()
 
 
-def join_heads(states: Tensor) -> Tensor:
-    """[B, heads, n, D] → [B, n, heads * D]."""
-    return states.transpose(1, 2).flatten(-2)
+def join_heads(states: Tensor, vectors: int = 1) -> Tensor:
+    """[B, heads, n, vectors * D] → [B, n, vectors * heads * D]: each vector with the features of all heads."""
+    if vectors == 1:
+        return states.transpose(1, 2).flatten(-2)
+    return states.unflatten(-1, (vectors, -1)).permute(0, 2, 3, 1, 4).flatten(2)

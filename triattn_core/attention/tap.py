@@ -5,22 +5,29 @@ Nothing hangs on the model, which all sessions share; when nobody records, a tap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from torch import Tensor
+
+NO_ROLES: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class Tapped:
-    """A recorded tensor [B, *axes]: what it is and what it sums to one over."""
+    """A recorded tensor [B, *axes]: what it is and what it sums to one over.
+
+    roles: of an axis along which several roles stand one after the other, their names, such as key and context.
+    """
 
     tensor: Tensor
     axes: tuple[str, ...]
     quantity: str
     sums_over: tuple[str, ...] = ()
+    roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass
@@ -45,11 +52,18 @@ def recording(wanted: Callable[[str], bool] = lambda site: True) -> Iterator[Rec
         _record.reset(token)
 
 
-def tap(site: str, tensor: Tensor, axes: tuple[str, ...], quantity: str, sums_over: tuple[str, ...] = ()) -> None:
+def tap(
+    site: str,
+    tensor: Tensor,
+    axes: tuple[str, ...],
+    quantity: str,
+    sums_over: tuple[str, ...] = (),
+    roles: Mapping[str, tuple[str, ...]] = NO_ROLES,
+) -> None:
     """Show a tensor [B, *axes] at a site such as `layer.0/a_over_b/weight`."""
     record = _record.get()
     if record is not None and record.wanted(site):
-        record.sites[site] = Tapped(tensor.detach(), axes, quantity, sums_over)
+        record.sites[site] = Tapped(tensor.detach(), axes, quantity, sums_over, roles)
 
 
 def recorded() -> bool:

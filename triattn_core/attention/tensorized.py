@@ -42,7 +42,7 @@ def tensor(
 
 def _rows(R: Tensor, S: Tensor, M: Tensor, keep: Tensor, scale_t: str, scale_s: str) -> Tensor:
     """T [..., query, key, feature] of Eq. 10, -inf where a key may not be attended to; `keep` as the pairs."""
-    pairs = (SCALES[scale_t](R) + M).masked_fill(~keep, -torch.inf)
+    pairs = torch.where(keep & ~M.isneginf(), SCALES[scale_t](R) + M, -torch.inf)
     return pairs[..., None] + SCALES[scale_s](S)[..., None, :, :]
 
 
@@ -91,13 +91,13 @@ def attend(
 def _pairs(q: Tensor, k: Tensor, M: Tensor, keep: Tensor, scale_t: str) -> Tensor:
     """G [H, B, query, key], each row up to a factor of its own; finite where a query may attend to nothing."""
     R, M = q / q.shape[-1] ** 0.5 @ k.mT, M[:, None]
-    closed = M.clamp(min=lowest(M))
+    closed = M.isneginf()
+    graded = M.masked_fill(closed, 0.0)
     if scale_t == "log_sigmoid":
-        graded = (closed < 0) & (closed > lowest(M))
-        G = R.add_(closed.masked_fill(graded, 0.0)).sigmoid_()  # of padding E is nothing
-        return G * M.masked_fill(~graded, 0.0).exp() if graded.any() else G
-    R = R.add_(closed) if scale_t == "identity" else SCALES[scale_t](R) + closed
-    return (R if keep.all() else R.masked_fill(~keep[:, None, :], lowest(R))).softmax(-1)
+        G = R.masked_fill_(closed, lowest(R)).sigmoid_()  # of padding E is nothing
+        return G * graded.exp() if graded.any() else G
+    R = (R if scale_t == "identity" else SCALES[scale_t](R)) + graded
+    return R.masked_fill_(closed if keep.all() else closed | ~keep[:, None, :], lowest(R)).softmax(-1)
 
 
 def _open(M: Tensor, keep: Tensor) -> Tensor:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
-from triattn_core.attention.instead import instead, replaced
-from triattn_core.attention.mix import VALUES
+from triattn_core.attention.contextual_value import VALUES
+from triattn_core.attention.factored import product_attention
 from triattn_core.attention.neutral import at_least_one
-from triattn_core.attention.products import product_attention
 from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.softmax import joint_softmax
 from triattn_core.attention.states import States, join_heads, split_heads
 from triattn_core.attention.tap import tap, tapped
+from triattn_core.attention.weight_override import instead, replaced
+from triattn_core.inference.pause import pause
 
 LARGEST = 1 << 22  # cells of a cube at once on a CPU: larger blocks cost a page fault each 4 KB
 WORTH = 1 << 19  # cells of a batch's cubes from which on its products go without them
@@ -23,6 +26,7 @@ class TriAttention(nn.Module):
     """Multi-head three-way attention; `value` names the contextual value, by default the relevance's pairing."""
 
     reads = "context"
+    fixed: Callable | None = None  # as of BiAttention
 
     def __init__(self, hidden: int, heads: int, similarity: str, value: str | None = None):
         super().__init__()
@@ -30,9 +34,10 @@ class TriAttention(nn.Module):
         self.query, self.key, self.value, self.context = (nn.Linear(hidden, hidden) for _ in range(4))
         self.similarity = SIMILARITIES[similarity](heads, hidden // heads, context=True)
         self.mix = VALUES[value or self.similarity.value](heads, hidden // heads)
+        self.vectors = self.mix.vectors
 
     def forward(self, query: States, key: States, context: States, site: str) -> Tensor:
-        """The attended states [B, N, hidden] of the queries; taps `<site>/relevance` and `<site>/weight`.
+        """The attended states [B, N, vectors * hidden] of the queries; taps `<site>/relevance` and `<site>/weight`.
 
         When nothing records these, a relevance made of products gives the same without its cube.
         """
@@ -46,7 +51,7 @@ class TriAttention(nn.Module):
                 (self.context, states),
             )
         )
-        return join_heads(self.attend(q, k, v, c, key.keep, keep, has_context, site))
+        return join_heads(self.attend(q, k, v, c, query.keep, key.keep, keep, has_context, site), self.vectors)
 
     def attend(
         self,
@@ -54,13 +59,15 @@ class TriAttention(nn.Module):
         k: Tensor,
         v: Tensor,
         c: Tensor,
+        keep_query: Tensor,
         keep_key: Tensor,
         keep_context: Tensor,
         has_context: Tensor | None,
         site: str,
     ) -> Tensor:
-        """The same of projected heads: [B, heads, n, D] each and keeps [B, I], [B, J] → [B, heads, N, D]."""
-        shown = tapped(f"{site}/relevance", f"{site}/weight") or replaced()
+        """The same of projected heads: [B, heads, n, D] each and keeps [B, n] → [B, heads, N, vectors * D]."""
+        pause()
+        shown = tapped(f"{site}/relevance", f"{site}/weight") or replaced() or self.fixed is not None
         cells = q.shape[:3].numel() * k.shape[-2] * c.shape[-2]
         products = hasattr(self.similarity, "factors") and hasattr(self.mix, "factors")
         if products and not shown and cells >= WORTH:
@@ -69,11 +76,12 @@ class TriAttention(nn.Module):
         rows = max(2, LARGEST * len(q) // max(1, cells))  # of one alone nothing is compiled
         if not shown and rows < len(q) and q.device.type == "cpu":
             context = q.new_ones(len(q), dtype=torch.bool) if has_context is None else has_context
-            parts = zip(*(one.split(rows) for one in (q, k, v, c, keep_key, keep_context, context)))
+            parts = zip(*(one.split(rows) for one in (q, k, v, c, keep_query, keep_key, keep_context, context)))
             return torch.cat([self.attend(*part, site) for part in parts])
         relevance = self.similarity.three(q, k, c, has_context)
         weights = joint_softmax(relevance, keep_key[:, None], keep_context[:, None])
-        weights = instead(f"{site}/weight", weights, {"key": keep_key, "context": keep_context})
+        keeps = {"query": keep_query, "key": keep_key, "context": keep_context}
+        weights = instead(f"{site}/weight", weights, keeps, self.fixed)
         tap(f"{site}/relevance", relevance, AXES, "relevance")
         tap(f"{site}/weight", weights, AXES, "weight", ("key", "context"))
-        return self.mix(weights, v, c, has_context)
+        return self.mix(weights.to(v.dtype), v, c, has_context)

@@ -10,10 +10,12 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from triattn_core.case_card import VIEWS, Drawn, draw, told
-from triattn_core.case_card.explained import Explained, Models, cards
+from triattn_core.case_card import RenderedView, draw
+from triattn_core.checkpoint.registry import Card
 from triattn_core.errors import CheckpointError, DataError, choices
-from triattn_core.shelf import Card
+from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.runner import Explained, Models, find_cards
+from triattn_core.scenes.settings import validate_settings
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import read_json
 
@@ -67,7 +69,7 @@ class Manifest(BaseModel):
     versions: dict[str, str]
 
 
-def manifest(drawn: Drawn) -> Manifest:
+def manifest(drawn: RenderedView) -> Manifest:
     """The manifest of what was drawn."""
     shown = list({one.card.name: one.card for one in drawn.found}.values())
     seeds = [card for card in {card.name: card for card in drawn.seeds}.values() if card not in shown]
@@ -125,16 +127,16 @@ def read(path: Path) -> Manifest:
     for what, known in (("view", VIEWS), ("task", TASKS)):
         if getattr(made, what) not in known:
             raise DataError(f"{path}: no {what} {getattr(made, what)!r}; {choices(getattr(made, what), known)}")
-    told(VIEWS[made.view].settings, made.settings, str(path))
+    validate_settings(VIEWS[made.view].settings, made.settings, str(path))
     return made
 
 
-def again(made: Manifest, models: Models | None = None, where: str = FILE) -> Drawn:
+def again(made: Manifest, models: Models | None = None, where: str = FILE) -> RenderedView:
     """Draws what a manifest says.
 
     Raises CheckpointError where a checkpoint has other weights than it records, and whatever `draw` does.
     """
-    for recorded, card in zip(made.checkpoints, cards([one.name for one in made.checkpoints])):
+    for recorded, card in zip(made.checkpoints, find_cards([one.name for one in made.checkpoints])):
         here = _checkpoint(card)
         pairs = ((recorded.name, here.digest, recorded.digest), *_encoders(here, recorded))
         for name, found, wanted in pairs:

@@ -7,11 +7,12 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triattn_core.commands import shelf
+from triattn_core.commands import listing
 from triattn_core.errors import ConfigError, DataError, choices
+from triattn_core.text.atomic_write import require_room
 
 if TYPE_CHECKING:
-    from triattn_core.case_card import Drawn
+    from triattn_core.case_card import RenderedView
     from triattn_core.case_card.manifest import Manifest
 
 
@@ -25,16 +26,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     text = "of a view: its settings, as its page has them: layer=2 units=token 1,token 2"
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=text)
     parser.add_argument("--out", type=Path, required=True, help="where the card is written (zip)")
-    shelf.folders(parser)
+    listing.folders(parser)
 
 
 def run(options: argparse.Namespace) -> None:
     """Draws, writes, and says the numbers that matter."""
-    from triattn_core.case_card import VIEWS
+    from triattn_core.scenes.catalogue import VIEWS
 
-    if not options.out.parent.is_dir():
-        raise DataError(f"{options.out.parent}: no such folder to write the card in")
-    shelf.added(options)
+    require_room(options.out, "write the card")
+    listing.added(options)
     if len(options.what) == 1 and options.what[0] not in VIEWS:
         _again(options, Path(options.what[0]))
     else:
@@ -43,11 +43,12 @@ def run(options: argparse.Namespace) -> None:
 
 def _new(options: argparse.Namespace, view: str, *more: str) -> None:
     """A card of a view.  Raises ConfigError where checkpoint or input is missing."""
-    from triattn_core.case_card import VIEWS, draw
-    from triattn_core.case_card.explained import Models, cards
+    from triattn_core.case_card import draw
+    from triattn_core.case_card.cli_settings import read
     from triattn_core.case_card.manifest import manifest
-    from triattn_core.case_card.typed import read
-    from triattn_core.commands.examples import heard
+    from triattn_core.commands.examples import warn_other_language
+    from triattn_core.scenes.catalogue import VIEWS
+    from triattn_core.scenes.runner import Models, find_cards
     from triattn_core.tasks import TASKS
     from triattn_core.text.rows import read_json
 
@@ -56,9 +57,9 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
     if len(more) < 2:
         raise ConfigError(f"triattn card {view}: expected a checkpoint and a JSON file with one row of its task")
     *names, path = more
-    settings, models, first = read(VIEWS[view].settings, options.set), Models(options.device), cards(names)[0]
+    settings, models, first = read(VIEWS[view].settings, options.set), Models(options.device), find_cards(names)[0]
     example = TASKS[first.config["task"]].Example.from_row(read_json(Path(path)), path)
-    heard(models.load(first), [example])
+    warn_other_language(models.load(first), [example])
     drawn = draw(view, names, example, models, **settings)
     drawn.save(options.out)
     about = manifest(drawn)
@@ -77,7 +78,7 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
         print(f"{' and '.join(titles)}: {said}")
 
 
-def _wrote(out: Path, about: Manifest, drawn: Drawn) -> str:
+def _wrote(out: Path, about: Manifest, drawn: RenderedView) -> str:
     names = ", ".join(one.name for one in about.checkpoints[: about.drawn])
     return f"{out}: {about.view.replace('_', ' ')} of {names}, {len(drawn.table):,} rows"
 
@@ -92,8 +93,8 @@ def _sentences(about: Manifest) -> dict[str, list[str]]:
 
 def _again(options: argparse.Namespace, path: Path) -> None:
     """A card made again, and how far the numbers are from those that lie beside the manifest."""
-    from triattn_core.case_card.explained import Models
     from triattn_core.case_card.manifest import again, read
+    from triattn_core.scenes.runner import Models
 
     if options.set:
         raise ConfigError("--set: the settings of a card that is made again are those of its manifest")
@@ -111,7 +112,7 @@ def _again(options: argparse.Namespace, path: Path) -> None:
     print(f"data: {data}")
 
 
-def _answers(made: Manifest, drawn: Drawn) -> float:
+def _answers(made: Manifest, drawn: RenderedView) -> float:
     """The largest difference of a probability.  Raises DataError where there are others than recorded."""
     from triattn_core.case_card.manifest import manifest
 
@@ -121,13 +122,14 @@ def _answers(made: Manifest, drawn: Drawn) -> float:
     return max(abs(x - y) for a, b in pairs for x, y in zip(a, b))
 
 
-def furthest(path: Path, drawn: Drawn) -> float:
+def furthest(path: Path, drawn: RenderedView) -> float:
     """The largest difference of a number of a stored table from that of the same cell.  Raises DataError: not the same
     cells."""
-    import pandas as pd
+    from triattn_core.analysis.mining.case_table import BYTES
+    from triattn_core.analysis.mining.decoded_size import read_frame
 
     try:
-        stored = pd.read_parquet(path)
+        stored = read_frame(path, BYTES)
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: not a table as a case card has it ({str(error).splitlines()[0]})") from None
     table, what = drawn.table, [name for name in drawn.table if drawn.table[name].dtype.kind == "f"]

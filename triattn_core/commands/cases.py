@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triattn_core.errors import DataError
+from triattn_core.text.atomic_write import require_room
 
 if TYPE_CHECKING:
-    from triattn_core.analysis.mined import Mined
-    from triattn_core.analysis.runs import Run
+    from triattn_core.analysis.mining.case_table import CaseTable
+    from triattn_core.analysis.mining.runs import Run
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,14 +27,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Mines, stores, prints; after Ctrl-C what there is by then."""
-    from triattn_core.analysis import sources
-    from triattn_core.analysis.runs import Run
-    from triattn_core.checkpoint import load
-    from triattn_core.device import keep_freed_memory
+    from triattn_core.analysis.mining import sources
+    from triattn_core.analysis.mining.runs import Run
+    from triattn_core.checkpoint.bundle import load
+    from triattn_core.inference.device import keep_freed_memory
 
-    if not options.out.parent.is_dir():
-        raise DataError(f"{options.out.parent}: no such folder to store the table in")
-    source = sources.file(options.data)
+    require_room(options.out, "store the table")
+    source = sources.file_source(options.data)
     if options.out.resolve() == options.data.resolve():
         raise DataError(f"{options.out}: that is the data; name another file with --out")
     keep_freed_memory()
@@ -61,9 +61,9 @@ def _mine(mining: Run, names: list[str]) -> bool:
     return True
 
 
-def _lines(mined: Mined) -> list[str]:
+def _lines(mined: CaseTable) -> list[str]:
     """The table for a reader."""
-    from triattn_core.analysis import agreement
+    from triattn_core.analysis.mining import agreement
 
     about = mined.about
     told = [f"{about.data}: {len(mined.table):,} rows in {about.seconds:.0f} s, {about.aside:,} set aside"]
@@ -72,9 +72,9 @@ def _lines(mined: Mined) -> list[str]:
     if mined.judged.empty:
         return [*told, "no row has a label: nobody knows who is right"]
     told += [f"right: {', '.join(f'{name} {share:.2f} %' for name, share in agreement.accuracy(mined).items())}"]
-    table = agreement.eight_way(mined)
+    table = agreement.right_combinations(mined)
     told += table[[column for column in table if table[column].dtype != bool]].to_string().splitlines()
-    for one in agreement.differences(mined):
+    for one in agreement.mcnemar_tests(mined):
         told.append(
             f"{one.b} less {one.a}: {one.gain:+.2f} points; right alone: {one.only_b} and {one.only_a} rows; "
             f"McNemar p {one.p:.3g}, after Holm {one.adjusted:.3g}"
@@ -82,16 +82,16 @@ def _lines(mined: Mined) -> list[str]:
     return told
 
 
-def _json(mined: Mined, out: Path) -> dict:
+def _json(mined: CaseTable, out: Path) -> dict:
     """The same for machines."""
-    from triattn_core.analysis import agreement
+    from triattn_core.analysis.mining import agreement
 
-    table = agreement.eight_way(mined).reset_index(names="right")
+    table = agreement.right_combinations(mined).reset_index(names="right")
     return {
         **mined.about.model_dump(mode="json"),
         "rows": len(mined.table),
         "out": str(out),
         "accuracy": {} if mined.judged.empty else agreement.accuracy(mined),
         "agreement": table[[column for column in table if table[column].dtype != bool]].to_dict("records"),
-        "differences": [vars(one) for one in agreement.differences(mined)],
+        "differences": [vars(one) for one in agreement.mcnemar_tests(mined)],
     }

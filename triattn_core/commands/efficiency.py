@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from triattn_core.errors import DataError
+from triattn_core.text.atomic_write import require_room, write_whole
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,14 +22,12 @@ def run(options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from triattn_core.analysis.efficiency import Plan, Run
-    from triattn_core.device import choose
+    from triattn_core.inference.device import choose_device
 
-    if options.out and not options.out.parent.is_dir():
-        raise DataError(f"{options.out.parent}: no such folder to store the record in")
-    if options.out and options.out.is_dir():
-        raise DataError(f"{options.out}: a folder; name the file of the record with --out")
+    if options.out:
+        require_room(options.out, "store the record")
     plan = Plan(tuple(options.lengths), options.batch, limit=options.limit)
-    measuring, stopped = Run(plan, choose(options.device), options.command), False
+    measuring, stopped = Run(plan, choose_device(options.device), options.command), False
     try:
         with tqdm(total=len(measuring.steps), unit="block", disable=None) as bar:
             more = True
@@ -42,7 +40,7 @@ def run(options: argparse.Namespace) -> int:
         stopped = True
     measured = measuring.measured()
     if options.out:
-        options.out.write_text(measured.text(), "utf-8")
+        write_whole(options.out, measured.text())
     if options.json:
         print(measured.text(), end="")
     else:

@@ -7,29 +7,39 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triattn_core.commands.examples import heard
+from triattn_core.commands.examples import warn_other_language
 from triattn_core.errors import DataError
 
 if TYPE_CHECKING:
-    from triattn_core.checkpoint import Bundle
+    from triattn_core.checkpoint.bundle import Bundle
 
+SET = "laboratory:"  # before the name of a task whose rows are generated
 VOTE, VOTES = "majority vote", "vote"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
     parser.add_argument("name", nargs="+", help="checkpoints, by name or folder; several share their encoder's pass")
-    parser.add_argument("data", type=Path, help="JSON Lines, plain or .gz")
+    text = "JSON Lines, plain or .gz; or laboratory:TASK, rows generated from --seed"
+    parser.add_argument("data", type=Path, help=text)
+    parser.add_argument("--seed", type=int, default=1, help="of laboratory rows (default: 1)")
+    parser.add_argument("--rows", type=int, default=4000, help="how many laboratory rows (default: 4000)")
     text = "measure the majority vote of the checkpoints too (a tie goes to the higher mean probability)"
     parser.add_argument("--vote", action="store_true", help=text)
-    text = f"keep the vote's numbers for the page Results, in checkpoints/results/{VOTES}.jsonl"
+    text = "measure whether the attention of these TANs matters too: information, reliance, worth, alignment"
+    parser.add_argument("--attention", action="store_true", help=text)
+    parser.add_argument("--limit", type=_count, metavar="N", help="the first N rows alone")
+    text = (
+        f"keep the vote's numbers for the page Results, in checkpoints/results/{VOTES}.jsonl, or those of the "
+        "attention in the metrics.json of each checkpoint"
+    )
     parser.add_argument("--record", action="store_true", help=text)
-    text = "leave out rows whose texts stand together in these files too"
-    parser.add_argument("--apart", type=Path, nargs="+", default=[], help=text)
+    text = "leave out rows whose texts also occur together in these files"
+    parser.add_argument("--exclude-overlap", type=Path, nargs="+", default=[], help=text)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -37,20 +47,24 @@ def run(options: argparse.Namespace) -> int:
 
     Where a row cannot be read, or somebody stops it, the numbers are those of the rows before.
     """
-    from triattn_core.checkpoint import load
-    from triattn_core.device import keep_freed_memory
+    from triattn_core.checkpoint.bundle import load
+    from triattn_core.inference.device import keep_freed_memory
 
     keep_freed_memory()
     if len(set(options.name)) < len(options.name):
         raise DataError("a checkpoint is named twice: name each once")
     if options.vote and len(options.name) < 3:
         raise DataError("a majority vote needs three checkpoints or more")
-    if options.record and not options.vote:
-        raise DataError("--record keeps the numbers of a vote: add --vote")
+    if options.record and not (options.vote or options.attention):
+        raise DataError("--record keeps the numbers of a vote, or of the attention: add --vote or --attention")
+    if str(options.data).startswith(SET):
+        return _laboratory(options)
     if not options.data.is_file():
         raise DataError(f"{options.data}: no such file")
     bundles = [load(name, options.device) for name in options.name]
-    split = split_of(bundles, options.data) if options.record else ""
+    split = split_of(bundles, options.data) if options.record and options.vote else ""
+    if options.attention:
+        require_tans(bundles)
     rows, trouble, told = _judged(bundles, options)
     if rows and told[True]:
         said = f"{told[True]:,} of {told.total():,} rows have no label, or no answer: they are left out"
@@ -66,6 +80,33 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
+def _laboratory(options: argparse.Namespace) -> int:
+    """Accuracy and measures against truth of laboratory models, over rows generated from a seed."""
+    from tqdm import tqdm
+
+    from triattn_core.checkpoint.bundle import load
+    from triattn_core.inference.laboratory import evaluate_laboratory, rows_of
+
+    if options.rows < 1 or options.vote or options.exclude_overlap:
+        raise DataError("laboratory rows: --rows from 1, and neither --vote nor leaving rows out")
+    task, told = str(options.data).removeprefix(SET), []
+    for name in options.name:
+        bundle = load(name, options.device)
+        with tqdm(unit="row", desc=name, total=options.rows, disable=None) as bar:
+            rows = rows_of(task, options.seed, options.rows, getattr(bundle.config.data, "size", None))
+            if bundle.config.task != task:
+                raise DataError(f"{name} is a model of {bundle.config.task}, not of {task}")
+            found = evaluate_laboratory(bundle, rows, bar.update)
+        told.append({"name": name, "task": task, "seed": options.seed, **found, **bundle.task.baseline()})
+    if options.json:
+        print(json.dumps(told[0] if len(told) == 1 else {"checkpoints": told}))
+        return 0
+    for one in told:
+        parts = (f"{key} {value}" for key, value in (one["metrics"] | one["quadrants"]).items())
+        print(f"{one['name']}  {one['n']} rows  chance {one['chance']}  {'  '.join(parts)}")
+    return 0
+
+
 def _judged(
     bundles: Sequence[Bundle], options: argparse.Namespace
 ) -> tuple[list, DataError | KeyboardInterrupt | None, Counter]:
@@ -73,7 +114,7 @@ def _judged(
     and how many have one."""
     from tqdm import tqdm
 
-    from triattn_core.evaluate import apart, judge, voted
+    from triattn_core.inference.evaluate import exclude_overlap, judge, voted
 
     task, found, counts = bundles[0].task, [], Counter()
 
@@ -86,16 +127,19 @@ def _judged(
         with tqdm(unit="row", desc=" ".join(options.name), disable=None) as bar:
             rows = task.read(options.data)
             first = list(islice(rows, 50))
-            heard(bundles[0], first)
+            warn_other_language(bundles[0], first)
             rows = chain(first, rows)
-            if options.apart:
-                rows = apart(rows, (one for file in options.apart for one in task.read(file)))
+            if options.limit:
+                rows = islice(rows, options.limit)
+            if options.exclude_overlap:
+                seen = (example for file in options.exclude_overlap for example in task.read(file))
+                rows = exclude_overlap(rows, seen)
             for row in judge(bundles, counted(rows), bar.update, voted if options.vote else list):
                 found.append(row)
     except KeyboardInterrupt as stop:
         return found, stop, counts
     except DataError as error:
-        named = str(error).startswith(tuple(map(str, (options.data, *options.apart))))
+        named = str(error).startswith(tuple(map(str, (options.data, *options.exclude_overlap))))
         return found, error if named else DataError(f"{options.data}: {error}"), counts
     return found, None, counts
 
@@ -103,15 +147,18 @@ def _judged(
 def _tell(
     bundles: Sequence[Bundle], rows: Sequence[list], options: argparse.Namespace, split: str, trouble: object
 ) -> None:
-    from triattn_core.analysis.significance import on_rows
-    from triattn_core.evaluate import by_bundle, measured
+    from triattn_core.analysis.maps.report import describe
+    from triattn_core.analysis.significance import mcnemar
+    from triattn_core.inference.evaluate import by_bundle, measured
 
     try:
         judged = by_bundle(rows)
     except DataError as error:
         raise DataError(f"{options.data}: {error}") from None
     found, names = [measured(bundles[0].task, one) for one in judged], [*options.name, *[VOTE] * options.vote]
-    differences = on_rows(names, [[right for right, *_ in one] for one in judged])
+    differences = mcnemar(names, [[right for right, *_ in one] for one in judged])
+    if options.attention:
+        found = [*map(measured_attention, bundles, found, repeat(options)), *found[len(bundles) :]]
     if split:
         keep(bundles, split, found[-1], options.command)
     if options.json:
@@ -125,6 +172,8 @@ def _tell(
     for name, one in zip(names, found):
         told = f"{one['n']} rows  " + "  ".join(f"{key} {value}" for key, value in one["metrics"].items())
         print(f"{name}  {told}" if len(found) > 1 else told)
+        for line in describe(one["attention"]) if "attention" in one else ():
+            print(f"  {line}")
     for one in differences:
         print(
             f"{one.b} less {one.a}: {one.gain:+.2f} points; right alone: {one.only_b} and {one.only_a} rows; "
@@ -132,12 +181,44 @@ def _tell(
         )
 
 
+def require_tans(bundles: Sequence[Bundle]) -> None:
+    """Raises DataError where one has no attention that is measured so."""
+    for bundle in bundles:
+        if bundle.config.kind != "tan":
+            raise DataError(f"--attention is for TANs: {bundle.name} is none")
+
+
+def measured_attention(bundle: Bundle, found: dict, options: argparse.Namespace) -> dict:
+    """What was found of a checkpoint with the measures of its attention; with --record they go to its metrics.json."""
+    from tqdm import tqdm
+
+    from triattn_core.training.metrics_writer import attention_report, write_attention
+
+    rows = list(islice(bundle.task.read(options.data), options.limit))
+    with tqdm(total=len(rows), unit="row", desc=f"attention of {bundle.name}", disable=None) as bar:
+        report = attention_report(bundle, rows, bar.update)
+    if options.record:
+        write_attention(bundle.path, report | {"set": set_name(options.data)})
+    return found | {"attention": report}
+
+
+def set_name(file: Path) -> str:
+    """`quora/dev` of `…/quora/dev.jsonl.gz`."""
+    return f"{file.resolve().parent.name}/{file.name.partition('.')[0]}"
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of rows: at least 1")
+    return int(text)
+
+
 def split_of(bundles: Sequence[Bundle], file: Path) -> str:
     """What a file is to checkpoints that differ in their seed alone: "dev" or "test".  Raises DataError otherwise."""
-    from triattn_core.results.ours import variant
+    from triattn_core.results.measured import config_variant
 
-    sets, name = bundles[0].config.data, f"{file.resolve().parent.name}/{file.name.partition('.')[0]}"
-    if len({variant(one.config) for one in bundles}) > 1:
+    sets, name = bundles[0].config.data, set_name(file)
+    if len({config_variant(one.config) for one in bundles}) > 1:
         raise DataError("--record: a vote is kept of checkpoints that differ in their seed alone")
     if len({one.config.training.seed for one in bundles}) < len(bundles):
         raise DataError("--record: two of these checkpoints have the same seed: a vote is kept of different ones")
@@ -148,8 +229,8 @@ def split_of(bundles: Sequence[Bundle], file: Path) -> str:
 
 def keep(bundles: Sequence[Bundle], split: str, vote: dict, command: str) -> None:
     """One more record: the numbers of a vote, and the parameters of all that took part."""
-    from triattn_core.results.ours import append, folder, today
-    from triattn_core.training.measured import line, machine
+    from triattn_core.results.measured import append_record, records_folder, today
+    from triattn_core.training.metrics_writer import machine, run_record
 
     first, many = bundles[0], len(bundles)
     told = {"date": today(), "machine": machine(), "command": command}
@@ -157,6 +238,6 @@ def keep(bundles: Sequence[Bundle], split: str, vote: dict, command: str) -> Non
     told["parameters"] = sum(weight.numel() for one in bundles for weight in one.model.parameters())
     measured = {"set": getattr(first.config.data, split), **vote["metrics"], "n": vote["n"]}
     each = {"seed": f"vote of {many}", split: measured}
-    found = line(first.path, first.config, told, [each])
+    found = run_record(first.path, first.config, told, [each])
     own = {"name": f"vote of {many}", "digest": f"{found['digest']}-{many}"}  # other votes are other records
-    append(folder() / f"{VOTES}.jsonl", found | own)
+    append_record(records_folder() / f"{VOTES}.jsonl", found | own)

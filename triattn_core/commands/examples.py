@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triattn_core.errors import DataError, InputError
+from triattn_core.text.atomic_write import require_room
 
 if TYPE_CHECKING:
-    from triattn_core.analysis.reading import Reading
-    from triattn_core.checkpoint import Bundle
+    from triattn_core.checkpoint.bundle import Bundle
     from triattn_core.trace import AttentionTrace
+    from triattn_core.trace.token_grouping import TokenGrouping
 
 FOLDED = ("query", "key", "context")
 REDUCED = ("mean", "sum", "max", "logsumexp")  # see `trace.reduce`
@@ -34,14 +35,14 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", help="a checkpoint, by name or folder")
     parser.add_argument("input", type=Path, help=f"a JSON file with one row of its task: {ROWS}")
     parser.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
-    text = "of COIN: blocks (layer.0, or 'block 1'), or the context term (context), to switch off"
-    parser.add_argument("--off", nargs="+", action="extend", default=[], metavar="PART", help=text)
+    text = "of COIN: blocks (layer.0, or 'block 1'), or the context term (context), to ablate"
+    parser.add_argument("--ablate", nargs="+", action="extend", default=[], metavar="PART", help=text)
     text = "one number of the trace in place of the list: layer.0/a_over_b/weight mean,3,5,0 (from 0, axis by axis, or "
     text += "how an axis is reduced: mean, sum, max or logsumexp; 3.5 for 3,5)"
     parser.add_argument("--cell", nargs=2, action="append", default=[], metavar=("SITE", "AT"), help=text)
-    text = "read the axes of the trace so: query=words key=phrases (words, phrases, sentences or turns)"
-    parser.add_argument("--read", nargs="+", default=[], metavar="AXIS=WAY", help=text)
-    text = "with --read: phrases of your own, with | between them"
+    text = "group the axes of the trace: query=words key=phrases (words, phrases, sentences or turns)"
+    parser.add_argument("--group-by", nargs="+", default=[], metavar="AXIS=WAY", help=text)
+    text = "with --group-by: phrases of your own, with | between them"
     parser.add_argument("--phrases", default="", help=text)
     text = "of a reader: the terms of the score of passage word P and question word Q, such as 13.6 or 13,6"
     parser.add_argument("--terms", metavar="P.Q", help=text)
@@ -51,35 +52,35 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
 
 def explain(options: argparse.Namespace) -> None:
     """Prints the prediction; saves the trace where asked."""
-    from triattn_core.checkpoint import load
-    from triattn_core.explain import explain as explain_one
+    from triattn_core.checkpoint.bundle import load
+    from triattn_core.inference.explain import explain as explain_one
     from triattn_core.text.rows import read_json
 
-    if options.out and not options.out.parent.is_dir():
-        raise DataError(f"{options.out.parent}: no such folder to save the trace in")
+    if options.out:
+        require_room(options.out, "save the trace")
     bundle = load(options.name, options.device)
     example = bundle.task.Example.from_row(read_json(options.input), str(options.input))
     example.check()
-    heard(bundle, [example])
+    warn_other_language(bundle, [example])
     option = None if options.part is None else options.part - 1
-    if options.off:
-        from triattn_core.analysis.switched import explain_without
+    if options.ablate:
+        from triattn_core.analysis.intervention.coin_ablation import explain_ablated
 
-        prediction, trace = explain_without(bundle, example, options.off, option)
+        prediction, trace = explain_ablated(bundle, example, options.ablate, option)
     else:
         prediction, trace = explain_one(bundle, example, option=option)
     terms = _terms(options.terms, bundle, example, trace) if options.terms else {}
-    if options.read:
-        trace = _reading(options.read, options.phrases, trace).trace(trace)
-    cells = [cell(trace, *one) for one in options.cell]
+    if options.group_by:
+        trace = _grouping(options.group_by, options.phrases, trace).trace(trace)
+    cells = [cell(trace, *cell_record) for cell_record in options.cell]
     if options.out:
         trace.save(options.out)
     if options.json:
-        told = {**vars(prediction), "meta": dict(trace.meta), "sites": sorted(trace.sites)}
+        fields = {**vars(prediction), "meta": dict(trace.meta), "sites": sorted(trace.sites)}
         asked = ({"cells": cells} if cells else {}) | ({"terms": terms} if terms else {})
-        print(json.dumps(told | asked, indent=1))
+        print(json.dumps(fields | asked, indent=1))
         return
-    places = [f"  passage[{one.start}:{one.end}]" for one in getattr(prediction, "spans", ())]
+    places = [f"  passage[{cell_record.start}:{cell_record.end}]" for cell_record in getattr(prediction, "spans", ())]
     for label, probability, place in zip_longest(prediction.labels, prediction.probabilities, places, fillvalue=""):
         print(f"{probability:.4f}  {label}{place}")
     for note in prediction.notes:
@@ -87,9 +88,9 @@ def explain(options: argparse.Namespace) -> None:
     if "option" in trace.meta:
         parts, traced = getattr(prediction, "parts", 0), prediction.option
         print(f"traced: {f'part {traced + 1} of {parts}' if parts else prediction.labels[traced]}")
-    for one in cells:
-        note = f"  ({one['note']})" if "note" in one else ""
-        print(f"{one['value']:.6g}  {one['site']}  {', '.join(one['at'])}{note}")
+    for cell_record in cells:
+        note = f"  ({cell_record['note']})" if "note" in cell_record else ""
+        print(f"{cell_record['value']:.6g}  {cell_record['site']}  {', '.join(cell_record['at'])}{note}")
     for name, value in terms.get("terms", ()):
         print(f"{value:+.6g}  {name}")
     if terms:
@@ -116,12 +117,12 @@ def cell(trace: AttentionTrace, site: str, at: str) -> dict:
     from triattn_core.trace import Choice
 
     array, places = trace.site(site), _places(at)
-    if len(places) != array.ndim or not all(one.isdecimal() or one in REDUCED for one in places):
+    if len(places) != array.ndim or not all(place.isdecimal() or place in REDUCED for place in places):
         axes = " and ".join(map(str, array.dims))
         raise InputError(f"--cell {site} {at}: expected positions from 0, or {', '.join(REDUCED)}, for {axes}")
     named = [(str(axis), place) for axis, place in zip(array.dims, places)]
     index = tuple((axis, int(place)) for axis, place in named if place not in REDUCED)
-    value = trace.pick(Choice(site, index, tuple(one for one in named if one[1] in REDUCED)))
+    value = trace.pick(Choice(site, index, tuple(place for place in named if place[1] in REDUCED)))
     names = [f"{place} of {axis}s" if place in REDUCED else f"{axis} {place}" for axis, place in named]
     tokens = [f" {value[f'{axis}_token'].item()!r}" if f"{axis}_token" in value.coords else "" for axis, _ in named]
     joined = array.attrs["quantity"] == "relevance" and "folded" in array.attrs
@@ -129,49 +130,54 @@ def cell(trace: AttentionTrace, site: str, at: str) -> dict:
     return {"site": site, "at": [name + token for name, token in zip(names, tokens)], "value": float(value), **note}
 
 
-def _reading(asked: Sequence[str], phrases: str, trace: AttentionTrace) -> Reading:
+def _grouping(settings: Sequence[str], phrases: str, trace: AttentionTrace) -> TokenGrouping:
     """From query=words key=phrases.  Raises InputError for another axis or way, or an axis that the trace lacks."""
-    from triattn_core.analysis.folds import WAYS
-    from triattn_core.analysis.reading import Reading
+    from triattn_core.trace.text_units import UNITS
+    from triattn_core.trace.token_grouping import TokenGrouping
 
     ways = {}
-    for one in asked:
-        axis, _, way = one.partition("=")
+    for setting in settings:
+        axis, _, way = setting.partition("=")
         there = [name for name in FOLDED if any(name in site.dims for site in trace.sites.values())]
-        if axis not in there or way not in WAYS:
-            known = f"{', '.join(there)} to {', '.join(WAYS)}"
-            raise InputError(f"--read {one}: expected an axis and to what it folds, query=words; there are {known}")
+        if axis not in there or way not in UNITS:
+            known = f"{', '.join(there)} to {', '.join(UNITS)}"
+            raise InputError(f"--group-by {setting}: expected an axis and its unit, query=words; there are {known}")
         ways[axis] = way
-    return Reading.of([one.strip() for one in phrases.split("|") if one.strip()], **ways)
+    return TokenGrouping.of([setting.strip() for setting in phrases.split("|") if setting.strip()], **ways)
 
 
-def _terms(asked: str, bundle: Bundle, example, trace: AttentionTrace) -> dict:
+def _terms(cell_text: str, bundle: Bundle, example, trace: AttentionTrace) -> dict:
     """The exact numbers of a cell such as 13.6, which count words from 0."""
-    from triattn_core import spans
+    from triattn_core.inference import span_decoding
 
-    at = [int(one) for one in _places(asked) if one.isdecimal()]
-    if bundle.config.kind != "reader" or len(at) != 2 or len(_places(asked)) != 2:
-        raise DataError(f"--terms {asked}: expected two numbers such as 13.6, of a reader's passage and question")
-    spans.inside(trace, *at)
-    found = spans.facts(trace, spans.terms(bundle, example, *at, trace.meta.get("option", 0)), *at)
+    at = [int(one) for one in _places(cell_text) if one.isdecimal()]
+    if bundle.config.kind != "reader" or len(at) != 2 or len(_places(cell_text)) != 2:
+        raise DataError(f"--terms {cell_text}: expected two numbers such as 13.6, of a reader's passage and question")
+    span_decoding.require_cell(trace, *at)
+    facts = span_decoding.cell_facts(
+        trace, span_decoding.score_terms(bundle, example, *at, trace.meta.get("option", 0)), *at
+    )
     words = [trace.site("attention/weight")[f"{axis}_token"].values[i] for axis, i in zip(("query", "key"), at)]
-    return {**found, "words": " x ".join(map(str, words))}
+    return {**facts, "words": " x ".join(map(str, words))}
 
 
-def heard(bundle: Bundle, examples: Iterable) -> None:
+def warn_other_language(bundle: Bundle, examples: Iterable) -> None:
     """Says, where it is so, that the texts are in a language that the checkpoint does not read."""
-    from triattn_core.records import spoken
+    from triattn_core.checkpoint.metadata import language_name
     from triattn_core.text.language import other_than
 
     reads = bundle.config.language
     other = other_than(reads, (text for one in examples for text in bundle.task.texts(one, 0).values()))
     if reads and other:
-        print(f"triattn: the texts look {spoken(other)}: {bundle.name} reads {spoken(reads)}", file=sys.stderr)
+        print(
+            f"triattn: the texts look {language_name(other)}: {bundle.name} reads {language_name(reads)}",
+            file=sys.stderr,
+        )
 
 
 def verify(options: argparse.Namespace) -> int:
     """Prints each check; 1 where one fails."""
-    from triattn_core.verify import verify as verify_one
+    from triattn_core.checkpoint.verify import verify as verify_one
 
     checks = verify_one(options.name, options.device)
     if options.json:

@@ -17,8 +17,8 @@ from torch.nn.functional import layer_norm, relu
 
 from triattn_core.attention.coin import FUSIONS, Interaction, Pair, together
 from triattn_core.attention.dropout import Dropout
-from triattn_core.batch import Batch
 from triattn_core.errors import CheckpointError
+from triattn_core.inference.batch import Batch
 from triattn_core.models.coin_layers import POOLINGS, Convolution
 from triattn_core.models.encoder import Encoder
 from triattn_core.text.tokenizer import Tokenizer

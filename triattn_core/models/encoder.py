@@ -13,20 +13,20 @@ from types import MappingProxyType
 
 import torch
 from torch import Tensor, nn
-from transformers import AutoModel, PreTrainedModel
 
 from triattn_core.attention.states import States
-from triattn_core.batch import Batch, RoleBatch
+from triattn_core.inference.batch import Batch, RoleBatch
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """What the encoder hands to TAN: states of query, key and context, and the pooled joint vector [B, h]."""
+    """What the encoder hands to TAN: states of query, key and context, and the pooled joint vector [B, h], or None
+    where sequences are encoded apart."""
 
     query: States
     key: States
     context: States
-    pooled: Tensor
+    pooled: Tensor | None
 
 
 @dataclass(frozen=True)
@@ -47,21 +47,29 @@ class Given:
         return what | {"attention_mask": (seen if self.seen is None else self.seen).long()}
 
 
+def first_layers(joint: nn.Module, layers: int) -> nn.Module:
+    """The first layers of a pretrained encoder, with shared weights and without a pooled vector."""
+    from transformers import AutoModel
+
+    config = copy.deepcopy(joint.config)
+    config.num_hidden_layers = layers
+    with torch.device("meta"):  # what is built is replaced
+        lower = AutoModel.from_config(config)
+    lower.embeddings, lower.pooler = joint.embeddings, None
+    for i in range(layers):
+        lower.encoder.layer[i] = joint.encoder.layer[i]
+    return lower.train(joint.training)
+
+
 AS_IT_IS: Mapping[str, Given] = MappingProxyType({})
 
 
 class Encoder(nn.Module):
     """BERT_t and BERT_n with shared weights."""
 
-    def __init__(self, joint: PreTrainedModel):
+    def __init__(self, joint: nn.Module):
         super().__init__()
-        config = copy.deepcopy(joint.config)
-        config.num_hidden_layers = 1
-        alone = AutoModel.from_config(config).float()
-        alone.embeddings = joint.embeddings
-        alone.encoder.layer[0] = joint.encoder.layer[0]
-        alone.pooler = None
-        self.alone, self.joint = alone, joint
+        self.alone, self.joint = first_layers(joint, 1), joint
 
     @property
     def hidden(self) -> int:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from threading import Lock
 from weakref import WeakValueDictionary
 
 import torch
-from transformers import AutoConfig, AutoModel
-from transformers.utils import cached_file
 
+from triattn_core.checkpoint.hub import OFFERED, hub_allowed
+from triattn_core.checkpoint.registry import WEIGHTS, encoder_root, find_encoder, require_regular, shorten
 from triattn_core.errors import CheckpointError
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.tensors import digest, read_tensors
-from triattn_core.shelf import WEIGHTS, encoder, encoders
 from triattn_core.text.rows import read_json
 from triattn_core.text.tokenizer import Tokenizer
 
@@ -24,18 +24,29 @@ _lock = Lock()
 
 
 def encoder_folder(name: str) -> Path:
-    """The local folder of an encoder. Raises CheckpointError where there is none and no network."""
-    for path in (encoder(name), Path(name)):
-        if path and (path / "config.json").is_file():
+    """The local folder of an encoder. Raises CheckpointError where there is none, and the hub has given none before or,
+    where it may be asked, does not give it."""
+    for path in (find_encoder(name), Path(name)):
+        if path and os.path.isfile(path / "config.json"):
             return path
     try:
-        files = [cached_file(name, file) for file in ("config.json", WEIGHTS, "tokenizer.json")]
-    except OSError as error:
-        reason = str(error).splitlines()[0]
+        return _hub_folder(name)
+    except (OSError, ValueError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
         raise CheckpointError(
-            f"encoder {name!r}: not under {encoders()}, not a folder, and the hub does not give it ({reason})"
+            f"encoder {shorten(name)!r}: not under {encoder_root()}, not a folder, and {reason}"
         ) from None
-    return Path(files[0]).parent
+
+
+def _hub_folder(name: str) -> Path:
+    """Where the files of the hub's encoder lie, fetched now only where that is allowed.  Raises OSError, ValueError."""
+    from transformers.utils import cached_file
+
+    try:  # file by file: where the first is not there, the others are not asked for
+        names = ("config.json", WEIGHTS, "tokenizer.json")
+        return [Path(cached_file(name, file, local_files_only=not hub_allowed())) for file in names][0].parent
+    except OSError as error:
+        raise error if hub_allowed() else FileNotFoundError(f"it was not fetched before; {OFFERED}") from None
 
 
 def load_encoder(name: str, device: str, expected: str | None = None) -> tuple[Encoder, Tokenizer]:
@@ -44,6 +55,7 @@ def load_encoder(name: str, device: str, expected: str | None = None) -> tuple[E
     Raises CheckpointError where its tensors are not those of the digest `expected`.
     """
     folder = encoder_folder(name)
+    require_regular(folder / "tokenizer.json")
     tensors = encoder_tensors(folder)
     found = digest(tensors)
     if expected and found != expected:
@@ -66,9 +78,14 @@ def encoder_tensors(folder: Path) -> dict[str, torch.Tensor]:
 
 
 def _build(folder: Path, tensors: dict[str, torch.Tensor]) -> Encoder:
-    joint = AutoModel.from_config(AutoConfig.from_pretrained(folder), attn_implementation="sdpa").float()
+    from transformers import AutoConfig, AutoModel  # its import takes seconds: not before a model is asked for
+
     tensors = {name.removeprefix("bert."): tensor.float() for name, tensor in tensors.items()}
-    missing, _ = joint.load_state_dict(tensors, strict=False)
+    try:
+        joint = AutoModel.from_config(AutoConfig.from_pretrained(folder), attn_implementation="sdpa").float()
+        missing, _ = joint.load_state_dict(tensors, strict=False)
+    except (TypeError, ValueError, RuntimeError) as error:  # sizes that make no network, or do not fit the tensors
+        raise CheckpointError(f"{folder / 'config.json'}: {str(error).splitlines()[-1].strip()}") from None
     missing = [name for name in missing if not name.endswith("position_ids")]
     if missing:
         raise CheckpointError(f"{folder / WEIGHTS}: {len(missing)} tensors are missing, the first {missing[0]!r}")

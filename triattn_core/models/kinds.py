@@ -6,32 +6,41 @@ from pathlib import Path
 
 from torch import nn
 
-from triattn_core.config import AnyConfig
+from triattn_core.checkpoint.config import AnyConfig
 from triattn_core.errors import ConfigError
+from triattn_core.models.apart import ApartEncoder
 from triattn_core.models.coin import Coin, PairWords, own_words
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
+from triattn_core.models.laboratory import LaboratoryModel, LaboratoryTokens
 from triattn_core.models.reader import Reader
 from triattn_core.models.sentence import SentenceModel
 from triattn_core.models.systems import SYSTEMS
 from triattn_core.models.tan import Tan
 from triattn_core.models.words import WordVectors, word_vectors
-from triattn_core.tasks import TASKS
+from triattn_core.tasks import TASKS, InputForm, form
+from triattn_core.tasks.laboratory import LABORATORY, Vocabulary
 from triattn_core.text.tokenizer import Tokenizer
 
+# What makes of a batch what a trained model takes.
+Frozen = Encoder | ApartEncoder | WordVectors | PairWords | LaboratoryTokens
 
-def frozen(config: AnyConfig, folder: Path, device: str) -> tuple[Encoder | WordVectors | PairWords, Tokenizer]:
+
+def frozen(config: AnyConfig, folder: Path, device: str) -> tuple[Frozen, Tokenizer | Vocabulary]:
     """What is frozen, on `device`, and the tokenizer: the encoder's, or the one in the folder of the checkpoint.
 
     Raises ConfigError as `reader`, and CheckpointError where either is not what the config has recorded.
     """
+    if config.kind == "laboratory":
+        vocabulary = task_of(config).vocabulary
+        return LaboratoryTokens(len(vocabulary.words)), vocabulary
     if config.encoder is None:
         return own_words(folder, config.encoder_digest)
     encoder, tokenizer = load_encoder(config.encoder, device, config.encoder_digest)
     return reader(config, encoder), tokenizer
 
 
-def reader(config: AnyConfig, encoder: Encoder) -> Encoder | WordVectors | PairWords:
+def reader(config: AnyConfig, encoder: Encoder) -> Frozen:
     """What is frozen: it makes of a batch what the trained model takes.
 
     Raises ConfigError where the encoder cannot read what the config asks of it.
@@ -46,19 +55,31 @@ def build(config: AnyConfig, hidden: int) -> nn.Module:
 
 def outputs(config: AnyConfig) -> int:
     """How many numbers the model gives for a row: a score for each class, or one where an option is a row."""
-    return len(getattr(config, "labels", ())) or TASKS[config.task].OUTPUTS
+    return len(getattr(config, "labels", ())) or task_of(config).OUTPUTS
 
 
-def _joint(config: AnyConfig, encoder: Encoder) -> Encoder:
+def task_of(config: AnyConfig):
+    """The task of a config: its Example, roles, labels and metrics."""
+    if config.kind == "laboratory":
+        return LABORATORY[config.task].sized(config.data.size)
+    return TASKS[config.task]
+
+
+def _tan_encoder(config: AnyConfig, encoder: Encoder) -> Encoder | ApartEncoder:
     positions = encoder.joint.config.max_position_embeddings
-    most = (positions - 3) // 2 if config.task == "pairs" else positions  # of a sentence, of the whole
+    most = (positions - 3) // 2 if form(config.task) is InputForm.PAIR else positions  # of a sentence, of the whole
     if config.max_tokens > most:
         raise ConfigError(f"max_tokens {config.max_tokens}: the encoder {config.encoder} reads at most {most} here")
-    return encoder
+    if config.model.context == "joint":
+        return encoder
+    layers = encoder.joint.config.num_hidden_layers
+    if max(config.model.states) > layers:
+        raise ConfigError(f"states {config.model.states}: the encoder {config.encoder} has {layers} layers")
+    return ApartEncoder(encoder, config.model.states, config.model.attend_special)
 
 
 READERS = {
-    "tan": _joint,
+    "tan": _tan_encoder,
     "sentence": lambda config, encoder: word_vectors(encoder, config.model.vectors, config.max_tokens),
     "coin": lambda config, encoder: PairWords(encoder.hidden, encoder.digest, encoder),
     "reader": lambda config, encoder: word_vectors(encoder, config.model.vectors, config.max_tokens),
@@ -69,5 +90,6 @@ MODELS = {
         config.model, hidden, outputs(config), tuple(TASKS[config.task].TEXTS)
     ),
     "coin": lambda config, hidden: Coin(config.model, hidden, outputs(config), frozen=config.encoder is not None),
+    "laboratory": lambda config, hidden: LaboratoryModel(config.model, task_of(config)),
     "reader": lambda config, hidden: ({"baseline": Reader} | SYSTEMS)[config.model.mechanism](config.model, hidden),
 }

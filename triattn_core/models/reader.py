@@ -4,7 +4,7 @@ It differs from the paper in three ways.  H, U, Z and G have d features, d / 2 f
 and end are told from 2d; the paper prints d for H and U, 2d for Z, and weights of 4d (Eqs. 1, 2 and 11).  The linear
 layers inside a similarity function (fnn, concat_fnn, general1 to 3, T-trilinear) have no dropout; its section 5.2 has
 it on the input of every linear layer but the answer's.  The average of the weights begins with a smaller decay, see
-`training.average`.  The projection of word vectors is linear; the paper says FNN and no more.
+`training.ema`.  The projection of word vectors is linear; the paper says FNN and no more.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import torch
 from pydantic import Field, field_validator
 from torch import Tensor, nn
 
-from triattn_core.attention import positions
+from triattn_core.attention import masks
 from triattn_core.attention.pooling import Source2TokenPooling
 from triattn_core.attention.states import States
 from triattn_core.models.fusion import FUSIONS
@@ -50,7 +50,7 @@ class SentenceConfig(FusionSettings):
         if self.mechanism != "mtsa":
             return told
         how = {"scale_t": self.scale_t, "scale_s": self.scale_s}
-        return {**told, **how, "masks": ",".join(positions.of_heads(self.masks, self.heads))}
+        return {**told, **how, "masks": ",".join(masks.of_heads(self.masks, self.heads))}
 
 
 class SentenceModel(nn.Module):

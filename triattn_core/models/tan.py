@@ -1,27 +1,48 @@
 """The Tri-Attention network (Tri-Attention, section V and Fig. 3) after its encoder: interaction, aggregation,
-prediction.  The filtering module is for long inputs; sentence matching skips it."""
+prediction.  The filtering module is for long inputs; sentence matching skips it.
+
+With its defaults `TanConfig` is the published network.  Its living form (ours) sends the answer through the attention:
+sequences encoded apart, a token comparison in place of the residual stream, and no pooled vector.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_serializer, model_validator
 from torch import Tensor, nn
 from torch.nn.functional import gelu
 
 from triattn_core.attention import MECHANISMS
-from triattn_core.attention.mix import VALUES
+from triattn_core.attention.contextual import OwnContext
+from triattn_core.attention.contextual_value import VALUES
+from triattn_core.attention.fixed_weights import FIXED
 from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.states import States
 from triattn_core.errors import ConfigError, choices
+from triattn_core.models.comparison import POOLING, TokenComparison
 from triattn_core.models.encoder import Encoded
+
+# Fields of the living form: left out of a written config where they are as published, so that digests hold.
+LIVING = (
+    "width", "token_comparison", "pooling", "pooled", "context", "states", "attend_special", "weights",
+)  # fmt: skip
 
 
 class TanConfig(BaseModel):
-    """What makes one TAN differ from another; see the tables of `attention` for the names."""
+    """What makes one TAN differ from another; see the tables of `attention` for the names.
+
+    width: features of the interaction; by default the encoder's.
+    token_comparison: `mlp` in place of residual connection and layer norm; see `comparison`.
+    pooling: of a sequence after its last layer.  pooled: whether the classifier reads the joint sequence's vector.
+    context: `apart` encodes each sequence, and the context, alone.
+    states: with `apart`, the encoder's layer of query and key and that of the context.
+    attend_special: whether `[CLS]` and `[SEP]` are context.
+    weights: `learned`, or a control of `fixed_weights.FIXED` that is trained and used with these in their place.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -33,6 +54,14 @@ class TanConfig(BaseModel):
     residual: bool = True  # False: the paper's plain stack, without residual connection and layer norm
     dropout: float = Field(0.1, ge=0, lt=1)
     pooled_dropout: float = Field(0.0, ge=0, lt=1)  # of whole pooled vectors: without it, attention has little to learn
+    width: int | None = Field(None, ge=1, le=4096)
+    token_comparison: Literal["none", "mlp"] = "none"
+    pooling: Literal[tuple(POOLING)] = "mean"
+    pooled: bool = True
+    context: Literal["joint", "apart"] = "joint"
+    states: tuple[int, int] | None = None
+    attend_special: bool = True
+    weights: Literal["learned", *FIXED] = "learned"
 
     @property
     def about(self) -> dict[str, str | int]:
@@ -49,6 +78,31 @@ class TanConfig(BaseModel):
     def _value(cls, name: str | None) -> str | None:
         return None if name is None else known(name, VALUES)
 
+    @model_validator(mode="after")
+    def _fits_together(self) -> TanConfig:
+        if (self.context == "apart") != (self.states is not None):
+            raise ValueError("states: name the encoder's two layers with context apart, and only there")
+        if self.states and min(self.states) < 1:
+            raise ValueError("states: layers of the encoder count from 1")
+        if self.context == "apart" and self.pooled:
+            raise ValueError("pooled: sequences encoded apart have no joint vector: set it to false")
+        if self.context == "joint" and not self.attend_special:
+            raise ValueError("attend_special: false is for context apart")
+        if self.context == "joint" and self.mechanism == "bi_joint":
+            raise ValueError("mechanism bi_joint is for context apart: a joint context holds the keys already")
+        if self.value == "value_and_product" and self.token_comparison == "none":
+            raise ValueError("value value_and_product needs token_comparison mlp")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _without_published_defaults(self, write) -> dict[str, Any]:
+        fields = type(self).model_fields
+        return {
+            name: setting
+            for name, setting in write(self).items()
+            if name not in LIVING or getattr(self, name) != fields[name].default
+        }
+
 
 def known(name: str, table: Mapping[str, type]) -> str:
     """A name of a table. Raises ValueError naming the nearest."""
@@ -64,7 +118,10 @@ class Interaction(nn.Module):
         super().__init__()
         kind = MECHANISMS[config.mechanism]
         self.attention = kind(hidden, config.heads, config.similarity, config.value)
-        self.norm = nn.LayerNorm(hidden) if config.residual else None
+        self.attention.fixed = FIXED.get(config.weights)
+        compares = config.token_comparison == "mlp"
+        self.comparison = TokenComparison(hidden, self.attention.vectors, config.dropout) if compares else None
+        self.norm = nn.LayerNorm(hidden) if config.residual and not compares else None
         self.reads = kind.reads
         self.context = nn.Linear(hidden, hidden) if kind.reads and not last else None
         self.dropout = nn.Dropout(config.dropout)
@@ -86,7 +143,9 @@ class Interaction(nn.Module):
         return self.dropout(gelu(self.context(context)))
 
     def _joined(self, states: States, attended: Tensor) -> States:
-        if self.norm is not None:
+        if self.comparison is not None:
+            attended = self.comparison(states.vectors, attended)
+        elif self.norm is not None:
             attended = self.norm(states.vectors + self.dropout(attended))
         return replace(states, vectors=attended)
 
@@ -96,32 +155,54 @@ class Tan(nn.Module):
 
     def __init__(self, config: TanConfig, hidden: int, outputs: int = 2):
         super().__init__()
-        if hidden % config.heads:
-            raise ConfigError(f"{config.heads} heads do not share {hidden} features evenly: change heads")
+        width = config.width or hidden
+        if width % config.heads:
+            raise ConfigError(f"{config.heads} heads do not share {width} features evenly: change heads")
+        reads = MECHANISMS[config.mechanism].reads
+        self.narrow = nn.Linear(hidden, width) if config.width else None
+        self.narrow_context = nn.Linear(hidden, width) if config.width and reads else None
+        self.own = OwnContext(width) if config.context == "apart" and reads == "own" else None
         self.layers = nn.ModuleList(
-            Interaction(config, hidden, last=i == config.layers - 1) for i in range(config.layers)
+            Interaction(config, width, last=i == config.layers - 1) for i in range(config.layers)
         )
         self.dropout = nn.Dropout(config.dropout)
-        self.pooled_dropout = config.pooled_dropout
-        self.predict = nn.Linear(4 * hidden, outputs)
+        self.pooled_dropout, self.pooled = config.pooled_dropout, config.pooled
+        self.pooling = POOLING[config.pooling]
+        self.difference = config.token_comparison == "none"
+        inputs = (3 if self.difference else 2) * len(self.pooling) * width + hidden * config.pooled
+        self.predict = nn.Linear(inputs, outputs) if self.difference else self._classifier(inputs, width, outputs)
+
+    def _classifier(self, inputs: int, width: int, outputs: int) -> nn.Module:
+        return nn.Sequential(nn.Linear(inputs, width), nn.GELU(), self.dropout, nn.Linear(width, outputs))
 
     def forward(self, encoded: Encoded) -> Tensor:
-        """Logits [B, outputs] from `[a, b, |a - b|, pooled]`."""
-        a, b, context = encoded.query, encoded.key, encoded.context
+        """Logits [B, outputs] from `[a, b, |a - b|, pooled]` as published, from `[a, b]` after a token comparison."""
+        a, b, context = self.projected(encoded)
         for i, layer in enumerate(self.layers):
             a, b, context = layer(a, b, context, f"layer.{i}")
-        left, right = mean(a), mean(b)
-        joined = torch.cat([left, right, (left - right).abs(), self._pooled(encoded.pooled)], dim=-1)
-        return self.predict(self.dropout(joined))
+        left, right = (torch.cat([pool(states) for pool in self.pooling], -1) for states in (a, b))
+        joined = [left, right]
+        joined += [(left - right).abs()] if self.difference else []
+        joined += [self._pooled(encoded.pooled)] if self.pooled else []
+        return self.predict(self.dropout(torch.cat(joined, dim=-1)))
+
+    def projected(self, encoded: Encoded) -> tuple[States, States, States]:
+        """The states of query, key and context that the first layer is given."""
+        a, b, context = encoded.query, encoded.key, encoded.context
+        if self.narrow is not None:
+            a, b = (replace(states, vectors=self.narrow(states.vectors)) for states in (a, b))
+            if self.narrow_context is not None:
+                context = replace(context, vectors=self.narrow_context(context.vectors))
+                a, b = (
+                    replace(states, own=None if states.own is None else self.narrow_context(states.own))
+                    for states in (a, b)
+                )
+        if self.own is not None:
+            a, b = (replace(states, own=self.own(states.vectors, context)) for states in (a, b))
+        return a, b, context
 
     def _pooled(self, pooled: Tensor) -> Tensor:
         """In training, zeros for a share of the examples: these must be told apart by what attention gives."""
         if not (self.training and self.pooled_dropout):
             return pooled
         return pooled * (torch.rand(len(pooled), 1, device=pooled.device) >= self.pooled_dropout)
-
-
-def mean(states: States) -> Tensor:
-    """Mean [B, h] over the real tokens; zeros where there is none."""
-    keep = states.keep[..., None]
-    return (states.vectors * keep).sum(1) / keep.sum(1).clamp(min=1)

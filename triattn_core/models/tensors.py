@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from triattn_core.checkpoint.registry import require_regular
 from triattn_core.errors import CheckpointError
+from triattn_core.text.atomic_write import replacing
 
 PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
@@ -26,14 +27,15 @@ def digest(tensors: dict[str, torch.Tensor]) -> str:
 
 
 def read_tensors(path: Path) -> dict[str, torch.Tensor]:
-    """Raises CheckpointError in one line for a file that is absent, a pickle, or cut short."""
+    """Raises CheckpointError in one line for a file that is absent, a pickle, cut short, or has NaN or infinities."""
+    require_regular(path)
     try:
         with open(path, "rb") as file:
             head = file.read(4)
     except OSError:
         raise CheckpointError(f"{path}: no such file; copy the checkpoint anew, or train it") from None
     try:
-        return load_file(path)
+        return _finite(path, load_file(path))
     except (SafetensorError, OSError, ValueError) as error:
         if head.startswith(PICKLES):  # asked now alone: a header may be so long that safetensors begin so too
             raise CheckpointError(
@@ -43,10 +45,17 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
         raise CheckpointError(f"{path}: damaged or cut short ({error}); copy the checkpoint anew") from None
 
 
+def _finite(path: Path, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    """The tensors. Raises CheckpointError where a weight is NaN or infinite: nothing that follows would be a number."""
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point() and tensor.numel() and not tensor.isfinite().all():
+            raise CheckpointError(f"{path}: a weight of {name!r} is not a finite number; train it, or copy it, anew")
+    return tensors
+
+
 def write_tensors(path: Path, tensors: dict[str, torch.Tensor]) -> str:
     """Writes in half precision, completely or not at all; returns the digest."""
     halves = {name: tensor.detach().cpu().half().contiguous() for name, tensor in tensors.items()}
-    part = path.with_suffix(".part")
-    save_file(halves, part)
-    os.replace(part, path)
+    with replacing(path) as part:
+        save_file(halves, part)
     return digest(halves)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass, field
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import layer_norm
-from transformers import AutoModel, PreTrainedModel
 
 from triattn_core.attention.states import States
-from triattn_core.batch import RoleBatch, TextBatch
 from triattn_core.errors import ConfigError
-from triattn_core.models.encoder import Encoder, filtered
+from triattn_core.inference.batch import RoleBatch, TextBatch
+from triattn_core.models.encoder import Encoder, filtered, first_layers
 
 TABLE, LAYER = "embedding", "layer:"
 
@@ -29,7 +27,7 @@ class WordVectors:
 
     encoder: Encoder
     source: str
-    lower: PreTrainedModel | None = field(default=None, compare=False, repr=False)  # the encoder up to the layer
+    lower: nn.Module | None = field(default=None, compare=False, repr=False)  # the encoder up to the layer
 
     @property
     def hidden(self) -> int:
@@ -67,16 +65,4 @@ def word_vectors(encoder: Encoder, source: str, tokens: int) -> WordVectors:
         raise ConfigError(f"model.vectors {source!r}: the encoder has layers 1 to {config.num_hidden_layers}")
     if found.layer and tokens > config.max_position_embeddings - 2:
         raise ConfigError(f"max_tokens {tokens}: the encoder reads at most {config.max_position_embeddings - 2} here")
-    return WordVectors(encoder, source, _up_to(encoder.joint, found.layer)) if found.layer else found
-
-
-def _up_to(joint: PreTrainedModel, layer: int) -> PreTrainedModel:
-    """The same weights without the layers above: its last states are those of `layer`."""
-    config = copy.deepcopy(joint.config)
-    config.num_hidden_layers = layer
-    with torch.device("meta"):  # what is built is replaced
-        lower = AutoModel.from_config(config)
-    lower.embeddings, lower.pooler = joint.embeddings, None
-    for i in range(layer):
-        lower.encoder.layer[i] = joint.encoder.layer[i]
-    return lower.eval()
+    return WordVectors(encoder, source, first_layers(encoder.joint, found.layer).eval()) if found.layer else found

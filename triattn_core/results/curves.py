@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from triattn_core import records
+from triattn_core.checkpoint import metadata
+from triattn_core.results.measured import Record, has_settings
 from triattn_core.results.notes import trained_on
-from triattn_core.results.ours import Record, fits
 from triattn_core.results.published import Figure, Line
 
 NO_DIFFERENCE = ("digest", "training.seed", "training.more_seeds")
@@ -24,18 +24,18 @@ class Curve:
     record: Record
 
 
-def curves(figure: Figure, all_: Sequence[Record]) -> list[Curve]:
+def measured_curves(figure: Figure, all_: Sequence[Record]) -> list[Curve]:
     """The lines that have points; of several sweeps that fit, that with most points, then most runs, then the last."""
-    found = []
+    curves = []
     for line in figure.lines:
         groups: dict[str, Curve] = {}
         for record in all_:
             values, x = record.values(figure.split, figure.metric), record.changed.get(figure.x)
-            if values and isinstance(x, int | float) and fits(record, figure.ours | line.ours):
-                one = groups.setdefault(_alike(record, figure.x), Curve(line, {}, record))
-                one.points[float(x)] = values
-        found += [max(reversed(groups.values()), key=_size)] if groups else []
-    return [Curve(one.line, dict(sorted(one.points.items())), one.record) for one in found]
+            if values and isinstance(x, int | float) and has_settings(record, figure.ours | line.ours):
+                curve = groups.setdefault(_alike(record, figure.x), Curve(line, {}, record))
+                curve.points[float(x)] = values
+        curves += [max(reversed(groups.values()), key=_size)] if groups else []
+    return [Curve(curve.line, dict(sorted(curve.points.items())), curve.record) for curve in curves]
 
 
 def _size(curve: Curve) -> tuple[int, int]:
@@ -43,23 +43,23 @@ def _size(curve: Curve) -> tuple[int, int]:
 
 
 def _alike(record: Record, x: str) -> str:
-    told: dict[str, Any] = records.flat(record.card.config)
-    same = {name: one for name, one in told.items() if name != x and name not in NO_DIFFERENCE}
+    config: dict[str, Any] = metadata.flatten(record.card.config)
+    same = {name: one for name, one in config.items() if name != x and name not in NO_DIFFERENCE}
     return json.dumps([record.file, same], sort_keys=True)
 
 
-def told(found: Sequence[Curve]) -> str:
+def describe_training(drawn_curves: Sequence[Curve]) -> str:
     """On what the lines were trained, the same for all their points."""
-    runs = {len(values) for one in found for values in one.points.values()}
+    runs = {len(values) for curve in drawn_curves for values in curve.points.values()}
     each = f"{min(runs)} to {max(runs)} runs" if len(runs) > 1 else f"{max(runs)} run{'s' * (max(runs) > 1)}"
-    return f"A point is {each}. " + " ".join(dict.fromkeys(trained_on(one.record) for one in found))
+    return f"A point is {each}. " + " ".join(dict.fromkeys(trained_on(curve.record) for curve in drawn_curves))
 
 
-def rows(found: Sequence[Curve]) -> list[dict[str, Any]]:
+def export_rows(drawn_curves: Sequence[Curve]) -> list[dict[str, Any]]:
     """A row a run: line, x, run (from 1) and value."""
     return [
-        {"line": one.line.name, "x": x, "run": number, "value": value}
-        for one in found
-        for x, values in one.points.items()
+        {"line": curve.line.name, "x": x, "run": number, "value": value}
+        for curve in drawn_curves
+        for x, values in curve.points.items()
         for number, value in enumerate(values, 1)
     ]

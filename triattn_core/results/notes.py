@@ -6,34 +6,34 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from triattn_core import records, shelf
+from triattn_core.checkpoint import metadata, registry
 from triattn_core.errors import DataError
-from triattn_core.results.beside import Cell
-from triattn_core.results.ours import Record
+from triattn_core.results.measured import Record
+from triattn_core.results.paper_comparison import Cell
 from triattn_core.results.published import Note
 from triattn_core.text.rows import read_json
 
 
-def computed(cells: Sequence[Cell]) -> list[Note]:
+def notes_on_cells(cells: Sequence[Cell]) -> list[Note]:
     """Encoder, training rows, seeds and empty cells of the cells of ours; empty where no row is ours."""
-    used = list({id(one.record): one.record for one in cells if one.record and one.values}.values())
-    trained = [one for one in used if trained_on(one)]
-    found = [Note(head="Encoder", text=text) for text in dict.fromkeys(map(_encoder, trained))]
-    found += [Note(head="Readers", text=text) for text in dict.fromkeys(map(_reader, used)) if text]
-    found += [Note(head="Start weights", text=text) for text in dict.fromkeys(map(_seen, trained)) if text]
-    found += [Note(head="Trained on", text=text) for text in dict.fromkeys(map(trained_on, used)) if text]
-    found += [Note(head="Timed", text=text) for text in dict.fromkeys(map(_timed, used)) if text]
-    return found + _seeds(cells) + _empty(cells)
+    used = list({id(cell.record): cell.record for cell in cells if cell.record and cell.values}.values())
+    trained = [cell for cell in used if trained_on(cell)]
+    notes = [Note(head="Encoder", text=text) for text in dict.fromkeys(map(_encoder, trained))]
+    notes += [Note(head="Readers", text=text) for text in dict.fromkeys(map(_reader, used)) if text]
+    notes += [Note(head="Start weights", text=text) for text in dict.fromkeys(map(_seen, trained)) if text]
+    notes += [Note(head="Trained on", text=text) for text in dict.fromkeys(map(trained_on, used)) if text]
+    notes += [Note(head="Timed", text=text) for text in dict.fromkeys(map(_timed, used)) if text]
+    return notes + _seeds(cells) + _empty(cells)
 
 
 def _encoder(record: Record) -> str:
     name = str(record.card.config.get("encoder") or "")
-    folder = records.encoder(record.card)
+    folder = metadata.encoder_folder(record.card)
     size = _size(folder) if folder else ""
-    if told := record.card.config.get("vocabulary"):
-        return f"None: the vectors of its {told['tokens']} are learnt along."
+    if vocabulary := record.card.config.get("vocabulary"):
+        return f"None: the vectors of its {vocabulary['tokens']} are learnt along."
     coin = record.card.config.get("kind") == "coin"
-    if vectors := records.model(record.card, "vectors") or "table" * coin:
+    if vectors := metadata.model_setting(record.card, "vectors") or "table" * coin:
         layer = vectors.removeprefix("layer:")
         of = "its embedding table" if layer == vectors else f"the states of its layer {layer}"
         return f"{name}{size}; the word vectors are {of}, frozen."
@@ -46,9 +46,9 @@ def _encoder(record: Record) -> str:
 def encoder_rows(folder: Path) -> list[str]:
     """The data sets of an encoder's own training, as its recipe names them, with those of the encoder it began from."""
     try:
-        told = read_json(folder / "recipe.json")
-        sets = [one for stage in told["stages"] for one in (*stage["data"], stage.get("mine"))]
-        before = shelf.encoder(told["start"]["encoder"]) if "encoder" in told["start"] else None
+        recipe = read_json(folder / "recipe.json")
+        sets = [one for stage in recipe["stages"] for one in (*stage["data"], stage.get("mine"))]
+        before = registry.find_encoder(recipe["start"]["encoder"]) if "encoder" in recipe["start"] else None
     except (DataError, KeyError, TypeError):
         return []
     return list(dict.fromkeys([*(encoder_rows(before) if before else []), *filter(None, sets)]))
@@ -56,22 +56,25 @@ def encoder_rows(folder: Path) -> list[str]:
 
 def _reader(record: Record) -> str:
     """Of a reader: what it reads and its sizes, which the paper leaves open in part; empty of others."""
-    told = record.settings
-    if told.get("kind") != "reader":
+    settings = record.settings
+    if settings.get("kind") != "reader":
         return ""
-    source = "the encoder's table" if told.get("vectors") == "embedding" else f"{told.get('vectors')} of the encoder"
+    source = (
+        "the encoder's table" if settings.get("vectors") == "embedding" else f"{settings.get('vectors')} of the encoder"
+    )
     return (
-        f"Word vectors: {source}, projected to {told.get('width')}; states of {told.get('hidden')} features; windows "
-        f"of at most {told.get('max_tokens')} tokens. The paper: GloVe projected to 100, other sizes not printed."
+        f"Word vectors: {source}, projected to {settings.get('width')}; states of {settings.get('hidden')} features; "
+        f"windows of at most {settings.get('max_tokens')} tokens. "
+        "The paper: GloVe projected to 100, other sizes not printed."
     )
 
 
-def size(record: Record) -> list[str]:
+def reader_sizes(record: Record) -> list[str]:
     """Of a reader: what its number is to be read with, in few words."""
-    told = record.settings
-    if told.get("kind") != "reader":
+    settings = record.settings
+    if settings.get("kind") != "reader":
         return []
-    parts = f"{told.get('vectors')} to {told.get('width')}, states {told.get('hidden')}"
+    parts = f"{settings.get('vectors')} to {settings.get('width')}, states {settings.get('hidden')}"
     return [f"word vectors {parts}", trained_on(record).removesuffix(".")]
 
 
@@ -83,27 +86,28 @@ def _timed(record: Record) -> str:
 
 def _size(folder: Path) -> str:
     try:
-        told = read_json(folder / "config.json")
-        return f", {int(told['num_hidden_layers'])} layers of {int(told['hidden_size'])} features"
+        config = read_json(folder / "config.json")
+        return f", {int(config['num_hidden_layers'])} layers of {int(config['hidden_size'])} features"
     except (DataError, KeyError, TypeError, ValueError):
         return ""
 
 
 def _seen(record: Record) -> str:
-    name, had = record.card.config.get("encoder", ""), records.seen(record.card)
-    if had is None:
+    name, sources = record.card.config.get("encoder", ""), metadata.pretraining_sources(record.card)
+    if sources is None:
         return f"What those of {name} had read is not recorded."
-    if not had:
+    if not sources:
         return f"{name} began from nothing." if name else ""
-    of_test = [one.name for one in had if one.of_test]
+    of_test = [source.name for source in sources if source.of_test]
     if of_test:
         return f"Those of {name} had read {', '.join(of_test)}, the source of the test set: ours may flatter."
-    return f"Those of {name} had read {had[0].name} and {len(had) - 1} more, none of it the source of this test set."
+    more = f"{sources[0].name} and {len(sources) - 1} more"
+    return f"Those of {name} had read {more}, none of it the source of this test set."
 
 
 def trained_on(record: Record) -> str:
     """The training rows of a record in words; empty where its config has none."""
-    told = records.flat(record.card.config)
+    told = metadata.flatten(record.card.config)
     sets = told.get("data.train")
     if not isinstance(sets, list) or not sets:
         return ""
@@ -122,10 +126,10 @@ def trained_on(record: Record) -> str:
     return text + (f"; read in {' / '.join(map(str, cells))} cells." if isinstance(cells, list) else ".")
 
 
-def rows(cells: Sequence[Sequence[Cell]]) -> str:
+def training_rows_note(cells: Sequence[Sequence[Cell]]) -> str:
     """Below a table in Markdown: the training rows of its records; empty where there are none."""
-    used = [one.record for line in cells for one in line if one.values and one.record]
-    return "".join(f"\n\nTrained on: {text}" for text in dict.fromkeys(map(trained_on, used)) if text)
+    records = [cell.record for line in cells for cell in line if cell.values and cell.record]
+    return "".join(f"\n\nTrained on: {text}" for text in dict.fromkeys(map(trained_on, records)) if text)
 
 
 def _seeds(cells: Iterable[Cell]) -> list[Note]:
@@ -134,11 +138,11 @@ def _seeds(cells: Iterable[Cell]) -> list[Note]:
     counts = Counter((len(one.values), one.record.each) for one in measured)
     if not counts:
         return []
-    told = [
+    parts = [
         f"{f'{count} ' * (',' not in each)}{each}{'s' * (count > 1)} behind {n} cell{'s' * (n > 1)} of ours"
         for (count, each), n in sorted(counts.items(), reverse=True)
     ]
-    text = f"{', '.join(told)}."
+    text = f"{', '.join(parts)}."
     short = dict.fromkeys(one.column.name for one in measured if len(one.values) < one.record.runs)
     text += f" {' and '.join(short)}: not recorded of every seed." if short else ""
     sizes = {(one.record.rows(one.column.split), one.column.split) for one in measured}
@@ -150,5 +154,5 @@ def _seeds(cells: Iterable[Cell]) -> list[Note]:
 
 
 def _empty(cells: Iterable[Cell]) -> list[Note]:
-    reasons = Counter(one.reason.partition(":")[0] for one in cells if one.reason)
+    reasons = Counter(cell.reason.partition(":")[0] for cell in cells if cell.reason)
     return [Note(head="Empty", text=f"{n} cells of ours: {reason}.") for reason, n in reasons.items()]

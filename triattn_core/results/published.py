@@ -18,8 +18,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
+from triattn_core.checkpoint.registry import root
 from triattn_core.errors import DataError, TriattnError
-from triattn_core.shelf import root
 from triattn_core.text.rows import read_json
 
 HERE = Path(__file__).parents[2] / "checkpoints"  # the papers' tables do not depend on whose shelf it is
@@ -27,13 +27,13 @@ PRINTED = re.compile(r"(-?\d+(?:\.\d+)?)(?:\s*±\s*(\d+(?:\.\d+)?))?")
 Ours = dict[str, str | int | float | bool | list]
 
 
-class Strict(BaseModel):
+class StrictModel(BaseModel):
     """Frozen, and nothing unknown."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class Note(Strict):
+class Note(StrictModel):
     """What to know before comparing; `about`: the group of columns that it is about, all without; `command`: what makes
     the records it speaks of, shown behind the text where its checkpoints are there."""
 
@@ -43,7 +43,7 @@ class Note(Strict):
     command: str = ""
 
 
-class Column(Strict):
+class Column(StrictModel):
     """A metric; `digits` after the point for ours; not `printed`: ours alone, the paper has no such column.
 
     `split` "run": a number of the run itself, such as its parameters; ours are divided by `over`.  `said`: what stands
@@ -66,7 +66,7 @@ class Column(Strict):
     ours: Ours = {}
 
 
-class Row(Strict):
+class Row(StrictModel):
     """A system by the paper's own name (`TAN_{TAdd}`: a subscript); without `ours` it is none of ours.
 
     `within`: more of `ours` by the group of columns, what differs from row to row there.  `reason`: why ours is empty,
@@ -89,7 +89,7 @@ class Row(Strict):
         return values
 
 
-class Table(Strict):
+class Table(StrictModel):
     """A table of a paper; `runs`: over how many its means and spreads are, where it says so."""
 
     kind: Literal["table"]
@@ -116,10 +116,10 @@ class Table(Strict):
         """The printed value of a cell, None where the paper has none."""
         if not column.printed:
             return None
-        return printed(row.values[[one for one in self.columns if one.printed].index(column)])
+        return parse_printed(row.values[[one for one in self.columns if one.printed].index(column)])
 
 
-class Line(Strict):
+class Line(StrictModel):
     """A curve; `chosen`: the value of x that the paper went on with."""
 
     name: str
@@ -127,7 +127,7 @@ class Line(Strict):
     chosen: float | None = None
 
 
-class Figure(Strict):
+class Figure(StrictModel):
     """A figure of a paper: a metric against a setting, `x`.  `command` makes the records that it is drawn from."""
 
     kind: Literal["figure"]
@@ -146,14 +146,14 @@ class Figure(Strict):
     note: str = ""
 
 
-class LeftOut(Strict):
+class LeftOut(StrictModel):
     """What could not be reached, and why."""
 
     what: str
     why: str
 
 
-class Live(Strict):
+class Live(StrictModel):
     """A figure of the paper that a page draws for any input; `link`: the page with its settings.
 
     needs: settings of a checkpoint, as `ours`: the link opens one of the shelf that has them; where there is none,
@@ -167,7 +167,7 @@ class Live(Strict):
     waits: str = ""
 
 
-class Paper(Strict):
+class Paper(StrictModel):
     """`order`: its place among the papers; `setup`: what the systems of its tables are, for all tables."""
 
     order: int
@@ -198,7 +198,7 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Shelved:
+class PaperRecord:
     """A paper with its tables and figures in the order of their numbers; `problems`: files that cannot be read."""
 
     paper: Paper
@@ -207,55 +207,55 @@ class Shelved:
     problems: tuple[str, ...]
 
 
-def printed(text: str) -> Printed | None:
+def parse_printed(text: str) -> Printed | None:
     """A value as a paper prints it; None for "-"."""
-    found = PRINTED.fullmatch(text)
-    return Printed(text, float(found[1]), float(found[2]) if found[2] else None) if found else None
+    match = PRINTED.fullmatch(text)
+    return Printed(text, float(match[1]), float(match[2]) if match[2] else None) if match else None
 
 
-def waiting(command: str) -> list[str]:
+def missing_checkpoints(command: str) -> list[str]:
     """The checkpoints that a command names by their config.json and that are not there."""
     named = re.findall(r"\bcheckpoints/(\S+)/config\.json", command)
     return [name for name in named if not any(HERE.glob(f"{name}/config.json"))]
 
 
-def plain(name: str) -> str:
+def plain_name(name: str) -> str:
     """A name without the marks of its subscript: `TAN_{TAdd}` → `TAN TAdd`."""
     return re.sub(r"_\{(.*?)\}", r" \1", name).strip()
 
 
-def read(path: Path, kind: type[Strict]) -> Strict:
+def read_model(path: Path, kind: type[StrictModel]) -> StrictModel:
     """Raises DataError in one line that names file and key."""
     try:
         return kind.model_validate(read_json(path))
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(map(str, first["loc"])) or "file"
-        said = first["msg"].removeprefix("Value error, ")
-        raise DataError(f"{path}: {key}: {said}") from None
+        message = first["msg"].removeprefix("Value error, ")
+        raise DataError(f"{path}: {key}: {message}") from None
 
 
-def papers() -> tuple[Shelved, ...]:
+def load_papers() -> tuple[PaperRecord, ...]:
     """The papers of the package, and those of the shelf in use where it is another one."""
     files = [path for top in (HERE, root()) for path in top.glob("results/papers/*/paper.json")]
     folders = {path.parent.name: path.parent for path in files}
-    found, broken = [], []
+    papers, broken = [], []
     for folder in folders.values():
         problems: list[str] = []
-        tables = _all(folder, "table", Table, problems)
-        figures = _all(folder, "figure", Figure, problems)
+        tables = _read_all(folder, "table", Table, problems)
+        figures = _read_all(folder, "figure", Figure, problems)
         try:
-            found.append(Shelved(read(folder / "paper.json", Paper), tables, figures, tuple(problems)))
+            papers.append(PaperRecord(read_model(folder / "paper.json", Paper), tables, figures, tuple(problems)))
         except TriattnError as error:
-            broken.append(Shelved(Paper(order=999, name=folder.name, cite=""), (), (), (str(error), *problems)))
-    return tuple(sorted(found + broken, key=lambda one: one.paper.order))
+            broken.append(PaperRecord(Paper(order=999, name=folder.name, cite=""), (), (), (str(error), *problems)))
+    return tuple(sorted(papers + broken, key=lambda record: record.paper.order))
 
 
-def _all(folder: Path, kind: str, of: type[Strict], problems: list[str]) -> tuple:
-    found = []
+def _read_all(folder: Path, kind: str, of: type[StrictModel], problems: list[str]) -> tuple:
+    parts = []
     for path in sorted(folder.glob(f"{kind}-*.json")):
         try:
-            found.append(read(path, of))
+            parts.append(read_model(path, of))
         except TriattnError as error:
             problems.append(str(error))
-    return tuple(sorted(found, key=lambda one: one.number))
+    return tuple(sorted(parts, key=lambda part: part.number))

@@ -6,46 +6,49 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from triattn_core import records
+from triattn_core.checkpoint import metadata
+from triattn_core.results.measured import Record
 from triattn_core.results.notes import trained_on
-from triattn_core.results.ours import Record
 
 SAID = ("training.epochs", "training.seed", "training.more_seeds")  # in `trained_on`, or what runs may differ in
 COLUMNS = ["recipe", "mechanism", "similarity", "output", "value", "seed", "checkpoint", "file", "set", "rows"]
 
 
-def readers(all_: Sequence[Record]) -> list[Record]:
+def reader_records(all_: Sequence[Record]) -> list[Record]:
     """The records of readers of passages."""
-    return [one for one in all_ if one.settings.get("kind") == "reader"]
+    return [record for record in all_ if record.settings.get("kind") == "reader"]
 
 
-def recipe(record: Record) -> str:
+def training_recipe(record: Record) -> str:
     """How a reader was made but for its function: runs are to be compared where this is the same."""
-    told, flat = record.settings, records.flat(record.card.config)
-    words = f"word vectors {told.get('vectors')} to {told.get('width')}, states {told.get('hidden')}"
-    limits = f"windows of {told.get('max_tokens')} tokens, answers of {told.get('longest')} words"
+    settings, flat = record.settings, metadata.flatten(record.card.config)
+    words = f"word vectors {settings.get('vectors')} to {settings.get('width')}, states {settings.get('hidden')}"
+    limits = f"windows of {settings.get('max_tokens')} tokens, answers of {settings.get('longest')} words"
     how = [name for name in flat if name.startswith("training.") and name not in SAID]
-    said = [f"{name.rpartition('.')[2]} {flat.get(name)}".replace("_", " ") for name in ("model.dropout", *how)]
-    return f"{words}, {told.get('encoder')}; {limits}; {', '.join(said)}; {trained_on(record)}"
+    described = [f"{name.rpartition('.')[2]} {flat.get(name)}".replace("_", " ") for name in ("model.dropout", *how)]
+    return f"{words}, {settings.get('encoder')}; {limits}; {', '.join(described)}; {trained_on(record)}"
 
 
-def runs(all_: Sequence[Record], split: str, metric: str) -> pd.DataFrame:
+def seed_runs(all_: Sequence[Record], split: str, metric: str) -> pd.DataFrame:
     """Rows of `COLUMNS`, one a seed that was measured; a checkpoint that also left a record of the same seed and value
     counts once."""
-    found = []
-    for one in readers(all_):
-        told = one.card.metrics.get("each_seed")
-        seeds = [each.get("seed") for each in told] if isinstance(told, list) else []
-        values = one.values(split, metric)
-        seeds = seeds if len(seeds) == len(values) else [one.card.metrics.get("seed", "?")] * len(values)
-        about = [recipe(one), *(records.model(one.card, name) for name in ("mechanism", "similarity", "output"))]
-        rest = [one.card.name, one.file or "shelf", one.measured_on(split), one.rows(split)]
-        found += [[*about, value, str(seed), *rest] for value, seed in zip(values, seeds)]
-    table = pd.DataFrame(found, columns=COLUMNS)
+    rows = []
+    for record in reader_records(all_):
+        each_seed = record.card.metrics.get("each_seed")
+        seeds = [each.get("seed") for each in each_seed] if isinstance(each_seed, list) else []
+        values = record.values(split, metric)
+        seeds = seeds if len(seeds) == len(values) else [record.card.metrics.get("seed", "?")] * len(values)
+        about = [
+            training_recipe(record),
+            *(metadata.model_setting(record.card, name) for name in ("mechanism", "similarity", "output")),
+        ]
+        rest = [record.card.name, record.file or "shelf", record.measured_on(split), record.rows(split)]
+        rows += [[*about, value, str(seed), *rest] for value, seed in zip(values, seeds)]
+    table = pd.DataFrame(rows, columns=COLUMNS)
     return table.drop_duplicates(["recipe", "mechanism", "similarity", "output", "value", "seed"], ignore_index=True)
 
 
-def losses(all_: Sequence[Record], split: str) -> pd.DataFrame:
+def loss_curves(all_: Sequence[Record], split: str) -> pd.DataFrame:
     """Rows recipe, mechanism, similarity, output, apart, checkpoint, step, value, of readers whose metrics.json has a
     history.
 
@@ -53,15 +56,18 @@ def losses(all_: Sequence[Record], split: str) -> pd.DataFrame:
     from others whose columns before it are equal; empty where there are none.
     """
     found = []
-    for one in readers(all_):
+    for one in reader_records(all_):
         told = one.card.metrics.get("history")
         history = [row for row in told if isinstance(row, dict)] if isinstance(told, list) else []
-        about = [recipe(one), *(records.model(one.card, name) for name in ("mechanism", "similarity", "output"))]
+        about = [
+            training_recipe(one),
+            *(metadata.model_setting(one.card, name) for name in ("mechanism", "similarity", "output")),
+        ]
         for row in history:
             if isinstance(value := row.get(f"{split}_loss"), int | float):
                 found.append([*about, one.card.name, row.get("step"), float(value)])
     table = pd.DataFrame(found, columns=[*COLUMNS[:4], "checkpoint", "step", "value"])
-    configs, apart = {one.card.name: one.card.config for one in readers(all_)}, {}
+    configs, apart = {one.card.name: one.card.config for one in reader_records(all_)}, {}
     for _, alike in table.groupby(COLUMNS[:4]).checkpoint.unique().items():
         apart |= _apart({name: configs[name] for name in alike})
     table.insert(4, "apart", table.checkpoint.map(apart))
@@ -70,7 +76,7 @@ def losses(all_: Sequence[Record], split: str) -> pd.DataFrame:
 
 def _apart(configs: dict[str, Mapping]) -> dict[str, str]:
     """The settings that tell these from each other, by name: `seed 2`; where they do not, or are many, the name."""
-    differ = records.differences(*configs.values())[0]
+    differ = metadata.differences(*configs.values())[0]
     said = {
         name: ", ".join(f"{setting.rpartition('.')[2]} {values[i]}" for setting, values in differ.items())
         for i, name in enumerate(configs)

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from triattn_core.errors import DataError, InputError
 from triattn_core.tasks import rankings
-from triattn_core.text.roles import Limits, Part, Roles, joint, tokens_notes
+from triattn_core.tasks.task import InputForm
+from triattn_core.text.roles import Limits, Part, Roles, joint, outside, tokens_notes
 from triattn_core.text.rows import field, number, read_json_lines, texts_field
 from triattn_core.text.tokenizer import Tokenizer, Tokens
 
-NAME, LABEL = "dialogue", "Dialogue"
+NAME, LABEL, FORM = "dialogue", "Dialogue", InputForm.CANDIDATES
 OUTPUTS = 1  # a score a candidate
 LANGUAGES = ("en",)
 MOST = 100  # candidates
@@ -83,6 +84,7 @@ from_file = Example.from_row
 def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Roles, ...]]:
     """For each candidate: last turn as query, candidate as key, `[CLS] turn [SEP] … candidate [SEP]` as context.
 
+    Encoded apart, the context is the dialogue alone, and the candidate stands outside of it.
     The context has at most `limits.tokens` tokens: of a longer dialogue the oldest turns are left out, the same for all
     candidates.  Raises InputError where the last turn or a candidate has no token that can be read.
     """
@@ -114,9 +116,12 @@ def _roles(
             parts.append(Part(f"turn.{i + 1}", example.history[i], turns[i], f"turn {i + 1}"))
     found = []
     for i, (text, tokens) in enumerate(zip(example.candidates, candidates)):
-        context = joint([*parts, Part("response", text, tokens, "response", 1)], tokenizer)
+        response = Part("response", text, tokens, "response", 1)
+        context = joint(parts if limits.apart else [*parts, response], tokenizer)
+        key = outside(response, tokenizer) if limits.apart else context.take("response")
         told = tokens_notes(f"Candidate {i + 1}", text, tokens, tokenizer)
-        found.append(rankings.filtered(context, parts[-1].name, "response", limits, (*notes, *told), texts(example, i)))
+        query = context.take(parts[-1].name)
+        found.append(rankings.filtered(query, key, context, limits, (*notes, *told), texts(example, i)))
     return tuple(found)
 
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from triattn_core.tasks import classes
 from triattn_core.tasks.pairs import natural
+from triattn_core.tasks.task import InputForm
 from triattn_core.text.roles import Limits
 from triattn_core.text.rows import field, number, read_json_lines, wanted
 from triattn_core.text.texts import Texts, alone
 from triattn_core.text.tokenizer import Tokenizer
 
-NAME, LABEL = "inference", "Inference"
+NAME, LABEL, FORM = "inference", "Inference", InputForm.SENTENCES
 TEXTS = {"premise": "The premise", "hypothesis": "The hypothesis"}  # see `sentences`
 LABELS = ("entailment", "neutral", "contradiction")
 OUTPUTS = len(LABELS)

@@ -10,11 +10,12 @@ from functools import cache
 from pathlib import Path
 
 from triattn_core.errors import InputError
-from triattn_core.text.roles import Limits, Part, Roles, joint, segment_ids, tokens_notes
+from triattn_core.tasks.task import InputForm
+from triattn_core.text.roles import Limits, Part, Roles, alone, joint, segment_ids, tokens_notes
 from triattn_core.text.rows import field, number, read_json_lines
 from triattn_core.text.tokenizer import Tokenizer
 
-NAME, LABEL = "pairs", "Sentence pairs"
+NAME, LABEL, FORM = "pairs", "Sentence pairs", InputForm.PAIR
 LABELS = ("not a paraphrase", "paraphrase")
 OUTPUTS = len(LABELS)
 LANGUAGES = ("en", "zh")  # that have examples: a file each
@@ -77,6 +78,8 @@ def from_file(row: dict, where: str) -> Example:
 def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Roles]]:
     """Sentence A as query, B as key, `[CLS] A [SEP] B [SEP]` as context; at most `limits.tokens` a sentence.
 
+    Encoded apart, the context is `[CLS] A [SEP] [CLS] B [SEP]`, each sentence alone.
+
     Raises InputError where a sentence has no token that can be read.
     """
     left = tokenizer.encode([example.text_a for example in batch], limits.tokens)
@@ -93,7 +96,7 @@ def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> lis
             Part("a", example.text_a, a, "sentence A", 0, types_a),
             Part("b", example.text_b, b, "sentence B", 1, types_b),
         )
-        context = joint(parts, tokenizer)
+        context = alone([[part] for part in parts], tokenizer) if limits.apart else joint(parts, tokenizer)
         found.append((Roles(context.take("a"), context.take("b"), context, tuple(notes)),))
     return found
 

@@ -13,13 +13,14 @@ from statistics import fmean
 
 from triattn_core.errors import DataError, InputError
 from triattn_core.tasks import classes
+from triattn_core.tasks.task import InputForm
 from triattn_core.text.roles import Limits, Role, tokens_notes
 from triattn_core.text.rows import field, read_json, read_json_lines, wanted
 from triattn_core.text.texts import Texts, text_role
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.text.words import windows, words
 
-NAME, LABEL = "questions", "Questions"
+NAME, LABEL, FORM = "questions", "Questions", InputForm.PASSAGE
 TEXTS = {"passage": "The passage", "question": "The question"}  # see `sentences`
 PARTS = {"passage": "Passage", "question": "Question"}  # see `rankings.Words`
 OUTPUTS = 2  # scores of a word: that the answer starts, and that it ends there

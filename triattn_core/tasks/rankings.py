@@ -20,8 +20,8 @@ class Words:
 
     one: what an example is called.  axes: what is query, key and context.  sides: what asks and what answers, short.
     right: what a right option is called.  texts, options: headings over what is read and over what is chosen from.
-    ways: to what its context folds, of `folds.WAYS`, the one pages open on first.  chat: its texts are turns, else the
-    first one is a text of sentences.
+    ways: to what its context folds, of `text_units.UNITS`, the one pages open on first.  chat: its texts are turns,
+    else the first one is a text of sentences.
     parts: the texts that are written for an example, each with its label; `lists`: those of one text a line, the last
     of which is the example's field of options.
     """
@@ -62,13 +62,13 @@ def readable(what: str, found: Sequence[Tokens]) -> None:
 
 
 def filtered(
-    context: Role, query: str, key: str, limits: Limits, notes: Sequence[str], texts: Mapping[str, str]
+    query: Role, key: Role, context: Role, limits: Limits, notes: Sequence[str], texts: Mapping[str, str]
 ) -> Roles:
-    """Query and key cut from the context by the names of their texts, each in its cells.
+    """Query, key and context, each in its cells.
 
     texts: those whose sentences are kept apart.
     """
-    roles = [context.take(query), context.take(key), context]
+    roles = [query, key, context]
     if limits.cells:
         roles = [role.pooled(most, texts) for role, most in zip(roles, limits.cells)]
     return Roles(*roles, tuple(notes))

@@ -10,13 +10,14 @@ from pathlib import Path
 
 from triattn_core.errors import InputError
 from triattn_core.tasks import rankings
+from triattn_core.tasks.task import InputForm
 from triattn_core.text.cells import merged, sentences
 from triattn_core.text.nearest import nearest
-from triattn_core.text.roles import Limits, Part, Roles, joint, tokens_notes
+from triattn_core.text.roles import Limits, Part, Roles, joint, outside, tokens_notes
 from triattn_core.text.rows import field, number, read_json_lines, texts_field
 from triattn_core.text.tokenizer import Tokenizer, Tokens
 
-NAME, LABEL = "reading", "Reading comprehension"
+NAME, LABEL, FORM = "reading", "Reading comprehension", InputForm.OPTIONS
 OUTPUTS = 1  # a score an option
 LANGUAGES = ("en",)
 MOST = 26  # options: A to Z
@@ -81,6 +82,7 @@ from_file = Example.from_row
 def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Roles, ...]]:
     """For each option: question as query, option as key, `[CLS] passage [SEP] question [SEP] option [SEP]` as context.
 
+    Encoded apart, the context is the passage alone, and question and option stand outside of it.
     The context has at most `limits.tokens` tokens: of a longer passage the run of sentences that shares most words with
     question and options, the same for all options (see `nearest`).
     Raises InputError where a text has no token that can be read.
@@ -114,9 +116,13 @@ def _roles(
     notes += tokens_notes("The question", example.question, question, tokenizer)
     found = []
     for i, (text, tokens) in enumerate(zip(example.options, options)):
-        context = joint([*first, Part("option", text, tokens, "option", 1)], tokenizer)
+        option = Part("option", text, tokens, "option", 1)
+        context = joint(first[:1] if limits.apart else [*first, option], tokenizer)
+        query, key = (
+            outside(part, tokenizer) if limits.apart else context.take(part.name) for part in (first[1], option)
+        )
         told = tokens_notes(f"Option {chr(65 + i)}", text, tokens, tokenizer)
-        found.append(rankings.filtered(context, "question", "option", limits, (*notes, *told), texts(example, i)))
+        found.append(rankings.filtered(query, key, context, limits, (*notes, *told), texts(example, i)))
     return tuple(found)
 
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from triattn_core.tasks import classes
 from triattn_core.tasks.pairs import natural
+from triattn_core.tasks.task import InputForm
 from triattn_core.text.roles import Limits
 from triattn_core.text.rows import field, number, read_json_lines, wanted
 from triattn_core.text.texts import Texts, alone
 from triattn_core.text.tokenizer import Tokenizer
 
-NAME, LABEL = "sentences", "Sentences"
+NAME, LABEL, FORM = "sentences", "Sentences", InputForm.SENTENCES
 TEXTS = {"text": "The sentence"}  # names of the texts that are encoded, and what a note calls them
 OUTPUTS = None  # as many as the config of a checkpoint names labels
 LANGUAGES = ("en",)

@@ -24,7 +24,7 @@ class Role:
 
     strings: the text each token stands for, as the reader wrote it; word pieces that go on begin with "##".
     texts, spans: the name of the source text and the character offsets into it; "" and (0, 0) for special tokens.
-    positions: the place of each token in the context.  types: BERT's, see `segment_ids`.
+    positions: the place of each token in the context, -1 outside of it.  types: BERT's, see `segment_ids`.
     segments: what of its text each token belongs to, such as "turn 3"; "" for special tokens.
     cells: the runs of tokens that the model averages, of a long text; empty where each token is its own.
     """
@@ -73,15 +73,20 @@ class Limits:
 
     tokens: of a sentence of a pair; of the whole context of the other tasks.
     cells: of query, key and context, where long texts are filtered.
+    apart: whether each text is encoded alone, and the context with it: see `alone`.
     """
 
     tokens: int
     cells: tuple[int, int, int] | None = None
+    apart: bool = False
 
 
 @dataclass(frozen=True)
 class Roles:
-    """Query and key are cut from the context, the joint sequence `[CLS] … [SEP] … [SEP]`."""
+    """Query and key are cut from the context, the joint sequence `[CLS] … [SEP] … [SEP]`.
+
+    Of texts that are encoded apart, every `[CLS]` of the context begins another; query and key may stand outside of it.
+    """
 
     query: Role
     key: Role
@@ -144,6 +149,20 @@ def joint(parts: Iterable[Part], tokenizer: Tokenizer) -> Role:
     ids = tuple(tokenizer.special["sep"] if one is None else one for one in found[0])
     *rest, types, segments = found[1:]
     return Role(ids, *rest, tuple(range(len(ids))), types, segments)
+
+
+def alone(groups: Iterable[Sequence[Part]], tokenizer: Tokenizer) -> Role:
+    """`[CLS] part [SEP] … [CLS] part [SEP]`: the parts of each group are encoded together, and no others with them."""
+    roles = [joint(group, tokenizer) for group in groups]
+    columns = (chain.from_iterable(getattr(role, field.name) for role in roles) for field in fields(Role)[:-1])
+    found = Role(*map(tuple, columns))
+    return replace(found, positions=tuple(range(len(found))))
+
+
+def outside(part: Part, tokenizer: Tokenizer) -> Role:
+    """The tokens of a text that is no part of the context."""
+    role = joint([part], tokenizer).take(part.name)
+    return replace(role, positions=(-1,) * len(role))
 
 
 def segment_ids(a: Sequence[int], b: Sequence[int], tokenizer: Tokenizer) -> tuple[list[int], list[int]]:

@@ -14,6 +14,8 @@ from triattn_core.errors import DataError
 
 LINE_LIMIT = 10_000_000  # characters: a longer line is no row of ours (and guards against a zip bomb)
 EXPANSION = 100  # times its own size is the most that a .gz may unfold to: rows shrink to a tenth or a third
+PACKED_LIMIT = 4 << 30  # bytes that a .gz of rows may unfold to in all; they are read line by line
+JSON_LIMIT = 64 << 20  # bytes that a .json.gz may unfold to: it is read whole, and takes many times that as objects
 IDLE = 1_000_000  # lines in a row that hold no row: such a file has no more of them
 
 
@@ -70,7 +72,9 @@ def _opened(file: BufferedIOBase, name: str) -> tuple[BufferedIOBase, int]:
     file.seek(0)
     packed = file.read(2) == b"\x1f\x8b" or name.endswith(".gz")
     file.seek(0)
-    return (gzip.GzipFile(fileobj=file), LINE_LIMIT + EXPANSION * size) if packed else (file, size + 1)
+    if not packed:
+        return file, size + 1
+    return gzip.GzipFile(fileobj=file), min(PACKED_LIMIT, LINE_LIMIT + EXPANSION * size)
 
 
 def _lines(file: BufferedIOBase, name: str) -> Iterator[tuple[int, str]]:
@@ -84,7 +88,9 @@ def _lines(file: BufferedIOBase, name: str) -> Iterator[tuple[int, str]]:
             if len(line) == LINE_LIMIT:
                 raise ValueError(f"a line of over {LINE_LIMIT:,} characters is no row")
             if limit < 0:
-                raise ValueError(f"unfolds to more than {EXPANSION} times its size: no file of rows does")
+                raise ValueError(
+                    f"unfolds to more than {EXPANSION} times its size, or {PACKED_LIMIT:,} bytes: no file of rows does"
+                )
             yield number, line
     finally:
         if not file.closed:
@@ -122,9 +128,10 @@ def read_json(path: Path | str, content: bytes | None = None) -> dict:
     """
     try:
         opened, limit = _opened(BytesIO(Path(path).read_bytes() if content is None else content), str(path))
+        limit = min(limit, JSON_LIMIT) if isinstance(opened, gzip.GzipFile) else limit
         text = opened.read(limit)
         if len(text) == limit:
-            raise ValueError(f"unfolds to more than {EXPANSION} times its size")
+            raise ValueError(f"unfolds to more than {EXPANSION} times its size, or {JSON_LIMIT:,} bytes; unpack it")
         found = json.loads(text.decode("utf-8-sig"))
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None

@@ -9,21 +9,25 @@ from pathlib import Path
 from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 
-from triattn_core.config import KINDS, AnyConfig, read_config
-from triattn_core.device import choose, keep_freed_memory
+from triattn_core.checkpoint.config import KINDS, AnyConfig, read_config
 from triattn_core.errors import ConfigError
+from triattn_core.inference.device import choose_device, keep_freed_memory
 from triattn_core.text.rows import read_json, rows_file
-from triattn_core.training.card import encoder_card
-from triattn_core.training.coin import train_coin
-from triattn_core.training.encoder import finish_encoder, post_train
+from triattn_core.training.coin.trainer import train_coin
+from triattn_core.training.encoder.post_training import finish_encoder, post_train
+from triattn_core.training.laboratory.trainer import train_laboratory
 from triattn_core.training.loop import Event
-from triattn_core.training.measured import folded, machine, record_metrics, seed_run
-from triattn_core.training.reader import train_reader
+from triattn_core.training.metrics_writer import is_cross_validated, machine, record_metrics, seed_run
+from triattn_core.training.model_card import encoder_card
+from triattn_core.training.reader.trainer import train_reader
 from triattn_core.training.recipe import read_recipe
-from triattn_core.training.sentence import folds, train_sentence
-from triattn_core.training.tan import train_tan
+from triattn_core.training.sentence.trainer import folds, train_sentence
+from triattn_core.training.tan.trainer import train_tan
 
-TRAINERS = {"tan": train_tan, "sentence": train_sentence, "reader": train_reader, "coin": train_coin}
+TRAINERS = {
+    "tan": train_tan, "sentence": train_sentence, "reader": train_reader, "coin": train_coin,
+    "laboratory": train_laboratory,
+}  # fmt: skip
 
 
 def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: str) -> Iterator[Event]:
@@ -34,16 +38,16 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
     """
     prepare()
     runs, measured = runs.resolve(), []
-    found = [(path, _read(path)) for path in (path.resolve() for path in paths)]
-    for name in dict.fromkeys(name for _, config in found for name in sets(config)):
+    configs = [(path, _read(path)) for path in (path.resolve() for path in paths)]
+    for name in dict.fromkeys(name for _, config in configs for name in sets(config)):
         rows_file(data, name)  # all that is asked for is there before the first takes its time
-    for path, config in found:
+    for path, config in configs:
         if isinstance(config, dict):
             yield from _train_encoder(path, config, data, runs, resume, command)
             continue
-        if folded(config):
-            for folder, one in folds(config, path.parent, runs).items():
-                yield from train_seeds(path, one, {one.training.seed: folder}, data, runs, resume)
+        if is_cross_validated(config):
+            for folder, fold_config in folds(config, path.parent, runs).items():
+                yield from train_seeds(path, fold_config, {fold_config.training.seed: folder}, data, runs, resume)
             measured.append((path.parent, config))
             continue
         more = {seed: seed_run(runs, path.parent.name, seed) for seed in config.training.more_seeds}
@@ -56,7 +60,7 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
 def prepare() -> None:
     """The device and the memory of this process, before the first run."""
     if not os.environ.get("LOCAL_RANK"):  # `accelerate launch` gives each process its device
-        os.environ["ACCELERATE_TORCH_DEVICE"] = choose()
+        os.environ["ACCELERATE_TORCH_DEVICE"] = choose_device()
     keep_freed_memory()
 
 
@@ -65,13 +69,13 @@ def train_seeds(
 ) -> Iterator[Event]:
     """Train the config of `path` once for each seed of `folders`, into its folder."""
     for seed, folder in folders.items():
-        one = config
+        seed_config = config
         if seed != config.training.seed:
-            how = config.training.model_copy(update={"seed": seed, "more_seeds": ()})
-            one = config.model_copy(update={"training": how})
+            training = config.training.model_copy(update={"seed": seed, "more_seeds": ()})
+            seed_config = config.model_copy(update={"training": training})
         try:
             accelerator = _accelerator(config.training.precision)
-            yield from TRAINERS[config.kind](one, folder, data, runs, resume, accelerator)
+            yield from TRAINERS[config.kind](seed_config, folder, data, runs, resume, accelerator)
         except ConfigError as error:
             raise ConfigError(f"{path}: {error}") from None
 
@@ -106,6 +110,8 @@ def _read(path: Path) -> AnyConfig | dict:
 
 def sets(config: AnyConfig | dict) -> Iterator[str]:
     """The sets of rows that a config or a recipe asks for."""
+    if not isinstance(config, dict) and config.kind == "laboratory":
+        return  # its rows are generated
     if not isinstance(config, dict):
         yield from filter(None, (*config.data.train, config.data.dev, config.data.test))
         return

@@ -7,8 +7,8 @@ from typing import Literal
 
 from pydantic import Field, ValidationError, model_validator
 
-from triattn_core.config import complaint
-from triattn_core.config_parts import Strict
+from triattn_core.checkpoint.config import error_line
+from triattn_core.checkpoint.config_parts import Strict
 from triattn_core.errors import ConfigError
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import read_json
@@ -62,7 +62,7 @@ class Stage(Strict):
     """Epochs over sets; `mask`: share of tokens hidden; `mine`: a set of positives to find negatives for.
 
     `where`, `every`: of examples that choose among texts, only those whose fields have these values, and of these every
-    so many.  `even`: see `training.even`.  `match`: whether tokens that both texts have are told apart.
+    so many.  `even`: see `training.overlap_balance`.  `match`: whether tokens that both texts have are told apart.
     `stop_after`: batches.
     """
 
@@ -109,5 +109,5 @@ def read_recipe(path: Path) -> dict:
         Recipe.model_validate(found)
     except ValidationError as error:
         kinds = (Recipe, Start, Stage, Source, Vocabulary)
-        raise ConfigError(complaint(path, error, {key for kind in kinds for key in kind.model_fields})) from None
+        raise ConfigError(error_line(path, error, {key for kind in kinds for key in kind.model_fields})) from None
     return found

@@ -13,25 +13,27 @@ from pathlib import Path
 from statistics import mean
 from typing import Any
 
-from triattn_core import records
-from triattn_core.checkpoint import load
-from triattn_core.config import AnyConfig, read_config
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.bundle import Bundle, load
+from triattn_core.checkpoint.config import AnyConfig, read_config
 from triattn_core.errors import ConfigError
-from triattn_core.results import ours
+from triattn_core.results import measured
 from triattn_core.text.rows import rows_file
+from triattn_core.training.best_checkpoint import best, history
 from triattn_core.training.command import is_main_process, prepare, sets, train_seeds
-from triattn_core.training.epochs import best, history
+from triattn_core.training.laboratory.records import measure_laboratory
 from triattn_core.training.loop import Event, seconds
-from triattn_core.training.measured import line, machine, measure
+from triattn_core.training.metrics_writer import machine, measure, run_record
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A config with what was changed in it; `name`: the checkpoint that it was made from."""
+    """A config with what was changed in it; `name`: the checkpoint that it was made from; on what it is measured."""
 
     path: Path
     changed: dict[str, Any]
     config: AnyConfig
+    splits: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -61,20 +63,20 @@ def sweep(
         for path in paths
         for values in product(*changes.values())
     ]
-    file = ours.folder() / f"{_named(name or default_name(found, changes))}.jsonl"
+    file = measured.records_folder() / f"{_named(name or default_name(found, changes))}.jsonl"
     if file.is_file() and not resume:
         raise ConfigError(f"{file}: is there already: go on with --resume, or name another with --name")
     for one in dict.fromkeys(one for variant in found for one in sets(variant.config)):
         rows_file(data, one)
-    before, wanted = ours.lines(file)[0], {"dev", "test"} if test else {"dev"}
+    before, wanted = measured.read_records(file)[0], {"dev", "test"} if test else {"dev"}
     done = {(one.card.digest, told.get("seed")): set(told) for one in before for told in one.card.metrics["each_seed"]}
     for number, variant in enumerate(found, 1):
-        digest, every = ours.variant(variant.config), seeds or (variant.config.training.seed,)
+        digest, every = measured.config_variant(variant.config), seeds or (variant.config.training.seed,)
         missing = [seed for seed in every if not wanted <= done.get((digest, seed), set())]
         if missing:
             yield from _run(variant, digest, missing, file, data, runs, resume, command)
         if missing and is_main_process():
-            yield _done(ours.lines(file)[0], variant, digest, number, len(found))
+            yield _done(measured.read_records(file)[0], variant, digest, number, len(found))
 
 
 def _run(
@@ -85,21 +87,29 @@ def _run(
     if not is_main_process():
         return
     bundles = [load(folder) for folder in folders.values()]
-    told = {"date": ours.today(), "machine": machine(), "command": command}
+    told = {"date": measured.today(), "machine": machine(), "command": command}
     told["parameters"] = sum(p.numel() for p in bundles[0].model.parameters())
     each = [
         {"seed": seed, "seconds": round(seconds(folder)), "best_step": best(history(folder)).get("step"), **numbers}
-        for (seed, folder), numbers in zip(folders.items(), measure(bundles, variant.config, data, runs, resume))
+        for (seed, folder), numbers in zip(folders.items(), _measure(bundles, variant, data, runs, resume))
     ]
     first = next(iter(folders.values()))
-    ours.append(file, line(first, variant.config, told, each) | {"name": variant.name, "set": variant.changed})
+    measured.append_record(
+        file, run_record(first, variant.config, told, each) | {"name": variant.name, "set": variant.changed}
+    )
     for folder in folders.values():
         shutil.rmtree(folder)
 
 
-def _done(found: Sequence[ours.Record], variant: Variant, digest: str, number: int, of: int) -> Event:
+def _measure(bundles: Sequence[Bundle], variant: Variant, data: Path, runs: Path, resume: bool) -> list[dict]:
+    if variant.config.kind == "laboratory":
+        return [measure_laboratory(bundle, variant.splits) for bundle in bundles]
+    return measure(bundles, variant.config, data, runs, resume)
+
+
+def _done(found: Sequence[measured.Record], variant: Variant, digest: str, number: int, of: int) -> Event:
     record = next(one for one in found if one.card.digest == digest)
-    metric = records.metric(record.card)
+    metric = metadata.main_metric(record.card)
     values = record.values("dev", metric)
     said = {"dev": round(mean(values), 2), "metric": metric, "seeds": len(values)}
     return Event("metric", number, of, {"variant": variant.name, **variant.changed, **said})
@@ -127,11 +137,14 @@ def _value(text: str) -> Any:
 
 def _variant(path: Path, changed: dict[str, Any], test: bool) -> Variant:
     config = read_config(path, changed)
+    how = config.training.model_copy(update={"more_seeds": ()})
+    splits = ("dev", "test") if test else ("dev",)
+    if config.kind == "laboratory":  # its rows are generated
+        return Variant(path, changed, config.model_copy(update={"digest": None, "training": how}), splits)
     if test and config.data.test is None:
         raise ConfigError(f"{path}: names no data.test to measure with --test")
-    how = config.training.model_copy(update={"more_seeds": ()})
     on = config.data if test else config.data.model_copy(update={"test": None})
-    return Variant(path, changed, config.model_copy(update={"digest": None, "training": how, "data": on}))
+    return Variant(path, changed, config.model_copy(update={"digest": None, "training": how, "data": on}), splits)
 
 
 def default_name(found: Sequence[Variant], changes: dict[str, list]) -> str:
@@ -142,6 +155,6 @@ def default_name(found: Sequence[Variant], changes: dict[str, list]) -> str:
 
 
 def _named(name: str) -> str:
-    if not re.fullmatch(r"[\w.-]+", name) or name == ours.TRAINED:
-        raise ConfigError(f"--name {name}: letters, digits, dots and hyphens, and not {ours.TRAINED!r}")
+    if not re.fullmatch(r"[\w.-]+", name) or name == measured.TRAINED:
+        raise ConfigError(f"--name {name}: letters, digits, dots and hyphens, and not {measured.TRAINED!r}")
     return name

@@ -11,8 +11,8 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.views.palette import SEQUENTIAL, THEMES, LogScale, ramp
-from triattn_core.views.strongest import strongest
+from triattn_core.views.lib.palette import SEQUENTIAL, THEMES, LogScale, ramp
+from triattn_core.views.lib.strongest import strongest
 
 WIDTH, HEIGHT, GAP = 300, 130, 10
 AXES = ("query", "key", "context")

@@ -2,7 +2,7 @@
 
 A class takes (heads, features, context), has `two`, `three` and `value`, the contextual value that goes with it.  One
 whose three-way relevance is a sum of products `q_d k_d c_d` may also give these `factors`: its outputs then come
-without the cube (see `attention.products`).
+without the cube (see `attention.factored`).
 """
 
 from __future__ import annotations

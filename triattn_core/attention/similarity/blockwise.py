@@ -11,6 +11,8 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from triattn_core.inference.pause import pause
+
 CHUNK = 1 << 18  # elements of a block
 
 
@@ -28,18 +30,20 @@ class Score(torch.autograd.Function):
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    def backward(ctx, grad: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
         pair, context, p = ctx.saved_tensors
         left, right, grad = torch.exp(2 * pair), torch.exp(2 * context), grad.contiguous()
         of_pair, of_context, of_r = torch.empty_like(pair), torch.zeros_like(context), torch.zeros_like(p)
         for rows, cells, r in _reciprocals(left, right):
             g = grad[rows, cells]
-            of_r[rows] += (g.flatten(1)[:, None] @ r.flatten(1, 2))[:, 0]
-            slope = r.addcmul_(r, r, value=-1).mul_(g[..., None])
-            of_pair[rows, cells] = slope.sum(2)
-            of_context[rows] += slope.sum(1)
+            if ctx.needs_input_grad[2]:  # not where the weights are frozen, as in attribution
+                of_r[rows] += (g.flatten(1)[:, None] @ r.flatten(1, 2))[:, 0]
+            slope = r.addcmul_(r, r, value=-1)
+            of_pair[rows, cells] = (g[..., None, :] @ slope)[..., 0, :]  # the sum over context as a product
+            of_context[rows] += slope.mul_(g[..., None]).sum(1)
         scale = 4 * p[:, None]
-        return of_pair.mul_(scale), of_context.mul_(scale), grad.sum((1, 2))[:, None] - 2 * of_r
+        of_p = grad.sum((1, 2))[:, None] - 2 * of_r if ctx.needs_input_grad[2] else None
+        return of_pair.mul_(scale), of_context.mul_(scale), of_p
 
 
 def _reciprocals(left: Tensor, right: Tensor) -> Iterator[tuple[slice, slice, Tensor]]:
@@ -57,3 +61,4 @@ def _reciprocals(left: Tensor, right: Tensor) -> Iterator[tuple[slice, slice, Te
             r = block[: min(rows, R - row), : min(cells, M - cell)]
             torch.mul(left[at][:, :, None], right[at[0]][:, None], out=r)
             yield *at, r.add_(1).reciprocal_()
+            pause()

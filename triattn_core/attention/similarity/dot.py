@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from triattn_core.attention.factored import Factors
 from triattn_core.attention.neutral import with_neutral
-from triattn_core.attention.products import Factors
 
 
 def dp(query: Float[Tensor, "*q N D"], key: Float[Tensor, "*k I D"]) -> Float[Tensor, "*s N I"]:
@@ -23,10 +27,19 @@ def tdp(
     """`sum_d q_d k_d c_d` for every query, key and context token (Eq. 11).
 
     In rows without context c is 1, so that the score is `dp`'s.
+    In half precision it is float32: see `at_least_single`.
     """
     context = with_neutral(context, has_context, 1.0)
-    pairs = query[..., :, None, :] * key[..., None, :, :]
-    return (pairs.flatten(-3, -2) @ context.mT).unflatten(-2, pairs.shape[-3:-1])
+    with at_least_single(query, key, context) as (query, key, context):
+        pairs = query[..., :, None, :] * key[..., None, :, :]
+        return (pairs.flatten(-3, -2) @ context.mT).unflatten(-2, pairs.shape[-3:-1])
+
+
+@contextmanager
+def at_least_single(*factors: Tensor) -> Iterator[list[Tensor]]:
+    """The factors in at least float32, without autocast: a product of three soon passes the 65,504 of float16."""
+    with torch.autocast(factors[0].device.type, enabled=False):
+        yield [one.to(torch.promote_types(one.dtype, torch.float32)) for one in factors]
 
 
 class Dot(nn.Module):

@@ -8,6 +8,7 @@ from torch import Tensor, einsum, nn
 from triattn_core.attention.neutral import with_neutral
 from triattn_core.attention.parameters import matrix
 from triattn_core.attention.similarity.bilinear import bili
+from triattn_core.attention.similarity.dot import at_least_single
 from triattn_core.errors import ConfigError
 
 WIDEST = 64  # features per head: the weight has D x D x D numbers a head
@@ -25,8 +26,9 @@ def trili_full(
     In rows without context c is 1, so that the score is `bili` with the matrix `sum_f w[:, :, f]`.
     """
     context = with_neutral(context, has_context, 1.0)
-    mixed = einsum("...nd,...def->...nef", query, w)
-    return einsum("...nef,...ie,...jf->...nij", mixed, key, context)
+    with at_least_single(query, key, context, w) as (query, key, context, w):
+        mixed = einsum("...nd,...def->...nef", query, w)
+        return einsum("...nef,...ie,...jf->...nij", mixed, key, context)
 
 
 class FullTrilinear(nn.Module):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from triattn_core.attention.factored import Factors
 from triattn_core.attention.neutral import with_neutral
-from triattn_core.attention.products import Factors
 from triattn_core.attention.similarity.dot import dp, tdp
 
 

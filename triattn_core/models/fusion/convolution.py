@@ -22,9 +22,7 @@ class MultiCnn(nn.Module):
 
     def forward(self, x: Tensor, keep: Tensor, site: str = "") -> Tensor:
         x = x.masked_fill(~keep[..., None], 0.0).mT
-        found = [
-            relu(one(pad(x, ((k - 1) // 2, k // 2)))) for k, one in zip(NGRAMS, self.convolutions)
-        ]
+        found = [relu(one(pad(x, ((k - 1) // 2, k // 2)))) for k, one in zip(NGRAMS, self.convolutions)]
         return torch.cat(found, 1).mT
 
 
@@ -37,9 +35,7 @@ class HierarchicalCnn(nn.Module):
     def __init__(self, width: int, out: int, layers: int = 3, kernel: int = 5):
         super().__init__()
         self.first = nn.Linear(width, out)
-        self.convolutions = nn.ModuleList(
-            nn.Conv1d(out, 2 * out, kernel, padding=kernel // 2) for _ in range(layers)
-        )
+        self.convolutions = nn.ModuleList(nn.Conv1d(out, 2 * out, kernel, padding=kernel // 2) for _ in range(layers))
 
     def forward(self, x: Tensor, keep: Tensor, site: str = "") -> Tensor:
         hidden, x = ~keep[..., None], self.first(x)

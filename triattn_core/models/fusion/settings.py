@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from torch import nn
 
-from triattn_core.attention import positions
+from triattn_core.attention import masks
 from triattn_core.attention.tensorized import SCALES
 from triattn_core.errors import ConfigError
 
@@ -49,7 +49,7 @@ class FusionSettings(BaseModel):
     def _masks(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
             try:
-                positions.known(name)
+                masks.known(name)
             except ConfigError as error:
                 raise ValueError(str(error)) from None
         return names

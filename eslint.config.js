@@ -1,0 +1,30 @@
+import js from "@eslint/js";
+import globals from "globals";
+
+export default [
+  {
+    ignores: ["**/*", "!**/*/", "!triattn_core/views/**/*.js", "!tests/scripts/**/*.js", ".venv/"],
+  },
+  js.configs.recommended,
+  {
+    languageOptions: { ecmaVersion: 2024, sourceType: "module" },
+    linterOptions: { reportUnusedDisableDirectives: "error" },
+    rules: {
+      "max-lines": ["error", { max: 250 }],
+      "max-len": ["error", { code: 100, ignoreStrings: true, ignoreTemplateLiterals: true }],
+      "no-shadow": "error",
+      "no-use-before-define": ["error", { functions: false, classes: false, variables: false }],
+      "one-var": ["error", "never"],
+      "prefer-const": "error",
+      eqeqeq: "error",
+    },
+  },
+  {
+    files: ["triattn_core/views/**/*.js"],
+    languageOptions: { globals: globals.browser },
+    rules: {
+      "no-restricted-globals": ["error", "name", "event", "status", "length", "top", "parent"],
+    },
+  },
+  { files: ["tests/scripts/**/*.js"], languageOptions: { globals: globals.node } },
+];

@@ -1,0 +1,47 @@
+"""How far methods of attribution agree, and what integrated gradients share out, as HTML."""
+
+from __future__ import annotations
+
+from html import escape
+from math import isfinite
+
+import pandas as pd
+
+from pages.attribute.attribution_table import ink
+from pages.shared import checkpoint_html
+from triattn_core.analysis.catalogue import METHODS
+from triattn_core.views.lib.number_format import minus
+from triattn_core.views.lib.palette import DIVERGING, ramp, rgb
+
+CSS = """
+.t-ranks {border-collapse: separate; border-spacing: 1px; font-size: 12px; font-variant-numeric: tabular-nums}
+.t-ranks td {width: 38px; height: 30px; text-align: center; padding: 0}
+.t-ranks th {font-weight: 400; text-align: right; padding-right: 7px; white-space: nowrap}
+.t-ranks tr > th.top {text-align: left; padding-left: 5px}
+"""
+
+
+def show_rank_correlation(found: pd.DataFrame, said: str, theme: str) -> str:
+    """HTML: Spearman's correlation of each two methods, and a sentence."""
+    names, colours, rows = list(found), ramp(DIVERGING[theme], 256), ""
+    for a, name in enumerate(names):
+        cells = ""
+        for b in range(a):
+            value = found.iloc[a, b]
+            fill = colours[int(127.5 * (1 + min(max(value, -1), 1)))] if isfinite(value) else rgb("#888888") * 255
+            shown = minus(f"{value:.2f}") if isfinite(value) else "–"
+            look = f"background:rgb({','.join(str(int(one)) for one in fill)});color:{ink(fill)}"
+            cells += f'<td style="{look}" title="{escape(name)} and {escape(names[b])}">{shown}</td>'
+        short = escape(METHODS[name].short)
+        last = f'<th class="top" scope="col">{short}</th>' * (a < len(names) - 1)  # nothing below it
+        rows += f'<tr><th scope="row">{escape(name)}</th>{cells}{last}</tr>'
+    return (
+        f"<style>{CSS}</style>"
+        + checkpoint_html.section("Do they agree?", "Spearman, on size")
+        + f'<table class="t-ranks">{rows}</table><p class="t-note">{escape(said)}</p>'
+    )
+
+
+def completeness(rows: list[tuple[str, str]]) -> str:
+    """HTML: what integrated gradients add up to, and what is missing."""
+    return checkpoint_html.section("What is shared out", "integrated gradients, log-odds") + checkpoint_html.facts(rows)

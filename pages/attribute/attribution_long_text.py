@@ -1,0 +1,112 @@
+"""Attributions of a long text as HTML: what each method finds strongest, and one method in the whole text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from itertools import groupby
+
+import pandas as pd
+
+from pages.attribute import attribution_table
+from pages.shared import checkpoint_html
+from triattn_core.analysis.catalogue import METHODS
+from triattn_core.views.charts.attribution import percent, plays, scale_of, words
+
+LONG = 50  # tokens of the context from which on the text stands once, not under each method
+OPEN = 12  # lines of the context that all stand open; of more, those without a strong word are folded
+STRONG = 0.25  # of the strongest share in the context: what a line needs to stand open
+FEW = 3  # words that stand beside each method
+CSS = """
+.t-top {display: grid; grid-template-columns: 170px repeat(3, minmax(0, 1fr)); gap: 3px 12px; font-size: 13.5px;
+  align-items: baseline; margin-bottom: 4px}
+.t-top > * {display: flex; gap: 5px; align-items: baseline; min-width: 0; white-space: nowrap}
+.t-top .on {font-weight: 600} .t-top .t-muted {flex: none; font-size: 12px; font-variant-numeric: tabular-nums}
+.t-top span span:first-child {padding: 1px 3px; overflow: hidden; text-overflow: ellipsis}
+.t-top .neg, .t-whole .neg {border-bottom: 2px dotted currentColor}
+.t-whole {display: grid; grid-template-columns: 86px minmax(0, 1fr) 58px; gap: 3px 10px; font-size: 14px;
+  align-items: baseline}
+.t-whole > .t-muted, .t-whole details .t-muted {font-size: 12px}
+.t-whole > .r {text-align: right; font-size: 12px; font-variant-numeric: tabular-nums}
+.t-whole .strip {line-height: 1.62} .t-whole .strip span {padding: 1px 2px; white-space: pre-wrap}
+.t-whole details, .t-whole > .all {grid-column: 1 / -1} .t-whole > .all {border-top: 1px solid var(--t-hairline)}
+.t-whole summary {cursor: pointer; font-size: 12px; color: var(--t-muted)}
+@media (max-width: 900px) {.t-top {grid-template-columns: 138px repeat(3, minmax(0, 1fr)); gap: 3px 8px}}
+"""
+
+
+def needs_long_layout(table: pd.DataFrame) -> bool:
+    """Whether the context is too long to stand under each method.  table: of `Attributed`."""
+    return int(table.loc[(table["role"] == "context") & (table["special"] == 0), "tokens"].sum()) >= LONG
+
+
+def heading() -> str:
+    """HTML: what stands above the methods."""
+    return checkpoint_html.section("Which tokens", "the whole text under one method, the strongest of all")
+
+
+def marks(
+    table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], steps: int, theme: str, method: str
+) -> str:
+    """HTML: the strongest words of each method, and below them the whole text under `method`.
+
+    The others: as `attribution_table.marks` takes them.  All is on one scale.
+    """
+    scale, real = scale_of(table, shares), table["special"] == 0
+    table, shares = table.assign(word=words(table))[real], shares[real]
+    tops = "".join(_top(table, shares[one], names, scale, theme, one == method) for one in shares)
+    lines = _whole(table, shares[method], names, scale, theme)
+    head = f'<style>{CSS}</style><div class="t-top" role="group">{tops}</div>'
+    how = METHODS[method].how.format(steps=steps)
+    head += checkpoint_html.section(f"The whole text by {method}", f"{how}; at the right the sum of a line")
+    return f'{head}<div class="t-whole" role="group">{lines}</div>{attribution_table.legend(scale, theme)}'
+
+
+def _top(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale, theme: str, on: bool) -> str:
+    """The name of a method and its strongest words, each with its share and its role."""
+    found = f"<span{' class=on' * on}>{escape(shares.name)}</span>"
+    first = shares.abs().sort_values(ascending=False, kind="stable").dropna().index[:FEW]
+    for at, name in zip(first, table.loc[first, "word"]):
+        told = f"{percent(shares[at])} {escape(plays(table.loc[at, 'role'], names))}"
+        word = attribution_table.word(name, name, shares[at], scale, theme)
+        found += f'<span title="{escape(name)}: {told}">{word}<span class="t-muted">{told}</span></span>'
+    return found + "<span></span>" * (FEW - len(first))
+
+
+def _whole(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale, theme: str) -> str:
+    """A line for query and key, and one for each turn or sentence of the context, with the sum of its shares."""
+    found = ""
+    for role in ("query", "key"):
+        here = table["role"] == role
+        found += _line(names[role], table[here], shares[here], scale, theme)
+    of = table[table["role"] == "context"]
+    found += '<span class="t-muted all">context</span>'
+    if shares[of.index].isna().all():
+        return found + '<span></span><span class="t-muted">not read by attention</span><span></span>'
+    lines = [(str(name), one, shares[one.index]) for name, one in of.groupby(_runs(of["segment"]), sort=False)]
+    limit = STRONG * float(shares[of.index].abs().max()) if len(lines) > OPEN else -1.0
+    for strong, some in groupby(lines, key=lambda line: float(line[2].abs().max()) >= limit):
+        some = list(some)
+        drawn = "".join(_line(one["segment"].iloc[0] or "context", one, by, scale, theme) for _, one, by in some)
+        found += drawn if strong else _folded(some, drawn)
+    return found
+
+
+def _runs(segment: pd.Series) -> pd.Series:
+    """A number for each stretch of cells of one segment."""
+    return (segment != segment.shift()).cumsum()
+
+
+def _folded(some: list, drawn: str) -> str:
+    """Lines without a strong word: what they hold together, and a click shows them."""
+    first, last = some[0][1]["segment"].iloc[0], some[-1][1]["segment"].iloc[0]
+    total = percent(sum(float(by.sum()) for _, _, by in some))
+    name = escape(first if len(some) == 1 else f"{first} to {last}")
+    inner = f'<div class="t-whole">{drawn}</div>'
+    return f"<details><summary>{name}: no strong word, {total} together</summary>{inner}</details>"
+
+
+def _line(name: str, table: pd.DataFrame, shares: pd.Series, scale, theme: str) -> str:
+    text = attribution_table.strip(table, shares, scale, theme)
+    total = percent(float(shares.sum()))
+    return f'<span class="t-muted">{escape(name)}</span><div class="strip">{text}</div><span class="r">{total}</span>'

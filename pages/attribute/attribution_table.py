@@ -1,0 +1,117 @@
+"""Attributions beside the text as HTML: a row a method, all on one scale; and how far the methods agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from pages.shared import checkpoint_html
+from triattn_core.analysis.catalogue import METHODS
+from triattn_core.views.charts.attribution import LESS, fill_of, percent, plays, scale_of, words
+from triattn_core.views.lib.palette import DIVERGING, SignedScale, oklab, ramp
+
+if TYPE_CHECKING:
+    import numpy as np
+
+CSS = """
+.t-marks {display: grid; grid-template-columns: 128px minmax(0, 1fr) 92px; gap: 9px 10px; font-size: 13.5px}
+.t-marks > .t-muted, .t-marks .as {font-size: 12px; color: var(--t-muted)}
+.t-marks .name b {font-weight: 600} .t-marks .name .t-muted {display: block; font-size: 12px; line-height: 1.3}
+.t-marks .texts {display: grid; grid-template-columns: 46px minmax(0, 1fr); gap: 3px 6px; align-items: baseline;
+  max-height: 148px; overflow-y: auto}
+.t-marks .strip {line-height: 1.62} .t-marks .strip i {display: inline-block; width: 8px}
+.t-marks .strip span {padding: 1px 2px; white-space: pre-wrap; box-decoration-break: clone}
+.t-marks .strip .neg {border-bottom: 2px dotted currentColor}
+.t-marks .most {text-align: right; font-variant-numeric: tabular-nums; overflow-wrap: anywhere}
+.t-marks .most b {font-weight: 600}
+@media (max-width: 900px) {.t-marks {grid-template-columns: 112px minmax(0, 1fr) 96px}}
+"""
+RAMP = """
+.t-ramp {display: flex; align-items: center; gap: 10px; flex-wrap: wrap; font-size: 12px; color: var(--t-muted);
+  margin: 10px 0 2px}
+.t-ramp i {display: inline-block; width: 210px; height: 11px}
+"""
+
+
+def marks(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], steps: int, theme: str) -> str:
+    """HTML: each method's share of every token in the text.
+
+    table: of `Attributed`; shares: its `shares()`.  names: what plays query and key.
+    """
+    real, scale = table["special"] == 0, scale_of(table, shares)
+    table = table.assign(word=words(table))
+    rows = "".join(
+        f'<div class="name"><b>{escape(method)}</b><span class="t-muted">'
+        f"{escape(METHODS[method].how.format(steps=steps))}</span></div>"
+        f'<div class="texts">{_texts(table[real], shares.loc[real, method], names, scale, theme)}</div>'
+        f'<div class="most">{_most(table[real], shares.loc[real, method], names)}</div>'
+        for method in shares
+    )
+    head = checkpoint_html.section("Which tokens", "strongest, share of the method's total")
+    return f'<style>{CSS}</style>{head}<div class="t-marks" role="group">{rows}</div>{legend(scale, theme)}'
+
+
+def legend(scale: SignedScale, theme: str) -> str:
+    """HTML: the colours and what they stand for."""
+    colours = [f"rgb({r},{g},{b})" for r, g, b in ramp(DIVERGING[theme], 9)]
+    return (
+        f'<style>{RAMP}</style><div class="t-ramp"><span>against the answer, dotted, −{100 * scale.limit:.3g} %</span>'
+        f'<i style="background:linear-gradient(90deg,{",".join(colours)})"></i>'
+        f"<span>+{100 * scale.limit:.3g} % for it</span>"
+        "<span>share of all that a method gives, square-root scale</span></div>"
+    )
+
+
+def _texts(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale: SignedScale, theme: str) -> str:
+    """The strips of query and key, and the one of the context below."""
+    lines = [(names[role], role) for role in ("query", "key")] + [("context", "context")]
+    found = ""
+    for name, role in lines:
+        here = table["role"] == role
+        drawn = (
+            strip(table[here], shares[here], scale, theme)
+            if shares[here].notna().any()
+            else ('<span class="t-muted">not read by attention</span>')
+        )
+        found += f'<span class="as">{escape(name)}</span><div class="strip">{drawn}</div>'
+    return found
+
+
+def strip(table: pd.DataFrame, shares: pd.Series, scale: SignedScale, theme: str) -> str:
+    """HTML: the tokens one after another, each on the colour of its share; a gap where another segment begins.
+
+    `table` has the column `word`, see `attributed.words`.
+    """
+    found, before, tokens = [], "", table["token"].astype(str)
+    for token, name, segment, share in zip(tokens, table["word"], table["segment"], shares.fillna(0.0)):
+        if before and segment != before:
+            found.append("<i></i>")
+        before = segment
+        found.append(word(token, name, share, scale, theme))
+    return " ".join(found) if any(map(str.isascii, tokens)) else "".join(found)
+
+
+def word(token: str, name: str, share: float, scale: SignedScale, theme: str) -> str:
+    """HTML: a token on the colour of its share, dotted where it speaks against the answer.  name: what tells it from
+    its like, on hover."""
+    fill = fill_of(share, scale, theme)
+    look = f"background:#{bytes(fill.tolist()).hex()};color:{ink(fill)}"
+    less = ' class="neg"' if share < LESS else ""
+    return f'<span{less} style="{look}" title="{escape(name)}: {percent(share)}">{escape(token)}</span>'
+
+
+def ink(fill: np.ndarray) -> str:
+    """Black or white: what can be read on a colour."""
+    return "#11181b" if oklab(fill / 255)[0] > 0.62 else "#ffffff"
+
+
+def _most(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str]) -> str:
+    if not shares.abs().sum():
+        return "nothing"
+    at = shares.abs().idxmax()
+    row = table.loc[at]
+    role = escape(plays(row["role"], names))
+    return f'<b>{escape(row["word"])}</b> {percent(shares[at])}<br><span class="t-muted">as {role}</span>'

@@ -1,0 +1,133 @@
+"""Can attributions be believed: comprehensiveness and sufficiency of one example, and over a file of rows."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import checkpoint_html, figures, mining, models, page_setup, row_source, url_state
+from pages.shared.errors import shown
+from triattn_core.analysis.catalogue import METHODS
+from triattn_core.checkpoint import metadata
+from triattn_core.scenes import attribute
+from triattn_core.trace.axes import TAN_MECHANISMS
+from triattn_core.views.charts import perturbation
+from triattn_core.views.lib.number_format import minus
+
+FEW = (12, 48, 100)  # rows of a file
+ENOUGH = 8  # rows without which a bootstrap band is too narrow to believe
+HOW = (
+    "DeYoung et al. 2020; tokens are deleted (read nowhere), not blanked, in the order of what they add to the answer "
+    f"in all their roles together; grey: middle 95 % of {attribute.DRAWS} random rankings"
+)
+
+
+def show_example_curves(question: page_setup.Question, steps: int, method: str | None = None) -> str:
+    """The curves of the example and the area of each method beside the control's; returns the chosen method.
+
+    method: what is chosen already, further up.
+    """
+
+    st.html(checkpoint_html.section("Can they be believed?", HOW))
+    if method is None:
+        method = url_state.segments("Method", list(METHODS), "method", label_visibility="collapsed")
+    with shown():
+        curves, areas, band = attribute.perturbation_curves(question, steps)
+    said = perturbation.said(method, areas, band, attribute.DRAWS)
+    draw = partial(perturbation.figure, curves, chosen=method, theme=page_setup.theme())
+    show_both_measures(draw, said, "faithful")
+    rows = curves.rename(columns={"draw": "random draw"})
+    figures.numbers("The curves as numbers", rows, "curves-numbers")
+    return method
+
+
+def show_both_measures(draw, said: str, key: str) -> None:
+    """A figure of each measure beside the other, and the sentence that is also their text."""
+    with st.container(key=f"main-{key}"):
+        for measure, column in zip(perturbation.TITLES, st.columns(2, gap="large")):
+            with column:
+                figures.drawn(draw(measure=measure), said, f"{key}-{measure}")
+    figures.note(said)
+
+
+def show_over_rows(question: page_setup.Question, method: str) -> None:
+    """The mechanisms of one similarity against each other over rows, once the reader asks for it."""
+    rivals = similar_checkpoints(question)
+    st.html(
+        checkpoint_html.section("Over many rows", f"{len(rivals)} checkpoints of one similarity; 95 % bootstrap bands")
+    )
+    with st.container(horizontal=True, vertical_alignment="bottom", key="rows-settings"):
+        chosen = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)
+        count = url_state.segments("How many", list(FEW), "count")
+        which = url_state.segments("Methods", ["this one", "all"], "which")
+        if st.button("Run", key="run", width=84, help="Asks each checkpoint about each row; it can be stopped."):
+            st.session_state["over asked"] = True
+    with shown():
+        source = row_source.load_source(chosen, question.task, question.language)
+        if source is None or not st.session_state.get("over asked"):
+            what = method if which == "this one" else "all methods"
+            said = f"Not run yet: {what}, {count} rows, {', '.join(card.name for card in rivals)}."
+            st.html(f'<p class="t-note">{said}</p>')
+            return
+        names = [method] if which == "this one" else []
+        table = mining.analyse_rows(("faithful", *names), rivals, source, _rows(names), count)
+    if table is not None:
+        _show_gains(table, rivals)
+
+
+def similar_checkpoints(question: page_setup.Question) -> list:
+    """The checkpoints of the asked one's similarity and data, one a mechanism, it itself among them."""
+    same = {}
+    for card in [question.card, *models.shelf(question.task, TAN_MECHANISMS)]:
+        wanted = all(
+            what(card) == what(question.card)
+            for what in (
+                metadata.language,
+                metadata.dataset_name,
+                metadata.is_living,
+                lambda c: metadata.model_setting(c, "similarity"),
+            )
+        )
+        if wanted:
+            same.setdefault(metadata.model_setting(card, "mechanism"), card)
+    return [same[name] for name in TAN_MECHANISMS if name in same]
+
+
+def _rows(names: list[str]):
+    def parts(bundles, rows):
+        from triattn_core.analysis.attribution import faithfulness
+
+        return faithfulness.measure_checkpoints(bundles, rows, methods=names)
+
+    return parts
+
+
+def _show_gains(table: pd.DataFrame, rivals: list) -> None:
+    from triattn_core.analysis.attribution.faithfulness import summarize
+
+    found = summarize(table)
+    mechanisms = {card.name: metadata.model_setting(card, "mechanism") for card in rivals}
+    draw = partial(perturbation.over, found, mechanisms=mechanisms, theme=page_setup.theme())
+    show_both_measures(draw, describe_gains(found), "faithful-over")
+    figures.numbers("Means and bands as numbers", found, "over-numbers")
+    data = table.to_csv(index=False).encode("utf-8-sig")
+    st.download_button("All rows, CSV", data, "faithful.csv", "text/csv", on_click="ignore")
+
+
+def describe_gains(found: pd.DataFrame) -> str:
+    """A sentence: for each checkpoint the methods whose gain over the control has a band without zero."""
+    rows, parts = int(found["rows"].max()), []
+    if rows < ENOUGH:
+        return f"{rows} row{'s' * (rows != 1)}: too few to tell any method from random; {ENOUGH} at least."
+    for name, of in found[found["method"] != perturbation.RANDOM].groupby("checkpoint", sort=False):
+        good = (of["measure"] == "comprehensiveness") & (of["gain_low"] > 0)
+        good |= (of["measure"] == "sufficiency") & (of["gain_high"] < 0)
+        some = of[good]
+        told = ", ".join(f"{row.method} ({row.measure} {row.gain:+.3f})" for row in some.itertuples())
+        parts.append(f"{name}: {told or 'none'}")
+    asked = int((found["method"] != perturbation.RANDOM).sum())
+    said = f"Better than random over {rows} rows, by the mean difference (of sufficiency less is better): "
+    said += f"{'; '.join(parts)}."
+    return minus(f"{said} Of {asked} bands of 95 % {0.025 * asked:g} would say so by chance in the mean.")

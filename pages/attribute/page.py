@@ -1,0 +1,59 @@
+"""Attribute: which tokens made the model say this, by several methods, and which of the methods can be believed."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import streamlit as st
+
+from pages.attribute import attribution_agreement, attribution_long_text, attribution_table, faithfulness
+from pages.shared import export, figures, page_setup, save_case, url_state
+from pages.shared.errors import shown
+from triattn_core.scenes import attribute as scene
+from triattn_core.tasks import TASKS
+from triattn_core.trace.axes import TAN_MECHANISMS
+from triattn_core.views.charts import attribution as view
+
+LEAD = "Which tokens made the model say this: several methods on one scale, and a test of which can be believed."
+
+
+question = page_setup.opening("Attribute", LEAD, TAN_MECHANISMS)
+with question.settings:
+    steps = url_state.segments("Steps of the path", [16, 32, 64], "steps", default=1)
+    fold = url_state.segments("Shown as", ["words", "word pieces"], "fold")
+    st.space("stretch")
+    tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
+with tail, st.popover("Keep", width=76, key="keep"):
+    save_case.form(question.task, TASKS[question.task].row(question.example), "attribute")
+with shown():
+    pieces, odds = scene.attributions(question, steps)
+found = scene.fold_pieces(pieces, fold)
+shares, theme = found.shares(), page_setup.theme()
+with st.container(key="main"):
+    left, right = st.columns([3, 1.15], gap="medium")
+long, method = attribution_long_text.needs_long_layout(found.table), None
+with left:
+    if long:
+        st.html(attribution_long_text.heading())
+        method = url_state.segments("Method", list(found.methods), "method", label_visibility="collapsed")
+        st.html(attribution_long_text.marks(found.table, shares, question.names, steps, theme, method))
+    else:
+        st.html(attribution_table.marks(found.table, shares, question.names, steps, theme))
+    figures.note(view.said(found.table, shares, question.names))
+    rows = partial(scene.rows, found, question.names)
+    figures.numbers(f"All {len(shares):,} attributions as numbers", rows, "numbers")
+with right:
+    place, names = st.container(), {"all": "all", **question.names, "context": "context"}
+    opens = list(names).index(scene.first_role(found))
+    role = url_state.segments("Ranks over the tokens of", list(names), "ranks", opens, show=names.__getitem__)
+ranked = scene.select_role(found, role)
+place.html(
+    attribution_agreement.show_rank_correlation(ranked.correlations(), scene.describe_agreement(ranked, role), theme)
+)
+right.html(attribution_agreement.completeness(view.completeness(found.table["integrated gradients"], found.gap, odds)))
+method = faithfulness.show_example_curves(question, steps, method)
+with tail:
+    option = None if question.option is None else question.option + 1
+    chosen = {"steps": steps, "fold": fold, "ranks": role, "method": method, "option": option}
+    export.card("attribute", [question.card], question.example, chosen)
+faithfulness.show_over_rows(question, method)

@@ -1,0 +1,114 @@
+"""One case of the book: its texts, note and tags to edit, the way back to it; two who write at once lose nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import escape
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import case_texts, checkpoint_html, deep_links, errors, task_picker
+from triattn_core.casebook import LONGEST, Case, CaseBook, texts
+from triattn_core.errors import CaseError, TriattnError
+from triattn_core.tasks import TASKS
+
+SHOWN = 600  # characters of a row that no task of ours can read
+
+
+def show_case(book: CaseBook, case: Case) -> None:
+    """The case and what can be done with it.  An edit begins with the case as this session first saw it."""
+    label = task_picker.TASKS[case.task].label if case.task in task_picker.TASKS else case.task
+    changed = f", changed {case.changed[:10]}" if case.version > 1 else ""
+    st.html(checkpoint_html.section(label, f"kept {case.created[:10]}{changed}"))
+    _row(case)
+    if _base(case).version != case.version:
+        _conflict(case)
+    st.text_area("Note", key=f"note-{case.id}", height=120, max_chars=LONGEST)
+    known = sorted({*book.tags(), *st.session_state[f"tags-{case.id}"]})
+    st.multiselect("Tags", known, key=f"tags-{case.id}", accept_new_options=True, placeholder="")
+    with st.container(horizontal=True):
+        st.button("Save", key="save", width=90, on_click=_save, args=(book, case.id))
+        with st.popover("Take out", width=104):
+            st.html("This case is then gone for everybody.")
+            st.button("Take it out", key="drop", on_click=_drop, args=(book, case.id))
+    if told := st.session_state.pop("book said", None):
+        st.caption(errors.plain(told))
+
+
+def _row(case: Case) -> None:
+    """Its texts and its links; of a row that cannot be read (an imported one may be anything) its texts as they are."""
+    try:
+        example = TASKS[case.task].Example.from_row(case.row)
+    except (TriattnError, KeyError):
+        st.text("\n".join(texts(case.row))[:SHOWN])
+        st.html('<p class="t-note">No page can open this row: its task or its fields are not known here.</p>')
+        return
+    case_texts.html(case.task, example)
+    query = deep_links.parse_query(case.query)
+    if told := _about(case.task, example, query):
+        st.html(f'<p class="t-note">{escape(told)}</p>')
+    with st.container(horizontal=True, key="open"):
+        deep_links.link(
+            case.task,
+            case.row,
+            case.page if case.page in deep_links.PAGES else deep_links.default_page(case.task),
+            query,
+        )
+
+
+def _about(task: str, example: Any, query: deep_links.Query) -> str:
+    """The gold label, where there is one, and the checkpoints it was kept with."""
+    gold, names = getattr(example, "label", None), [*query.get("checkpoints", ()), *query.get("checkpoint", ())]
+    labels = () if gold is None or TASKS[task].FORM.chooses else TASKS[task].labels(example)
+    known = [f"gold: {labels[gold]}"] if labels else []
+    return "; ".join([*known, *([f"kept with {', '.join(names)}"] if names else [])])
+
+
+def _base(case: Case) -> Case:
+    """The case that the edit began with: as it stands now, unless something was written before another changed it."""
+    key, note, tags = f"base-{case.id}", f"note-{case.id}", f"tags-{case.id}"
+    base = st.session_state.get(key)
+    drawn = base is not None and note in st.session_state and tags in st.session_state
+    edited = drawn and (st.session_state[note], tuple(sorted(st.session_state[tags]))) != (base.note, base.tags)
+    if not drawn or (not edited and base.version != case.version):
+        base = st.session_state[key] = case
+        st.session_state[note], st.session_state[tags] = case.note, list(case.tags)
+    return base
+
+
+def _conflict(now: Case) -> None:
+    """What another has written meanwhile, and the choice between it and what stands in the fields."""
+    said = now.note or "no note"
+    st.warning(
+        f"Changed meanwhile, {now.changed[:16].replace('T', ' ')} UTC. There stands now: {errors.plain(said)} "
+        f"Tags: {errors.plain(', '.join(now.tags) or 'none')}."
+    )
+    with st.container(horizontal=True):
+        st.button("Take theirs", key="theirs", on_click=_settle, args=(now, True))
+        st.button("Keep mine", key="mine", on_click=_settle, args=(now, False), help="Saving then writes over theirs.")
+
+
+def _settle(now: Case, theirs: bool) -> None:
+    """The edit goes on from what stands now, with their words or with mine."""
+    st.session_state[f"base-{now.id}"] = now
+    if theirs:
+        st.session_state[f"note-{now.id}"], st.session_state[f"tags-{now.id}"] = now.note, list(now.tags)
+
+
+def _save(book: CaseBook, id: str) -> None:
+    base = st.session_state[f"base-{id}"]
+    mine = replace(base, note=st.session_state[f"note-{id}"], tags=tuple(st.session_state[f"tags-{id}"]))
+    try:
+        st.session_state[f"base-{id}"] = book.change(mine)
+        st.session_state["book said"] = "Saved."
+    except CaseError as error:
+        if error.now is None:  # it is gone; where it has moved on, the page shows what stands there now
+            st.session_state["book said"] = str(error)
+
+
+def _drop(book: CaseBook, id: str) -> None:
+    try:
+        book.drop(id)
+    except CaseError as error:
+        st.session_state["book said"] = str(error)

@@ -1,0 +1,32 @@
+"""Case book: what was kept, found by words, tags and task; note and tags to edit; and the way back to the case."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.case_book import book_list, case_editor, import_export
+from pages.shared import case_style, save_case, style, url_state
+from pages.shared.errors import shown
+
+LEAD = (
+    "Cases worth keeping, each with a note and tags, and the link that opens it as it was seen. The command "
+    "<code>triattn book</code> and notebooks write the same book."
+)
+
+style.heading("Case book", LEAD)
+case_style.inject_style()
+if not save_case.book_exists():
+    st.info(book_list.NONE)
+    with shown():
+        import_export.show_buttons()
+    st.stop()
+with shown():
+    book = save_case.book()
+    cases, all_ = book_list.filter_cases(book)
+    left, right = st.container(key="main").columns([1.7, 1], gap="medium")
+    with left:
+        chosen = book_list.show_list(cases, all_)
+    if chosen is not None:
+        with right.container(key="aside"):
+            url_state.steps("case", [case.id for case in cases], chosen.id)
+            case_editor.show_case(book, chosen)

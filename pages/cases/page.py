@@ -1,0 +1,59 @@
+"""Cases: several mechanisms over many rows: who is right where, whether that is chance, and each row to look into."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import (
+    case_detail,
+    case_list,
+    case_style,
+    case_summary,
+    checkpoint_picker,
+    languages,
+    models,
+    row_source,
+    style,
+    task_picker,
+    url_state,
+)
+from pages.shared.errors import shown
+from triattn_core.checkpoint import metadata
+from triattn_core.trace.axes import TAN_MECHANISMS
+
+LEAD = "Several mechanisms over many rows: who is right where, is that chance, and what context had to do with it."
+
+head, beside = style.opening()
+with beside:
+    task = task_picker.picker(TAN_MECHANISMS)
+style.say(head, "Cases", LEAD)
+case_style.inject_style()
+task_picker.missing(TAN_MECHANISMS)
+by = languages.by_language(models.shelf(task, TAN_MECHANISMS))
+sets = {code: checkpoint_picker.presets(there) for code, there in by.items()}
+sets = {code: one for code, one in sets.items() if one}
+if not sets:
+    st.info("Cases need two checkpoints of one task and similarity: see Checkpoints for what is on the shelf.")
+    st.stop()
+with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
+    spoken = next(iter(sets))
+    if len(sets) > 1:
+        spoken = url_state.segments("Language", list(sets), "language", show=metadata.language_name)
+    similarity = url_state.segments("Similarity", list(sets[spoken]), "similarity")
+    names = sets[spoken][similarity]
+    chosen = row_source.pick(set(names), task, spoken)
+    st.space("stretch")
+    tail = st.container(width="content", key="tail")
+here = {card.name: card for card in models.shelf(task)}
+with shown():
+    mined = row_source.table(chosen, task, spoken, [here[name] for name in names])
+if mined is None:
+    st.stop()
+with shown():
+    examples = case_summary.show_summary(mined, tail)
+left, right = st.container(key="main").columns([2.7, 1], gap="medium")
+with left:
+    if not mined.judged.empty:
+        case_summary.show_agreement(mined, examples)
+    rows = case_list.filtered(mined, examples)
+case_detail.show_rows(mined, rows, examples, left, right)

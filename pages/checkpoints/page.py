@@ -1,0 +1,71 @@
+"""Checkpoints: the shelf, what each reached, how two differ, and what the start weights had read."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.checkpoints import registry_table
+from pages.shared import attention_worth, checkpoint_html, checkpoint_picker, disagreements, models, style
+from pages.shared.errors import plain, shown
+from triattn_core.checkpoint import metadata
+
+
+def verify_and_show(card, asked) -> None:
+    """Verifies the cards asked for, and shows what was found for them, or for the chosen card before."""
+    results = st.session_state.setdefault("verified", {})
+    for one in asked:
+        with shown(stop=False), st.spinner(f"Verifying {one.name}"):
+            results[one.name, one.digest] = models.verify(one)
+    for one in asked or [card]:
+        if (one.name, one.digest) in results:
+            st.html(checkpoint_html.checks(one.name, *results[one.name, one.digest]))
+
+
+def show_detail(card, cards_here) -> None:
+    """All about one card."""
+    st.html(checkpoint_html.head(card) + checkpoint_html.metrics_html(card) + attention_worth.facts(card))
+    with st.container(horizontal=True):
+        this = st.button("Verify", width=96, help="Its digest, its shapes, and its recorded example once more.")
+        every = st.button("Verify all", width=96)
+    verify_and_show(card, cards_here if every else [card] if this else [])
+    st.html(checkpoint_html.contents(card))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if metadata.model_setting(card, "mechanism") == "tri":
+            st.page_link("pages/cube/page.py", label="Open as cube", query_params={"checkpoint": card.name})
+        if metadata.model_setting(card, "mechanism") == "mtsa":
+            st.page_link("pages/mtsa/page.py", label="Open in MTSA", query_params={"checkpoint": card.name})
+        elif card.config.get("kind") == "coin":
+            st.page_link("pages/coin/page.py", label="Open in COIN", query_params={"checkpoint": card.name})
+        elif card.config.get("kind") == "tan":
+            beside = {checkpoint_picker.KEY: checkpoint_picker.preset_of(card)}
+            st.page_link("pages/side_by_side/page.py", label="Side by side", query_params=beside)
+        with st.popover("Whole card"):
+            st.markdown(metadata.model_card(card) or "This checkpoint has no README.md.")
+
+
+style.heading(
+    "Checkpoints", "The shelf: every trained model here, what it reached, and what its start weights had read."
+)
+for broken in models.broken():
+    st.error(plain(broken.problem or ""))
+sound = [card for group in metadata.comparable_groups(models.shelf()).values() for card in group]
+if not sound:
+    st.info("There is no checkpoint to show yet: train one with the command triattn train.")
+    st.stop()
+left, right = st.container(key="main").columns([2.7, 1], gap="medium")
+with left:
+    card, other, rows = registry_table.pickers(sound)
+    registry_table.tables(rows, card)
+    st.html(checkpoint_html.footnote(rows, sound))
+    config, loss = st.columns([1, 1.15], gap="large")
+    with config:
+        st.html(checkpoint_html.section("Config", "what differs"))
+        differing, equal = checkpoint_html.differences_html(card, other)
+        st.html(differing)
+        with st.expander(f"{len(equal)} other settings are equal"):
+            st.html(checkpoint_html.facts([(name, str(setting)) for name, setting in equal.items()]))
+    with loss:
+        disagreements.losses([card, other])
+    st.html(checkpoint_html.sources(card))
+with right.container(key="aside"):
+    show_detail(card, sound)

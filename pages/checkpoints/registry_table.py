@@ -1,0 +1,91 @@
+"""The shelf as widgets: pickers, and a table whose rows choose a card."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.shared import attention_worth, checkpoint_html, figures, style, url_state
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card
+
+# A filter appears once the shelf has two values for it.
+FILTERS = {
+    "task": ("Task", metadata.task_label),
+    "mechanism": ("Mechanism", checkpoint_html.label),
+    "similarity": ("Similarity", checkpoint_html.similarity),
+    "language": ("Language", lambda card: metadata.language_name(metadata.language(card))),
+}
+ROW, MOST = 26, 24  # pixels of a row, rows without scrolling
+WORTH = {"worth": "%+.1f", "reliance": "%+.1f", "query bits": "%.2f"}
+NUMBER = st.column_config.NumberColumn(format="%.1f")
+COLUMNS = {
+    "": st.column_config.Column(width=24),
+    "name": st.column_config.Column(width=170),
+    "dev": NUMBER,
+    "test": NUMBER,
+    **{name: st.column_config.NumberColumn(format=shown, help=attention_worth.HELP) for name, shown in WORTH.items()},
+    "parameters": st.column_config.NumberColumn(format="localized"),
+    "MB": NUMBER,
+}
+
+
+def pickers(shelf: Sequence[Card]) -> tuple[Card, Card, list[Card]]:
+    """The row above the table: the card, the one to compare it with, and the cards that pass the filters."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        card = url_state.pick("Checkpoint", shelf, "checkpoint", show=lambda card: card.name, width=210)
+        # What may be compared with it comes first.
+        others = sorted(
+            (one for one in shelf if one != card),
+            key=lambda one: metadata.dataset_name(one) != metadata.dataset_name(card),
+        )
+        others = others or [card]
+        other = url_state.pick("Compare with", others, "other", show=lambda card: card.name, width=210)
+        rows = list(shelf)
+        for key, (label, of) in FILTERS.items():
+            options = sorted({of(one) for one in shelf})
+            if len(options) > 1:
+                chosen = url_state.pick(label, ["all", *options], key, width=130)
+                rows = [one for one in rows if chosen in ("all", of(one))]
+    return card, other, rows
+
+
+def tables(rows: Sequence[Card], card: Card) -> None:
+    """A table for those that may be compared; a click anywhere in a row chooses its card."""
+    for number, group in enumerate(metadata.comparable_groups(rows).values()):
+        st.html(checkpoint_html.group_head(group))
+        _table(group, card, f"shelf{number}")
+
+
+def _table(rows: Sequence[Card], card: Card, key: str) -> None:
+    def take() -> None:
+        at = url_state.selected_row(key)
+        st.session_state["checkpoint"] = card if at is None else rows[at]
+
+    said = _describe_scores(rows)
+    tints = [f"color: {style.colour(metadata.model_setting(one, 'mechanism'))}" for one in rows]
+    url_state.mark(key, rows.index(card) if card in rows else None)
+    st.dataframe(
+        attention_worth.with_measures(checkpoint_html.frame(rows), rows).style.apply(lambda _: tints, subset=[""]),
+        key=key,
+        hide_index=True,
+        row_height=ROW,
+        height=ROW * (min(len(rows), MOST) + 1) + 7,
+        on_select=take,
+        selection_mode=["single-row", "single-cell"],
+        column_config=COLUMNS,
+        alt=said,
+    )
+    figures.note(said)
+
+
+def _describe_scores(rows: Sequence[Card]) -> str:
+    """A sentence: the highest and the lowest score on test."""
+    scored = sorted((one for one in rows if metadata.main_score(one) is not None), key=metadata.main_score)
+    if not scored:
+        return f"{len(rows)} not yet measured on test."
+    ends = [f"{one.name}, {metadata.main_score(one):.1f}" for one in (scored[-1], scored[0])]
+    if len(scored) == 1:
+        return f"{metadata.metric_name(scored[0]).capitalize()} on test, %: {ends[0]}."
+    return f"Highest {metadata.metric_name(scored[-1])} on test of {len(scored)}, %: {ends[0]}; lowest: {ends[1]}."

@@ -1,0 +1,76 @@
+"""Compare: checkpoints of a task over many rows, how they were trained, and what in their settings differs."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import (
+    case_detail,
+    case_style,
+    case_summary,
+    checkpoint_html,
+    checkpoint_picker,
+    disagreements,
+    models,
+    pair_input,
+    row_source,
+    style,
+    task_picker,
+    url_state,
+)
+from pages.shared.errors import shown
+from triattn_core.analysis.mining import agreement
+from triattn_core.checkpoint import metadata
+from triattn_core.tasks import TASKS
+from triattn_core.trace.axes import TAN_MECHANISMS
+from triattn_core.views import side_by_side as view
+
+LEAD = "Any two to four checkpoints of one task: how alike they answer, who flips where, and how they came about."
+
+head, beside = style.opening()
+style.say(head, "Compare", LEAD)
+case_style.inject_style()
+there = [name for name in TASKS if len(models.shelf(name)) >= view.FEWEST]
+if not there:
+    st.info("Compare needs two checkpoints of one task: see Checkpoints for what is on the shelf.")
+    st.stop()
+with beside:
+    task = url_state.segments("Task", there, task_picker.KEY, show=task_picker.label, label_visibility="collapsed")
+speaks, here = checkpoint_picker.pick_language(models.shelf(task), prefer="en")
+with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
+    if len(speaks.takes) > 1:
+        pair_input.language(speaks)
+    chosen = checkpoint_picker.pick_checkpoints(here)
+    if len(chosen) < view.FEWEST:
+        st.info("Choose at least two checkpoints.")
+        st.stop()
+    rows = row_source.pick({card.name for card in chosen})
+    st.space("stretch")
+    tail = st.container(width="content", key="tail")
+mined = None
+with shown(stop=False):
+    mined = row_source.table(rows, task, speaks.now, chosen, wait=True)
+if mined is not None:
+    with shown():
+        examples = case_summary.show_summary(mined, tail)
+    left, right = st.container(key="main").columns([2.7, 1], gap="medium")
+    with left:
+        st.html(disagreements.scores_html(mined) + disagreements.pairs(mined))
+        st.html(checkpoint_html.section("Who flips", disagreements.WHICH[agreement.comparison_column(mined)]))
+        some = disagreements.rows(mined)
+    if len(some):
+        case_detail.show_rows(mined, some, examples, left, right)
+with st.container(horizontal=True, key="elsewhere"):
+    mechanisms = {metadata.model_setting(card, "mechanism") for card in chosen}
+    if task in task_picker.TASKS and mechanisms <= set(TAN_MECHANISMS):
+        query = {checkpoint_picker.KEY: [card.name for card in chosen]}
+        st.page_link("pages/side_by_side/page.py", label="One input: their maps side by side", query_params=query)
+config, loss = st.columns([1.15, 1], gap="large")
+with config:
+    st.html(checkpoint_html.section("Settings", "what differs"))
+    differing, equal = checkpoint_html.differences_html(*chosen)
+    st.html(differing)
+    with st.expander(f"{len(equal)} other settings are equal"):
+        st.html(checkpoint_html.facts([(name, str(setting)) for name, setting in equal.items()]))
+with loss:
+    disagreements.losses(chosen)

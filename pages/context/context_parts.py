@@ -1,0 +1,65 @@
+"""Does context matter: the parts of one head as numbers, and a file of rows."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import checkpoint_html, figures, mining, page_setup, row_source, url_state
+from pages.shared.errors import shown
+from triattn_core.views.charts import anova, anova_text
+from triattn_core.views.charts.anova_text import percent
+
+CSS = """
+.t-parts {display: grid; grid-template-columns: repeat(3, 1fr); gap: 0 26px; font-size: 13.5px; margin-top: 4px}
+.t-parts div {display: grid; grid-template-columns: 1fr auto; gap: 2px 10px; align-content: start;
+  font-variant-numeric: tabular-nums} .t-parts span i {display: inline-block; width: 11px; height: 11px;
+  margin-right: 8px; border: 1px solid var(--t-hairline)}
+.t-parts b {grid-column: 1 / -1; border-top: 2px solid var(--t-bar); margin-top: 4px; padding-top: 3px;
+  font-weight: 400; color: var(--t-muted)} .t-parts .strong b {border-color: var(--t-accent); font-weight: 600;
+  color: var(--t-text)}
+"""
+GROUPS = (
+    ("without context", ("key", "query_key"), ""),
+    ("context redirects", ("key_context", "three_way"), "strong"),
+    ("which context is read, no key moves", ("context", "query_context"), ""),
+)
+
+
+def legend(row: pd.Series, theme: str) -> str:
+    """HTML: the parts of one head by what they do."""
+    fill = anova.colours(theme)
+    found = ""
+    for title, names, look in GROUPS:
+        lines = "".join(
+            f'<span><i style="background:{fill[name]}"></i>{anova.PARTS[name]}</span><span>{percent(row[name])}</span>'
+            for name in names
+        )
+        found += f'<div class="{look}">{lines}<b>{title} {percent(sum(row[name] for name in names))}</b></div>'
+    return f'<style>{CSS}</style><div class="t-parts">{found}</div>'
+
+
+def show_over_rows(question: page_setup.Question, here: pd.DataFrame) -> None:
+    """The same shares over a file of rows: the project's own once they are asked for, or a file of the reader's."""
+    st.html(checkpoint_html.section("Over many rows", "bar: quartiles, thin line: 5 to 95 %, diamond: this example"))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="rows-settings"):
+        chosen = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)
+        count = url_state.segments("How many", [12, 48, 200], "count")
+    with shown():
+        source = row_source.load_source(chosen, question.task, question.language)
+        wait = chosen == row_source.OWN
+        found = mining.analyse_rows(("context",), [question.card], source, _rows, count, wait) if source else None
+    if found is None:
+        return
+    said = anova_text.over(found)
+    figures.drawn(anova.over(found, here, page_setup.theme()), said, "context-over")
+    figures.note(said)
+    figures.numbers("Quantiles as numbers", anova.quantiles(found), "over-numbers")
+    data = found.to_csv(index=False).encode("utf-8-sig")
+    st.download_button("All rows, CSV", data, "context.csv", "text/csv", on_click="ignore")
+
+
+def _rows(bundles, rows):
+    from triattn_core.analysis.maps import context_shares
+
+    return context_shares.measure_rows(bundles[0], rows)

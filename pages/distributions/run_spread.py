@@ -1,0 +1,127 @@
+"""Below the histograms: their numbers, and box plots and loss curves of the stored runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import checkpoint_html, figures, url_state
+from triattn_core.results import spreads
+from triattn_core.results.measured import Record
+from triattn_core.trace.axes import FUNCTION_LABELS
+from triattn_core.views import similarity
+from triattn_core.views.charts import distributions as view
+
+METRICS = {"EM": "em", "F1": "f1"}
+SPLITS = {"test": "test", "dev": "dev"}
+ROUNDING = 1e-6  # of scores in single precision
+COMMAND = "triattn sweep checkpoints/squad-*/config.json --seeds 1,2,3,4,5 --test"
+
+
+def format_number(value: float) -> str:
+    """Three digits, aligned to a true minus; what is only rounding is none."""
+    if abs(value) < ROUNDING:
+        return "0"
+    return f"{value:#.3g}".removesuffix(".").replace("-", "\u2212")
+
+
+def table(numbers: pd.DataFrame) -> str:
+    """HTML of `distributions.numbers`."""
+    names = ["least", "5 %", "median", "95 %", "greatest", "mean", "deviation"]
+    head = "".join(f'<th class="r">{name}</th>' for name in names)
+    even = "How many question words a passage word's weights are spread over: the mean of their perplexity."
+    body = "".join(
+        f"<tr><td>{escape(row['function'])}</td>"
+        + "".join(f'<td class="r">{format_number(row[name])}</td>' for name in names)
+        + f'<td class="r">{row["even"]:.2f} of {row["of"]}{_beyond(row["beyond"])}</td></tr>'
+        for row in numbers.to_dict("records")
+    )
+    head = f'<tr><th></th>{head}<th class="r" title="{even}">weights even over</th></tr>'
+    return f'<div class="t-scroll" style="max-width:900px"><table class="t-table">{head}{body}</table></div>'
+
+
+def _beyond(share: float) -> str:
+    """What a sentinel took of the weights."""
+    return f", sentinel {share:.0%}" if share >= view.SOME else ""
+
+
+def save_button(label: str, name: str, found: pd.DataFrame | Callable[[], pd.DataFrame]) -> None:
+    """A button that gives a table away."""
+
+    def data() -> bytes:
+        told = found() if callable(found) else found
+        return told.to_csv(index=False).encode("utf-8-sig")
+
+    st.download_button(label, data, name, "text/csv", key=f"save-{name}", on_click="ignore", width="stretch")
+
+
+def runs(all_: Sequence[Record], chosen: Sequence[str], theme: str) -> None:
+    """The stored runs: what each reached, and its loss.  chosen: checkpoints whose curves stand out."""
+    there = spreads.reader_records(all_)
+    stored = sum(one.runs for one in there)
+    st.html(checkpoint_html.section("Stored runs", f"{stored} run{'s' * (stored != 1)} of readers"))
+    if not there:
+        st.html('<p class="t-note">Nothing is stored yet. This trains each function with five seeds:</p>')
+        st.code(COMMAND, language=None)
+        return
+    recipes = list(dict.fromkeys(map(spreads.training_recipe, there)))
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        recipe = url_state.pick("Trained as", recipes, "recipe", width=420) if len(recipes) > 1 else recipes[0]
+        metric = url_state.segments("Metric", list(METRICS), "metric")
+        split = url_state.segments("Measured on", list(SPLITS), "split")
+        curve = url_state.segments("Loss of", ["dev", "train"], "loss")
+    st.html(f'<p class="t-note">{escape(recipe)}</p>')
+    points = _of(spreads.seed_runs(all_, SPLITS[split], METRICS[metric]), recipe)
+    lines = _of(spreads.loss_curves(all_, curve), recipe)
+    outputs = sorted({*points.output, *lines.output})
+    for output, column in zip(outputs, st.columns(max(len(outputs), 1), gap="large")):
+        with column:
+            _boxes(points[points.output == output], output, metric, split, theme)
+            _losses(lines[lines.output == output], chosen, output, curve, theme)
+    with st.container(horizontal=True):
+        save_button("Runs, CSV", f"runs-{metric}-{split}.csv", points.assign(metric=metric, split=split))
+        save_button("Losses, CSV", f"losses-{curve}.csv", lines.assign(loss_of=curve))
+
+
+def _of(table: pd.DataFrame, recipe: str) -> pd.DataFrame:
+    """The rows of one recipe, with the titles of their functions; of `losses` told apart."""
+    some = table[table.recipe == recipe]
+    names = list(map(similarity.title, some.mechanism, some.similarity))
+    if "apart" in some:
+        names = [f"{one}, {more}" if more else one for one, more in zip(names, some.apart)]
+    return some.assign(function=names)
+
+
+def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: str) -> None:
+    rows, sets = points.rows.dropna().unique(), points.set.unique()
+    of = f" of {int(rows[0]):,} questions" if len(rows) == 1 else ""
+    of += f" of {escape(sets[0])}" if of and len(sets) == 1 and sets[0] else ""
+    of += " that are not trained on" if of and split == "dev" else ""
+    most = 0 if points.empty else int(view.summary(points).runs.max())
+    more = ", the ring their mean, the line their median" if most > 1 else ""
+    st.html(f"<b>{output}</b>, {metric} in %, {split}{of}. A dot is a run{more}")
+    if points.empty:
+        st.html(f'<p class="t-note">No run of {output} was measured on {split}.</p>')
+        return
+    told, unit = view.boxes_said(points, f"{metric}, {split}, %"), f"{metric}, %"
+    figures.drawn(view.boxes(points, list(FUNCTION_LABELS.values()), unit, theme), told, f"runs-{output}-chart")
+    figures.note(told)
+    figures.numbers(f"The runs of {output} as numbers", view.summary(points), f"runs-{output}")
+    if most < view.BOX:
+        said = f"At most {most} run{'s' * (most > 1)} a function: a box of quartiles is drawn from {view.BOX} on."
+        st.html(f'<p class="t-note">{said}</p>')
+
+
+def _losses(lines: pd.DataFrame, chosen: Sequence[str], output: str, curve: str, theme: str) -> None:
+    lit = ". In colour the functions chosen above" if set(lines.checkpoint) - set(chosen) else ""
+    st.html(f"<b>{output}</b>, loss on {curve} (cross-entropy of start plus that of end){lit}")
+    if lines.empty:
+        st.html(f'<p class="t-note">No reader of {output} on the shelf has recorded its loss on {curve}.</p>')
+        return
+    told = view.curves_said(lines)
+    figures.drawn(view.curves(lines, chosen, theme), told, f"loss-{output}-chart")
+    figures.note(told)
+    figures.numbers(f"The losses of {output} as numbers", lines[["function", "step", "value"]], f"loss-{output}")

@@ -1,0 +1,33 @@
+"""What the first page offers beside its studies: test scores, and which model its examples open in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from pages.home import score_table
+from pages.shared import checkpoint_html, models
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card
+from triattn_core.tasks import pairs
+
+CUBE = "pages/cube/page.py"
+
+
+def first_tri(here: Sequence[Card]) -> Card | None:
+    """What the cube opens on among these."""
+    return next((card for card in here if metadata.model_setting(card, "mechanism") == "tri"), None)
+
+
+def scores() -> str:
+    """HTML: what was reached on the test sets; empty where nothing was measured."""
+    groups = score_table.measured(models.shelf(pairs.NAME)) or score_table.measured(models.shelf())
+    if not groups:
+        return ""
+    first = groups[0][0]
+    larger = checkpoint_html.percent(metadata.metric_value(first, "test", "majority"))
+    told = (
+        f"{metadata.metric_name(first).capitalize()} on test, one seed each, the best on dev in bold. Always saying "
+        f"the larger class of {escape(metadata.dataset_name(first))} gives {larger}."
+    )
+    return f'<div class="t-scroll">{score_table.table(groups)}</div><p class="t-note">{told}</p>'

@@ -1,0 +1,83 @@
+"""Links of the first page: what can be asked and where, and examples of every task and language."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.home import gallery
+from pages.shared import checkpoint_html, languages, models, task_picker
+from pages.shared.errors import plain
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card
+from triattn_core.tasks import TASKS, InputForm, Task
+
+FEW = 6  # examples of long texts that are listed
+ASK = {
+    "Ask about one example": {
+        "context": "How much of the attention can only context say?",
+        "intervene": "What changes when words of the context go? Is a map signal?",
+        "side_by_side": "What does an edit of a sentence do to the maps?",
+        "attribute": "Which words carry the answer, and can that be believed?",
+        "compare": "Where do checkpoints differ, here and over a file of rows?",
+        "cases": "Which rows does only one mechanism get right?",
+        "laboratory": "Which attention looks where the answer is known to be?",
+        "results": "How do the numbers here stand beside the papers'?",
+    },
+    "Other attention, drawn": {
+        "mtsa": "Which way does each head look along a sentence?",
+        "tensor": "What does one head weigh, feature by feature?",
+        "coin": "What does context add to an alignment, block by block?",
+        "similarity": "Which function finds the answer in a passage?",
+        "distributions": "How far do the scores of a function spread?",
+        "efficiency": "What does a block cost as texts grow?",
+        "case_book": "Which cases were kept, with which notes?",
+    },
+}
+NAMES = {"mtsa": "MTSA", "tensor": "The tensor", "coin": "COIN"}
+OPENS = {"side_by_side": {"compare": "inputs"}}
+
+
+def questions() -> None:
+    """What can be asked, each a link to the page that answers it."""
+    for (title, asked), column in zip(ASK.items(), st.columns(2, gap="medium")):
+        with column:
+            st.html(checkpoint_html.section(title))
+            with st.container(key=f"links-{next(iter(asked))}", gap=None):
+                for page, question in asked.items():
+                    label = f":gray[{NAMES.get(page, page.capitalize().replace('_', ' '))}] {question}"
+                    st.page_link(f"pages/{page}/page.py", label=label, query_params=OPENS.get(page))
+
+
+def examples() -> None:
+    """Examples of every task and language, each a link that opens it as a cube of a model that reads it."""
+    places = [(task, language) for task in TASKS.values() if task.FORM.joint for language in task.LANGUAGES]
+    told = [(task, language, tri) for task, language in places if (tri := reads(task, language))]
+    for start in range(0, len(told), 2):
+        for one, column in zip(told[start : start + 2], st.columns(2, gap="medium")):
+            with column:
+                _links(*one)
+
+
+def reads(task: Task, language: str) -> Card | None:
+    """What the cube opens on for examples of a task in a language."""
+    return gallery.first_tri(languages.by_language(models.shelf(task.NAME)).get(language, []))
+
+
+def _links(task: Task, language: str, tri: Card) -> None:
+    """One example of each kind, of long texts the first few."""
+    told, pair = task.examples(language), task.FORM is InputForm.PAIR
+    kinds = {example.id.rpartition("-")[0]: example for example in reversed(told)}
+    shown = dict(list(reversed(kinds.items()))[: None if pair else FEW])
+    written = "the paper's case and others written here" if pair else "written here"
+    title = "More pairs to try" if pair else f"{task.WORDS.one.capitalize()}s to try"
+    st.html(checkpoint_html.section(title, f"{metadata.language_name(language)}: {written}"))
+    with st.container(key=f"links-{task.NAME}-{language}", gap=None):
+        for kind, example in shown.items():
+            if pair:
+                said = f"{plain(example.text_a)} :gray[/] {plain(example.text_b)}"
+                opens = {"a": example.text_a, "b": example.text_b}
+            else:
+                said = "{} :gray[{}]".format(*map(plain, task.title(example)))
+                opens = {"task": task_picker.TASKS[task.NAME].label, "example": example.id}
+            label = f":gray[{kind}] {said}"
+            st.page_link(gallery.CUBE, label=label, query_params={**opens, "checkpoint": tri.name})

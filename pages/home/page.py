@@ -1,0 +1,65 @@
+"""Home: what this is, the guided studies, what can be asked and where, the checkpoints, and the machine.
+
+What needs a model is drawn last: the first page must not wait for it.
+"""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from pages.home import gallery, links, studies
+from pages.shared import checkpoint_html, models, style
+from pages.shared.errors import shown
+from triattn_core.checkpoint import metadata
+from triattn_core.trace.axes import MECHANISMS
+
+style.heading(
+    "triattn",
+    "Attention asks how much one word looks at another; Tri-Attention asks it in the light of a third, so its weights "
+    "are a cube: query × key × context. These pages run trained models on your own text and show what each of them "
+    "looked at, beside the two-way attentions it was made to improve. Each study below is a claim with a number: open "
+    "it, change a word, and see whether it still holds.",
+    intro=True,
+)
+
+
+def shelf(found) -> str:
+    """HTML: a line for what may be compared."""
+    size = sum(card.size for card in found)
+    lines = []
+    for (task, data, language), group in metadata.comparable_groups(found).items():
+        labels = {metadata.model_setting(card, "mechanism"): checkpoint_html.label(card) for card in group}
+        kinds = sorted(labels, key=[*MECHANISMS, *sorted(labels)].index)
+        squares = "".join(f'<span class="t-item">{style.swatch(m)}{escape(labels[m])}</span>' for m in kinds)
+        similarities = len({metadata.model_setting(card, "similarity") for card in group})
+        best = f"{checkpoint_html.percent(metadata.main_score(group[0]))} {metadata.metric_name(group[0])}"
+        cells = (escape(task), squares, str(similarities), escape(data), escape(language), escape(best))
+        lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    names = ("task", "mechanisms", "similarities", "data", "language", "test, of the best on dev")
+    head = "".join(f"<th>{name}</th>" for name in names)
+    aside = (
+        f"{len(found)} checkpoints, {checkpoint_html.megabytes(size)}"
+        if found
+        else "no checkpoint yet: train one first"
+    )
+    table = f'<table class="t-table"><tr>{head}</tr>{"".join(lines)}</table>' if found else ""
+    return checkpoint_html.section("The shelf", aside) + f'<div class="t-scroll">{table}</div>'
+
+
+st.html('<p class="t-lead"><b>Studies</b> <span class="t-muted">each opens its page on the same input</span></p>')
+fills = studies.section()
+with st.container(key="main"):
+    links.questions()
+    links.examples()
+    left, right = st.columns([2.7, 1], gap="medium")
+with left:
+    st.html(shelf(models.shelf()))
+    st.html(checkpoint_html.section("Test scores") + gallery.scores())
+with right.container(key="aside"), shown(stop=False):
+    slot = st.skeleton(height=200)
+    slot.html(checkpoint_html.machine(models.device()))
+for fill in fills:
+    with shown(stop=False):
+        fill()

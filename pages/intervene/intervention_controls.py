@@ -1,0 +1,79 @@
+"""An intervention on a page: which units of the context, and what is done to them."""
+
+from __future__ import annotations
+
+from functools import partial
+from hashlib import sha256
+from typing import Any, get_args
+
+import streamlit as st
+
+from pages.shared import page_setup, url_state
+from pages.shared.errors import notice, plain
+from triattn_core.scenes import intervene_units as parts
+from triattn_core.scenes.intervene import Settings
+from triattn_core.tasks import TASKS
+
+WAYS, ORDERS = (get_args(Settings.model_fields[name].annotation) for name in ("how", "order"))
+REPEATED = "A small number tells repeated words apart: milk² is the second one."
+
+
+def controls(question: page_setup.Question, how: str, way: str, known: dict[str, str], alone) -> Settings:
+    """The units to click, in the link where they are not what the page opens on; and what goes with them."""
+    settings = Settings(how=how, unit=way)
+    if how == "swap":
+        others = parts.others(question)
+        at = url_state.pick(
+            "Context of", list(range(len(others))), "from", show=lambda i: f"{i + 1}  {_short(others[i])}"
+        )
+        return settings.model_copy(update={"other": TASKS[question.task].row(others[at])})
+    first = parts.first(known, alone)
+    key = "units-" + sha256(repr((question.example, question.option, way)).encode()).hexdigest()[:10]
+    if key not in st.session_state:
+        st.session_state[key] = _linked(known, first)
+    label = "Context: click what is to change" if how != "reorder" else "Context: click what is to move"
+    look = {"selection_mode": "multi", "help": REPEATED if way == "tokens" else None}
+    chosen = st.pills(label, list(known), key=key, **look, format_func=partial(_chip, known))
+    _link(list(chosen), first)
+    more = {"units": tuple(name for name in known if name in chosen)}
+    if how == "replace":
+        more["text"] = st.text_input("Replace with (empty: [MASK])", key="with", bind="query-params", width=420)
+    if how == "reorder":
+        with st.container(horizontal=True, vertical_alignment="bottom", key="order-settings"):
+            more["order"] = url_state.segments("Order", list(ORDERS), "order")
+            if more["order"] == "shuffled":
+                more["shuffle"] = url_state.pick("Shuffle", list(range(1, 21)), "seed", width=84)
+    if not chosen and how != "reorder":
+        st.info("Click at least one unit of the context.")
+        st.stop()
+    return settings.model_copy(update=more)
+
+
+def _chip(known: dict[str, str], name: str) -> str:
+    """What stands on a unit to click: a token has its number, by which a link and a command call it."""
+    number = name.removeprefix("token ")
+    return plain(known[name]) if number == name else f":gray[{number}] {plain(known[name])}"
+
+
+def _short(example: Any) -> str:
+    texts = list(TASKS[_task(example)].texts(example, 0).values())
+    return plain(" / ".join(texts)[:70])
+
+
+def _task(example: Any) -> str:
+    return type(example).__module__.rsplit(".", 1)[1]
+
+
+def _linked(known: dict[str, str], first: list[str]) -> list[str]:
+    asked = st.query_params.get_all("units")
+    found = [name for name in asked if name in known]
+    if asked and found != asked:
+        notice("The link asks for units that are not in this context.")
+    return found or first
+
+
+def _link(chosen: list[str], first: list[str]) -> None:
+    if chosen == first:
+        st.query_params.pop("units", None)
+    elif st.query_params.get_all("units") != chosen:
+        st.query_params["units"] = chosen

@@ -1,0 +1,38 @@
+"""What an intervention changed: the answer before and after, as bars and numbers."""
+
+from __future__ import annotations
+
+from html import escape
+
+from pages.shared import pair_input, style
+from pages.shared.page_setup import Question
+from triattn_core.scenes.intervene_text import ANSWER, ATTENTION, followed_answer
+from triattn_core.views.lib.number_format import minus
+
+
+def headline(finding: str) -> str:
+    """HTML: what happened to answer and attention, before all else."""
+    first, _, rest = finding.partition(": ")
+    title = f"Moved: a probability by {ANSWER:g} or more, attention by {ATTENTION:g} bits or more"
+    return (
+        f'<p class="t-outcome" title="{title}"><b>{escape(first)}.</b> '
+        f'<span class="t-muted">{escape(rest[:1].upper() + rest[1:])}</span></p>'
+    )
+
+
+def answers(found, question: Question) -> str:
+    """HTML: what is said before and after, as bars and numbers."""
+    colour, rows = style.colour(question.found.mechanism), ""
+    at = followed_answer(found.before.prediction)
+    for name, one in (("before", found.before), ("after", found.after)):
+        best, share = one.prediction.best, one.prediction.probabilities
+        flips = "<b>flips</b> to " if name == "after" and found.flipped else ""
+        rows += (
+            f'<tr><td class="t-muted">{name}</td><td>{flips}{escape(one.prediction.labels[best][:90])}</td>'
+            f"<td>{style.bar(share[at], colour)}</td>"
+            f'<td class="r">{pair_input.number(share[at])}</td>'
+            f'<td class="r">{minus(f"{one.log_odds:+.3g}")}</td></tr>'
+        )
+    of = escape(found.before.prediction.labels[at][:60])
+    head = f'<tr><th></th><th>says</th><th>probability of “{of}”</th><th></th><th class="r">log-odds</th></tr>'
+    return f'<table class="t-table" style="max-width:860px">{head}{rows}</table>'

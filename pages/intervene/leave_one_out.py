@@ -1,0 +1,30 @@
+"""What each unit of the context does alone: to the answer and to the attention, one above the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import checkpoint_html, figures
+from triattn_core.scenes import intervene_text as said
+from triattn_core.views.charts import intervention as view
+
+ANSWER = "change of the log-odds of the answer without it; the chosen ones are framed"
+ATTENTION = "bits that the attention moves without it; mean of query tokens, heads, layers and both directions"
+
+
+def show_units(alone: pd.DataFrame, units: Mapping[str, str], chosen: Sequence[str], theme: str) -> None:
+    """Bars, sentences and numbers.  alone: of `leave_one_out.score_units`.  units: the text of each by its name."""
+    labels = [units[name] for name in alone["unit"]]
+    st.html(checkpoint_html.section("Each alone", ANSWER))
+    told = said.describe_each(alone, units)
+    figures.drawn(view.singly(alone, labels, chosen, theme), told, "singly")
+    figures.note(told)
+    st.html(checkpoint_html.section("Each alone, attention", ATTENTION))
+    told = said.describe_each_shift(alone, units)
+    if said.moves_attention(alone):
+        figures.drawn(view.singly(alone, labels, chosen, theme, what="moved"), told, "singly-moved")
+    figures.note(told)
+    figures.numbers("Each alone as numbers", alone.assign(text=labels), "alone-numbers")

@@ -1,0 +1,36 @@
+"""Is this map signal: attention replaced along an axis, over many draws, as a section of a page."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import checkpoint_html, figures, page_setup, url_state
+from pages.shared.errors import shown
+from triattn_core.analysis.catalogue import REPLACEMENTS
+from triattn_core.checkpoint import metadata
+from triattn_core.scenes.intervene import nulls
+from triattn_core.scenes.intervene_text import describe_null
+from triattn_core.views.charts import intervention as view
+
+
+def section(question: page_setup.Question) -> dict[str, Any]:
+    """The pickers, the distribution over draws, and what it says; returns what is chosen, as settings."""
+    st.html(
+        checkpoint_html.section("Is this map signal?", "attention replaced in all layers and both directions, at once")
+    )
+    tri = metadata.model_setting(question.card, "mechanism") == "tri"
+    with st.container(horizontal=True, vertical_alignment="bottom", key="null-settings"):
+        how = url_state.segments("Attention becomes", list(REPLACEMENTS), "null", default=1)
+        axis = url_state.segments("Along", ["key", "context"] if tri else ["key"], "along")
+        draws = url_state.segments("Draws", [20, 40, 100], "draws", default=1) if REPLACEMENTS[how].drawn else 1
+
+    with shown():
+        found = nulls(question, how, axis, draws)
+    said = describe_null(found)
+    two = question.option is None
+    figures.drawn(view.draws(found.log_odds.tolist(), found.original, page_setup.theme(), two), said, "null-draws")
+    figures.note(said)
+    figures.numbers("Draws as numbers", found.rows, "null-numbers")
+    return {"null": how, "along": axis, "draws": draws}

@@ -1,0 +1,142 @@
+"""Train a model of the page here: a job, which the page asks for its loss and its map every POLL seconds.
+
+The run stays with the session: Cancel ends it where it is, what was reached by then is shown, and it can go on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import TYPE_CHECKING
+
+import pandas as pd
+import streamlit as st
+
+from pages.laboratory import model_maps
+from pages.shared import checkpoint_html, figures, model_jobs, style, url_state
+from pages.shared.errors import plain
+from triattn_core.checkpoint.registry import Card
+from triattn_core.inference.jobs import JOBS, Job
+from triattn_core.tasks.laboratory import Example, LaboratoryTask
+from triattn_core.views.charts import live_loss
+
+if TYPE_CHECKING:
+    from triattn_core.training.laboratory.live import LiveRun
+
+KEY, DRAWN = "laboratory training", "laboratory training drawn"
+POLL = 1.5  # seconds: drawing takes time from training
+STEPS = (300, 1000)
+
+
+def train_here(cards: Sequence[Card], task: LaboratoryTask, example: Example) -> None:
+    """The button, and below it what is trained, or was trained in this session, for this task."""
+    st.html(checkpoint_html.section("Train it here", "from random weights, on rows made as it goes; nothing is kept"))
+    named = {model_maps.label(card): card for card in cards}
+    first = next((i for i, name in enumerate(named) if name == list(named)[-1]))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="live"):
+        card = named[url_state.pick("Model to train", list(named), f"{task.NAME}-train", first, width=200)]
+        steps = url_state.segments("Steps", list(STEPS), f"{task.NAME}-steps", 1)
+        st.button("Train it here", key="live-start", width=120, on_click=_begin, args=(card, steps))
+    training: Training | None = st.session_state.get(KEY)
+    if training is None or training.run.task.NAME != task.NAME:
+        figures.note("1,000 steps take about a minute: watch the loss fall, and the map find the truth or not.")
+        return
+    st.fragment(_watch, run_every=None if training.ended() else POLL)(training, example)
+
+
+@dataclass
+class Training:
+    """A run of this session, what it is called, the mechanism its colour is of, and the job that goes on with it."""
+
+    name: str
+    mechanism: str
+    run: LiveRun
+    job: Job | None = None
+
+    def go_on(self) -> None:
+        """Begins, or goes on, in a job of its own; that ends soon after the page has gone."""
+        self.run.stopped, self.run.watched = False, time.monotonic()
+        key, title = (KEY, id(self.run)), f"training {self.name}"
+        self.job, _ = JOBS.submit(self.run.device, key, title, self.run.train, KEY)
+
+    def ended(self) -> bool:
+        """Whether its job does no more.  Raises what went wrong in it."""
+        ended = self.job.wait(0.0)
+        if ended:
+            self.job.answer()
+        return ended
+
+
+def _begin(card: Card, steps: int) -> None:
+    from triattn_core.training.laboratory.live import LiveRun
+
+    if old := st.session_state.get(KEY):
+        old.run.stopped = True
+    training = Training(model_maps.label(card), model_maps.colour(card), LiveRun(card.config, steps))
+    training.go_on()
+    st.session_state[KEY] = training
+
+
+def _watch(training: Training, example: Example) -> None:
+    """How far it is, drawn anew at each call; what was reached, once it has ended."""
+    ended, run = training.ended(), training.run
+    run.watched = time.monotonic()
+    if not ended:
+        with st.container(horizontal=True, vertical_alignment="center", key="live-under-way"):
+            st.progress(run.done / run.steps, _describe(training))
+            st.button("Cancel", key="live-cancel", width=84, on_click=_cancel, args=(run,))
+    elif run.done < run.steps:
+        with st.container(horizontal=True, vertical_alignment="center", key="live-cancelled"):
+            st.html(f"Cancelled after {run.done:,} of {run.steps:,} steps.")
+            st.button("Go on", key="live-go-on", width=84, on_click=training.go_on)
+    frames = sorted(run.snapshots)
+    step = frames[-1]
+    if ended and len(frames) > 1:
+        step = st.select_slider("After step", frames, value=step, key=f"live-step-{step}", width=520)
+    if ended:
+        _outcome(training, step)
+    with st.container(horizontal=True, gap="large", key="live-now"):
+        with st.container(width=460):
+            _loss(training)
+        with st.container(width=380):
+            _map(training, example, step)
+    if ended and st.session_state.get(DRAWN) != (id(run), run.done):
+        st.session_state[DRAWN] = (id(run), run.done)
+        st.rerun()  # the page stops asking
+
+
+def _outcome(training: Training, step: int) -> None:
+    """Accuracy on rows it was not trained on."""
+    run = training.run
+    right, chance = 100 * run.accuracy(step), run.task.baseline()["chance"]
+    st.html(
+        f'<p class="t-note">{escape(training.name)} after {step:,} steps: <b>{right:.1f} %</b> of held-out rows right, '
+        f"chance {chance:.1f} %. {run.seconds:.0f} s of training. The map is of the row above: change a word there.</p>"
+    )
+
+
+def _map(training: Training, example: Example, step: int) -> None:
+    run = training.run
+    probabilities, weights = run.look(example, step)
+    best = int(probabilities.argmax())
+    answer, share = run.task.LABELS[best], float(probabilities[best])
+    name = f"{training.name}, step {step:,}"
+    model_maps.map_panel(name, training.mechanism, run.task, example, answer, share, weights, "live-map")
+
+
+def _loss(training: Training) -> None:
+    run, theme = training.run, "dark" if style.dark() else "light"
+    rows = pd.DataFrame(list(run.losses), columns=["step", "loss"])
+    drawn = live_loss.figure(rows, run.steps, len(run.task.LABELS), style.colour(training.mechanism), theme)
+    figures.drawn(drawn, live_loss.describe(rows, len(run.task.LABELS)), "live-loss", width="content")
+
+
+def _describe(training: Training) -> str:
+    losses, said = training.run.losses, model_jobs.describe(training.name, training.job.status())
+    return plain(f"{said}, loss {losses[-1][1]:.3f}" if losses else said)
+
+
+def _cancel(run: LiveRun) -> None:
+    run.stopped = True

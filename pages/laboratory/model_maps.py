@@ -1,0 +1,114 @@
+"""Laboratory models side by side: what each answers, and its weights with the truth outlined."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.shared import figures, models, style, url_state
+from triattn_core.analysis.truth import truth_mask
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card, laboratory_checkpoints
+from triattn_core.scenes.runner import Explained
+from triattn_core.tasks.laboratory import Example, LaboratoryTask
+from triattn_core.views.charts import truth_map
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from triattn_core.checkpoint.bundle import Bundle
+
+ORDER = ("bi_joint", "cbi", "tri")
+
+
+def cards(task: LaboratoryTask) -> list[Card]:
+    """The sound models of a task: two-way ones first, then by layers and similarity."""
+    found = [card for card in laboratory_checkpoints() if card.problem is None and card.config["task"] == task.NAME]
+    return sorted(found, key=lambda card: (ORDER.index(_facts(card)[0]), *_facts(card)[1:]))
+
+
+def _facts(card: Card) -> tuple[str, str, str]:
+    """Mechanism, layers and similarity."""
+    mechanism, layers, similarity = (
+        metadata.model_setting(card, name) for name in ("mechanism", "layers", "similarity")
+    )
+    return mechanism, layers, similarity
+
+
+def label(card: Card) -> str:
+    """What a model is called here."""
+    mechanism, layers, similarity = _facts(card)
+    if mechanism == "bi_joint":
+        return f"Bi, joint, {layers} layer{'s' * (layers != '1')}"
+    return "C-Bi" if mechanism == "cbi" else f"Tri, {similarity.replace('_', ' ')}"
+
+
+def colour(card: Card) -> str:
+    """The mechanism that its colour is of."""
+    return _facts(card)[0].removesuffix("_joint")
+
+
+def chosen(all_: Sequence[Card], task: LaboratoryTask) -> list[Card]:
+    """The models to show, in the URL; by default one of each mechanism."""
+    named = {label(card): card for card in all_}
+    first = {_facts(card)[0]: name for name, card in reversed(named.items()) if _facts(card)[0] != "tri"}
+    first |= {_facts(card)[0]: name for name, card in named.items() if _facts(card)[0] == "tri"}
+    key, default = f"{task.NAME}-models", list(first.values())
+    url_state.forget(key)
+    picked = st.pills("Models", list(named), selection_mode="multi", default=default, key=key, bind="query-params")
+    return [named[name] for name in named if name in picked]
+
+
+def answer_weights(found: Explained) -> np.ndarray:
+    """The query's weights in the last layer, mean over heads: see `views.charts.truth_map`."""
+    site = sorted(name for name in found.trace.sites if name.endswith("/weight"))[-1]
+    return found.trace.site(site).mean("head").values[0]
+
+
+def panel(card: Card, *about) -> None:
+    """One model: its answer, right or wrong, and its map."""
+    map_panel(label(card), colour(card), *about)
+
+
+def map_panel(name: str, mechanism: str, task: LaboratoryTask, example: Example, answer: str, share: float | None,
+              weights: np.ndarray, key: str) -> None:  # fmt: skip
+    """The same of whatever gave the answer and the weights.  mechanism: its colour is of it."""
+    truth = truth_mask(example, weights.shape)
+    verdict = "" if example.label is None else "right" if answer == task.LABELS[example.label] else "wrong"
+    said = truth_map.said(weights, truth)
+    chance = "" if share is None else f'<span class="t-muted t-num">probability {share:.2f}</span>'
+    st.html(
+        f'<div class="t-says"><span>{style.swatch(mechanism)}<b>{escape(name)}</b></span>'
+        f"<span>{escape(answer)}{': ' * bool(verdict)}<b>{verdict}</b></span>{chance}</div>"
+    )
+    theme = "dark" if style.dark() else "light"
+    drawn = truth_map.figure(weights, example.keys, example.context, truth, theme)
+    figures.drawn(drawn, f"{name}: {answer}. {said}", key, width="content")
+    figures.note(said)
+
+
+def references(all_: Sequence[Card]) -> dict[str, Mapping]:
+    """Measures, by name, of what was not trained: Tri-Attention as it starts, and what can be written down."""
+    tri = [card for card in all_ if _facts(card)[0] == "tri"]
+    return models.answer(tri[-1], "Measuring untrained weights", reference_measures) if tri else {}
+
+
+def reference_measures(bundle: Bundle) -> dict[str, Mapping]:
+    """Imported where it is asked for: it needs torch."""
+    from triattn_core.inference.laboratory_references import reference_measures as measure
+
+    return measure(bundle)
+
+
+def maps(shown: Sequence[Card], task: LaboratoryTask, example: Example) -> None:
+    """All models on one row."""
+    with st.container(horizontal=True, gap="large", key="maps"):
+        for card in shown:
+            found = models.explain(card, example)
+            said = found.prediction
+            with st.container(width=380, key=f"map-{card.name}"):
+                share = said.probabilities[said.best]
+                panel(card, task, example, said.labels[said.best], share, answer_weights(found), f"figure-{card.name}")

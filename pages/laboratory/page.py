@@ -1,0 +1,46 @@
+"""Laboratory: tasks whose right answer is known, and which attention looks where it is."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from pages.laboratory import evidence, live, model_maps, row_input
+from pages.laboratory.notes import NOTES
+from pages.shared import figures, style
+from pages.shared.errors import shown
+from triattn_core.results.laboratory import laboratory_records
+
+OUTLINED = (
+    "Outlined: what carries the answer. Tri-Attention has a cell for each pair of key and context; two-way attention "
+    "has none, only one for each token alone and, joint, one for the query itself (where the margins meet)."
+)
+
+style.heading(
+    "Laboratory",
+    "On these tasks the right answer is known, and so is the one pair of key and context that carries it: outlined in "
+    "each map. Change a word and the pair moves; see which attention follows.",
+)
+with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
+    task = row_input.picker()
+    cards = model_maps.cards(task)
+    chosen = model_maps.chosen(cards, task) if cards else []
+    st.space("stretch")
+    row_input.menu(task)
+with shown():
+    row = row_input.row(task)
+st.html(f"<p>{escape(task.say(row))} <b>{escape(row_input.truth(task, row))}</b></p>")
+if not cards:
+    st.info("No model of this task is trained yet: triattn train checkpoints/laboratory/…/config.json makes one.")
+    st.stop()
+with shown():
+    model_maps.maps(chosen, task, row)
+proved, observed = NOTES[task.NAME]
+figures.note(OUTLINED)
+st.html(f'<p class="t-note"><b>Proved:</b> {escape(proved)}<br><b>Only observed:</b> {escape(observed)}</p>')
+records = laboratory_records()
+evidence.scores(cards, records, model_maps.references(cards))
+evidence.sizes(cards, task, records)
+evidence.replay(chosen, task)
+live.train_here(cards, task, row)

@@ -1,0 +1,93 @@
+"""The row that goes in: a task, one of its rows, and its tokens to write in; all of it in the URL."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import streamlit as st
+
+from pages.shared import url_state
+from pages.shared.errors import plain
+from triattn_core.errors import InputError
+from triattn_core.tasks.laboratory import LABORATORY, Example, LaboratoryTask
+from triattn_core.tasks.laboratory.task import MOST, SEPARATOR
+
+OPENS = 1  # which of the rows
+LIMIT = 4000  # characters of a list of tokens
+FIELDS = {
+    "false-friends": ("Word", "Cards", "Spoken tonight"),
+    "planted-sum": ("Query", "Keys, code:payload", "Contexts, code:payload"),
+    "planted-xor": ("Query", "Keys, code:payload", "Contexts, code:payload"),
+    "match2": ("Number", "The others"),
+    "match3": ("Number", "The others"),
+    "two-facts": ("Where is the", "Story"),
+}  # tasks with two fields read their keys as context too
+
+
+def picker() -> LaboratoryTask:
+    """The task, in the URL."""
+    tasks = list(LABORATORY.values())
+    return url_state.pick("Task", tasks, "laboratory", show=lambda task: task.LABEL, width=200)
+
+
+def menu(task: LaboratoryTask) -> None:
+    """The rows that can be taken as they were generated."""
+    look = {"format_func": lambda row: plain(task.say(row)), "width": 96}
+    rows = task.examples()
+    st.menu_button("Rows", rows, key=f"{task.NAME}-row", on_click=_take, args=(task,), **look)
+
+
+def row(task: LaboratoryTask) -> Example:
+    """The row as it is written, with its truth found anew.  Raises InputError for a token the task does not know."""
+    opens = written(task, task.examples()[OPENS])
+    with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
+        texts = [
+            st.text_input(label, opens[i], key=_key(task, i), bind="query-params", max_chars=LIMIT, width=width)
+            for i, (label, width) in enumerate(zip(FIELDS[task.NAME], (130, "stretch", "stretch")))
+        ]
+    query, *lists = texts
+    keys, *context = ([part.strip() for part in text.split(",") if part.strip()] for text in lists)
+    if max(map(len, (keys, *context))) > MOST:
+        raise InputError(f"At most {MOST} tokens are read of a list.")
+    found = task.solve(query.strip(), tuple(keys), tuple(context[0] if context else keys))
+    found.check()
+    return found
+
+
+def written(task: LaboratoryTask, example: Example) -> list[str]:
+    """The texts of the fields that hold a row."""
+    return [example.query, SEPARATOR.join(example.keys), SEPARATOR.join(example.context)][: len(FIELDS[task.NAME])]
+
+
+def _key(task: LaboratoryTask, field: int) -> str:
+    return f"{task.NAME}-{('query', 'keys', 'context')[field]}"
+
+
+def _take(task: LaboratoryTask) -> None:
+    for i, text in enumerate(written(task, st.session_state[f"{task.NAME}-row"])):
+        st.session_state[_key(task, i)] = text
+
+
+def truth(task: LaboratoryTask, example: Example) -> str:
+    """What is true of the row, in a sentence; and plainly where it has no right answer."""
+    pair = partial(_pair, example)
+    if task.NAME == "two-facts":  # keys and context are the same: a pair stands in both orders
+        example = replace(example, truth=tuple(cell for cell in example.truth if "took" in example.keys[cell[0]]))
+    count = len(example.truth)
+    if task.MODULUS:
+        cells = sorted({tuple(sorted(cell)) for cell in example.truth}) if task.NAME == "match3" else example.truth
+        firsts = dict.fromkeys(example.keys[i] if task.NAME == "match2" else pair(i, j) for i, j in cells)
+        return f"The answer is {task.LABELS[example.label]}" + (f": {', '.join(firsts)}." if firsts else ".")
+    if count == 1:
+        return f"The one pair that fits is {pair(*example.truth[0])}: the answer is {task.LABELS[example.label]}."
+    if not count:
+        return "No pair fits this query: there is no right answer. The models answer all the same."
+    pairs = "; ".join(pair(*cell) for cell in example.truth)
+    if example.label is None:
+        return f"{count} pairs fit ({pairs}): there is no one right answer. The models answer all the same."
+    return f"{count} pairs fit ({pairs}) and agree: the answer is {task.LABELS[example.label]}."
+
+
+def _pair(example: Example, i: int, j: int) -> str:
+    return f"{example.keys[i]} with {example.context[j]}"

@@ -1,0 +1,66 @@
+"""A second file or model beside the first, or two heads of the same trace."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.open import source
+from pages.shared import canvas_component, export, figures, url_state
+from pages.shared.errors import notice, shown
+from triattn_core.importers.prediction import prediction_of
+from triattn_core.scenes.trace_pair import Pair, Side, trace_pair
+from triattn_core.scenes.trace_views import map_sites
+from triattn_core.trace import AttentionTrace
+from triattn_core.views import side_by_side as view
+
+ITSELF, OTHER = "another head", "another file"
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def pair(_left: Side, _right: Side, key: str) -> Pair:
+    """Both maps and their difference."""
+    return trace_pair(_left, _right)
+
+
+def side(trace: AttentionTrace, prefix: str, name: str, start: int = 0) -> Side:
+    """The pickers of a site and a head, and what stands there."""
+    sites = map_sites(trace)
+    at = sites[0]
+    if len(sites) > 1:
+        at = sites[url_state.pick("Layer", list(range(1, len(sites) + 1)), f"{prefix}-layer", width=84) - 1]
+    heads, head = trace.site(f"{at}/weight").sizes.get("head", 0), None
+    if heads > 1:
+        asked = url_state.pick("Head", ["mean", *range(1, heads + 1)], f"{prefix}-head", min(start, heads), width=84)
+        head = None if asked == "mean" else asked - 1
+    told = prediction_of(trace)[:1] or [("", 0.0)]
+    layer = f"layer {sites.index(at) + 1}, " if len(sites) > 1 else ""
+    place = layer + ("" if not heads else "mean of heads" if head is None else f"head {head + 1}")
+    return Side(f"{name}, {place}".strip(", "), trace, at, head, *told[0])
+
+
+def explore(trace: AttentionTrace, key: str, name: str, settings: DeltaGenerator) -> None:
+    """Two maps on one scale, their difference, and the menu of what can be taken away."""
+    with settings:
+        way = url_state.segments("Compare with", [ITSELF, OTHER], "with")
+    other = trace if way == ITSELF else source.second()
+    if other is None:
+        st.html('<p class="t-note">Open a second file, of the same tokens or of the same texts.</p>')
+        return
+    second = "" if way == ITSELF else str(other.meta.get("checkpoint", "second"))
+    with settings:
+        left = side(trace, "left", name if second else "", 1)
+        right = side(other, "right", second, 2)
+        st.space("stretch")
+        tail = st.container(horizontal=True, width="content", key="tail")
+    with shown():
+        found = pair(left, right, f"{key} {left} {right} {id(other)}")
+    for note in found.notes:
+        notice(note)
+    figure_key = canvas_component.key("open-pair", key, second)
+    canvas = found.figure()
+    canvas_component.show(canvas, figure_key)
+    rows = lambda: view.table(found.panels, found.gap, found.texts)  # noqa: E731
+    with tail:
+        export.figure_menu(f"{name}-side-by-side", figure_key, lambda: canvas, rows, trace)
+    figures.numbers("All cells as numbers", rows, "pair-numbers")

@@ -1,0 +1,105 @@
+"""Of a cube: the heads as thumbnails, the three slices, and what context adds."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.open import map_part
+from pages.shared import canvas_component, checkpoint_html, export, figures, numbers, style, token_grouping, url_state
+from pages.shared.errors import shown
+from triattn_core.analysis.maps import trace_context
+from triattn_core.scenes import trace_views
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.token_grouping import NO_GROUPING
+from triattn_core.views import cube
+from triattn_core.views.charts import anova as chart
+from triattn_core.views.charts import anova_text
+from triattn_core.views.lib import cell
+from triattn_core.views.lib.strongest import strongest
+
+WAYS = tuple(
+    token_grouping.Pick(f"{axis.capitalize()} as", f"{axis}-as", (axis,), token_grouping.SIDES) for axis in cube.NEEDS
+)
+MEAN = "mean"
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def figure(_trace: AttentionTrace, source: str, choice: str, hide: bool):
+    """The canvas without its exact numbers: these stay here. Kept, so that a click builds nothing."""
+    return cube.figure(_trace, Choice.from_query(choice), hide, exact=False)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Taking the cube apart")
+def parts(_trace: AttentionTrace, source: str):
+    """The parts of the relevance of each head."""
+    return trace_context.context_table(_trace)
+
+
+@st.fragment
+def slices(trace: AttentionTrace, source: str, choice: Choice, hide: bool, key: str) -> None:
+    """Figure, inspector and lists: a click runs this alone."""
+    canvas = figure(trace, source, choice.query(), hide)
+    at = canvas_component.cell(key, canvas_component.show(canvas, key), *cube.places(canvas))
+    st.session_state["shown_cell"].update(at=at)
+    told = cell.read(trace, choice, dict(zip(cube.NEEDS, at)))
+    canvas_component.answer(key, {"cell": at, "stamp": canvas.payload["stamp"], "numbers": told})
+    numbers.below(trace, choice, hide, at[0], canvas.payload["cells"])
+
+
+def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenerator) -> None:
+    """The cube explorer, with the menu of what can be taken away, and the parts of the relevance below it."""
+    sites = trace_context.cube_sites(trace)
+    heads = trace.site(f"{sites[0]}/weight").sizes.get("head", 1)
+    with settings:
+        site = sites[0]
+        if len(sites) > 1:
+            at = url_state.segments("Layer", list(range(1, len(sites) + 1)), "layer")
+            site = sites[at - 1]
+        head = url_state.pick("Head", [MEAN, *range(1, heads + 1)], "head", 1, width=84) if heads > 1 else MEAN
+        quantities = ["weight", "relevance"] if f"{site}/relevance" in trace.sites else ["weight"]
+        quantity = url_state.segments("Quantity", quantities, "quantity") if len(quantities) > 1 else "weight"
+        as_read = token_grouping.controls(WAYS) if trace.texts else NO_GROUPING
+        st.space("stretch")
+        tail = st.container(horizontal=True, width="content", key="tail")
+    with shown():
+        choice = trace_views.site_choice(trace, f"{site}/{quantity}", None if head == MEAN else int(head))
+        read = as_read.trace(trace, site)
+    key = canvas_component.key("open-cube", source, site, as_read.name, *as_read.own)
+    spot = st.session_state.setdefault("shown_cell", {})
+    with tail:
+        export.figure_menu(
+            f"{name}-{site.replace('/', '-')}",
+            key,
+            lambda: cube.figure(read, choice, as_read.hide, at=spot.get("at")),
+            lambda: strongest(read, choice, hide_special=as_read.hide),
+            trace,
+        )
+    with shown():
+        slices(read, f"{source} {as_read}", choice, as_read.hide, key)
+    if heads * len(sites) > 1:
+        st.html(checkpoint_html.section("All heads", "query × key, summed over context"))
+        with st.container(horizontal=True, vertical_alignment="bottom", key="grid-settings"):
+            measure = map_part.measure_picker(trace, source)
+        canvas_component.show(map_part.grid(trace, source, measure, (0, 0)), canvas_component.key("grid", source))
+        map_part.table(trace, source)
+    context(trace, source)
+
+
+def context(trace: AttentionTrace, source: str) -> None:
+    """How much of each head only context can say; in a fold, since a large cube takes a while."""
+    with st.expander("What context adds: the relevance in its parts", key="context", bind="query-params") as box:
+        if not box.open:
+            return
+        with shown(stop=False):
+            table = parts(trace, source)
+            table = table.assign(site=[site if "layer." in site else f"layer.0/{site}" for site in table["site"]])
+            layer, head = anova_text.first(table)
+            row = table[(table["head"] == head) & table["site"].str.startswith(f"layer.{layer}/")].iloc[0]
+            told = anova_text.parts(table, row, layer, head)
+            drawn = chart.parts(table, layer, head, "dark" if style.dark() else "light", named=True)
+            figures.drawn(drawn, told, "context-parts")
+            figures.note(told)
+            if not any(name.endswith("/relevance") for name in trace.sites):
+                figures.note("Of weights the logarithm is taken apart: it is the relevance but for a number a query.")
+            st.dataframe(table.drop(columns="site"), hide_index=True, alt=told)

@@ -1,0 +1,51 @@
+"""Open: an attention of any origin, from a file or a Hugging Face model, through every view whose axes fit."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from pages.open import compare_part, cube_part, map_part, source
+from pages.shared import style, url_state
+from pages.shared.errors import notice, shown
+from triattn_core.analysis.maps.trace_context import cube_sites
+from triattn_core.importers.prediction import prediction_of
+from triattn_core.trace.open import notes_of
+from triattn_core.trace.sites import two_way_sites
+
+SAYS = (
+    "Your own attention: an array from any library, or a Hugging Face model on your text. It is shown as it is, "
+    "nothing is normalised; until you open one, a cube made by a formula stands here."
+)
+CUBE, MAPS, PAIR = "cube", "maps", "side by side"
+FAILED = "do not sum to one"
+
+head, beside = style.opening()
+style.say(head, "Open", SAYS)
+trace = source.pick(beside)
+name, key = str(trace.meta.get("checkpoint", "trace")), f"{trace.meta.get('digest', '')}{id(trace)}"
+with shown():
+    two_way_sites(trace)
+views = [CUBE, MAPS, PAIR] if cube_sites(trace) else [MAPS, PAIR]
+for note in notes_of(trace):
+    if FAILED in note:
+        notice(note)
+sizes = " × ".join(f"{size} {axis}" for axis, size in trace.site(two_way_sites(trace)[0]).sizes.items())
+layers = len(two_way_sites(trace))
+told = [f"{layers} layers of {sizes}" if layers > 1 else sizes, *(n for n in notes_of(trace) if FAILED not in n)]
+told += [
+    f"{axis} is {trace.meta[f'{axis}_name']}" for axis in ("query", "key", "context") if f"{axis}_name" in trace.meta
+]
+predicted = "".join(
+    f'<span>{escape(label)} <b class="t-num">{value:.3f}</b></span>' for label, value in prediction_of(trace)[:3]
+)
+about = escape("; ".join(one.rstrip(".") for one in told))
+line = f'<b>{escape(name)}</b>{predicted}<span class="t-muted">{about}.</span>'
+st.html(f'<div class="t-says">{line}</div>')
+settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
+with settings:
+    view = url_state.segments("View", views, "view")
+stem = Path(name).stem.replace(" ", "-").replace(":", "")[:40]
+{CUBE: cube_part.explore, MAPS: map_part.explore, PAIR: compare_part.explore}[view](trace, key, stem, settings)

@@ -1,0 +1,180 @@
+"""What is opened: a file, a Hugging Face model on a text, a trace that was kept, or the worked example."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.shared import url_state
+from pages.shared.errors import notice, plain, shown
+from triattn_core.errors import TraceError, TriattnError
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.axes import QUANTITIES
+
+FILE, MODEL = "file", "model"
+ENDINGS = ["npy", "npz", "nc", "safetensors", "pt", "pth"]
+MOST_MB = 300  # of a file that is handed over
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+FOUND = "found out"
+TOKENS_HELP = 'A token a line, words with spaces between them, or JSON: {"query": […], "key": […], "context": […]}.'
+AXES_HELP = (
+    "In the order of the file, of layer, head, query, key, context, feature, batch; query=residue names one in your "
+    "words. Left empty: query key, or head query key context."
+)
+
+
+def pick(beside: DeltaGenerator) -> AttentionTrace:
+    """The trace that the page shows, opened or kept; its name goes into the URL.  Ends the page on an error.
+
+    beside: the place beside the heading.
+    """
+    with beside:
+        names = {FILE: "From a file", MODEL: "From a model"}
+        way = url_state.segments("From", [FILE, MODEL], "from", show=names.get, label_visibility="collapsed")
+    with shown():
+        opened = _file("") if way == FILE else _model()
+    return _settle(opened, "trace") or _example()
+
+
+def second() -> AttentionTrace | None:
+    """What the first is compared with, where there is one."""
+    with shown(stop=False):
+        return _settle(_file("second-"), "second")
+    return None
+
+
+def _settle(opened: AttentionTrace | None, key: str) -> AttentionTrace | None:
+    """What was opened just now, kept, with its name in the URL; else what the URL names."""
+    if opened is not None:
+        st.query_params[key] = st.session_state[key] = _keep_trace(opened)
+        return opened
+    name = st.query_params.get(key) or (st.session_state.get(key, "") if url_state.arrived() else "")
+    if not name:
+        return None
+    try:
+        found = _load(name)
+    except TraceError as error:
+        st.query_params.pop(key, None)
+        st.session_state.pop(key, None)
+        notice(str(error))
+        return None
+    st.query_params[key] = name
+    return found
+
+
+def _file(key: str) -> AttentionTrace | None:
+    """The fields of a file: itself, and what it is."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}file-row"):
+        label = "An array or a saved trace"
+        given = st.file_uploader(label, ENDINGS, key=f"{key}upload", max_upload_size=MOST_MB, width=470)
+        path = st.text_input("or its path on this machine", key=f"{key}path", width=330, disabled=not _local())
+        with st.popover("What it is", width=110, key=f"{key}what"), st.container(width=420):
+            options = _options(key)
+    if given is None and not path:
+        return None
+    if given is not None:
+        return _open_file((given.file_id, given.name), options, given.getvalue())
+    found = Path(path).expanduser()
+    state = (found.stat().st_mtime, found.stat().st_size) if found.is_file() else ()
+    return _open_file((str(found), *state), options, None)
+
+
+def _local() -> bool:
+    """Whether the page is for this machine alone: only then may it read paths."""
+    return st.get_option("server.address") in LOOPBACK
+
+
+def _options(key: str) -> tuple[tuple[str, str], ...]:
+    """What is said of the file, as typed."""
+    names = [FOUND, *QUANTITIES]
+    typed = {
+        "tokens": st.text_area("Tokens", key=f"{key}file-tokens", height=90, help=TOKENS_HELP),
+        "quantity": st.selectbox("The numbers are", names, key=f"{key}file-quantity"),
+        "axes": st.text_input("Axes", key=f"{key}file-axes", help=AXES_HELP, placeholder="head query key context"),
+        "sums_over": st.text_input("A row of weights runs over", key=f"{key}file-sums", placeholder="key context"),
+        "crop": st.text_input("Keep only", key=f"{key}file-crop", placeholder="query=0:64 key=0:64"),
+        "name": st.text_input("Name of the array, of several", key=f"{key}file-name"),
+    }
+    return tuple((name, value.strip()) for name, value in typed.items() if value.strip() not in ("", FOUND))
+
+
+@st.cache_resource(max_entries=4, show_spinner="Opening the file")
+def _open_file(source: tuple, options: tuple[tuple[str, str], ...], _content: bytes | None) -> AttentionTrace:
+    """source: what tells this file from others; _content: None where it is on disk.  Raises TriattnError."""
+    from triattn_core.commands.open_file import crops, named_axes
+    from triattn_core.importers.open_file import open_file
+    from triattn_core.importers.token_files import parse_tokens
+
+    typed = dict(options)
+    axes, names = named_axes(typed["axes"].split() if "axes" in typed else None)
+    more = {
+        "tokens": parse_tokens(typed["tokens"]) if "tokens" in typed else None,
+        "quantity": typed.get("quantity"),
+        "axes": axes,
+        "names": names,
+        "sums_over": typed["sums_over"].split() if "sums_over" in typed else None,
+        "crop": crops(typed.get("crop", "").split()),
+    }
+    if _content is None:
+        return open_file(Path(source[0]), typed.get("name"), **more)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / Path(source[1]).name
+        path.write_bytes(_content)
+        try:
+            return open_file(path, typed.get("name"), **more)
+        except TriattnError as error:
+            raise type(error)(str(error).replace(f"{folder}/", "")) from None
+
+
+def _model() -> AttentionTrace | None:
+    """The fields of a model and its text."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="model-row"):
+        label = "Folder of a Hugging Face model, or the name of one fetched before"
+        name = st.text_input(label, key="model", bind="query-params", disabled=not _local(), width=380)
+        text = st.text_input("Text", key="text", bind="query-params", max_chars=4000)
+        pair = st.text_input("Second text, of a pair", key="pair-text", bind="query-params", max_chars=4000)
+    if not name or not text:
+        st.html(f'<p class="t-note">{plain("Name a model and write a text; nothing is downloaded here.")}</p>')
+        return None
+    return _import_attention(name, text, pair or None)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Loading the model")
+def _transformer(name: str):
+    from triattn_core.importers.transformer import load_transformer
+
+    return load_transformer(name, local=True)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Running the model")
+def _import_attention(name: str, text: str, pair: str | None) -> AttentionTrace:
+    from triattn_core.importers.transformer import trace_transformer
+
+    return trace_transformer(_transformer(name), text, pair)
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _load(name: str) -> AttentionTrace:
+    from triattn_core.importers import trace_store
+
+    return trace_store.load(name)
+
+
+def _keep_trace(trace: AttentionTrace) -> str:
+    """Keeps a trace once; its name."""
+    names = st.session_state.setdefault("kept traces", {})
+    if id(trace) not in names:
+        from triattn_core.importers import trace_store
+
+        names[id(trace)] = (trace_store.keep(trace), trace)
+    return names[id(trace)][0]
+
+
+@st.cache_resource(show_spinner=False)
+def _example() -> AttentionTrace:
+    from triattn_core.importers.worked_example import example_trace
+
+    return example_trace()

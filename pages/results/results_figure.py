@@ -1,0 +1,65 @@
+"""A paper's figure from our sweeps, and the files that the Results page gives away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from pages.results import results_notes
+from pages.shared import checkpoint_html, figures, style
+from triattn_core.results import curves, paper_comparison
+from triattn_core.results.measured import Record
+from triattn_core.results.published import Figure, PaperRecord, Table
+from triattn_core.views.charts import layers
+
+
+def show_figure(figure: Figure, lines: Sequence[curves.Curve]) -> None:
+    """The figure, or the command that makes its records."""
+    st.html(
+        checkpoint_html.section(
+            figure.label, f"ours: {figure.metric_name} on {figure.split}, % against {figure.x_name}"
+        )
+    )
+    if not lines:
+        if waits := results_notes.waiting_text(figure.command):
+            st.html(f'<p class="t-note">Not measured: no sweep is recorded. {escape(waits)}</p>')
+            return
+        st.html('<p class="t-note">Not measured: no sweep is recorded. This makes its records:</p>')
+        st.code(figure.command, language=None, wrap_lines=True)
+        return
+    points = pd.DataFrame(curves.export_rows(lines))
+    titles = {"x": figure.x_name, "value": figure.metric_name}
+    ringed = {one.line.name: one.line.chosen for one in lines}
+    colour = style.colour(str((figure.ours | lines[0].line.ours).get("mechanism", "")))
+    chart = layers.figure(points, titles, ringed, colour, "dark" if style.dark() else "light")
+    said = layers.said(points, titles)
+    figures.drawn(chart, said, "figure-chart")
+    figures.note(said)
+    figures.numbers("The points as numbers", points, "points")
+    st.html(f'<p class="t-note">{escape(figure.note)} {escape(curves.describe_training(lines))}</p>')
+
+
+def export_menu(paper: PaperRecord, table: Table, found: Sequence[Record], points: list[dict]) -> None:
+    """The Export button: this table, all of the paper, and the points of the figure."""
+    name = paper.paper.name
+
+    def rows(tables: Sequence[Table]) -> list[dict]:
+        return [
+            row
+            for one in tables
+            for row in paper_comparison.export_rows(name, one, paper_comparison.fill_table(one, found))
+        ]
+
+    with st.popover("Export", width=112, key="export"):
+        _save(f"{table.label}, CSV", f"{name} {table.label}", rows([table]))
+        _save("All its tables, CSV", f"{name} tables", rows(paper.tables))
+        _save("Points of the figure, CSV", f"{name} figure", points)
+
+
+def _save(label: str, name: str, rows: list[dict]) -> None:
+    data = pd.DataFrame(rows).to_csv(index=False).encode("utf-8-sig")
+    file = f"{name}.csv".lower().replace(" ", "-")
+    st.download_button(label, data, file, "text/csv", on_click="ignore", width="stretch", disabled=not rows)

@@ -1,0 +1,127 @@
+"""Below the Results page's table: what to know before comparing, the order of the mechanisms, what was left out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+from urllib.parse import quote
+
+from pages.results.results_table import cell_tooltip
+from pages.shared import checkpoint_html, style
+from triattn_core.analysis.significance import RankingTest
+from triattn_core.checkpoint.registry import Card
+from triattn_core.results.measured import Record, has_settings
+from triattn_core.results.paper_comparison import Cell
+from triattn_core.results.published import LeftOut, Live, Note, Ours, missing_checkpoints
+from triattn_core.results.ranking_test import EXPECTED, MechanismRanking
+from triattn_core.trace.axes import MECHANISM_LABELS
+
+STATUS = {"holds": "It holds.", "against": "It does not hold.", "open": "Not shown.", "untested": "Not tested."}
+TEST = "Welch's test over runs, Holm's correction within a row, p < 0.05"
+
+
+def notes_html(notes: Sequence[Note]) -> str:
+    """HTML: a line a note, its head on the left."""
+    lines = "".join(f"<b>{escape(note.head)}</b><span>{escape(_text(note))}</span>" for note in notes)
+    return checkpoint_html.section("What to know before comparing") + f'<div class="t-know">{lines}</div>'
+
+
+def _text(note: Note) -> str:
+    return f"{note.text} {waiting_text(note.command) or note.command}" if note.command else note.text
+
+
+def waiting_text(command: str) -> str:
+    """For which checkpoints a command waits; empty where it can run."""
+    names = " and ".join(missing_checkpoints(command))
+    return f"The command that makes its records waits for {names}, not on the shelf yet." if names else ""
+
+
+def left_out_html(entries: Sequence[LeftOut]) -> str:
+    """HTML: what could not be reached, and why."""
+    lines = "".join(f"<b>{escape(one.what)}</b><span>{escape(one.why)}</span>" for one in entries)
+    return checkpoint_html.section("Left out") + f'<div class="t-know">{lines or "<span>Nothing.</span>"}</div>'
+
+
+def figure_links(entries: Sequence[Live], records: Sequence[Record]) -> str:
+    """HTML: the paper's figures that a page draws, each a link, or what it waits for; empty where there is none."""
+    lines = "".join(_live(one, [record.card for record in records if is_shipped(record, one.needs)]) for one in entries)
+    return (
+        f'{checkpoint_html.section("Its figures, drawn by a page")}<div class="t-know">{lines}</div>' if lines else ""
+    )
+
+
+def is_shipped(record: Record, needs: Ours) -> bool:
+    """Whether it is a checkpoint of the shelf that can be opened and has these settings."""
+    return not record.file and not record.card.problem and has_settings(record, needs)
+
+
+def _live(one: Live, there: Sequence[Card]) -> str:
+    if one.needs and not there:
+        return f"<b>{escape(one.figure)}</b><span>{escape(one.waits)}</span>"
+    link = one.link + (f"&checkpoint={quote(there[0].name)}" if one.needs else "")
+    named = f'<a href="{escape(link, quote=True)}" target="_self">{escape(one.figure)}</a>'
+    return f"<b>{named}</b><span>{escape(one.says)}</span>"
+
+
+def runs(cells: Sequence[Sequence[Cell]]) -> str:
+    """How many runs the records hold that a table's numbers of ours come from, and the day of the last."""
+    used = {id(one.record): one.record for line in cells for one in line if one.values}.values()
+    count = sum(one.runs for one in used)
+    days = sorted(str(one.card.metrics["date"]) for one in used if one.card.metrics.get("date"))
+    return f"ours: {count} run{'s' * (count != 1)}" + (f", the last of {days[-1]}" if days else "")
+
+
+def order(rows: Sequence[MechanismRanking], group: str) -> str:
+    """HTML: the mechanisms of each similarity on one data set, and in words whether Tri is ahead of both others.
+
+    The sentence above is over all data sets.
+    """
+    names, some = list(reversed(EXPECTED)), [one for one in rows if one.column.group == group]
+    there = any(cell.printed for row in some for cell in row.cells.values())
+    heads = "".join(
+        f'<th class="n{" first" * (i == 0)}">{style.swatch(name)}{MECHANISM_LABELS[name]}</th>'
+        for i, name in enumerate(names)
+    )
+    body, metric = [], ""
+    for row in some:
+        cells, metric = [row.cells[name] for name in names], row.column.name
+        printed = "".join(_td(one.printed.text if one.printed else "–", i == 0, "") for i, one in enumerate(cells))
+        ours = "".join(_td(_mean(one), i == 0, cell_tooltip(one)) for i, one in enumerate(cells))
+        says = _describe_order(row.printed) * there + _describe_order(row.ours)
+        body.append(f"<tr><td>{escape(row.similarity.replace('_', ' '))}</td>{printed * there}{ours}{says}</tr>")
+    titles = [("published", 3)] * there + [("ours", 3)] + [("in the paper", 1)] * there + [("here", 1)]
+    over = "".join(f'<th class="t-over" colspan="{wide}"><span>{text}</span></th>' for text, wide in titles)
+    head = f"<tr><th>{escape(metric)}</th>{over}</tr><tr><th></th>{heads * (1 + there)}{'<th></th>' * (1 + there)}</tr>"
+    table = f'<table class="t-beside t-order">{head}{"".join(body)}</table>'
+    title = f"Is Tri ahead of Bi and C-Bi{f' on {group}' if group else ''}, as the paper claims?"
+    note = f'<p class="t-note">{_sentence(rows)}</p>'
+    return f'{checkpoint_html.section(title, TEST)}<div class="t-scroll">{table}</div>{note}'
+
+
+def _sentence(rows: Sequence[MechanismRanking]) -> str:
+    parts = []
+    both = {"in the paper's printed figures": [one.printed for one in rows], "in ours": [one.ours for one in rows]}
+    for name, orders in both.items():
+        counts = Counter(one.status for one in orders)
+        asked = len(orders) - counts["missing"] - counts["untested"]
+        back = f" ({counts['against']} with one of them ahead of it)" if counts["against"] else ""
+        parts.append(f"{name} Tri is ahead of both in {counts['holds']} of {asked} rows{back}")
+    said = f"Over all data sets and similarities, where all three have several runs: {', '.join(parts)}."
+    return escape(f"{said} What is tested is the chance of runs, on one test set and one encoder.")
+
+
+def _td(text: str, first: bool, hover: str) -> str:
+    title = f' title="{escape(hover, quote=True)}"' if hover else ""
+    return f'<td class="n{" first" * first}"{title}>{escape(text.replace("± ", "±"))}</td>'
+
+
+def _mean(cell: Cell) -> str:
+    if cell.ours is None:
+        return "–"
+    spread = "" if cell.spread is None else f" ± {cell.spread:.2f}"
+    return f"{cell.ours:.{cell.digits}f}{spread}"
+
+
+def _describe_order(found: RankingTest) -> str:
+    return f'<td class="say t-muted"><b>{STATUS.get(found.status, "")}</b> {escape(found.words)}</td>'

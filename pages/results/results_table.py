@@ -1,0 +1,159 @@
+"""The Results page's table: the paper's layout, its figures and ours beside each other, dots on its rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from html import escape
+from urllib.parse import quote
+
+from pages.results import dot_plot
+from triattn_core.results import notes
+from triattn_core.results.paper_comparison import Cell, best_cells
+from triattn_core.results.published import Row, Table
+
+SPACE, POINT = "\u2007", "\u2008"  # as wide as a digit and as a point: numbers of fewer digits stand below each other
+MINUS = "\u2212"
+
+
+def name(text: str) -> str:
+    """HTML of a system's name, `TAN_{TAdd}` with its subscript."""
+    return re.sub(r"_\{(.*?)\}", r"<sub>\1</sub>", escape(text))
+
+
+def format_difference(value: float | None, digits: int) -> str:
+    """A difference with its sign, its minus as wide as a plus; empty where there is none."""
+    return "" if value is None else f"{value:+.{digits}f}".replace("-", MINUS)
+
+
+def table(table: Table, cells: Sequence[Sequence[Cell]], drawn: int) -> str:
+    """HTML of some columns of a table; `drawn`: the one that the dots and the difference are of.
+
+    cells: [rows][columns], as `paper_comparison.fill_table` gives them.
+    """
+    columns = list(zip(*cells))
+    printed = [i for i, column in enumerate(columns) if column[0].column.printed]
+    marked = {ours: [best_cells(column, ours) for column in columns] for ours in (True, False)}
+    scale, one = dot_plot.Scale.of(columns[drawn]), columns[drawn][0].column
+    wide = 2 + 2 * len(printed) + 2 * len(columns) + one.printed
+    body, before = [], ""
+    for number, (row, line) in enumerate(zip(table.rows, cells)):
+        if row.group != before:
+            empty = f'<td class="t-strip">{dot_plot.dots(None, scale)}</td>'
+            body.append(f'<tr class="t-group"><td colspan="{wide}">{escape(row.group)}</td>{empty}</tr>')
+            before = row.group
+        texts = [_printed(line[i], number in marked[False][i], i == printed[0], columns[i]) for i in printed]
+        texts += _ours(line, [number in some for some in marked[True]])
+        seeds = max((len(cell.values) for cell in line if cell.column.split != "run"), default=0)
+        texts.append(f'<td class="r t-muted">{seeds or ""}</td>')
+        texts += [f'<td class="r">{format_difference(line[drawn].difference, one.digits)}</td>'] * one.printed
+        texts.append(f'<td class="t-strip">{dot_plot.dots(line[drawn], scale, _colour(row))}</td>')
+        body.append(f"<tr><td>{_named(row)}</td>{''.join(texts)}</tr>")
+    each = "fold" if any(one.record and one.record.folds for line in cells for one in line) else "seed"
+    head = _head([column[0].column for column in columns], printed, drawn, scale, each)
+    label = escape(describe_column(table, columns[drawn]), quote=True)
+    whole = f'<table class="t-beside" aria-label="{label}">{head}{"".join(body)}</table>'
+    return f'<div class="t-scroll">{whole}</div><p class="t-note">{label}</p>'
+
+
+def describe_column(table: Table, cells: Sequence[Cell]) -> str:
+    """A sentence on one column: how far ours lie from what is printed, and the best of ours.  cells: [rows]."""
+    one, gaps = cells[0].column, [cell.difference for cell in cells if cell.difference is not None]
+    about = ", ".join(filter(None, (one.group, one.name)))
+    found, first = [], min(best_cells(cells, True), default=None)
+    if gaps:
+        ends = f"{format_difference(min(gaps), one.digits)} to {format_difference(max(gaps), one.digits)}"
+        above = sum(gap > 0 for gap in gaps)
+        several = f"of {len(gaps)} rows with both, ours is above the published number in {above} ({ends})"
+        alone = f"{ends.split()[0]} against the published number, in the one row with both"
+        found.append(several if len(gaps) > 1 else alone)
+    if first is not None:
+        name = re.sub(r"_\{(.*?)\}", r" \1", table.rows[first].name)
+        found.append(f"best of ours: {name}, {cells[first].ours:.{one.digits}f}")
+    return f"{about}: {'; '.join(found) or 'nothing of ours is measured'}."
+
+
+def _head(columns, printed: Sequence[int], drawn: int, scale: dot_plot.Scale, each: str) -> str:
+    one = columns[drawn]
+    names = [(columns[i].name, i == printed[0]) for i in printed]
+    names += [(column.name, i == 0) for i, column in enumerate(columns)]
+    below = "".join(f'<th class="n{" first" * first}">{escape(text)}</th><th></th>' for text, first in names)
+    below += f'<th class="r">{each}s</th>' + f'<th class="r">{escape(one.name)}</th>' * one.printed
+    ours = escape(f"ours, {one.said}" if one.said else "ours")
+    over = f'<th class="t-over" colspan="{2 * len(printed)}"><span>published</span></th>' if printed else ""
+    over += f'<th class="t-over" colspan="{2 * len(columns) + 1}"><span>{ours}</span></th>'
+    gap = '<th class="t-over" title="Ours less the published number."><span>difference</span></th>'
+    over += gap * one.printed
+    return (
+        f'<tr><th></th>{over}<th class="t-strip">{dot_plot.head(one)}</th></tr>'
+        f'<tr><th></th>{below}<th class="t-strip">{dot_plot.axis(scale)}</th></tr>'
+    )
+
+
+def _named(row: Row) -> str:
+    square = f'<span class="t-swatch" style="background:{_colour(row)}"></span>' if row.ours else ""
+    return square + name(row.name)
+
+
+def _colour(row: Row) -> str:
+    mechanism = re.sub(r"\W", "", str((row.ours or {}).get("mechanism", "")))
+    return f"var(--t-{mechanism}, var(--t-bar))" if mechanism else "var(--t-bar)"
+
+
+def _decimals(text: str) -> int:
+    return len(text.partition(".")[2])
+
+
+def _printed(cell: Cell, bold: bool, first: bool, column: Sequence[Cell]) -> str:
+    look = "n first" if first else "n"
+    if cell.printed is None:
+        return f'<td class="{look} t-muted" title="The paper has no number here.">–</td><td></td>'
+    number, spread = cell.printed.number, cell.printed.spread_text
+    widest = max(_decimals(one.printed.number) for one in column if one.printed)
+    fill = POINT * ("." not in number and widest > 0) + SPACE * (widest - _decimals(number))
+    text = f"<b>{number}</b>{fill}" if bold else number + fill
+    return f'<td class="{look}">{text}</td><td class="s">{f"±{spread}" if spread else ""}</td>'
+
+
+def _ours(line: Sequence[Cell], bold: Sequence[bool]) -> list[str]:
+    """The cells of ours; one reason for all of them where they share it."""
+    if len({one.reason for one in line}) == 1 and not any(one.values for one in line):
+        return [_why(line[0].reason, 2 * len(line))]
+    return [_own(one, strong, first) for one, strong, first in zip(line, bold, [True] + [False] * len(line))]
+
+
+def _own(cell: Cell, bold: bool, first: bool) -> str:
+    if not cell.values or cell.record is None:
+        return _why(cell.reason, 2)
+    text = f"{cell.ours:.{cell.digits}f}"
+    text = f"<b>{text}</b>" if bold else text
+    card = cell.record.card
+    if not cell.record.file and not card.problem:
+        text = f'<a href="checkpoints?checkpoint={quote(card.name)}" target="_self">{text}</a>'
+    spread = "" if cell.spread is None else f"±{cell.spread:.{cell.digits}f}"
+    hover = f'title="{escape(cell_tooltip(cell), quote=True)}"'
+    return f'<td class="n{" first" * first}" {hover}>{text}</td><td class="s" {hover}>{spread}</td>'
+
+
+def _why(reason: str, wide: int) -> str:
+    short = reason.partition(":")[0]
+    return f'<td class="why" colspan="{wide}" title="{escape(reason, quote=True)}">{escape(short)}</td>'
+
+
+def cell_tooltip(cell: Cell) -> str:
+    """What is known of a number of ours: its seeds, rows, record, machine and day; what is not recorded is said."""
+    if cell.record is None or not cell.values:
+        return cell.reason
+    metrics, split = cell.record.card.metrics, cell.column.split
+    each = ", ".join(f"{value:.{cell.digits}f}" for value in cell.values)
+    rows = cell.record.rows(split)
+    parts = [
+        f"{len(cell.values)} {cell.record.each}s: {each}" if len(cell.values) > 1 else f"one {cell.record.each}",
+        (f"{rows:,} {split} rows" if rows else f"number of {split} rows not recorded") * (split != "run"),
+        cell.record.card.name + (f" ({cell.record.file}.jsonl)" if cell.record.file else ""),
+        str(metrics.get("machine") or "machine not recorded"),
+        str(metrics.get("date") or "day not recorded"),
+    ]
+    parts += notes.reader_sizes(cell.record)
+    parts += [f"the best on dev of {cell.others + 1} such records"] if cell.others else []
+    return "; ".join(filter(None, parts))

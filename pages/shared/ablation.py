@@ -1,0 +1,19 @@
+"""COIN as it is and with each of its parts switched off: computed once for an example, kept, shared by all sessions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pages.shared import models
+from triattn_core.checkpoint.registry import Card
+from triattn_core.scenes.runner import without
+
+
+def explained(card: Card, example: Any) -> dict[str, models.Explained]:
+    """What a COIN makes of an example, by what is off: "" (nothing), `layer.0`, …, `context`.  Raises TriattnError."""
+    whole = models.explain(card, example)
+
+    def run(bundle):
+        return without(bundle, whole, example)
+
+    return models.answer(card, f"{card.name} with each part switched off", run, whole.source)

@@ -1,0 +1,171 @@
+"""What the attention of a checkpoint is worth: its measures beside its accuracy, and a line where its map is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import checkpoint_html, models, style
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card
+from triattn_core.results.measured import all_records, records_folder
+from triattn_core.views.lib.number_format import minus
+
+HELP = (
+    "Worth: the score less that of a control of the same form, trained with its weights fixed even; of third order: "
+    "fixed to the product of the cube's two marginals. Reliance: the score less the score when the trained weights are "
+    "replaced by even ones. Information: bits that tell the queries, or key and context, apart; untrained in brackets."
+)
+
+
+def measures(card: Card) -> Mapping[str, Any]:
+    """What `triattn evaluate --attention` has recorded of a checkpoint; empty where it was not asked."""
+    found = card.metrics.get("attention")
+    return found if isinstance(found, Mapping) else {}
+
+
+def measure_value(card: Card, *names: str) -> float | None:
+    """One of the measures, such as ("query_information", "mean"); None where it was not measured."""
+    found: Any = measures(card)
+    for name in names:
+        found = found.get(name) if isinstance(found, Mapping) else None
+    return float(found) if isinstance(found, int | float) else None
+
+
+def worth(card: Card) -> Mapping[str, Mapping]:
+    """By control what the attention is worth: as recorded, else from the records of the controls; see `results.worth`.
+    Empty where no control was trained."""
+    if card.config.get("kind") != "tan" or not metadata.main_metric(card):
+        return {}
+    recorded = measures(card).get("worth")
+    stamp = tuple((file.name, file.stat().st_mtime_ns) for file in sorted(records_folder().glob("*.jsonl")))
+    stamp += tuple((one.name, one.digest) for one in models.shelf() if metadata.model_setting(one, "weights"))
+    return recorded or (_worth(card.name, card.digest, stamp, card) if _controls(stamp) else {})
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _controls(stamp: tuple) -> bool:
+    """Whether any control is on record: only then is a config read, which loads torch."""
+    return any(metadata.model_setting(record.card, "weights") for record in all_records()[0])
+
+
+@st.cache_resource(max_entries=200, show_spinner=False)
+def _worth(name: str, digest: str, stamp: tuple, _card: Card) -> Mapping[str, Mapping]:
+    from triattn_core.results.worth import worth_of
+
+    return worth_of(_card)
+
+
+def points(card: Card, control: str = "even") -> float | None:
+    """Points over a control; None where none was trained."""
+    found = worth(card).get(control)
+    return None if found is None else float(found["points"])
+
+
+def verdict(card: Card) -> str:
+    """A sentence where the attention of a checkpoint, or its third order, is worth no more than the spread of seeds;
+    empty where it is worth more, and where no control was trained."""
+    found, parts = worth(card), []
+    for control, what, over in (
+        ("even", "its attention is", "the same form trained with even weights"),
+        ("product_of_marginals", "its third order is", "the product of its two marginals"),
+    ):
+        one = found.get(control)
+        if one is not None and one["points"] <= (one["spread"] or 0.0):
+            spread = "one seed each" if one["spread"] is None else f"spread of seeds {one['spread']:.2g}"
+            parts.append(f"{what} worth {one['points']:+.2g} points over {over} ({spread})")
+    if not parts:
+        return ""
+    need = "this map" if len(parts) > 1 or parts[0].startswith("its attention") else "more than its two marginals"
+    return minus(f"{card.name}: {' and '.join(parts)}. Nothing shows that the answer needs {need}.")
+
+
+def notes(cards: Sequence[Card]) -> None:
+    """The sentences of checkpoints whose map is drawn here."""
+    for told in filter(None, map(verdict, cards)):
+        st.html(f'<p class="t-note t-worth">{escape(told)}</p>')
+
+
+def table(cards: Sequence[Card]) -> str:
+    """HTML: score, worth, reliance and information of checkpoints, a row each; empty where none was measured."""
+    columns = [(name, [cell(card) for card in cards]) for name, cell in CELLS]
+    columns = [(name, cells) for name, cells in columns if any(cells)]
+    if len(columns) < 2:  # the score alone
+        return ""
+    heads = "".join(f'<th class="r">{escape(name)}</th>' for name, _ in columns)
+    lines = ""
+    for i, card in enumerate(cards):
+        swatch = style.swatch(metadata.model_setting(card, "mechanism"))
+        cells = "".join(f'<td class="r">{escape(minus(cells[i] or "–"))}</td>' for _, cells in columns)
+        lines += f"<tr><td>{swatch}{escape(card.name)}</td>{cells}</tr>"
+    title = checkpoint_html.section("What the attention is worth", "on dev; points and bits")
+    return (
+        f'{title}<div class="t-scroll" title="{escape(HELP)}"><table class="t-table"><tr><th></th>{heads}</tr>'
+        f"{lines}</table></div>"
+    )
+
+
+def facts(card: Card) -> str:
+    """HTML: all that was measured of one checkpoint's attention, a line each; empty where nothing was."""
+    rows = [(name, cell(card)) for name, cell in CELLS[1:]]
+    same, special = measure_value(card, "alignment", "best_head"), measure_value(card, "special")
+    rows.append(("same-word alignment, best head", "" if same is None else f"{same:.3g} %"))
+    rows.append(("mass on special tokens", "" if special is None else f"{special:.3g} %"))
+    rows = [(name, minus(text)) for name, text in rows if text]
+    if not rows:
+        return ""
+    told = verdict(card)
+    note = f'<p class="t-note t-worth">{escape(told)}</p>' if told else ""
+    return checkpoint_html.section("Its attention", "on dev; points and bits") + checkpoint_html.facts(rows) + note
+
+
+def with_measures(frame: pd.DataFrame, cards: Sequence[Card]) -> pd.DataFrame:
+    """The table of checkpoints with worth, reliance and query information after their scores, of those measured."""
+    columns = {
+        "worth": [points(card) for card in cards],
+        "reliance": [measure_value(card, "reliance", "even", "points") for card in cards],
+        "query bits": [measure_value(card, "query_information", "mean") for card in cards],
+    }
+    columns = {name: values for name, values in columns.items() if any(value is not None for value in values)}
+    after = [name for name in ("dev", "test", "over seeds") if name in frame]
+    at = max((frame.columns.get_loc(name) for name in after), default=len(frame.columns) - 1) + 1
+    for place, (name, values) in enumerate(columns.items(), at):
+        frame.insert(place, name, pd.Series(values, dtype=float))
+    return frame
+
+
+def _score(card: Card) -> str:
+    score = metadata.main_score(card, "dev")
+    return "" if score is None else f"{score:.1f}"
+
+
+def _worth_cell(card: Card, control: str) -> str:
+    found = worth(card).get(control)
+    if found is None:
+        return ""
+    spread = "" if found["spread"] is None else f" (seeds {found['spread']:.2g})"
+    return f"{found['points']:+.1f}{spread}"
+
+
+def _bits(card: Card, name: str) -> str:
+    mean, before = (measure_value(card, name, what) for what in ("mean", "untrained"))
+    return "" if mean is None else f"{mean:.2g}" + ("" if before is None else f" ({before:.2g})")
+
+
+def _reliance(card: Card) -> str:
+    found = measure_value(card, "reliance", "even", "points")
+    return "" if found is None else f"{found:+.1f}"
+
+
+CELLS = (
+    ("score", _score),
+    ("worth of attention", lambda card: _worth_cell(card, "even")),
+    ("of third order", lambda card: _worth_cell(card, "product_of_marginals")),
+    ("reliance", _reliance),
+    ("query information", lambda card: _bits(card, "query_information")),
+    ("context information", lambda card: _bits(card, "context_information")),
+)

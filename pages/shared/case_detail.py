@@ -1,0 +1,101 @@
+"""One case beside the list: its texts, who answers what, how much context moved, where it opens, and a note to keep."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import (
+    case_list,
+    case_texts,
+    checkpoint_html,
+    checkpoint_picker,
+    deep_links,
+    models,
+    qa_models,
+    row_source,
+    save_case,
+    style,
+    url_state,
+)
+from pages.shared.errors import shown
+from pages.shared.pair_input import number
+from triattn_core.analysis.mining import agreement
+from triattn_core.analysis.mining.case_table import CaseTable
+from triattn_core.tasks import TASKS, InputForm, form
+
+
+def show_rows(mined: CaseTable, rows: pd.DataFrame, examples: Mapping[int, object], left, right) -> None:
+    """These rows of the table as a list, and beside it all about the one that is open."""
+    with left:
+        line = case_list.show_list(mined, rows, examples)
+    if line is not None:
+        with right.container(key="aside"):
+            lines = rows["row"].tolist()
+            st.html(checkpoint_html.section(f"Row {line:,}", f"{lines.index(line) + 1:,} of {len(rows):,}"))
+            url_state.steps("row", lines, line)
+            _aside(mined, line, examples.get(line))
+
+
+def _aside(mined: CaseTable, line: int, example: object) -> None:
+    """Its texts, answers and facts; where it opens, with what of its checkpoints is on the shelf; a note to keep."""
+    row = mined.table[mined.table["row"] == line].iloc[0]
+    if example is not None:
+        case_texts.html(mined.about.task, example)
+    else:
+        with shown(stop=False):
+            row_source.ask(mined)
+    st.html(_verdicts(mined, row, example))
+    known = form(mined.about.task) is InputForm.PASSAGE and example is not None
+    told = [("known answer", case_list.known_answers(example) or "none")] if known else []
+    st.html(checkpoint_html.facts([*told, *_facts(mined, row)]))
+    here = {card.name for card in models.shelf()}
+    names = [name for name in mined.names if name in here]
+    if example is None:
+        return
+    given, query, page = TASKS[mined.about.task].row(example), {checkpoint_picker.KEY: names}, "side_by_side"
+    if form(mined.about.task) is InputForm.PASSAGE:
+        query, page = {qa_models.KEY: names}, "similarity"
+    with st.container(horizontal=True, key="open"):
+        if len(names) > 1:
+            deep_links.link(mined.about.task, given, page, query)
+        if tri := [name for name in mined.three_way if name in here]:
+            deep_links.link(mined.about.task, given, "cube", {"checkpoint": tri[0]})
+    save_case.form(mined.about.task, given, page, query)
+
+
+def _verdicts(mined: CaseTable, row: pd.Series, example) -> str:
+    """HTML: what each checkpoint answers, with which probability, and whether that is right."""
+    task, pair = TASKS.get(mined.about.task), form(mined.about.task) is InputForm.PAIR
+    names = task.labels(example) if example is not None else task.LABELS if pair else ()
+    lines = []
+    for title, one in zip(agreement.short_names(mined), mined.about.checkpoints):
+        answer = int(row[f"{one.name} answer"])
+        said = names[answer] if answer < len(names) else f"answer {answer + 1}"
+        if form(mined.about.task) is InputForm.PASSAGE and example is not None:
+            said = case_list.predicted_answer(example, row, one.name)
+        right = "" if row["label"] < 0 else "right" if row[f"{one.name} right"] else "wrong"
+        if right and form(mined.about.task) is InputForm.PASSAGE:
+            right += f", F1 {row[f'{one.name} f1']:.2f}"
+        cells = (said, number(float(row[f"{one.name} confidence"])), right)
+        head = f"<td>{style.swatch(one.mechanism)}<b>{escape(title)}</b></td>"
+        cells = "".join(f'<td class="{"r" * (i > 0)}">{escape(cell)}</td>' for i, cell in enumerate(cells))
+        lines.append(f"<tr>{head}{cells}</tr>")
+    return f'<table class="t-table t-said">{"".join(lines)}</table>'
+
+
+def _facts(mined: CaseTable, row: pd.Series) -> list[tuple[str, str]]:
+    """Names and numbers."""
+    told = []
+    if form(mined.about.task) is InputForm.PAIR:
+        told.append(("gold", TASKS[mined.about.task].LABELS[row["label"]] if row["label"] >= 0 else "not judged"))
+    for name in mined.three_way:
+        column = f"{name} moved"
+        above = int((mined.table[column] > row[column]).sum())
+        which = f" {name}" if len(mined.three_way) > 1 else ""
+        told.append((f"context moved{which}", f"{row[column]:.3g} bits"))
+        told.append(("rank among all rows", f"{above + 1:,} of {len(mined.table):,}"))
+    return [*told, ("length", f"{row['tokens']:,} tokens"), ("id", str(row["id"]))]

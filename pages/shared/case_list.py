@@ -1,0 +1,213 @@
+"""The list of cases: filtered by who is right, label, length, confidence, what context moved, and words; a click on a
+heading sorts, a click on a row opens it beside the list."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import style, url_state
+from triattn_core.analysis.mining import agreement
+from triattn_core.analysis.mining.case_table import CaseTable
+from triattn_core.casebook import texts
+from triattn_core.tasks import TASKS, InputForm, Task, form, questions
+
+ANY, NOBODY = "any", "not judged"
+ROW, MOST, TEXT = 30, 16, 158  # pixels of a row, rows without scrolling, pixels of a text
+SURE = {"0.9 and more": (0.9, 1.01), "0.7 to 0.9": (0.7, 0.9), "below 0.7": (0, 0.7)}
+MOVES = {"the most moved tenth": (0.9, 1.0), "upper half": (0.5, 1.0), "lower half": (0.0, 0.5)}
+MOVED = (
+    "The Jensen-Shannon divergence of Tri's first layer with its context from the same layer without any: what each "
+    "query token looks at, the mean over heads and tokens of both directions. From 0 to 1 bit."
+)
+AT = "How much context moved each token of {}, in its order: the mean over heads. Each row has its own scale."
+
+
+def known_answers(one: questions.Example) -> str:
+    """The answers that are known to a question."""
+    return " / ".join(dict.fromkeys(text for text, _ in one.answers))
+
+
+def predicted_answer(one: questions.Example, row: Mapping, name: str) -> str:
+    """What a reader, by name, answers to a question, from its row of the table."""
+    return one.passage[int(row[f"{name} start"]) : int(row[f"{name} end"])]
+
+
+def _choice(task: Task) -> dict[str, Callable[[Any], str]]:
+    """What asks, and the right option where it is known."""
+
+    def right(one: Any) -> str:
+        options = task.options(one)
+        return options[one.label] if one.label is not None and one.label < len(options) else ""
+
+    words = task.WORDS
+    return {words.axes[0].lower(): lambda one: task.title(one)[0], f"{words.right} {words.sides[1]}": right}
+
+
+def columns_of_texts(task: str) -> dict[str, Callable[[Any], str]]:
+    """The texts of an example that the list shows, each by its title."""
+    if form(task) is InputForm.PAIR:
+        return {"sentence A": lambda one: one.text_a, "sentence B": lambda one: one.text_b}
+    if form(task) is InputForm.PASSAGE:
+        return {"question": lambda one: one.question, "known answer": lambda one: known_answers(one)}
+    return _choice(TASKS[task]) if task in TASKS and TASKS[task].FORM.chooses else {}
+
+
+def unit(task: str) -> str:
+    """What the rows of a task are called."""
+    names = {InputForm.PAIR: "pairs", InputForm.PASSAGE: "questions"}
+    return f"{TASKS[task].WORDS.one}s" if task in TASKS and TASKS[task].FORM.chooses else names.get(form(task), "rows")
+
+
+def query(task: str) -> str:
+    """What plays the query, whose tokens context moves."""
+    if form(task) is InputForm.PAIR:
+        return "A"
+    return f"the {TASKS[task].WORDS.axes[0].lower()}" if task in TASKS and TASKS[task].FORM.chooses else "the text"
+
+
+def main_checkpoint(mined: CaseTable) -> str:
+    """The checkpoint that the list is about: Tri, else the last."""
+    return (mined.three_way or mined.names)[-1]
+
+
+def filtered(mined: CaseTable, examples: Mapping[int, object]) -> pd.DataFrame:
+    """The row of filters, each in the URL; the rows of the table that pass, the most moved first."""
+    table = mined.table.assign(agreement=agreement.row_combinations(mined)).fillna({"agreement": NOBODY})
+    name, keep = main_checkpoint(mined), pd.Series(True, table.index)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="filters"):
+        known = [*agreement.right_combinations(mined).index, *[NOBODY] * (len(mined.judged) < len(table))]
+        keep &= _equals_filter("Who is right", "agreement", table["agreement"], {one: [one] for one in known}, 126)
+        if form(mined.about.task) is InputForm.PAIR:
+            keep &= _equals_filter(
+                "Gold", "gold", table["label"], {one: [i] for i, one in enumerate(TASKS[mined.about.task].LABELS)}, 134
+            )
+        keep &= _range_filter("Length", "length", table["tokens"], _length_ranges(table["tokens"]), 104)
+        keep &= _range_filter("Confidence", "confidence", table[f"{name} confidence"], SURE, 112)
+        if mined.three_way:
+            ranks = table[f"{name} moved"].rank(pct=True)
+            keep &= _range_filter("Context moved", "moved", ranks, MOVES, 152)
+        words = st.text_input("Words or row", key="words", bind="query-params", width=150)
+    if words.strip():
+        keep &= _matches_text(mined.about.task, table, examples, words)
+    order = f"{name} moved" if mined.three_way else f"{name} confidence"
+    return table[keep].sort_values(order, ascending=False, kind="stable")
+
+
+def _equals_filter(label: str, key: str, values: pd.Series, options: Mapping[str, list], width: int) -> pd.Series:
+    chosen = url_state.pick(label, [ANY, *options], key, width=width)
+    return pd.Series(True, values.index) if chosen == ANY else values.isin(options[chosen])
+
+
+def _range_filter(label: str, key: str, values: pd.Series, options: Mapping[str, tuple], width: int) -> pd.Series:
+    """From the lower end, without the upper one; of ranks the upper one with them."""
+    chosen = url_state.pick(label, [ANY, *options], key, width=width)
+    if chosen == ANY:
+        return pd.Series(True, values.index)
+    low, high = options[chosen]
+    return values.between(low, high, "right" if key == "moved" else "left")
+
+
+def _length_ranges(tokens: pd.Series) -> dict[str, tuple[float, float]]:
+    """Short, middling and long of this table, in tokens."""
+    a, b = (int(one) for one in tokens.quantile([1 / 3, 2 / 3]))
+    ends = {f"up to {a}": (0, a + 1)} | ({f"{a + 1} to {b}": (a + 1, b + 1)} if b > a else {})
+    return ends | {f"over {b}": (b + 1, 1 << 31)}
+
+
+def _matches_text(task: str, table: pd.DataFrame, examples: Mapping[int, object], words: str) -> pd.Series:
+    """The rows with this number, or those that have all words in their texts or their id."""
+    if words.strip().isdecimal():
+        return table["row"] == int(words[:12])
+    asked = words.casefold().split()
+    of = TASKS[task].row
+    said = {line: "\n".join(texts(of(example))).casefold() for line, example in examples.items()}
+    told = table["row"].map(said).fillna("") + " " + table["id"].str.casefold()
+    return told.map(lambda text: all(word in text for word in asked))
+
+
+def show_list(mined: CaseTable, rows: pd.DataFrame, examples: Mapping[int, object]) -> int | None:
+    """The list; the row that is open, by its line: clicked, asked for by the link, or the first; None without any."""
+    numbers, called = rows["row"].tolist(), unit(mined.about.task)
+    st.html(f'<p class="t-note"><b>{len(rows):,}</b> of {len(mined.table):,} {called}</p>')
+    if not numbers:
+        st.html('<p class="t-note">No row is like that: take a filter back.</p>')
+        return None
+    asked = st.query_params.get("row", "")
+    now = int(asked) if asked.isdecimal() and len(asked) < 10 and int(asked) in numbers else numbers[0]
+
+    def take() -> None:
+        at = url_state.selected_row("list")
+        st.query_params["row"] = str(numbers[at] if at is not None else now)
+
+    url_state.mark("list", numbers.index(now))
+    st.dataframe(
+        _columns(mined, rows, examples),
+        key="list",
+        hide_index=True,
+        row_height=ROW,
+        height=ROW * (min(len(rows), MOST) + 1) + 7,
+        on_select=take,
+        selection_mode=["single-row", "single-cell"],
+        column_config=_config(mined),
+        alt=_describe(mined, rows, called),
+    )
+    return now
+
+
+def _describe(mined: CaseTable, rows: pd.DataFrame, called: str) -> str:
+    """A sentence: how many pass the filters, and what stands first."""
+    first, name = rows.iloc[0], main_checkpoint(mined)
+    at = f"{name} moved" if mined.three_way else f"{name} confidence"
+    what = "moved by context by" if mined.three_way else "answered with probability"
+    told = f"{first[at]:.3g}" + " bits" * bool(mined.three_way)
+    return (
+        f"{len(rows):,} of {len(mined.table):,} {called} pass the filters; first row {first['row']:,}, {what} {told}."
+    )
+
+
+def _columns(mined: CaseTable, rows: pd.DataFrame, examples: Mapping[int, object]) -> pd.DataFrame:
+    """What the list shows of each row: its texts where they are here, its id where not."""
+    name, titles, lines = main_checkpoint(mined), agreement.short_names(mined), rows["row"].tolist()
+    found = {"row": lines}
+    if examples:
+        there = [examples.get(line) for line in lines]
+        texts = columns_of_texts(mined.about.task).items()
+        found |= {title: ["" if one is None else text(one) for one in there] for title, text in texts}
+        if form(mined.about.task) is InputForm.PASSAGE:
+            table = rows.to_dict("records")
+            for title, one in zip(titles, mined.names):
+                answers = [predicted_answer(example, row, one) if example else "" for example, row in zip(there, table)]
+                found[f"{title} answers"] = answers
+    else:
+        found["id"] = rows["id"].tolist()
+    if form(mined.about.task) is InputForm.PAIR:
+        labels = TASKS[mined.about.task].LABELS
+        found["gold"] = [labels[i] if 0 <= i < len(labels) else "" for i in rows["label"]]
+    right = zip(*(rows[f"{one} right"].tolist() for one in mined.names))
+    found["right"] = [[title for title, good in zip(titles, one) if good] for one in right]
+    found["confidence"] = rows[f"{name} confidence"].to_numpy()
+    if mined.three_way:
+        found |= {"moved": rows[f"{name} moved"].to_numpy(), "at": rows[f"{name} moved at"].tolist()}
+    return pd.DataFrame(found)
+
+
+def _config(mined: CaseTable) -> dict:
+    """How the columns look."""
+    titles, config = agreement.short_names(mined), st.column_config
+    colours = [style.colour(one.mechanism) for one in mined.about.checkpoints]
+    name = main_checkpoint(mined)
+    whose = f"{dict(zip(mined.names, titles))[name]}, confidence"
+    return {title: config.Column(width=TEXT) for title in columns_of_texts(mined.about.task)} | {
+        "row": config.NumberColumn(width=50, format="localized", help="Its line in the file, from 1."),
+        "gold": config.Column(width=106),
+        "right": config.MultiselectColumn(width=106, options=titles, color=colours, help="Who answers it rightly."),
+        "confidence": config.ProgressColumn(
+            whose, width=118, min_value=0, max_value=1, format="%.3f", help=f"The probability {name} answers with."
+        ),
+        "moved": config.NumberColumn("moved, bits", width=82, format="%.4f", help=MOVED),
+        "at": config.BarChartColumn("where", width=84, y_min=0, help=AT.format(query(mined.about.task))),
+    }

@@ -1,0 +1,25 @@
+"""The few classes of the pages about cases, besides those of all pages."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+CSS = """
+.t-case {display: grid; grid-template-columns: 34px 1fr; margin: 2px 0; font-size: 15px; line-height: 1.5}
+.t-case > :first-child {font-size: 12px; padding-top: 3px}
+.t-case > :last-child {overflow-wrap: anywhere; white-space: pre-wrap}
+.t-case.t-small {font-size: 14px} .t-case.t-wide {grid-template-columns: 66px 1fr}
+.t-said td {font-size: 13px} .t-said tr:first-child td {border-top: 0}
+.st-key-stopped p, .st-key-under-way p {margin: 0; font-size: 13px}
+[data-testid="stFileUploaderDropzone"] {min-height: 0; padding: 6px 10px; max-width: 640px}
+.stMultiSelect [data-tag] {background: color-mix(in srgb, var(--t-accent) 16%, transparent); color: var(--t-text)}
+.st-key-filters [data-testid="stTextInputRootElement"] {height: 32px}
+.st-key-filters [data-testid="stTextInputRootElement"] input {font-size: 13px}
+.stMultiSelect [role="group"], .stMultiSelect [data-baseweb="select"] > div {background: transparent; min-height: 32px}
+.st-key-open {gap: 18px}
+"""
+
+
+def inject_style() -> None:
+    """Puts them on the page."""
+    st.html(f"<style>{CSS}</style>")

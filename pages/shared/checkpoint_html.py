@@ -1,0 +1,256 @@
+"""Checkpoints as text: the shelf as a table, one card as an inspector, two configs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from html import escape
+from statistics import mean, stdev
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from pages.shared import style
+from pages.shared.errors import without_folders
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card
+from triattn_core.trace.axes import FUNCTION_LABELS, MECHANISM_LABELS
+
+if TYPE_CHECKING:
+    from triattn_core.checkpoint.verify import Check
+    from triattn_core.inference.device import Device
+
+SQUARE = "■"
+
+
+def label(card: Card) -> str:
+    """The mechanism as it is written on every page."""
+    mechanism = metadata.model_setting(card, "mechanism")
+    return MECHANISM_LABELS.get(mechanism, mechanism)
+
+
+def similarity(card: Card) -> str:
+    """The similarity as it is written on every page: of a reader as Similarity and Distributions say it."""
+    name = metadata.model_setting(card, "similarity")
+    plain = name.replace("_", " ")
+    return FUNCTION_LABELS.get(name, plain) if card.config.get("kind") == "reader" else plain
+
+
+def named(card: Card) -> tuple[str, str, str]:
+    """Name, mechanism and similarity, from which `panels.titles` makes short names."""
+    return card.name, metadata.model_setting(card, "mechanism"), similarity(card)
+
+
+def megabytes(size: int) -> str:
+    """Bytes as MB, kB or B with three digits."""
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1e6:.3g} MB" if size >= 1e6 else f"{size / 1e3:.3g} kB"
+
+
+def percent(value: float | None) -> str:
+    """A metric in per cent, or a dash where it was not measured."""
+    return "–" if value is None else f"{value:.1f}"
+
+
+def frame(cards: Sequence[Card]) -> pd.DataFrame:
+    """The shelf, a row a card, in the given order."""
+    rows = [
+        {
+            "": SQUARE,
+            "name": card.name,
+            "mechanism": label(card),
+            "similarity": similarity(card),
+            "layers": int(metadata.model_setting(card, "layers") or 0) or None,
+            "dev": metadata.main_score(card, "dev"),
+            "test": metadata.main_score(card, "test"),
+            "over seeds": seed_spread(card),
+            "parameters": card.metrics.get("parameters"),
+            "MB": card.size / 1e6,
+            "digest": card.digest[:6],
+        }
+        for card in cards
+    ]
+    found = pd.DataFrame(rows).dropna(axis="columns", how="all")
+    return found.fillna({"over seeds": ""})  # a cell says nothing where nothing was measured
+
+
+def seed_spread(card: Card) -> str | None:
+    """Mean and standard deviation on test over seeds, where there are several: "85.1 ± 0.20 (3)"."""
+    found = metadata.seed_scores_of(card)
+    return f"{mean(found):.1f} ± {stdev(found):.2f} ({len(found)})" if found else None
+
+
+def group_head(cards: Sequence[Card]) -> str:
+    """HTML: what the checkpoints of one table share, and what their start weights had read."""
+    first = cards[0]
+    title = f"{metadata.dataset_name(first) or 'No data set'}, {metadata.language_name(metadata.language(first))}"
+    told = [metadata.task_label(first).lower(), f"{len(cards)} checkpoint{'s' * (len(cards) > 1)}"]
+    rows = (first.metrics.get("test") or {}).get("n")
+    blind = next((name for name in metadata.BASELINES if metadata.metric_value(first, "test", name) is not None), "")
+    told += [f"{rows:,} test rows"] if rows else []
+    if rows and blind:
+        told.append(f"{metadata.BASELINES[blind]} {percent(metadata.metric_value(first, 'test', blind))} %")
+    read = {_read(card) for card in cards}
+    told += [read.pop() if len(read) == 1 else "several encoders"]
+    return section(title, " · ".join(filter(None, told)))
+
+
+def _read(card: Card) -> str:
+    """The encoder, and of what its start weights had read the source that matters most."""
+    name, had = card.config.get("encoder", ""), metadata.pretraining_sources(card)
+    if not had:
+        return f"encoder {name}" + (", which began from nothing" if had == () else "")
+    first = next((one for one in had if one.of_test), had[0])
+    more = f" and {len(had) - 1} more" if len(had) > 1 else ""
+    return f"encoder {name}, which had read {first.name}{'*' * first.of_test}{more}"
+
+
+def facts(rows: Sequence[tuple[str, str]]) -> str:
+    """HTML: names on the left, values on the right."""
+    lines = "".join(f'<tr><td class="t-muted">{escape(a)}</td><td class="r">{escape(b)}</td></tr>' for a, b in rows)
+    return f'<table class="t-facts">{lines}</table>'
+
+
+def section(title: str, aside: str = "") -> str:
+    """HTML: a small heading with a word at its right."""
+    return f'<div class="t-section"><b>{escape(title)}</b><span class="t-muted">{escape(aside)}</span></div>'
+
+
+def head(card: Card) -> str:
+    """HTML: name, what it is, and the number that stands for it."""
+    colour = style.colour(metadata.model_setting(card, "mechanism"))
+    split = card.metrics.get("test") or {}
+    name = metadata.metric_name(card)
+    data = escape(metadata.dataset_name(card))
+    aside = f"test {name}<br><span class='t-muted'>{split.get('n', 0):,} rows of {data}</span>"
+    number = f'<div class="t-big"><b>{percent(metadata.main_score(card))}</b><span>{aside}</span></div>' if name else ""
+    return (
+        f'<div class="t-card" style="border-color:{colour}"><h2>{escape(card.name)}</h2>'
+        f"<p>{escape(metadata.model_card_summary(card).replace('`', ''))}</p>{number}</div>"
+    )
+
+
+def metrics_html(card: Card) -> str:
+    """HTML: the numbers of metrics.json, one line each, without what was not recorded."""
+    told = card.metrics
+    minutes = f"{told['seconds'] / 60:.2g} min" if told.get("seconds") else ""
+    epochs = f"{told['epochs']} epoch{'s' * (told['epochs'] > 1)}" if told.get("epochs") else ""
+    majority = metadata.metric_value(card, "test", "majority") or told.get("majority")
+    beside = " beside the encoder" * bool(card.config.get("encoder"))
+    rows = [
+        (f"dev {metadata.metric_name(card)}", percent(metadata.main_score(card, "dev"))),
+        ("F1 on test", percent(metadata.metric_value(card, "test", "f1"))),
+        ("majority class on test", percent(majority)),
+        ("test over seeds", seed_spread(card) or ""),
+        ("trained", ", ".join(part for part in (epochs, minutes) if part)),
+        ("on", str(told.get("machine", ""))),
+        ("seed", str(told.get("seed", ""))),
+        (f"parameters{beside}", f"{told['parameters']:,}" if told.get("parameters") else ""),
+        ("digest of its tensors", card.digest[:12]),
+    ]
+    return facts([(name, text) for name, text in rows if text and text != "–"])
+
+
+def sources(card: Card) -> str:
+    """HTML: what the start weights had read, the source of the test set marked."""
+    had = metadata.pretraining_sources(card) or ()
+    lines = "".join(
+        f'<tr class="{"t-mark" if one.of_test else ""}"><td>{escape(one.name)}</td>'
+        f'<td class="t-muted">{escape(one.what)}</td></tr>'
+        for one in had
+    )
+    recorded = metadata.pretraining_sources(card) is not None
+    said = "Not recorded." if not recorded else "" if had else "Nothing: they were drawn at random."
+    if any(one.of_test for one in had):
+        said = (
+            "Its start weights had read the source of the test set: the score may flatter. "
+            "Models that start from the same weights may be compared."
+        )
+    taught = metadata.encoder_datasets(card)
+    said += f" The encoder was then trained, with labels, on {', '.join(taught)}." if taught else ""
+    table = f'<table class="t-facts t-sources">{lines}</table>'
+    return section("What its start weights had read") + table + f'<p class="t-note">{said}</p>'
+
+
+def contents(card: Card) -> str:
+    """HTML: the files of the folder, and the encoder it shares."""
+    own, shared = metadata.files(card.path), metadata.encoder_folder(card)
+    rows = "".join(
+        f'<tr><td class="t-code">{escape(name)}</td><td class="r t-muted">{megabytes(size)}</td></tr>'
+        for name, size in own.items()
+    )
+    aside = megabytes(sum(own.values()))
+    if shared is not None:
+        aside += f" and a shared {megabytes(sum(metadata.files(shared).values()))}"
+    return section("Files", aside) + f'<table class="t-facts">{rows}</table>'
+
+
+def differences_html(*some: Card) -> tuple[str, dict]:
+    """HTML: settings in which configs differ, and below them what came of them; and the settings that are equal."""
+    differ, equal = metadata.differences(*(card.config for card in some))
+    return _beside(differ, some) + section("What came of it", "no settings") + _beside(_costs(some), some), equal
+
+
+def _beside(rows: Mapping[str, Sequence], some: Sequence[Card]) -> str:
+    columns = "".join(
+        f"<th>{style.swatch(metadata.model_setting(one, 'mechanism'))}{escape(one.name)}</th>" for one in some
+    )
+    lines = "".join(
+        f'<tr><td class="t-muted">{escape(name)}</td><td>{"</td><td>".join(map(_format_setting, values))}</td></tr>'
+        for name, values in rows.items()
+    )
+    return f'<div class="t-scroll"><table class="t-table"><tr><th></th>{columns}</tr>{lines}</table></div>'
+
+
+def _costs(some: Sequence[Card]) -> dict[str, tuple]:
+    names = {"parameters": "parameters", "seconds": "seconds of training", "best_step": "best step"}
+    found = {name: tuple(card.metrics.get(key) for card in some) for key, name in names.items()}
+    return {name: values for name, values in found.items() if any(one is not None for one in values)}
+
+
+def _format_setting(setting: object) -> str:
+    text = f"{setting:,}" if isinstance(setting, int) and not isinstance(setting, bool) else str(setting)
+    return "none" if setting is None else escape(text)
+
+
+def checks(name: str, when: datetime, found: Sequence[Check]) -> str:
+    """HTML: what a verification found, line by line."""
+    rows = "".join(
+        f'<tr class="{"" if one.good else "t-mark"}"><td class="t-muted">{escape(one.name)}</td>'
+        f'<td>{escape(without_folders(one.found))}</td><td class="r"><b>{_verdict(one)}</b></td></tr>'
+        for one in found
+    )
+    title = "is as recorded" if all(one.good for one in found) else "is not as recorded"
+    return section(f"{name} {title}", f"{when:%d %b, %H:%M}") + f'<table class="t-facts">{rows}</table>'
+
+
+def _verdict(check: Check) -> str:
+    if not check.good:
+        return f"expected {escape(check.expected)}"
+    return "as recorded" if check.found == check.expected else escape(check.expected)
+
+
+def machine(device: Device) -> str:
+    """HTML: what runs the models, and on what."""
+    gib = f"{device.free / 2**30:.3g} of {device.total / 2**30:.3g} GiB"
+    rows = [
+        ("models run on", f"{device.title} ({device.name})" if device.name != "cpu" else f"CPU, {device.cores} cores"),
+        ("chosen", {"found": "by itself"}.get(device.chosen, f"by {device.chosen}")),
+        ("memory left", gib),
+        *((name, number) for name, number in device.versions),
+    ]
+    return section("This machine") + facts(rows) + '<p class="t-note">Nothing leaves this machine.</p>'
+
+
+def footnote(rows: Sequence[Card], shelf: Sequence[Card]) -> str:
+    """HTML: how to read the table."""
+    shared = {metadata.encoder_folder(card) for card in rows} - {None}
+    size = sum(sum(metadata.files(folder).values()) for folder in shared)
+    metrics = sorted({metadata.metric_name(card) for card in rows if metadata.main_metric(card)})
+    text = f"{len(rows)} of {len(shelf)}. Best on dev first; a click on a heading sorts. "
+    text += f"MB: without the shared encoder ({megabytes(size)}). " if size else ""
+    text += f"Dev and test: {', '.join(metrics)} in per cent." if metrics else ""
+    starred = any(source.of_test for card in rows for source in metadata.pretraining_sources(card) or ())
+    star = "<br><b class='t-query'>*</b> its start weights had read the source of the test set: the score may flatter."
+    return f'<p class="t-note">{escape(text)}{star if starred else ""}</p>'

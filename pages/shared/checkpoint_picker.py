@@ -1,0 +1,158 @@
+"""Choosing checkpoints to compare, and what they say of one example."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from pages.shared import languages, models, pair_input, url_state
+from pages.shared.errors import notice
+from pages.shared.task_picker import Words
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card
+from triattn_core.scenes.panels import Side
+from triattn_core.trace import Choice
+from triattn_core.trace.axes import MECHANISMS
+from triattn_core.views import side_by_side as view
+from triattn_core.views.side_by_side.panels import titles, verdict
+
+KINDS = tuple(MECHANISMS)
+KEY = "checkpoints"  # of the widget, and in the URL
+
+
+def named(cards: Sequence[Card]) -> list[str]:
+    """Short names that tell the cards apart."""
+    settings = ("mechanism", "similarity")
+    return titles([(card.name, *(metadata.model_setting(card, name) for name in settings)) for card in cards])
+
+
+def presets(cards: Sequence[Card]) -> dict[str, list[str]]:
+    """Bi, Bi-joint, C-Bi and Tri of one similarity (one form, and one data set) by what they share: names of
+    checkpoints."""
+    found: dict[tuple[str, str, bool], dict[str, str]] = {}
+    for card in sorted(cards, key=metadata.sort_key):
+        similarity = metadata.model_setting(card, "similarity").replace("_", " ")
+        shared = (similarity, metadata.dataset_name(card), metadata.is_living(card))
+        found.setdefault(shared, {}).setdefault(metadata.model_setting(card, "mechanism"), card.name)
+    alone = len({data for _, data, _ in found}) == 1
+    sets = {}
+    for (similarity, data, living), by in found.items():
+        form = "living" * (living and (similarity, data, False) in found)
+        if len(by) >= view.FEWEST:
+            sets[", ".join(filter(None, (similarity, data * (not alone), form)))] = by
+    return {name: [by[kind] for kind in MECHANISMS if kind in by] for name, by in sets.items()}
+
+
+def pick_language(cards: Sequence[Card], prefer: str) -> tuple[languages.Spoken, list[Card]]:
+    """The language of the page and the cards to choose from; in another language stands the same similarity."""
+    by, takes = languages.by_language(cards), {}
+    now, first = languages.choose_language(by, KEY, prefer)
+    similarity = _shared(presets(by.get(now, [])), languages.requested_checkpoints(KEY))
+    for code, there in by.items():
+        sets = presets(there)
+        takes[code] = sets.get(similarity or "", opening(sets, there))
+    return languages.Spoken(now, first, KEY, takes), by.get(now, [])
+
+
+def preset_of(card: Card) -> list[str]:
+    """The preset that a card is in, as names of checkpoints; empty where there is none."""
+    shelf = models.shelf(str(card.config.get("task")), tuple(MECHANISMS))
+    here = [one for one in shelf if metadata.language(one) == metadata.language(card)]
+    return next((names for names in presets(here).values() if card.name in names), [])
+
+
+def opening(sets: dict[str, list[str]], cards: Sequence[Card]) -> list[str]:
+    """What the page opens on: the first preset, else the first cards."""
+    return next(iter(sets.values()), [card.name for card in cards][: view.FEWEST])
+
+
+def pick_checkpoints(cards: Sequence[Card]) -> list[Card]:
+    """The chosen checkpoints in the order of the mechanisms: those of one similarity, or any two to four.
+
+    Their names are in the URL where they are not what the page opens on.
+    """
+    sets, names = presets(cards), [card.name for card in cards]
+    first = opening(sets, cards)
+    if KEY not in st.session_state or (url_state.arrived() and st.query_params.get_all(KEY)):
+        st.session_state[KEY] = _linked(names, first)
+    elif any(name not in names for name in st.session_state[KEY]):
+        st.session_state[KEY] = first
+    else:
+        st.session_state[KEY] = st.session_state[KEY]  # else Streamlit drops what was chosen on the page before
+    if sets:
+        one = st.session_state["similarity"] = _shared(sets, st.session_state[KEY])
+        look = {"placeholder": "several", "width": 118}
+        at = None if one is None else 0  # where none is the default, one could be taken out
+        st.selectbox("Similarity", list(sets), at, key="similarity", on_change=_take, args=(sets,), **look)
+    with st.popover("Checkpoints", width=112):
+        chosen = st.multiselect("Two to four of one language", names, key=KEY, max_selections=view.MOST)
+    if set(chosen) == set(first):
+        st.query_params.pop(KEY, None)
+    elif st.query_params.get_all(KEY) != chosen:
+        st.query_params[KEY] = chosen
+    return sort_by_mechanism([card for card in cards if card.name in chosen])
+
+
+def sort_by_mechanism(cards: Sequence[Card]) -> list[Card]:
+    """In the order of the mechanisms; what has none of these comes last."""
+    order = [*MECHANISMS, ""]
+    kinds = {card.name: metadata.model_setting(card, "mechanism") for card in cards}
+    return sorted(cards, key=lambda card: order.index(kinds[card.name] if kinds[card.name] in order else ""))
+
+
+def _linked(names: Sequence[str], first: list[str]) -> list[str]:
+    """What the link asks for; where that is less than two of these checkpoints, what the page opens on."""
+    asked = list(dict.fromkeys(st.query_params.get_all(KEY)))
+    kept = [name for name in asked if name in names][: view.MOST]
+    found = kept if len(kept) >= view.FEWEST else first
+    if asked and kept != asked:
+        left_out = ", ".join(name for name in asked if name not in kept)[:80]
+        told = f"The link asks for {left_out}: not on the shelf, of another task or language than these, or too many."
+        notice(f"{told} Shown instead: {', '.join(found)}.")
+    return found
+
+
+def _shared(sets: dict[str, list[str]], names: Sequence[str]) -> str | None:
+    """The preset that holds just these names."""
+    return next((name for name, one in sets.items() if set(one) == set(names)), None)
+
+
+def _take(sets: dict[str, list[str]]) -> None:
+    if st.session_state["similarity"]:
+        st.session_state[KEY] = sets[st.session_state["similarity"]]
+
+
+def settings(cards: Sequence[Card], words: Words) -> tuple[list[Card], Choice, tuple[int, int]]:
+    """The pickers: which checkpoints, layer, direction, head and quantity, and which two are subtracted.
+
+    The page ends where less than two checkpoints are chosen.
+    """
+    chosen, tight = pick_checkpoints(cards), max(map(len, words.directions)) > 10
+    if len(chosen) < view.FEWEST:
+        st.info("Choose at least two checkpoints.")
+        st.stop()
+    layers = max(int(card.config["model"].get("layers", 1)) for card in chosen)
+    direction = url_state.direction(words.directions)
+    choice = url_state.site(words.directions[direction], layers, max(map(heads_of, chosen)))
+    names = named(chosen)
+    pairs = {f"{names[i]} − {names[j]}": (i, j) for i in reversed(range(len(names))) for j in range(i)}
+    few = len(pairs) <= 3 and max(map(len, pairs)) < 16 and not tight
+    gap = url_state.segments("Difference", list(pairs), "difference") if few else None
+    return chosen, choice, pairs[gap or url_state.pick("Difference", list(pairs), "difference", width=108)]
+
+
+def heads_of(card: Card) -> int:
+    """Into how many heads its attention is split: COIN's is not, its heads are those of its pooling."""
+    return int(card.config["model"].get("heads", 1)) if card.config.get("kind") != "coin" else 1
+
+
+def show_predictions(side: Side, notes: bool) -> None:
+    """One line: who says what, and how long they took; below it what was cut, with `notes`."""
+    lead, label, tail = verdict(side.panels)
+    st.html(
+        f'<div class="t-says"><span>{escape(lead)} <b>{escape(label)}</b>{escape(tail)}</span>'
+        f'<span class="t-muted t-num">{escape(pair_input.duration_text(side.found))} for all</span></div>'
+        + (pair_input.notes(side.found) if notes else "")
+    )

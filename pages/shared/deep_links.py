@@ -1,0 +1,77 @@
+"""An example opened on another page by a link: its texts in the URL, or, where they are too long for one, by a button
+that hands them over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import parse_qs, urlencode
+
+import streamlit as st
+
+from pages.shared import choice_input, task_picker
+from triattn_core.tasks import ENCODED, TASKS, InputForm, form
+
+PAGES = {
+    "side_by_side": "Open side by side",
+    "cube": "Open as cube",
+    "context": "Open in Context",
+    "intervene": "Open in Intervene",
+    "attribute": "Open in Attribute",
+    "mtsa": "Open in MTSA",
+    "tensor": "Open the tensor",
+    "coin": "Open in COIN",
+    "similarity": "Open in Similarity",
+}
+ALONE = {name for task in ENCODED.values() for name in task.TEXTS}
+TEXTS = {"a", "b", *ALONE, "example", *(part for parts in choice_input.PARTS.values() for part in parts)}
+Query = Mapping[str, str | Sequence[str]]
+
+
+def link(task: str, row: Mapping, page: str, query: Query) -> None:
+    """The link that opens a row of a task's file format on a page ("side_by_side", "cube").
+
+    query: what else stands in the URL there; what it says of texts gives way to those of the row.
+    """
+    label = PAGES[page]
+    settings = {name: value for name, value in query.items() if name not in TEXTS}
+    settings |= {task_picker.KEY: task_picker.TASKS[task].label} if task in task_picker.TASKS else {}
+    texts = parameters(task, row)
+    if len(urlencode(texts)) <= choice_input.LINK or form(task) is InputForm.PAIR or _alone(task):
+        st.page_link(f"pages/{page}/page.py", label=label, query_params={**settings, **texts})
+    elif st.button(label, key=f"open-{page}", type="tertiary"):
+        st.session_state["given"] = choice_input.Given(task, texts)
+        st.switch_page(f"pages/{page}/page.py", query_params=settings)
+
+
+def default_page(task: str) -> str:
+    """The page that a row of a task opens on where it names none."""
+    if form(task) is InputForm.PASSAGE:
+        return "similarity"
+    return "mtsa" if _alone(task) else "side_by_side"
+
+
+def _alone(task: str) -> bool:
+    """Whether its texts are short and each a parameter of its own."""
+    return form(task) is InputForm.SENTENCES
+
+
+def parameters(task: str, row: Mapping) -> dict[str, str]:
+    """The parameters that hold the texts of a row; of one of the project's own examples its name."""
+    example = TASKS[task].Example.from_row(dict(row))
+    if form(task) is InputForm.PAIR:
+        return {"a": example.text_a, "b": example.text_b}
+    if _alone(task):
+        return TASKS[task].texts(example)
+    texts = TASKS[task].parts(example)
+    known = next((one for one in TASKS[task].examples() if TASKS[task].parts(one) == texts), None)
+    return {"example": known.id} if known else texts
+
+
+def parse_query(query: str) -> dict[str, list[str]]:
+    """A stored query: `layer=1&checkpoints=a&checkpoints=b`."""
+    return parse_qs(query)
+
+
+def format_query(query: Query) -> str:
+    """A query to be stored."""
+    return urlencode({name: value for name, value in query.items() if value not in ("", [])}, doseq=True)

@@ -1,0 +1,139 @@
+"""Several checkpoints over a file of rows: what each reached, how alike two answer, and the rows in which they flip;
+and how they were trained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import checkpoint_html, figures, style, url_state
+from triattn_core.analysis.mining import agreement
+from triattn_core.analysis.mining.case_table import CaseTable
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card
+from triattn_core.tasks import InputForm, form
+from triattn_core.views import agreement as view
+from triattn_core.views.charts import history
+from triattn_core.views.lib import palette
+from triattn_core.views.side_by_side import panels
+
+KAPPA = (
+    "Cohen's kappa: how much more often two give one answer than two who answer as often, but by chance. 1: always, "
+    "0: by chance."
+)
+HOW = (
+    "Train: with dropout, of each 100 steps the mean of five batches, every twentieth, not smoothed beyond that. "
+    "Dev: all its rows, without dropout, after each epoch."
+)
+WHICH = {"answer": "rows that two of them answer differently", "right": "rows that one of two alone has right"}
+SPANS = "kappa and flips: over right and wrong, for answers are spans"
+OVER = "The share of labelled rows that it answers rightly, with the ends of Wilson's 95 % interval."
+
+
+def scores_html(mined: CaseTable) -> str:
+    """HTML: a line for each checkpoint."""
+    table, colours = agreement.score_table(mined), [one.mechanism for one in mined.about.checkpoints]
+    names = {"right": "right, %", "range": "95 % interval", "f1": "F1, %", "confidence": "mean probability"}
+    lines = []
+    for (title, row), kind, name in zip(table.iterrows(), colours, mined.names):
+        cells = {"right": _percent(row["right"]), "range": f"{_percent(row['from'])} to {_percent(row['to'])}"}
+        cells |= {"f1": _percent(row["f1"])} if "f1" in row else {}
+        cells["confidence"] = f"{row['confidence']:.3f}"
+        head = f'<td title="{escape(name)}">{style.swatch(kind)}<b>{escape(str(title))}</b></td>'
+        lines.append(f"<tr>{head}{_cells(cells.values())}</tr>")
+    known = "an answer; right: exact match" if form(mined.about.task) is InputForm.PASSAGE else "a label"
+    count = f"{len(mined.judged):,} of {len(mined.table):,} rows have {known}"
+    return checkpoint_html.section("What each answers", count) + _table(
+        ["", *(names[one] for one in cells)], lines, {1: OVER}
+    )
+
+
+def pairs(mined: CaseTable) -> str:
+    """HTML: a line for each two."""
+    lines, judged = [], not mined.judged.empty
+    for one in agreement.pairwise_agreement(mined).to_dict("records"):
+        cells = [f"{100 * one['same']:.1f}", _plain(one["kappa"]), f"{one['flips']:,}"]
+        if judged:
+            p, power = view.probability(one["p"])
+            cells += [f"{one['only a']:,}", f"{one['only b']:,}", f"{p}<sup>{power}</sup>" if power else p]
+        lines.append(f"<tr><td>{escape(one['a'])} and {escape(one['b'])}</td>{_cells(cells, safe=True)}</tr>")
+    heads = ["", "same answer, %", "kappa", "flips"]
+    heads += ["first alone right", "second alone right", "McNemar, after Holm"] if judged else []
+    say = "" if _by_answer(mined) else SPANS
+    return checkpoint_html.section("How alike two answer", say) + _table(heads, lines, {2: KAPPA})
+
+
+def _by_answer(mined: CaseTable) -> bool:
+    return agreement.comparison_column(mined) == "answer"
+
+
+def _table(heads: Sequence[str], lines: Sequence[str], says: dict[int, str]) -> str:
+    told = (f' title="{escape(says[i])}"' if i in says else "" for i in range(len(heads)))
+    first = "".join(f'<th class="r"{more}>{escape(name)}</th>' for name, more in zip(heads, told))
+    return f'<div class="t-scroll"><table class="t-table"><tr>{first}</tr>{"".join(lines)}</table></div>'
+
+
+def _cells(cells, safe: bool = False) -> str:
+    return "".join(f'<td class="r">{one if safe else escape(one)}</td>' for one in cells)
+
+
+def _percent(value: float) -> str:
+    return "–" if pd.isna(value) else f"{value:.1f}"
+
+
+def _plain(value: float) -> str:
+    return "–" if pd.isna(value) else f"{value:.3f}".replace("-", "−")
+
+
+def rows(mined: CaseTable) -> pd.DataFrame:
+    """The rows that two checkpoints answer differently, of questions those that one alone has right, from a picker;
+    those in which they are surest come first."""
+    table, titles = mined.table, agreement.short_names(mined)
+    names = dict(zip(titles, mined.names))
+    twos = [(a, b) for i, a in enumerate(titles) for b in titles[i + 1 :]]
+    differ = {two: agreement.flips(mined, names[two[0]], names[two[1]]) for two in twos}
+    first = max(range(len(twos)), key=lambda i: int(differ[twos[i]].sum()))
+    two = url_state.pick("Between", twos, "between", first, show=" and ".join, width=440) if len(twos) > 1 else twos[0]
+    found = table[differ[two]]
+    if found.empty:
+        same = "give the same answer to every row" if _by_answer(mined) else "are right in the same rows"
+        st.html(f'<p class="t-note">{escape(" and ".join(two))} {same}.</p>')
+    sure = found[[f"{names[one]} confidence" for one in two]].min(axis=1)
+    return found.assign(agreement="").loc[sure.sort_values(ascending=False, kind="stable").index]
+
+
+def losses(some: Sequence[Card]) -> None:
+    """The losses while they were trained."""
+    names = dict(zip(panels.titles([checkpoint_html.named(one) for one in some]), some))
+    told = {name: one.metrics.get("history") or [] for name, one in names.items()}
+    kept = {name: one.metrics.get("best_step") for name, one in names.items()}
+    theme = "dark" if style.dark() else "light"
+    own = [style.colour(metadata.model_setting(one, "mechanism")) for one in names.values()]
+    colours = dict(zip(names, palette.shades(own, theme)))
+    several = any(sum("dev_loss" in one for one in history) > 1 for history in told.values())
+    dev = "line dev, dot what was kept" if several else "dot dev, measured once"
+    st.html(checkpoint_html.section("Loss", f"cross-entropy; thin train, each model its dashes; {dev}"))
+    if any(told.values()):
+        said = history.said(told)
+        figures.drawn(history.figure(told, colours, kept, theme), said, "losses")
+        figures.note(f"{said} {HOW} {steps(names)}")
+        figures.numbers("The losses as numbers", history.table(told), "losses-numbers")
+    if without := [name for name, one in told.items() if not one]:
+        st.html(f'<p class="t-note">No history is recorded of {escape(", ".join(without))}.</p>')
+
+
+def steps(some: Mapping[str, Card]) -> str:
+    """A sentence: how many steps each was trained, and of what: why curves differ in length."""
+    found: dict[str, list[str]] = {}
+    for name, card in some.items():
+        how, last = card.config.get("training") or {}, (card.metrics.get("history") or [{}])[-1].get("step")
+        epochs = card.metrics.get("epochs") or how.get("epochs")
+        if last and epochs and how.get("batch"):
+            told = f"{last:,} steps: {epochs} epoch{'s' * (epochs != 1)} in batches of {how['batch']}"
+            found.setdefault(told, []).append(name)
+    if len(found) == 1:
+        return f"Each ran {next(iter(found))}."
+    return "".join(f"{', '.join(names)} ran {told}. " for told, names in found.items()).strip()

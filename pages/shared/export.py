@@ -1,0 +1,109 @@
+"""Everything can be taken away, as one case card or piece by piece: pictures, the offline page, the data, the trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import session_models
+from triattn_core.case_card import cli_settings
+from triattn_core.checkpoint.registry import Card
+from triattn_core.trace import AttentionTrace
+from triattn_core.views.lib.canvas import Canvas
+
+_PICTURES = """
+export default function ({ data, parentElement }) {
+  for (const button of parentElement.querySelectorAll("button")) {
+    const detail = { format: button.dataset.format, name: data.name, figure: data.figure };
+    button.onclick = () => window.dispatchEvent(new CustomEvent("triattn-export", { detail }));
+  }
+}
+"""
+_BUTTONS = """<button data-format="png">Picture, PNG</button><button data-format="svg">Drawing, SVG</button>"""
+_STYLE = """
+button { display: block; width: 100%; height: 32px; margin: 0 0 8px; cursor: pointer; font: 400 12.25px var(--st-font);
+  color: var(--st-text-color); background: var(--st-background-color); border: 1px solid var(--st-border-color);
+  border-radius: var(--st-button-radius); }
+button:last-child { margin-bottom: 0; }
+button:hover, button:focus-visible { border-color: var(--st-primary-color); color: var(--st-primary-color); }
+"""
+ZIP = "application/zip"
+_pictures = st.components.v2.component("triattn_pictures", html=_BUTTONS, css=_STYLE, js=_PICTURES)
+
+
+def menu(
+    name: str,
+    figure: str,
+    page: Callable[[], Canvas],
+    data: Callable[[], pd.DataFrame],
+    trace: AttentionTrace,
+    card: session_models.Saved,
+) -> None:
+    """The Export button and what is in it.
+
+    name: of the files, without ending.  figure: the key that the canvas is shown under.  page, data and card (see
+    `session_models.Saved`) are called only when they are asked for.
+    """
+    with st.popover("Export", width=92, key="export"), st.container(width=340):
+        _save("Case card, ZIP: all of it", f"{name}.zip", card, ZIP)
+        _pieces(name, figure, page, data, trace)
+        _again(card, "cell")  # a click chooses it without this menu
+
+
+def figure_menu(
+    name: str,
+    figure: str,
+    page: Callable[[], Canvas],
+    data: Callable[[], pd.DataFrame],
+    trace: AttentionTrace,
+) -> None:
+    """The Export button of a figure of a trace that no checkpoint stands behind; see `menu`."""
+    with st.popover("Export", width=92, key="export"), st.container(width=340):
+        _pieces(name, figure, page, data, trace)
+
+
+def _pieces(
+    name: str,
+    figure: str,
+    page: Callable[[], Canvas],
+    data: Callable[[], pd.DataFrame],
+    trace: AttentionTrace,
+) -> None:
+    """Each piece by itself: pictures, the offline page, the data, the trace."""
+    _pictures(data={"name": name, "figure": figure}, key="pictures")
+    _save("Page that works offline, HTML", f"{name}.html", lambda: page().html(), "text/html")
+    _save("All cells, CSV", f"{name}.csv", lambda: data().to_csv(index=False).encode("utf-8-sig"), "text/csv")
+    _save("Whole trace, NetCDF", f"{name}.nc", lambda: _bytes(trace), "application/x-netcdf")
+
+
+def card(view: str, cards: Sequence[Card], example: Any, settings: Mapping[str, Any]) -> None:
+    """The Export button of a page whose figures and tables have menus of their own: all of it as one case card, and
+    the command that makes the same.  settings: of the view, as they are chosen."""
+    saved = session_models.Saved(view, cards, example, lambda: settings)
+    with st.popover("Export", width=92, key="export"), st.container(width=460):
+        _save("Case card, ZIP: all of it", f"{view}.zip", saved, ZIP)
+        _again(saved)
+
+
+def _again(card: session_models.Saved, without: str = "") -> None:
+    """How the same is made without a page, but for one setting."""
+    _save("The example as a row, JSON", cli_settings.ROW, lambda: card.row, "application/json")
+    st.caption("With this row the command prints the same numbers, and makes the same card:")
+    st.code(card.command(without), language=None, wrap_lines=True)
+
+
+def _save(label: str, name: str, content: Callable[[], str | bytes], mime: str) -> None:
+    ending = name.rsplit(".", 1)[1]
+    st.download_button(label, content, name, mime, key=f"save-{ending}", on_click="ignore", width="stretch")
+
+
+def _bytes(trace: AttentionTrace) -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.nc"
+        trace.save(path)
+        return path.read_bytes()

@@ -1,0 +1,93 @@
+"""Two languages on one shelf: which one a page is in, and what its checkpoints become when it turns to another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import url_state
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """The language that a page is in: a page's checkpoints read one and the same.
+
+    first: the language that the page opens in.  key: the widget that holds the page's checkpoints, from which the
+    language follows.  takes: for each language of the shelf what that widget takes when the page turns to it, a card or
+    names of checkpoints.
+    """
+
+    now: str
+    first: str
+    key: str
+    takes: Mapping[str, Any]
+
+    def turn(self, code: str) -> None:
+        """Before the next run: the page's checkpoints are those of the other language."""
+        st.session_state[self.key] = self.takes[code]
+
+    def reads(self) -> str:
+        """What the page's checkpoints read."""
+        taken = self.takes.get(self.now)
+        who = f"{taken.name} reads" if isinstance(taken, Card) else "these models read"
+        return f"{who} {metadata.language_name(self.now)}"
+
+    def readers(self, code: str) -> str:
+        """Who would read another language of the shelf."""
+        taken = self.takes[code]
+        return taken.name if isinstance(taken, Card) else f"the {metadata.language_name(code)} models"
+
+
+def requested_checkpoints(key: str) -> list[str]:
+    """Names of the checkpoints that the widget holds or, before it was made, that the link asks for."""
+    url_state.forget(key)
+    held = st.session_state.get(key)
+    if held is None:
+        return st.query_params.get_all(key)
+    return [getattr(one, "name", one) for one in (held if isinstance(held, list) else [held])]
+
+
+def by_language(cards: Sequence[Card]) -> dict[str, list[Card]]:
+    """Cards by the language that they read."""
+    found: dict[str, list[Card]] = {}
+    for card in sorted(cards, key=metadata.sort_key):
+        found.setdefault(metadata.language(card), []).append(card)
+    return found
+
+
+def choose_language(by: Mapping[str, Sequence[Card]], key: str, prefer: str) -> tuple[str, str]:
+    """The language of the checkpoints that are asked for, else that of the link, else the one that the page opens in;
+    and that one: the preferred language where there is any of it."""
+    codes = {card.name: code for code, cards in by.items() for card in cards}
+    found = [codes[name] for name in requested_checkpoints(key) if name in codes]
+    first = prefer if prefer in by else next(iter(by), prefer)
+    link = {metadata.language_name(code): code for code in by}.get(st.query_params.get("language", ""), first)
+    if st.session_state.get(key) == []:  # all were taken out: the language stays
+        link = st.session_state.get("language", link)
+    return (found[0] if found else link), first
+
+
+def single(cards: Sequence[Card], key: str, prefer: str) -> tuple[Spoken, list[Card]]:
+    """For a page of one checkpoint: its language, and the cards to choose from.
+
+    In another language stands the card with the same mechanism and similarity, else that with the same mechanism.
+    """
+    by = by_language(cards)
+    now, first = choose_language(by, key, prefer)
+    here = by.get(now, [])
+    card = next((one for one in here if one.name in requested_checkpoints(key)), here[0] if here else None)
+    takes = {code: max(there, key=lambda one: _same_settings(one, card)) for code, there in by.items()}
+    return Spoken(now, first, key, takes | ({now: card} if card else {})), here
+
+
+def _same_settings(card: Card, other: Card | None) -> list[bool]:
+    same = ("mechanism", "similarity")
+    found = [
+        other is not None and metadata.model_setting(card, one) == metadata.model_setting(other, one) for one in same
+    ]
+    return [*found, other is not None and metadata.is_living(card) == metadata.is_living(other)]

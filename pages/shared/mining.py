@@ -1,0 +1,144 @@
+"""A file of rows on a page: batch after batch in the page's own run, which any click interrupts.
+
+What was mined or asked stays with the session and goes on where it was; what is whole is kept for everybody.  Nothing
+runs on after the reader has gone: Streamlit ends the run of a closed session at its next element, and each batch draws
+one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from html import escape
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.shared import model_jobs, models
+from pages.shared.errors import plain
+from triattn_core.analysis.mining.case_table import WINDOW, CaseTable
+from triattn_core.analysis.mining.sources import Source
+from triattn_core.checkpoint.registry import Card
+from triattn_core.inference.device import choose_device, memory_guard
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from triattn_core.analysis.mining.runs import Run
+
+REQUESTED = "rows requested"
+UNDER_WAY = 3  # runs that a session may leave half done
+AT_ONCE = 0.25  # seconds of batches before the reader is heard
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _place(key: tuple) -> list:
+    """Where a whole table is put once it is there."""
+    return []
+
+
+def mine_table(cards: Sequence[Card], source: Source, wait: bool = False) -> CaseTable | None:
+    """The table of these checkpoints over these rows, from memory or mined now, with a bar and a button that stops it;
+    None where it was stopped before the first row.
+
+    wait: until the reader asks for it, unless it is in memory; None until then.
+    Raises TriattnError: a damaged checkpoint, none of the rows can be read, no memory.
+    """
+    key = (tuple((card.name, card.digest) for card in cards), source.sha256, choose_device())
+    place = _place(key)
+    if not place and wait and not _run_requested(cards, source):
+        return None
+    if not place:
+        run = follow_run(key, cards, "Stop mining", source=source, command="mined on a page")
+        if not run.whole:
+            _show_stopped(run, f": of each {WINDOW} the shortest are mined first")
+            return run.mined() if run.rows else None
+        place.append(run.mined())
+    return place[0]
+
+
+def analyse_rows(
+    what: tuple, cards: Sequence[Card], source: Source, over: Callable, most: int | None, wait: bool = False
+) -> pd.DataFrame | None:
+    """The table of a question put to each of the first rows; see `mine_table`.
+
+    what: names the question with its settings.  over: makes parts of bundles and rows.
+    """
+    key = (what, tuple((card.name, card.digest) for card in cards), source.sha256, most, choose_device())
+    place = _place(key)
+    if not place and wait and not _run_requested(cards, source, most):
+        return None
+    if not place:
+        run = follow_run(key, cards, "Stop", over, source=source, most=most)
+        if not run.whole:
+            _show_stopped(run)
+            return run.table() if run.rows else None
+        place.append(run.table())
+    return place[0]
+
+
+def _run_requested(cards: Sequence[Card], source: Source, most: int | None = None) -> bool:
+    """Whether the reader has asked for a run over rows in this session; until then a button, and what it does."""
+    if st.session_state.get(REQUESTED):
+        return True
+    count = min(most or source.lines, source.lines)
+    with st.container(horizontal=True, vertical_alignment="center", key="not-run"):
+        st.button("Run", key="run", width=84, on_click=_request_run, help="You can stop it and keep what is done.")
+        st.html(f'<p class="t-note">{count} rows, {escape(", ".join(card.name for card in cards))}. Not run yet.</p>')
+    return False
+
+
+def _request_run() -> None:
+    st.session_state[REQUESTED] = True
+
+
+def follow_run(key: tuple, cards: Sequence[Card], stop: str, over: Callable | None = None, **more) -> Run:
+    """The run of this session, begun now or where it was, gone on with unless the reader has stopped it."""
+    from triattn_core.analysis.mining.runs import Run
+
+    runs = st.session_state.setdefault("mining", {})
+    if key not in runs:
+        says, digests = f"Loading {', '.join(card.name for card in cards)}", tuple(card.digest for card in cards)
+        load = lambda: [models.load(card) for card in cards]  # noqa: E731
+        bundles = model_jobs.result(key[-1], ("loaded", digests, key[-1]), says, load)
+        runs[key] = Run(bundles, over=over and partial(over, bundles), **more)
+        while len(runs) > UNDER_WAY:
+            del runs[next(iter(runs))]
+    if st.session_state.get("mining stopped") != key:
+        _go_on(runs[key], key, stop)
+    return runs[key]
+
+
+def _go_on(run: Run, key: tuple, stop: str) -> None:
+    """To the end of the file, or until the reader does something else."""
+    slot = st.empty()
+    with slot.container(horizontal=True, vertical_alignment="center", key="under-way"):
+        bar = st.progress(0.0, _progress_text(run))
+        said = "What was done by then is shown."
+        st.button(stop, key="stop", width=112, on_click=_stop, args=(key,), help=said)
+    more = True
+    while more:
+        with memory_guard("these rows"), model_jobs.turn(run.bundles[0].device, _progress_text(run)):
+            until = run.seconds + AT_ONCE
+            while more and run.seconds < until:
+                more = run.step()
+        bar.progress(min(1.0, run.line / max(1, run.lines)), _progress_text(run))
+    slot.empty()
+
+
+def _progress_text(run: Run) -> str:
+    """What is being done."""
+    names = ", ".join(bundle.name for bundle in run.bundles)
+    speed = f", {run.rows / run.seconds:.3g} a second" if run.rows and run.seconds else ""
+    aside = f", {run.aside:,} set aside" if run.aside else ""
+    return plain(f"{names} over {run.source.name}: line {run.line:,} of {run.lines:,}{speed}{aside}")
+
+
+def _show_stopped(run: Run, order: str = "") -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key="stopped"):
+        st.html(f"Stopped after {run.rows:,} rows of {run.lines:,} lines{order}.")
+        st.button("Go on", key="go-on", width=84, on_click=_stop, args=(None,))
+
+
+def _stop(key: tuple | None) -> None:
+    st.session_state["mining stopped"] = key

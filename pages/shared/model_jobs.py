@@ -1,0 +1,141 @@
+"""Model work for a page: it runs as a job, the page says how far it is, and whoever leaves or cancels ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from html import escape
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
+
+from pages.shared.errors import plain
+from triattn_core.inference.device import memory_guard
+from triattn_core.inference.jobs import JOBS, Job, Status, Task
+from triattn_core.inference.result_cache import ResultCache
+
+RESULT_BYTES = 400_000_000  # kept; the trace of two sentences of 20 tokens takes 7 MB, of 64 tokens 200 MB
+QUICK = 0.3  # seconds of which nothing is said
+CANCELLED = "cancelled jobs"
+_NOTHING = object()
+
+
+@st.cache_resource
+def results() -> ResultCache:
+    """What was computed, for all sessions."""
+    return ResultCache(RESULT_BYTES)
+
+
+def result(
+    device: str,
+    key: Hashable,
+    title: str,
+    run: Callable[[], Any],
+    keep: Callable[[Any], None] | None = None,
+    why: str = "these texts",
+) -> Any:
+    """What `run` gives, from memory where `key` was asked before, else computed by a job that all share who ask it.
+
+    title: what is being done.  keep: stores the result instead of `results`.  why: what needs the memory.
+    Shared by all sessions: never write to it.  Raises TriattnError.
+    """
+    slot = st.empty() if get_script_run_ctx() else None
+    known = results().get(key, _NOTHING)
+    if known is not _NOTHING:
+        return known
+    if slot is not None and key in st.session_state.get(CANCELLED, ()):
+        _show_stopped(slot, key, title)
+
+    def guarded() -> Any:
+        with memory_guard(why):
+            return run()
+
+    job, number = JOBS.submit(device, key, title, guarded, _session(), keep or (lambda one: results().put(key, one)))
+    gone = False
+    try:
+        _follow(job, slot)
+    except StopException:  # the session has ended; after a click the page asks again at once
+        gone = True
+        raise
+    finally:
+        job.unwatch(number, at_once=gone)
+    return job.answer()
+
+
+@contextmanager
+def turn(device: str, title: str, whole: bool = False) -> Iterator[None]:
+    """Inside, the page's own thread computes in turn with the jobs; a click, or the end of the session, ends the
+    computation at its next pause point.  whole: without a pause and to the end, as a measurement must.
+    """
+    with _PageTask(JOBS.turns(device), title, _session(), whole).turn():
+        yield
+
+
+class _PageTask(Task):
+    def check(self) -> None:
+        if get_script_run_ctx() and not (self.whole and self.served):
+            st.session_state.get(CANCELLED)  # raises where Streamlit wants this run to end
+
+
+def _session() -> str:
+    context = get_script_run_ctx()
+    return context.session_id if context else "no page"
+
+
+def _follow(job: Job, slot) -> None:
+    """Until the job has ended; each message to the page also hears whether it has gone, or was clicked on."""
+    if slot is None:  # a download, which is made where nothing can be shown
+        while not job.wait(1.0):
+            pass
+        return
+    if job.wait(QUICK):
+        return
+    with slot.container(horizontal=True, vertical_alignment="center"):
+        bar, place = st.progress(0.0, _progress_text(job)), st.empty()
+    button = False
+    while not job.wait(0.2):
+        status = job.status()
+        bar.progress(status.done / max(1, status.total), _progress_text(job))
+        if not button and status.seconds > 2:
+            name = f"cancel-{sha256(repr(job.key).encode()).hexdigest()[:16]}"
+            place.button("Cancel", key=name, width=84, on_click=_cancel, args=(job.key,))
+            button = True
+    slot.empty()
+
+
+def _progress_text(job: Job) -> str:
+    return plain(describe(job.title, job.status()))
+
+
+def describe(title: str, status: Status) -> str:
+    """What is being done, how far it is, and what else runs."""
+    if status.waiting and status.behind:
+        first, others = status.behind[0], len(status.behind) - 1
+        return f"Waiting behind {first}{f' and {others} more' if others else ''}"
+    said = title
+    if status.total:
+        said += f": {status.done:,} of {status.total:,}"
+    if status.left is not None and status.left >= 1:
+        said += f", about {status.left:.0f} s left"
+    if status.behind:
+        others = f"{len(status.behind)} other jobs" if len(status.behind) > 1 else status.behind[0]
+        said += f" (in turn with {others})"
+    return said
+
+
+def _cancel(key: Hashable) -> None:
+    st.session_state[CANCELLED] = {*st.session_state.get(CANCELLED, ()), key}
+
+
+def _resume(key: Hashable) -> None:
+    st.session_state[CANCELLED] = st.session_state[CANCELLED] - {key}
+
+
+def _show_stopped(slot, key: Hashable, title: str) -> None:
+    """Says so, offers to run it after all, and ends the page here."""
+    with slot.container(horizontal=True, vertical_alignment="center"):
+        st.html(f"Cancelled: {escape(title)}.")
+        st.button("Run it", key=f"resume-{sha256(repr(key).encode()).hexdigest()[:16]}", on_click=_resume, args=(key,))
+    st.stop()

@@ -1,0 +1,39 @@
+"""The exact numbers behind a figure as a table, and the other views of the same cells, each in a fold of its own."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import figures, style
+from triattn_core import views
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.views import cube
+from triattn_core.views.lib.strongest import strongest
+
+
+def below(trace: AttentionTrace, choice: Choice, hide: bool, query: int, size: int) -> None:
+    """Below the cube: all its cells as numbers, and every view of the table that fits; what is closed costs nothing."""
+    with st.expander(f"All {size:,} cells as numbers", key="numbers", bind="query-params") as box:
+        if box.open:
+            table(trace, choice, hide, query, size)
+    for name, view in views.beside(cube, trace.pick(choice).dims).items():
+        with st.expander(view.TITLE, key=name, bind="query-params") as box:
+            if box.open:
+                theme = "dark" if style.dark() else "light"
+                figure = view.figure(trace, choice, hide_special=hide, theme=theme)
+                figures.drawn(figure, view.said(trace, choice, hide), f"{name}-chart")
+                figures.note(view.said(trace, choice, hide))
+
+
+def table(trace: AttentionTrace, choice: Choice, hide: bool, query: int, size: int) -> None:
+    """Every cell as a row, largest first; of a large cube those of the chosen query."""
+    rows = strongest(trace, choice, hide_special=hide)
+    if size > figures.ROWS:
+        rows = rows[rows["query_at"] == query]
+        st.caption(f"The {len(rows):,} cells of the chosen query; Export has all {size:,} as CSV.")
+    exact = st.column_config.NumberColumn(format="%.4g")
+    names = dict.fromkeys(("weight", "relevance", "share"), exact)
+    axes = [name.removesuffix("_at") for name in rows if name.endswith("_at")]
+    names |= {f"{axis}_at": st.column_config.NumberColumn(f"{axis} position, from 0") for axis in axes}
+    names |= {f"{axis}_tokens": st.column_config.NumberColumn(f"{axis}, tokens") for axis in axes}
+    st.dataframe(rows, hide_index=True, height=320, column_config=names, alt="All cells, the largest first")

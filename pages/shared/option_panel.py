@@ -1,0 +1,84 @@
+"""The block at the top of a page about dialogues or passages: what goes in, and what the models say of each option."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import canvas_component, choice_input, pair_input
+from pages.shared.models import Explained
+from triattn_core.scenes.panels import of_options, right_option, task
+from triattn_core.trace import AttentionTrace, Choice, text_units
+from triattn_core.views import answers
+
+ROLES = {"a_over_b": ("query", "key"), "b_over_a": ("key", "query")}
+
+
+def show_options(
+    example: Any, found: Mapping[str, Explained], choice: Choice, other: int | None = None, pins: bool = False
+) -> None:
+    """Texts and options; a click on an option chooses it for the whole page.
+
+    found: what each model made of the example, by its title, all of one option; shares are those of the last model that
+    looks at the context.  choice: of weights or relevances of a site.
+    """
+    last = list(found.values())[-1]
+    direction, chosen = choice.site.split("/")[1], last.prediction.option
+    of = Choice(choice.site.rsplit("/", 1)[0] + "/weight", choice.index, choice.reduce)
+    mass = text_units.turn_shares(last.trace, of) if "context" in last.trace.site(of.site).dims else None
+    canvas = answers.figure(
+        answer_query(example, last.trace),
+        {title: of_options(one) for title, one in found.items()},
+        chosen,
+        other,
+        pins,
+        mass,
+        [one.mechanism for one in found.values()],
+        ROLES[direction],
+        _rank_text(example, last),
+    )
+    parts = task(example).parts(example).values()
+    key = canvas_component.key("answers", str(pins), *parts)
+    canvas_component.show_choosable(
+        canvas, key, option=partial(choice_input.pick, "option"), other=partial(choice_input.pick, "other")
+    )
+    if told := pair_input.notes(list(found.values())):
+        st.html(told)
+
+
+def answer_query(example: Any, trace: AttentionTrace) -> answers.Asked:
+    """The example as the block shows it."""
+    room = task(example)
+    *texts, (option, _) = room.texts(example).items()
+    texts = dict(texts)
+    speakers = [chr(65 + one) for one in getattr(example, "speakers", ())]
+    words = room.WORDS
+    called = (words.chat, (words.texts, words.options), (words.sides[1], words.right))
+    begins, ends = _read(trace, texts)
+    about = (right_option(example), speakers, ends, begins)
+    return answers.Asked(texts, room.options(example), option, *called, *about)
+
+
+def _rank_text(example: Any, found: Explained) -> str:
+    """Beside the options of one model: where the right one stands, and how long it took."""
+    gold, shares = right_option(example), of_options(found)
+    rank = sum(one >= shares[gold] for one in shares) if gold is not None else None
+    where = f"the right one ranks {rank} of {len(shares)}" if rank and len(shares) > 1 else ""
+    return " · ".join(filter(None, (where, pair_input.duration_text([found]))))
+
+
+def _read(trace: AttentionTrace, texts: Mapping[str, str]) -> tuple[dict[str, int], dict[str, int]]:
+    """The first character of each text that the model reads, and the end of the last."""
+    begins: dict[str, int] = {}
+    ends = dict.fromkeys(texts, 0)
+    for site in trace.sites.values():
+        for axis in ("query", "key", "context"):
+            if axis in site.dims:
+                columns = (site[f"{axis}_{what}"].values.tolist() for what in ("text", "start", "end"))
+                for name, start, end in zip(*columns):
+                    begins[name] = min(begins.get(name, start), start)
+                    ends[name] = max(ends.get(name, 0), end)
+    return begins, ends

@@ -1,0 +1,121 @@
+"""What the cube, Context, Intervene and Attribute share: what goes in, which checkpoint is asked, and its answers, kept
+for everybody who asks the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.shared import (
+    choice_input,
+    languages,
+    models,
+    option_panel,
+    pair_input,
+    session_models,
+    style,
+    task_picker,
+    url_state,
+)
+from pages.shared.errors import shown
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card
+from triattn_core.scenes import runner
+from triattn_core.tasks import TASKS, InputForm, form
+from triattn_core.trace import Choice
+
+MEAN = Choice("layer.0/a_over_b/weight", reduce=(("head", "mean"),))
+
+
+@dataclass(frozen=True)
+class Opened:
+    """The top of a page: the example that goes in, and the checkpoint that is asked.
+
+    beside: the place beside the heading.  says: that of what the model says.  settings: the row of pickers.
+    """
+
+    task: str
+    words: task_picker.Words
+    card: Card
+    example: Any
+    beside: DeltaGenerator
+    says: DeltaGenerator
+    settings: DeltaGenerator
+
+    @property
+    def pairs(self) -> bool:
+        return form(self.task) is InputForm.PAIR
+
+    @property
+    def option(self) -> int | None:
+        """Of a task that chooses among texts the one that is asked about."""
+        return None if self.pairs else choice_input.current_input(self.task).option
+
+    def say(self, found: models.Explained, choice: Choice) -> None:
+        """What the model says, in its place."""
+        with self.says:
+            if self.pairs:
+                pair_input.prediction(found)
+            else:
+                option_panel.show_options(self.example, {self.card.name: found}, choice)
+
+
+@dataclass(frozen=True)
+class Question(runner.Question):
+    """A question as a page puts it.  settings: the row of pickers, for the page to go on with."""
+
+    task: str
+    words: task_picker.Words
+    settings: DeltaGenerator
+
+    @property
+    def language(self) -> str:
+        return metadata.language(self.card)
+
+
+def open_page(title: str, lead: Callable[[task_picker.Words], str], mechanisms: Sequence[str]) -> Opened:
+    """Heading, texts, and the picker of the checkpoint; the page ends where there is none."""
+    head, beside = style.opening()
+    with beside:
+        task = task_picker.picker(mechanisms, "checkpoint")
+        choice_input.controls(task)
+    words = task_picker.TASKS[task]
+    style.say(head, title, lead(words))
+    task_picker.missing(mechanisms)
+    speaks, cards = languages.single(models.shelf(task, mechanisms), "checkpoint", prefer="en")
+    example = pair_input.pair(speaks, TASKS[task]) if form(task) is InputForm.PAIR else choice_input.example(task)
+    says = st.container()
+    if not cards:
+        st.info("No checkpoint that can be asked is here yet: see Checkpoints for what is on the shelf.")
+        st.stop()
+    settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
+    at = next((i for i, card in enumerate(cards) if metadata.model_setting(card, "mechanism") == "tri"), 0)
+    with settings:
+        card = url_state.pick(
+            "Checkpoint", cards, "checkpoint", at, show=lambda card: card.name, why=_refused, width=190
+        )
+    return Opened(task, words, card, example, beside, says, settings)
+
+
+def _refused(name: str) -> str:
+    """Why a checkpoint of the shelf is not offered, where that lies in what it is."""
+    card = next((one for one in models.shelf() if one.name == name), None)
+    return "this page does not take readers" if card and card.config.get("kind") == "reader" else ""
+
+
+def opening(title: str, lead: str, mechanisms: Sequence[str]) -> Question:
+    """The same with the question put, and what the model says."""
+    top = open_page(title, lambda _: lead, mechanisms)
+    with shown():
+        put = runner.Question.put(session_models.SHARED, top.card, top.example, top.option)
+    top.say(put.found, MEAN)
+    return Question(**vars(put), task=top.task, words=top.words, settings=top.settings)
+
+
+def theme() -> str:
+    """The theme that this browser shows."""
+    return "dark" if style.dark() else "light"

@@ -1,0 +1,180 @@
+"""What goes in and what the model says: the two rows at the top of a page about sentence pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+import streamlit as st
+
+from pages.shared import style, url_state
+from pages.shared.errors import notice, plain
+from pages.shared.languages import Spoken
+from pages.shared.models import Explained
+from triattn_core.checkpoint import metadata
+from triattn_core.tasks import InputForm, form, pairs
+from triattn_core.tasks.task import PairTask
+from triattn_core.text.language import guess, other_than
+
+LIMIT = 2000  # characters a sentence: many times what a model reads, and still a link
+
+
+def pair(speaks: Spoken, task: PairTask = pairs) -> pairs.Example:
+    """The row Sentence A, Sentence B, Language, Examples; both sentences are in the URL (`a`, `b`).
+
+    The pair carries the gold label where it is one of the examples. It may be blank: `models.explain` says so.
+    """
+    known, opens = task.examples(speaks.now), task.examples(speaks.first)[0]
+    with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
+        texts = [
+            _sentence("a", opens.text_a, known[0].text_a),
+            _sentence("b", opens.text_b, known[0].text_b),
+        ]
+        if len(speaks.takes) > 1:
+            language(speaks, task)
+        st.menu_button("Examples", known, key="example", on_click=_take, format_func=_title, width=112)
+    for name, text in zip("ab", texts):
+        whole = max(len(text), st.session_state.pop(f"whole_{name}", 0))
+        if whole > LIMIT:
+            notice(f"Sentence {name.upper()} has {whole:,} characters: only the first {LIMIT:,} are kept.")
+        elif len(text) == LIMIT:
+            notice(f"Sentence {name.upper()} fills its box: of a longer one only {LIMIT:,} characters are here.")
+    a, b = (text[:LIMIT] for text in texts)
+    _differs(a, b, speaks)
+    return _example(a, b, task) or task.Example(a, b)
+
+
+def language(speaks: Spoken, task: PairTask = pairs) -> None:
+    """The language, which follows from the checkpoints; in the URL where the page does not open in it."""
+    codes, told = list(speaks.takes), metadata.language_name(speaks.now)
+    url_state.settle("Language", codes, "language", codes.index(speaks.now), metadata.language_name)
+    st.session_state["language"] = speaks.now
+    st.segmented_control(
+        "Language",
+        codes,
+        key="language",
+        required=True,
+        format_func=metadata.language_name,
+        on_change=_turn,
+        args=(speaks, task),
+    )
+    if speaks.now == speaks.first:
+        st.query_params.pop("language", None)
+    elif st.query_params.get("language") != told:
+        st.query_params["language"] = told
+
+
+def _sentence(name: str, opens: str, first: str) -> str:
+    """One sentence. Only what the page opens on is left out of the URL: it must not depend on the language."""
+    if name not in st.session_state and name not in st.query_params and first != opens:
+        st.session_state[name] = first
+    label = f"Sentence {name.upper()}"
+    return st.text_input(label, opens, key=name, bind="query-params", on_change=shorten, args=(name,))
+
+
+def _example(a: str, b: str, task: PairTask) -> pairs.Example | None:
+    """The example with these sentences, in whatever language."""
+    every = (example for language in task.LANGUAGES for example in task.examples(language))
+    return next((one for one in every if (one.text_a, one.text_b) == (a, b)), None)
+
+
+def _differs(a: str, b: str, speaks: Spoken) -> None:
+    """Says in one line that the sentences are not in the language of the page, and offers to turn it."""
+    found = {"A": guess(a), "B": guess(b)}
+    others = {name: one for name, one in found.items() if one not in (None, speaks.now)}
+    other = guess(f"{a} {b}") or next(iter(others.values()), None)
+    if others and speaks.now in found.values():
+        name = next(iter(others))
+        notice(f"Sentence {name} looks {metadata.language_name(others[name])}: {speaks.reads()}.")
+        return
+    if other in (None, speaks.now):
+        return
+    with st.container(horizontal=True, vertical_alignment="center", key="differs"):
+        said = f"These sentences look {escape(metadata.language_name(other))}: {escape(speaks.reads())}."
+        st.html(said, width="content")
+        if other in speaks.takes:
+            st.button(f"Use {speaks.readers(other)}", key="turn", on_click=speaks.turn, args=(other,))
+
+
+def prediction(found: Explained, more: Sequence[str] = ()) -> None:
+    """One line: the label, its probability as a bar and a number, the others, the gold label, `more`, time, device."""
+    said = found.prediction
+    ranked = enumerate(zip(said.labels, said.probabilities))
+    facts = [f"{label} {number(share)}" for i, (label, share) in ranked if i != said.best]
+    gold = [f"gold: {said.labels[said.gold]}"] if said.gold is not None else []
+    line(found, [*facts, *gold, *more])
+
+
+def line(found: Explained, facts: Sequence[str]) -> None:
+    """What the model says, with a bar, then the facts, time and device; what a reader should know below."""
+    said = found.prediction
+    facts = [*facts, duration_text([found])] if "seconds" in found.trace.meta else facts
+    share = said.probabilities[said.best]
+    st.html(
+        f'<div class="t-says"><span>The model says <b>{escape(said.labels[said.best])}</b></span>'
+        + style.bar(share, style.colour(found.mechanism))
+        + f'<span class="t-num">{number(share)}</span>'
+        + "".join(f'<span class="t-muted t-num">{escape(fact)}</span>' for fact in facts)
+        + "</div>"
+        + notes([found])
+    )
+
+
+def duration_text(found: Sequence[Explained]) -> str:
+    """How long the models took together, and on what."""
+    metas = [one.trace.meta for one in found]
+    seconds = sum(float(meta.get("seconds", 0)) for meta in metas)
+    told = f"{1000 * seconds:.0f} ms" if seconds < 2 else f"{seconds:.1f} s"
+    return f"{told} on {str(metas[0].get('device', 'cpu')).upper()}"
+
+
+def notes(found: Sequence[Explained]) -> str:
+    """HTML: what a reader should know, such as what was cut, each once."""
+    told = dict.fromkeys(
+        [*(_language_note(found) if found else ()), *(note for one in found for note in one.prediction.notes)]
+    )
+    return "".join(f'<p class="t-note">{escape(note)}</p>' for note in told)
+
+
+def _language_note(found: Sequence[Explained]) -> list[str]:
+    """That the texts are not in the language of the models; of a pair `_differs` has said it."""
+    card = found[0].card
+    reads = metadata.language(card)
+    other = (
+        other_than(reads, found[0].trace.texts.values())
+        if reads and form(card.config["task"]) is not InputForm.PAIR
+        else None
+    )
+    who = "these models read" if len(found) > 1 else f"{card.name} reads"
+    return [f"The texts look {metadata.language_name(other)}: {who} {metadata.language_name(reads)}."] if other else []
+
+
+def number(probability: float) -> str:
+    """Three digits, and never a 1 or a 0 that is not one."""
+    if 0.9995 <= probability < 1:
+        return "> 0.999"
+    return "< 0.001" if 0 < probability < 0.0005 else f"{probability:.3f}"
+
+
+def _title(example: pairs.Example) -> str:
+    return plain(f"{example.text_a}  /  {example.text_b}")
+
+
+def _take() -> None:
+    example = st.session_state["example"]
+    st.session_state["a"], st.session_state["b"] = example.text_a, example.text_b
+
+
+def _turn(speaks: Spoken, task: PairTask) -> None:
+    """Another language: its checkpoints, and its first example in place of an example; what was typed stays."""
+    code = st.session_state["language"]
+    speaks.turn(code)
+    if _example(st.session_state["a"], st.session_state["b"], task):
+        first = task.examples(code)[0]
+        st.session_state["a"], st.session_state["b"] = first.text_a, first.text_b
+
+
+def shorten(name: str) -> None:
+    text = st.session_state[name]
+    if len(text) > LIMIT:
+        st.session_state[f"whole_{name}"], st.session_state[name] = len(text), text[:LIMIT]

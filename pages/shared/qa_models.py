@@ -1,0 +1,167 @@
+"""Readers side by side: which of them are chosen, what each answers, and what the score of a cell is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from statistics import mode
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.shared import model_jobs, models, url_state
+from pages.shared.errors import notice
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card
+from triattn_core.inference.device import choose_device
+from triattn_core.scenes import similarity
+from triattn_core.tasks import questions
+from triattn_core.trace.axes import FUNCTION_LABELS
+from triattn_core.trace.token_grouping import NO_GROUPING, TokenGrouping
+from triattn_core.views import similarity as view
+
+OUTPUTS = (  # h: a passage word's state, u~: the sum of the question's states by its weights (attention/qa.py)
+    "O_1 and O_2 are what goes on to the answer from a passage word's state h and its weighted sum u~ of the "
+    "question: O_1 is [h; u~], O_2 also has their product, [h; u~; h * u~]."
+)
+KEY = "functions"  # of the widget, and in the URL
+OPENS = ("dot", "trilinear", "general3", "t_trilinear")
+BEST = "the answer"  # the part of a long passage in which the last function's answer stands
+
+
+@dataclass(frozen=True)
+class Side:
+    """Readers of one input: `panels` are what is drawn of them, of part `part` (from 0) of `parts` of the passage."""
+
+    cards: tuple[Card, ...]
+    example: questions.Example
+    panels: tuple[view.Panel, ...]
+    found: tuple[models.Explained, ...]
+    part: int = 0
+    parts: int = 1
+
+
+def shelf() -> list[Card]:
+    """The readers, in the order of the paper's tables; O_2, by which it chose, before O_1."""
+    order = {name: i for i, name in enumerate(FUNCTION_LABELS)}
+    cards = [card for card in models.shelf(questions.NAME) if card.config.get("kind") == "reader"]
+    return sorted(
+        cards,
+        key=lambda card: (
+            metadata.model_setting(card, "mechanism") != "baseline",
+            metadata.model_setting(card, "output") != "O_2",
+            order.get(metadata.model_setting(card, "similarity"), 99),
+            card.name,
+        ),
+    )
+
+
+def named(cards: Sequence[Card]) -> dict[str, str]:
+    """Titles by checkpoint: the function, with whatever else tells the readers of the shelf apart."""
+    return view.titles({card.name: dict(card.config["model"]) for card in cards})
+
+
+def pick_readers(cards: Sequence[Card], opens: Sequence[str] = OPENS, most: int = view.MOST) -> list[Card]:
+    """One to `most` of them, in the URL where they are not what the page opens on."""
+    names, first = named(cards), opening(cards, opens)
+    asked = list(dict.fromkeys(st.query_params.get_all(KEY)))
+    if KEY not in st.session_state or (url_state.arrived() and asked):
+        kept = [name for name in asked if name in names][:most]
+        st.session_state[KEY] = kept or first
+        if kept != asked:
+            left_out = ", ".join(name for name in asked if name not in kept)[:80]
+            told = ", ".join(names[name] for name in kept or first)
+            notice(f"The link asks for {left_out}: not on the shelf, or too many. Shown instead: {told}.")
+    elif any(name not in names for name in st.session_state[KEY]) or len(st.session_state[KEY]) > most:
+        st.session_state[KEY] = first
+    else:
+        st.session_state[KEY] = st.session_state[KEY]  # else Streamlit drops what was chosen on the page before
+    with st.popover("Functions", width=112, key="choose"):
+        look = {"format_func": names.get, "max_selections": most}
+        chosen = st.multiselect(f"Similarity functions, one to {most}", list(names), key=KEY, **look) or first
+    if chosen == first:
+        st.query_params.pop(KEY, None)
+    elif asked != chosen:
+        st.query_params[KEY] = chosen
+    by = {card.name: card for card in cards}
+    return [by[name] for name in sorted(chosen, key=list(by).index)]
+
+
+def opening(cards: Sequence[Card], opens: Sequence[str] = OPENS) -> list[str]:
+    """Those functions as far as they are there, else the first: of readers that cut a passage alike, as most do."""
+    windows = [card.config["max_tokens"] for card in cards]
+    cards = [card for card, size in zip(cards, windows) if size == mode(windows)]
+    by = {metadata.model_setting(card, "similarity"): card.name for card in reversed(cards)}
+    found = [by[name] for name in opens if name in by]
+    return found if len(found) > 1 else [card.name for card in cards[: view.MOST]]
+
+
+def read(
+    cards: Sequence[Card],
+    names: dict[str, str],
+    example: questions.Example,
+    place: DeltaGenerator,
+    reading: TokenGrouping = NO_GROUPING,
+    most: int = view.MOST,
+) -> Side:
+    """What the readers make of it; of a long passage the reader of the page chooses, at `place`, which part is drawn.
+
+    Raises TriattnError: what cannot be read, and readers that cut a passage in different places.
+    """
+    example.check()
+    similarity.require_readers(cards, most)
+    device, digests = choose_device(), tuple(card.digest for card in cards)
+    bundles = model_jobs.result(
+        device, ("readers", digests), "Loading the readers", lambda: [models.load(card) for card in cards]
+    )
+    parts, asked, known = _parts(bundles[0], example), None, [None] * len(cards)
+    if parts > 1:
+        says, key = f"Reading the passage in {parts} parts", ("spans", device, digests, example)
+        known = model_jobs.result(device, key, says, lambda: _spans(bundles, example), why="this passage")
+        with place:
+            chosen = url_state.pick("Part of the passage", [BEST, *range(1, parts + 1)], "part", width=150)
+        asked = known[-1][0].window if chosen == BEST else chosen - 1
+    found = [models.explain(card, example, asked, some) for card, some in zip(cards, known)]
+    as_read = [models.read(one, reading) for one in found]
+    panels = tuple(similarity.panel(names[card.name], one, example, asked or 0) for card, one in zip(cards, as_read))
+    return Side(tuple(cards), example, panels, tuple(found), asked or 0, parts)
+
+
+def _parts(bundle, example: questions.Example) -> int:
+    return len(bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0])
+
+
+def _spans(bundles: Sequence, example: questions.Example) -> list:
+    """The best spans of each reader; those that read the same vectors read them together."""
+    from triattn_core.inference.span_decoding import decode_answers
+
+    found: dict[int, tuple] = {}
+    for first in bundles:
+        alike = [i for i, one in enumerate(bundles) if one.encoder == first.encoder and i not in found]
+        if alike:
+            said = decode_answers([bundles[i] for i in alike], [example], size=16)
+            found |= {i: one[0] for i, one in zip(alike, said)}
+    return [found[i] for i in range(len(bundles))]
+
+
+def facts(side: Side, cell: Sequence[int]) -> list[dict]:
+    """The exact numbers of a cell in every panel."""
+    from triattn_core.inference import span_decoding
+
+    found = []
+    for card, whole, panel in zip(side.cards, side.found, side.panels):
+        bundle = models.load(card)
+        states = models.answer(card, "The states of the words", _states(side), side.part, side.example)
+        terms = partial(span_decoding.score_terms_of, bundle, states)
+        found.append(similarity.facts_of(whole.trace, panel.trace, cell, terms))
+    return found
+
+
+def _states(side: Side) -> Callable:
+    def states(bundle):
+        from triattn_core.inference.span_decoding import states
+
+        return states(bundle, side.example, side.part)
+
+    return states

@@ -1,0 +1,156 @@
+"""Which rows cases are mined from: the project's own examples, a stored table, or a file that is handed over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shared import mining, url_state
+from pages.shared.errors import plain
+from triattn_core.analysis.mining import case_table as stored
+from triattn_core.analysis.mining import sources
+from triattn_core.analysis.mining.case_table import CaseTable, TableInfo
+from triattn_core.analysis.mining.sources import Source
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card, root
+from triattn_core.errors import DataError
+
+OWN, FILE = "our own examples", "a file of yours"
+MAGIC = b"PAR1"  # of a Parquet file
+HELD = 3  # files that a session holds
+
+
+def pick(names: set[str], task: str = "", language: str = "") -> str | Path:
+    """The picker: OWN, FILE, the path of a stored table of just these checkpoints, or what a table of other checkpoints
+    of this task and language is called."""
+    tables, others = stored_tables(names), stored_tables(None, task, language)
+    chosen = url_state.pick("Rows", [OWN, *dict.fromkeys([*tables, *others]), FILE], "rows", width=190)
+    return tables.get(chosen, chosen)
+
+
+def table(chosen: str | Path, task: str, language: str, cards: Sequence[Card], wait: bool = False) -> CaseTable | None:
+    """The chosen table, mined now where it must be; None, and said why, where there is none.  Raises TriattnError.
+
+    wait: mine our own examples only when the reader asks for it; to hand over a file is to ask.
+    """
+    if isinstance(chosen, Path):
+        return _load(chosen, chosen.stat().st_mtime_ns)
+    if chosen == OWN:
+        return mining.mine_table(cards, sources.example_source(task, language), wait)
+    if chosen != FILE:
+        names = " ".join(card.name for card in cards)
+        told = f"`triattn cases {names} DATA --out CASES.parquet`"
+        st.info(f"{chosen} is not mined with these checkpoints: {told} does it.")
+        return None
+    name, content = _uploaded_file()
+    if not content:
+        return None
+    if content.startswith(MAGIC):
+        return stored.load(BytesIO(content), name)
+    return mining.mine_table(cards, _keep_source(sources.uploaded_source(name, content)))
+
+
+def load_source(chosen: str, task: str, language: str) -> Source | None:
+    """The file of rows that a question is put to, OWN or FILE; None, and asked for, where none was handed over."""
+    if chosen == OWN:
+        return sources.example_source(task, language)
+    name, content = _uploaded_file()
+    return _keep_source(sources.uploaded_source(name, content)) if content else None
+
+
+def source(mined: CaseTable) -> Source | None:
+    """The file of a table's rows: handed over in this session, one of ours, or under `data/`."""
+    about, here = mined.about, [Path("data"), Path(__file__).parents[2] / "data"]
+    return st.session_state.get("files", {}).get(about.sha256) or sources.find_source(about.data, about.sha256, here)
+
+
+def examples(mined: CaseTable) -> dict[int, object]:
+    """The examples of a table's rows by line; empty where their file is not here."""
+    found = source(mined)
+    return {} if found is None else _examples(mined.about.task, found.sha256, found)
+
+
+@st.cache_resource(max_entries=4, show_spinner="Reading the texts")
+def _examples(task: str, sha256: str, _source: Source) -> dict[int, object]:
+    read = sources.read_examples(task, _source)
+    return {line: example for line, example in read if not isinstance(example, DataError)}
+
+
+def ask(mined: CaseTable) -> None:
+    """One line that asks for the file of the rows, whose texts a stored table does not have."""
+    about = mined.about
+    said = f"The texts stand in {about.data}, which is not here: hand it over, or put it under data/"
+    given = st.file_uploader(plain(said), key="texts", width="stretch")
+    if given is None:
+        return
+    found = sources.uploaded_source(about.data, given.getvalue())
+    if found.sha256 != about.sha256:
+        raise DataError(f"{given.name} is another file: its SHA-256 is {found.sha256[:12]}…, not {about.sha256[:12]}…")
+    _keep_source(found)
+    st.rerun()
+
+
+def _uploaded_file() -> tuple[str, bytes]:
+    """Name and content of the file of this session, and the place where it is handed over."""
+    limit = st.get_option("server.maxUploadSize")
+    said = "JSON Lines, of questions SQuAD's own .json too, plain or .gz, or the Parquet of an earlier run; "
+    said += f"up to {limit} MB, more with `triattn cases`"
+    given = st.file_uploader(said, ["jsonl", "gz", "json", "parquet"], key="file")
+    if given is not None:
+        st.session_state["file of rows"] = (given.name, given.getvalue())
+    name, content = st.session_state.get("file of rows", ("", b""))
+    if given is not None and not content:
+        raise DataError(f"{name}: nothing in it")
+    if not content:
+        st.info("Hand over a file of rows of this task, or the table of an earlier run.")
+    elif given is None:
+        st.html(f'<p class="t-note">Shown: {plain(name)}, handed over before.</p>')
+    return name, content
+
+
+def _keep_source(source: Source) -> Source:
+    files = st.session_state.setdefault("files", {})
+    files[source.sha256] = source
+    while len(files) > HELD:
+        del files[next(iter(files))]
+    return source
+
+
+def stored_tables(names: set[str] | None, task: str = "", language: str = "") -> dict[str, Path]:
+    """The stored tables of just these checkpoints on the shelf, by what they are called; with None those of a task and
+    language, whatever the checkpoints."""
+    found = {}
+    for path in sorted((root() / "results" / "cases").glob("*.parquet")):
+        about = _about(path, path.stat().st_mtime_ns)
+        if about is None:
+            continue
+        if (about.task, about.language) == (task, language) if names is None else _named(about) == names:
+            found[source_name(about)] = path
+    return found
+
+
+def _named(about: TableInfo) -> set[str]:
+    return {one.name for one in about.checkpoints}
+
+
+@st.cache_data(max_entries=200, show_spinner=False)
+def _about(path: Path, changed: int) -> TableInfo | None:
+    try:
+        return stored.read_info(path)
+    except DataError:
+        return None
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _load(path: Path, changed: int) -> CaseTable:
+    return stored.load(path)
+
+
+def source_name(about: TableInfo) -> str:
+    """The rows of a table by data set and split, such as "LCQMC test"; a file of ours or yours by its name."""
+    folder, _, name = about.data.rpartition("/")
+    split = name.partition(".")[0]
+    return f"{metadata.SETS.get(folder, folder)} {split}" if split in ("train", "dev", "test") else name

@@ -1,0 +1,65 @@
+"""A case is kept from any page, in the book that the command line and notebooks write too."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shared import deep_links
+from pages.shared.errors import plain, shown
+from triattn_core.casebook import LONGEST, Case, CaseBook, place, texts
+
+
+def book_exists() -> bool:
+    """Whether anybody has kept a case: without one no file is made."""
+    return place().is_file()
+
+
+def book() -> CaseBook:
+    """The case book, made where there is none.  Raises CaseError."""
+    return _open(str(place().resolve()), place().exists())
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _open(path: str, exists: bool) -> CaseBook:
+    return CaseBook(Path(path))
+
+
+def keep(task: str, row: Mapping, page: str, query: deep_links.Query | None = None) -> None:
+    """A button "Keep this case" with note and tags behind it.
+
+    row: of the task's file format, as `TASKS[task].row(example)` gives it.  page: that the case opens on, by its file:
+    "cube" or "side_by_side".  query: the parameters of its URL; by default those of the URL now.
+    """
+    with st.popover("Keep this case", width=132, key="keep"):
+        form(task, row, page, query)
+
+
+def form(task: str, row: Mapping, page: str, query: deep_links.Query | None = None) -> None:
+    """The same without the button: note, tags, and where the row is kept already."""
+    if query is None:
+        query = {name: st.query_params.get_all(name) for name in st.query_params}
+    with shown(stop=False):
+        kept = book().of(task, row) if book_exists() else []
+        key = sha256("\0".join([task, *texts(dict(row))]).encode()).hexdigest()[:12]
+        note = st.text_area("Note", key=f"note-{key}", height=76, max_chars=LONGEST, placeholder="What is to be seen")
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            known = book().tags() if book_exists() else []
+            tags = st.multiselect("Tags", known, key=f"tags-{key}", accept_new_options=True, placeholder="verb, name")
+            if st.button("Keep again" if kept else "Keep", key=f"keep-{key}", width=100):
+                with shown(stop=False):
+                    kept = [
+                        book().keep(Case(task, dict(row), note, tuple(tags), page, deep_links.format_query(query))),
+                        *kept,
+                    ]
+    for case in kept[:3]:
+        _show_saved(case)
+
+
+def _show_saved(case: Case) -> None:
+    said = " ".join(case.note.split())[:60] or ", ".join(case.tags) or "without a note"
+    label = f"Kept {case.created[:10]}: {plain(said)}"
+    st.page_link("pages/case_book/page.py", label=label, query_params={"case": case.id})

@@ -1,0 +1,83 @@
+"""What goes in on a page about texts that are each encoded on their own: one sentence, or premise and hypothesis; and
+which checkpoint reads them.  The task follows from the checkpoint; the texts are in the URL (`text`; `premise`,
+`hypothesis`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import languages, models, pair_input, url_state
+from pages.shared.errors import notice, plain
+from triattn_core.checkpoint.registry import Card
+from triattn_core.tasks import ENCODED
+from triattn_core.trace import AttentionTrace
+
+OPENS = "trec"  # the first example is a question
+
+
+def shelf(mechanisms: Sequence[str]) -> list[Card]:
+    """The checkpoints of these mechanisms whose texts are encoded alone, in the order in which they are offered."""
+    found = [card for card in models.shelf(None, mechanisms) if card.config.get("task") in ENCODED]
+    tasks = list(ENCODED)
+    order = sorted(found, key=lambda card: (tasks.index(card.config["task"]), not card.name.startswith(OPENS)))
+    return order
+
+
+def current_checkpoint(cards: Sequence[Card]) -> Card:
+    """The card that is asked for, before its picker is made; else the first."""
+    asked = languages.requested_checkpoints("checkpoint")
+    return next((card for card in cards if card.name in asked), cards[0])
+
+
+def example(task: str) -> Any:
+    """The row of texts and examples; an example of the task, with its label where it is one of the project's."""
+    room, known = ENCODED[task], ENCODED[task].examples()
+    for name in {name for other in ENCODED.values() for name in other.TEXTS} - set(room.TEXTS):
+        st.query_params.pop(name, None)
+    opens, texts = room.texts(known[0]), {}
+    with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
+        for name, title in room.TEXTS.items():
+            label = title.removeprefix("The ").capitalize()
+            look = {"bind": "query-params", "on_change": pair_input.shorten, "args": (name,)}
+            texts[name] = st.text_input(label, opens[name], key=name, **look)
+        look = {"on_click": _take, "args": (task,), "format_func": lambda one: _title(task, one), "width": 112}
+        st.menu_button("Examples", known, key=f"{task}-example", **look)
+    for name, text in texts.items():
+        whole = max(len(text), st.session_state.pop(f"whole_{name}", 0))
+        if whole > pair_input.LIMIT:
+            notice(f"{room.TEXTS[name]} has {whole:,} characters: only the first {pair_input.LIMIT:,} are kept.")
+    texts = {name: text[: pair_input.LIMIT] for name, text in texts.items()}
+    found = next((one for one in known if room.texts(one) == texts), None)
+    return found or replace(known[0], label=None, id="", **texts)
+
+
+def checkpoint(cards: Sequence[Card]) -> Card:
+    """The picker of the checkpoint, in the URL."""
+    return url_state.pick("Checkpoint", list(cards), "checkpoint", show=lambda card: card.name, width=150)
+
+
+def layer(trace: AttentionTrace) -> str:
+    """The pickers of text and layer, where there are several: the layer as sites begin, `premise/layer.0`."""
+    names = list(trace.texts)
+    text = url_state.segments("Text", names, "of") + "/" if len(names) > 1 else ""
+    count = int(trace.meta.get("layers", 1))
+    at = url_state.segments("Layer", list(range(1, count + 1)), "layer") if count > 1 else 1
+    return f"{text}layer.{at - 1}"
+
+
+def link(example: Any, task: str, card: Card, **more: str) -> dict[str, str]:
+    """The parameters of a link to another page with the same texts under the same checkpoint."""
+    return {**ENCODED[task].texts(example), "checkpoint": card.name, **more}
+
+
+def _title(task: str, example: Any) -> str:
+    return plain("  /  ".join(ENCODED[task].texts(example).values()))
+
+
+def _take(task: str) -> None:
+    for name, text in ENCODED[task].texts(st.session_state[f"{task}-example"]).items():
+        st.session_state[name] = text

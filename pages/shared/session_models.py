@@ -1,0 +1,59 @@
+"""The models of all sessions, as the library asks for them; and case cards made with them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pages.shared import ablation, models
+from triattn_core.case_card import cli_settings, draw
+from triattn_core.checkpoint.registry import Card
+from triattn_core.scenes.runner import Explained, Models
+from triattn_core.tasks import TASKS
+
+
+class Shared(Models):
+    """All is kept, and shared by all sessions."""
+
+    def load(self, card: Card) -> Any:
+        return models.load(card)
+
+    def explain(self, card: Card, example: Any, option: int | None = None) -> Explained:
+        return models.explain(card, example, option)
+
+    def answer(self, card: Card, says: str, then: Callable[[Any], Any], *arguments: Any) -> Any:
+        return models.answer(card, says, then, *arguments)
+
+    def without(self, card: Card, example: Any) -> dict[str, Explained]:
+        return ablation.explained(card, example)
+
+
+SHARED = Shared()
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A case card that is made when it is called.
+
+    settings: what is chosen, asked for then too: a click may have chosen another cell since the page ran.
+    """
+
+    view: str
+    cards: Sequence[Card]
+    example: Any
+    settings: Callable[[], Mapping[str, Any]]
+
+    def __call__(self) -> bytes:
+        return draw(self.view, [one.name for one in self.cards], self.example, SHARED, **self.settings()).card()
+
+    @property
+    def row(self) -> str:
+        """The example as a row of its task, JSON."""
+        return json.dumps(TASKS[self.cards[0].config["task"]].row(self.example), ensure_ascii=False, indent=1) + "\n"
+
+    def command(self, without: str = "") -> str:
+        """What makes the same card without a page, but for one setting."""
+        settings = {name: value for name, value in self.settings().items() if name != without}
+        return cli_settings.command(self.view, [one.name for one in self.cards], settings)

@@ -1,0 +1,203 @@
+"""The little CSS there is: one height for all widgets, less padding, and the few classes that pages write."""
+
+from __future__ import annotations
+
+from html import escape
+from pathlib import Path
+from runpy import run_path
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.pages_manager import PagesManager
+
+from pages.shared import url_state
+from pages.shared.errors import open_notices
+from triattn_core.views.lib.palette import THEMES
+
+APP = Path(__file__).parents[2] / "app.py"
+CSS = """
+.stAppHeader {height: 41px; min-height: 41px; border-bottom: 1px solid var(--t-hairline)}
+.stAppHeader .stAppToolbar {padding-top: 0; padding-bottom: 0; min-height: 40px; height: 40px}
+[data-testid="stMainBlockContainer"] {padding: 50px 28px 32px; max-width: 1680px}
+[data-testid="stMain"] {scroll-padding: 52px 0 12px}
+[data-testid="stVerticalBlock"] {gap: 8px}
+[data-testid="stHorizontalBlock"]:not(:has(> [data-testid="stColumn"])) {gap: 14px}
+label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
+[data-testid="stWidgetLabel"] p {font-size: 13px; line-height: 20px}
+[data-testid="stTextInputRootElement"] {height: 36px; background: transparent}
+[data-testid="stTextInputRootElement"] input {font-size: 16px; padding: 0 11px}
+[data-testid="stTextAreaRootElement"], [data-testid="stTextAreaRootElement"] > div {background: transparent}
+[data-testid="stTextAreaRootElement"] textarea {font-size: 14px; line-height: 1.45; padding: 7px 11px}
+.stSelectbox [role="group"] {height: 32px; min-height: 32px; background: transparent}
+.stSelectbox input {font-size: 13px}
+.stButtonGroup button, .stButton button, .stDownloadButton button, .stMenuButton button, .stPopover button {
+  height: 32px; min-height: 32px; font-size: 13px; background-color: transparent}
+.stButtonGroup button[data-selected="true"] {background: color-mix(in srgb, var(--t-accent) 14%, transparent)}
+.st-key-pair .stMenuButton button, .st-key-pair .stButtonGroup button {height: 36px}
+.st-key-asked, [data-testid="stLayoutWrapper"]:has(> .st-key-asked) {min-width: 320px}
+.st-key-differs {padding: 4px 12px; border-radius: 3px;
+  background: color-mix(in srgb, var(--t-accent) 12%, transparent)}
+.st-key-differs .stButton button {height: 28px; min-height: 28px; background-color: var(--t-page)}
+.t-note [lang] {color: var(--t-text)}
+.stApp :is(a, button, summary, [tabindex="0"]):focus-visible {outline: 2px solid var(--t-accent); outline-offset: 1px}
+.stApp :is([data-testid$="RootElement"], .stSelectbox [role="group"]) :is(input, textarea):focus-visible {outline: none}
+.stApp :is([data-testid$="RootElement"], .stSelectbox [role="group"]):has(:focus-visible) {
+  outline: 1px solid var(--t-accent); border-color: var(--t-accent)}
+.stApp :is(main, [data-testid="stDataFrameResizable"]):focus-visible {outline-offset: -2px}
+[data-testid="stElementToolbar"]:focus-within {opacity: 1}
+[data-testid="stDataFrameResizable"]:has(canvas:focus) {outline: 2px solid var(--t-accent); outline-offset: -2px}
+[data-testid="stAlertContainer"] {padding: 6px 12px; min-height: 0}
+[data-testid="stStatusWidgetRunningIcon"] {display: none}
+.stApp:has(.st-key-under-way) .stStatusWidget button {display: none}
+.st-key-measuring {padding: 8px 12px}
+.st-key-panels > * {flex: 1 1 420px; min-width: min(420px, 100%); max-width: 640px}
+@media (max-width: 600px) {
+  .t-costs, .t-costs th {font-size: 12px} .t-table.t-costs :is(th, td):not(:last-child) {padding-right: 5px}
+}
+.st-key-top > [data-testid="stElementContainer"]:first-child {flex: 1 1 0; min-width: min(420px, 100%); width: auto}
+.t-head {display: flex; flex-wrap: wrap; align-items: baseline; gap: 2px 18px; margin: 0}
+.t-head h1 {font-size: 21px; font-weight: 650; letter-spacing: 0; padding: 0; margin: 0; line-height: 1.3}
+.t-intro p {font-size: 15.5px; line-height: 1.5; max-width: 1120px}
+.t-head:not(.t-intro) p, .t-muted {color: var(--t-muted)}
+.t-head p {margin: 0; font-size: 14px}
+.t-num {font-variant-numeric: tabular-nums}
+.t-query {color: var(--t-query)} .t-key {color: var(--t-key)} .t-context, .t-feature {color: var(--t-context)}
+.t-says {display: flex; flex-wrap: wrap; align-items: center; gap: 2px 14px; line-height: 1.5}
+.t-says .t-muted {font-size: 14px}
+.t-bar {display: inline-block; width: 170px; height: 8px; background: var(--t-hairline)}
+.t-bar i {display: block; height: 100%}
+.t-note {color: var(--t-muted); font-size: 13px; margin: 2px 0 0}
+.t-outcome {font-size: 17px; line-height: 1.4; margin: 6px 0 2px}
+.t-outcome .t-muted {font-size: 14px; margin-left: 6px}
+.t-swatch {display: inline-block; width: 9px; height: 9px; margin-right: 6px}
+.t-table {border-collapse: collapse; width: 100%; font-size: 14px; font-variant-numeric: tabular-nums}
+.t-table th {font-weight: 400; font-size: 13px; color: var(--t-muted); text-align: left; padding: 4px 12px 4px 0}
+.t-table td {border-top: 1px solid var(--t-hairline); padding: 3px 12px 3px 0}
+.t-table .r {text-align: right} .t-table tr > *:last-child {padding-right: 0}
+.t-rule {border: 0; border-top: 1px solid var(--t-hairline); margin: 6px 0}
+
+.t-section {display: flex; justify-content: space-between; gap: 12px; margin: 12px 0 3px; padding-top: 8px;
+  border-top: 1px solid var(--t-hairline); font-size: 14px}
+.t-section .t-muted {font-size: 13px}
+.t-facts {border-collapse: collapse; width: 100%; font-size: 13px; font-variant-numeric: tabular-nums}
+.t-facts td {padding: 1px 12px 1px 0; vertical-align: top} .t-facts td:last-child {padding-right: 0}
+.t-facts {max-width: 560px} .t-facts .r {text-align: right}
+.t-sources {max-width: none} .t-sources td:first-child {white-space: nowrap; width: 1%; padding-right: 24px}
+.t-mark td {background: var(--t-query-mark)} .t-mark td.t-muted {color: var(--t-text)}
+.t-mark td:first-child {font-weight: 600; padding-left: 5px}
+.t-code {font-family: 'Source Code', monospace; font-size: 12.5px}
+.t-card {border-top: 3px solid; padding-top: 8px}
+.t-card h2 {font-size: 17px; font-weight: 600; padding: 0 0 2px; margin: 0}
+.t-card p {margin: 0 0 6px}
+.t-big {display: flex; align-items: center; gap: 18px; margin: 10px 0}
+.t-big > b {font-size: 34px; font-weight: 600; line-height: 1; font-variant-numeric: tabular-nums}
+.t-big span {font-size: 13px; line-height: 1.4}
+.t-thumb {height: 196px; overflow: hidden}
+.t-thumb:not(:has(table)) > * {max-width: 384px}
+.t-thumb img {display: block; width: 100%; height: auto;}
+.t-study {font-size: 16px; font-weight: 600; margin: 6px 0 4px; padding: 0}
+.t-study-input {font-size: 14px; line-height: 1.4; margin: 0 0 6px; color: var(--t-muted)}
+.t-finding {color: var(--t-text); font-size: 14px}
+.t-corner {position: absolute; left: 0; bottom: 0; font-size: clamp(10.5px, 1.05vw, 13px); line-height: 1.3}
+.t-corner b {font-weight: 600}
+.t-titles {display: flex; gap: 3.3%; font-weight: 600; font-size: 13px; margin-bottom: 4px} .t-titles span {flex: 1}
+.t-scores th, .t-scores td {border: 0; padding: 3px 0 3px 6px; white-space: nowrap}
+.t-scores .t-block {padding-left: 26px} .t-scores th[colspan] {padding-top: 0}
+.t-scores tr > :first-child {padding-left: 0}
+.st-key-studies > div > [data-testid="stHorizontalBlock"], .st-key-studies > [data-testid="stHorizontalBlock"] {
+  flex-wrap: wrap}
+.st-key-studies [data-testid="stColumn"] {flex: 1 1 300px; min-width: min(300px, 100%)}
+@media (max-width: 600px) {
+  .t-scores {font-size: 11.5px} .t-scores th {font-size: 11px} .t-scores .t-swatch {display: none}
+  .t-scores th, .t-scores td {padding-left: 4px} .t-scores .t-block {padding-left: 9px}
+}
+[data-testid="stPageLink"] a {padding: 0; min-height: 0; color: var(--t-accent)}
+[data-testid="stPageLink"] a p {font-weight: 600; font-size: 14px; color: var(--t-accent)}
+.st-key-aside {border-left: 1px solid var(--t-hairline); padding-left: 20px}
+[class*="st-key-links"] a p {font-weight: 400; line-height: 1.35; color: var(--t-text); white-space: normal;
+  padding-left: 92px; text-indent: -92px}
+[class*="st-key-links"] a p > span:first-child {display: inline-block; min-width: 92px; text-indent: 0}
+[class*="st-key-links"] a p [class*="st-emotion"], [class*="st-key-links"] a p span {color: var(--t-muted)}
+@media (max-width: 900px) {
+  [class*="st-key-main"] > div > [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
+  [class*="st-key-main"] > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {min-width: 100%}
+  .st-key-aside {border: 0; padding: 0}
+}
+.t-sum {max-width: none} .t-sum td {padding-top: 3px; padding-bottom: 3px}
+.t-sum td:nth-child(-n+2) {white-space: nowrap; width: 1%}
+.t-fall {position: relative; display: block; height: 12px; min-width: 90px} .t-fall i {position: absolute; height: 12px}
+.t-fall b {position: absolute; top: -8px; bottom: -8px; width: 1px; background: var(--t-muted)}
+.t-total td {border-top: 1px solid var(--t-hairline)} .t-large {font-size: 20px; font-weight: 600}
+.t-sides {display: grid; grid-template-columns: repeat(auto-fit, minmax(min(224px, 100%), 1fr)); align-items: start;
+  gap: 0 28px; margin-top: 6px}
+.t-sides td {white-space: nowrap}
+@media (max-width: 1100px) {.t-sum td:nth-child(2) {white-space: normal; width: auto} .t-fall {min-width: 56px}}
+.t-lead {margin: 10px 0 -4px; font-size: 14px} .t-lead .t-muted {font-size: 13px; margin-left: 10px}
+.t-item {margin-right: 18px; white-space: nowrap}
+.t-scroll {overflow-x: auto}
+.st-key-maps > * {max-width: 100%; overflow-x: auto}
+"""
+
+
+def dark() -> bool:
+    """Whether this browser shows the dark theme."""
+    return st.context.theme.get("type") == "dark"
+
+
+def colours() -> dict[str, str]:
+    """The palette's colours by name (`text`, `muted`, `query`, `bi`, …) in the theme this browser shows."""
+    return THEMES["dark" if dark() else "light"]
+
+
+def heading(title: str, sentence: str, intro: bool = False) -> None:
+    """Top of every page: the style sheet, the title, and one sentence (HTML of our own) that says how to read it.
+
+    `intro` is for the first page: more than a sentence, to be read.
+    """
+    place, _ = opening()
+    say(place, title, sentence, intro)
+
+
+def opening() -> tuple[DeltaGenerator, DeltaGenerator]:
+    """The same in two steps, where a control decides the sentence: the place of the heading (see `say`), and the one
+    beside it."""
+    _through_app()
+    url_state.arrive()
+    variables = "".join(f"--t-{name.replace('_', '-')}:{value};" for name, value in colours().items())
+    st.html(f"<style>:root{{{variables}}}{CSS}</style>")
+    with st.container(horizontal=True, key="top"):
+        place = st.empty()
+        beside = st.container(horizontal=True, vertical_alignment="center", width="content", key="beside")
+    open_notices()
+    return place, beside
+
+
+def say(place: DeltaGenerator, title: str, sentence: str, intro: bool = False) -> None:
+    """The heading in its place."""
+    look = f"t-head{' t-intro' if intro else ''}"
+    place.html(f'<div class="{look}"><h1>{escape(title)}</h1><p>{sentence}</p></div>')
+
+
+def _through_app() -> None:
+    """Streamlit 1.67 runs a file in a folder named `pages` without app.py when a link to it is the first request.
+
+    That is its older kind of multipage app, and ends with the first call of `st.navigation`: in app.py, run here.
+    """
+    if PagesManager.uses_pages_directory:
+        run_path(str(APP))
+        st.stop()
+
+
+def colour(mechanism: str) -> str:
+    """The colour of a mechanism; that of plain bars where it has none."""
+    return colours().get(mechanism, colours()["bar"])
+
+
+def swatch(mechanism: str) -> str:
+    """HTML: the colour of a mechanism as a small square; the name must stand beside it."""
+    return f'<span class="t-swatch" style="background:{colour(mechanism)}"></span>'
+
+
+def bar(share: float, colour: str) -> str:
+    """HTML: a bar filled from 0 to 1."""
+    return f'<span class="t-bar"><i style="width:{100 * min(max(share, 0), 1):.1f}%;background:{colour}"></i></span>'

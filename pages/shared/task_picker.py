@@ -1,0 +1,113 @@
+"""Which task a page is about: those that have a checkpoint on the shelf are offered, the others are named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import streamlit as st
+
+from pages.shared import languages, models, url_state
+from pages.shared.errors import notice
+from triattn_core.tasks import TASKS as ALL
+from triattn_core.tasks.task import ChoiceTask, PairTask
+
+KEY = "task"  # of the widget, and in the URL
+AXIS = '<b class="t-{0}">{0}</b>'.format
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a task is called on the pages, which way its attention runs, and to what its context folds.
+
+    cube, side, options: the sentence beside the heading of each page, side by side with mechanisms and with options.
+    ways: of `folds.WAYS`, the one it opens on first.
+    """
+
+    label: str
+    directions: dict[str, str] = field(repr=False)
+    ways: tuple[str, ...]
+    cube: str = field(repr=False)
+    side: str = field(repr=False)
+    options: str = field(default="", repr=False)
+
+
+def _directions(a: str, b: str) -> dict[str, str]:
+    return {f"{a} over {b}": "a_over_b", f"{b} over {a}": "b_over_a"}
+
+
+QUERY, KEY_AXIS, CONTEXT = map(AXIS, ("query", "key", "context"))
+LOOKS = f"what of the {CONTEXT} each {QUERY} token looks at, the same"
+ROWS = f"one scale: how each {QUERY} token shares out its attention among {KEY_AXIS}s."
+
+
+def _choice(task: ChoiceTask) -> Words:
+    """Of a task that chooses among texts: made of its own words."""
+    words = task.WORDS
+    (first, second), same = words.sides, words.ways[0].removesuffix("s")
+    query, key, context = (f"{one} {axis}" for one, axis in zip(words.axes, (QUERY, KEY_AXIS, CONTEXT)))
+    return Words(
+        task.LABEL,
+        _directions(first, second),
+        words.ways,
+        f"{query}, {key}, {context}.",
+        f"One {words.one}, several mechanisms, {ROWS}",
+        f"Two {second}s under one model: {LOOKS} {same} under both.",
+    )
+
+
+def _pair(task: PairTask) -> Words:
+    """Of a task about two sentences."""
+    return Words(
+        task.LABEL,
+        _directions("A", "B"),
+        ("tokens", "sentences"),
+        f"Every cell is the weight that one {QUERY} token gives to one {KEY_AXIS} token in the light of one {CONTEXT} "
+        "token. Three slices of one cube, through one cell.",
+        f"One pair under several mechanisms, on one colour scale. Each row shares out one {QUERY} token's attention "
+        f"among {KEY_AXIS}s; Tri is joined over context.",
+    )
+
+
+TASKS = {name: _choice(task) if task.FORM.chooses else _pair(task) for name, task in ALL.items() if task.FORM.joint}
+
+
+def offered(mechanisms: Sequence[str]) -> list[str]:
+    """The tasks that have a checkpoint of one of these mechanisms."""
+    return [name for name in TASKS if models.shelf(name, mechanisms)]
+
+
+def picker(mechanisms: Sequence[str], *keys: str) -> str:
+    """The task, in the URL: by default that of the checkpoints that the link names, else the first that is here.
+
+    keys: the page's widgets that hold checkpoints.
+    """
+    there, link = offered(mechanisms) or list(TASKS)[:1], st.query_params.get(KEY)
+    if len(there) == 1:
+        if link is not None and link != TASKS[there[0]].label:
+            notice(f"The link asks for task {link[:60]!r}: there is no checkpoint for it here.")
+        return there[0]
+    url_state.forget(KEY)
+    if link is None and st.session_state.get(KEY) not in there:
+        asked = [name for key in keys for name in languages.requested_checkpoints(key)]
+        found = [name for name in there for card in models.shelf(name, mechanisms) if card.name in asked]
+        st.session_state[KEY] = (found or there)[0]
+    return url_state.segments("Task", there, KEY, show=label, label_visibility="collapsed", on_change=_turn)
+
+
+def _turn() -> None:
+    """Another task: its context folds as it opens."""
+    st.session_state["context"] = TASKS[st.session_state[KEY]].ways[0]
+
+
+def label(name: str) -> str:
+    """A task in words, the same in the URL of every page."""
+    return ALL[name].LABEL if name in ALL else str(name)
+
+
+def missing(mechanisms: Sequence[str]) -> None:
+    """One line that names the tasks without a checkpoint."""
+    there = offered(mechanisms)
+    names = [words.label.lower() for name, words in TASKS.items() if name not in there]
+    if there and names:
+        st.html(f'<p class="t-note">No checkpoint is here yet for {" and ".join(names)}.</p>')

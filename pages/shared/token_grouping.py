@@ -1,0 +1,130 @@
+"""Read as a person: to what each axis of a figure folds, and what is hidden of it.  All of it is in the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import streamlit as st
+
+from pages.shared import url_state
+from pages.shared.errors import notice
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.text_units import missing_phrases
+from triattn_core.trace.token_grouping import TokenGrouping
+
+SIDES = ("tokens", "words", "phrases", "sentences")  # to what query and key fold
+TIMES = (3.0, 2.0, 1.5, 5.0)  # an even share of the mass, above which a token is a sink
+LONGEST = 300  # characters of the reader's phrases that are read
+PIECES = "Pieces of a **word** are joined; Chinese is read character by character. "
+PHRASES = "A **phrase** is what stands between two punctuation marks, or what you write yourself: nothing here parses. "
+MASS = (
+    "Weights of a group are added, those of queries averaged, so that no mass is lost: what it was before and after "
+    "stands below the figure."
+)
+SINKS = (
+    "A **sink** is a token that receives more than so many times an even share of the mass, the mean over heads and "
+    "queries. What is hidden keeps its mass: nothing is normalised anew."
+)
+
+
+@dataclass(frozen=True)
+class Pick:
+    """One picker.  key: its name in the URL; axes: those that fold as it says; ways: of `text_units.UNITS`; plain: what
+    its tokens are called."""
+
+    label: str
+    key: str
+    axes: tuple[str, ...]
+    ways: Sequence[str] = SIDES
+    plain: str = "tokens"
+
+
+QUERY, KEY = Pick("Query as", "query-as", ("query",)), Pick("Key as", "key-as", ("key",))
+TEXT = Pick("Tokens as", "tokens-as", ("query", "key"), SIDES[:3])  # of texts that attend to themselves
+COIN = replace(TEXT, ways=("tokens", "phrases"))
+PASSAGE = tuple(  # a reader's tokens are words already
+    Pick(f"{name} as", f"{name.lower()}-as", (axis,), ("tokens", "phrases", "sentences"), "words")
+    for name, axis in (("Passage", "query"), ("Question", "key"))
+)
+TERMS = (
+    "Joined words have no terms together: below stand those of the pair of words in the cell that weighs most, "
+    "under each function its own."
+)
+WHOLE = "The whole trace that Export has stays in tokens."
+BESIDE = {  # side by side: the pickers, whether tokens are hidden, what is told; by what stands there
+    "mechanisms": (
+        (QUERY, KEY),
+        True,
+        "Differences, bits and ranks are those of the folded weights; what is a sink in one map is hidden in all. "
+        + WHOLE,
+    ),
+    "options": ((QUERY,), True, "Keys are summed here; the context folds beside this button."),
+    "inputs": (
+        tuple(replace(one, ways=SIDES[:2]) for one in (QUERY, KEY)),
+        False,
+        "Two inputs are read in tokens or words, and nothing is hidden: an edited phrase is another phrase, and each "
+        f"input has sinks of its own. {WHOLE}",
+    ),
+}
+
+
+def controls(picks: Sequence[Pick], hide: bool = True, says: str = "") -> TokenGrouping:
+    """The button "Read as" and what is in it.  hide: offer to hide special tokens and sinks; says: what else."""
+    with st.popover("Read as", width=96, key="reading"):
+        with st.container(horizontal=True, key="read-as"):
+            found = [_picked(one) for one in picks]
+        written, ways = "", {way for one in picks for way in one.ways}
+        if "phrases" in found:
+            label = "Phrases of your own, with | between them"
+            written = st.text_input(label, key="phrases", bind="query-params", placeholder="a bat | my team")
+        st.caption(PIECES * ("words" in ways) + PHRASES * ("phrases" in ways) + MASS + f" {says}")
+        hidden, times = _hidden() if hide else (False, None)
+    own = tuple(filter(None, (one.strip() for one in (written or "")[:LONGEST].split("|"))))
+    named = {axis: way for one, way in zip(picks, found) for axis in one.axes}
+    return TokenGrouping.of(own, hidden, times, **named)
+
+
+def _picked(one: Pick) -> str:
+    names = {"tokens": one.plain}
+    return url_state.pick(one.label, list(one.ways), one.key, show=lambda way: names.get(way, way), width=112)
+
+
+def _hidden() -> tuple[bool, float]:
+    """Whether special tokens and sinks are hidden, and what a sink is."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="hidden"):
+        hide = url_state.toggle("Hide [CLS], [SEP] and sinks", "hide")
+        times = url_state.pick("Sinks: more than", list(TIMES), "sinks", show=lambda n: f"{n:g} × even", width=112)
+    st.caption(SINKS)
+    return hide, times
+
+
+def missing(texts: Mapping[str, str], reading: TokenGrouping) -> None:
+    """Says which of the reader's phrases stand in none of the texts."""
+    for one in missing_phrases(texts, reading.own):
+        notice(f"“{one}” stands in none of the texts.")
+
+
+def of_texts(reading: TokenGrouping) -> dict:
+    """What TEXT says, as settings of a case card."""
+    return {"read": dict(reading.ways)["query"], "phrases": reading.own}
+
+
+def ending(reading: TokenGrouping) -> str:
+    """Of a file's name."""
+    return f"-{reading.name}" if reading.name else ""
+
+
+def of_passage(reading: TokenGrouping) -> dict:
+    """What PASSAGE says, as settings of a case card."""
+    ways = {axis: "words" if way == "tokens" else way for axis, way in reading.ways}
+    return {"passage": ways["query"], "question": ways["key"], "phrases": reading.own}
+
+
+def command(read: AttentionTrace, facts: Mapping, cell: Sequence[int]) -> str:
+    """What `triattn explain` is asked for a cell of a reader: its terms, and where words are joined its weight."""
+    if "pair" not in facts:
+        return f"--terms {cell[0]}.{cell[1]}"
+    places, (query, key) = dict(zip(("query", "key"), cell)), facts["pair"]["at"]
+    at = ",".join(str(places[str(axis)]) for axis in read.site("attention/weight").dims)
+    return f"--terms {query}.{key} {read.meta['read']} --cell attention/weight {at}"

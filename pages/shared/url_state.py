@@ -1,0 +1,174 @@
+"""The URL is the state: every choice is a widget bound to a query parameter of the same name.
+
+Streamlit drops a value it cannot use from the URL without a word; these pickers say so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import streamlit as st
+from streamlit.errors import StreamlitAPIException
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages.shared.errors import notice
+from triattn_core.errors import choices
+from triattn_core.trace import Choice
+
+
+def pick(
+    label: str,
+    options: Sequence[Any],
+    key: str,
+    default: int = 0,
+    show: Callable[[Any], str] = str,
+    why: Callable[[str], str] = lambda asked: "",
+    **more,
+) -> Any:
+    """A selectbox in the URL. `show` gives an option its text in box and URL. Needs at least one option.
+
+    why: what is said of a text that the link asks for and that is none of these, where there is a reason.
+    """
+    settle(label, options, key, default, show, why)
+    return st.selectbox(label, options, default, show, key=key, bind="query-params", **more)
+
+
+def segments(
+    label: str, options: Sequence[Any], key: str, default: int = 0, show: Callable[[Any], str] = str, **more
+) -> Any:
+    """A segmented control in the URL, with always one chosen."""
+    settle(label, options, key, default, show)
+    chosen = st.segmented_control(
+        label, options, default=options[default], required=True, format_func=show, key=key, bind="query-params", **more
+    )
+    return options[default] if chosen is None else chosen
+
+
+def toggle(label: str, key: str) -> bool:
+    """A switch in the URL, off by default."""
+    forget(key)
+    if st.session_state.get(key) and arrived() and key not in st.query_params:
+        _carry(key, True, "true")
+    return st.toggle(label, key=key, bind="query-params")
+
+
+def direction(names: Mapping[str, str]) -> str:
+    """Which way the attention runs; of long names a list, so that the row stays one."""
+    if max(map(len, names)) > 10:
+        return pick("Direction", list(names), "direction", width=160)
+    return segments("Direction", list(names), "direction")
+
+
+def site(
+    direction: str, layers: int, heads: int, opens: Callable[[int], int | None] | None = None
+) -> Choice:
+    """The pickers of layer, head and quantity: a site of a trace, and what is done to its heads.
+
+    opens: of a layer the head that is shown where none was chosen, both from 0; without it their mean.
+    """
+    layer = segments("Layer", list(range(1, layers + 1)), "layer", default=0)
+    first = None if opens is None else opens(layer - 1)
+    head = pick("Head", ["mean", *range(1, heads + 1)], "head", 0 if first is None else first + 1, width=84)
+    quantity = segments("Quantity", ["weight", "relevance"], "quantity")
+    name = f"layer.{layer - 1}/{direction}/{quantity}"
+    if head == "mean":
+        return Choice(name, reduce=(("head", "mean"),))
+    return Choice(name, index=(("head", head - 1),))
+
+
+def selected_row(key: str) -> int | None:
+    """The row of a table that was just chosen, by its box or by any of its cells."""
+    chosen = st.session_state[key]["selection"]
+    rows = [row for row, _ in chosen.get("cells", [])] or chosen["rows"]
+    return rows[-1] if rows else None
+
+
+def mark(key: str, row: int | None) -> None:
+    """Before a table is made: its chosen row."""
+    st.session_state[key] = {"selection": {"rows": [] if row is None else [row], "columns": [], "cells": []}}
+
+
+def steps(parameter: str, values: Sequence[Any], now: Any) -> None:
+    """Buttons to the row before and to the next: keys do not move the choice of a table.  values: what the URL calls
+    its rows."""
+    at = list(values).index(now)
+    with st.container(horizontal=True, key=f"steps-{parameter}"):
+        for label, to in (("Previous", at - 1), ("Next", at + 1)):
+            there = 0 <= to < len(values)
+            value = str(values[to]) if there else ""
+            look = {"key": f"{label}-{parameter}", "width": 92, "disabled": not there}
+            st.button(label, **look, on_click=_go, args=(parameter, value))
+
+
+def _go(parameter: str, value: str) -> None:
+    st.query_params[parameter] = value
+
+
+def settle(
+    label: str,
+    options: Sequence[Any],
+    key: str,
+    default: int,
+    show: Callable[[Any], str],
+    why: Callable[[str], str] = lambda asked: "",
+) -> None:
+    """Before the widget is made: says what of the URL is of no use, and replaces a choice no longer offered."""
+    forget(key)
+    asked, texts = st.query_params.get(key), [show(option) for option in options]
+    if asked is not None and asked not in texts and key not in st.session_state:
+        hint = why(asked) or choices(asked[:60], texts)
+        hint += "" if hint.endswith("?") else "."
+        asked = asked if len(asked) <= 60 else asked[:60] + "…"
+        notice(f"The link asks for {label.lower()} {asked!r}; {hint} Shown instead: {texts[default]}.")
+        if not asked:  # Streamlit would take it for no choice at all
+            with suppress(StreamlitAPIException):
+                del st.query_params[key]
+    current = st.session_state.get(key)
+    if key in st.session_state and current not in options:
+        # The same by name, such as a checkpoint measured anew; deleting it would leave the old choice on the screen.
+        same = [option for option, text in zip(options, texts) if current is not None and text == show(current)]
+        st.session_state[key] = same[0] if same else options[default]
+    elif key in st.session_state and arrived() and key not in st.query_params:
+        _carry(key, current, None if current == options[default] else show(current))
+
+
+def arrive() -> None:
+    """At the top of each page: notes whether the reader has just come to it."""
+    context = get_script_run_ctx()
+    page = context.page_script_hash if context else ""
+    st.session_state["arrived"] = st.session_state.get("page") != page
+    if arrived():
+        st.session_state["page"], st.session_state["visit"] = page, st.session_state.get("visit", 0) + 1
+
+
+def arrived() -> bool:
+    """Whether this is the page's first run since the reader came to it."""
+    return bool(st.session_state.get("arrived"))
+
+
+def recall(key: str, value: Any) -> None:
+    """Before the widget is made: what it is set to when the reader comes back, unless a link or a page says another."""
+    forget(key)
+    if arrived() and key not in st.query_params and key not in st.session_state:
+        st.session_state[key] = value
+
+
+def forget(key: str) -> None:
+    """Drops what stands under a key from longer ago than the page that was left: a link that was clicked counts."""
+    seen, visit = st.session_state.setdefault("seen", {}), st.session_state.get("visit", 0)
+    if arrived() and key in st.session_state and seen.get(key) not in (visit, visit - 1):
+        del st.session_state[key]
+    seen[key] = visit
+
+
+def _carry(key: str, value: Any, text: str | None) -> None:
+    """What was chosen under the same key on the page that was left holds here too, in the URL as well.
+
+    Streamlit drops the values and the parameters of the widgets of that page, even those of a link that was clicked.
+    """
+    st.session_state[key] = value
+    if text is not None:
+        with suppress(StreamlitAPIException):
+            st.query_params[key] = text

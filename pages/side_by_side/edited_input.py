@@ -1,0 +1,117 @@
+"""Two inputs under one checkpoint: a text and what it was edited to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+from html import escape
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+
+from pages.shared import choice_input, pair_input, url_state
+from pages.shared.task_picker import Words
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card
+from triattn_core.scenes.panels import Side
+from triattn_core.tasks import CHOICES, InputForm, form, pairs
+from triattn_core.text.cells import sentences
+from triattn_core.trace import Choice
+
+KEYS = ("a2", "b2")  # of the edited sentences, and in the URL
+PART, TEXT = "part", "edited"  # the same of a text of a dialogue or a passage
+_WORDS = re.compile(r"[^\W\u3400-\u9fff]+|\s+|.")  # a Chinese character stands alone
+
+
+def settings(cards: Sequence[Card], words: Words) -> tuple[Card, Choice]:
+    """The pickers: which checkpoint (the first Tri, where nobody has chosen), direction, layer, head and quantity."""
+    first = next((i for i, card in enumerate(cards) if metadata.model_setting(card, "mechanism") == "tri"), 0)
+    card = url_state.pick("Checkpoint", cards, "checkpoint", first, show=lambda card: card.name, width=190)
+    model = card.config["model"]
+    direction = words.directions[url_state.direction(words.directions)]
+    return card, url_state.site(direction, int(model.get("layers", 2)), int(model.get("heads", 12)))
+
+
+def second(task: str, example: Any) -> Any:
+    """The edited input, from the widgets: both are in the URL, as far as a link can carry them."""
+    if form(task) is InputForm.PAIR:
+        return _pair(example)
+    parts = CHOICES[task].parts(example)
+    names = [name for name in choice_input.PARTS[task] if name != CHOICES[task].WORDS.lists[-1]]
+    labels = {choice_input.PARTS[task][name].partition(",")[0]: name for name in names}
+    with st.container(horizontal=True, vertical_alignment="bottom", key="edit-part"):
+        part = labels[url_state.pick("Edit", list(labels), PART, width=112)]
+        text = _text(part, parts[part])
+    return replace(choice_input.parse_example(task, parts | {part: text}), label=example.label)
+
+
+def _pair(example: pairs.Example) -> pairs.Example:
+    """Two fields below the pair; they open on an edit that brings B nearer to A, and stay with what was written."""
+    texts, opens = (
+        (example.text_a, example.text_b),
+        (example.text_a, with_first_change_undone(example.text_a, example.text_b)),
+    )
+    before = st.session_state.get("edited of")
+    if before != texts:  # another pair: what nobody wrote follows it
+        for key, text, old in zip(KEYS, opens, st.session_state.get("edit opens", (None, None))):
+            if st.session_state.get(key, st.query_params.get(key)) in (None, old):
+                st.session_state[key] = text
+        st.session_state["edited of"], st.session_state["edit opens"] = texts, opens
+    with st.container(horizontal=True, vertical_alignment="bottom", key="pair-edited"):
+        for key, name, text in zip(KEYS, "AB", opens):
+            st.session_state.setdefault(key, st.query_params.get(key, text))
+            st.text_input(f"Sentence {name}, edited", key=key, bind="query-params", max_chars=pair_input.LIMIT)
+        st.button("As above", key="as-above", width=108, on_click=_as_above, args=texts, help="Takes the edit back.")
+    return pairs.Example(*(st.session_state[key] for key in KEYS))
+
+
+def _as_above(*texts: str) -> None:
+    for key, text in zip(KEYS, texts):
+        st.session_state[key] = text
+
+
+def with_first_change_undone(a: str, b: str) -> str:
+    """The second sentence with its first words that the first one has otherwise put as there; of equal sentences
+    without its last word."""
+    left, right = _WORDS.findall(a), _WORDS.findall(b)
+    for kind, i, j, k, m in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
+        if kind != "equal":
+            return "".join([*right[:k], *left[i:j], *right[m:]])
+    words = [i for i, one in enumerate(right) if one.isalnum()]
+    return "".join(right[: words[-1]]).rstrip() if len(words) > 1 else b
+
+
+def _text(part: str, text: str) -> str:
+    """One text to write in; it opens without its first line or sentence."""
+    lines = text.splitlines()
+    ends = sentences(text)
+    opens = "\n".join(lines[1:]) if len(lines) > 1 else text[ends[1][0] :] if len(ends) > 1 else text
+    key, of = f"{TEXT}-{part}", st.session_state.setdefault("edited texts", {})
+    if of.get(part) != text:
+        link = st.query_params.get(TEXT) if not of else None
+        of[part] = text
+        st.session_state[key] = link or opens
+    written = st.text_area("Edited", key=key, height=110)[: choice_input.LIMIT]
+    if written != opens and len(urlencode({TEXT: written})) <= choice_input.LINK:
+        st.query_params[TEXT] = written
+    else:
+        st.query_params.pop(TEXT, None)
+    return written
+
+
+def show_effect(side: Side) -> None:
+    """One line: what the edit does to the answer."""
+    before, after = (one.prediction for one in side.found)
+    at = before.best
+    shift = after.probabilities[at] - before.probabilities[at]
+    flips = f": it flips to <b>{escape(after.labels[after.best])}</b>" if after.best != at else ""
+    numbers = " to ".join(pair_input.number(one.probabilities[at]) for one in (before, after))
+    st.html(
+        f'<div class="t-says"><span>The edit moves the probability of <b>{escape(before.labels[at])}</b> '
+        f"from {numbers} ({f'{shift:+.3f}'.replace('-', '−')}){flips}</span>"
+        f'<span class="t-muted t-num">{escape(pair_input.duration_text(side.found))} for both</span></div>'
+        + pair_input.notes(side.found)
+    )

@@ -1,0 +1,29 @@
+"""Two candidates or options of one example under one checkpoint: which checkpoint, and how it is shown."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import languages, models, url_state
+from pages.shared.task_picker import Words
+from triattn_core.checkpoint.registry import Card
+from triattn_core.trace import Choice
+
+# The turn asks under both: the other way round the queries would be two different texts.
+DIRECTION = "a_over_b"
+
+
+def settings(task: str, words: Words) -> tuple[Card, Choice, str]:
+    """The pickers: which checkpoint, layer, head and quantity, and to what the context folds.
+
+    Cells are not offered: long texts are cut into other cells with another option.
+    """
+    _, cards = languages.single(models.shelf(task, ("tri",)), "checkpoint", prefer="en")
+    if not cards:
+        st.info("Options are compared by their context, and no Tri-Attention checkpoint is here yet.")
+        st.stop()
+    card = url_state.pick("Checkpoint", cards, "checkpoint", show=lambda card: card.name, width=190)
+    model = card.config["model"]
+    choice = url_state.site(DIRECTION, int(model.get("layers", 2)), int(model.get("heads", 12)))
+    ways = [way for way in words.ways if way != "tokens"]
+    return card, choice, url_state.pick("Context as", ways, "context", width=108)

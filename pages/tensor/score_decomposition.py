@@ -1,0 +1,104 @@
+"""Below the tensor: the sum that made the chosen cell, and the features that disagree on its pair, as HTML."""
+
+from __future__ import annotations
+
+from html import escape
+from math import isfinite, isnan, nan
+
+from pages.shared import checkpoint_html
+from triattn_core.trace import AttentionTrace
+from triattn_core.views.heads.terms import SAYS, Profile, Terms
+from triattn_core.views.lib.palette import DIVERGING
+
+LISTED = 6  # features a side
+
+
+def format_number(value: float) -> str:
+    """Three significant digits, with its sign; a mask may say -∞."""
+    if isnan(value):
+        return "–"
+    if not isfinite(value):
+        return "−∞" if value < 0 else "∞"
+    return f"{value:+#.3g}".replace("-", "−") if value else "0"
+
+
+def sum_of(terms: Terms, trace: AttentionTrace, words: tuple[str, str], feature: int, theme: str) -> str:
+    """HTML: each term as a bar from where the one before it ended, and as a number.
+
+    words: the query and the key.
+    """
+    query, key = (escape(word) for word in words)
+    how = [SAYS[str(trace.meta[name])] for name in ("scale_t", "scale_s")]
+    mask = escape(str(trace.meta["mask"]).replace(":", " "))
+    parts = terms.parts
+    allowed = "allowed" if not parts["mask"] else "less, the farther" if isfinite(parts["mask"]) else "left out"
+    first, second = parts["token2token"], parts["token2token"] + parts["source2token"]
+    rows = [  # name, what it is, where its bar begins (None: a total, from zero) and ends, its value
+        ("token2token", how[0].format(f"{query} · {key} / √D"), 0.0, first, first),
+        ("source2token", how[1].format(f"feature {feature + 1} of {key}"), first, second, parts["source2token"]),
+        ("mask", f"{mask}: {allowed}", second, terms.score, parts["mask"]),
+        ("score", "sum of the three", None, terms.score, terms.score),
+        # Its bar goes the way it is taken off; the number keeps its own sign.
+        ("log-sum-exp", f"of all that {query} may attend to", terms.score, terms.log_probability, terms.whole),
+        ("log probability", "score − log-sum-exp", None, terms.log_probability, terms.log_probability),
+    ]
+    if not isfinite(terms.whole):
+        rows[-2:] = [("log-sum-exp", f"there is nothing that {query} may attend to", None, nan, nan)]
+    ends = [one for one in (first, second, terms.score, terms.log_probability) if isfinite(one)]
+    low, high = min(0.0, *ends), max(0.0, *ends)
+    lines = "".join(_line(row, low, max(high - low, 1e-9), theme) for row in rows)
+    last = (
+        f'<tr class="t-total"><td>probability</td><td class="t-muted">its exponential: the weight of this cell</td><td>'
+        f'</td><td class="r"><b class="t-large">{terms.probability:#.3g}</b></td></tr>'
+    )
+    return checkpoint_html.section("What made this weight", f"{words[0]} → {words[1]}, feature {feature + 1}") + (
+        f'<table class="t-facts t-sum">{lines}{last}</table>'
+    )
+
+
+def _line(row: tuple, low: float, span: float, theme: str) -> str:
+    name, what, start, end, value = row
+    total, start = start is None, start or 0.0
+    drawn = f'<b style="left:{100 * (0.0 - low) / span:.2f}%"></b>'  # the zero line, from row to row
+    if isfinite(start) and isfinite(end):
+        left, width = 100 * (min(start, end) - low) / span, 100 * abs(end - start) / span
+        colour = "var(--t-text)" if total else DIVERGING[theme][1 if end < start else 3]
+        drawn += f'<i style="left:{left:.2f}%;width:max({width:.2f}%, 1px);background:{colour}"></i>'
+    told = format_number(value)
+    label = f"<b>{name}</b>" if total else name
+    return (
+        f'<tr><td>{label}</td><td class="t-muted">{what}</td><td><span class="t-fall">{drawn}</span></td>'
+        f'<td class="r">{f"<b>{told}</b>" if total else told}</td></tr>'
+    )
+
+
+def agreement(found: Profile, of: list[int], words: tuple[str, str], chosen: int) -> str:
+    """HTML: how many features stand on which side of an even share, and those at both ends, with their clusters."""
+    title = checkpoint_html.section("Do the features agree on this pair?", f"{words[0]} → {words[1]}")
+    if not found.even:
+        return title + '<p class="t-note">The mask leaves this pair out: every feature gives it 0.</p>'
+    above, below, other = found.above(), found.below(), found.disagree()
+    side = "less" if found.mean >= found.even else "more"
+    verdict = (
+        f"<b>{len(other)}</b> of {len(found.weights)} disagree: they give it {side} than an even share, the mean of "
+        f"all gives {'more' if side == 'less' else 'less'}."
+        if other
+        else f"All {len(found.weights)} agree on which side of an even share they stand."
+    )
+    numbers = f"Even share {found.even:.3g}, mean {found.mean:.3g} ± {found.spread:.2g} (standard deviation)."
+    ends = "".join(
+        _side(name, some[:LISTED], found, of, chosen, set(other))
+        for name, some in ((f"Most, {len(above)} above", above), (f"Least, {len(below)} below", below))
+    )
+    return title + f'<p class="t-note">{verdict} {numbers}</p><div class="t-sides">{ends}</div>'
+
+
+def _side(name: str, some: list[int], found: Profile, of: list[int], chosen: int, other: set[int]) -> str:
+    rows = "".join(
+        f'<tr class="{"t-mark" if i == chosen else ""}"><td>feature {i + 1}{" *" if i in other else ""}</td>'
+        f'<td class="t-muted">cluster {of[i] + 1}</td><td class="r">{found.weights[i]:#.3g}</td>'
+        f'<td class="r t-muted">× {found.weights[i] / found.even:#.3g}</td></tr>'
+        for i in some
+    )
+    none = '<tr><td class="t-muted">none</td></tr>'
+    return f'<table class="t-facts"><tr><td class="t-muted" colspan="4">{name}</td></tr>{rows or none}</table>'

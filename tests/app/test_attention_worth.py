@@ -1,0 +1,102 @@
+"""What attention is worth, beside the scores and where its map is drawn: from metrics.json and records of controls."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from pages.shared import attention_worth, models
+from tests.app.test_pages import opened, sound, texts
+from tests.support.living_checkpoints import make_checkpoint
+from tests.support.two_languages import make_encoder
+from triattn_core.checkpoint.config import read_config
+from triattn_core.checkpoint.registry import VARIABLE
+from triattn_core.results.measured import config_variant
+
+ATTENTION = {
+    "n": 400, "metric": "accuracy", "score": 77.0, "reliance": {"even": {"points": 12.25, "p": 0.001}},
+    "query_information": {"mean": 0.84, "best_head": 1.3, "untrained": 0.21},
+    "context_information": {"mean": 0.08, "best_head": 0.16, "untrained": 0.01},
+    "alignment": {"mean": 40.0, "best_head": 71.5, "chance": 8.0}, "special": 0.0,
+}  # fmt: skip
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Bi and Tri of which three seeds each were measured, 77 and 75 in the mean."""
+    make_encoder("minilm-en", tmp_path / "encoders" / "minilm-en")
+    for mechanism, mean in (("bi", 77.0), ("tri", 75.0)):
+        folder = make_checkpoint(tmp_path, "pairs", mechanism, seed=1)
+        each = [{"seed": i, "dev": {"accuracy": mean + i}, "test": {"accuracy": mean}} for i in (-1, 0, 1)]
+        metrics = {"dev": {"accuracy": mean}, "test": {"accuracy": mean}, "each_seed": each, "attention": ATTENTION}
+        (folder / "metrics.json").write_text(json.dumps(metrics), "utf-8")
+    (tmp_path / "results").mkdir()
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    return tmp_path
+
+
+def record_controls(shelf: Path, **scores: float) -> None:
+    """Of both models the controls of these scores, trained with three seeds."""
+    lines = []
+    for name, mean in scores.items():
+        name, _, weights = name.partition("__")
+        config = read_config(shelf / f"quora-{name}-dot" / "config.json")
+        config = config.model_copy(update={"model": config.model.model_copy(update={"weights": weights})})
+        each = [{"seed": i, "dev": {"accuracy": mean + i}} for i in (-1, 0, 1)]
+        record = {"name": "control", "config": config.model_dump(mode="json"), "digest": config_variant(config)}
+        lines.append(json.dumps(record | {"each_seed": each}))
+    (shelf / "results" / "controls.jsonl").write_text("\n".join(lines) + "\n", "utf-8")
+
+
+def verdicts() -> dict[str, str]:
+    return {card.name: attention_worth.verdict(card) for card in models.shelf()}
+
+
+def test_nothing_is_claimed_without_a_control(shelf: Path) -> None:
+    assert set(verdicts().values()) == {""}
+    assert [attention_worth.points(card) for card in models.shelf()] == [None, None]
+
+
+def test_worth_within_the_spread_of_seeds_is_said(shelf: Path) -> None:
+    record_controls(shelf, bi__even=74.0, tri__even=74.5, tri__product_of_marginals=72.0)
+    assert {card.name: attention_worth.points(card) for card in models.shelf()} == {
+        "quora-bi-dot": 3.0,
+        "quora-tri-dot": 0.5,
+    }
+    told = verdicts()
+    assert told["quora-bi-dot"] == ""
+    assert told["quora-tri-dot"] == (
+        "quora-tri-dot: its attention is worth +0.5 points over the same form trained with even weights "
+        "(spread of seeds 1). Nothing shows that the answer needs this map."
+    )
+
+
+def test_a_third_order_that_is_worth_nothing_is_said(shelf: Path) -> None:
+    record_controls(shelf, tri__even=70.0, tri__product_of_marginals=75.4)
+    assert verdicts()["quora-tri-dot"] == (
+        "quora-tri-dot: its third order is worth \u22120.4 points over the product of its two marginals "
+        "(spread of seeds 1). Nothing shows that the answer needs more than its two marginals."
+    )
+
+
+def test_the_line_stands_where_the_map_is_drawn(shelf: Path) -> None:
+    record_controls(shelf, bi__even=74.0, tri__even=74.5)
+    app = sound(opened("cube"))
+    assert "its attention is worth +0.5 points" in texts(app)
+    app = sound(opened("side_by_side"))
+    assert texts(app).count('class="t-note t-worth"') == 1
+    said = texts(app)
+    assert "What the attention is worth" in said and "+3.0 (seeds 1)" in said and "0.84 (0.21)" in said
+
+
+def test_checkpoints_have_worth_reliance_and_information(shelf: Path) -> None:
+    record_controls(shelf, bi__even=74.0, tri__even=74.5)
+    app = sound(opened("checkpoints", checkpoint="quora-bi-dot"))
+    table = app.dataframe[0].value
+    names = table.columns.tolist()
+    assert names[names.index("test") + 1 :][:3] == ["worth", "reliance", "query bits"]
+    rows = table.set_index("name")
+    assert rows.loc["quora-bi-dot", ["worth", "reliance", "query bits"]].tolist() == [3.0, 12.25, 0.84]
+    assert "Its attention" in texts(app) and "71.5 %" in texts(app)

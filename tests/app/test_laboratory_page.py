@@ -1,0 +1,90 @@
+"""The page Laboratory: the truth is outlined and moves with the words, and wrong input is said plainly."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from pages.laboratory import live
+from tests.app.test_pages import opened, sound, texts
+from triattn_core.checkpoint.registry import laboratory_checkpoints
+from triattn_core.inference.jobs import JOBS
+
+pytestmark = pytest.mark.skipif(
+    not any(card.name == "false-friends-tri-scaled-dot" for card in laboratory_checkpoints()), reason="not trained"
+)
+CARDS = {"false-friends-query": "dog", "false-friends-keys": "mira (blue), zuni (red), tolu (black)"}
+
+
+def test_it_opens_on_false_friends_where_tri_is_right_and_bi_is_wrong():
+    app = sound(opened("laboratory"))
+    said = texts(app)
+    assert "<h1>Laboratory</h1>" in said and "Who has the" in said and "The one pair that fits is" in said
+    assert "Proved:" in said and "Only observed:" in said
+    assert any("datum.true" in chart.proto.spec for chart in app.get("vega_lite_chart"))
+    tri = said[said.index("Tri, scaled dot") :]
+    assert "<b>right</b>" in tri[:200]
+
+
+def test_another_language_moves_the_truth():
+    first = texts(sound(opened("laboratory", **CARDS, **{"false-friends-context": "Vesk, Sora"})))
+    other = texts(sound(opened("laboratory", **CARDS, **{"false-friends-context": "Oran, Sora"})))
+    assert "The one pair that fits is mira (blue) with Vesk: the answer is blue." in first
+    assert "The one pair that fits is zuni (red) with Oran: the answer is red." in other
+
+
+def test_no_true_pair_two_of_them_and_unknown_words_are_said_plainly():
+    none = texts(opened("laboratory", **CARDS, **{"false-friends-context": "Tami, Sora"}))
+    assert "there is no right answer. The models answer all the same." in none and "Tri, scaled dot" in none
+    two = texts(opened("laboratory", **CARDS, **{"false-friends-context": "Vesk, Oran"}))
+    assert "2 pairs fit" in two and "no one right answer" in two
+    app = opened("laboratory", **CARDS, **{"false-friends-context": "Vesc"})
+    assert not app.exception and "did you mean 'Vesk'?" in texts(app).replace("\\", "")
+
+
+def trained_here(app: AppTest, until, seconds: float = 60):
+    """The page asked again and again, as a browser does, until its run is as it is waited for."""
+    end = time.monotonic() + seconds
+    while not until(app.session_state[live.KEY]):
+        assert time.monotonic() < end
+        time.sleep(0.2)
+        app.run()
+    return app.session_state[live.KEY]
+
+
+def test_a_model_is_trained_on_the_page_and_cancel_stops_it_where_it_is():
+    app = sound(opened("laboratory"))
+    app.button(key="live-start").click().run()
+    trained_here(app, lambda one: len(one.run.losses) >= 1)
+    app.button(key="live-cancel").click().run()
+    training = trained_here(app, lambda one: one.ended(), 20)
+    done = training.run.done
+    assert 20 <= done < training.run.steps
+    said = texts(sound(app.run()))
+    assert f"Cancelled after {done:,} of 1,000 steps." in said and "of held-out rows right, chance 16.7" in said
+    time.sleep(0.5)
+    assert training.run.done == done and not JOBS.turns("cpu").tasks
+    app.button(key="live-go-on").click().run()
+    trained_here(app, lambda one: one.run.done > done)
+    training.run.stopped = True
+
+
+def test_a_run_that_nobody_watches_ends(monkeypatch):
+    from triattn_core.training.laboratory import live as training
+
+    monkeypatch.setattr(training, "ALONE", 0.0)
+    (card,) = (card for card in laboratory_checkpoints() if card.name == "false-friends-tri-scaled-dot")
+    run = training.LiveRun(card.config, 40)
+    run.train()
+    assert run.done == 0 and sorted(run.snapshots) == [0]
+
+
+@pytest.mark.parametrize("task", ["Match3", "Two supporting facts", "Planted XOR"])
+def test_other_tasks_open_with_tri_and_their_numbers(task):
+    said = texts(sound(opened("laboratory", laboratory=task)))
+    assert "Only observed:" in said and "Over held-out rows" in said and "Train it here" in said
+    assert "<b>Tri, " in said and "Tri, untrained" in said
+    assert ("Constructed" in said) == (task == "Planted XOR")
+    assert "agree" not in said  # a pair in both orders is one

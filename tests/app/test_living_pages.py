@@ -1,0 +1,57 @@
+"""Living checkpoints, whose sequences are encoded apart, on every page that takes a TAN."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.app.test_pages import opened, payloads, sound, texts
+from tests.support.living_checkpoints import DATA, MECHANISMS, make_shelf
+from triattn_core.checkpoint.registry import VARIABLE
+from triattn_core.tasks import TASKS
+
+PLACES = (  # every page, every task, every mechanism: page, task, and of one checkpoint its mechanism
+    ("side_by_side", "dialogue", ""),
+    ("side_by_side", "reading", ""),
+    ("compare", "pairs", ""),
+    ("cases", "reading", ""),
+    ("cube", "dialogue", "tri"),
+    ("context", "reading", "tri"),
+    ("intervene", "pairs", "bi_joint"),
+    ("intervene", "dialogue", "tri"),
+    ("attribute", "pairs", "tri"),
+    ("attribute", "reading", "bi_joint"),
+)
+
+
+@pytest.fixture(scope="module")
+def living(tmp_path_factory) -> Path:
+    return make_shelf(tmp_path_factory.mktemp("living"))
+
+
+@pytest.fixture(autouse=True)
+def shelf(living: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(living))
+
+
+@pytest.mark.parametrize(("page", "task", "mechanism"), PLACES)
+def test_pages_take_living_checkpoints(page: str, task: str, mechanism: str) -> None:
+    link = {"task": TASKS[task].LABEL}
+    if mechanism:
+        link["checkpoint"] = f"{DATA[task]}-{mechanism.replace('_', '-')}-dot"
+    app = sound(opened(page, **link))
+    if mechanism:
+        assert app.selectbox(key="checkpoint").value.name == link["checkpoint"]
+    if page == "intervene":
+        assert 'class="t-outcome"' in texts(app)
+    if page == "cube":  # neither the candidate nor special tokens are context
+        rest = next(one for one in payloads(app) if "rows" in one)["rest"]
+        assert rest.startswith("Share over an even share by tokens: T1 ×") and "[CLS]" not in rest
+
+
+def test_the_part_of_bi_joint_that_is_shown_is_said() -> None:
+    app = sound(opened("side_by_side"))
+    drawn = next(one for one in payloads(app) if "panels" in one)
+    assert [one["mechanism"] for one in drawn["panels"]] == list(MECHANISMS)
+    assert "quora-bi-joint-dot attends to keys and context in one softmax" in drawn["notes"]

@@ -1,0 +1,68 @@
+"""A task of a known form is one file and one line: it then appears on every page that is about its form."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.pages import APP
+
+ROOT, TASKS = APP.parent, Path("triattn_core/tasks")
+PAGES = ("cube", "side_by_side", "context", "intervene", "attribute", "cases", "compare", "home")
+OPENS = """
+import json, sys
+from pathlib import Path
+from tests.support.pages import app_test, at_page
+from tests.support.tiny import make_checkpoint, make_encoder
+shelf = Path(sys.argv[1])
+make_encoder(shelf / "shelf" / "encoders" / "tiny")
+for seed, mechanism in enumerate(("bi", "cbi", "tri")):
+    make_checkpoint(shelf, f"headlines-{mechanism}", mechanism, seed, task="headlines")
+shows = {}
+for page in sys.argv[2:]:
+    app = at_page(app_test(), page).run()
+    html = " ".join(element.proto.body for element in app.get("html"))
+    tables = " ".join(table.value.to_csv() for table in app.dataframe)
+    shows[page] = [one.value for one in (*app.exception, *app.error)], html + tables
+print("SHOWS " + json.dumps(shows))
+"""
+
+
+def with_a_task_more(folder: Path, table: str) -> None:
+    """The project in a folder of its own, with a file more in `tasks/` and that line of its table."""
+    for path in (*ROOT.glob("*.py"), ROOT / "pages", ROOT / "tests", ROOT / "checkpoints", ROOT / "requirements.txt"):
+        (folder / path.name).symlink_to(path)
+    for path in (ROOT / TASKS.parent).iterdir():
+        if path.name != TASKS.name:
+            (folder / TASKS.parent).mkdir(exist_ok=True)
+            (folder / TASKS.parent / path.name).symlink_to(path)
+    shutil.copytree(ROOT / TASKS, folder / TASKS)
+    shutil.copy(ROOT / "tests" / "support" / "headlines.py", folder / TASKS / "headlines.py")
+    (folder / TASKS / "__init__.py").write_text(table, "utf-8")
+
+
+@pytest.mark.timeout(600)
+def test_a_file_and_a_line_make_a_task_that_every_page_shows(tmp_path: Path) -> None:
+    table = (ROOT / TASKS / "__init__.py").read_text("utf-8")
+    line = "sentences, inference, questions)"
+    assert table.count(f"{line}}}") == 1
+    table = table.replace(f"{line}}}", "sentences, inference, questions, headlines)}")
+    table = table.replace("import dialogue, inference,", "import dialogue, headlines, inference,")
+    (tmp_path / "project").mkdir()
+    with_a_task_more(tmp_path / "project", table)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "project"), "TRIATTN_DEVICE": "cpu"}
+    environment["TRIATTN_CHECKPOINTS"] = str(tmp_path / "world" / "shelf")
+    command = [sys.executable, "-c", OPENS, str(tmp_path / "world"), *PAGES]
+    done = subprocess.run(command, cwd=tmp_path / "project", env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    told = json.loads(next(one for one in done.stdout.splitlines() if one.startswith("SHOWS "))[6:])
+    assert {page: complaints for page, (complaints, _) in told.items()} == {page: [] for page in PAGES}
+    for page, (_, text) in told.items():
+        word = "headlines" if page in ("home", "compare") else "the same story"
+        assert word in text.lower(), page

@@ -1,0 +1,78 @@
+"""The page Open: its worked example, a file by its path, what it says of bad ones, a link to a kept trace, a model."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.app.test_pages import opened, payloads, sound, told
+from tests.support.tiny_transformers import make
+
+DRAW = np.random.default_rng(4)
+
+
+@pytest.fixture(autouse=True)
+def traces(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRIATTN_TRACES", str(tmp_path / "traces"))
+    return tmp_path
+
+
+def test_it_opens_on_a_cube_whose_truth_is_known():
+    app = sound(opened("open"))
+    assert "<h1>Open</h1>" in told(app) and "worked example: triangles on a helix" in told(app)
+    assert payloads(app)[0]["order"] == ["query", "key", "context"]
+    assert payloads(app)[1]["heads"] == 2
+
+
+def test_a_file_by_its_path_and_the_link_to_it(tmp_path):
+    cube = DRAW.dirichlet(np.ones(12), 5).reshape(5, 3, 4)
+    np.save(tmp_path / "mine.npy", cube)
+    app = opened("open")
+    app.text_input(key="path").set_value(str(tmp_path / "mine.npy"))
+    app.text_input(key="file-axes").set_value("query key context=ligand").run()
+    sound(app)
+    assert "mine.npy" in told(app) and "5 query × 3 key × 4 context" in told(app) and "context is ligand" in told(app)
+    name = app.query_params["trace"]
+    again = sound(opened("open", trace=name if isinstance(name, str) else name[0]))
+    assert "mine.npy" in told(again) and payloads(again)[0]["sums"] == payloads(app)[0]["sums"]
+
+
+def test_what_cannot_be_opened_is_said_in_one_line(tmp_path):
+    (tmp_path / "broken.npz").write_bytes(b"PK\x03\x04")
+    np.save(tmp_path / "three.npy", DRAW.random((2, 3, 4)))
+    for path, line in (
+        (tmp_path / "broken.npz", "not a NumPy archive"),
+        (tmp_path / "none.npy", "no such file"),
+        (tmp_path / "three.npy", "can be read in more than one way"),
+    ):
+        app = opened("open")
+        app.text_input(key="path").set_value(str(path)).run()
+        assert not app.exception and len(app.error) == 1
+        assert line in app.error[0].value.replace("\\", "") and "\n" not in app.error[0].value
+    gone = sound(opened("open", trace="../../etc/passwd"))
+    assert "is kept on this machine: open its file again" in told(gone) and "worked example" in told(gone)
+
+
+def test_rows_that_do_not_sum_to_one_are_said(tmp_path):
+    np.save(tmp_path / "half.npy", DRAW.dirichlet(np.ones(4), 3) / 2)
+    app = opened("open")
+    app.selectbox(key="file-quantity").set_value("weight")
+    app.text_input(key="path").set_value(str(tmp_path / "half.npy")).run()
+    sound(app)
+    assert "3 of 3 rows do not sum to one over key" in "".join(one.value for one in app.info).replace("\\", "")
+
+
+@pytest.mark.parametrize("view", ["maps", "side by side"])
+def test_other_views_of_it(view):
+    app = sound(opened("open", view=view))
+    assert any("panels" in one for one in payloads(app))
+
+
+def test_a_model_on_a_pair(tmp_path):
+    folder = make("bert", tmp_path / "mine")
+    text, pair = "Which browsers can play movies?", "unhappy cats"
+    app = sound(opened("open", **{"from": "From a model"}, model=str(folder), text=text, **{"pair-text": pair}))
+    app = app if payloads(app) else app.run()
+    assert any(one.get("heads") == 4 and len(one["layers"]) == 3 for one in payloads(app)), told(app)
+    missing = opened("open", **{"from": "From a model"}, model=str(tmp_path / "none"), text=text)
+    assert "no such folder" in missing.error[0].value.replace("\\", "")

@@ -1,0 +1,38 @@
+"""What it costs to watch attention while each unit of the context is taken out: `python -m tests.bench.leave_one_out`.
+
+The time of `each`, which watches, as a ratio to that of as many random choices of one unit, which does not.
+"""
+
+from __future__ import annotations
+
+import time
+
+from triattn_core.analysis.intervention.leave_one_out import score_random_units, score_units
+from triattn_core.checkpoint.bundle import load
+
+WORDS = ("the film that we saw in the old town last week was about a man who reads " * 5).strip()
+ASKED = (("quora-tri-dot", "tokens"), ("ubuntu-tri-additive", "turns"), ("race-tri-dot", "sentences"))
+
+
+def ratio(name: str, way: str, long: bool = False) -> tuple[int, float]:
+    """Units, and the ratio of CPU seconds."""
+    bundle = load(name)
+    example = bundle.task.examples(bundle.config.language)[0]
+    if long:
+        example = type(example).from_row({"text_a": WORDS, "text_b": WORDS + " today"}, "long")
+    spent, count = [], len(score_units(bundle, example, way))
+    for asked in (
+        lambda: score_random_units(bundle, example, 1, way, draws=count),
+        lambda: score_units(bundle, example, way),
+    ):
+        start = time.process_time()
+        asked()
+        spent.append(time.process_time() - start)
+    return count, spent[1] / spent[0]
+
+
+if __name__ == "__main__":
+    for name, way in ASKED:
+        print("{}: {} units, {:.2f} times".format(name, *ratio(name, way)))
+    for name in ("quora-tri-dot", "quora-tri-additive"):
+        print("the longest pair of {}: {} units, {:.2f} times".format(name, *ratio(name, "tokens", long=True)))

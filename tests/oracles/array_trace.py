@@ -1,0 +1,40 @@
+"""What an array of attention must be, by loops: sums of rows, the worst of them, and the softmax of scores."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import exp, inf
+
+import numpy as np
+
+
+def row_sums(values: np.ndarray, over: tuple[int, ...]) -> dict[tuple[int, ...], float]:
+    """The sum of each row, by the positions of the axes that are not summed over."""
+    found: dict[tuple[int, ...], float] = {}
+    for at in product(*map(range, values.shape)):
+        row = tuple(i for axis, i in enumerate(at) if axis not in over)
+        found[row] = found.get(row, 0.0) + float(values[at])
+    return found
+
+
+def worst_row(values: np.ndarray, over: tuple[int, ...]) -> tuple[tuple[int, ...], float]:
+    """The row whose sum is furthest from one, rows of zeros left out, and its sum."""
+    sums = row_sums(values, over)
+    worst = max((row for row in sums if sums[row] != 0), key=lambda row: abs(sums[row] - 1))
+    return worst, sums[worst]
+
+
+def softmax(scores: np.ndarray, over: tuple[int, ...]) -> np.ndarray:
+    """exp(s) over the sum of its row; a masked row (−inf alone) is zeros."""
+    found = np.zeros(scores.shape)
+    rows: dict[tuple[int, ...], list[tuple[int, ...]]] = {}
+    for at in product(*map(range, scores.shape)):
+        rows.setdefault(tuple(i for axis, i in enumerate(at) if axis not in over), []).append(at)
+    for cells in rows.values():
+        top = max(float(scores[at]) for at in cells)
+        if top == -inf:
+            continue
+        total = sum(exp(float(scores[at]) - top) for at in cells)
+        for at in cells:
+            found[at] = exp(float(scores[at]) - top) / total
+    return found

@@ -1,0 +1,144 @@
+// Where the figures stand for a width, and which cell is under a point.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { hitPanel, layoutCube } from "../../triattn_core/views/cube/layout.js";
+import { cellForKey, cellOfHit } from "../../triattn_core/views/cube/model.js";
+import * as coin from "../../triattn_core/views/coin/choose.js";
+import * as heads from "../../triattn_core/views/heads/layout.js";
+import * as side from "../../triattn_core/views/side_by_side/layout.js";
+import * as similarity from "../../triattn_core/views/similarity/layout.js";
+import { THEME, context, middle, tokens } from "./support.js";
+
+const WIDTHS = [320, 800, 1440];
+
+/** A cube as `unpackCube` gives it, as far as its layout asks. */
+const cubeOf = (query, key, third) => ({
+  axes: [query, key, third],
+  sizes: [query, key, third].map((axis) => axis.label.length),
+  third: "context",
+  panels: {
+    qk: ["query", "key", "context"],
+    qc: ["query", "context", "key"],
+    kc: ["key", "context", "query"],
+  },
+});
+
+test("cube: every cell of every slice is hit in its middle, and the slices stay in the width", () => {
+  const cube = cubeOf(tokens(3), tokens(5), tokens(7, [4]));
+  for (const width of [600, 800, 1440]) {
+    const place = layoutCube(context(), cube, THEME, width);
+    for (const [name, box] of Object.entries(place.boxes)) {
+      assert.ok(box.x + box.cols.size <= width);
+      for (let r = 0; r < box.rows.at.length; r++) {
+        for (let c = 0; c < box.cols.at.length; c++) {
+          const point = middle(box, box.rows, box.cols, r, c);
+          assert.deepEqual(hitPanel(place, ...point), { name, r, c });
+        }
+      }
+    }
+    assert.equal(hitPanel(place, -1000, -1000), null);
+  }
+});
+
+test("cube: a label left of a slice is its row; a hit changes two axes, a label one", () => {
+  const cube = cubeOf(tokens(3), tokens(5), tokens(7));
+  const place = layoutCube(context(), cube, THEME, 1440);
+  const { qk } = place.boxes;
+  const [, y] = middle(qk, qk.rows, qk.cols, 2, 0);
+  const label = hitPanel(place, qk.x - 10, y);
+  assert.deepEqual(label, { name: "qk", r: 2 });
+  assert.deepEqual(cellOfHit(cube, [0, 4, 6], label), [2, 4, 6]);
+  assert.deepEqual(cellOfHit(cube, [0, 4, 6], { name: "kc", r: 1, c: 5 }), [0, 1, 5]);
+});
+
+test("cube: keys move in the chosen panel and through its depth", () => {
+  const cube = cubeOf(tokens(3), tokens(5), tokens(7));
+  assert.deepEqual(cellForKey(cube, [1, 2, 3], "qk", "ArrowRight"), [1, 3, 3]);
+  assert.deepEqual(cellForKey(cube, [1, 2, 3], "kc", "ArrowRight"), [1, 2, 4]);
+  assert.deepEqual(cellForKey(cube, [1, 2, 3], "kc", "["), [0, 2, 3]);
+  assert.equal(cellForKey(cube, [1, 2, 3], "qk", "x"), null);
+});
+
+test("side by side: every cell of every map is hit, and maps wrap on a narrow page", () => {
+  const axes = { query: tokens(["I", "am", "here"]), key: tokens(11) };
+  const data = { axes, panels: [{}, {}, {}], gap: {} };
+  const lines = WIDTHS.map((width) => {
+    const place = side.layoutPanels(context(), data, width, THEME);
+    const [first, last] = [place.boxes[0], place.boxes.at(-1)];
+    for (const { x, y } of place.boxes) {
+      const box = { x, y: y + place.top };
+      const point = middle(box, place.rows, place.columns, 2, 10);
+      assert.deepEqual(side.hitCell(place, [0, 0], ...point), [2, 10]);
+    }
+    const [, y] = middle({ x: 0, y: first.y + place.top }, place.rows, place.columns, 1, 0);
+    assert.deepEqual(side.hitCell(place, [0, 4], first.x - 5, y), [1, 4]);
+    assert.ok(place.height >= last.y);
+    return new Set(place.boxes.map((box) => box.y)).size;
+  });
+  assert.equal(lines.at(-1), 1);
+  assert.ok(lines[0] > 1);
+});
+
+test("heads: the map under the point is chosen, and source2token leads to key and feature", () => {
+  const order = [3, 1, 2, 0];
+  const axes = { query: tokens(5), key: tokens(5) };
+  const data = { axes, panels: [{ order }, { order }], wide: 4 };
+  const place = heads.layoutMaps(context(), data, 1440, THEME);
+  const { rows, columns, source } = place;
+  const [, second] = place.boxes;
+  const inMap = middle(second, rows, columns, 3, 1);
+  assert.deepEqual(heads.hitCell(place, [0, 0, 0, 2], ...inMap), [3, 1, 1, 2]);
+  const inSource = middle(source, rows, source.cells, 4, 3);
+  assert.deepEqual(heads.hitCell(place, [0, 0, 1, 2], ...inSource), [0, 4, 1, 3]);
+  assert.equal(heads.hitCell(place, [0, 0, 0, 0], 0, 0), null);
+});
+
+test("similarity: rows around the chosen one can be read, and each is hit where it stands", () => {
+  const axes = { query: tokens(200), key: tokens(9) };
+  const data = { axes, panels: [{}, {}], notes: "" };
+  const place = similarity.layoutMaps(context(), data, 1440, THEME);
+  const parts = similarity.rowStretches(place, 120);
+  const [above, near, below] = parts;
+  assert.ok(near.from <= 120 && 120 < near.from + near.size);
+  assert.equal(above.size + near.size + below.size, 200);
+  assert.ok(near.lay.pitch > above.lay.pitch);
+  const [, box] = place.boxes;
+  for (const { from, y, lay, size } of parts) {
+    for (const r of [0, size - 1]) {
+      const point = middle({ x: box.x, y: box.y + y }, lay, place.columns, r, 8);
+      assert.deepEqual(similarity.hitCell(place, [120, 0, 0], ...point), [from + r, 8, 1]);
+    }
+  }
+});
+
+test("similarity: the rows that can be read stay while the chosen one is among them", () => {
+  const axes = { query: tokens(200), key: tokens(9) };
+  const place = similarity.layoutMaps(context(), { axes, panels: [{}] }, 1440, THEME);
+  const from = (q) => similarity.rowStretches(place, q)[1].from;
+  const first = from(100);
+  assert.equal(from(102), first);
+  assert.equal(from(0), 0);
+  assert.ok(from(199) + 17 === 200);
+});
+
+const BLOCK = { own: [new Float32Array(4), new Float32Array(9)] };
+
+test("coin: where a block is switched off, the nearest other one is shown", () => {
+  const data = { blocks: [null, null, BLOCK, BLOCK] };
+  assert.deepEqual([...coin.nearestLiveCell(data, [0, 1, 0, 0, 0, 0])], [0, 1, 2, 0, 0, 0]);
+  assert.equal(coin.nearestLiveCell({ blocks: [null] }, [0, 0, 0]), null);
+});
+
+test("coin: keys go past blocks that are switched off, and stay at the last", () => {
+  const axes = { query: tokens(2), key: tokens(3) };
+  const data = { axes, blocks: [BLOCK, null, BLOCK], wide: 1 };
+  const press = (cell, key) => coin.cellForKey(data, cell, { key });
+  assert.equal(press([0, 0, 0, 0, 0, 0], "]")[2], 2);
+  assert.equal(press([0, 0, 2, 0, 0, 0], "]")[2], 2);
+  assert.equal(press([0, 0, 2, 0, 0, 0], "[")[2], 0);
+  assert.equal(press([0, 0, 0, 0, 0, 0], "x"), null);
+  const shifted = coin.cellForKey(data, [0, 0, 0, 0, 0, 0], { key: "ArrowRight", shiftKey: true });
+  assert.deepEqual([...shifted], [0, 0, 0, 0, 0, 1]);
+});

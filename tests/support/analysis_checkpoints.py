@@ -1,0 +1,65 @@
+"""Drawn checkpoints of three tasks and three mechanisms, and examples to ask them about."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.living_checkpoints import LIVING
+from tests.support.tiny import make_checkpoint, make_encoder
+from tests.unit.test_choice_training import LIMITS, dialogue_row, reading_row
+from triattn_core.tasks import TASKS
+
+MECHANISMS = ("bi", "cbi", "tri")
+TASK_NAMES = ("pairs", "dialogue", "reading")
+
+
+@contextmanager
+def shelf(root: Path) -> Iterator[Path]:
+    """`<task>-<mechanism>`; texts of dialogues and passages are filtered."""
+    make_encoder(root / "shelf" / "encoders" / "tiny")
+    long = {"max_tokens": LIMITS.tokens, "cells": LIMITS.cells}
+    for task in TASK_NAMES:
+        for seed, mechanism in enumerate(MECHANISMS):
+            settings = {} if task == "pairs" else long
+            make_checkpoint(root, f"{task}-{mechanism}", mechanism, seed, task=task, **settings)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_DEVICE", "cpu")
+        yield root
+
+
+@contextmanager
+def living_shelf(root: Path, mechanisms: tuple[str, ...] = ("bi_joint", "tri")) -> Iterator[Path]:
+    """`<task>-<mechanism>` of the living form."""
+    make_encoder(root / "shelf" / "encoders" / "tiny")
+    long = {"max_tokens": LIMITS.tokens, "cells": LIMITS.cells}
+    for task in TASK_NAMES:
+        for seed, mechanism in enumerate(mechanisms):
+            settings = {} if task == "pairs" else long
+            model = {"mechanism": mechanism, **LIVING}
+            make_checkpoint(root, f"{task}-{mechanism}", mechanism, seed, task=task, model=model, **settings)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_DEVICE", "cpu")
+        yield root
+
+
+def examples(task: str) -> list:
+    """Two of a task: a dialogue of several turns, a passage of two sentences."""
+    draw = random.Random(7)
+    if task == "pairs":
+        rows = [
+            {"text_a": "who play the red car ?", "text_b": "what movie is not big", "label": 0},
+            {"text_a": "where watch the film", "text_b": "a small blue browser is not the car ?", "label": 1},
+        ]
+    elif task == "dialogue":
+        made = (dialogue_row(draw, single=False) for _ in range(50))
+        rows = [row for row in made if len(row["history"]) > 2][:2]
+    else:
+        rows = [reading_row(draw) for _ in range(2)]
+    return [TASKS[task].Example.from_row(row) for row in rows]

@@ -1,0 +1,138 @@
+"""What links of the app show, as digests: recorded before a change of the code, compared after it.
+
+    python -m tests.support.golden record FILE
+    python -m tests.support.golden check FILE [words of a link …]
+
+A record is of one machine and its checkpoints: floating-point numbers differ elsewhere, so it stays outside the
+repository.  Texts may change; what is compared are the figures' payloads and the numbers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+from streamlit.testing.v1 import AppTest
+
+from tests.support.pages import app_test, at_page
+
+PAIR = "a=Where+is+the+red+car%3F&b=Where+can+I+find+my+car%3F"
+LINKS = f"""
+home
+cube
+cube?{PAIR}&layer=1&head=3&quantity=relevance
+cube?task=Dialogue&option=2
+cube?task=Reading&option=1&context=sentences
+side_by_side
+side_by_side?{PAIR}&language=English&compare=inputs
+side_by_side?task=Dialogue&compare=options&option=1&other=2
+side_by_side?{PAIR}&language=English&query-as=words&key-as=words
+mtsa
+mtsa?heads=2+and+4&quantity=relevance
+tensor
+coin
+similarity
+similarity?quantity=centred
+distributions
+context
+context?task=Dialogue
+intervene
+intervene?task=Dialogue&how=mask
+attribute
+attribute?task=Reading
+compare
+cases
+results
+efficiency
+checkpoints
+""".split()
+# What is of a moment (times, sizes of memory) or of a run of the app (ids), not of the figure.
+MOMENT = re.compile(r"\d+(?:\.\d+)?\s*(?:s|ms|GB|MB|GiB|MiB)\b|[0-9a-f]{12,}")
+TOOK = re.compile(r"\d+(?:\.\d+)? m?s on ")  # how long a model took, in a caption
+NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+def digest(parts: Iterable[str]) -> str:
+    """Twelve digits of the digest of texts, in their order."""
+    found = hashlib.sha256()
+    for part in parts:
+        found.update(part.encode() + b"\0")
+    return found.hexdigest()[:12]
+
+
+def numbers(text: str) -> str:
+    """The numbers of a text or of HTML, without those of its markup, of times and of sizes."""
+    plain = MOMENT.sub(" ", re.sub(r"<style.*?</style>|<[^>]*>", " ", text, flags=re.DOTALL))
+    return " ".join(NUMBER.findall(plain))
+
+
+def ordered(text: str) -> str:
+    """JSON with its keys in order, and without the names that Altair and Streamlit count up."""
+    text = re.sub(r'"(?:view|param|selector)_\d+"', '"view"', text)
+    try:
+        return json.dumps(json.loads(text), sort_keys=True)
+    except ValueError:
+        return text
+
+
+def payload(text: str) -> str:
+    """What a canvas draws, without what is only of this run."""
+    content = json.loads(TOOK.sub("", text)) if text else {}
+    return json.dumps(content.get("payload", {}), sort_keys=True)
+
+
+def shows(app: AppTest) -> dict[str, str]:
+    """Digests of the canvases, charts, tables and numbers of a page, and its complaints."""
+    charts = [ordered(one.proto.spec) for kind in ("vega_lite_chart", "plotly_chart") for one in app.get(kind)]
+    data = [sets.data.data.hex() for one in app.get("vega_lite_chart") for sets in one.proto.datasets]
+    data += [one.proto.data.data.hex() for one in app.get("vega_lite_chart")]
+    html = [numbers(one.proto.body) for one in app.get("html")]
+    return {
+        "canvases": digest(payload(one.proto.json) for one in app.get("bidi_component")),
+        "charts": digest([*charts, *data]),
+        "tables": digest(one.value.to_csv(index=False, float_format="%.6g") for one in app.dataframe),
+        "numbers": digest(html),
+        "complaints": digest(one.value for one in (*app.exception, *app.error)),
+    }
+
+
+def open_link(link: str) -> AppTest:
+    """A page opened by a link, `page?name=value&…`."""
+    page, _, query = link.partition("?")
+    app = app_test(300)
+    for name, value in parse_qsl(query):
+        app.query_params[name] = value
+    return at_page(app, page).run()
+
+
+def differences(before: dict[str, dict], after: dict[str, dict]) -> list[str]:
+    """A line for each link that shows something else."""
+    changed = {
+        link: [what for what in now if now[what] != before.get(link, {}).get(what)] for link, now in after.items()
+    }
+    return [f"{link}: {', '.join(parts)}" for link, parts in changed.items() if parts]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("record", "check"))
+    parser.add_argument("file", type=Path)
+    parser.add_argument("words", nargs="*", help="only links that hold one of these")
+    told = parser.parse_args()
+    chosen = [link for link in LINKS if not told.words or any(word in link for word in told.words)]
+    found = {link: shows(open_link(link)) for link in chosen}
+    if told.what == "record":
+        told.file.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+        return 0
+    lines = differences(json.loads(told.file.read_text("utf-8")), found)
+    print("\n".join(lines) or f"{len(found)} links show what they did")
+    return bool(lines)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,21 @@
+"""Pages of the app under `AppTest`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+
+APP = Path(__file__).parents[2] / "app.py"
+
+
+def app_test(wait: float = 110) -> AppTest:
+    """The app before its first run; wait: seconds for a run."""
+    return AppTest.from_file(str(APP), default_timeout=wait)
+
+
+def at_page(app: AppTest, page: str) -> AppTest:
+    """The app turned to a page by its address; `AppTest.switch_page` knows addresses only after a first run."""
+    app._page_hash = calc_hash("" if page == "home" else page)
+    return app

@@ -1,0 +1,66 @@
+"""Small random models of Hugging Face with tokenizers of their own, saved as folders: made on the spot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+import transformers
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors, trainers
+
+SENTENCES = ["Which browsers can play movies?", "Which browser can download a movie?", "unhappy cats sat on mats"]
+SIZES = {"num_hidden_layers": 3, "num_attention_heads": 4, "hidden_size": 32, "intermediate_size": 24}
+FAMILIES = ("bert", "roberta", "electra", "deberta", "gpt2")
+
+
+def word_pieces() -> transformers.PreTrainedTokenizerFast:
+    """As BERT has it: [CLS] a [SEP] b [SEP], pieces with ##."""
+    made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer()
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    made.train_from_iterator(SENTENCES, trainers.WordPieceTrainer(vocab_size=70, special_tokens=special))
+    ids = [(name, made.token_to_id(name)) for name in ("[CLS]", "[SEP]")]
+    made.post_processor = processors.TemplateProcessing("[CLS] $A [SEP]", "[CLS] $A [SEP] $B:1 [SEP]:1", ids)
+    names = dict(zip(("pad_token", "unk_token", "cls_token", "sep_token", "mask_token"), special))
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=64, **names)
+
+
+def byte_pairs(roberta: bool) -> transformers.PreTrainedTokenizerFast:
+    """As GPT-2 or RoBERTa have it: the space before a word is part of its first piece."""
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    special = ["<s>", "<pad>", "</s>", "<mask>"] if roberta else ["<|endoftext|>"]
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=300, special_tokens=special, initial_alphabet=alphabet)
+    made.train_from_iterator(SENTENCES, trainer)
+    if not roberta:
+        made.post_processor = processors.ByteLevel(trim_offsets=False)
+        return transformers.PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=64)
+    made.post_processor = processors.RobertaProcessing(("</s>", 2), ("<s>", 0), add_prefix_space=False)
+    names = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>", "cls_token": "<s>", "sep_token": "</s>"}
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=made, model_max_length=64, **names)
+
+
+def make(family: str, folder: Path, head: bool = True) -> Path:
+    """A folder with a model of FAMILIES; head: with a classifier of three labels, GPT-2 as a language model."""
+    torch.manual_seed(3)
+    tokenizer = byte_pairs(family == "roberta") if family in ("roberta", "gpt2") else word_pieces()
+    size = {"vocab_size": len(tokenizer), "max_position_embeddings": 70}
+    labels = {
+        "id2label": {0: "different", 1: "same", 2: "unsure"},
+        "label2id": {"different": 0, "same": 1, "unsure": 2},
+    }
+    if family == "gpt2":
+        config = transformers.GPT2Config(n_layer=3, n_head=4, n_embd=32, n_positions=70, vocab_size=len(tokenizer))
+        model = (transformers.GPT2LMHeadModel if head else transformers.GPT2Model)(config)
+    else:
+        name = {"bert": "Bert", "roberta": "Roberta", "electra": "Electra", "deberta": "DebertaV2"}[family]
+        config = getattr(transformers, f"{name}Config")(**SIZES, **size, **labels)
+        kind = f"{name}ForSequenceClassification" if head else f"{name}Model"
+        model = getattr(transformers, kind)(config)
+    for weight in model.parameters():
+        torch.nn.init.normal_(weight, std=0.35)  # random maps that are not even
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

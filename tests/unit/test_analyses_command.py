@@ -1,0 +1,94 @@
+"""`triattn context` and `triattn faithful`: what they store and print, and that a stop keeps what there is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.support.analysis_checkpoints import shelf
+from tests.support.tiny import make_rows
+from triattn_core.__main__ import main
+from triattn_core.analysis.attribution import faithfulness
+from triattn_core.analysis.maps import anova, context_shares
+from triattn_core.analysis.mining import sources
+from triattn_core.checkpoint.bundle import load
+from triattn_core.inference.explain import explain
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    with shelf(tmp_path_factory.mktemp("world")) as root:
+        make_rows(root / "rows.jsonl", 6, 4)
+        with open(root / "rows.jsonl", "a", encoding="utf-8") as file:
+            file.write('{"text_a": "who"}\n')
+        yield root
+
+
+def run(world: Path, out: Path, command: str, *more: str) -> int:
+    return main([command, *more, str(world / "rows.jsonl"), "--out", str(out)])
+
+
+def test_context_stores_the_parts_of_every_row(world, tmp_path, capsys):
+    out = tmp_path / "context.parquet"
+    assert run(world, out, "context", "pairs-tri") == 0
+    found, told = pd.read_parquet(out), capsys.readouterr().out
+    assert found["row"].unique().tolist() == [1, 2, 3, 4, 5, 6] and "1 set aside" in told and "rows.jsonl:7" in told
+    bundle = load("pairs-tri")
+    for line, example in list(sources.read_examples("pairs", sources.file_source(world / "rows.jsonl")))[:2]:
+        expected = anova.share_table(explain(bundle, example)[1])
+        of = found[found["row"] == line].reset_index(drop=True)
+        pd.testing.assert_frame_equal(of[list(expected)], expected, rtol=1e-4, atol=1e-7, check_dtype=False)
+    middle = found[found["site"].str.startswith("layer.1")]["redirected"].median()
+    (row,) = [line for line in told.splitlines() if line.startswith("layer.1 redirected")]
+    assert float(row.split()[3]) == pytest.approx(middle, abs=6e-4)
+    assert found.attrs["triattn"]["command"].startswith("triattn context pairs-tri")
+    assert found.attrs["triattn"]["checkpoints"] == {"pairs-tri": bundle.digest}
+
+
+def test_faithful_compares_mechanisms_over_the_same_rows(world, tmp_path, capsys):
+    out = tmp_path / "faithful.parquet"
+    more = ("pairs-bi", "pairs-tri", "--rows", "3", "--methods", "attention", "occlusion", "--draws", "2", "--json")
+    assert main(["faithful", *more[:2], str(world / "rows.jsonl"), "--out", str(out), *more[2:]]) == 0
+    told, found = json.loads(capsys.readouterr().out), pd.read_parquet(out)
+    assert told["rows"] == 3 and found.groupby("checkpoint").size().to_dict() == {"pairs-bi": 9, "pairs-tri": 9}
+    assert told["summary"] == faithfulness.summarize(found).to_dict("records")
+    assert {(one["checkpoint"], one["method"]) for one in told["summary"]} == {
+        (name, method) for name in more[:2] for method in ("attention", "occlusion", "random")
+    }
+
+
+def test_a_stop_in_the_middle_keeps_what_there_is(world, tmp_path, capsys, monkeypatch):
+    whole = context_shares.measure_rows
+
+    def stopped(bundle, rows):
+        parts = whole(bundle, rows)
+        yield next(parts)
+        yield next(parts)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(context_shares, "measure_rows", stopped)
+    assert run(world, tmp_path / "some.parquet", "context", "pairs-tri") == 130
+    found = pd.read_parquet(tmp_path / "some.parquet")
+    assert found["row"].nunique() == 2 and not found.attrs["triattn"]["whole"]
+    assert "stopped" in capsys.readouterr().err
+
+
+def test_bad_input_is_one_line(world, tmp_path, capsys):
+    out, data = str(tmp_path / "x.parquet"), str(world / "rows.jsonl")
+    for command, said in (
+        (["context", "pairs-bi", data, "--out", out], "only Tri-Attention has a cube"),
+        (["context", "pairs-tri", data, "--out", str(tmp_path / "no" / "x")], "no such folder"),
+        (["context", "pairs-tri", data, "--out", data], "that is the data"),
+        (["context", "pairs-tri", data + "x", "--out", out], "no such file"),
+        (["faithful", "pairs-tri", data, "--out", out, "--methods", "atention"], "did you mean 'attention'"),
+        (["faithful", "pairs-tri", data, "--out", out, "--draws", "0"], "one random ranking at least"),
+        (["faithful", "pairs-tri", data, "--out", out, "--steps", "0"], "take 1 to"),
+        (["faithful", "pairs-tri", "reading-tri", data, "--out", out], "differ in their task"),
+    ):
+        assert main(command) == 1
+        told = capsys.readouterr().err
+        assert said in told and told.count("\n") == 1, told
+    assert not Path(out).exists()

@@ -1,0 +1,121 @@
+"""A full disk, a stop or a lack of permission leaves the old file or none: never a torn or an empty one."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from collections import namedtuple
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.support.analysis_checkpoints import shelf
+from tests.support.tiny import make_rows
+from triattn_core.casebook import Case, CaseBook
+from triattn_core.errors import CaseError, DataError
+from triattn_core.text import atomic_write
+
+pytestmark = pytest.mark.slow
+
+ROW = {"text_a": "who play the red car ?", "text_b": "what movie is not big", "label": 0}
+TOLD = "cannot be written (File too large)"
+RUN = "import sys; from triattn_core.__main__ import main; sys.exit(main(sys.argv[1:]))"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    with shelf(tmp_path_factory.mktemp("world")) as root:
+        (root / "row.json").write_text(json.dumps(ROW), "utf-8")
+        make_rows(root / "rows.jsonl", 3, 4)
+        yield root
+
+
+@contextmanager
+def files_of_at_most(size: int):
+    """As a disk that is full after so many bytes of a file: writing more raises OSError."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_file_that_does_not_fit_leaves_the_old_one(tmp_path):
+    out = tmp_path / "x"
+    atomic_write.write_whole(out, "old")
+    with files_of_at_most(1000), pytest.raises(DataError, match="cannot be written"):
+        atomic_write.write_whole(out, "new" * 1000)
+    assert out.read_text() == "old" and os.listdir(tmp_path) == ["x"]
+    atomic_write.write_whole(out, "new" * 1000)
+    assert out.read_text() == "new" * 1000 and os.listdir(tmp_path) == ["x"]
+
+
+def test_a_stop_leaves_nothing_behind(tmp_path):
+    with pytest.raises(KeyboardInterrupt), atomic_write.replacing(tmp_path / "x") as part:
+        part.write_text("half")
+        raise KeyboardInterrupt
+    assert os.listdir(tmp_path) == []
+
+
+def test_permissions_links_and_pipes_stay_what_they_are(tmp_path):
+    (tmp_path / "real").write_text("old")
+    (tmp_path / "real").chmod(0o640)
+    (tmp_path / "link").symlink_to("real")
+    atomic_write.write_whole(tmp_path / "link", b"new")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "new"
+    assert (tmp_path / "real").stat().st_mode & 0o777 == 0o640
+    atomic_write.write_whole(Path("/dev/null"), b"new")
+    assert not Path("/dev/null").is_file()
+    with pytest.raises(DataError, match="No space left"):
+        atomic_write.write_whole(Path("/dev/full"), b"new")
+
+
+Usage = namedtuple("Usage", "free")
+
+
+@pytest.mark.parametrize(
+    ("name", "free", "words"),
+    [("no/x", 1 << 40, "no such folder to store it in"), ("", 1 << 40, "a folder"), ("x", 1000, "0.0 MiB are free"),
+     ("x" * 300, 1 << 40, "too long"), ("x" * 300 + "/x", 1 << 40, "no such folder")],
+)  # fmt: skip
+def test_what_cannot_be_written_is_told_before_the_work(tmp_path, name, free, words):
+    with pytest.raises(DataError, match=words) as error:
+        atomic_write.require_room(tmp_path / name, "store it", lambda path: Usage(free))
+    assert len(str(error.value)) < 400
+    atomic_write.require_room(tmp_path / "x", "store it")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["explain", "pairs-tri", "row.json"],
+        ["context", "pairs-tri", "rows.jsonl"],
+        ["faithful", "pairs-tri", "rows.jsonl", "--draws", "1", "--steps", "2"],
+        ["cases", "pairs-bi", "pairs-tri", "rows.jsonl"],
+    ],
+    ids=lambda command: command[0],
+)
+def test_a_command_whose_file_does_not_fit_says_so_in_a_line(world, tmp_path, command):
+    out, kept = tmp_path / "out", command[0] in ("explain", "cases")
+    if kept:
+        out.write_text("old")
+    full = f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (512, 512)); {RUN}"
+    done = subprocess.run(
+        [sys.executable, "-c", full, *command, "--out", str(out)],
+        cwd=world, capture_output=True, text=True, timeout=200, env={**os.environ, "PYTHONPATH": os.getcwd()},
+    )  # fmt: skip
+    assert done.returncode == 1 and TOLD in done.stderr and "Traceback" not in done.stderr, done.stderr[-2000:]
+    assert [path.name for path in tmp_path.iterdir()] == ["out"] * kept and (not kept or out.read_text() == "old")
+
+
+def test_a_case_book_that_cannot_be_exported_leaves_nothing(tmp_path):
+    book = CaseBook(tmp_path / "book.sqlite")
+    book.keep(Case(task="pairs", row=ROW, note="x" * 2000))
+    with files_of_at_most(1000), pytest.raises(CaseError, match="cannot be written"):
+        book.export(tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,115 @@
+"""The measures of a checkpoint's attention: `triattn evaluate --attention`, its records, and the worth of controls."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.oracles import living as oracle
+from tests.support.tiny import HEADS, make_checkpoint, make_world
+from triattn_core.__main__ import main
+from triattn_core.analysis.maps.report import describe, measure_attention
+from triattn_core.attention.weight_override import replacing
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.config import read_config
+from triattn_core.inference.evaluate import evaluate
+from triattn_core.inference.explain import explain
+from triattn_core.results.measured import Card, Record, config_variant
+from triattn_core.results.worth import is_worth_something, worth
+
+LIVING = {
+    "layers": 1, "width": 12, "heads": HEADS, "similarity": "dot", "token_comparison": "mlp", "pooling": "mean_max",
+    "pooled": False, "context": "apart", "states": [1, 2], "attend_special": False,
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    root = make_world(tmp_path_factory.mktemp("world"), ())
+    for number, mechanism in enumerate(("bi", "bi_joint", "cbi", "tri")):
+        make_checkpoint(root, f"living-{mechanism}", mechanism, number, model={"mechanism": mechanism, **LIVING})
+    make_checkpoint(root, "published-tri", "tri", 9)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TRIATTN_CHECKPOINTS", str(root / "shelf"))
+        patch.setenv("TRIATTN_DEVICE", "cpu")
+        yield root
+
+
+def examples(bundle, world):
+    return list(bundle.task.read(world / "data" / "small" / "dev.jsonl"))
+
+
+@pytest.mark.parametrize("name", ["living-bi", "living-bi_joint", "living-cbi", "living-tri", "published-tri"])
+def test_information_is_that_of_the_traces(world, name):
+    """Example by example through `explain`, whose traces hold real tokens alone."""
+    bundle = load(name)
+    rows = examples(bundle, world)
+    report = measure_attention(bundle, rows, size=7)
+    query, around, special = [], [], []
+    for example in rows:
+        _, trace = explain(bundle, example)
+        for site, array in trace.sites.items():
+            if not site.endswith("weight"):
+                continue
+            real = torch.ones(array.sizes["query"], dtype=torch.bool).numpy()
+            maps = array.transpose("head", "query", "key", ...).values.astype(float)
+            if array.sizes["query"] >= 2:
+                query.append([oracle.query_information(one, real) for one in maps])
+            if maps.ndim == 4:
+                around.append([oracle.context_information(one, real) for one in maps])
+                special.append(array.values[..., array.context_special.values == 1].sum((2, 3)).mean())
+    mean = sum(sum(one) for one in query) / len(query) / HEADS
+    assert report["query_information"]["mean"] == pytest.approx(mean, rel=2e-3)
+    assert report["query_information"]["best_head"] >= report["query_information"]["mean"]
+    assert ("context_information" in report) == bool(around)
+    if around:
+        mean = sum(sum(one) for one in around) / len(around) / HEADS
+        assert report["context_information"]["mean"] == pytest.approx(mean, rel=2e-3, abs=1e-6)
+        assert report["special"] == pytest.approx(100 * sum(special) / len(special), rel=2e-3, abs=1e-6)
+
+
+def test_reliance_is_the_metric_lost(world):
+    bundle = load("living-tri")
+    rows = examples(bundle, world)
+    report = measure_attention(bundle, rows)
+    own = evaluate([bundle], rows)[0]["metrics"]["accuracy"]
+    assert report["score"] == own and report["metric"] == "accuracy" and report["n"] == len(rows)
+    with replacing(lambda site, weights, keeps: (weights > 0) / (weights > 0).sum((3, 4), keepdim=True).clamp(min=1)):
+        even = evaluate([bundle], rows)[0]["metrics"]["accuracy"]
+    assert report["reliance"]["even"]["points"] == pytest.approx(own - even, abs=0.01)
+    assert set(report["reliance"]) == {"even", "mean_over_queries", "product_of_marginals", "permuted_keys"}
+    assert "product_of_marginals" not in measure_attention(load("living-bi"), rows)["reliance"]
+
+
+def test_the_command_says_and_keeps_them(world, capsys):
+    data = str(world / "data" / "small" / "dev.jsonl")
+    assert main(["evaluate", "living-tri", data, "--attention", "--limit", "8", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["n"] == told["attention"]["n"] == 8
+    file = world / "shelf" / "living-tri" / "metrics.json"
+    file.write_text("{}", "utf-8")
+    assert main(["evaluate", "living-tri", data, "--attention", "--record"]) == 0
+    lines = capsys.readouterr().out
+    assert "query information" in lines and "same-word alignment" in lines
+    kept = json.loads(file.read_text("utf-8"))["attention"]
+    assert kept["set"] == "small/dev" and kept["n"] == 20 and kept["reliance"]["even"]["p"] <= 1
+    assert all(line in lines for line in describe(kept))
+
+
+def record(config, scores: list[float]) -> Record:
+    each = [{"seed": i, "dev": {"accuracy": score}} for i, score in enumerate(scores)]
+    return Record(Card("control", Path("control"), {}, {"each_seed": each}, config_variant(config), 0), "controls")
+
+
+def test_worth_is_over_controls_of_the_same_form(world):
+    config = read_config(world / "shelf" / "living-tri" / "config.json")
+    control = config.model_copy(update={"model": config.model.model_copy(update={"weights": "even"})})
+    other = config.model_copy(update={"model": control.model.model_copy(update={"heads": 1})})
+    records = [record(other, [10.0]), record(control, [70.0, 72.0, 71.0]), record(config, [1.0])]
+    found = worth(config, [74.0, 75.0, 76.0], "accuracy", records)
+    assert found == {"even": {"points": 4.0, "spread": 1.0, "seeds": 3}}
+    assert is_worth_something(found) and is_worth_something({}) is None
+    assert not is_worth_something(worth(config, [71.0, 72.0], "accuracy", records))

@@ -1,0 +1,113 @@
+"""Outputs without the cube: blocks, weights made again, fused attention and half precision against the plain form."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from triattn_core.attention import factored
+from triattn_core.attention.softmax import joint_softmax
+
+B, H, N, I, J, D = 3, 2, 5, 7, 11, 13
+CELLS = N * I * J
+
+
+def drawn(dtype: torch.dtype = torch.float64) -> list[torch.Tensor]:
+    """query, key, context, value, beside; five tensors of their own, each with a gradient."""
+    draw = torch.Generator().manual_seed(3)
+    return [
+        torch.randn(B, H, size, D, generator=draw, dtype=torch.float64).to(dtype).requires_grad_()
+        for size in (N, I, J, I, J)
+    ]
+
+
+def keeps(empty: bool = True) -> list[torch.Tensor]:
+    """A row whole, a row padded on both sides, and a row without a real key."""
+    keep_key, keep_context = torch.ones(B, I, dtype=torch.bool), torch.ones(B, J, dtype=torch.bool)
+    if empty:
+        keep_key[1, 4:] = keep_context[1, :2] = keep_context[1, 9:] = keep_key[2] = False
+    return [keep_key, keep_context]
+
+
+def plain(query, key, context, value, beside, keep_key, keep_context) -> torch.Tensor:
+    """Eqs. 11 and 15 to 19 over [N, I, J], nothing rearranged."""
+    relevance = torch.einsum("bhnd,bhid,bhjd->bhnij", query, key, context)
+    weights = joint_softmax(relevance, keep_key[:, None], keep_context[:, None])
+    return torch.einsum("bhnij,bhid,bhjd->bhnd", weights, value, beside)
+
+
+def with_slopes(call, factors, given) -> list[torch.Tensor]:
+    found = call(*factors, *given)
+    return [found, *torch.autograd.grad(found.square().sum() + found[..., 0].sum(), factors)]
+
+
+@pytest.mark.parametrize("empty", (True, False), ids=("masks", "no masks"))
+@pytest.mark.parametrize("kept", (0, factored.KEPT), ids=("weights made again", "weights kept"))
+@pytest.mark.parametrize("rows", (1, 4, 6), ids="{} rows a block".format)  # of six: each alone, four and two, all
+def test_blocks_give_the_plain_outputs_and_gradients(rows, kept, empty, monkeypatch):
+    monkeypatch.setattr(factored, "BLOCK", rows * CELLS)
+    monkeypatch.setattr(factored, "KEPT", kept)
+    sizes, blocks = [], factored._blocks
+    spied = lambda *given: (sizes.append(len(one[1])) or one for one in blocks(*given))  # noqa: E731
+    monkeypatch.setattr(factored, "_blocks", spied)
+    factors, given = drawn(), keeps(empty)
+    found = with_slopes(factored.product_attention, factors, given)
+    assert sizes == 2 * {1: [1] * 6, 4: [4, 2], 6: [6]}[rows]
+    for ours, expected in zip(found, with_slopes(plain, factors, given)):
+        torch.testing.assert_close(ours, expected)
+
+
+def test_weights_are_kept_only_for_a_backward_pass(monkeypatch):
+    made, room = [], factored._room
+    monkeypatch.setattr(factored, "BLOCK", CELLS)
+    monkeypatch.setattr(factored, "_room", lambda *given: made.append(given[-1]) or room(*given))
+    factored.product_attention(*drawn(), *keeps())
+    assert made == [B * H, 1]
+    made.clear()
+    with torch.no_grad():
+        factored.product_attention(*drawn(), *keeps())
+    assert made == [1]
+
+
+@pytest.mark.parametrize("empty", (True, False), ids=("masks", "no masks"))
+@pytest.mark.parametrize("dtype", (torch.float64, torch.float32), ids=str)
+def test_fused_attention_over_pairs_gives_the_same(dtype, empty, monkeypatch):
+    """What a GPU runs, here on a CPU, padding and a row with nothing to attend to included."""
+    monkeypatch.setattr(factored, "in_blocks", factored.fused)
+    factors, given = drawn(dtype), keeps(empty)
+    ours = with_slopes(factored.product_attention, factors, given)
+    for one, expected in zip(ours, with_slopes(plain, factors, given)):
+        torch.testing.assert_close(one, expected, rtol=1e-4, atol=1e-4 if dtype == torch.float32 else 1e-9)
+
+
+@pytest.mark.parametrize("way", ("in_blocks", "fused"))
+@pytest.mark.parametrize("loud", (1e38, torch.inf, torch.nan))
+def test_what_is_masked_cannot_matter_however_large(loud, way, monkeypatch):
+    monkeypatch.setattr(factored, "in_blocks", getattr(factored, way))
+    factors, given = drawn(torch.float32), keeps()
+    expected = with_slopes(factored.product_attention, factors, given)
+    with torch.no_grad():
+        for at, keep in zip(range(1, 5), (*given, *given)):
+            factors[at].masked_fill_(~keep[:, None, :, None], loud)
+    for one, other in zip(with_slopes(factored.product_attention, factors, given), expected):
+        torch.testing.assert_close(one, other)
+
+
+def test_half_precision_is_computed_in_single():
+    """Under autocast too, which knows nothing of what is written in place."""
+    factors, given = drawn(torch.bfloat16), keeps()
+    with torch.autocast("cpu", torch.bfloat16):
+        found, *slopes = with_slopes(factored.product_attention, factors, given)
+    wide = [one.detach().float().requires_grad_() for one in factors]
+    expected, *others = with_slopes(factored.product_attention, wide, given)
+    assert found.dtype == torch.bfloat16 and all(one.dtype == torch.bfloat16 for one in slopes)
+    torch.testing.assert_close(found, expected.bfloat16())
+    for ours, other in zip(slopes, others):
+        torch.testing.assert_close(ours.float(), other, rtol=0.05, atol=0.05 * float(other.abs().max()))
+
+
+def test_a_row_with_nothing_to_attend_to_is_zeros():
+    factors = drawn()
+    found, *slopes = with_slopes(factored.product_attention, factors, keeps())
+    for one in (found, *slopes):
+        assert one.isfinite().all() and torch.count_nonzero(one[2]) == 0 and torch.count_nonzero(one[1])

@@ -1,0 +1,61 @@
+"""The checks for a card, on the CPU: they pass and fail where they should, and say why they are skipped."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.gpu import __main__ as gpu
+from tests.gpu import checks
+from triattn_core.attention import tri
+from triattn_core.checkpoint.registry import list_checkpoints
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card: the checks run on it")
+def test_without_a_card_it_says_why_and_ends_well(tmp_path, capsys):
+    assert gpu.main(["--out", str(tmp_path / "gpu.json")]) == 0
+    assert "skipped: PyTorch" in capsys.readouterr().out
+    assert json.loads((tmp_path / "gpu.json").read_text())["skipped"]
+
+
+def test_the_same_checks_pass_on_the_cpu(tmp_path, capsys):
+    name = next(card.name for card in list_checkpoints() if card.metrics.get("example"))
+    more = ["--device", "cpu", "--names", name, "--lengths", "16", "--out", str(tmp_path / "gpu.json")]
+    assert gpu.main(more) == 0, capsys.readouterr().out
+    found = json.loads((tmp_path / "gpu.json").read_text())
+    assert {row["check"] for row in found["rows"]} == {"memory", "product path", "recorded", "rate", "layer"}
+    recorded = [row for row in found["rows"] if row["check"] == "recorded"]
+    assert [(row["name"], row["precision"]) for row in recorded] == [(name, "float32"), (name, "bfloat16")]
+    assert recorded[0]["furthest"] < 1e-4 and found["failed"] == 0
+
+
+def test_another_number_than_the_recorded_one_fails():
+    card = next(card for card in list_checkpoints() if card.metrics.get("example"))
+    example = card.metrics["example"]
+    moved = example | {"probabilities": [one + 0.1 for one in example["probabilities"]]}
+    row = checks.check_checkpoint(replace(card, metrics={"example": moved}), "cpu", "float32")
+    assert row["passed"] is False and row["furthest"] == pytest.approx(0.1, abs=1e-3)
+    assert "skipped" in checks.check_checkpoint(replace(card, metrics={}), "cpu", "float32")
+
+
+def test_a_checkpoint_that_cannot_be_loaded_is_a_failed_check(tmp_path):
+    card = next(card for card in list_checkpoints() if card.metrics.get("example"))
+    shutil.copytree(card.path, tmp_path / "bad")
+    (tmp_path / "bad" / "model.safetensors").write_bytes(b"none")
+    row = checks.check_checkpoint(replace(card, path=tmp_path / "bad"), "cpu", "float32")
+    assert row["passed"] is False and "damaged" in row["reason"] and gpu.line(row).startswith("FAILED")
+
+
+def test_a_product_path_that_is_wrong_fails(monkeypatch):
+    right = tri.product_attention
+    monkeypatch.setattr(tri, "product_attention", lambda *parts: 1.01 * right(*parts))
+    assert checks.check_product_path("dot", "cpu", torch.float32, True)["passed"] is False
+
+
+def test_time_that_is_over_leaves_checkpoints_out():
+    found = [row for row in gpu.rows("cpu", (), (), -1.0) if row["check"] == "recorded"]
+    assert found and all(row["skipped"] == "no time left" for row in found)

@@ -1,0 +1,84 @@
+"""Information and alignment of attention maps against slow loops, and at their ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from tests.oracles import living as oracle
+from triattn_core.analysis.maps import alignment, information
+from triattn_core.text.roles import Role
+
+B, H, N, I, J = 3, 2, 5, 7, 11
+
+
+def weights(draw: int, *shape: int) -> torch.Tensor:
+    found = torch.rand(*shape, generator=torch.Generator().manual_seed(draw), dtype=torch.float64) ** 3
+    axes = tuple(range(3, len(shape)))
+    return found / found.sum(axes, keepdim=True)
+
+
+KEEP = torch.tensor([[True] * N, [True] * 3 + [False] * 2, [True] * 2 + [False] * 3])
+
+
+@pytest.mark.parametrize("shape", [(B, H, N, I), (B, H, N, I, J)])
+def test_query_information(shape):
+    given = weights(1, *shape)
+    found = information.query_information(given, KEEP)
+    slow = [[oracle.query_information(one.numpy(), KEEP[b].numpy()) for one in given[b]] for b in range(B)]
+    torch.testing.assert_close(found, torch.tensor(slow))
+
+
+def test_context_information():
+    given = weights(2, B, H, N, I, J)
+    found = information.context_information(given, KEEP)
+    slow = [[oracle.context_information(one.numpy(), KEEP[b].numpy()) for one in given[b]] for b in range(B)]
+    torch.testing.assert_close(found, torch.tensor(slow))
+
+
+def test_the_ends():
+    """Alike queries tell nothing, one key each tells log2 N; a product of marginals adds nothing, a diagonal log2 I."""
+    keep = torch.ones(1, 4, dtype=torch.bool)
+    alike = weights(3, 1, 1, 1, 4).expand(1, 1, 4, 4)
+    torch.testing.assert_close(information.query_information(alike, keep), torch.zeros(1, 1, dtype=torch.float64))
+    torch.testing.assert_close(information.query_information(torch.eye(4)[None, None], keep), torch.tensor([[2.0]]))
+    cube = weights(4, 1, 1, 4, 8, 8)
+    product = cube.sum(4, keepdim=True) * cube.sum(3, keepdim=True)
+    nothing = information.context_information(product, keep)
+    torch.testing.assert_close(nothing, torch.zeros(1, 1, dtype=torch.float64), rtol=0, atol=1e-12)
+    diagonal = (torch.eye(8) / 8).expand(1, 1, 4, 8, 8)
+    torch.testing.assert_close(information.context_information(diagonal, keep), torch.tensor([[3.0]]))
+
+
+def role(*strings: str) -> Role:
+    n = len(strings)
+    return Role(tuple(range(n)), strings, ("a",) * n, ((0, 1),) * n, (False,) * n, tuple(range(n)), (0,) * n, ("",) * n)
+
+
+def test_same_words_find_each_other():
+    query, key = role("Play", "##ers", "win", "."), role("they", "players", ".", "lose")
+    asking = np.zeros((2, 4, 4))
+    asking[0, 0] = [0.4, 0.6, 0, 0]
+    asking[0, 1] = [0.5, 0.45, 0, 0.05]  # the mean of the two pieces: 0.45 and 0.525
+    asking[1, :2, 3] = 1
+    asking[:, 2:, 0] = 1
+    found = alignment.align_words(asking, query, key)
+    assert found.found.tolist() == [1, 0] and found.count == 1  # the full stop does not count
+    assert found.chance == pytest.approx(1 / 4)
+    assert alignment.align_words(asking, query, replace(key, strings=("x", "y", ".", "z"))).count == 0
+
+
+def test_pieces_of_a_key_are_summed():
+    query, key = role("players"), role("other", "play", "##ers")
+    found = alignment.align_words(np.array([[[0.4, 0.3, 0.3]]]), query, key)
+    assert found.found.tolist() == [1]
+
+
+def test_the_best_head_is_reported_on_other_maps_than_it_was_chosen_on():
+    first = alignment.Alignment(np.array([2.0, 0.0]), 2, 0.5)
+    second = alignment.Alignment(np.array([0.0, 2.0]), 2, 0.5)
+    assert alignment.total([first, second]) == {"mean": 50.0, "best_head": 0.0, "chance": 25.0}
+    assert alignment.total([first]) is None

@@ -1,0 +1,148 @@
+"""The app's measures tell a model that looks at a planted truth from the same model untrained."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from triattn_core.analysis.attribution.estimators import integrated_gradients, occlusion
+from triattn_core.analysis.intervention.null_replacement import redistribute, shuffle
+from triattn_core.analysis.maps.anova import variance_shares
+from triattn_core.analysis.maps.information import context_information
+from triattn_core.attention.states import States
+from triattn_core.attention.weight_override import replacing
+from triattn_core.checkpoint.bundle import Bundle, load
+from triattn_core.checkpoint.registry import laboratory_checkpoints
+from triattn_core.inference.batch import collate
+from triattn_core.inference.explain import explain
+from triattn_core.inference.laboratory import evaluate_laboratory, weights_of
+from triattn_core.inference.laboratory_references import constructed_xor, reference_measures
+from triattn_core.inference.laboratory_references import untrained as with_new_weights
+
+NAME, ROWS = "planted-sum-tri-scaled-dot", 4
+pytestmark = pytest.mark.skipif(not any(card.name == NAME for card in laboratory_checkpoints()), reason="not trained")
+
+
+@pytest.fixture(scope="module")
+def trained() -> Bundle:
+    return load(NAME, "cpu")
+
+
+@pytest.fixture(scope="module")
+def untrained(trained) -> Bundle:
+    return with_new_weights(trained)
+
+
+def three_way_share(bundle: Bundle) -> float:
+    """The third-order share of the relevance over all 13 queries of the same keys and contexts."""
+    shares = []
+    for row in bundle.task.examples()[:ROWS]:
+        asked = [bundle.task.solve(str(query), row.keys, row.context) for query in range(13)]
+        cubes = [explain(bundle, one)[1].site("layer.0/a_over_b/relevance").values[0, 0] for one in asked]
+        shares.append(float(variance_shares(np.stack(cubes))["three_way"]))
+    return float(np.mean(shares))
+
+
+def found_by_leaving_out(bundle: Bundle) -> int:
+    """In how many rows the key whose absence costs the right answer most is the planted one."""
+    found = 0
+    for row in bundle.task.examples()[:ROWS]:
+        rest = [bundle.task.solve(row.query, row.keys[:i] + row.keys[i + 1 :], row.context) for i in range(6)]
+        left = [explain(bundle, one)[0].probabilities[row.label] for one in rest]
+        found += int(np.argmin(left)) == row.truth[0][0]
+    return found
+
+
+def test_the_third_order_part_is_forced_by_the_planted_triple(trained, untrained):
+    assert three_way_share(trained) > 0.6
+    assert three_way_share(untrained) < 0.4
+
+
+def test_leaving_one_out_finds_the_planted_key(trained, untrained):
+    assert found_by_leaving_out(trained) == ROWS
+    assert found_by_leaving_out(untrained) < ROWS
+
+
+def test_recorded_numbers_are_those_of_the_rows(trained, untrained):
+    rows = list(trained.task.generate(1, 200))
+    metrics = evaluate_laboratory(trained, rows)["metrics"]
+    assert metrics["accuracy"] >= 99 and metrics["mass"] >= 90 and metrics["hit_at_1"] >= 99
+    assert evaluate_laboratory(untrained, rows)["metrics"]["accuracy"] < 40
+
+
+def roles_of(bundle: Bundle, row) -> dict[str, States]:
+    """The embedded tokens of a row."""
+    ((roles,),) = bundle.task.roles([row], bundle.tokenizer, bundle.config.limits)
+    batch = collate([roles], bundle.tokenizer)
+    return {name: bundle.model.embed(getattr(batch, name)) for name in ("query", "key", "context")}
+
+
+def found_by(method, bundle: Bundle) -> int:
+    """In how many rows the key and the context token with the highest attribution are the planted ones; of the
+    embedded tokens, against zeros, for the log-odds of the right answer."""
+    found = 0
+    for row in bundle.task.examples()[:ROWS]:
+        states = roles_of(bundle, row)
+
+        def score(vectors, states=states, label=row.label):
+            given = (States(vectors[name], one.keep.expand(len(vectors[name]), -1)) for name, one in states.items())
+            logits = bundle.model.read_out(*given)
+            others = torch.arange(logits.shape[1]) != label
+            return logits[:, label] - logits[:, others].logsumexp(1)
+
+        vectors = {name: one.vectors[0].detach() for name, one in states.items()}
+        told = method(score, vectors, {name: torch.zeros_like(one) for name, one in vectors.items()})
+        told = told[0] if isinstance(told, tuple) else told
+        found += (int(told["key"].argmax()), int(told["context"].argmax())) == row.truth[0]
+    return found
+
+
+@pytest.mark.parametrize("method", [integrated_gradients, occlusion])
+def test_attribution_finds_the_planted_pair(method, trained, untrained):
+    assert found_by(method, trained) >= ROWS - 1
+    assert found_by(method, untrained) <= 1
+
+
+def test_the_information_measure_tells_a_cube_from_its_marginals(trained, untrained):
+    """Sharp attention on one cell is a product of its marginals too: softened, the planted cube is not."""
+    rows, bits = trained.task.examples()[:ROWS], []
+    for bundle in (trained, untrained):
+        with torch.inference_mode():
+            cubes = [explain(bundle, row)[1].site("layer.0/a_over_b/relevance").values for row in rows]
+        relevance = torch.tensor(np.stack(cubes))
+        weights = (relevance / relevance.flatten(3).std(3)[..., None, None]).flatten(3).softmax(3).view_as(relevance)
+        bits.append(float(context_information(weights, torch.ones(len(rows), 1, dtype=torch.bool)).mean()))
+    assert bits[0] > 1.5 * bits[1]
+
+
+@pytest.mark.parametrize("null", ["shuffled", "uniform"])
+def test_null_models_break_the_planted_case_and_not_the_untrained_one(null, trained, untrained):
+    rows = list(trained.task.generate(1, 100))
+    labels = torch.tensor([row.label for row in rows])
+
+    def change(site, weights, keeps):
+        keep = torch.ones_like(weights, dtype=torch.bool)
+        if null == "uniform":
+            return redistribute(weights, keep.to(weights.dtype), 3)
+        return shuffle(weights, keep[:, :1, :1, :, :1], 3, torch.Generator().manual_seed(1))
+
+    def lost(bundle):
+        before = weights_of(bundle, rows)[0].softmax(-1)
+        with replacing(change):
+            after = weights_of(bundle, rows)[0].softmax(-1)
+        places = torch.arange(len(rows)), labels
+        return float((before[places] - after[places]).mean())
+
+    assert lost(trained) > 0.4
+    assert abs(lost(untrained)) < 0.05
+
+
+def test_the_constructed_xor_looks_at_the_truth_alone():
+    xor = load("planted-xor-tri-scaled-dot", "cpu")
+    for row in xor.task.examples():
+        answer, weights = constructed_xor(row)
+        assert answer == row.label and weights[row.truth[0]] > 0.99
+    found = reference_measures(xor)
+    assert found["Constructed"]["accuracy"] == 100 and found["Constructed"]["mass"] > 99
+    assert found["Tri, untrained"]["accuracy"] < 40 and found["Tri, untrained"]["mass"] < 6

@@ -1,0 +1,195 @@
+"""`triattn open`: every kind of file, and broken ones of each kind in one clear line."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from pathlib import Path
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+import torch
+import xarray as xr
+from safetensors.torch import save_file
+
+from triattn_core.__main__ import main
+from triattn_core.trace import AttentionTrace
+
+HEADS, N, I, J = 2, 3, 5, 7
+VALUES = np.random.default_rng(7).random((HEADS, N, I, J)).astype(np.float32)
+VALUES /= VALUES.sum((-2, -1), keepdims=True)
+TOP = np.isclose(VALUES, VALUES.max())
+SIZES = {"head": HEADS, "query": N, "key": I, "context": J}
+ENDINGS = (".npy", ".npz", ".nc", ".safetensors", ".pt")
+
+
+def write(path: Path, **arrays: np.ndarray) -> Path:
+    """A sound file by its ending, with one or more arrays."""
+    tensors = {name: torch.from_numpy(one) for name, one in arrays.items()}
+    if path.suffix == ".npy":
+        np.save(path, next(iter(arrays.values())))
+    elif path.suffix == ".npz":
+        np.savez(path, **arrays)
+    elif path.suffix == ".nc":
+        dims = ("head", "query", "key", "context")
+        xr.Dataset({name: (dims, one) for name, one in arrays.items()}).to_netcdf(path, engine="h5netcdf")
+    elif path.suffix == ".safetensors":
+        save_file(tensors, path)
+    else:
+        torch.save(tensors if len(tensors) > 1 else next(iter(tensors.values())), path)
+    return path
+
+
+def refused(capsys, *arguments: object) -> str:
+    """The one line that a command ends with."""
+    assert main(["open", *map(str, arguments)]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == "" and printed.err.startswith("triattn: ") and printed.err.count("\n") == 1, printed
+    assert len(printed.err) < 420 and "Traceback" not in printed.err
+    return printed.err
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_each_kind_is_opened(ending, tmp_path, capsys):
+    path, out = write(tmp_path / f"a{ending}", a=VALUES), tmp_path / "trace.nc"
+    assert main(["open", str(path), "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert "attention/weight  head 2 x query 3 x key 5 x context 7, rows over key × context" in printed
+    assert "All rows sum to one over key × context" in printed
+    trace = AttentionTrace.load(out)
+    np.testing.assert_array_equal(trace.site("attention/weight").values, VALUES)
+    assert trace.meta["checkpoint"] == path.name
+    assert main(["open", str(out), "--json"]) == 0  # a trace is opened as it is
+    assert json.loads(capsys.readouterr().out)["sites"][0]["axes"] == SIZES
+
+
+@pytest.mark.parametrize("ending", [one for one in ENDINGS if one != ".npy"])
+def test_of_several_arrays_one_is_named(ending, tmp_path, capsys):
+    path = write(tmp_path / f"a{ending}", first=VALUES, second=VALUES[:, ::-1].copy())
+    assert "several arrays: name one with --name; there are first (2 × 3 × 5 × 7), second" in refused(capsys, path)
+    assert "no array 'secont'; did you mean 'second'?" in refused(capsys, path, "--name", "secont")
+    out = tmp_path / "trace.nc"
+    assert main(["open", str(path), "--name", "second", "--out", str(out)]) == 0
+    np.testing.assert_array_equal(AttentionTrace.load(out).site("attention/weight").values, VALUES[:, ::-1])
+
+
+def broken(ending: str, folder: Path) -> dict[str, Path]:
+    """Files that cannot be an attention: damaged, of another kind, or with numbers that do not fit."""
+    sound = write(folder / f"sound{ending}", a=VALUES).read_bytes()
+    damaged = {
+        "empty": b"",
+        "text": b"not an array",
+        "half": sound[: len(sound) // 2],
+        "head": sound[:20],
+        "zeros": bytes(64),
+        "noise": np.random.default_rng(1).bytes(300),
+        "start": b"\0" * 16 + sound[16:],
+        "pickle": pickle.dumps({"a": [1, 2]}),
+        "zip": b"PK\x03\x04" + bytes(80),
+        "html": b"<!doctype html><title>Sign in</title>",
+        "json": b'{"a": [1, 2]}',
+        "lfs": b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n",
+    }
+    paths = {}
+    for name, content in damaged.items():
+        paths[name] = folder / f"{name}{ending}"
+        paths[name].write_bytes(content)
+    arrays = {
+        "nan": np.where(TOP, np.float32(np.nan), VALUES),
+        "infinite": np.where(TOP, np.float32(np.inf), VALUES),
+        "negative": -VALUES,
+        "half sums": VALUES / 2,
+        "bool": VALUES > 0.1,
+        "no cells": VALUES[:0],
+    }
+    return paths | {name: write(folder / f"{name}{ending}", a=one) for name, one in arrays.items()}
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_broken_files_give_one_clear_line(ending, tmp_path, capsys):
+    paths = broken(ending, tmp_path)
+    paths |= {"missing": tmp_path / f"missing{ending}", "folder": tmp_path / f"folder{ending}"}
+    paths["folder"].mkdir()
+    assert len(paths) == 20
+    for name, path in paths.items():
+        line = refused(capsys, path)
+        assert path.name in line, (name, line)
+
+
+def test_nothing_is_unpickled(tmp_path, capsys):
+    class Evil:
+        def __reduce__(self):
+            return (Path.touch, (tmp_path / "ran",))
+
+    torch.save({"a": Evil()}, tmp_path / "evil.pt")
+    np.save(tmp_path / "evil.npy", np.array([Evil()], object), allow_pickle=True)
+    np.savez(tmp_path / "evil.npz", a=np.array([[Evil()]], object))
+    (tmp_path / "plain.pt").write_bytes(pickle.dumps(Evil()))
+    for name in ("evil.pt", "evil.npy", "evil.npz", "plain.pt"):
+        assert "pickle" in refused(capsys, tmp_path / name)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_the_header_alone_says_that_it_is_too_large(tmp_path, capsys):
+    header = np.lib.format.magic(1, 0)
+    fields = b"{'descr': '<f4', 'fortran_order': False, 'shape': (90000, 90000, 90000)}"
+    fields += b" " * (-(len(header) + 2 + len(fields) + 1) % 64) + b"\n"
+    with ZipFile(tmp_path / "bomb.npz", "w") as archive:
+        archive.writestr("a.npy", header + len(fields).to_bytes(2, "little") + fields)
+    assert "GiB, at most 2 are read" in refused(capsys, tmp_path / "bomb.npz")
+    torch.save(torch.zeros(1).expand(60000, 60000), tmp_path / "bomb.pt")
+    assert "GiB, at most 2 are read" in refused(capsys, tmp_path / "bomb.pt")
+
+
+def test_a_list_of_layers_is_stacked(tmp_path, capsys):
+    """As `outputs.attentions` of Hugging Face."""
+    layers = [torch.from_numpy(VALUES.sum(-1)[None]) for _ in range(4)]
+    torch.save(tuple(layers), tmp_path / "a.pt")
+    assert "name the axes, such as layer batch head query key" in refused(capsys, tmp_path / "a.pt")
+    assert main(["open", str(tmp_path / "a.pt"), "--axes", *"layer batch head query key".split()]) == 0
+    assert "layer.3/attention/weight  head 2 x query 3 x key 5" in capsys.readouterr().out
+
+
+def test_tokens_from_files(tmp_path, capsys):
+    path, out = write(tmp_path / "a.npy", a=VALUES), tmp_path / "t.nc"
+    (tmp_path / "t.json").write_text(json.dumps({"query": ["a", "b", "c"], "key": list("vwxyz")}))
+    assert main(["open", str(path), "--tokens", str(tmp_path / "t.json"), "--out", str(out)]) == 0
+    site = AttentionTrace.load(out).site("attention/weight")
+    assert "".join(site["key_token"].values) == "vwxyz" and site["context_token"].values[0] == "1"
+    (tmp_path / "t.txt").write_text("浏览器\n\ncat\n")  # a token a line, the second empty
+    assert main(["open", str(path), "--tokens", str(tmp_path / "t.txt"), "--out", str(out)]) == 0
+    assert AttentionTrace.load(out).site("attention/weight")["query_token"].values.tolist() == ["浏览器", "", "cat"]
+    capsys.readouterr()
+    for content, reason in (
+        ('["a"]', "1 tokens fit no axis"),
+        ('{"query": ["a"]}', "tokens of query: 1 for 3 positions"),
+        ('{"querry": []}', "'querry' is no axis with tokens"),
+        ('{"query": "abc"}', "query: expected a list of strings"),
+        ("[1, 2, 3]", "tokens: expected a list of strings"),
+        ("{", "expected JSON"),
+        ('"abc"', "expected a list of tokens"),
+        ("[" * 100_000, "expected JSON"),
+    ):
+        (tmp_path / "bad.json").write_text(content)
+        assert reason in refused(capsys, path, "--tokens", tmp_path / "bad.json")
+    (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\xff")
+    assert "not UTF-8" in refused(capsys, path, "--tokens", tmp_path / "bad.txt")
+
+
+def test_options_that_do_not_fit(tmp_path, capsys):
+    path = write(tmp_path / "a.npy", a=VALUES)
+    for more, reason in (
+        (["--quantity", "wait"], "unknown quantity 'wait'"),
+        (["--axes", "head", "query", "key"], "a name for each axis"),
+        (["--crop", "query=2"], "expected an axis and its positions"),
+        (["--crop", "query=2:99"], "crop: query 2:99 is not within 0:3"),
+        (["--sums-over", "word"], "no axis 'word'"),
+        (["--out", tmp_path / "none" / "t.nc"], "no such folder"),
+        (["--tokens", tmp_path / "none.json"], "no such file"),
+    ):
+        assert reason in refused(capsys, path, *more)
+    (tmp_path / "a.csv").write_text("1,2")
+    assert "unknown ending '.csv'; known: .npy, .npz" in refused(capsys, tmp_path / "a.csv")
+    assert main(["open", str(path), "--axes", "head", "query=residue i", "key", "context", "--out", f"{path}.nc"]) == 0
+    assert AttentionTrace.load(Path(f"{path}.nc")).meta["query_name"] == "residue i"

@@ -1,0 +1,195 @@
+"""Does an order hold: the tests from means and spreads, the words, and the README's table."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+from scipy.stats import ttest_ind
+
+from triattn_core.__main__ import main
+from triattn_core.analysis.significance import Sample, holm, rank_samples, welch_over_seeds, welch_tests
+from triattn_core.checkpoint.registry import VARIABLE, Card
+from triattn_core.results import measured, published, ranking_test
+from triattn_core.results.measured import Record
+
+README = Path(__file__).parents[2] / "README.md"
+NAMES = ["Tri", "C-Bi", "Bi"]
+
+
+def samples(*runs: list[float] | None) -> dict[str, Sample | None]:
+    """Tri, C-Bi and Bi from their runs."""
+    found = {}
+    for name, values in zip(NAMES, runs):
+        if values is None:
+            found[name] = None
+            continue
+        mean = sum(values) / len(values)
+        spread = math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1)) if len(values) > 1 else None
+        found[name] = Sample(mean, spread, len(values))
+    return found
+
+
+def around(middle: float, width: float = 0.1) -> list[float]:
+    return [middle - width, middle, middle + width]
+
+
+def test_means_and_spreads_say_what_the_runs_say():
+    runs = {"a": [80.1, 80.7, 80.2, 81.0], "b": [81.5, 81.2, 82.4], "c": [80.0, 83.0]}
+    a, b, c = runs.values()
+    found = welch_tests({name: samples(values)["Tri"] for name, values in runs.items()})
+    plain = [ttest_ind(*two, equal_var=False).pvalue for two in ((a, b), (a, c), (b, c))]
+    assert [one.p for one in found] == pytest.approx(plain)
+    assert [one.adjusted for one in found] == pytest.approx(holm(plain))
+    assert (
+        [(one.a, one.b) for one in found]
+        == [("a", "b"), ("a", "c"), ("b", "c")]
+        == [(one.a, one.b) for one in welch_over_seeds(runs)]
+    )
+    assert found[0].gain == pytest.approx(81.7 - 80.5)
+    assert welch_tests({"a": Sample(1.0, None, 5), "b": Sample(2.0, 0.1, 5)}) == []  # no spread is printed
+
+
+@pytest.mark.parametrize(
+    ("runs", "status", "says"),
+    [
+        ((around(85), around(84), around(83)), "holds", ["p < 0.05"]),
+        ((around(84), around(85), around(83)), "against", ["C-Bi leads Tri by 1.00"]),
+        ((around(83), around(84), around(85)), "against", ["C-Bi leads Tri", "Bi leads Tri by 2.00 (p < 0.001)."]),
+        ((around(85), around(84), around(83.95, 0.3)), "holds", ["Tri > C-Bi > Bi; what Tri is ahead by"]),
+        ((around(85), around(84), around(84.1)), "holds", ["Tri > Bi > C-Bi"]),
+        ((around(84.1, 0.3), around(84), around(83)), "open", ["Tri > C-Bi > Bi", "told apart: Tri and C-Bi (p"]),
+        ((around(84), around(84), around(84)), "open", ["Tri = C-Bi = Bi", "Tri and C-Bi", "Tri and Bi"]),
+        ((around(84), [85.0], around(83)), "untested", ["C-Bi > Tri > Bi, one run of C-Bi."]),
+        (([84.0], [85.0], [83.0]), "untested", ["C-Bi > Tri > Bi, one run of each."]),
+        ((around(84), None, around(83)), "missing", ["No figure of C-Bi."]),
+        ((None, None, None), "missing", []),
+    ],
+)
+def test_an_order_in_words(runs, status, says):
+    found = rank_samples(samples(*runs), NAMES)
+    assert found.status == status
+    assert all(one in found.words for one in says), found.words
+    assert bool(found.words) == bool(says)
+
+
+@pytest.mark.parametrize("middle", [83.83, 84.77])
+def test_three_questions_are_asked_at_once(middle):
+    """What is under the level alone, and not after Holm's correction, is no step, up or down."""
+    runs = (around(84.3, 0.2), around(middle, 0.2), around(middle, 0.2))
+    tests = welch_tests(samples(*runs))
+    (one,) = [one for one in tests if {one.a, one.b} == {"Tri", "C-Bi"}]
+    assert one.p < 0.05 <= one.adjusted and all(one.adjusted >= 0.05 for one in tests)
+    found = rank_samples(samples(*runs), NAMES)
+    assert (found.status, found.apart) == ("open", ())
+
+
+def test_who_is_told_apart():
+    found = rank_samples(samples(around(84), around(85), around(83)), NAMES)
+    assert set(found.apart) == {("C-Bi", "Tri"), ("Tri", "Bi"), ("C-Bi", "Bi")}
+    assert ranking_test.significant_pairs(found) == "C-Bi > Tri, Tri > Bi, C-Bi > Bi"
+    assert ranking_test.significant_pairs(rank_samples(samples(around(84), around(84), around(84)), NAMES)) == "none"
+    assert ranking_test.significant_pairs(rank_samples(samples([84.0], [85.0], [83.0]), NAMES)) == "one seed"
+
+
+def test_the_level_decides():
+    runs = (around(84.3, 0.2), around(84.0, 0.2), around(83.0, 0.2))
+    (p,) = [one.adjusted for one in welch_tests(samples(*runs)) if {one.a, one.b} == {"Tri", "C-Bi"}]
+    assert 0.05 < p < 0.2
+    assert rank_samples(samples(*runs), NAMES).status == "open"
+    assert rank_samples(samples(*runs), NAMES, level=0.2).status == "holds"
+
+
+# --- over the papers' tables ---
+
+
+@pytest.fixture(scope="module")
+def tables():
+    return next(one for one in published.load_papers() if one.paper.name == "Tri-Attention").tables
+
+
+def record(mechanism: str, data: str = "lcqmc", values: tuple[float, ...] = (80.0,)) -> Record:
+    metric = {"ubuntu_irc": "R10@1"}.get(data, "accuracy")
+    model = {"mechanism": mechanism, "similarity": "dot"}
+    task = {"ubuntu_irc": "dialogue", "race": "reading"}.get(data, "pairs")
+    each = [{"seed": seed, "test": {metric: value, "n": 9}} for seed, value in enumerate(values)]
+    config = {"task": task, "model": model, "data": {"test": f"{data}/test"}}
+    metrics = {"test": {metric: values[0]}, "each_seed": each}
+    return Record(Card(f"{data}-{mechanism}", Path("x"), config, metrics, "", 1))
+
+
+def test_a_row_for_each_data_set_and_similarity_with_the_printed_figures(tables):
+    rows = ranking_test.rank_mechanisms(tables, [])
+    assert len(rows) == 16 and [row.similarity for row in rows[:4]] == ["additive", "dot", "scaled_dot", "bilinear"]
+    assert list(dict.fromkeys(row.column.group for row in rows)) == ["Ubuntu Corpus V1", "LCQMC", "RACE", "Quora"]
+    found = {(row.column.group, row.similarity): row for row in rows}
+    dot = found["LCQMC", "dot"]
+    assert {name: one.printed.text for name, one in dot.cells.items()} == {
+        "tri": "87.25 ± 0.11", "cbi": "85.94 ± 0.21", "bi": "86.52 ± 0.09"
+    }  # fmt: skip
+    assert dot.printed.status == "holds" and ("Bi", "C-Bi") in dot.printed.apart
+    assert found["LCQMC", "additive"].printed.status == "holds"
+    assert found["RACE", "dot"].printed.words == "No figure of C-Bi and Bi."
+    assert {row.ours.status for row in rows} == {"missing"}
+
+
+def test_ours_stand_beside_them_where_a_record_fits(tables):
+    told = {"tri": (84.1, 84.2, 84.3), "cbi": (84.9, 85.0, 85.1), "bi": (83.0, 83.1, 83.2)}
+    all_ = [record(name, values=values) for name, values in told.items()]
+    all_ += [record("bi", "race"), record("tri", "quora")]
+    found = {(row.column.group, row.similarity): row for row in ranking_test.rank_mechanisms(tables, all_)}
+    dot = found["LCQMC", "dot"]
+    assert {name: one.values for name, one in dot.cells.items()} == told
+    assert dot.ours.status == "against" and "C-Bi leads Tri by 0.80" in dot.ours.words
+    assert found["RACE", "dot"].cells["bi"].ours == 80.0  # a system that the paper did not run there
+    assert found["Quora", "dot"].cells["tri"].ours == 80.0
+    assert found["LCQMC", "additive"].ours.status == "missing"
+
+
+def test_the_table_for_the_readme(tables):
+    records = [record("tri", values=(84.0, 84.5)), record("bi")]
+    text = ranking_test.markdown(ranking_test.rank_mechanisms(tables, records))
+    lines = text.splitlines()
+    assert len({line.count("|") for line in lines}) == 1 and len(lines) == 18
+    (line,) = [line for line in lines if line.startswith("| LCQMC Accuracy, dot")]
+    assert [cell.strip() for cell in line.strip("|").split("|")] == [
+        "LCQMC Accuracy, dot", "86.52 ± 0.09", "85.94 ± 0.21", "87.25 ± 0.11", "80.00", "", "84.25 ± 0.35 (2)",
+        "Tri > C-Bi, Tri > Bi, Bi > C-Bi", "",
+    ]  # fmt: skip
+
+
+def cells_of(text: str) -> list[list[str]]:
+    """The cells of the lines of a Markdown table."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+
+
+def test_what_the_readme_says_of_ours_is_in_the_records(tables):
+    """A number that was measured anew, or never, must not stand there; `triattn results` prints the table."""
+    told = cells_of(README.read_text("utf-8").partition("\n## Results\n")[2].partition("\n## ")[0])
+    now = cells_of(ranking_test.markdown(ranking_test.rank_mechanisms(tables, measured.all_records()[0])))
+    rows = {line[0]: line for line in now}
+    assert len(told) > 10 and told[0] == now[0]
+    for line in told[2:]:
+        for said, found in zip(line[1:], rows[line[0]][1:], strict=True):
+            assert said in ("", found), f"{line[0]}: {said} is recorded as {found}: paste what `triattn results` prints"
+
+
+def test_triattn_results_prints_the_summary_or_every_cell(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    (tmp_path / "results" / "papers" / "bad").mkdir(parents=True)
+    (tmp_path / "results" / "papers" / "bad" / "paper.json").write_text("{")
+    assert main(["results"]) == 0
+    said = capsys.readouterr()
+    first, name, second = said.out.partition("\nMTSA\n")
+    assert first.startswith("Tri-Attention\n\n|  | paper: Bi |") and len(cells_of(first)) == 18 and name
+    second, name, _ = second.partition("\nT-trilinear\n")
+    assert name and len(cells_of(second)) == 4 * 2 + 16 + 5 + 5 + 10
+    assert "paper.json" in said.err and said.err.count("\n") == 1
+    assert main(["results", "--json"]) == 0
+    found = [one for one in json.loads(capsys.readouterr().out) if one["paper"] == "Tri-Attention"]
+    assert len(found) == 22 * 3 + 22 * 2 + 17 * 3 + 8 * 5 * 2 + 12 * 2
+    assert {one["table"] for one in found} == {"Table V", "Table VI", "Table VII", "Table VIII", "Table IX", "Quora"}
+    assert sum(bool(one["reason"]) for one in found) == 4 * 3 + 4 * 2 + 4 * 3 + 8 * 5 * 2 + 12 * 2

@@ -1,0 +1,52 @@
+"""Maps of laboratory models: which cells there are, and which are outlined."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from triattn_core.analysis.film import load_film
+from triattn_core.views.charts import truth_map, truth_scores
+
+KEYS, CONTEXT = ("a", "b", "c"), ("x", "y")
+
+
+@pytest.mark.parametrize("shape, true, places", [
+    ((3, 2), [(1, 0)], [(1, 0)]),
+    ((3,), [1], [(1, 2)]),  # a margin: the column after the context
+    ((6,), [2, 5], [(1, 2), (3, 1)]),  # query, three keys, two contexts
+])  # fmt: skip
+def test_the_true_cells_stand_where_their_tokens_do(shape, true, places):
+    truth, weights = np.zeros(shape, bool), np.arange(np.prod(shape)).reshape(shape) / 10
+    for cell in true:
+        truth[cell] = True
+    rows = truth_map.cells(weights, KEYS, CONTEXT, truth)
+    assert len(rows) == weights.size and sorted(rows["weight"]) == sorted(weights.ravel())
+    assert list(zip(rows[rows["true"]]["key"], rows[rows["true"]]["context"])) == places
+    spec = truth_map.figure(weights, KEYS, CONTEXT, truth).to_dict()
+    assert "datum.true" in json.dumps(spec)
+
+
+def test_the_sentence_says_how_much_lies_on_the_truth():
+    truth = np.array([[True, False], [False, False]])
+    assert truth_map.said(np.array([[0.7, 0.1], [0.1, 0.1]]), truth).startswith("70% of its weight lies on the truth")
+    assert "nothing to find" in truth_map.said(np.full((2, 2), 0.25), np.zeros((2, 2), bool))
+
+
+def test_scores_have_a_row_a_seed_and_measure():
+    test = {"accuracy": 50.0, "chance": 25.0, "mass": 90.0, "even_share": 2.78}
+    rows = truth_scores.table({"Tri": ("tri", [test, test]), "C-Bi": ("cbi", [test])})
+    assert len(rows) == 6 and rows[rows["measure"] == "mass"]["floor"].unique().tolist() == [2.78]
+    assert "Tri 50.0 %" in truth_scores.said(rows)
+    assert truth_scores.figure(rows, "mass", {"tri": "#000000", "cbi": "#111111"}).to_dict()["layer"]
+
+
+def test_a_film_is_read_back_as_weights(tmp_path):
+    row = {"query": "q", "keys": ["a"], "context": ["x"], "label": 0, "truth": [[0, 0]]}
+    frames = [{"step": step, "maps": [[[1000]]], "answers": [0]} for step in (1, 10)]
+    (tmp_path / "film.json").write_text(json.dumps({"rows": [row], "frames": frames}), "utf-8")
+    film = load_film(tmp_path)
+    assert film.steps == (1, 10) and film.frame(9) == 1 and film.maps[0][0].tolist() == [[1.0]]
+    assert load_film(tmp_path / "none") is None

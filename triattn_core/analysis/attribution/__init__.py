@@ -1,0 +1,1 @@
+"""Attribution: which tokens drive a prediction, and tests of faithfulness."""

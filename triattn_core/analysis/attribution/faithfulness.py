@@ -1,0 +1,176 @@
+"""Faithfulness of attributions: comprehensiveness and sufficiency against random rankings.
+
+With m the probability of the model's answer on the whole input x, and r_k the share k of its tokens that an attribution
+ranks first (DeYoung et al. 2020, section 4.2):
+
+    comprehensiveness_k  m(x) - m(x without r_k)      high: the tokens were needed
+    sufficiency_k        m(x) - m(r_k alone)          low: the tokens are enough
+    AOPC                 sum over k = 0 and k in SHARES of either / (|SHARES| + 1)
+
+at k = 0 nothing is in r: comprehensiveness is 0 and sufficiency m(x) - m(nothing).  r_k holds k of the tokens, rounded
+up.  A token that is taken out is read nowhere: not as query, key or context, and by neither BERT.  The control ranks
+tokens at random, several times; an attribution says something only where it leaves the control's band.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import ceil
+
+import numpy as np
+import pandas as pd
+
+from triattn_core.analysis.attribution.methods import Attributions, attribute, validate_methods
+from triattn_core.analysis.intervention.batched_variants import (
+    Query,
+    outputs_without,
+    removal_masks,
+    run_query,
+    word_positions,
+)
+from triattn_core.analysis.mining.miner import TablePart
+from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.errors import DataError, InputError
+from triattn_core.trace.axes import RANDOM
+
+SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
+MEASURES = ("comprehensiveness", "sufficiency")
+LEVEL = 0.95
+Removed = frozenset[int]
+
+
+def perturbation_curves(
+    orders: Mapping[tuple[str, int], Sequence[int]], m: Callable[[Sequence[Removed]], Sequence[float]]
+) -> pd.DataFrame:
+    """A row for each ranking and each share, from 0 on: `method`, `draw`, `share`, `tokens`, and the two MEASURES.
+
+    orders: by method and draw, all tokens from the first ranked on.  m: the probabilities with these tokens gone; it is
+    called once, with each set of tokens once.
+    """
+    rows, probabilities = [], {frozenset(): 0.0}
+    for (method, draw), order in orders.items():
+        for share in (0.0, *SHARES):
+            count = ceil(share * len(order) - 1e-9)
+            top, rest = frozenset(order[:count]), frozenset(order[count:])
+            probabilities |= {top: 0.0, rest: 0.0}
+            rows.append((method, draw, share, count, top, rest))
+    probabilities = dict(zip(probabilities, m(list(probabilities))))
+    whole = probabilities[frozenset()]
+    records = [(*row, whole - probabilities[top], whole - probabilities[rest]) for *row, top, rest in rows]
+    return pd.DataFrame(records, columns=["method", "draw", "share", "tokens", *MEASURES])
+
+
+def aopc(table: pd.DataFrame) -> pd.DataFrame:
+    """Area over the perturbation curve: the mean over shares, k = 0 with them, by method and draw."""
+    return table.groupby(["method", "draw"], sort=False)[list(MEASURES)].mean()
+
+
+def token_scores(query: Query, attributions: Attributions, method: str) -> np.ndarray:
+    """[tokens of the joint sequence]: what the method gives each, as query or key and as context together.
+
+    Tokens of a cell share what it has; a role that the method says nothing of gives 0.
+    """
+    scores = np.zeros(len(query.roles.context))
+    for role, values in attributions.table.groupby("role")[method]:
+        role_tokens = getattr(query.roles, role)
+        for (start, end), value in zip(role_tokens.runs, values):
+            if np.isfinite(value):
+                at = [role_tokens.positions[i] for i in range(start, end) if role_tokens.positions[i] >= 0]
+                scores[at] += value / (end - start)
+    return scores
+
+
+def example_curves(
+    query: Query,
+    methods: Sequence[str] = (),
+    draws: int = 20,
+    seed: int = 0,
+    steps: int = 32,
+    found: Attributions | None = None,
+) -> pd.DataFrame:
+    """The `perturbation_curves` of the methods (see `methods.METHODS`) and of `draws` random rankings, for one example.
+
+    found: what `attribute` gave, where it is known.  Raises InputError for an unknown method or no draw.
+    """
+    found = found or attribute(query, methods, steps)
+    if draws < 1:
+        raise InputError("the control needs one random ranking at least")
+    words = np.array(word_positions(query.roles.context))
+    orders = {}
+    for name in found.methods:
+        ranked = np.argsort(-token_scores(query, found, name)[words], kind="stable")
+        orders[name, 0] = words[ranked].tolist()
+    rng = np.random.default_rng(seed)
+    orders |= {(RANDOM, draw): rng.permutation(words).tolist() for draw in range(draws)}
+
+    def m(sets: Sequence[Removed]) -> list[float]:
+        masks = removal_masks(query.roles, [sorted(one) for one in sets])
+        return query.probability(outputs_without(query.bundle, query.roles, masks)).tolist()
+
+    return perturbation_curves(orders, m)
+
+
+def control_band(table: pd.DataFrame) -> pd.DataFrame:
+    """The control band of one example: `low` and `high` of the middle LEVEL of its draws, by measure."""
+    areas = aopc(table).loc[RANDOM]
+    edges = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+    return areas.quantile(edges).set_axis(["low", "high"]).T
+
+
+def measure_rows(
+    bundle: Bundle,
+    rows: Iterable[tuple[int, object]],
+    methods: Sequence[str] = (),
+    draws: int = 5,
+    seed: int = 0,
+    steps: int = 16,
+) -> Iterator[TablePart]:
+    """Yields a part for each row of a file: the AOPC of each method and the mean of the random control.
+
+    rows: (line, example, or a DataError that says why there is none), as `sources.read_examples` gives them.  Raises
+    InputError for an unknown method.
+    """
+    methods = validate_methods(methods)
+    for line, example in rows:
+        try:
+            if isinstance(example, DataError):
+                raise example
+            query = run_query(bundle, example)
+        except (DataError, InputError) as error:
+            yield TablePart(pd.DataFrame(), (str(error) if error is example else f"line {line}: {error}",), line)
+            continue
+        areas = aopc(example_curves(query, methods, draws, seed + line, steps)).groupby("method", sort=False).mean()
+        columns = {"checkpoint": bundle.name, "row": line, "id": str(example.id)[:80], "tokens": query.roles.tokens}
+        yield TablePart(areas.reset_index().assign(**columns), (), line)
+
+
+def measure_checkpoints(bundles: Sequence[Bundle], rows: Iterable[tuple[int, object]], **more) -> Iterator[TablePart]:
+    """Runs `measure_rows` for several checkpoints row by row, so that a stopped run still compares them."""
+    for row in rows:
+        parts = [next(measure_rows(bundle, [row], **more)) for bundle in bundles]
+        yield TablePart(pd.concat([part.table for part in parts], ignore_index=True), parts[0].aside, row[0])
+
+
+def summarize(table: pd.DataFrame, resamples: int = 1000, seed: int = 0) -> pd.DataFrame:
+    """A row for each checkpoint, method and measure over the rows of a file: `rows`, `mean`, the bootstrap band `low`
+    to `high` of it (Efron 1979; LEVEL, percentiles), and of its difference to the control `gain`, `gain_low`,
+    `gain_high`, resampled together.
+    """
+    rng, rows = np.random.default_rng(seed), []
+    for name, of in table.groupby("checkpoint", sort=False):
+        wide = of.pivot(index="row", columns="method")
+        samples = rng.integers(len(wide), size=(resamples, len(wide)))
+        for measure in MEASURES:
+            random = wide[measure, RANDOM].to_numpy()
+            for method in of["method"].unique():
+                values = wide[measure, method].to_numpy()
+                row = {"checkpoint": name, "method": method, "measure": measure, "rows": len(wide)}
+                for what, sample in (("", values), ("gain_", values - random)):
+                    low, high = np.quantile(sample[samples].mean(1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+                    row |= {
+                        f"{what or 'mean_'}"[:-1]: float(sample.mean()),
+                        f"{what}low": low,
+                        f"{what}high": high,
+                    }
+                rows.append(row)
+    return pd.DataFrame(rows)

@@ -1,0 +1,1 @@
+"""Interventions: edits of the context, ablations, leave-one-out and null replacements."""

@@ -1,0 +1,63 @@
+"""Ablation of COIN's blocks and context term, with the trained weights.
+
+    layer.0, …   the block hands on what it was given
+    context      Eq. 1 in place of Eq. 4 in every block ("Context-aware Interaction Network", section 2.2)
+
+Nothing is trained anew: the ablations of the paper's Table 3 are other models, which never had the part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from torch import Tensor, nn
+
+from triattn_core.attention.coin import CONTEXT
+from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.errors import ConfigError, choices
+from triattn_core.inference.explain import Prediction, explain
+from triattn_core.models.coin import Coin
+from triattn_core.trace import AttentionTrace
+
+
+class AblatedCoin(nn.Module):
+    """A COIN evaluated with some parts ablated."""
+
+    def __init__(self, model: Coin, off: Collection[str]):
+        super().__init__()
+        self.model, self.off = model, frozenset(off)
+
+    def forward(self, sentences) -> Tensor:
+        return self.model(sentences, self.off)
+
+
+def ablatable_parts(bundle: Bundle) -> tuple[str, ...]:
+    """The parts that can be ablated: each block, and `context` if the model has it.  Raises ConfigError if it is no
+    COIN."""
+    if not isinstance(bundle.model, Coin):
+        raise ConfigError(f"{bundle.name}: blocks and their context term are switched off in COIN alone")
+    config = bundle.config.model
+    return (*(f"layer.{i}" for i in range(config.layers)), *[CONTEXT] * config.context)
+
+
+def explain_ablated(
+    bundle: Bundle, example, off: Collection[str] | str, option: int | None = None
+) -> tuple[Prediction, AttentionTrace]:
+    """As `explain`, with parts ablated (`block 1` means `layer.0`); `off` in the trace's meta names them.
+
+    Raises ConfigError for a model that is no COIN and for a part that it does not have.
+    """
+    off = [_part_name(part) for part in ([off] if isinstance(off, str) else off)]
+    known = ablatable_parts(bundle)
+    for name in off:
+        if name not in known:
+            raise ConfigError(f"{bundle.name} has no {name!r} to switch off; {choices(name, known)}")
+    prediction, trace = explain(replace(bundle, model=AblatedCoin(bundle.model, off)), example, option=option)
+    return prediction, replace(trace, meta={**trace.meta, "off": ",".join(off)})
+
+
+def _part_name(name: str) -> str:
+    """The site of a part as the pages name it: `layer.0` for `block 1`; other names unchanged."""
+    word, _, number = name.partition(" ")
+    return f"layer.{int(number) - 1}" if word == "block" and number.isdecimal() else name

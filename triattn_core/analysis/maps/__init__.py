@@ -1,0 +1,1 @@
+"""Numbers on attention maps: comparison, ANOVA, token alignment, clusters, the MTSA tensor."""

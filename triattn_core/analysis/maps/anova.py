@@ -1,0 +1,191 @@
+"""Functional ANOVA of the relevance cube, and the mutual information of key and context in its weights.
+
+Functional analysis of variance (Hoeffding 1948; Sobol' 1993) of the relevance S of one head:
+
+    S[n,i,j] = m + f_Q[n] + f_K[i] + f_C[j] + f_QK[n,i] + f_QC[n,j] + f_KC[i,j] + f_QKC[n,i,j]
+
+Each part has mean 0 along each of its axes; on a whole cube the parts are orthogonal and their sums of squares add up
+to that of S - m.  The softmax over key × context does not see f_Q, so that shares are taken of the rest:
+
+    among keys    f_K + f_QK       moves attention among keys whatever the context token
+    redirected    f_KC + f_QKC     moves it to other keys with the context token: what no two-way map can hold
+    (the others)  f_C + f_QC       move attention among context tokens only
+
+Masked cells.  A key or a context token that is masked as a whole is left out, and the rest is a whole cube.  Where
+single cells are masked, the parts are sequential least squares (type I) over the kept cells in the order above: each
+is what its axes add to the fit of all before it.  On a whole cube that is the same.
+
+For the weights A of one query the mutual information
+
+    I[n] = sum_ij A[n,i,j] log2(A[n,i,j] / (sum_j A[n,i,j] sum_i A[n,i,j]))
+
+is 0 where each context token shares out its attention among keys alike (Cover and Thomas 2006, Eq. 2.28).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from triattn_core.errors import TraceError
+from triattn_core.trace import AttentionTrace
+
+AXES = ("query", "key", "context")
+TERMS = {
+    "query": (0,),
+    "key": (1,),
+    "context": (2,),
+    "query_key": (0, 1),
+    "query_context": (0, 2),
+    "key_context": (1, 2),
+    "three_way": (0, 1, 2),
+}
+VISIBLE_TERMS = tuple(name for name in TERMS if name != "query")  # by the softmax
+ROUNDS, CLOSE = 2000, 1e-12
+UNDERFLOW = -69.0  # logarithm of 1e-30: what deserves more weight than that has some, in float32
+ROUNDING = 1e-9  # of a scale: what is below is no part of the relevance, nor information
+
+
+def decompose(cube: np.ndarray, keep: np.ndarray | None = None) -> dict[str, np.ndarray]:
+    """The ANOVA component of each of TERMS: arrays [..., N, I, J] that sum to the cube less its mean.
+
+    keep: bool, [N, I, J] or like the cube; all cells that are finite by default.  Masked cells hold 0.
+    """
+    finite = np.isfinite(cube)
+    keep = finite if keep is None else finite & keep
+    rest = np.where(keep, cube, 0.0).astype(np.float64)
+    rest = _subtract_means(rest, keep, ())[0]
+    components, fitted = {}, []
+    for name, axes in TERMS.items():
+        before, fitted = rest, [axes, *fitted]
+        rest = np.zeros_like(rest) if name == "three_way" else _residual(rest, keep, fitted)
+        components[name] = before - rest
+    return components
+
+
+def _residual(rest: np.ndarray, keep: np.ndarray, fitted: list[tuple[int, ...]]) -> np.ndarray:
+    """The least-squares residual on the means over all sets of axes in `fitted`, the new one first: each is projected
+    out in turn until convergence; on a whole cube one round is enough."""
+    scale = np.abs(rest).max(initial=0.0)
+    for _ in range(ROUNDS):
+        moved = 0.0
+        for number, axes in enumerate(fitted):
+            rest, step = _subtract_means(rest, keep, axes)
+            moved = max(moved, step if number else 0.0)
+        if moved <= CLOSE * scale:
+            break
+    return rest
+
+
+def _subtract_means(rest: np.ndarray, keep: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, float]:
+    """The residual less the mean of the kept cells over all other axes, and the largest of these means."""
+    over = tuple(axis - 3 for axis in range(3) if axis not in axes)
+    count = keep.sum(over, keepdims=True)
+    means = rest.sum(over, keepdims=True) / np.maximum(count, 1)
+    return np.where(keep, rest - means, 0.0), float(np.abs(means).max(initial=0.0))
+
+
+def variance_shares(cube: np.ndarray, keep: np.ndarray | None = None) -> dict[str, np.ndarray]:
+    """The share of each of VISIBLE_TERMS in the variance visible to the softmax: [...] each, 1 in total.
+
+    All are 0 where the relevance is the same everywhere.
+    """
+    components = decompose(cube, keep)
+    # As differences of what is left over: these add up to the whole, converged or not.
+    remainders = [sum(list(components.values())[at:]) for at in range(len(components) + 1)]
+    squares = [np.sum(np.square(remainder), axis=(-3, -2, -1)) for remainder in remainders[:-1]] + [0.0]
+    whole = squares[1]
+    return {
+        name: _clear_rounding(
+            np.divide(squares[at] - squares[at + 1], whole, out=np.zeros_like(whole), where=whole > 0)
+        )
+        for at, name in enumerate(components)
+        if name in VISIBLE_TERMS
+    }
+
+
+def _clear_rounding(values: np.ndarray, scale: float = 1.0) -> np.ndarray:
+    """The values with rounding errors set to 0."""
+    return np.where(np.abs(values) < ROUNDING * scale, 0.0, values)
+
+
+def mutual_information(weights: np.ndarray) -> np.ndarray:
+    """I(key; context | query) in bits of weights [..., N, I, J]: [..., N], 0 for a query without weights."""
+    joint = np.clip(weights.astype(np.float64), 0.0, None)
+    total = joint.sum((-2, -1), keepdims=True)
+    joint = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0)
+    independent = joint.sum(-1, keepdims=True) * joint.sum(-2, keepdims=True)
+    ratio = np.divide(joint, independent, out=np.ones_like(joint), where=joint > 0)
+    return _clear_rounding(np.maximum((joint * np.log2(ratio)).sum((-2, -1)), 0.0))
+
+
+def three_way_residual(relevance: xr.DataArray, weights: xr.DataArray | None = None) -> xr.DataArray:
+    """The component f_QKC of a site as a map of contributions; `weights`, if given, show what is masked.
+
+    Raises TraceError for a site that is no cube of relevance.
+    """
+    cube = _cube(relevance)
+    residual = decompose(cube.values, None if weights is None else kept_cells(relevance, weights))["three_way"]
+    residual = _clear_rounding(residual, float(np.abs(cube.values).max(initial=0.0, where=np.isfinite(cube.values))))
+    return cube.copy(data=residual).drop_attrs().assign_attrs(quantity="contribution")
+
+
+def kept_cells(relevance: xr.DataArray, weights: xr.DataArray) -> np.ndarray:
+    """[1, I, J]: the cells of keys and context tokens that are not masked.
+
+    A mask is seen where a token has no weight in any head although its scores deserve some; where these are so low
+    that their weights underflow, the token takes part.
+    """
+    scores, values = (
+        cube.values.astype(np.float64).reshape(-1, *cube.shape[-2:])
+        for cube in (_cube(relevance), _cube(weights, "weight"))
+    )
+    some = values > 0
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        total = np.logaddexp.reduce(np.where(some, scores, -np.inf), (1, 2), keepdims=True)
+        shut = (~some & (scores - total > UNDERFLOW)).any(0)
+    some = some.any(0)
+    keys, context = some.any(1), some.any(0)
+    keep_key = keys | ~shut[:, context].any(1)
+    keep_context = context | ~shut[keys].any(0)
+    return (keep_key[:, None] & keep_context & np.isfinite(scores).any(0))[None]
+
+
+def _cube(site: xr.DataArray, quantity: str = "relevance") -> xr.DataArray:
+    other, missing = site.attrs.get("quantity"), [axis for axis in AXES if axis not in site.dims]
+    if other != quantity or missing:
+        problem = f"one without {' and '.join(missing)}" if other == quantity else str(other)
+        raise TraceError(f"a {quantity} over query, key and context is needed, not {problem}")
+    return site.transpose(..., *AXES)
+
+
+def share_table(trace: AttentionTrace) -> pd.DataFrame:
+    """A row for each cube and head of a trace: `site`, `head`, the share of each of VISIBLE_TERMS, `among_keys` and
+    `redirected`, and `information`, the mean over queries in bits.
+
+    Raises TraceError where the trace has no cube.
+    """
+    names = [name.removesuffix("/relevance") for name, one in trace.sites.items() if _is_cube(name, one)]
+    if not names:
+        raise TraceError("no cube of relevance in this trace: only Tri-Attention with context leaves one")
+    found = []
+    for name in names:
+        relevance, weights = trace.site(f"{name}/relevance"), trace.site(f"{name}/weight")
+        found.append(
+            site_shares(name, _cube(relevance).values, _cube(weights, "weight").values, kept_cells(relevance, weights))
+        )
+    return pd.concat(found, ignore_index=True)
+
+
+def _is_cube(name: str, site: xr.DataArray) -> bool:
+    return name.endswith("/relevance") and set(AXES) <= set(site.dims)
+
+
+def site_shares(name: str, relevance: np.ndarray, weights: np.ndarray, keep: np.ndarray | None = None) -> pd.DataFrame:
+    """The rows of `share_table` for one site; cubes [heads, N, I, J]."""
+    found = variance_shares(relevance, keep)
+    among, redirected = found["key"] + found["query_key"], found["key_context"] + found["three_way"]
+    bits = mutual_information(weights).mean(-1)
+    heads = {"site": name, "head": np.arange(len(bits)), **found}
+    return pd.DataFrame({**heads, "among_keys": among, "redirected": redirected, "information": bits})

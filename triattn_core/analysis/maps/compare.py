@@ -1,0 +1,189 @@
+"""Comparison of mechanisms on one pair of sentences: two-way maps of query × key and measures on their rows.
+
+Two-way maps of a three-way site, per head:
+
+    weight      W[n,i] = sum_j A[n,i,j]                the weights sum to one over key × context together,
+                                                       so the sum over context is a distribution over keys
+    relevance   R[n,i] = log sum_j exp S[n,i,j]        the softmax of R over i is W
+
+Relevance is centred per query for display, R[n,i] - mean_i R[n,i]: softmax does not see a shift of a whole row.
+The mean of heads comes last.  Rows of a mean of weights sum to one; the softmax of a mean relevance is *not* the
+mean weight, so every number in bits and every rank is taken from weights.
+
+A row that holds nothing (a query without a key) gives zeros everywhere.  NaN says that a token is not there at all, as
+in maps of two inputs (`token_alignment.align_maps`): it stays NaN in what is made of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import xarray as xr
+
+from triattn_core.errors import TraceError
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.aggregation import logsumexp
+
+AXES = ("query", "key")
+TOP = 3  # keys of a query whose sets are compared
+
+
+def two_way_map(
+    site: xr.DataArray, head: int | None = None, read: Callable[[xr.DataArray], xr.DataArray] = lambda value: value
+) -> xr.DataArray:
+    """The two-way map [query, key], float64, of a site with or without a context axis; `head=None`: the mean of heads.
+
+    Weights are summed over context, relevances joined by log-sum-exp over context and centred per query.
+    read: what folds query and key (`TokenGrouping.array`), called before relevances are centred and heads averaged.
+    Raises TraceError for another quantity, a missing axis, or a head that the site does not have.
+    """
+    quantity = site.attrs.get("quantity")
+    if quantity not in ("weight", "relevance"):
+        raise TraceError(f"a two-way map is made of weights or relevances, not of {quantity!r}")
+    if missing := [axis for axis in AXES if axis not in site.dims]:
+        raise TraceError(f"a two-way map needs the axes query and key; this site has no {' and no '.join(missing)}")
+    if head is not None and "head" in site.dims:
+        if not 0 <= head < site.sizes["head"]:
+            raise TraceError(f"head {head} is outside 0…{site.sizes['head'] - 1}")
+        site = site.isel(head=head)
+    if "context" in site.dims:
+        site = site.sum("context", dtype=np.float64) if quantity == "weight" else _logsumexp(site.astype(np.float64))
+    over = {"sums_over": "key"} if quantity == "weight" else {}
+    site = read(site.astype(np.float64).drop_attrs().assign_attrs(quantity=quantity, **over))
+    folded = {name: value for name, value in site.attrs.items() if name in ("folded", "mass_before")}
+    if quantity == "relevance":
+        site = centred(site)
+    if "head" in site.dims:
+        site = site.mean("head")
+    attrs = {"quantity": quantity} | (over or {"centred": "key"}) | folded
+    return site.transpose(*AXES).drop_attrs().assign_attrs(attrs)
+
+
+def _logsumexp(site: xr.DataArray) -> xr.DataArray:
+    with np.errstate(divide="ignore"):  # log 0 = -inf is right where every context token is masked
+        return logsumexp(site, "context")
+
+
+def centred(relevance: xr.DataArray) -> xr.DataArray:
+    """Relevance centred per query over its finite cells; masked cells stay -inf, a row without others is zeros."""
+    known = np.isfinite(relevance)
+    count = known.sum("key")
+    mean = relevance.where(known, 0.0).sum("key") / count.clip(min=1)
+    return (relevance - mean).where(count > 0, 0.0)
+
+
+def difference(left: xr.DataArray, right: xr.DataArray) -> xr.DataArray:
+    """The signed map left[n,i] - right[n,i]; 0 where both are masked, NaN where a token is absent.
+
+    Raises TraceError where quantities or tokens differ.
+    """
+    if left.attrs.get("quantity") != right.attrs.get("quantity"):
+        raise TraceError(f"a {left.attrs.get('quantity')} and a {right.attrs.get('quantity')} cannot be subtracted")
+    require_same_tokens([left, right])
+    a, b = left.values, right.values
+    both, absent = np.isfinite(a) | np.isfinite(b), np.isnan(a) | np.isnan(b)
+    return left.copy(data=np.where(absent, np.nan, np.subtract(a, b, where=both, out=np.zeros_like(a)))).drop_attrs()
+
+
+def seed_spread(*models: Sequence[xr.DataArray]) -> np.ndarray:
+    """[query, key], the spread over seeds: a cell's maximum less its minimum, of the model with the larger spread.
+
+    models: of each the maps of its seeds.  A difference of two models that is no greater says nothing of the models.
+    0 where a cell is masked in all.
+    """
+    ranges = []
+    for maps in models:
+        values = np.stack([array.values for array in maps])
+        masked = ~np.isfinite(values).any(axis=0)
+        ranges.append(np.ptp(np.where(masked, 0.0, values), axis=0))
+    return np.max(ranges, axis=0)
+
+
+def require_same_tokens(maps: Sequence[xr.DataArray], names: Sequence[str] = ()) -> None:
+    """Raises TraceError unless all maps have the same tokens on query and key."""
+    for number, other in enumerate(maps[1:], start=1):
+        for axis in AXES:
+            first, second = _tokens(maps[0], axis), _tokens(other, axis)
+            if first != second:
+                subject = f"{names[0]} and {names[number]}" if names else "two maps"
+                raise TraceError(
+                    f"{subject} cut the sentences into different tokens ({axis}: {len(first)} and {len(second)}); "
+                    "choose checkpoints that share a tokenizer"
+                )
+
+
+def _tokens(array: xr.DataArray, axis: str) -> list[str]:
+    name = f"{axis}_token"
+    return [str(token) for token in (array[name].values if name in array.coords else range(array.sizes[axis]))]
+
+
+def _shares(weights: xr.DataArray) -> np.ndarray:
+    """Rows [query, key] divided by their sum, to keep rounding errors out of the logarithms; zero rows stay zero."""
+    rows = np.clip(np.nan_to_num(weights.transpose(*AXES).values.astype(np.float64)), 0.0, None)
+    total = rows.sum(axis=1, keepdims=True)
+    return np.divide(rows, total, out=np.zeros_like(rows), where=total > 0)
+
+
+def _plogp(shares: np.ndarray) -> np.ndarray:
+    return shares * np.log2(shares, out=np.zeros_like(shares), where=shares > 0)
+
+
+def entropy(weights: xr.DataArray) -> np.ndarray:
+    """[query] in bits: H[n] = -sum_i W[n,i] log2 W[n,i], with 0 log 0 = 0; from 0 (one key) to log2 of the keys."""
+    return np.where(_absent_queries(weights), np.nan, np.abs(_plogp(_shares(weights)).sum(axis=1)))
+
+
+def _absent_queries(weights: xr.DataArray) -> np.ndarray:
+    """[query]: whether a query token is absent."""
+    return np.isnan(weights.transpose(*AXES).values).all(axis=1)
+
+
+def jensen_shannon(left: xr.DataArray, right: xr.DataArray) -> np.ndarray:
+    """[query] in bits, from 0 to 1: JSD[n] = H((P + Q) / 2) - (H(P) + H(Q)) / 2 of the rows P = left[n], Q = right[n].
+
+    0 where either row holds nothing, NaN where a query is not there.  Raises TraceError where tokens differ.
+    """
+    require_same_tokens([left, right])
+    p, q = _shares(left), _shares(right)
+    # As sum_i of non-negative terms; the difference of entropies would lose digits where P is near Q.
+    middle = (p + q) / 2
+    terms = _relative_entropy_terms(p, middle) + _relative_entropy_terms(q, middle)
+    filled = (p.sum(axis=1) > 0) & (q.sum(axis=1) > 0)
+    values = np.where(filled, np.clip(terms.sum(axis=1) / 2, 0.0, 1.0), 0.0)
+    return np.where(_absent_queries(left) | _absent_queries(right), np.nan, values)
+
+
+def overlap(left: xr.DataArray, right: xr.DataArray, k: int = TOP) -> np.ndarray:
+    """[query], the number of keys among the k strongest of both rows: |T_k(left[n]) ∩ T_k(right[n])|, from 0 to k.
+
+    T_k: the k keys with the greatest weights, of equal ones the first.  Two unrelated rows of K keys share k * k / K on
+    average.  NaN where a row holds nothing.  Raises TraceError where tokens differ.
+    """
+    require_same_tokens([left, right])
+    p, q = _shares(left), _shares(right)
+    tops = [np.argsort(-rows, axis=1, kind="stable")[:, :k] for rows in (p, q)]
+    shared = (tops[0][:, :, None] == tops[1][:, None, :]).sum(axis=(1, 2)).astype(float)
+    return np.where((p.sum(axis=1) > 0) & (q.sum(axis=1) > 0), shared, np.nan)
+
+
+def _relative_entropy_terms(shares: np.ndarray, middle: np.ndarray) -> np.ndarray:
+    ratio = np.divide(shares, middle, out=np.ones_like(shares), where=shares > 0)
+    return shares * np.log2(ratio)
+
+
+def rank(weights: xr.DataArray) -> np.ndarray:
+    """[query, key], integer: 1 + the number of keys of the same query with a greater weight; 0 in a row of zeros, and
+    where a token is not there.
+
+    Ties share the better rank.
+    """
+    rows = weights.transpose(*AXES).values
+    above = (rows[:, None, :] > rows[:, :, None]).sum(axis=2)
+    return np.where((rows > 0).any(axis=1, keepdims=True) & ~np.isnan(rows), 1 + above, 0)
+
+
+def layer_count(trace: AttentionTrace) -> int:
+    """The number of attention layers: from the trace's metadata, else one more than its highest site."""
+    layers = [int(name.split("/")[0].removeprefix("layer.")) for name in trace.sites if name.startswith("layer.")]
+    return int(trace.meta.get("layers") or max(layers, default=-1) + 1)

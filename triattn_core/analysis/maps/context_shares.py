@@ -1,0 +1,51 @@
+"""ANOVA shares over a file: a row for each example, layer, direction and head, and their distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pandas as pd
+
+from triattn_core.analysis.intervention.batched_variants import run_query
+from triattn_core.analysis.maps import anova
+from triattn_core.analysis.mining.miner import TablePart
+from triattn_core.attention.similarity.exponential import at_once
+from triattn_core.attention.tap import recording
+from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.errors import ConfigError, DataError, InputError
+from triattn_core.inference.batch import collate
+
+MEASURES = (*anova.VISIBLE_TERMS, "among_keys", "redirected", "information")
+
+
+def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, object]]) -> Iterator[TablePart]:
+    """Yields a part for each row of a file with `anova.share_table` of its example; of several options, the chosen one.
+
+    rows: (line, example, or a DataError that says why there is none), as `sources.read_examples` gives them.  Who stops
+    iterating keeps the parts that came.  Raises ConfigError for a checkpoint without a cube.
+    """
+    if getattr(bundle.config.model, "mechanism", "") != "tri":
+        raise ConfigError(f"{bundle.name}: only Tri-Attention has a cube to take apart")
+    for line, example in rows:
+        try:
+            if isinstance(example, DataError):
+                raise example
+            yield TablePart(_table(bundle, example).assign(row=line, id=str(example.id)[:80]), (), line)
+        except (DataError, InputError) as error:
+            yield TablePart(pd.DataFrame(), (str(error) if error is example else f"line {line}: {error}",), line)
+
+
+def _table(bundle: Bundle, example) -> pd.DataFrame:
+    roles = run_query(bundle, example).roles
+    with recording() as record, at_once():
+        bundle.logits(collate([roles], bundle.tokenizer))
+    sites = {name: tapped.tensor[0].double().cpu().numpy() for name, tapped in record.sites.items()}
+    names = [name.removesuffix("/relevance") for name in sites if name.endswith("/relevance")]
+    tables = [anova.site_shares(name, sites[f"{name}/relevance"], sites[f"{name}/weight"]) for name in names]
+    return pd.concat(tables, ignore_index=True)
+
+
+def quartiles(table: pd.DataFrame) -> pd.DataFrame:
+    """The quartiles of each measure over rows, by layer: all heads and both directions count alike."""
+    layer = table["site"].str.split("/").str[0]
+    return table.groupby(layer)[list(MEASURES)].quantile([0.25, 0.5, 0.75]).unstack()

@@ -1,0 +1,63 @@
+"""The full alignment tensor of one MTSA head, computed from the scores in its trace.
+
+    T[j, i, l] = scale_t(R[j, i]) + scale_s(S[i, l]) + M[j, i]       Eq. 10
+    P = softmax of T over i                                          Eq. 11
+
+of "Tensorized Self-Attention" (Shen et al. 2019).  j is the query (the governor), i the key (the dependent), l the
+feature.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+import xarray as xr
+
+from triattn_core.attention import tensorized
+from triattn_core.errors import InputError, TraceError
+from triattn_core.trace import AttentionTrace
+
+AXES = ("query", "key", "feature")
+MAX_CELLS = 2_000_000  # cells of a tensor: 163 tokens of 75 features
+
+
+def head_tensor(trace: AttentionTrace, layer: str, head: int) -> AttentionTrace:
+    """The tensor of a head (from 0) of a layer such as `layer.0` or `premise/layer.0`, and the terms of its sum.
+
+    Sites, under `<layer>/tensor/`: `relevance` T and `weight` P [query, key, feature]; and, as contributions,
+    `token2token/…` [query, key] and `source2token/…` [key, feature], both scaled, and `mask/…` [query, key], -inf where
+    the query may not attend to the key.
+
+    Raises TraceError where the trace is not one of MTSA or has no such head, InputError where the tensor is too large.
+    """
+    known = [str(trace.meta.get(name, "")) for name in ("scale_t", "scale_s", "masks")]
+    if not all(known):
+        raise TraceError("this trace is not one of MTSA: no scales and masks are recorded with it")
+    scale_t, scale_s, masks = known
+    R, S = (trace.site(f"{layer}/{kind}/relevance") for kind in ("token2token", "source2token"))
+    if not 0 <= head < R.sizes["head"]:
+        raise TraceError(f"there is no head {head + 1}: {layer} has {R.sizes['head']}")
+    R, S, M = (one.isel(head=head) for one in (R, S, trace.site(f"{layer}/mask/contribution")))
+    n, size = R.sizes["query"], S.sizes["feature"]
+    if n * n * size > MAX_CELLS:
+        raise InputError(
+            f"The tensor of {n:,} tokens has {n} × {n} × {size} = {n * n * size:,} cells, "
+            f"{MAX_CELLS:,} are shown at most: shorten the text."
+        )
+    parts = {
+        "token2token": R.copy(data=tensorized.SCALES[scale_t](torch.tensor(R.values)).numpy()),
+        "source2token": S.copy(data=tensorized.SCALES[scale_s](torch.tensor(S.values)).numpy()),
+        "mask": M,
+    }
+    scores = (torch.tensor(one.values) for one in (R, S, M))
+    P = tensorized.tensor(*scores, torch.ones(n, dtype=torch.bool), scale_t, scale_s)
+    T = sum(parts.values()).transpose(*AXES)
+    found = {f"{name}/contribution": _as(one, "contribution") for name, one in parts.items()}
+    found |= {"relevance": _as(T, "relevance"), "weight": _as(T.copy(data=P.numpy()), "weight", "key")}
+    sites = {f"{layer}/tensor/{name}": one for name, one in found.items()}
+    return replace(trace, sites=sites, meta={**trace.meta, "head": head, "mask": masks.split(",")[head]})
+
+
+def _as(array: xr.DataArray, quantity: str, sums_over: str = "") -> xr.DataArray:
+    return array.drop_attrs().assign_attrs(quantity=quantity, sums_over=sums_over)

@@ -1,0 +1,209 @@
+"""Whether a TAN's attention matters: information, reliance, alignment and mass on special tokens over many rows.
+
+See `information` and `alignment` for the first and third.  *Reliance* is the metric less the metric when the weights
+of all layers and both directions are replaced, on the same rows: by even weights; by weights permuted along the keys;
+by the mean over queries; of a cube by the product of its marginals.  It measures what these weights lean on,
+fragility included; what attention is worth, trained controls say (`results.worth`).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import mean
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from triattn_core.analysis.maps import alignment
+from triattn_core.analysis.maps.information import context_information, mean_over, query_information
+from triattn_core.analysis.significance import mcnemar
+from triattn_core.attention.fixed_weights import FIXED, replacement
+from triattn_core.attention.tap import Record, recording
+from triattn_core.attention.weight_override import replacing
+from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.errors import InputError
+from triattn_core.inference.batch import collate
+from triattn_core.inference.predict import batch_by_length
+from triattn_core.models import answers
+from triattn_core.models.encoder import Encoded
+from triattn_core.tasks import InputForm, form
+from triattn_core.text.roles import Roles
+
+DRAWS = 5  # permutations of the keys
+PERMUTED = "permuted_keys"
+WINDOW = 128  # examples that are held as tokens at once
+Sums = dict[str, list[tuple[int, np.ndarray]]]  # by site: how many examples, and the sum over them, [heads]
+
+
+@dataclass
+class Tally:
+    """What has been summed over the batches so far; `outputs` by what was replaced, "" for nothing."""
+
+    own: Mapping[str, Sums] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    untrained: Mapping[str, Sums] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
+    alignments: dict[str, list[alignment.Alignment]] = field(default_factory=lambda: defaultdict(list))
+    verdicts: dict[str, list[tuple]] = field(default_factory=lambda: defaultdict(list))
+
+
+def measure_attention(
+    bundle: Bundle, examples: Sequence, progress: Callable[[int], None] = lambda n: None, size: int = 32
+) -> dict:
+    """The measures of a TAN over labelled examples: see `describe`.
+
+    {"n", "metric", "score", "query_information": {"mean", "best_head", "untrained"}, "context_information": the same,
+    of a cube, "reliance": {name: {"points", "p"}}, "alignment": of pairs, "special": per cent of the weight}.
+    Raises InputError for another kind of model, or without examples.
+    """
+    if bundle.config.kind != "tan":
+        raise InputError(f"{bundle.name}: attention is measured of TANs")
+    examples = [example for example in examples if example.label is not None]
+    if not examples:
+        raise InputError("no row has a label: nothing to measure")
+    untrained = bundle.untrained().model
+    tally, names = Tally(), _replacements(bundle)
+    with torch.inference_mode():
+        for start in range(0, len(examples), WINDOW):
+            window = examples[start : start + WINDOW]
+            _measure_window(bundle, untrained, window, names, tally, size)
+            progress(len(window))
+    return _report(bundle, tally, names)
+
+
+def _replacements(bundle: Bundle) -> list[str]:
+    """What its weights are replaced by: even first; a product of marginals is a cube's."""
+    of = [name for name in FIXED if name != "product_of_marginals" or bundle.config.model.mechanism == "tri"]
+    return [*of, *(f"{PERMUTED}.{draw}" for draw in range(DRAWS))]
+
+
+def _measure_window(
+    bundle: Bundle, untrained: torch.nn.Module, window: Sequence, names: Sequence[str], tally: Tally, size: int
+) -> None:
+    grouped = bundle.task.roles(window, bundle.tokenizer, bundle.config.limits)
+    rows = [row for one in grouped for row in one]
+    outputs = {name: torch.zeros(len(rows), bundle.num_outputs) for name in ("", *names)}
+    for number, places in enumerate(batch_by_length([row.length for row in rows], size)):
+        roles = [rows[i] for i in places]
+        encoded = bundle.encoder(collate(roles, bundle.tokenizer).to(bundle.device))
+        with recording(lambda site: site.endswith("/weight")) as record:
+            outputs[""][places] = bundle.model(encoded).float().cpu()
+        _add(tally.own, record, encoded, roles)
+        if form(bundle.task.NAME) is InputForm.PAIR:
+            _add_alignments(tally, record, encoded, roles)
+        with recording(lambda site: site.endswith("/weight")) as record:
+            untrained(encoded)
+        _add(tally.untrained, record, encoded, roles)
+        for name in names:
+            how, _, draw = name.partition(".")
+            with replacing(replacement(how, seed=1000 * int(draw or 0) + number)):
+                outputs[name][places] = bundle.model(encoded).float().cpu()
+    counts = list(map(len, grouped))
+    for name, found in outputs.items():
+        chances = answers.probabilities(found, counts)
+        tally.verdicts[name] += [bundle.task.verdict(one, chance) for one, chance in zip(window, chances)]
+
+
+def _weights(record: Record, encoded: Encoded) -> Iterator[tuple[str, Tensor, Tensor, bool]]:
+    """Site, weights, the keep-mask of its queries, and whether sentence a asks."""
+    for site, tapped in record.sites.items():
+        forward = "a_over_b" in site
+        yield site, tapped.tensor.float(), (encoded.query if forward else encoded.key).keep, forward
+
+
+def _add(sums: Mapping[str, Sums], record: Record, encoded: Encoded, roles: Sequence[Roles]) -> None:
+    for site, weights, keep, _ in _weights(record, encoded):
+        real = keep.sum(1) >= 2
+        measures = {"query_information": query_information(weights, keep)}
+        if weights.ndim == 5:
+            measures["context_information"] = context_information(weights, keep)
+            measures["special"] = _special_mass(weights, keep, roles)
+        for name, values in measures.items():
+            sums[name][site].append((int(real.sum()), values[real].sum(0).cpu().numpy()))
+
+
+def _special_mass(weights: Tensor, keep: Tensor, roles: Sequence[Roles]) -> Tensor:
+    """The share of the weight on special tokens of the context, [B, H]."""
+    special = torch.zeros(len(roles), weights.shape[-1], dtype=weights.dtype, device=weights.device)
+    for row, one in enumerate(roles):
+        flags = [one.context.special[start] for start, _ in one.context.runs]
+        special[row, : len(flags)] = torch.tensor(flags, dtype=weights.dtype)
+    mass = (weights.sum(3) * special[:, None, None]).sum(-1) * keep[:, None]
+    return mean_over(mass, keep)
+
+
+def _add_alignments(tally: Tally, record: Record, encoded: Encoded, roles: Sequence[Roles]) -> None:
+    for site, weights, _, forward in _weights(record, encoded):
+        keys = weights.sum(4) if weights.ndim == 5 else weights
+        for row, one in enumerate(roles):
+            query, key = (one.query, one.key) if forward else (one.key, one.query)
+            own = keys[row, :, : len(query), : len(key)].cpu().numpy()
+            tally.alignments[site].append(alignment.align_words(own, query, key))
+
+
+def _report(bundle: Bundle, tally: Tally, names: Sequence[str]) -> dict:
+    metrics = {name: bundle.task.metrics(found) for name, found in tally.verdicts.items()}
+    metric, score = next(iter(metrics[""].items()))
+    right = {name: [verdict[0] for verdict in found] for name, found in tally.verdicts.items()}
+    reliance = {}
+    for how in dict.fromkeys(name.partition(".")[0] for name in names):
+        draws = [name for name in names if name.partition(".")[0] == how]
+        lost = mean(score - metrics[name][metric] for name in draws)
+        (difference,) = mcnemar([how, "own"], [right[draws[0]], right[""]])
+        reliance[how] = {"points": round(lost, 2), "p": difference.p}
+    report = {"n": len(tally.verdicts[""]), "metric": metric, "score": score}
+    for name in ("query_information", "context_information"):
+        if name in tally.own:
+            before = _by_head(tally.untrained[name])
+            report[name] = _summary(_by_head(tally.own[name])) | {"untrained": _rounded(before.mean())}
+    report["reliance"] = reliance
+    shares = [one for one in map(alignment.total, tally.alignments.values()) if one]
+    if shares:
+        report["alignment"] = {key: _rounded(mean(one[key] for one in shares)) for key in shares[0]}
+    if "special" in tally.own:
+        shown = bundle.config.model.attend_special
+        report["special"] = _rounded(100 * _by_head(tally.own["special"]).mean()) if shown else 0.0
+    return report
+
+
+def _by_head(sums: Sums) -> np.ndarray:
+    """[layers, heads]: means over examples, then over the two directions."""
+    layers = defaultdict(list)
+    for site, parts in sums.items():
+        count = sum(n for n, _ in parts)
+        layers[site.split("/")[0]].append(sum(total for _, total in parts) / max(1, count))
+    return np.stack([np.mean(directions, 0) for directions in layers.values()])
+
+
+def _summary(heads: np.ndarray) -> dict[str, float]:
+    return {"mean": _rounded(heads.mean()), "best_head": _rounded(heads.max())}
+
+
+def _rounded(value: float | np.floating) -> float:
+    return float(f"{value:.4g}")
+
+
+def describe(report: Mapping) -> list[str]:
+    """The measures as lines of text."""
+    lines = [f"attention over {report['n']:,} rows, {report['metric']} {report['score']}"]
+    for name in ("query_information", "context_information"):
+        if name in report:
+            one = report[name]
+            lines.append(
+                f"{name.replace('_', ' ')}: {one['mean']:.3g} bits, best head {one['best_head']:.3g} "
+                f"(untrained {one['untrained']:.3g})"
+            )
+    for name, one in report["reliance"].items():
+        lines.append(f"reliance, {name.replace('_', ' ')}: {one['points']:+.2f} points (McNemar p {one['p']:.3g})")
+    for name, one in report.get("worth", {}).items():
+        spread = "" if one["spread"] is None else f", spread of seeds {one['spread']:.2f}"
+        lines.append(f"worth over {name.replace('_', ' ')}: {one['points']:+.2f} points ({one['seeds']} seeds{spread})")
+    if "alignment" in report:
+        one = report["alignment"]
+        lines.append(
+            f"same-word alignment: {one['mean']:.3g} %, best head {one['best_head']:.3g} % (chance {one['chance']:.3g})"
+        )
+    if "special" in report:
+        lines.append(f"mass on special tokens: {report['special']:.3g} %")
+    return lines

@@ -1,0 +1,186 @@
+"""The stored table of a mining run: each checkpoint's answer to each row, as numbers and ids in a Parquet file, never
+texts."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import BufferedIOBase
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from triattn_core.analysis.mining.decoded_size import require_decoded_size
+from triattn_core.errors import DataError
+from triattn_core.tasks import InputForm, form
+from triattn_core.text.atomic_write import replacing
+
+KEY = b"triattn cases"  # of our metadata in the file
+LARGEST = 5_000_000  # rows
+BYTES = 1_000_000_000  # of the columns, decoded
+DIFFERENCES = {"row": "DELTA_BINARY_PACKED", "id": "DELTA_BYTE_ARRAY"}
+WINDOW = 512  # rows, or options, that are sorted by length and mined together
+MAX_COMPLAINTS = 20  # complaints about rows that are kept
+
+
+class Checkpoint(BaseModel):
+    """One of the compared checkpoints; `digest`: that of its weights."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    name: str
+    mechanism: str
+    similarity: str | None = None  # COIN and the sentence models have one way alone to compare tokens
+    digest: str
+
+
+class TableInfo(BaseModel):
+    """The provenance of a table.
+
+    data: the file of rows, with its folder.  sha256: of that file as it lies.  lines: how far it was read, `whole`
+    where to its end.  aside: how many rows could not be read; complaints: the first of them, each with its line.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+    format: Literal[1] = 1
+    task: str
+    language: str
+    checkpoints: tuple[Checkpoint, ...] = Field(min_length=2, max_length=4)
+    data: str
+    sha256: str
+    lines: int
+    whole: bool
+    aside: int
+    complaints: tuple[str, ...]
+    seconds: float
+    device: str
+    date: str
+    command: str
+
+
+@dataclass(frozen=True)
+class CaseTable:
+    """The table of a mining run: a row for each readable example, in the order of the file.
+
+    row: its line in the file, from 1.  id: what the file calls it.  label: the index of the right answer, -1 where
+    nobody has said.  tokens: of all its texts that a model reads, special ones aside; with the longest of its options.
+    For each checkpoint NAME: `NAME answer`, the index of its answer; `NAME confidence`, the probability of it, to four
+    decimals and below 1; `NAME right`, False too where there is no label.  For Tri also `NAME moved`, how much context
+    moved its attention, in bits, and `NAME moved at`, the same for each token of the query: see `context_shift`.
+
+    Of questions `NAME answer` is a number that two checkpoints share where SQuAD's comparison finds their answers equal
+    (in this row alone, from 0), `NAME start` and `NAME end` are the characters of the passage that it answers, `NAME
+    right` is exact match, and `NAME f1` SQuAD's F1, from 0 to 1, NaN where no answer is known.
+    """
+
+    table: pd.DataFrame
+    about: TableInfo
+
+    @property
+    def judged(self) -> pd.DataFrame:
+        """The labelled rows."""
+        return self.table[self.table["label"] >= 0]
+
+    @property
+    def names(self) -> list[str]:
+        return [checkpoint.name for checkpoint in self.about.checkpoints]
+
+    @property
+    def three_way(self) -> list[str]:
+        """The names of the checkpoints with a `moved` column."""
+        return [checkpoint.name for checkpoint in self.about.checkpoints if checkpoint.mechanism == "tri"]
+
+    def save(self, path: Path) -> None:
+        """Writes the table to a file.  Raises DataError if that fails."""
+        with replacing(path) as part:
+            self.write(part)
+
+    def write(self, file: Path | BufferedIOBase) -> None:
+        """Writes the table to a path or an open file."""
+        schema = pa.schema(list(_table_types(self.about).items()), {KEY: self.about.model_dump_json().encode()})
+        columns = {name: pa.array(self.table[name], kind) for name, kind in _table_types(self.about).items()}
+        # Lines and ids that count up take next to nothing as differences; rounded numbers repeat.
+        dictionary = [f"{name}.list.element" if name.endswith(" at") else name for name in columns]
+        more = {"column_encoding": DIFFERENCES, "use_dictionary": [one for one in dictionary if one not in DIFFERENCES]}
+        pq.write_table(pa.table(columns, schema), file, compression="zstd", compression_level=9, **more)
+
+
+def join_tables(tables: Iterable[pd.DataFrame], about: TableInfo) -> CaseTable:
+    """The tables concatenated, in the order of the file."""
+    return CaseTable(pd.concat(tables).sort_values("row", ignore_index=True), about)
+
+
+def make_frame(values: Mapping[str, Sequence], checkpoints: Sequence[tuple[str, str]], task: str = "") -> pd.DataFrame:
+    """A data frame of these columns; missing ones are empty.  checkpoints: (name, mechanism)."""
+    kinds = column_types(checkpoints, task).items()
+    return pd.DataFrame({name: pd.Series(values.get(name, ()), dtype=_pandas_dtype(kind)) for name, kind in kinds})
+
+
+def load(file: Path | BufferedIOBase, name: str = "") -> CaseTable:
+    """Loads a stored table.  Raises DataError in one line for anything else; `name`: what the file is called there."""
+    with _data_errors(name or str(file)):
+        opened = pq.ParquetFile(file)
+        info = _parse_info(opened.schema_arrow)
+        if (row_count := opened.metadata.num_rows) > LARGEST:
+            raise ValueError(f"{row_count:,} rows are more than such a table has")
+        require_decoded_size(opened, BYTES)
+        return CaseTable(opened.read().to_pandas(ignore_metadata=True), info)
+
+
+def read_info(file: Path) -> TableInfo:
+    """Reads the provenance of a stored table without its rows.  Raises DataError."""
+    with _data_errors(str(file)):
+        return _parse_info(pq.read_schema(file))
+
+
+def _parse_info(schema: pa.Schema) -> TableInfo:
+    stored = (schema.metadata or {}).get(KEY)
+    if stored is None:
+        raise ValueError("a Parquet file of something else")
+    info = TableInfo.model_validate(json.loads(stored))
+    if dict(zip(schema.names, schema.types)) != _table_types(info):
+        raise ValueError("its columns are others")
+    return info
+
+
+@contextmanager
+def _data_errors(name: str) -> Iterator[None]:
+    try:
+        yield
+    except ValidationError as error:
+        first = error.errors()[0]
+        reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+    except (OSError, pa.ArrowException) as error:
+        reason = os.strerror(error.errno) if getattr(error, "errno", None) else "no Parquet file"
+    except ValueError as error:
+        reason = str(error).splitlines()[0]
+    else:
+        return
+    raise DataError(f"{name}: not a table of `triattn cases` that can be read here ({reason:.120})")
+
+
+def column_types(checkpoints: Sequence[tuple[str, str]], task: str = "") -> dict[str, pa.DataType]:
+    """Column → type for (name, mechanism) of each checkpoint; questions have more columns."""
+    types = {"row": pa.int32(), "id": pa.string(), "label": pa.int16(), "tokens": pa.int32()}
+    for name, mechanism in checkpoints:
+        types |= {f"{name} answer": pa.int16(), f"{name} confidence": pa.float32(), f"{name} right": pa.bool_()}
+        if form(task) is InputForm.PASSAGE:
+            types |= {f"{name} start": pa.int32(), f"{name} end": pa.int32(), f"{name} f1": pa.float32()}
+        if mechanism == "tri":
+            types |= {f"{name} moved": pa.float32(), f"{name} moved at": pa.list_(pa.float32())}
+    return types
+
+
+def _pandas_dtype(kind: pa.DataType) -> object:
+    """The pandas dtype for a type of `column_types`."""
+    return "str" if kind == pa.string() else kind.to_pandas_dtype()
+
+
+def _table_types(about: TableInfo) -> dict[str, pa.DataType]:
+    return column_types([(checkpoint.name, checkpoint.mechanism) for checkpoint in about.checkpoints], about.task)

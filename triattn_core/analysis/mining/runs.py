@@ -1,0 +1,122 @@
+"""A run over a file of rows in steps, for the command line and pages: case mining, or an analysis of each row."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from itertools import islice
+
+import pandas as pd
+
+from triattn_core.analysis.mining.case_table import MAX_COMPLAINTS, CaseTable, Checkpoint, TableInfo, join_tables
+from triattn_core.analysis.mining.miner import TablePart, batches
+from triattn_core.analysis.mining.sources import Source, read_examples
+from triattn_core.attention.similarity.exponential import at_once
+from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.errors import DataError
+
+MANY, SMALL = 200, 8  # of fewer lines the batches are small, and nothing is compiled for them
+
+
+@dataclass
+class Run:
+    """A resumable loop: the caller takes steps and may stop at any time, in the middle of one too; the parts so far are
+    kept, and what was interrupted is computed again.
+
+    over: makes parts of rows, a part for each, as `context_shares.measure_rows` does, of the first `most` lines;
+    without it cases are mined.
+    lines: of the file, about; line: how far it is read; whole: to its end.
+    """
+
+    bundles: Sequence[Bundle]
+    source: Source
+    command: str = ""
+    over: Callable[[Iterator], Iterator[TablePart]] | None = None
+    most: int | None = None
+    parts: list[TablePart] = field(default_factory=list)
+    whole: bool = False
+    seconds: float = 0.0
+
+    def __post_init__(self):
+        lines = self.source.count(self.bundles[0].task.NAME)
+        self.lines = min(lines, self.most or lines)
+        rows = islice(read_examples(self.bundles[0].task.NAME, self.source), self.most)
+        small = SMALL if self.lines < MANY else 64
+        mined = self.over is None
+        self._parts = batches(self.bundles, rows, small) if mined else (partial(self._row, row) for row in rows)
+        self._under_way: Callable[[], TablePart] | None = None
+
+    def _row(self, row: tuple[int, object]) -> TablePart:
+        return next(self.over(iter([row])))
+
+    @property
+    def line(self) -> int:
+        return self.parts[-1].line if self.parts else 0
+
+    @property
+    def rows(self) -> int:
+        """The number of rows in the table so far."""
+        return sum(part.table["row"].nunique() for part in self.parts if len(part.table))
+
+    @property
+    def aside(self) -> int:
+        return sum(len(part.aside) for part in self.parts)
+
+    def step(self) -> bool:
+        """Runs one more batch; returns False if there is none."""
+        if self._under_way is None:
+            self._under_way = next(self._parts, None)
+        compute = self._under_way
+        if compute is None:
+            self.whole = True
+            return False
+        started = time.perf_counter()
+        with at_once() if self.lines < MANY else nullcontext():
+            part = compute()
+        if self._under_way is compute:  # an interrupted step may end in one thread while another has begun it again
+            self._under_way = None
+            self.parts.append(part)
+            self.seconds += time.perf_counter() - started
+        return True
+
+    def table(self) -> pd.DataFrame:
+        """The analysis table so far.  Raises DataError if no row could be read."""
+        self._told()
+        return pd.concat([part.table for part in self.parts], ignore_index=True)
+
+    def _told(self) -> list[str]:
+        complaints = [complaint for part in self.parts for complaint in part.aside]
+        if not self.rows:
+            raise DataError(complaints[0] if complaints else f"{self.source.name}: no row in it")
+        return complaints
+
+    def mined(self) -> CaseTable:
+        """The case table so far.  Raises DataError if no row could be read."""
+        complaints = self._told()
+        first = self.bundles[0]
+        about = TableInfo(
+            task=first.task.NAME,
+            language=first.config.language,
+            checkpoints=tuple(map(_checkpoint_info, self.bundles)),
+            data=self.source.name,
+            sha256=self.source.sha256,
+            lines=self.line,
+            whole=self.whole,
+            aside=len(complaints),
+            complaints=tuple(complaints[: MAX_COMPLAINTS]),
+            seconds=round(self.seconds, 2),
+            device=first.device,
+            date=datetime.now(UTC).isoformat(timespec="seconds"),
+            command=self.command,
+        )
+        return join_tables([part.table for part in self.parts], about)
+
+
+def _checkpoint_info(bundle: Bundle) -> Checkpoint:
+    model = bundle.config.model
+    similarity = getattr(model, "similarity", None)
+    return Checkpoint(name=bundle.name, mechanism=model.mechanism, similarity=similarity, digest=bundle.digest)

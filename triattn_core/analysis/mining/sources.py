@@ -1,0 +1,103 @@
+"""Sources of rows: files identified by name and digest, and their examples by line."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from io import BufferedIOBase, BytesIO
+from pathlib import Path, PurePosixPath
+
+from triattn_core.errors import DataError, InputError
+from triattn_core.tasks import TASKS, InputForm, form, questions
+from triattn_core.text.rows import count_lines, each_line
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of rows, on disk or uploaded: its name with its folder, and the digest of its bytes."""
+
+    name: str
+    sha256: str
+    place: Path | bytes
+
+    def open(self) -> BufferedIOBase:
+        """Opens the file; the caller closes it."""
+        return BytesIO(self.place) if isinstance(self.place, bytes) else open(self.place, "rb")
+
+    @property
+    def lines(self) -> int:
+        """The number of lines, for a progress bar."""
+        with self.open() as file:
+            return count_lines(file, self.name)
+
+    def rows(self, task: str) -> Iterator[tuple[int, str, dict | DataError]]:
+        """Yields (line, place, row or what is wrong with it) for each line, or for each question, from 1, of SQuAD's
+        own file."""
+        with self.open() as file:
+            if form(task) is not InputForm.PASSAGE or not questions.squads(self.name):
+                yield from ((line, f"{self.name}:{line}", row) for line, row in each_line(file, self.name))
+                return
+            number = 0
+            try:
+                for number, (place, row) in enumerate(questions.squad_rows(self.name, file.read()), 1):
+                    yield number, place, row
+            except DataError as error:
+                yield number + 1, self.name, error
+
+    def count(self, task: str) -> int:
+        """The number of lines, or questions, that a task finds in the file."""
+        squad = form(task) is InputForm.PASSAGE and questions.squads(self.name)
+        return sum(1 for _ in self.rows(task)) if squad else self.lines
+
+
+def uploaded_source(name: str, content: bytes) -> Source:
+    """The source of an uploaded file."""
+    return Source(name, hashlib.sha256(content).hexdigest(), content)
+
+
+def file_source(path: Path) -> Source:
+    """The source of a file on disk.  Raises DataError if it does not exist."""
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    with open(path, "rb") as opened:
+        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    return Source("/".join(path.resolve().parts[-2:]), digest, path)
+
+
+def example_source(task: str, language: str) -> Source:
+    """This project's own examples of a task and language: their file beside the task, else their rows."""
+    room = TASKS[task]
+    language = language if language in room.LANGUAGES else room.LANGUAGES[0]
+    path = Path(room.__file__).with_name(f"{task}.{language}.jsonl")
+    if path.is_file():
+        return file_source(path)
+    rows = (json.dumps(room.row(example), ensure_ascii=False) for example in room.examples(language))
+    return uploaded_source(path.name, "".join(f"{row}\n" for row in rows).encode())
+
+
+def find_source(name: str, sha256: str, folders: Sequence[Path]) -> Source | None:
+    """The file with this name and digest under one of the folders or among this project's examples, or None."""
+    parts = [part for part in PurePosixPath(name).parts if part not in ("/", "..")][-2:]
+    for folder in (*folders, Path(questions.__file__).parents[1]):
+        path = folder.joinpath(*parts)
+        if path.is_file() and (source := file_source(path)).sha256 == sha256:
+            return source
+    return None
+
+
+def read_examples(task: str, source: Source) -> Iterator[tuple[int, object]]:
+    """Yields (line, example of the task or a DataError) for each non-blank line, or for each question of SQuAD's own
+    file."""
+    room = TASKS[task]
+    for line, place, row in source.rows(task):
+        if isinstance(row, dict):
+            try:
+                row = room.from_file(row, place)
+                row.check()
+            except InputError as error:
+                row = DataError(f"{place}: {error}")
+            except DataError as error:
+                row = error
+        yield line, row

@@ -1,0 +1,67 @@
+"""The zip of a case card: each figure as SVG, PNG and an offline page, the data, the trace, the manifest.
+
+No file in it has a date: the same numbers make the same tables, pictures and pages, byte for byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+
+from triattn_core.case_card.manifest import COMMAND, FILE, manifest
+from triattn_core.case_card.rendered import RenderedView
+from triattn_core.text.atomic_write import write_whole
+from triattn_core.trace import AttentionTrace
+
+TOLD = """A case card of triattn.
+
+{figures}
+data.csv, data.parquet             every cell that is drawn, as a row
+trace.nc                           all that was recorded of the example (NetCDF-4; xarray reads it)
+{file}                      texts, settings, checkpoints with their digests, versions
+
+The pages need no network. This makes the card again, with the same numbers:
+
+    {command}
+"""
+
+
+def packed(drawn: RenderedView) -> bytes:
+    """The bytes of the zip."""
+    file = BytesIO()
+    with ZipFile(file, "w", ZIP_DEFLATED) as archive:
+        for name, content in files(drawn):
+            info = ZipInfo(name)
+            info.compress_type, info.external_attr = ZIP_DEFLATED, 0o644 << 16
+            archive.writestr(info, content)
+    return file.getvalue()
+
+
+def files(drawn: RenderedView) -> Iterator[tuple[str, bytes]]:
+    """Name and content of each."""
+    about = manifest(drawn)
+    figures = "\n".join(f"{f'{name}.html, .svg, .png':<34} {one['title']}" for name, one in about.figures.items())
+    yield "README.txt", TOLD.format(figures=figures, file=FILE, command=COMMAND).encode()
+    yield FILE, (about.model_dump_json(indent=1) + "\n").encode()
+    for name, figure in drawn.figures.items():
+        yield f"{name}.html", figure.html().encode()
+        yield f"{name}.svg", figure.svg()
+        yield f"{name}.png", figure.png()
+    yield "data.csv", drawn.table.to_csv(index=False).encode("utf-8-sig")
+    yield "data.parquet", drawn.table.to_parquet(index=False)
+    yield "trace.nc", _trace(drawn.trace)
+
+
+def _trace(trace: AttentionTrace) -> bytes:
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.nc"
+        trace.save(path)
+        return path.read_bytes()
+
+
+def write(drawn: RenderedView, path: Path) -> None:
+    """Writes the zip.  Raises DataError where it cannot be written."""
+    write_whole(path, packed(drawn))

@@ -1,0 +1,57 @@
+"""Settings of a view as one types them: NAME=VALUE, several values with commas between them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from triattn_core.errors import ConfigError
+from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.settings import ViewSettings, validate_settings
+
+ROW = "row.json"
+
+
+def read(kind: type[ViewSettings], texts: Iterable[str]) -> dict[str, Any]:
+    """The settings that texts name; what does not fit its type is for `draw` to refuse.  Raises ConfigError for a text
+    that is no setting, or JSON that is none."""
+    found = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise ConfigError(f"--set {text}: expected NAME=VALUE, such as layer=2")
+        found[name] = _value(kind, name, value)
+    return found
+
+
+def _value(kind: type[ViewSettings], name: str, text: str) -> Any:
+    of = str(kind.model_fields[name].annotation) if name in kind.model_fields else ""
+    if "dict" in of or ("tuple" in of and text.startswith("[")):
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            raise ConfigError(f"--set {name}={text[:40]}: expected JSON") from None
+    return [one for one in text.split(",") if one] if "tuple" in of else text
+
+
+def command(view: str, names: Sequence[str], settings: dict[str, Any]) -> str:
+    """The command that makes the card of a view; ROW has the example.  What is as the page opens is left out.
+
+    Raises ConfigError for settings that do not fit.
+    """
+    found = validate_settings(VIEWS[view].settings, settings, view).model_dump(
+        mode="json", exclude_defaults=True, exclude_none=True
+    )
+    parts = [f"{name}={_text(value)}" for name, value in found.items()]
+    asked = ["--set", *parts] if parts else []
+    return shlex.join(["triattn", "card", view, *names, ROW, *asked, "--out", f"{view}.zip"])
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list):
+        texts = [one if isinstance(one, str) else json.dumps(one) for one in value]
+        if not any("," in one for one in texts) and not texts[0].startswith("["):
+            return ",".join(texts)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Checkpoints on disk: config, registry, metadata, loading and saving, verification."""

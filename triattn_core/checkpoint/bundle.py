@@ -1,0 +1,123 @@
+"""Bundle: a trained model in eval mode, loaded from and saved to a checkpoint folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from triattn_core.checkpoint.config import AnyConfig, read_config
+from triattn_core.checkpoint.registry import WEIGHTS, checkpoint_name, find_checkpoint, require_regular
+from triattn_core.errors import CheckpointError, ConfigError
+from triattn_core.inference.batch import Batch, TextBatch
+from triattn_core.inference.device import choose_device
+from triattn_core.models import kinds
+from triattn_core.models.tensors import digest, read_tensors, write_tensors
+from triattn_core.tasks.laboratory import Vocabulary
+from triattn_core.text.atomic_write import write_whole
+from triattn_core.text.rows import read_json
+from triattn_core.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A loaded checkpoint: its modules in eval mode, config, metrics and tokenizer. Never written to after loading;
+    shared by all sessions.
+
+    Of every kind: `encoder` is frozen, shared, and makes of a batch what `model`, which was trained, takes.
+    """
+
+    name: str
+    path: Path
+    config: AnyConfig
+    metrics: dict
+    digest: str
+    tokenizer: Tokenizer | Vocabulary
+    encoder: kinds.Frozen
+    model: torch.nn.Module
+    device: str
+
+    @property
+    def task(self):
+        """The module of the checkpoint's task: its Example, roles, labels and metrics."""
+        return kinds.task_of(self.config)
+
+    def labels(self, example) -> tuple[str, ...]:
+        """The labels that an example's probabilities belong to."""
+        return self.config.labels if getattr(self.config, "labels", ()) else self.task.labels(example)
+
+    @property
+    def attends_special(self) -> bool:
+        """Whether special tokens are context."""
+        return getattr(self.config.model, "attend_special", True)
+
+    @property
+    def num_outputs(self) -> int:
+        """The number of outputs of the model for one row."""
+        return kinds.outputs(self.config)
+
+    def untrained(self, seed: int | None = None) -> Bundle:
+        """The same network with newly drawn weights, by default with the seed that it was trained from."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.config.training.seed if seed is None else seed)
+            fresh = kinds.build(self.config, self.encoder.hidden)
+        return replace(self, model=fresh.to(self.device).eval().requires_grad_(False))
+
+    def logits(self, batch: Batch | TextBatch) -> Tensor:
+        """[B, outputs] of a batch, on the CPU."""
+        with torch.inference_mode():
+            return self.model(self.encoder(batch.to(self.device))).float().cpu()
+
+
+def load(name: str | Path, device: str | None = None) -> Bundle:
+    """Loads a checkpoint by name or folder onto `device` (by default CUDA, then MPS, then CPU).
+
+    Raises CheckpointError or ConfigError in one line that names the file and what to do.
+    """
+    path = find_checkpoint(name)
+    config = read_config(path / "config.json")
+    require_regular(path / "tokenizer.json")
+    metrics = read_json(path / "metrics.json") if (path / "metrics.json").is_file() else {}
+    device = choose_device(device)
+    tensors = read_tensors(path / WEIGHTS)
+    actual = digest(tensors)
+    if config.digest and actual != config.digest:
+        raise CheckpointError(
+            f"{path / WEIGHTS}: digest {actual[:12]}, but config.json records {config.digest[:12]}; "
+            "copy the checkpoint anew"
+        )
+    try:
+        frozen, tokenizer = kinds.frozen(config, path, device)
+        model = kinds.build(config, frozen.hidden)
+    except ConfigError as error:
+        raise ConfigError(f"{path / 'config.json'}: {error}") from None
+    _fill(model, tensors, path / WEIGHTS)
+    model = model.to(device).eval().requires_grad_(False)
+    return Bundle(checkpoint_name(path), path, config, metrics, actual, tokenizer, frozen, model, device)
+
+
+def _fill(module: torch.nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
+    wanted = module.state_dict()
+    spare = [name for name in tensors if name not in wanted]
+    if missing := [name for name in wanted if name not in tensors]:
+        near = get_close_matches(missing[0], spare or tensors, 1, 0.0)
+        hint = f"; the nearest there is {near[0]!r}" if near else ", and no other either"
+        raise CheckpointError(f"{path}: no tensor {missing[0]!r}, which config.json asks for{hint}")
+    if spare:
+        raise CheckpointError(f"{path}: tensor {min(spare)!r} does not belong to the model of config.json")
+    for name, tensor in wanted.items():
+        if tensors[name].shape != tensor.shape:
+            expected, got = tuple(tensor.shape), tuple(tensors[name].shape)
+            raise CheckpointError(f"{path}: tensor {name!r} is {got}, config.json asks for {expected}")
+    module.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
+
+
+def save(path: Path, config: AnyConfig, model: torch.nn.Module) -> AnyConfig:
+    """Writes weights and config.json; returns the config with its digest."""
+    path.mkdir(parents=True, exist_ok=True)
+    config = config.model_copy(update={"digest": write_tensors(path / WEIGHTS, model.state_dict())})
+    write_whole(path / "config.json", config.model_dump_json(indent=2, exclude_none=True) + "\n")
+    return config

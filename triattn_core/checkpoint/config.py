@@ -1,0 +1,229 @@
+"""The schema of a checkpoint's config.json: the model and how it was trained.  Unknown keys are rejected by name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal
+
+from pydantic import BaseModel, Field, ValidationError, model_validator
+
+from triattn_core.checkpoint.config_parts import (
+    CoinTraining,
+    Data,
+    LaboratoryData,
+    LaboratoryTraining,
+    ReaderTraining,
+    SentenceData,
+    SentenceTraining,
+    Strict,
+    Training,
+    Vocabulary,
+)
+from triattn_core.errors import ConfigError, choices
+from triattn_core.models.coin import CoinConfig
+from triattn_core.models.laboratory import LaboratoryConfig
+from triattn_core.models.reader import ReaderConfig
+from triattn_core.models.sentence import SentenceConfig
+from triattn_core.models.tan import TanConfig
+from triattn_core.tasks import TASKS, InputForm, form
+from triattn_core.tasks.laboratory import LABORATORY
+from triattn_core.tasks.laboratory.task import MOST
+from triattn_core.text.roles import Limits
+
+NO_CHANGES: Mapping[str, Any] = MappingProxyType({})
+
+
+class Config(Strict):
+    """A TAN checkpoint: `encoder` is a name under checkpoints/encoders, a local folder or a hub name."""
+
+    format: Literal[1]
+    kind: Literal["tan"]
+    task: Literal[tuple(name for name, task in TASKS.items() if task.FORM.joint)]
+    language: str
+    encoder: str
+    max_tokens: int = Field(64, ge=1, le=512)
+    cells: tuple[int, int, int] | None = None  # of query, key and context, where the texts of a task are long
+    model: TanConfig
+    data: Data
+    training: Training
+    encoder_digest: str | None = None
+    digest: str | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """How much of a text the model reads."""
+        return Limits(self.max_tokens, self.cells, self.model.context == "apart")
+
+    @model_validator(mode="after")
+    def _fits_its_task(self) -> Config:
+        if form(self.task) is InputForm.PAIR and self.max_tokens > 250:
+            raise ValueError("max_tokens of a sentence must be at most 250")
+        if self.cells and (form(self.task) is InputForm.PAIR or min(self.cells[:2]) < 1 or self.cells[2] < 8):
+            raise ValueError("cells are for long texts: at least 1 of query and key and 8 of context")
+        return self
+
+
+class Unfiltered(Strict):
+    """A checkpoint that reads tokens, not cells."""
+
+    @property
+    def limits(self) -> Limits:
+        """How much of a text the model reads at once."""
+        return Limits(self.max_tokens)
+
+
+class SentenceCheckpoint(Unfiltered):
+    """A sentence model; `labels` are what the classes of its data set are called (`labels.json`), in their order."""
+
+    format: Literal[1]
+    kind: Literal["sentence"]
+    task: Literal["sentences", "inference"]
+    language: str
+    encoder: str
+    max_tokens: int = Field(128, ge=1, le=2048)
+    labels: tuple[str, ...] = ()
+    model: SentenceConfig
+    data: SentenceData
+    training: SentenceTraining
+    encoder_digest: str | None = None
+    digest: str | None = None
+
+    @model_validator(mode="after")
+    def _fits_its_task(self) -> SentenceCheckpoint:
+        if self.task == "sentences" and len(set(self.labels)) < max(2, len(self.labels)):
+            raise ValueError("labels: name the classes of the data set, each once, at least two")
+        if self.task != "sentences" and self.labels:
+            raise ValueError(f"labels are those of the task {self.task}: take them out")
+        if self.data.folds and self.training.more_seeds:
+            raise ValueError("more_seeds and folds: the spread of folds is measured, take more_seeds out")
+        return self
+
+
+class CoinCheckpoint(Unfiltered):
+    """A COIN: it learns vectors of the words of `vocabulary`, or takes those of an encoder's table, frozen.
+
+    encoder_digest: of the encoder's tensors, or of `tokenizer.json`, where there is no encoder.
+    """
+
+    format: Literal[1]
+    kind: Literal["coin"]
+    task: Literal[tuple(name for name, task in TASKS.items() if task.FORM is InputForm.PAIR)]
+    language: str
+    encoder: str | None = None
+    vocabulary: Vocabulary | None = None
+    max_tokens: int = Field(50, ge=1, le=250)
+    model: CoinConfig
+    data: Data
+    training: CoinTraining
+    encoder_digest: str | None = None
+    digest: str | None = None
+
+    @model_validator(mode="after")
+    def _has_words(self) -> CoinCheckpoint:
+        if (self.encoder is None) == (self.vocabulary is None):
+            raise ValueError("name a vocabulary, whose vectors are learnt, or the encoder whose table is read: one")
+        return self
+
+
+class ReaderCheckpoint(Unfiltered):
+    """A reader of passages; `max_tokens` of a window of the passage.  Without a set `dev`, passages are held out."""
+
+    format: Literal[1]
+    kind: Literal["reader"]
+    task: Literal[tuple(name for name, task in TASKS.items() if task.FORM is InputForm.PASSAGE)]
+    language: str
+    encoder: str
+    max_tokens: int = Field(400, ge=8, le=2048)
+    model: ReaderConfig
+    data: SentenceData
+    training: ReaderTraining
+    encoder_digest: str | None = None
+    digest: str | None = None
+
+    @model_validator(mode="after")
+    def _without_folds(self) -> ReaderCheckpoint:
+        if self.data.folds:
+            raise ValueError("folds are for sets of sentences without a split: take them out")
+        return self
+
+
+class LaboratoryCheckpoint(Strict):
+    """A small model of a laboratory task; its rows are generated, its words are the task's."""
+
+    format: Literal[1]
+    kind: Literal["laboratory"]
+    task: Literal[tuple(LABORATORY)]
+    language: Literal["en"] = "en"
+    model: LaboratoryConfig
+    data: LaboratoryData = LaboratoryData()
+    training: LaboratoryTraining
+    digest: str | None = None
+
+    @property
+    def limits(self) -> Limits:
+        """Laboratory rows are read whole."""
+        return Limits(MOST)
+
+    @model_validator(mode="after")
+    def _fits_its_task(self) -> LaboratoryCheckpoint:
+        try:
+            LABORATORY[self.task].sized(self.data.size)
+        except ConfigError as error:
+            raise ValueError(str(error)) from None
+        if self.model.inputs == "fourier" and not LABORATORY[self.task].MODULUS:
+            raise ValueError(f"inputs: fourier is for tasks on residues, and {self.task} is none")
+        return self
+
+
+KINDS: dict[str, type[BaseModel]] = {
+    "tan": Config, "sentence": SentenceCheckpoint, "reader": ReaderCheckpoint, "coin": CoinCheckpoint,
+    "laboratory": LaboratoryCheckpoint,
+}  # fmt: skip
+AnyConfig = Config | SentenceCheckpoint | ReaderCheckpoint | CoinCheckpoint | LaboratoryCheckpoint
+
+
+def read_config(path: Path, changes: Mapping[str, Any] = NO_CHANGES) -> AnyConfig:
+    """Reads a config by its "kind", with `changes` applied by dotted name: {"model.layers": 3}.
+
+    Raises ConfigError in one line that names the file, the key and what to do.
+    """
+    try:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else error
+        raise ConfigError(f"{path}: not a JSON file ({reason})") from None
+    for name, one in changes.items():
+        *parts, last = name.split(".")
+        place = found
+        for part in parts:
+            place = place.setdefault(part, {}) if isinstance(place, dict) else None
+        if not isinstance(place, dict):
+            raise ConfigError(f"{path}: {name!r} is no setting: its parts are objects of the file")
+        place[last] = one
+    kind = KINDS.get(str(found.get("kind", "tan")) if isinstance(found, dict) else "tan")
+    if kind is None:
+        raise ConfigError(f"{path}: kind: {choices(str(found['kind']), KINDS)}, got {found['kind']!r:.60}")
+    try:
+        return kind.model_validate(found)
+    except ValidationError as error:
+        raise ConfigError(error_line(path, error, _keys(kind))) from None
+
+
+def _keys(kind: type[BaseModel]) -> set[str]:
+    """All that a config of this kind may have."""
+    parts = [one.annotation for one in kind.model_fields.values()]
+    inner = [one for one in parts if isinstance(one, type) and issubclass(one, BaseModel)]
+    return {key for one in (kind, *inner) for key in one.model_fields}
+
+
+def error_line(path: Path, error: ValidationError, keys: set[str]) -> str:
+    """The first validation error of a settings file in one line; `keys`: all keys such a file may have."""
+    first = error.errors()[0]
+    key = ".".join(map(str, first["loc"]))
+    if first["type"] == "extra_forbidden":
+        return f"{path}: unknown key {key!r}; {choices(str(first['loc'][-1]), keys)}"
+    said = first["msg"].removeprefix("Value error, ")
+    return f"{path}: {key or 'file'}: {said}, got {first['input']!r:.60}"

@@ -1,0 +1,152 @@
+"""Parts shared by the configs of all kinds of checkpoint: training rows and optimisation settings."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Strict(BaseModel):
+    """A frozen model that rejects unknown keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Data(Strict):
+    """Sets by name: files `<name>.jsonl.gz` under the data folder; of the training rows, every `every`-th.
+
+    `where`: of train and dev, only rows whose fields have these values, such as {"level": "middle"}.
+    `even`: in each tenth of token overlap no label has more than so many times the rows of the other; see
+    `training.overlap_balance`.
+    """
+
+    train: tuple[str, ...] = Field(min_length=1)
+    where: dict[str, str] = {}
+    even: float | None = Field(None, ge=1)
+    every: int = Field(1, ge=1)
+    dev: str
+    test: str | None = None
+
+    @model_validator(mode="after")
+    def _measured_on_other_rows(self) -> Data:
+        if {self.dev, self.test} & set(self.train) or self.dev == self.test:
+            raise ValueError("train, dev and test must be different sets")
+        return self
+
+
+class Training(Strict):
+    """AdamW with linear warm-up and decay; the epoch that is best on dev is kept."""
+
+    epochs: int = Field(ge=1)
+    rate: float = Field(gt=0, lt=1)
+    batch: int = Field(ge=1)
+    seed: int = Field(1, ge=0)
+    more_seeds: tuple[int, ...] = ()  # trained and measured too, not shipped: how far do seeds alone move the numbers?
+    weight_decay: float = Field(0.01, ge=0)
+    precision: Literal["no", "bf16"] = "no"  # of the matrix products in training; weights and metrics are float32
+
+    @model_validator(mode="after")
+    def _each_seed_once(self) -> Training:
+        if len({self.seed, *self.more_seeds}) < 1 + len(self.more_seeds):
+            raise ValueError(f"more_seeds must differ from each other and from seed {self.seed}")
+        return self
+
+
+class SentenceData(Strict):
+    """Sets by name, as in `Data`; `where` chooses among the rows of the training sets, and of what is cut from them.
+
+    dev: None where there is no such set: then `dev_share` of the training rows is held out.
+    folds: where a set has no split at all, so many parts of it are tested on in turn, each by a model trained on the
+    others; `train` and `test` name the same set, and the shipped weights are those tested on part `fold`, from 1.
+    repeats: folds are drawn over rows, as published figures have them: a text that stands twice may be trained on and
+    tested; else equal texts are in one fold, and trained on once.
+    split_seed: of what is drawn; the same for all seeds of training, so that they compare.
+    """
+
+    train: tuple[str, ...] = Field(min_length=1)
+    where: dict[str, str] = {}
+    every: int = Field(1, ge=1)
+    dev: str | None = None
+    dev_share: float = Field(0.1, gt=0, lt=1)
+    test: str | None = None
+    folds: int = Field(0, ge=0, le=100)
+    fold: int = Field(1, ge=1)
+    repeats: bool = False
+    split_seed: int = Field(1, ge=0)
+
+    @model_validator(mode="after")
+    def _measured_on_other_rows(self) -> SentenceData:
+        if not self.folds and ({self.dev, self.test} & set(self.train) or self.dev and self.dev == self.test):
+            raise ValueError("train, dev and test must be different sets; a set without a split has folds")
+        if self.folds and (self.folds < 3 or self.dev or len(self.train) > 1 or self.test not in (None, *self.train)):
+            raise ValueError("folds: at least 3, of one set that is train and test, without dev")
+        if self.repeats and not self.folds:
+            raise ValueError("repeats is of folds: take it out")
+        if self.fold > max(1, self.folds):
+            raise ValueError(f"fold {self.fold}: there are {self.folds} folds")
+        return self
+
+
+class SentenceTraining(Training):
+    """As appendix B: L2 is the optimizer's weight decay (`adamw` takes it apart from the gradient); no schedule."""
+
+    rate: float = Field(gt=0, le=1)
+    optimizer: Literal["adam", "adadelta", "adamw"] = "adam"
+    schedule: Literal["constant", "linear"] = "constant"  # linear: warm-up, then decay
+    weight_decay: float = Field(1e-4, ge=0)
+
+
+class ReaderTraining(SentenceTraining):
+    """As section 5.2 of the T-trilinear paper; average: decay of the moving average of the weights; that is shipped."""
+
+    optimizer: Literal["adam", "adadelta", "adamw"] = "adadelta"
+    weight_decay: float = Field(0.0, ge=0)
+    average: float = Field(0.999, ge=0, lt=1)
+
+
+class Vocabulary(Strict):
+    """The words of the training rows, those that stand there at least `least` times: `characters`, or words."""
+
+    tokens: Literal["characters", "words"]
+    least: int = Field(2, ge=1)
+
+
+class CoinTraining(Training):
+    """Appendix A: Adam, the rate times `decay` after each epoch, L2 on all matrices but the words' vectors.
+
+    balanced: each label weighs the same in the loss, however many rows have it.
+    """
+
+    optimizer: Literal["adam", "adamw"] = "adam"
+    schedule: Literal["exponential", "linear", "constant"] = "exponential"
+    decay: float = Field(0.9, gt=0, le=1)
+    weight_decay: float = Field(1e-6, ge=0)
+    clip: float = Field(5.0, gt=0)
+    balanced: bool = False
+
+
+class LaboratoryData(Strict):
+    """How many rows are generated, and from which seeds; `triattn evaluate NAME laboratory:TASK` draws them again."""
+
+    size: int | None = None  # of the task, where it is not its own: words, or keys and contexts
+    train_rows: int = Field(64_000, ge=1)
+    dev_rows: int = Field(1000, ge=1)
+    test_rows: int = Field(4000, ge=1)
+    train_seed: int = 3
+    dev_seed: int = 2
+    test_seed: int = 1
+
+    @model_validator(mode="after")
+    def _measured_on_other_rows(self) -> LaboratoryData:
+        if len({self.train_seed, self.dev_seed, self.test_seed}) < 3:
+            raise ValueError("train_seed, dev_seed and test_seed must differ")
+        return self
+
+
+class LaboratoryTraining(Training):
+    """AdamW with a short warm-up; the rate decays over the last quarter.  The last weights are kept."""
+
+    rate: float = Field(3e-3, gt=0, lt=1)
+    batch: int = Field(128, ge=1)
+    weight_decay: float = Field(0.0, ge=0)

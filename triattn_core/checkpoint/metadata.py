@@ -1,0 +1,260 @@
+"""Facts about checkpoints read from their JSON files: scores, settings, differences, pre-training sources.
+
+Reads JSON alone, so that the first page need not wait for torch.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from triattn_core.checkpoint import registry
+from triattn_core.checkpoint.registry import Card
+from triattn_core.tasks import TASKS
+
+# What a model is judged by: the first of these that its metrics.json has, with the words for it.
+METRICS = {"f1": "F1", "em": "exact match", "accuracy_middle": "middle school", "accuracy_high": "high school"}
+BASELINES = {"majority": "largest class", "chance": "chance"}  # what a model without eyes would reach
+LANGUAGES = {"en": "English", "zh": "Chinese"}
+SIMILARITIES = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them
+SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC", "ubuntu_irc": "Ubuntu IRC", "race": "RACE"} | {
+    "squad1.1": "SQuAD", "snli": "SNLI", "mnli_subset": "MultiNLI, a sample", "trec": "TREC", "sst5": "SST-5",
+    "cr": "CR", "mpqa": "MPQA", "subj": "SUBJ",
+}  # fmt: skip
+NO_SETTINGS = {"digest", "encoder_digest"}  # of a config: they differ always and explain nothing
+
+
+@dataclass(frozen=True)
+class Source:
+    """A source that the start weights were pre-trained on; `of_test`: whether the test set was drawn from it."""
+
+    name: str
+    what: str
+    of_test: bool
+
+
+def model_setting(card: Card, setting: str) -> str:
+    """A setting of the model (`mechanism`, `similarity`, …); empty if the config has none."""
+    settings = card.config.get("model")
+    return str(settings.get(setting) or "") if isinstance(settings, Mapping) else ""
+
+
+def task_label(card: Card) -> str:
+    """The task's label for display."""
+    name = str(card.config.get("task", ""))
+    return TASKS[name].LABEL if name in TASKS else name
+
+
+def language(card: Card) -> str:
+    """The code of the language a checkpoint reads, such as `zh`; empty if the config has none."""
+    return str(card.config.get("language") or "")
+
+
+def language_name(code: str) -> str:
+    """The name of a language by its code."""
+    return LANGUAGES.get(code, code)
+
+
+def is_living(card: Card) -> bool:
+    """Whether a TAN encodes its sequences apart, so that its answer goes through the attention."""
+    return model_setting(card, "context") == "apart"
+
+
+def sort_key(card: Card) -> tuple[int, bool, int, str, bool, str]:
+    """The key that sorts cards for display: by language, then living TANs before published ones, then similarity in the
+    paper's order, then the first folder of checkpoints before others, then name."""
+    known, similarity = list(LANGUAGES), model_setting(card, "similarity")
+    rank = SIMILARITIES.index(similarity) if similarity in SIMILARITIES else len(SIMILARITIES)
+    code = language(card)
+    first = known.index(code) if code in known else len(known)
+    return first, not is_living(card), rank, similarity, card.path.parent != registry.root(), card.name
+
+
+def data_folder(card: Card) -> str:
+    """The folder of the data set a checkpoint is evaluated on, such as `quora`."""
+    data_config = card.config.get("data")
+    trained = data_config.get("train") or ("",) if isinstance(data_config, Mapping) else ("",)
+    name = (
+        str(data_config.get("test") or data_config.get("dev") or trained[0])
+        if isinstance(data_config, Mapping)
+        else str(data_config or "")
+    )
+    return name.partition("/")[0]
+
+
+def dataset_name(card: Card) -> str:
+    """The name of the data set a checkpoint is evaluated on."""
+    return SETS.get(data_folder(card), data_folder(card))
+
+
+def main_metric(card: Card) -> str:
+    """The name of the metric a checkpoint is judged by; empty if nothing was measured."""
+    splits = (card.metrics.get(split) for split in ("test", "dev"))
+    return next(
+        (next(iter(metrics(split_metrics)), "") for split_metrics in splits if isinstance(split_metrics, Mapping)), ""
+    )
+
+
+def metric_name(card: Card) -> str:
+    """The display name of the main metric."""
+    return METRICS.get(main_metric(card), main_metric(card))
+
+
+def metrics(split_metrics: Mapping) -> dict[str, float]:
+    """The metrics among a split's entries in metrics.json, in per cent; the first is the main metric."""
+    return {
+        name: number
+        for name, number in split_metrics.items()
+        if name not in (*BASELINES, "n") and isinstance(number, float | int)
+    }
+
+
+def metric_value(card: Card, split: str, name: str) -> float | None:
+    """A number of metrics.json, or None if it was not measured."""
+    split_metrics = card.metrics.get(split)
+    number = split_metrics.get(name) if isinstance(split_metrics, Mapping) else None
+    return float(number) if isinstance(number, (int, float)) else None
+
+
+def main_score(card: Card, split: str = "test") -> float | None:
+    """The main metric on a split, in per cent, or None."""
+    return metric_value(card, split, main_metric(card))
+
+
+def seed_scores_of(card: Card) -> list[float]:
+    """Test accuracy of each trained seed, in per cent, the shipped one first; empty if there is only one."""
+    records = card.metrics.get("seeds")
+    scores = (
+        [record.get("test") for record in records if isinstance(record, Mapping)] if isinstance(records, list) else []
+    )
+    return [float(score) for score in scores if isinstance(score, (int, float))] if len(scores) > 1 else []
+
+
+def seed_scores(cards: Sequence[Card]) -> dict[tuple[str, str], dict[str, list[float]]]:
+    """Checkpoints with several seeds, by (data set, similarity): {name: accuracies}."""
+    groups: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for card in cards:
+        if seed_scores_of(card):
+            groups.setdefault((dataset_name(card), model_setting(card, "similarity")), {})[card.name] = seed_scores_of(
+                card
+            )
+    return groups
+
+
+def seed_variants(card: Card, cards: Sequence[Card]) -> list[Card]:
+    """The card and those of `cards` that differ from it in the seed only, one per seed."""
+    by_seed = {_seed(card): card}
+    for other in cards:
+        if other.problem is None and _settings(other) == _settings(card):
+            by_seed.setdefault(_seed(other), other)
+    return list(by_seed.values())
+
+
+def _seed(card: Card) -> Any:
+    return flatten(card.config).get("training.seed")
+
+
+def _settings(card: Card) -> dict[str, Any]:
+    settings = flatten(card.config).items()
+    return {
+        name: setting for name, setting in settings if name not in ("digest", "training.seed", "training.more_seeds")
+    }
+
+
+def comparable_groups(cards: Sequence[Card]) -> dict[tuple[str, str, str], list[Card]]:
+    """Comparable cards grouped: (task, data, language) → cards, the best on dev first."""
+    groups: dict[tuple[str, str, str], list[Card]] = {}
+    for card in sorted(cards, key=lambda card: (-(main_score(card, "dev") or 0.0), card.name)):
+        groups.setdefault((task_label(card), dataset_name(card), language_name(language(card))), []).append(card)
+    return dict(sorted(groups.items(), key=lambda group: (group[0][0], sort_key(group[1][0])[0], group[0])))
+
+
+def flatten(config: Mapping, prefix: str = "") -> dict[str, Any]:
+    """Nested settings by dotted name: `model.layers` → 2."""
+    flat: dict[str, Any] = {}
+    for name, setting in config.items():
+        inner = isinstance(setting, Mapping) and setting
+        flat |= flatten(setting, f"{prefix}{name}.") if inner else {f"{prefix}{name}": setting}
+    return flat
+
+
+def differences(*configs: Mapping) -> tuple[dict[str, tuple[Any, ...]], dict[str, Any]]:
+    """Settings in which configs differ, with all values (None if a config lacks one), and those that are equal."""
+    flat_configs = [{name: value for name, value in flatten(one).items() if name not in NO_SETTINGS} for one in configs]
+    names = dict.fromkeys(name for one in flat_configs for name in one)
+    values = {name: tuple(one.get(name) for one in flat_configs) for name in names}
+    differ = {
+        name: alternatives
+        for name, alternatives in values.items()
+        if any(one != alternatives[0] for one in alternatives)
+    }
+    return differ, {name: alternatives[0] for name, alternatives in values.items() if name not in differ}
+
+
+def encoder_folder(card: Card) -> Path | None:
+    """The folder of the card's shared encoder, or None if it is not one of this project."""
+    name = card.config.get("encoder")
+    return registry.find_encoder(str(name)) if name else None
+
+
+def pretraining_sources(card: Card) -> tuple[Source, ...] | None:
+    """What the start weights were pre-trained on, as the encoder's metrics.json records it; None if it does not.
+
+    Empty is a record too: the encoder began from nothing. `set` of a record names the folders of the data sets that
+    were cut from the same source.
+    """
+    folder, own = encoder_folder(card), data_folder(card)
+    if "vocabulary" in card.config:  # it has learnt its words itself
+        return ()
+    try:
+        sources = _read_object(folder / "metrics.json")["start_had_seen"] if folder else None
+        sets = [source.get("set", "").replace(",", " ").split() for source in sources]
+        return tuple(Source(source["name"], source.get("what", ""), own in of) for source, of in zip(sources, sets))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _read_object(file: Path) -> dict:
+    if not file.is_file():  # a named pipe would be waited for
+        raise FileNotFoundError(file)
+    return json.loads(file.read_text("utf-8"))
+
+
+def encoder_datasets(card: Card) -> list[str]:
+    """The data sets of the encoder's own training, each once; empty if it has no recipe."""
+    folder = encoder_folder(card)
+    try:
+        return recipe_datasets(_read_object(folder / "recipe.json")) if folder else []
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return []
+
+
+def recipe_datasets(recipe: Mapping) -> list[str]:
+    """The data sets that the stages of an encoder's recipe name, each once."""
+    names = (name for stage in recipe["stages"] for name in (*stage["data"], stage.get("mine")))
+    return list(dict.fromkeys(filter(None, names)))
+
+
+def model_card(card: Card) -> str:
+    """The model card as Markdown without its front matter; empty if there is none."""
+    file = card.path / "README.md"
+    try:
+        text = file.read_text("utf-8") if file.is_file() else ""  # a named pipe would be waited for
+    except (OSError, ValueError):
+        return ""
+    return text.partition("\n---\n")[2] if text.startswith("---\n") else text
+
+
+def model_card_summary(card: Card) -> str:
+    """The first paragraph of the model card."""
+    parts = (part.strip() for part in model_card(card).split("\n\n"))
+    return next((" ".join(part.split()) for part in parts if part and not part.startswith(("#", "!", "|", "["))), "")
+
+
+def files(folder: Path) -> dict[str, int]:
+    """Files of a folder and their bytes, without hidden ones."""
+    found = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    return {path.name: path.stat().st_size for path in found}

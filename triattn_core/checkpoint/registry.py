@@ -1,0 +1,193 @@
+"""The registry: the checkpoints on disk, from folder names and JSON alone, without heavy imports."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from triattn_core.errors import CheckpointError, choices
+
+VARIABLE = "TRIATTN_CHECKPOINTS"
+WEIGHTS = "model.safetensors"
+LABORATORY = "laboratory"  # the folder of laboratory models under a root
+PARTS = ("config.json", "metrics.json")
+REMEMBERED = 4096  # folders
+LONGEST_NAME = 80  # letters of a name in an error
+
+
+@dataclass(frozen=True)
+class Card:
+    """What is known of a checkpoint without loading it; `size`: bytes of its weights; `problem`: one line if it cannot
+    be read.  Shared by all who list it: never write to `config` or `metrics`."""
+
+    name: str
+    path: Path
+    config: dict
+    metrics: dict
+    digest: str
+    size: int
+    problem: str | None = None
+
+
+def roots() -> tuple[Path, ...]:
+    """The folders that hold checkpoints: those in TRIATTN_CHECKPOINTS, separated as in PATH, or `checkpoints` beside
+    the package."""
+    named = [part for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
+    return tuple(map(Path, named)) or (Path(__file__).parents[2] / "checkpoints",)
+
+
+def root() -> Path:
+    """The first root, which holds the project's records."""
+    return roots()[0]
+
+
+def add_roots(folders: Sequence[Path]) -> None:
+    """Adds folders to the roots, for this process and its children; each holds checkpoints or is one.  Raises
+    CheckpointError if it is neither."""
+    for folder in folders:
+        if not folder.is_dir():
+            raise CheckpointError(f"{folder}: no such folder; name one that holds checkpoints, or is one")
+        if not _folders(folder):
+            raise CheckpointError(f"{folder}: no checkpoint in it; a checkpoint is a folder with a config.json")
+    new = [folder.resolve() for folder in folders]
+    os.environ[VARIABLE] = os.pathsep.join(dict.fromkeys(str(path) for path in (*roots(), *new)))
+
+
+def encoder_root() -> Path:
+    """The folder of the shared encoders."""
+    return root() / "encoders"
+
+
+def find_encoder(name: str) -> Path | None:
+    """The folder of an encoder by name, from the first root that has it, or None."""
+    return next((path for folder in roots() if (path := folder / "encoders" / name).is_dir()), None)
+
+
+def find_checkpoint(name: str | Path) -> Path:
+    """The folder of a checkpoint by name or path. Raises CheckpointError with the nearest name."""
+    known = {card.name: card.path for card in laboratory_checkpoints()} | _named()
+    path = known.get(str(name), Path(name))
+    if not os.path.isfile(path / "config.json"):  # Path.is_file raises where a name is too long for the system
+        quoted = repr(shorten(str(name)))
+        raise CheckpointError(f"no checkpoint {quoted}; one of yours: its folder; {choices(shorten(str(name)), known)}")
+    return path
+
+
+def shorten(name: str) -> str:
+    """A name as an error quotes it: its first and last letters where it is long."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 20]}…{name[-19:]}"
+
+
+def require_regular(path: Path) -> Path:
+    """The path. Raises CheckpointError where it names a pipe or a device, on which a reader would wait forever."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise CheckpointError(f"{path}: not a regular file; copy the checkpoint anew")
+    return path
+
+
+def checkpoint_name(path: Path) -> str:
+    """The registered name of a checkpoint's folder, which may be prefixed with its parent folder's name."""
+    return next((name for name, folder in _named().items() if folder.resolve() == path.resolve()), path.name)
+
+
+def laboratory_checkpoints() -> tuple[Card, ...]:
+    """The models of laboratory tasks: they read rows of codes, not texts, so that only their own page lists them."""
+    return list_checkpoints(root() / LABORATORY)
+
+
+def list_checkpoints(folder: Path | None = None) -> tuple[Card, ...]:
+    """All checkpoints under a folder, sorted by name; by default those of all `roots`.
+
+    A root that is not there is a card with a problem, where several are named.
+    """
+    if folder is not None:
+        return tuple(_card(path.name, path) for path in _folders(folder))
+    several = roots() if len(roots()) > 1 else ()
+    missing = [folder_path for folder_path in several if not folder_path.is_dir()]
+    absent = [
+        Card(folder_path.name, folder_path, {}, {}, "", 0, f"{folder_path}: no such folder; {VARIABLE} names it")
+        for folder_path in missing
+    ]
+    return tuple(
+        sorted([*(_card(*folder_path) for folder_path in _named().items()), *absent], key=lambda card: card.name)
+    )
+
+
+def _folders(folder: Path) -> list[Path]:
+    """The checkpoint folders in a folder, or the folder itself."""
+    if (folder / PARTS[0]).is_file():
+        return [folder]
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return []
+    return [folder / name for name in names if name != "encoders" and os.path.isfile(f"{folder}/{name}/{PARTS[0]}")]
+
+
+def _named() -> dict[str, Path]:
+    """The checkpoints of all roots by unique name: a later duplicate is prefixed with its parent folder, then
+    numbered."""
+    found: dict[str, Path] = {}
+    for path in dict.fromkeys(path for one in roots() for path in _folders(one)):
+        name = path.name if path.name not in found else f"{path.parent.name}/{path.name}"
+        number = sum(one == name or one.startswith(f"{name} (") for one in found)
+        found[f"{name} ({number + 1})" if number else name] = path
+    return found
+
+
+def _card(name: str, path: Path) -> Card:
+    """The card of a folder, parsed once for every state of its files."""
+    return _parse(name, path, tuple(_stamp(f"{path}/{part}") for part in (*PARTS, WEIGHTS)))
+
+
+def _stamp(file: str) -> tuple[int, ...]:
+    """What changes when a file is written or replaced; empty where there is none."""
+    try:
+        about = os.stat(file)
+    except OSError:
+        return ()
+    return about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino
+
+
+@lru_cache(REMEMBERED)
+def _parse(name: str, path: Path, stamps: tuple) -> Card:
+    """The card of a folder; `stamps`: the state of its files, of which it is remembered for each."""
+    weights = path / WEIGHTS
+    size = weights.stat().st_size if weights.is_file() else 0
+    parts, problem = {}, None if size else f"{weights}: no such file; train it, or copy the checkpoint anew"
+    for part in PARTS:
+        file = path / part
+        try:
+            parts[part] = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else {}
+            if not isinstance(parts[part], dict):
+                raise ValueError("an object was expected")
+        except (OSError, ValueError, RecursionError) as error:
+            reason = "nested too deeply" if isinstance(error, RecursionError) else error
+            parts[part], problem = {}, f"{file}: not JSON ({reason}); copy the checkpoint anew"
+    config = parts["config.json"]
+    if wrong := _wrong_setting(config):
+        # Pages and commands that list checkpoints rely on these types: settings that have others are not handed out.
+        problem, config = problem or f"{path / 'config.json'}: {wrong}", {}
+    return Card(name, path, config, parts["metrics.json"], str(config.get("digest") or ""), size, problem)
+
+
+def _wrong_setting(config: dict) -> str | None:
+    """What is wrong with the type of a setting by which checkpoints are listed, or None."""
+    for name in ("kind", "task", "language", "encoder", "digest", "encoder_digest"):
+        if not isinstance(config.get(name), str | None):
+            return f"{name} must be text"
+    for name in ("model", "data", "training"):
+        if not isinstance(config.get(name, {}), dict):
+            return f"{name} must be an object"
+    labels = config.get("labels", [])
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        return "labels must be a list of texts"
+    for name in ("layers", "heads"):
+        number = config.get("model", {}).get(name, 1)
+        if type(number) is not int or number < 1:  # True is an int too
+            return f"model must be an object, its layers and heads whole numbers from 1, got {name} {number!r:.40}"
+    return None

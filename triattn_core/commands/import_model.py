@@ -1,0 +1,60 @@
+"""`triattn import`: the attention of a model of Hugging Face as a trace."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from triattn_core.errors import DataError, InputError
+from triattn_core.text.atomic_write import require_room
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    text = "a folder with config.json, tokenizer.json and weights; or the name of one that was fetched before"
+    parser.add_argument("model", help=text)
+    text = 'a text, or two; or a .json file with {"text"} or {"text_a", "text_b"}'
+    parser.add_argument("input", nargs="+", metavar="INPUT", help=text)
+    parser.add_argument("--offline", action="store_true", help="do not ask the hub, whatever TRIATTN_HUB says")
+    parser.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Prints what the model predicts and its layers and heads; saves the trace where asked."""
+    if options.out:
+        require_room(options.out, "save the trace")
+    texts = input_texts(options.input)
+    from triattn_core.importers.prediction import prediction_of
+    from triattn_core.importers.transformer import load_transformer, trace_transformer
+    from triattn_core.trace.open import notes_of
+
+    trace = trace_transformer(load_transformer(options.model, options.device, options.offline or None), *texts)
+    if options.out:
+        trace.save(options.out)
+    layers, heads = int(trace.meta["layers"]), int(trace.meta["heads"])
+    tokens = trace.site("layer.0/attention/weight").sizes["key"]
+    if options.json:
+        told = {"model": trace.meta["checkpoint"], "layers": layers, "heads": heads, "tokens": tokens}
+        print(json.dumps(told | {"prediction": prediction_of(trace), "notes": notes_of(trace)}))
+        return
+    for label, value in prediction_of(trace):
+        print(f"{value:.4f}  {label}")
+    print(f"{trace.meta['model_type']}, {layers} layers x {heads} heads, {tokens} tokens")
+    for note in notes_of(trace):
+        print(note)
+
+
+def input_texts(given: list[str]) -> tuple[str, ...]:
+    """One text or two, of the command line or of a JSON file.  Raises InputError or DataError."""
+    if len(given) > 2:
+        raise InputError(f"expected a text or a pair, got {len(given)}: put each in quotes")
+    if len(given) == 2 or not given[0].endswith(".json"):
+        return tuple(given)
+    from triattn_core.text.rows import read_json
+
+    row = read_json(Path(given[0]))
+    for names in (("text",), ("text_a", "text_b")):
+        if all(isinstance(row.get(name), str) for name in names):
+            return tuple(row[name] for name in names)
+    raise DataError(f'{given[0]}: expected {{"text"}} or {{"text_a", "text_b"}}')

@@ -1,0 +1,117 @@
+"""What stands in the records: `triattn list`, `triattn seeds` and `triattn results`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from statistics import mean, stdev
+
+
+def folders(parser: argparse.ArgumentParser) -> None:
+    """What a command takes that shows the shelf."""
+    text = "folders with checkpoints of your own, or such folders themselves; `encoders` in them is found too"
+    parser.add_argument("--checkpoints", nargs="+", type=Path, default=[], metavar="DIR", help=text)
+
+
+def added(options: argparse.Namespace) -> None:
+    """Puts these folders beside the shelf.  Raises CheckpointError where one holds no checkpoint."""
+    from triattn_core.checkpoint.registry import add_roots
+
+    add_roots(options.checkpoints)
+
+
+def list_(options: argparse.Namespace) -> None:
+    """The shelf, a line a checkpoint."""
+    from triattn_core.checkpoint import metadata
+    from triattn_core.checkpoint.registry import list_checkpoints
+
+    added(options)
+    rows = [
+        {
+            "name": card.name,
+            "task": card.config.get("task"),
+            "mechanism": metadata.model_setting(card, "mechanism"),
+            "similarity": metadata.model_setting(card, "similarity"),
+            "data": metadata.data_folder(card),
+            "dev": metadata.main_score(card, "dev"),
+            "test": metadata.main_score(card),
+            "digest": card.digest[:12],
+            "problem": card.problem,
+        }
+        for card in list_checkpoints()
+    ]
+    if options.json:
+        print(json.dumps(rows, indent=1))
+        return
+    if not rows:
+        print("no checkpoint is on the shelf")
+        return
+    columns = [key for key in rows[0] if key != "problem"]
+    lines = [columns, *([_shown(row[key]) for key in columns] for row in rows if not row["problem"])]
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    for line in lines[: 1 + len(rows)]:
+        print("  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip())
+    for row in rows:
+        if row["problem"]:
+            print(f"{row['name']}: {row['problem']}")
+
+
+def _shown(value: object) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else str(value or "-")
+
+
+def seeds(options: argparse.Namespace) -> None:
+    """Mean and spread over seeds on test, from the records, and Welch's test between what may be compared."""
+    from triattn_core.analysis.significance import welch_over_seeds
+    from triattn_core.checkpoint.metadata import seed_scores
+    from triattn_core.checkpoint.registry import list_checkpoints
+
+    groups = seed_scores(list_checkpoints())
+    rows = []
+    for (data, similarity), scores in groups.items():
+        tests = welch_over_seeds(scores)
+        rows.append({"data": data, "similarity": similarity, "test": scores, "differences": [vars(t) for t in tests]})
+        if not options.json:
+            print(f"{data}, {similarity}")
+            for name, values in scores.items():
+                print(f"  {name}  {mean(values):.2f} ± {stdev(values):.2f} over {len(values)} seeds")
+            for difference in tests:
+                gain = f"{difference.b} less {difference.a}: {difference.gain:+.2f}"
+                print(f"  {gain}; Welch p {difference.p:.3g}, after Holm {difference.adjusted:.3g}")
+    if options.json:
+        print(json.dumps(rows))
+    elif not rows:
+        print("no checkpoint was trained with several seeds: name more_seeds in its config.json")
+
+
+def results(options: argparse.Namespace) -> None:
+    """Prints Markdown; with --json every cell of every table.
+
+    Of a paper that orders mechanisms of ours a line a similarity, of another its tables.
+    """
+    from triattn_core.results import measured, notes, paper_comparison, published, ranking_test
+
+    papers, (records, problems) = published.load_papers(), measured.all_records()
+    for said in (*(one for paper in papers for one in paper.problems), *problems):
+        print(said, file=sys.stderr)
+    if options.json:
+        cells = [
+            (one.paper.name, table, paper_comparison.fill_table(table, records))
+            for one in papers
+            for table in one.tables
+        ]
+        print(
+            json.dumps(
+                [row for one in cells for row in paper_comparison.export_rows(*one)], ensure_ascii=False, indent=1
+            )
+        )
+        return
+    for one in papers:
+        rows = ranking_test.rank_mechanisms(one.tables, records)
+        filled = [] if rows else [(table, paper_comparison.fill_table(table, records)) for table in one.tables]
+        tables = [paper_comparison.markdown(*both) + notes.training_rows_note(both[1]) for both in filled] or [
+            ranking_test.markdown(rows)
+        ]
+        print("\n\n".join([one.paper.name, *tables]), end="\n\n")

@@ -1,0 +1,43 @@
+"""`triattn new`: from a file of rows to a config that `triattn train` takes."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shlex
+from pathlib import Path
+
+from triattn_core.attention import MECHANISMS
+from triattn_core.tasks import TASKS
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.add_argument("folder", type=Path, help="the checkpoint to begin; its name is the folder's")
+    parser.add_argument("--data", type=Path, required=True, help="a file of rows, JSON Lines")
+    parser.add_argument("--encoder", default="minilm-en", help="one of ours, a folder, or a hub name; stays frozen")
+    joint = [name for name, task in TASKS.items() if task.FORM.joint]
+    parser.add_argument("--task", choices=joint, default="pairs", help="what the rows are (default: pairs)")
+    parser.add_argument("--mechanism", choices=list(MECHANISMS), default="tri", help="the attention (default: tri)")
+    parser.add_argument("--similarity", default="dot", help="of query and key, and context (default: dot)")
+    parser.add_argument("--language", default="en", help="of the texts (default: en)")
+    parser.add_argument("--epochs", type=int, default=4, help="over the training rows (default: 4)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Writes the folder, and says what to do next."""
+    from triattn_core.training.new_checkpoint import new_checkpoint
+
+    folder = options.folder
+    names = ("encoder", "task", "language", "mechanism", "similarity", "epochs")
+    asked = {name: getattr(options, name) for name in names}
+    split = new_checkpoint(folder, options.data, **asked)
+    if options.json:
+        print(json.dumps({"folder": str(folder), **split}))
+        return
+    counts = ", ".join(f"{count:,} {name}" for name, count in split["counts"].items())
+    again = f" ({split['equal']:,} equal rows left out)" if split["equal"] else ""
+    above = shlex.quote(str(folder.parent))
+    print(f"{folder}: {counts}{again}")
+    print(f"train it:  triattn train {shlex.quote(str(folder / 'config.json'))} --data {above}")
+    print(f"open it:   triattn app --checkpoints {above}")

@@ -1,0 +1,89 @@
+"""`triattn open`: an attention of any origin as a trace."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from triattn_core.errors import DataError
+from triattn_core.text.atomic_write import require_room
+
+if TYPE_CHECKING:
+    from triattn_core.trace import AttentionTrace
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What the command takes."""
+    parser.add_argument("file", type=Path, help="a .npy, .npz, .nc, .safetensors or .pt file; nothing is unpickled")
+    parser.add_argument("--name", help="of several arrays in the file, which")
+    text = 'a .json file, ["the", "cat"] or {"query": […], "key": […], "context": […]}; or a text file, a token a line'
+    parser.add_argument("--tokens", type=Path, help=text)
+    text = "what the numbers are: weight, relevance (scores before the softmax), gate or contribution; by default "
+    parser.add_argument("--quantity", help=text + "weight where rows sum to one")
+    text = "the axes in the order of the file, of layer, head, query, key, context, feature, batch; "
+    text += "query=residue names one in your words"
+    parser.add_argument("--axes", nargs="+", metavar="AXIS", help=text)
+    text = "the axes that a row of weights runs over; by default key, and context where there is one"
+    parser.add_argument("--sums-over", nargs="+", metavar="AXIS", help=text)
+    text = "keep these positions, from 0: query=0:64 key=10:74; an axis of more than 256 is cropped to its first 256"
+    parser.add_argument("--crop", nargs="+", default=[], metavar="AXIS=FROM:TO", help=text)
+    parser.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
+
+
+def run(options: argparse.Namespace) -> None:
+    """Prints what the file is; saves the trace where asked."""
+    from triattn_core.importers.open_file import open_file
+    from triattn_core.importers.token_files import read_tokens
+    from triattn_core.trace.open import notes_of
+
+    if options.out:
+        require_room(options.out, "save the trace")
+    axes, names = named_axes(options.axes)
+    tokens = read_tokens(options.tokens) if options.tokens else None
+    chosen = {"quantity": options.quantity, "axes": axes, "sums_over": options.sums_over, "names": names}
+    trace = open_file(options.file, options.name, tokens=tokens, crop=crops(options.crop), **chosen)
+    if options.out:
+        trace.save(options.out)
+    if options.json:
+        print(json.dumps({"sites": sites(trace), "notes": notes_of(trace), "digest": trace.meta.get("digest", "")}))
+        return
+    for site in sites(trace):
+        over = f", rows over {' × '.join(site['sums_over'])}" if site["sums_over"] else ""
+        print(f"{site['site']}  {' x '.join(f'{axis} {size}' for axis, size in site['axes'].items())}{over}")
+    for note in notes_of(trace):
+        print(note)
+
+
+def sites(trace: AttentionTrace) -> list[dict]:
+    """Name, axes with their sizes, and what its rows run over, of each site."""
+    return [
+        {
+            "site": name,
+            "axes": {str(axis): int(size) for axis, size in array.sizes.items()},
+            "sums_over": [axis for axis in array.attrs.get("sums_over", "").split(",") if axis],
+        }
+        for name, array in sorted(trace.sites.items())
+    ]
+
+
+def named_axes(given: Sequence[str] | None) -> tuple[list[str] | None, dict[str, str]]:
+    """Axes and what they are called, of `head`, `query=residue i`."""
+    if given is None:
+        return None, {}
+    parts = [text.partition("=") for text in given]
+    return [axis for axis, _, _ in parts], {axis: called for axis, _, called in parts if called}
+
+
+def crops(given: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """The positions of each axis, of `query=0:64`.  Raises DataError for another form."""
+    found = {}
+    for text in given:
+        axis, _, part = text.partition("=")
+        start, colon, stop = part.partition(":")
+        if not colon or not (start.isdecimal() and stop.isdecimal()):
+            raise DataError(f"--crop {text}: expected an axis and its positions, such as query=0:64")
+        found[axis] = (int(start), int(stop))
+    return found

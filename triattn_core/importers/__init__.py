@@ -1,0 +1,1 @@
+"""What was made elsewhere as traces: files of arrays, and models of Hugging Face."""

@@ -1,0 +1,204 @@
+"""Reads an array from a file: .npy, .npz, .nc, .safetensors, .pt.  Nothing is ever unpickled.
+
+A .npy is mapped, not read; of the others at most 2 GiB are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+
+from triattn_core.errors import DataError, choices
+
+MOST_BYTES = 2 << 30
+LISTED = 8  # names of arrays in an error
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One array of a file: its shape, and how it is read."""
+
+    shape: tuple[int, ...]
+    read: Callable[[], Any]
+
+    @property
+    def fits(self) -> bool:
+        """Whether it has as many axes as an attention may have."""
+        return 2 <= len(self.shape) <= 6
+
+
+def read_array(path: Path, name: str | None = None) -> Any:
+    """The array of a file, or of several the one with this name: a NumPy array, torch tensor or xarray DataArray.
+
+    Raises DataError in one line: no such file, an unknown ending, a broken file, a pickle, too large, or several arrays
+    and no name.
+    """
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    if path.suffix not in READERS:
+        raise DataError(f"{path}: unknown ending {path.suffix!r}; known: {', '.join(READERS)}")
+    try:
+        entries = READERS[path.suffix](path)
+        return _choose(path, entries, name).read()
+    except DataError:
+        raise
+    except MemoryError:
+        raise DataError(f"{path}: too large for this machine's memory") from None
+    except Exception as error:  # of half a dozen libraries, each with exceptions of its own for a broken file
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise DataError(f"{path}: not a {path.suffix} file that can be read ({reason[:160]})") from None
+
+
+def _choose(path: Path, entries: Mapping[str, Entry], name: str | None) -> Entry:
+    if name is not None and name not in entries:
+        raise DataError(f"{path}: no array {name!r}; {choices(name, entries)}")
+    fitting = [one for one in entries if entries[one].fits]
+    if name is None and len(fitting) != 1:
+        listed = [f"{one} ({' × '.join(map(str, entries[one].shape))})" for one in (fitting or entries)]
+        more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
+        what = "several arrays: name one with --name" if fitting else "no array of two to six axes"
+        raise DataError(f"{path}: {what}; there are {', '.join(listed[:LISTED]) or 'none'}{more}")
+    return entries[fitting[0] if name is None else name]
+
+
+def _limit(path: Path, size: int) -> None:
+    """Raises DataError where that many bytes are too many to read."""
+    if size > MOST_BYTES:
+        raise DataError(
+            f"{path}: the array has {size / 2**30:.1f} GiB, at most {MOST_BYTES >> 30} are read: save a part"
+        )
+
+
+def _npy(path: Path) -> dict[str, Entry]:
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except ValueError as error:
+        raise DataError(f"{path}: {_no_pickle(str(error))}") from None
+    return {path.stem: Entry(array.shape, lambda: array)}
+
+
+def _no_pickle(reason: str) -> str:
+    refused = "pickle" in reason.lower() or "object" in reason.lower()
+    return (
+        "holds Python objects or a pickle, which are not read: save numbers"
+        if refused
+        else f"not a NumPy file ({reason})"
+    )
+
+
+def _npz(path: Path) -> dict[str, Entry]:
+    try:
+        with ZipFile(path) as archive:
+            members = [one for one in archive.namelist() if one.endswith(".npy")]
+            return {one.removesuffix(".npy"): _npz_entry(path, archive, one) for one in members}
+    except BadZipFile:
+        raise DataError(f"{path}: not a NumPy archive (no zip file)") from None
+
+
+def _npz_entry(path: Path, archive: ZipFile, member: str) -> Entry:
+    """By its header alone: what it would take is known before it is read."""
+    with archive.open(member) as file:
+        version = np.lib.format.read_magic(file)
+        header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, dtype = header(file)
+
+    def read() -> np.ndarray:
+        if dtype.hasobject:
+            raise DataError(f"{path}: {_no_pickle('object')}")
+        _limit(path, int(np.prod(shape, dtype=object)) * dtype.itemsize)
+        with np.load(path, allow_pickle=False) as arrays:
+            return arrays[member.removesuffix(".npy")]
+
+    return Entry(tuple(shape), read)
+
+
+def _netcdf(path: Path) -> dict[str, Entry]:
+    import xarray as xr
+
+    data = xr.open_dataset(path, engine="h5netcdf")
+
+    def reader(name: str) -> Callable[[], Any]:
+        def read() -> Any:
+            _limit(path, data[name].nbytes)
+            with data:
+                return data[name].load()
+
+        return read
+
+    return {str(name): Entry(tuple(one.shape), reader(str(name))) for name, one in data.data_vars.items()}
+
+
+def _safetensors(path: Path) -> dict[str, Entry]:
+    from safetensors import safe_open
+
+    with safe_open(path, framework="pt") as file:
+        names = file.keys()
+        shapes = {name: tuple(file.get_slice(name).get_shape()) for name in names}
+
+    def reader(name: str) -> Callable[[], Any]:
+        def read() -> Any:
+            _limit(path, 4 * int(np.prod(shapes[name], dtype=object)))
+            with safe_open(path, framework="pt") as file:
+                return file.get_tensor(name)
+
+        return read
+
+    return {name: Entry(shape, reader(name)) for name, shape in shapes.items()}
+
+
+def _torch(path: Path) -> dict[str, Entry]:
+    import pickle
+    import warnings
+
+    import torch
+
+    _limit(path, path.stat().st_size)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of a broken file, for torch's authors
+            content = torch.load(path, map_location="cpu", weights_only=True)
+    except pickle.UnpicklingError:
+        reason = "not a file of tensors alone: pickled objects are not read; save with torch.save(tensor, file)"
+        raise DataError(f"{path}: {reason}") from None
+
+    def reader(tensor: torch.Tensor) -> Callable[[], Any]:
+        def read() -> Any:
+            _limit(path, tensor.numel() * tensor.element_size())  # of an expanded tensor more than the file has
+            return tensor
+
+        return read
+
+    return {name: Entry(tuple(one.shape), reader(one)) for name, one in _tensors(content, path.stem).items()}
+
+
+def _tensors(content: Any, name: str) -> dict[str, Any]:
+    """The tensors of what was saved by name; a list of them alike, such as the attentions of all layers, as one."""
+    import torch
+
+    if isinstance(content, torch.Tensor):
+        return {name: content}
+    if isinstance(content, Mapping):
+        found: dict[str, Any] = {}
+        for key, one in content.items():
+            found |= _tensors(one, str(key))
+        return found
+    if isinstance(content, (list, tuple)) and content and all(isinstance(one, torch.Tensor) for one in content):
+        if len({one.shape for one in content}) == 1:
+            return {name: torch.stack(list(content))}
+        return {f"{name}.{number}": one for number, one in enumerate(content)}
+    return {}
+
+
+READERS: dict[str, Callable[[Path], dict[str, Entry]]] = {
+    ".npy": _npy,
+    ".npz": _npz,
+    ".nc": _netcdf,
+    ".safetensors": _safetensors,
+    ".pt": _torch,
+    ".pth": _torch,
+}

@@ -1,0 +1,40 @@
+"""A file as a trace: an array of any origin, or a trace that was saved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from triattn_core.errors import TraceError
+from triattn_core.importers.array_files import read_array
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.open import trace_of
+
+
+def open_file(
+    path: Path,
+    name: str | None = None,
+    *,
+    tokens: Mapping[str, Iterable] | None = None,
+    quantity: str | None = None,
+    axes: Sequence[str] | None = None,
+    sums_over: Sequence[str] | None = None,
+    names: Mapping[str, str] | None = None,
+    crop: Mapping[str, tuple[int, int]] | None = None,
+) -> AttentionTrace:
+    """The trace of a file.  name: of several arrays.  tokens: as `token_files.read_tokens` gives them; the rest is as
+    `trace_of` takes it.  A .nc that is a trace already is that trace: nothing else is asked of it.
+
+    Raises DataError or TraceError in one line.
+    """
+    if path.suffix == ".nc" and path.is_file():
+        try:
+            return AttentionTrace.load(path)
+        except TraceError:
+            pass  # an array in NetCDF
+    array = read_array(path, name)
+    more = {"quantity": quantity, "axes": axes, "sums_over": sums_over, "names": names, "crop": crop}
+    try:
+        return trace_of(array, **(tokens or {}), **more, source=path.name)
+    except TraceError as error:
+        raise TraceError(f"{path.name}: {error}") from None

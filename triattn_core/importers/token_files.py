@@ -1,0 +1,52 @@
+"""Reads tokens from a file: JSON, or plain text with one token a line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from triattn_core.errors import DataError
+from triattn_core.trace.token_lists import TOKEN_AXES
+
+MOST_BYTES = 4 << 20
+
+
+def read_tokens(path: Path) -> dict[str, list[str]]:
+    """Tokens as keywords of `trace_of`: {"tokens": […]} of a list, {"query": […], "key": […]} of a JSON object.
+
+    Raises DataError in one line: no such file, no JSON, or neither of these.
+    """
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    if path.stat().st_size > MOST_BYTES:
+        raise DataError(f"{path}: more than {MOST_BYTES >> 20} MiB, no list of tokens")
+    try:
+        return parse_tokens(path.read_text("utf-8-sig"), path.suffix == ".json")
+    except UnicodeDecodeError:
+        raise DataError(f"{path}: not UTF-8 text") from None
+    except DataError as error:
+        raise DataError(f"{path}: {error}") from None
+
+
+def parse_tokens(text: str, as_json: bool | None = None) -> dict[str, list[str]]:
+    """The same of a text.  as_json: None is JSON where it begins as JSON does; else a token a line, or of one line its
+    words."""
+    if as_json is None:
+        as_json = text.lstrip()[:1] in ("[", "{")
+    if not as_json:
+        lines = text.strip("\r\n").splitlines()
+        return {"tokens": lines if len(lines) > 1 else text.split()}
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"expected JSON ({error})") from None
+    if isinstance(content, list):
+        content = {"tokens": content}
+    if not isinstance(content, dict) or not content:
+        raise DataError('expected a list of tokens, or {"query": […], "key": […], "context": […]}')
+    for name, words in content.items():
+        if name not in ("tokens", *TOKEN_AXES):
+            raise DataError(f"{name!r} is no axis with tokens; known: {', '.join(TOKEN_AXES)}, or tokens for all")
+        if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+            raise DataError(f"{name}: expected a list of strings")
+    return content

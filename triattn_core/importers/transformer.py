@@ -1,0 +1,194 @@
+"""The two-way attention of a model of Hugging Face on a text or a pair, all layers and heads, as a trace.
+
+The model is one in a local folder, or of the hub by its name.  No code of a model is run (`trust_remote_code` is off).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import xarray as xr
+
+from triattn_core.checkpoint.hub import OFFERED, hub_allowed
+from triattn_core.errors import CheckpointError, InputError
+from triattn_core.importers.token_coords import encode, texts_of, token_coords
+from triattn_core.inference.device import choose_device, memory_guard
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.open import LONGEST
+from triattn_core.trace.quantity_check import row_notes
+
+NEXT = 5  # tokens that a language model is said to go on with
+DIMS = ("head", "query", "key")
+
+
+@dataclass(frozen=True)
+class Transformer:
+    """A model with its tokenizer.  head: what it predicts: `labels`, `next token` or nothing; notes: on its loading."""
+
+    name: str
+    model: Any = field(repr=False)
+    tokenizer: Any = field(repr=False)
+    head: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def longest(self) -> int:
+        """How many tokens it takes, and are drawn."""
+        positions = getattr(self.model.config, "max_position_embeddings", None) or LONGEST
+        offset = 2 if self.model.config.model_type in ("roberta", "xlm-roberta", "camembert") else 0
+        return min(LONGEST, self.tokenizer.model_max_length, positions - offset)
+
+
+def load_transformer(name: str, device: str | None = None, local: bool | None = None) -> Transformer:
+    """A model by its folder or, where there is none, by its name on the hub.  local: the hub is not asked, what was
+    fetched before is used; None is as `hub_allowed` says, and by default it is not asked.
+
+    Raises CheckpointError in one line: no such model, gated, offline, damaged, of a kind without attention.
+    """
+    local = not hub_allowed() if local is None else local
+    folder = Path(name).expanduser()
+    if not folder.is_dir() and ("/" in name.strip("/") or "\\" in name) and folder.parent.is_dir():
+        raise CheckpointError(f"{name}: no such folder")
+    if folder.is_dir() and not (folder / "config.json").is_file():
+        raise CheckpointError(f"{name}: no config.json there: expected a folder as save_pretrained writes it")
+    where = str(folder) if folder.is_dir() else name
+    with _one_line(name, folder.is_dir(), local), _quiet():
+        return _load(name, where, choose_device(device), local or folder.is_dir())
+
+
+def _load(name: str, where: str, device: str, local: bool) -> Transformer:
+    from transformers import AutoConfig, AutoTokenizer
+
+    options = {"local_files_only": local, "trust_remote_code": False}
+    config = AutoConfig.from_pretrained(where, **options)
+    tokenizer = AutoTokenizer.from_pretrained(where, **options)
+    kind, head = _auto_class(config)
+    model, info = kind.from_pretrained(where, attn_implementation="eager", output_loading_info=True, **options)
+    missing = sorted(info["missing_keys"])
+    notes = ()
+    if missing and head:
+        notes, head = (f"The weights of its head ({missing[0]}, …) are not in the file: nothing is predicted.",), ""
+    elif missing and not all("pooler" in one for one in missing):
+        raise CheckpointError(f"{name}: {len(missing)} weights are missing, such as {missing[0]}")
+    with memory_guard(f"{name} on {device}"):
+        model = model.to(device).eval()
+    return Transformer(name.rstrip("/").rsplit("/", 1)[-1] or name, model, tokenizer, head, notes)
+
+
+def _auto_class(config: Any) -> tuple[Any, str]:
+    """The class that loads a model with the head that it was saved with."""
+    import transformers
+
+    saved = " ".join(config.architectures or ())
+    if "ForSequenceClassification" in saved:
+        return transformers.AutoModelForSequenceClassification, "labels"
+    if ("CausalLM" in saved or "LMHeadModel" in saved) and not config.is_encoder_decoder:
+        return transformers.AutoModelForCausalLM, "next token"
+    return transformers.AutoModel, ""
+
+
+@torch.inference_mode()
+def trace_transformer(found: Transformer, text: str, pair: str | None = None) -> AttentionTrace:
+    """The trace of a text or a pair: sites `layer.0/attention/weight` [head, query, key], of all layers.
+
+    Of a model with an encoder and a decoder, those of the encoder.  `prediction_of(trace)` is what it predicts.  A text
+    of more tokens than the model takes, or of 256, is cut, which is noted.  Raises InputError in one line.
+    """
+    started = time.perf_counter()
+    inputs, coords = encode(found.tokenizer, text, pair, found.longest)
+    model = found.model.get_encoder() if found.model.config.is_encoder_decoder else found.model
+    with memory_guard("this text"):
+        outputs = model(**inputs.to(found.model.device), output_attentions=True)
+    attentions = [one for one in getattr(outputs, "attentions", None) or () if one is not None]
+    if not attentions or any(one.ndim != 4 or one.shape[-1] != one.shape[-2] for one in attentions):
+        raise InputError(f"{found.name}: a {found.model.config.model_type} model gives no attention between tokens")
+    arrays = [one[0].float().cpu().numpy() for one in attentions]
+    coordinates = token_coords(coords)
+    attrs = {"quantity": "weight", "sums_over": "key"}
+    sites = {
+        f"layer.{i}/attention/weight": xr.DataArray(one, coordinates, DIMS, attrs=attrs) for i, one in enumerate(arrays)
+    }
+    notes = [*found.notes, *coords.notes, *_row_notes(arrays)]
+    meta = {
+        "checkpoint": found.name,
+        "model_type": found.model.config.model_type,
+        "layers": len(arrays),
+        "heads": arrays[0].shape[0],
+        "device": str(found.model.device),
+        "prediction": json.dumps(_predict(found, outputs), ensure_ascii=False),
+        "seconds": time.perf_counter() - started,
+        "notes": "\n".join(notes),
+    }
+    if all(not np.triu(one, 1).any() for one in arrays) and arrays[0].shape[-1] > 1:
+        meta["mask"] = "causal"
+    return AttentionTrace(sites, texts_of(text, pair), meta)
+
+
+def _row_notes(arrays: Sequence[np.ndarray]) -> list[str]:
+    """Of the layer whose rows are furthest from one, where they are: dropout or a mask of the model's own."""
+    worst = max(range(len(arrays)), key=lambda i: float(np.abs(arrays[i].sum(-1) - 1).max()))
+    found = row_notes(arrays[worst], DIMS, ("key",))[0]
+    return [f"Layer {worst + 1}: {found}"] if "do not sum" in found else []
+
+
+def _predict(found: Transformer, outputs: Any) -> list[tuple[str, float]]:
+    """Labels with their probabilities, of a regression its value; or the likeliest next tokens."""
+    if not found.head:
+        return []
+    scores = outputs.logits[0].float().cpu()
+    if found.head == "next token":
+        top = scores[-1].softmax(-1).topk(min(NEXT, scores.shape[-1]))
+        return [(found.tokenizer.decode([i]), value) for i, value in zip(top.indices.tolist(), top.values.tolist())]
+    config = found.model.config
+    if len(scores) == 1:
+        return [(config.id2label.get(0, "value"), float(scores[0]))]
+    several = config.problem_type == "multi_label_classification"
+    shares = (scores.sigmoid() if several else scores.softmax(-1)).tolist()
+    return sorted(((config.id2label.get(i, str(i)), one) for i, one in enumerate(shares)), key=lambda pair: -pair[1])
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Without the warnings and bars of the library: what matters is in our notes."""
+    from transformers.utils import logging as library
+
+    level, bars = library.get_verbosity(), library.is_progress_bar_enabled()
+    hub = logging.getLogger("huggingface_hub")
+    before = hub.level
+    library.set_verbosity_error()
+    library.disable_progress_bar()
+    hub.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        hub.setLevel(before)
+        library.set_verbosity(level)
+        if bars:
+            library.enable_progress_bar()
+
+
+@contextmanager
+def _one_line(name: str, folder: bool, local: bool) -> Iterator[None]:
+    """Whatever a library raises as a CheckpointError in one line."""
+    try:
+        yield
+    except CheckpointError:
+        raise
+    except Exception as error:  # each of several libraries has its own
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        reason = lines[0].split(". ")[0][:200] if lines else type(error).__name__
+        if "gated" in str(error).lower():
+            reason = "a gated model: its owner must let you in, and `hf auth login` say who you are"
+        elif not folder and ("offline" in str(error).lower() or "connect" in str(error).lower() or local):
+            known = f"it was not fetched before; {OFFERED}" if local else "the hub cannot be reached"
+            reason = f"no such folder, and {known}: name a folder that has config.json, tokenizer and weights"
+        raise CheckpointError(f"{name}: {reason}") from None

@@ -1,0 +1,91 @@
+"""Pads roles to tensors with keep-masks (True = a real token, everywhere)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from triattn_core.tasks.laboratory import Vocabulary
+from triattn_core.text.roles import Role, Roles
+from triattn_core.text.texts import Texts
+from triattn_core.text.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class RoleBatch:
+    """The tensors of one role of a batch.
+
+    ids, types, positions: [B, n] long.  keep: [B, n] bool.  alone: [B, n + 2], the ids as `[CLS] … [SEP]`.
+    average: [B, cells, n], of a long text what takes the mean of each cell's tokens; None where tokens stay tokens.
+    special: [B, n] bool, `[CLS]` and `[SEP]`.
+    """
+
+    ids: Tensor
+    types: Tensor
+    positions: Tensor
+    keep: Tensor
+    alone: Tensor
+    average: Tensor | None = None
+    special: Tensor | None = None
+
+    def to(self, device: str | torch.device) -> RoleBatch:
+        return RoleBatch(*(None if tensor is None else tensor.to(device) for tensor in vars(self).values()))
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Query [B, N], key [B, I] and context [B, J] of B examples."""
+
+    query: RoleBatch
+    key: RoleBatch
+    context: RoleBatch
+
+    def to(self, device: str | torch.device) -> Batch:
+        return Batch(self.query.to(device), self.key.to(device), self.context.to(device))
+
+
+@dataclass(frozen=True)
+class TextBatch:
+    """Texts of B examples that are each encoded on their own, in the task's order."""
+
+    texts: tuple[RoleBatch, ...]
+
+    def to(self, device: str | torch.device) -> TextBatch:
+        return TextBatch(tuple(one.to(device) for one in self.texts))
+
+
+def collate(roles: Sequence[Roles] | Sequence[Texts], tokenizer: Tokenizer | Vocabulary) -> Batch | TextBatch:
+    """Batches the examples' roles, or their texts, each padded to its longest."""
+    if isinstance(roles[0], Texts):
+        return TextBatch(tuple(_pad([one.roles[name] for one in roles], tokenizer) for name in roles[0].roles))
+    return Batch(*(_pad([getattr(one, name) for one in roles], tokenizer) for name in ("query", "key", "context")))
+
+
+def _pad(roles: Sequence[Role], tokenizer: Tokenizer | Vocabulary) -> RoleBatch:
+    width = max(map(len, roles))
+    pad, cls, sep = (tokenizer.special[name] for name in ("pad", "cls", "sep"))
+
+    def padded(rows: Sequence[Sequence[int]], fill: int, width: int) -> Tensor:
+        return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
+
+    lengths = torch.tensor([len(role) for role in roles])
+    return RoleBatch(
+        ids=padded([role.ids for role in roles], pad, width),
+        types=padded([role.types for role in roles], 0, width),
+        positions=padded([role.positions for role in roles], 0, width),
+        keep=torch.arange(width) < lengths[:, None],
+        alone=padded([(cls, *role.ids, sep) for role in roles], pad, width + 2),
+        average=_average(roles, width) if any(role.cells for role in roles) else None,
+        special=padded([role.special for role in roles], False, width),
+    )
+
+
+def _average(roles: Sequence[Role], width: int) -> Tensor:
+    averages = torch.zeros(len(roles), max(len(role.runs) for role in roles), width)
+    for row, role in enumerate(roles):
+        for cell, (start, end) in enumerate(role.runs):
+            averages[row, cell, start:end] = 1 / (end - start)
+    return averages

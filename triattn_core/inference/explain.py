@@ -1,0 +1,169 @@
+"""The prediction and attention trace of one example under one checkpoint."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import xarray as xr
+
+from triattn_core.attention.similarity.exponential import at_once
+from triattn_core.attention.tap import Record, recording
+from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.inference.batch import collate
+from triattn_core.inference.predict import probabilities
+from triattn_core.inference.span_decoding import Span, locate_spans
+from triattn_core.inference.span_decoding import decode_answers as read
+from triattn_core.models import answers
+from triattn_core.tasks import check, chosen
+from triattn_core.text.roles import Role, Roles
+from triattn_core.text.texts import Texts
+from triattn_core.trace import AttentionTrace
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """Labels with their probabilities; `best` and `gold` are indices; `notes` are sentences for the reader.
+
+    `option`: of a task that chooses among texts, the one that the trace was recorded with.
+    """
+
+    labels: tuple[str, ...]
+    probabilities: tuple[float, ...]
+    best: int
+    gold: int | None = None
+    notes: tuple[str, ...] = ()
+    option: int = 0
+
+
+@dataclass(frozen=True)
+class Answer(Prediction):
+    """Answer spans of a passage, the best first: `labels` are their texts; `option` is the traced window of `parts`."""
+
+    spans: tuple[Span, ...] = ()
+    parts: int = 1
+
+
+@at_once()
+def explain(
+    bundle: Bundle,
+    example,
+    wanted: Callable[[str], bool] = lambda site: True,
+    option: int | None = None,
+    known: Sequence | None = None,
+) -> tuple[Prediction, AttentionTrace]:
+    """Predicts one example of the bundle's task and records a trace of the wanted sites.
+
+    option: of a task that chooses among texts, which of them is traced; by default the one that is chosen.  Of a long
+    passage, which window; by default the one with the answer.
+    known: the probabilities of the options, or an answer's spans, where an earlier call has found them: only the one
+    traced is run then.
+    Raises InputError in one line where the input cannot be read.
+    """
+    check(bundle.task, example, bundle.name)
+    options = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0]
+    chosen(bundle.task, option, len(options))
+    started, reads = time.perf_counter(), bundle.config.kind == "reader"
+    if len(options) > 1:
+        result = list(known) if known else (read if reads else probabilities)([bundle], [example])[0][0]
+        if option is None:
+            option = result[0].window if reads else _best(result)
+    roles = options[option or 0]
+    with recording(wanted) as record:
+        outputs = bundle.logits(collate([roles], bundle.tokenizer))
+    if len(options) == 1 and reads:
+        result = locate_spans(options, [outputs[0]], bundle.config.model.longest)
+    elif len(options) == 1:
+        (result,) = answers.probabilities(outputs, [1])
+    seconds = time.perf_counter() - started
+    notes = (*roles.notes, *_unread(record, getattr(bundle.task, "TEXTS", {})))
+    common = {"notes": notes, "option": option or 0}
+    if reads:
+        labels = tuple(example.passage[span.start : span.end] for span in result)
+        chances = tuple(span.probability for span in result)
+        prediction = Answer(labels, chances, best=0, spans=tuple(result), parts=len(options), **common)
+    else:
+        prediction = Prediction(bundle.labels(example), tuple(result), _best(result), example.label, **common)
+    meta = {
+        "checkpoint": bundle.name,
+        "digest": bundle.digest,
+        **bundle.config.model.about,
+        "device": bundle.device,
+        "seconds": seconds,
+    }
+    texts = bundle.task.texts(example, prediction.option)
+    if len(options) > 1:
+        meta["option"] = prediction.option
+    return prediction, AttentionTrace(sites(record, roles, texts, bundle.attends_special), texts, meta)
+
+
+def _unread(record: Record, names: Mapping[str, str]) -> list[str]:
+    """A note for each one-token text whose masks leave it nothing to attend to.  `names`: what a text is called."""
+    sentences = []
+    for site, tapped in record.sites.items():
+        of, _, rest = f"/{site}".rpartition("/layer.0/")
+        if rest == "token2token/weight" and tapped.tensor.shape[-1] == 1 and not tapped.tensor.any():
+            name = names.get(of.strip("/"), "The sentence")
+            sentences.append(f"{name} is one token, which no mask lets attend to itself: any other would say the same.")
+    return sentences
+
+
+def _best(probabilities: list[float]) -> int:
+    return max(range(len(probabilities)), key=probabilities.__getitem__)
+
+
+def sites(
+    record: Record, roles: Roles | Texts, texts: Mapping[str, str], attend_special: bool = True
+) -> dict[str, xr.DataArray]:
+    """The recorded tensors of the first row as labelled arrays; `texts` by the names that tokens carry.
+
+    attend_special: whether special tokens are context; see `TanConfig`.
+    """
+    arrays = {}
+    for site, tapped in record.sites.items():
+        coords, along = {}, roles.axes(site)
+        for axis in along:
+            if axis in tapped.axes:
+                coords.update(_along(axis, [along[name] for name in tapped.roles.get(axis, (axis,))], texts))
+            if axis in tapped.roles:
+                names = [name for name in tapped.roles[axis] for _ in along[name].runs]
+                coords[f"{axis}_role"] = (axis, names)
+        attrs = {"quantity": tapped.quantity, "sums_over": ",".join(tapped.sums_over)}
+        array = xr.DataArray(tapped.tensor[0].float().cpu().numpy(), coords, tapped.axes, attrs=attrs)
+        arrays[site] = array if attend_special else _without_special(array)
+    return arrays
+
+
+def _along(axis: str, roles: Sequence[Role], texts: Mapping[str, str]) -> dict:
+    """The coordinates of an axis along which roles stand one after the other."""
+    parts = [coordinates(axis, role, texts) for role in roles]
+    return {name: (axis, [value for part in parts for value in part[name][1]]) for name in parts[0]}
+
+
+def _without_special(array: xr.DataArray) -> xr.DataArray:
+    """Without `[CLS]` and `[SEP]`, where these are no context: nothing attends to them."""
+    for axis in ("key", "context"):
+        if axis in array.dims:
+            array = array.isel({axis: array[f"{axis}_special"].values == 0})
+    return array
+
+
+def coordinates(axis: str, role: Role, texts: Mapping[str, str]) -> dict:
+    """The coordinates of one axis; see `axes.COORDINATES`.  `texts`: the example's, by the names that tokens carry."""
+    runs = role.runs
+    first, last = [start for start, _ in runs], [end - 1 for _, end in runs]
+    starts, ends = [role.spans[i][0] for i in first], [role.spans[i][1] for i in last]
+    tokens = [
+        role.strings[i] if i == j else texts[role.texts[i]][start:end]
+        for i, j, start, end in zip(first, last, starts, ends)
+    ]
+    return {
+        f"{axis}_token": (axis, tokens),
+        f"{axis}_text": (axis, [role.texts[i] for i in first]),
+        f"{axis}_start": (axis, starts),
+        f"{axis}_end": (axis, ends),
+        f"{axis}_special": (axis, [int(role.special[i]) for i in first]),
+        f"{axis}_segment": (axis, [role.segments[i] for i in first]),
+        f"{axis}_tokens": (axis, [end - start for start, end in runs]),
+    }

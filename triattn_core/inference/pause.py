@@ -1,0 +1,52 @@
+"""Pause points: long computations call `pause` between blocks, and say how far they are with `progress`.
+
+As with taps nothing hangs on the model, which all sessions share: who runs a computation sets, in its own thread, what
+happens at its pause points; it may suspend the computation there, or end it by raising.  Otherwise a pause point is a
+lookup of one variable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Protocol, runtime_checkable
+
+
+@runtime_checkable
+class Runner(Protocol):
+    """Who runs a computation."""
+
+    def pause(self) -> None:
+        """Called between blocks of some milliseconds; what it raises ends the computation."""
+
+    def progress(self, done: int, total: int) -> None:
+        """Called with how many of how many parts are done."""
+
+
+_runner: ContextVar[Runner | None] = ContextVar("runner", default=None)
+
+
+@contextmanager
+def run_by(runner: Runner) -> Iterator[None]:
+    """Inside, in this thread, pause points and progress are the runner's."""
+    token = _runner.set(runner)
+    try:
+        yield
+    finally:
+        _runner.reset(token)
+
+
+def pause() -> None:
+    """A point where a computation may be suspended or ended."""
+    runner = _runner.get()
+    if runner is not None:
+        runner.pause()
+
+
+def progress(done: int, total: int) -> None:
+    """Says that `done` of `total` parts of a computation are done; a pause point too."""
+    runner = _runner.get()
+    if runner is not None:
+        runner.progress(done, total)
+        runner.pause()

@@ -1,0 +1,75 @@
+"""A cache of results that is bounded by what they hold, not by how many they are."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping
+from dataclasses import is_dataclass
+from threading import Lock
+from typing import Any
+
+SMALL = 64  # bytes of what is not looked into
+
+
+def held_bytes(value: Any, seen: set[int] | None = None) -> int:
+    """About how many bytes a result holds: its arrays, tables, texts, and what they are kept in; a model counts 0."""
+    seen = set() if seen is None else seen
+    if id(value) in seen:
+        return 0
+    seen.add(id(value))
+    if hasattr(value, "memory_usage") and callable(value.memory_usage):  # a table
+        usage = value.memory_usage(deep=True)
+        return int(usage.sum() if hasattr(usage, "sum") else usage)
+    if isinstance(getattr(value, "nbytes", None), int):  # an array, a tensor
+        return value.nbytes + sum(int(one.nbytes) for one in getattr(value, "coords", {}).values())
+    if isinstance(value, str | bytes):
+        return SMALL + len(value)
+    if isinstance(value, Mapping):
+        return SMALL + sum(held_bytes(one, seen) for pair in value.items() for one in pair)
+    if isinstance(value, list | tuple | set | frozenset):
+        return SMALL + sum(held_bytes(one, seen) for one in value)
+    if is_dataclass(value) and not hasattr(value, "encoder"):
+        return SMALL + sum(held_bytes(one, seen) for one in vars(value).values())
+    return SMALL
+
+
+class ResultCache:
+    """Results by key, the least recently used dropped first once all hold more than `limit` bytes."""
+
+    def __init__(self, limit: int):
+        self.limit = limit
+        self._items: OrderedDict[Hashable, Any] = OrderedDict()
+        self._sizes: dict[int, int] = {}
+        self._lock = Lock()
+
+    def get(self, key: Hashable, default: Any = None) -> Any:
+        """The result kept for a key."""
+        with self._lock:
+            if key not in self._items:
+                return default
+            self._items.move_to_end(key)
+            return self._items[key]
+
+    def put(self, key: Hashable, value: Any) -> None:
+        """Keeps a result; the newest stays even where it alone is too large."""
+        size = held_bytes(value)
+        with self._lock:
+            self._items[key] = value
+            self._items.move_to_end(key)
+            self._sizes[id(value)] = size
+            while len(self._items) > 1 and self._total() > self.limit:
+                self._items.popitem(last=False)
+
+    @property
+    def bytes(self) -> int:
+        """What all results hold; one that stands under two keys counts once."""
+        with self._lock:
+            return self._total()
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def _total(self) -> int:
+        kept = {id(value) for value in self._items.values()}
+        self._sizes = {number: size for number, size in self._sizes.items() if number in kept}
+        return sum(self._sizes.values())

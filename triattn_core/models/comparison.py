@@ -1,0 +1,43 @@
+"""The read-out of the living TAN: every token compares itself with what it attended to, then a sequence is pooled."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from triattn_core.attention.states import States
+
+
+class TokenComparison(nn.Module):
+    """`MLP([x; y; x - y; x * y])` of a token x and what it got y; of several attended vectors the last three of each.
+
+    Nothing goes round it: what a sequence says of another reaches the answer through the attention alone.
+    """
+
+    def __init__(self, width: int, vectors: int, dropout: float):
+        super().__init__()
+        self.vectors = vectors
+        self.mlp = nn.Sequential(
+            nn.Linear((1 + 3 * vectors) * width, width), nn.GELU(), nn.Dropout(dropout), nn.Linear(width, width)
+        )
+
+    def forward(self, tokens: Tensor, attended: Tensor) -> Tensor:
+        """[B, N, width] and [B, N, vectors * width] → [B, N, width]."""
+        parts = [part for y in attended.chunk(self.vectors, -1) for part in (y, tokens - y, tokens * y)]
+        return self.mlp(torch.cat([tokens, *parts], -1))
+
+
+def mean(states: States) -> Tensor:
+    """Mean [B, h] over the real tokens; zeros where there is none."""
+    keep = states.keep[..., None]
+    return (states.vectors * keep).sum(1) / keep.sum(1).clamp(min=1)
+
+
+def largest(states: States) -> Tensor:
+    """Maximum [B, h] of each feature over the real tokens; zeros where there is none."""
+    keep = states.keep[..., None]
+    found = states.vectors.masked_fill(~keep, torch.finfo(states.vectors.dtype).min).amax(1)
+    return torch.where(keep.any(1), found, 0.0)
+
+
+POOLING = {"mean": (mean,), "mean_max": (mean, largest)}

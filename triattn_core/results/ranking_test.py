@@ -1,0 +1,80 @@
+"""Is Tri ahead of Bi and C-Bi, as its paper claims?  In its figures and in ours: the first metric of each data set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from triattn_core.analysis.significance import RankingTest, Sample, rank_samples
+from triattn_core.checkpoint.metadata import SIMILARITIES
+from triattn_core.results.measured import Record
+from triattn_core.results.paper_comparison import Cell, format_cell, measured_cell
+from triattn_core.results.published import Column, Printed, Table
+from triattn_core.trace.axes import MECHANISM_LABELS
+
+EXPECTED = ("tri", "cbi", "bi")
+SHORT = {"untested": "one seed", "missing": ""}  # what else is said of an order: who differs by more than noise
+
+
+@dataclass(frozen=True)
+class MechanismRanking:
+    """The mechanisms of one similarity on one data set: a cell each, and what the tests say of the order."""
+
+    column: Column
+    similarity: str
+    cells: Mapping[str, Cell]
+    printed: RankingTest
+    ours: RankingTest
+
+
+def rank_mechanisms(tables: Sequence[Table], all_: Sequence[Record]) -> list[MechanismRanking]:
+    """A row a data set and similarity of a paper's tables; none where its systems are no mechanisms of ours."""
+    columns: dict[str, Column] = {}
+    by_similarity: dict[tuple[str, str], dict[str, tuple[Printed | None, int]]] = {}
+    for table in tables:
+        for column in table.columns:
+            first = columns.setdefault(column.group, column)
+            for row in table.rows if column.metric == first.metric else ():
+                ours = row.ours or {}
+                if ours.get("mechanism") in EXPECTED and "similarity" in ours:
+                    key = (column.group, str(ours["similarity"]))
+                    by = by_similarity.setdefault(key, {})
+                    by.setdefault(str(ours["mechanism"]), (table.printed(row, column), table.runs))
+    places = {name: i for i, name in enumerate(SIMILARITIES)}
+    keys = sorted(by_similarity, key=lambda one: (list(columns).index(one[0]), places.get(one[1], len(places))))
+    return [_rank_row(columns[group], similarity, by_similarity[group, similarity], all_) for group, similarity in keys]
+
+
+def _rank_row(
+    column: Column, similarity: str, numbers: Mapping[str, tuple[Printed | None, int]], all_: Sequence[Record]
+) -> MechanismRanking:
+    cells, printed, ours = {}, {}, {}
+    for name in EXPECTED:
+        number, runs = numbers.get(name, (None, 1))
+        wanted = {**column.ours, "mechanism": name, "similarity": similarity}
+        cells[name] = measured_cell(column, wanted, all_, number)
+        label = MECHANISM_LABELS[name]
+        printed[label] = None if number is None else Sample(number.value, number.spread, runs)
+        ours[label] = cells[name].sample()
+    return MechanismRanking(
+        column, similarity, cells, rank_samples(printed, list(printed)), rank_samples(ours, list(ours))
+    )
+
+
+def markdown(rows: Sequence[MechanismRanking]) -> str:
+    """The rows as a table for the README: the paper's figures, ours with their seeds, and who is told apart."""
+    names = [MECHANISM_LABELS[name] for name in reversed(EXPECTED)]
+    head = [*(f"paper: {name}" for name in names), *(f"ours: {name}" for name in names)]
+    head = ["", *head, "told apart in the paper", "here"]
+    lines = [head, ["---", *["---:"] * 6, "---", "---"]]
+    for row in rows:
+        cells = [row.cells[name] for name in reversed(EXPECTED)]
+        texts = [cell.printed.text if cell.printed else "" for cell in cells] + [format_cell(cell) for cell in cells]
+        what = f"{row.column.group} {row.column.name}, {row.similarity.replace('_', ' ')}"
+        lines.append([what, *texts, significant_pairs(row.printed), significant_pairs(row.ours)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def significant_pairs(ranking: RankingTest) -> str:
+    """Who differs by more than noise, the greater one first."""
+    return SHORT.get(ranking.status, ", ".join(f"{first} > {second}" for first, second in ranking.apart) or "none")

@@ -1,0 +1,131 @@
+"""Altair charts as figures of a case card: drawn without a browser, and as pages that need no network."""
+
+from __future__ import annotations
+
+import json
+import re
+import textwrap
+import zlib
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from html import escape
+from typing import Any
+
+from triattn_core.scenes.print_render import DOTS
+from triattn_core.views.lib.canvas import Canvas
+from triattn_core.views.lib.palette import FONTS, THEMES
+
+LINE = 110  # letters of a line below the title of a chart
+_TOP = ("$schema", "config", "datasets")  # of a Vega-Lite specification: what stands outside of its views
+# A counter of the process is in these names: the same numbers must make the same bytes.
+_DRAWN = re.compile(r'((?:id="|url\(#)(?:gradient_|clip))(\d+)')
+# What draws takes one font for a whole text, and a Chinese one has quotation marks as wide as its characters.
+_LATIN = f'"Noto Sans", "Segoe UI", "Helvetica Neue", "DejaVu Sans", {FONTS}'
+_CHINESE = re.compile("[\u2e80-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
+_STYLE = ":root { color-scheme: light; } #figure { overflow-x: auto; } .said { max-width: 900px; }"
+_MOUNT = """
+function mount(root, payload) {
+  const place = root.appendChild(document.createElement("div"));
+  const said = root.appendChild(document.createElement("p"));
+  said.className = "said";
+  said.textContent = payload.spec.description;
+  const look = { ast: true, renderer: "svg", actions: { export: true, source: false, compiled: false, editor: false } };
+  vegaEmbed(place, payload.spec, look).then(() => (root.dataset.drawn = "true"));
+}
+"""
+
+
+@dataclass(frozen=True)
+class Chart:
+    """A Vega-Lite specification.  On its offline page numbers show where one points; in a notebook it is a drawing,
+    for the page carries the library that draws it."""
+
+    spec: Mapping[str, Any] = field(repr=False)
+    title: str
+    alt: str
+    caption: str = ""
+
+    @classmethod
+    def of(cls, chart: Any, title: str, alt: str, caption: str = "") -> Chart:
+        """From an Altair chart in the light theme.  What a click on a page chooses is chosen: a parameter that nothing
+        of the chart refers to is left out."""
+        spec = chart.to_dict()
+        params = spec.pop("params", [])
+        told = json.dumps(spec)
+        if used := [one for one in params if one["name"] in told]:
+            spec["params"] = used
+        look = {"background": THEMES["light"]["page"], "description": alt}
+        return cls(spec | look, title, alt, caption)
+
+    def html(self) -> str:
+        payload = {"caption": self.caption, "spec": self.spec}
+        return Canvas(payload, library(self.version) + _MOUNT, _STYLE, self.title, self.alt).html()
+
+    def svg(self) -> bytes:
+        import vl_convert
+
+        found, numbers = vl_convert.vegalite_to_svg(self.titled(), vl_version=self.version), {}
+        return _DRAWN.sub(lambda at: f"{at[1]}{numbers.setdefault(at[2], len(numbers))}", found).encode()
+
+    def png(self, dots: int = DOTS) -> bytes:
+        import vl_convert
+
+        return small(vl_convert.vegalite_to_png(self.titled(), vl_version=self.version, ppi=dots))
+
+    @property
+    def version(self) -> str:
+        """Of Vega-Lite, as the specification names it: "6.4"."""
+        return re.search(r"/v(\d+\.\d+)", self.spec["$schema"])[1]
+
+    def titled(self) -> dict[str, Any]:
+        """The specification with title, caption and sentence above it, as pictures have them."""
+        look, texts = THEMES["light"], json.dumps([self.spec, self.title, self.caption], ensure_ascii=False)
+        fonts = FONTS if _CHINESE.search(texts) else _LATIN
+        title = {
+            "text": self.title,
+            "subtitle": [line for text in (self.caption, self.alt) for line in textwrap.wrap(text, LINE)],
+            "color": look["text"],
+            "subtitleColor": look["muted"],
+        }
+        title |= {"font": fonts, "subtitleFont": fonts, "fontSize": 15, "fontWeight": 700, "subtitleFontSize": 12}
+        title |= {"anchor": "start", "offset": 14}
+        outer = {name: self.spec[name] for name in (*_TOP, "background", "description") if name in self.spec}
+        outer["config"] = {**outer.get("config", {}), "font": fonts}
+        inner = {name: value for name, value in self.spec.items() if name not in outer}
+        params = inner.pop("params", [])
+        for where, those in (
+            (inner, [one for one in params if "select" in one]),  # of a view, the others of all
+            (outer, [one for one in params if "select" not in one]),
+        ):
+            where |= {"params": those} if those else {}
+        return outer | {"title": title, "vconcat": [inner], "padding": 14}
+
+    def _repr_html_(self) -> str:
+        drawing = b64encode(self.svg()).decode()
+        return f'<img alt="{escape(self.alt)}" src="data:image/svg+xml;base64,{drawing}">'
+
+
+@cache
+def library(version: str) -> str:
+    """JavaScript that defines `vegaEmbed`, and loads nothing."""
+    import vl_convert
+
+    return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;", vl_version=version)
+
+
+def small(png: bytes) -> bytes:
+    """The same picture with its pixels packed again: what draws it packs in haste, to three times the size."""
+    at, chunks, pixels = 8, [], b""
+    while at < len(png):
+        size = int.from_bytes(png[at : at + 4])
+        chunk = png[at + 4 : at + 8 + size]  # its name and what is in it; a checksum follows
+        if chunk.startswith(b"IDAT"):
+            pixels += chunk[4:]
+        else:
+            chunks.append(chunk)
+        at += 12 + size
+    chunks.insert(-1, b"IDAT" + zlib.compress(zlib.decompress(pixels), 9))
+    packed = ((len(one) - 4).to_bytes(4) + one + zlib.crc32(one).to_bytes(4) for one in chunks)
+    return png[:8] + b"".join(packed)

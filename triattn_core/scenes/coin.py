@@ -1,0 +1,75 @@
+"""COIN's blocks, with something switched off or nothing, as their page draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+from triattn_core.checkpoint.registry import Card
+from triattn_core.errors import ConfigError, choices
+from triattn_core.scenes import scene
+from triattn_core.scenes.runner import Explained, Models
+from triattn_core.scenes.scene import Scene
+from triattn_core.scenes.settings import TextSettings
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.token_grouping import TokenGrouping
+from triattn_core.views import coin
+from triattn_core.views.coin.blocks import NEEDS, Answer, blocks, switch, table
+
+EVERY = "context, all blocks"  # what the context term is called where blocks stand beside it
+
+
+class Settings(TextSettings):
+    """off: `layer.0`, …, `context`, or "" for nothing.  features: the gate feature by feature, else its mean.
+    cell: positions of query and key, block, feature, and of each sentence the token that these look at in their own."""
+
+    way: Literal["a_over_b", "b_over_a"] = "a_over_b"
+    off: str = ""
+    features: bool = False
+
+
+def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
+    """The scene of the page.  Raises ConfigError where the checkpoint is no COIN or has no such part."""
+    asked = models.without(cards[0], example)
+    found = group_tokens(asked, settings.as_read())
+    if settings.off not in found:
+        raise ConfigError(f"{cards[0].name} has no {settings.off!r} to switch off; {choices(settings.off, found)}")
+    whole, trace = found[""], found[settings.off].trace
+    label = whole.prediction.labels[whole.prediction.best]
+    orders = feature_orders(whole.trace, settings.way) if settings.features else ()
+    how = (whole.trace, trace, settings.way, answers(found), label, orders)
+    payload, unread = coin.figure(*how).payload, asked[settings.off].trace
+    sizes = [len(payload["axes"][axis]["label"]) for axis in NEEDS]
+    known = [range(n) for n in (*sizes, len(payload["blocks"]), payload["wide"], *sizes)]
+    cell = scene.valid_cell(settings.cell, known, payload["cell"])
+    return Scene(
+        settings=settings.model_copy(update={"cell": cell}),
+        figures={"coin": coin.figure(*how, cell, unread)},
+        table=table(trace, settings.way),
+        trace=trace,
+        found=(found[settings.off],),
+    )
+
+
+def group_tokens(found: Mapping[str, Explained], reading: TokenGrouping) -> dict[str, Explained]:
+    """The same, each trace as it is read."""
+    return {off: replace(one, trace=reading.trace(one.trace)) for off, one in found.items()}
+
+
+def answers(found: Mapping[str, Explained]) -> list[Answer]:
+    """The probability of what the whole model says, with each thing off."""
+    best = found[""].prediction.best
+    return [
+        Answer(off, EVERY if off == "context" else switch(off), one.prediction.probabilities[best], flips)
+        for off, one in found.items()
+        for flips in [one.prediction.best != best]
+    ]
+
+
+def feature_orders(trace: AttentionTrace, way: str) -> list[list[int] | None]:
+    """Of each block the features of its gate, those that are alike side by side."""
+    from triattn_core.analysis.maps.clusters import similarity_order
+
+    gates = [None if one is None else one.gate for one in blocks(trace, way)]
+    return [None if gate is None else similarity_order(gate.rename(query="key")) for gate in gates]

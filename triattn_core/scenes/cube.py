@@ -1,0 +1,47 @@
+"""The Tri-Attention cube of one checkpoint, as a scene."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import Field
+
+from triattn_core.checkpoint.registry import Card
+from triattn_core.scenes import scene
+from triattn_core.scenes.runner import Models
+from triattn_core.scenes.scene import Scene
+from triattn_core.scenes.settings import HidingSettings, Way
+from triattn_core.views import cube
+from triattn_core.views.lib.strongest import strongest
+
+
+class Settings(HidingSettings):
+    """head: from 1, None is the mean.  query, key, context: to what each folds.  option: of a task that chooses among
+    texts, from 1; None is the one that is chosen.  cell: positions of query, key and context."""
+
+    site: str = "layer.0/a_over_b/weight"
+    head: int | None = Field(None, ge=1)
+    query: Way = "tokens"
+    key: Way = "tokens"
+    context: Way | Literal["turns"] = "tokens"
+    option: int | None = Field(None, ge=1)
+
+
+def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
+    """The scene of the page.  Raises TraceError where the checkpoint has no such cube or cell."""
+    whole = models.explain(cards[0], example, settings.option and settings.option - 1)
+    choice = scene.head_choice(settings.site, settings.head)
+    ways = {axis: getattr(settings, axis) for axis in cube.NEEDS}
+    trace = settings.reading(**ways).trace(whole.trace, settings.site.rsplit("/", 1)[0])
+    canvas = cube.figure(trace, choice, settings.hide)
+    known, first = cube.places(canvas)
+    cell = scene.valid_cell(settings.cell, known, first)
+    at = {"cell": cell} | ({"option": whole.prediction.option + 1} if "option" in whole.trace.meta else {})
+    return Scene(
+        settings=settings.model_copy(update=at),
+        figures={"cube": cube.figure(trace, choice, settings.hide, at=cell)},
+        table=strongest(trace, choice, hide_special=settings.hide),
+        trace=trace,
+        found=(whole,),
+    )

@@ -1,0 +1,61 @@
+"""The figures of a scene, for screen and print; all that a case card knows of them is `Figure`.
+
+There are canvases, and charts (`charts`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Protocol, runtime_checkable
+
+from triattn_core.scenes.print_layout import plates
+from triattn_core.scenes.print_render import DOTS, SCREEN, printed
+from triattn_core.views.lib.canvas import Canvas
+
+
+@runtime_checkable
+class Figure(Protocol):
+    """title, alt: plain text; `alt` says the figure in a sentence."""
+
+    title: str
+    alt: str
+
+    def html(self) -> str:
+        """One document that needs no network."""
+
+    def svg(self) -> bytes:
+        """A drawing whose text is text."""
+
+    def png(self, dots: int = DOTS) -> bytes:
+        """dots: an inch."""
+
+    def _repr_html_(self) -> str: ...
+
+
+class Printed(Canvas):
+    """A canvas whose maps can be printed: see `plates`."""
+
+    @classmethod
+    def of(cls, canvas: Canvas) -> Printed:
+        return cls(**vars(canvas))
+
+    def svg(self) -> bytes:
+        return printed(plates(self), "svg")
+
+    def png(self, dots: int = DOTS) -> bytes:
+        return printed(plates(self), "png", dots)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure as a picture that shows itself in a notebook."""
+
+    figure: Figure = field(repr=False)
+
+    def svg(self) -> bytes:
+        return self.figure.svg()
+
+    def png(self, dots: int = DOTS) -> bytes:
+        return self.figure.png(dots)
+
+    def _repr_png_(self) -> bytes:
+        return self.png(SCREEN)

@@ -1,0 +1,170 @@
+"""What an intervention changed, in sentences: the answer, the scale for it, the maps, and what a null does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from triattn_core.analysis.catalogue import REPLACEMENTS
+from triattn_core.views.lib.number_format import minus
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from triattn_core.analysis.intervention.interventions import InterventionResult
+    from triattn_core.inference.explain import Prediction
+
+SAYS = {
+    "remove": "Without {}",
+    "mask": "With attention not seeing {}, which the encoder has read,",
+    "replace": "With {} replaced",
+    "reorder": "With the context in another order",
+    "swap": "With another example's context",
+}
+LEVEL = 0.05
+NONE = 1e-9  # bits: what float error may leave
+ANSWER, ATTENTION = 0.05, 0.01  # change of a probability, bits: below, an answer or attention is said not to have moved
+
+
+@dataclass(frozen=True)
+class InterventionSpec:
+    """What is to be done: `how`, one of SAYS, to which units of the context as `way` cuts it, and `more`: a text, an
+    order or another example.  words: the units as the reader knows them."""
+
+    how: str
+    way: str
+    names: tuple[str, ...] = ()
+    words: str = ""
+    more: Any = None
+
+
+@dataclass(frozen=True)
+class Nulls:
+    """A null's log-odds of the original answer, and flips, draw by draw; and the original."""
+
+    how: str
+    axis: str
+    log_odds: np.ndarray
+    flipped: np.ndarray
+    original: float
+    answer: Prediction
+
+    @property
+    def rows(self) -> pd.DataFrame:
+        """A row a draw."""
+        draws = range(1, len(self.log_odds) + 1)
+        return pd.DataFrame({"draw": draws, "log-odds": self.log_odds, "flips": self.flipped})
+
+
+def describe_change(
+    found: InterventionResult, wanted: InterventionSpec, alone: pd.DataFrame | None, lots: pd.DataFrame | None = None
+) -> str:
+    """What was done, what became of the answer, and the scale for it."""
+    best = found.before.prediction
+    answer = best.labels[followed_answer(best)]
+    did = SAYS[wanted.how].format(wanted.words)
+    if wanted.how == "replace":
+        did += f" by “{wanted.more.strip()}”" if (wanted.more or "").strip() else " by [MASK]"
+    told = f"{did} the log-odds of “{answer}” change by {found.change:+.3g}"
+    after = found.after.prediction
+    told += f": the answer flips to “{after.labels[after.best]}”." if found.flipped else "; the answer stays."
+    if alone is not None and len(wanted.names) > 1:
+        total = alone.set_index("unit").loc[list(wanted.names), "change"].sum()
+        told += f" One by one the {len(wanted.names)} units sum to {total:+.3g}."
+    if lots is not None:
+        mean, spread, flips = lots["change"].mean(), lots["change"].std(), int(lots["flips"].sum())
+        told += f" As many units at random, {len(lots)} times: {mean:+.3g} ± {spread:.2g} (standard deviation), "
+        told += f"{flips} flip{'s' * (flips != 1)}."
+    return minus(told)
+
+
+def describe_finding(found: InterventionResult, bits: float) -> str:
+    """What happened to answer and attention, in one sentence, and by how much.  bits: see `maps.shift`."""
+    at = followed_answer(found.before.prediction)
+    before, after = (one.prediction.probabilities[at] for one in (found.before, found.after))
+    answer, attention = found.flipped or abs(after - before) >= ANSWER, bits >= ATTENTION
+    verb = "flipped" if found.flipped else "moved"
+    if answer and attention:
+        lead = f"The answer {verb}, and the attention moved" + " too" * (not found.flipped)
+    elif answer:
+        lead = f"The answer {verb}, the attention did not" + " move" * found.flipped
+    else:
+        lead = "The attention moved, the answer did not" if attention else "Neither the answer nor the attention moved"
+    return minus(
+        f"{lead}: probability of “{found.before.prediction.labels[at][:60]}” {before:.3f} before, {after:.3f} after; "
+        f"attention moved by {bits:.2g} bits."
+    )
+
+
+def describe_each(alone: pd.DataFrame, known: Mapping[str, str]) -> str:
+    """The strongest unit, and how many alone flip the answer.  known: the units as the reader knows them."""
+    row = alone.loc[alone["change"].abs().idxmax()]
+    flips = int(alone["flips"].sum())
+    count = f"{flips} of {len(alone)} units alone flip the answer" if flips else "no unit alone flips the answer"
+    return minus(f"Most is changed by “{known[row['unit']]}” ({row['change']:+.3g}); {count}.")
+
+
+def moves_attention(alone: pd.DataFrame) -> bool:
+    """Whether any unit moves the attention."""
+    return bool((alone["moved"] > NONE).any())
+
+
+def describe_each_shift(alone: pd.DataFrame, known: Mapping[str, str]) -> str:
+    """The unit that moves attention most, and whether it is the one that changes the answer most."""
+    bits, change = alone["moved"], alone["change"].abs()
+    if not moves_attention(alone):
+        return "No unit moves the attention: that of this mechanism does not read the context."
+    most = f"Attention is moved most by “{known[alone.loc[bits.idxmax(), 'unit']]}” ({bits.max():.2g} bits)"
+    if len(alone) < 3 or change.nunique() == 1:
+        return f"{most}."
+    alike = bits.corr(change, method="spearman")
+    also = "also changes" if bits.idxmax() == change.idxmax() else "is not what changes"
+    orders = f"Bits and size of the change rank the {len(alone)} units alike by {alike:+.2f} (Spearman)."
+    return minus(f"{most}, which {also} the answer most. {orders}")
+
+
+def followed_answer(said: Prediction) -> int:
+    """The answer whose log-odds are given: of two labels the best, of several options the one that is looked at."""
+    return said.best if said.labels[0].startswith("not ") else said.option
+
+
+def describe_shift(before: xr.DataArray, after: xr.DataArray, labels: tuple, apart: float) -> str:
+    """How far attention moved.  apart: the mean of the queries, in bits."""
+    gap = after.values - before.values
+    query, key = divmod(int(abs(gap).argmax()), gap.shape[1])
+    word = f"“{labels[0][query]}” to “{labels[1][key]}”"
+    numbers = f"{before.values[query, key]:.3g} before, {after.values[query, key]:.3g} after"
+    return (
+        f"Attention moves by {apart:.3g} bits in the mean of {len(labels[0])} queries (Jensen-Shannon "
+        f"divergence, 0 to 1), most from {word}: {numbers}."
+    )
+
+
+def describe_null(found: Nulls) -> str:
+    """The log-odds with the weights replaced, beside the original's, and the flips."""
+    odds, original, answer = found.log_odds, found.original, found.answer.labels[followed_answer(found.answer)]
+    many = f" ± {odds.std(ddof=1):.2g} (standard deviation) over {len(odds)} draws" if len(odds) > 1 else ""
+    said = f"With {found.how} attention along {found.axis}s ({REPLACEMENTS[found.how].how}) the log-odds of "
+    said += f"“{answer}” are {odds.mean():+.3g}{many}, against {original:+.3g}; "
+    said += f"{int(found.flipped.sum())} of {len(odds)} flip the answer. "
+    if len(odds) > 1:
+        below, p = int((odds < original).sum()), chance(odds, original)
+        said += f"The original lies above {below} of the {len(odds)} draws, p = {p:.2g} (two-sided): "
+        better = "the map is more than chance" if original > odds.mean() else "others serve this answer better"
+        said += (
+            f"{better}, by {abs(original - odds.mean()):.2g} in the mean."
+            if p <= LEVEL
+            else f"not evidence enough that this map is more than chance; {len(odds)} draws could show p = "
+            f"{chance(odds, float('inf')):.2g} at best."
+        )
+    return minus(said.strip())
+
+
+def chance(odds: np.ndarray, original: float) -> float:
+    """How often so extreme a rank among the draws comes about where the original is one of them, on either side."""
+    fewest = min(int((odds <= original).sum()), int((odds >= original).sum()))
+    return min(1.0, 2 * (1 + fewest) / (1 + len(odds)))

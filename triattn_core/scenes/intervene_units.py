@@ -1,0 +1,116 @@
+"""The units of the context that an intervention is about: which there are, which are meant, and in which order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from triattn_core.checkpoint import metadata
+from triattn_core.errors import InputError
+from triattn_core.scenes.intervene_text import InterventionSpec
+from triattn_core.scenes.runner import Question
+from triattn_core.tasks import TASKS
+from triattn_core.views.lib.strongest import SMALL, numbered
+
+if TYPE_CHECKING:
+    from triattn_core.scenes.intervene import Settings
+
+MANY = 10  # units that a message names
+
+
+def ways(question: Question) -> tuple[str, ...]:
+    """Into what the context of the task can be cut, what the page opens on first."""
+    task = TASKS[question.card.config["task"]]
+    return task.WORDS.ways if task.FORM.chooses else ("tokens", "sentences")
+
+
+def units(question: Question, way: str) -> dict[str, str]:
+    """The units of the context by name, each as the reader knows it, no two alike."""
+
+    def run(bundle):
+        from triattn_core.analysis.intervention.batched_variants import run_query
+        from triattn_core.analysis.intervention.edits import unit_names
+
+        asked = run_query(bundle, question.example, question.option)
+        texts = bundle.task.texts(asked.example, asked.option)
+        role = asked.roles.context
+        found: dict[str, list[tuple[str, int, int]]] = {}
+        for name, of, (start, end) in zip(unit_names(role, texts, way), role.texts, role.spans):
+            if name:
+                found.setdefault(name, []).append((of, start, end))
+        return {name: texts[one[0][0]][one[0][1] : one[-1][2]] for name, one in found.items()}
+
+    found = question.answer("Reading", run, way)
+    if way != "tokens":
+        return {name: f"{name}: {text[:44]}{'…' * (len(text) > 44)}" for name, text in found.items()}
+    return dict(zip(found, numbered(found.values())))
+
+
+def intervention_spec(
+    question: Question, settings: Settings, known: Mapping[str, str], alone: pd.DataFrame | None
+) -> InterventionSpec:
+    """What settings ask for, of the units that are known.  Raises InputError: not there."""
+    if settings.how == "swap":
+        task = TASKS[question.card.config["task"]]
+        if settings.other is not None:
+            return InterventionSpec("swap", settings.unit, more=task.Example.from_row(dict(settings.other), "other"))
+        return InterventionSpec("swap", settings.unit, more=others(question)[0])
+    asked = first(known, alone) if settings.units is None else [unit(name, known) for name in settings.units]
+    names, more = tuple(name for name in known if name in asked), None
+    if settings.how == "replace":
+        more = settings.text
+    if settings.how == "reorder":
+        more = ordered(list(known), names, settings.order, settings.shuffle)
+    words = " and ".join(f"“{known[name]}”" for name in names[:4]) + f" and {len(names) - 4} more" * (len(names) > 4)
+    return InterventionSpec(settings.how, settings.unit, names, words, more)
+
+
+def unit(asked: str, known: Mapping[str, str]) -> str:
+    """The unit of a name, or of a word that stands once.  Raises InputError: not there, or there several times."""
+    if asked in known:
+        return asked
+    same = [name for name, text in known.items() if text.rstrip(SMALL) == asked]
+    same = same or [name for name, text in known.items() if text == asked]
+    if len(same) > 1:
+        told = ", ".join(f"{name} ({known[name]})" for name in same[:MANY])
+        raise InputError(f"{asked!r} stands {len(same)} times in this context: {told}")
+    if not same:
+        raise InputError(f"there is no {asked!r} in this context; {offered_units(asked, known)}")
+    return same[0]
+
+
+def offered_units(asked: str, known: Mapping[str, str]) -> str:
+    """The units nearest to what was asked, else the first ones, in their order and as the reader knows them."""
+    near = get_close_matches(asked, [*known, *known.values()], n=1)
+    names = [name for name, text in known.items() if near and near[0] in (name, text)]
+    told = {name: name if text.startswith(name) else f"{name} ({text})" for name, text in known.items()}
+    if names:
+        return f"did you mean {told[names[0]]}?"
+    more = f" and {len(told) - MANY} more" * (len(told) > MANY)
+    return f"known: {', '.join([*told.values()][:MANY]) or 'none'}{more}"
+
+
+def others(question: Question) -> list[Any]:
+    """The examples whose context can be swapped in."""
+    language = metadata.language(question.card)
+    known = TASKS[question.card.config["task"]].examples(language)
+    return [one for one in known if one != question.example]
+
+
+def first(known: Mapping[str, str], alone: pd.DataFrame | None) -> list[str]:
+    """The unit that changes most alone, among those that flip the answer where there are any; else the first."""
+    if alone is None:
+        return list(known)[:1]
+    of = alone[alone["flips"]] if alone["flips"].any() else alone
+    return [str(of.loc[of["change"].abs().idxmax(), "unit"])]
+
+
+def ordered(names: list[str], chosen: Sequence[str], order: str, seed: int = 0) -> list[str]:
+    """All units in the order that is asked for."""
+    rest = [name for name in names if name not in chosen]
+    if order == "shuffled":
+        return pd.Series(names).sample(frac=1, random_state=seed).tolist()
+    return {"chosen first": [*chosen, *rest], "chosen last": [*rest, *chosen]}.get(order, names[::-1])

@@ -1,0 +1,224 @@
+"""What stands side by side: a panel for each checkpoint, option or input, and the difference of two of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from xarray import DataArray
+
+from triattn_core.analysis.maps import compare, joint_keys
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card
+from triattn_core.errors import TraceError
+from triattn_core.scenes.runner import Explained, Models
+from triattn_core.tasks import CHOICES
+from triattn_core.trace import AttentionTrace, Choice, text_units
+from triattn_core.trace.token_grouping import NO_GROUPING, TokenGrouping
+from triattn_core.views.lib import cell
+from triattn_core.views.side_by_side.panels import Gap, Panel, hidden, without
+
+
+@dataclass(frozen=True)
+class Side:
+    """The panels and the difference of two of them, and all that is shown or saved with them.
+
+    choice: the site that is shown.  found: what the models made of the example.  parts: what names the figure.
+    chosen: what else is chosen, as settings of a card.  seeds: of both that are subtracted the checkpoints of their
+    seeds.  notes: what its reader should know.  said: what was folded, and what is hidden, for below the figure.
+    """
+
+    panels: list[Panel]
+    gap: Gap
+    found: list[Explained]
+    choice: Choice
+    caption: str
+    trace: AttentionTrace
+    parts: tuple[str, ...]
+    chosen: dict[str, Any]
+    across: str = "key"
+    lines: tuple[str, ...] | None = None
+    what: str = "mechanism"
+    seeds: tuple[tuple[Card, ...], ...] = ()
+    notes: tuple[str, ...] = ()
+    said: str = ""
+
+    @property
+    def cards(self) -> list[Card]:
+        """The checkpoints, each once."""
+        return list({one.card.name: one.card for one in self.found}.values())
+
+    @property
+    def texts(self) -> dict[str, str]:
+        return dict(self.trace.texts if self.what == "input" else self.found[0].trace.texts)
+
+
+def of_checkpoint(found: Explained, drawn: DataArray, weights: DataArray, name: str = "") -> Panel:
+    """What one checkpoint shows: its maps, what it says, and what it reached.  name: by default the checkpoint's."""
+    card, said = found.card, found.prediction
+    right = None if said.gold is None else said.best == said.gold
+    score, metric = metadata.main_score(card), metadata.metric_name(card)
+    measured = "" if score is None else f"{metadata.dataset_name(card)} test {metric} {score:.1f} %"
+    verdict = (said.labels[said.best], said.probabilities[said.best], right, measured)
+    return _panel(found, drawn, weights, verdict, name or card.name)
+
+
+def of_option(found: Explained, example: Any, choice: Choice, reading: TokenGrouping) -> Panel:
+    """One option: its map query × context, its text, and what the model gives it."""
+    fold = partial(reading.array, texts=found.trace.texts)
+    site, head = choice.site.rsplit("/", 1)[0], next((i for _, i in choice.index), None)
+    drawn, weights = (
+        compare.two_way_map(text_units.exchange_key_context(found.trace.site(f"{site}/{kind}")), head, fold)
+        for kind in (choice.site.rsplit("/", 1)[1], "weight")
+    )
+    at, gold = found.prediction.option, right_option(example)
+    label = found.prediction.labels[at]
+    name = label.capitalize() if len(label) > 1 else f"Option {label}"
+    text = task(example).options(example)[at]
+    verdict = (text, of_options(found)[at], None if gold is None else at == gold, "")
+    return _panel(found, drawn, weights, verdict, name, note="Σ key")
+
+
+def _panel(found: Explained, drawn: DataArray, weights: DataArray, verdict: tuple, name: str, **more) -> Panel:
+    kind, similarity = metadata.model_setting(found.card, "mechanism"), metadata.model_setting(found.card, "similarity")
+    numbers = (compare.entropy(weights), compare.rank(weights))
+    return Panel(name, kind, similarity, drawn, weights, *numbers, *verdict, **more)
+
+
+def maps(
+    found: Explained, choice: Choice, reading: TokenGrouping = NO_GROUPING
+) -> tuple[DataArray, DataArray, tuple[str, ...]]:
+    """What is drawn of one checkpoint as it is read, its weights, and notes: a layer or head that it does not have is
+    replaced by its last, and that is said.  Of Bi-joint the part over the key sequence; see `on_context`."""
+    site, head, notes = _site(found, choice)
+    trace = reading.marked(found.trace, site.rstrip("/"))
+    fold, quantity = partial(reading.array, texts=trace.texts), choice.site.rsplit("/", 1)[1]
+    sites = (joint_keys.key_part(trace.site(site + kind)) for kind in (quantity, "weight"))
+    drawn, weights = (compare.two_way_map(one, head, fold) for one in sites)
+    return drawn, weights, notes
+
+
+def _site(found: Explained, choice: Choice) -> tuple[str, int | None, tuple[str, ...]]:
+    """Where a checkpoint's map stands, such as `layer.0/a_over_b/`, its head, and notes; see `maps`."""
+    card, trace, notes = found.card, found.trace, []
+    name, direction, _ = choice.site.split("/")
+    layer, head = int(name[6:]), next((i for _, i in choice.index), None)
+    site = f"layer.{min(layer, compare.layer_count(trace) - 1)}/{direction}/"
+    heads = trace.site(site + "weight").sizes.get("head", 1)
+    for what, asked, has in (("layer", layer, compare.layer_count(trace)), ("head", head, heads)):
+        if asked is not None and asked >= has:
+            plural = "s" if has > 1 else ""
+            notes.append(
+                f"{card.name} has {has} {what}{plural}: its {what} {has} stands beside {what} {asked + 1} of others."
+            )
+    return site, None if head is None else min(head, heads - 1), tuple(notes)
+
+
+def on_context(some: Sequence[Explained], choice: Choice) -> str:
+    """A sentence for each checkpoint whose keys are followed by context tokens: how much of its weight these hold."""
+    sentences = []
+    for found in some:
+        site, head, _ = _site(found, choice)
+        share = joint_keys.context_share(found.trace.site(site + "weight"), head)
+        if share is not None:
+            sentences.append(
+                f"{found.card.name} attends to keys and context in one softmax: {100 * share:.3g} % of its weight "
+                "lies on the context, and the map shows the rest as it is."
+            )
+    return " ".join(dict.fromkeys(sentences))
+
+
+def with_grouping(side: Side, reading: TokenGrouping, maps: Sequence[DataArray]) -> Side:
+    """The same without what is hidden, and with what was folded in words and settings.
+
+    maps: as they are drawn, before they were brought to the same tokens.
+    """
+    told = [cell.folded(one) for one in maps] if reading.folds else []
+    said = told[:1] if len(set(told)) < 2 else [f"{one.name}: {words}" for one, words in zip(side.panels, told)]
+    said = [side.said, *said]
+    panels, gap = without(side.panels, side.gap) if reading.hide else (side.panels, side.gap)
+    if reading.hide:
+        said.append(hidden(side.panels, panels, side.texts, reading.sinks, side.across))
+    return replace(
+        side,
+        panels=panels,
+        gap=gap,
+        said=" ".join(filter(None, said)),
+        caption=", ".join([side.caption, *(f"{axis} as {way}" for axis, way in reading.folds.items())]),
+        parts=(*side.parts, reading.name, *reading.own, str(reading.hide)),
+        chosen=side.chosen | reading.settings,
+    )
+
+
+def difference(panels: Sequence[Panel], left: int, right: int, noise: np.ndarray | None = None, noisy: str = "") -> Gap:
+    """The difference of two panels, and how far their rows lie apart; `noise`, `noisy` as `Gap`.
+
+    Where there are no more keys than the strongest that are counted, all are among them: there is no overlap to tell.
+    """
+    values = compare.difference(panels[left].drawn, panels[right].drawn)
+    weights = panels[left].weights, panels[right].weights
+    bits, top = compare.jensen_shannon(*weights), compare.TOP
+    shared = compare.overlap(*weights, top) if top < weights[0].sizes["key"] else None
+    return Gap(left, right, values, bits, shared, top, noise, noisy)
+
+
+def between_seeds(
+    models: Models,
+    groups: Sequence[Sequence[Card]],
+    example: Any,
+    option: int | None,
+    choice: Choice,
+    reading: TokenGrouping = NO_GROUPING,
+) -> tuple[np.ndarray | None, str]:
+    """How far apart the maps of two models lie among seeds of each, the greater of both, and that in words; None where
+    there is one seed of each.
+
+    groups: of each model the checkpoints of its seeds, itself first.
+    """
+    first, second = groups
+    if second[0] in first:
+        return None, "two seeds of one model"
+    several = [group for group in groups if len(group) > 1]
+    if not several:
+        return None, "one seed each: it may be noise"
+    found = [[maps(models.explain(card, example, option), choice, reading)[0] for card in group] for group in several]
+    counts = " + ".join(str(len(group)) for group in groups)
+    return compare.seed_spread(*found), f"grey: seeds differ as much ({counts})"
+
+
+def tokens_alike(some: Sequence[DataArray]) -> bool:
+    """Whether maps have the same tokens."""
+    try:
+        compare.require_same_tokens(some)
+    except TraceError:
+        return False
+    return True
+
+
+def caption(names: Sequence[str], choice: Choice) -> str:
+    """The settings in words, for under a saved picture."""
+    layer, direction, quantity = choice.site.split("/")
+    heads = [f"head {i + 1}" for _, i in choice.index] or ["mean of heads"]
+    return ", ".join([*names, f"layer {int(layer[6:]) + 1}", direction.replace("_", " "), *heads, quantity])
+
+
+def task(example: Any) -> ModuleType:
+    """The task that chooses among texts of which this is an example."""
+    return next(one for one in CHOICES.values() if isinstance(example, one.Example))
+
+
+def right_option(example: Any) -> int | None:
+    """The index of the right option, None where it is not known or is not there."""
+    if len(task(example).options(example)) == 1:  # the label says whether it is right
+        return 0 if example.label == 1 else None
+    return example.label
+
+
+def of_options(found: Explained) -> list[float]:
+    """What a model gives each option: of a single one that it is right."""
+    said = found.prediction
+    return list(said.probabilities[1:] if said.labels[0].startswith("not ") else said.probabilities)

@@ -1,0 +1,239 @@
+"""The maps of a figure for print: read from what the figure sends to the browser, so that levels and colours are the
+same ones."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from triattn_core.errors import TraceError
+from triattn_core.views.lib.canvas import Canvas
+from triattn_core.views.lib.palette import LogScale, SignedScale, rgb
+
+GREY = "#b9bfbf"  # a difference that seeds alone explain
+
+
+@dataclass(frozen=True)
+class Plate:
+    """One map.  axes: what stands down and across.  colours: uint8 [rows, columns, 3].  out: True where a mask leaves a
+    cell out or a token is not there.  cell: (row, column) that is chosen.  place: (row, column) among the plates.
+    below: True where the value is below zero: a dash says it without hue.
+    """
+
+    title: str
+    axes: tuple[str, str]
+    rows: Sequence[str] = field(repr=False)
+    columns: Sequence[str] = field(repr=False)
+    colours: np.ndarray = field(repr=False)
+    out: np.ndarray = field(repr=False)
+    cell: tuple[int, int]
+    place: tuple[int, int]
+    below: np.ndarray = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A colour bar.  table: uint8 [steps, 3].  ticks: (place on it, 0 to 1, and what stands there)."""
+
+    title: str
+    table: np.ndarray = field(repr=False)
+    ticks: Sequence[tuple[float, str]]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Plates on one page, with their colour bars; texts: the input, as it stands under the title; said: the sentence
+    that says them in words."""
+
+    title: str
+    caption: str
+    texts: str
+    said: str
+    plates: Sequence[Plate]
+    bars: Sequence[Bar]
+
+
+class Reader:
+    """The payload of a figure, unpacked."""
+
+    def __init__(self, payload: Mapping):
+        self.payload, self.theme = payload, payload["themes"]["light"]
+
+    def bytes(self, packed: str, *shape: int, kind: str = "u1") -> np.ndarray:
+        return np.frombuffer(base64.b64decode(packed), np.dtype(kind).newbyteorder("<")).reshape(shape)
+
+    def table(self, scale: Mapping) -> np.ndarray:
+        """The colours of a scale; a gate's are those of weights."""
+        kind = "signed" if scale["kind"] == "signed" else "log"
+        return self.bytes(self.theme["tables"][kind], -1, 3)
+
+    def bar(self, scale: Mapping, title: str = "") -> Bar:
+        title = ", ".join(filter(None, (title or scale["title"], scale.get("how"))))
+        return Bar(title, self.table(scale), [(_place(scale, t), _short(t)) for t in scale["ticks"]])
+
+    def labels(self, axis: str) -> list[str]:
+        tokens = self.payload["axes"][axis]
+        return ["-" * tied + label for tied, label in zip(tokens["joined"], tokens["label"])]
+
+    def plate(
+        self,
+        levels: np.ndarray,
+        scale: Mapping,
+        title: str,
+        axes: Sequence[str],
+        cell: Sequence[int],
+        place: tuple[int, int],
+        out: np.ndarray | None = None,
+    ) -> Plate:
+        """levels: [rows, columns] on this scale.  axes: those down and across, by their names in the payload."""
+        known = self.payload["axes"]
+        rows, columns = (
+            self.labels(axis) if axis in known else [str(i + 1) for i in range(size)]
+            for axis, size in zip(axes, levels.shape)
+        )
+        masked = np.zeros(levels.shape, bool) if out is None else np.asarray(out, bool)
+        table, below = self.table(scale), np.zeros(levels.shape, bool)
+        if scale["kind"] == "signed":
+            below = (levels < len(table) / 2 - 1) & ~masked
+        return Plate(title, tuple(axes), rows, columns, table[levels], masked, tuple(cell), place, below)
+
+
+def _scale(told: Mapping) -> LogScale | SignedScale:
+    if told["kind"] == "log":
+        return LogScale(told["low"], told["high"], told["uniform"])
+    return SignedScale(told["limit"], told["power"])
+
+
+def _levels(told: Mapping, values: np.ndarray) -> np.ndarray:
+    """Values on a scale as a payload has it."""
+    if told["kind"] == "linear":
+        return np.round(np.clip(values / told["high"], 0, 1) * (told["steps"] - 1)).astype(np.uint8)
+    return _scale(told).levels(values)
+
+
+def _short(value: float) -> str:
+    return f"{value:.2g}".replace("-", "−")
+
+
+def _place(told: Mapping, value: float) -> float:
+    return float(_levels(told, np.array([value]))[0]) / (told["steps"] - 1)
+
+
+def plates(canvas: Canvas) -> Sheet:
+    """The maps of a figure.  Raises TraceError where it is none of those that cases are kept of."""
+    payload = canvas.payload
+    if canvas.kind not in KINDS:
+        raise TraceError(f"{canvas.title}: this figure has no maps to be printed")
+    read = Reader(payload)
+    found, bars = KINDS[canvas.kind](read)
+    texts = " / ".join(text if len(text) <= 160 else text[:159] + "…" for text in payload["texts"].values())
+    return Sheet(canvas.title.partition(":")[0], payload.get("caption", ""), texts[:400], canvas.alt, found, bars)
+
+
+def _cube(read: Reader) -> tuple[list[Plate], list[Bar]]:
+    """The three slices through the chosen cell, as the explorer places them."""
+    payload, order = read.payload, read.payload["order"]
+    sizes = [len(payload["axes"][axis]["label"]) for axis in order]
+    levels = read.bytes(payload["levels"], *sizes)
+    first = [payload["axes"][axis]["position"][i] for axis, i in zip(order, payload["triples"]["cells"][0])]
+    at = [payload["axes"][axis]["position"].index(p) for axis, p in zip(order, payload.get("cell") or first)]
+    masked = read.bytes(payload["masked"], *sizes[:2]).astype(bool) if payload["masked"] else np.zeros(sizes[:2], bool)
+    whole, found = np.broadcast_to(masked[:, :, None], sizes), []
+    for third, place in ((2, (0, 0)), (1, (0, 1)), (0, (1, 1))):
+        left = [i for i in range(3) if i != third]
+        names = [order[i] for i in left]
+        word = payload["axes"][order[third]]["name"][at[third]]
+        title = f"{names[0]} × {names[1]} at {order[third]} {word}"
+        some = (one.take(at[third], axis=third) for one in (levels, whole))
+        shown, out = some
+        found.append(read.plate(shown, payload["scale"], title, names, [at[i] for i in left], place, out))
+    return found, [read.bar(payload["scale"])]
+
+
+def _side(read: Reader) -> tuple[list[Plate], list[Bar]]:
+    """The maps in one row, their difference below."""
+    payload, axes = read.payload, ("query", "key")
+    shape = [len(payload["axes"][axis]["label"]) for axis in axes]
+    gone = [~np.isfinite(read.bytes(one["values"], *shape, kind="f4")) for one in payload["panels"]]
+    found = [
+        read.plate(
+            read.bytes(one["levels"], *shape),
+            payload["scale"],
+            f"{one['title']}: {one['label']}, {one['share']}",
+            axes,
+            payload["cell"],
+            (0, i),
+            out,
+        )
+        for i, (one, out) in enumerate(zip(payload["panels"], gone))
+    ]
+    bars, gap = [read.bar(payload["scale"])], payload["gap"]
+    if gap:
+        levels = read.bytes(gap["levels"], *shape)
+        out = np.isnan(read.bytes(gap["values"], *shape, kind="f4"))
+        plate = read.plate(levels, gap["scale"], gap["title"], axes, payload["cell"], (1, 0), out)
+        if "within" in gap:
+            grey = (255 * rgb(GREY)).round().astype(np.uint8)
+            within = read.bytes(gap["within"], *shape).astype(bool)
+            colours = np.where(within[..., None], grey, plate.colours)
+            plate = replace(plate, colours=colours, below=plate.below & ~within)
+        found.append(plate)
+        bars.append(read.bar(gap["scale"]))
+    return found, bars
+
+
+def _heads(read: Reader) -> tuple[list[Plate], list[Bar]]:
+    """The maps in one row; below each its source2token, where features are drawn."""
+    payload, axes = read.payload, ("query", "key")
+    shape, found = [len(payload["axes"][axis]["label"]) for axis in axes], []
+    query, key, chosen, spot = payload["cell"]
+    for i, one in enumerate(payload["panels"]):
+        out = read.bytes(one["masked"], *shape) if one["masked"] else None
+        levels = read.bytes(one["levels"], *shape)
+        title = f"{one['title']}: {one['note']}"
+        found.append(read.plate(levels, payload["scale"], title, axes, (query, key), (0, i), out))
+        if "source_levels" in one:
+            levels = read.bytes(one["source_levels"], shape[1], -1)
+            title = f"{one['title'].partition(',')[0]}: source2token, features in order of likeness"
+            plate = read.plate(levels, payload["scale"], title, ("key", "feature"), (key, spot), (1, i))
+            found.append(replace(plate, columns=[str(feature + 1) for feature in one["order"]]))
+    return found, [read.bar(payload["scale"])]
+
+
+def _coin(read: Reader) -> tuple[list[Plate], list[Bar]]:
+    """A row a block: with the context term, without it, what that changed."""
+    payload, axes, found = read.payload, ("query", "key"), []
+    shape = [len(payload["axes"][axis]["label"]) for axis in axes]
+    maps = (("weight", "weight", "scale"), ("plain", "without context", "scale"), ("changed", "difference", "gap"))
+    for i, block in enumerate(payload["blocks"]):
+        for j, (name, title, scale) in enumerate(maps):
+            if block and block[name]:
+                levels = _levels(payload[scale], read.bytes(block[name], *shape, kind="f4"))
+                plate = (f"block {i + 1}: {title}", axes, payload["cell"][:2], (i, j))
+                found.append(read.plate(levels, payload[scale], *plate))
+    signed = [read.bar(payload["gap"])] if any(block and block["changed"] for block in payload["blocks"]) else []
+    return found, [read.bar(payload["scale"]), *signed]
+
+
+def _similarity(read: Reader) -> tuple[list[Plate], list[Bar]]:
+    """A map a function, passage words down; a colour bar each."""
+    payload, axes = read.payload, ("query", "key")
+    shape = [len(payload["axes"][axis]["label"]) for axis in axes]
+    at, found = payload["cell"][:2], []
+    for i, one in enumerate(payload["panels"]):
+        levels = read.bytes(one["levels"], *shape)
+        found.append(read.plate(levels, one["scale"], one["title"], ("query", "key"), at, (0, i)))
+    return found, [read.bar(one["scale"], f"{one['title']}: {payload['title']}") for one in payload["panels"]]
+
+
+# By the kind of a canvas: how its payload is read.
+KINDS: dict[str, Callable[[Reader], tuple[list[Plate], list[Bar]]]] = {
+    "cube": _cube,
+    "coin": _coin,
+    "similarity": _similarity,
+    "side_by_side": _side,
+    "heads": _heads,
+}

@@ -1,0 +1,122 @@
+"""What a checkpoint made of an example, and who is asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from triattn_core.checkpoint.registry import Card, checkpoint_name, find_checkpoint, list_checkpoints
+from triattn_core.errors import CheckpointError
+from triattn_core.tasks import TASKS
+
+if TYPE_CHECKING:
+    from triattn_core.checkpoint.bundle import Bundle
+    from triattn_core.inference.explain import Prediction
+    from triattn_core.trace import AttentionTrace
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What one checkpoint made of one example, and what that was made of.  Shared by many: never write to it.
+
+    what: where one checkpoint is asked twice, which of the two it is.
+    """
+
+    card: Card
+    prediction: Prediction
+    trace: AttentionTrace
+    source: tuple = ()
+    what: str = ""
+
+    @property
+    def mechanism(self) -> str:
+        return str(self.trace.meta.get("mechanism", ""))
+
+
+class Models:
+    """Who loads and runs checkpoints: each is loaded once, on `device`, and no trace is kept.  Pages have one of their
+    own, which keeps what was run for all sessions."""
+
+    def __init__(self, device: str | None = None):
+        self.device = device
+        self._bundles: dict[str, Bundle] = {}
+
+    def load(self, card: Card) -> Bundle:
+        """The model of a card.  Raises CheckpointError or ConfigError in one line."""
+        from triattn_core.checkpoint.bundle import load
+
+        if card.name not in self._bundles:
+            self._bundles[card.name] = load(card.path, self.device)
+        return self._bundles[card.name]
+
+    def explain(self, card: Card, example: Any, option: int | None = None) -> Explained:
+        """Prediction and trace; option: see `inference.explain.explain`.  Raises InputError in one line where the
+        example cannot be read."""
+        from triattn_core.inference.explain import explain
+
+        return Explained(card, *explain(self.load(card), example, option=option))
+
+    def answer(self, card: Card, says: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
+        """What `then` makes of the card's model.  says: what is being done.  arguments: what the answer depends on;
+        where answers are kept, they are kept by the function and these.  Raises TriattnError."""
+        return then(self.load(card))
+
+    def without(self, card: Card, example: Any) -> dict[str, Explained]:
+        """Of COIN by what is switched off: "" (nothing), `layer.0`, …, `context`.  Raises ConfigError for another."""
+        return without(self.load(card), self.explain(card, example), example)
+
+
+@dataclass(frozen=True)
+class Question:
+    """An example put to a checkpoint, and what that made of it; `option`: of a task that chooses among texts, the one
+    that is looked at, from 0."""
+
+    models: Models
+    found: Explained
+    example: Any
+    option: int | None
+
+    @classmethod
+    def put(cls, models: Models, card: Card, example: Any, option: int | None = None) -> Question:
+        """Raises TriattnError where it cannot be asked."""
+        found = models.explain(card, example, option)
+        return cls(models, found, example, found.prediction.option if "option" in found.trace.meta else None)
+
+    @property
+    def card(self) -> Card:
+        return self.found.card
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What plays query and key: "A", "candidate"."""
+        task = TASKS[self.card.config["task"]]
+        return dict(zip(("query", "key"), task.WORDS.sides if task.FORM.chooses else "AB"))
+
+    def answer(self, says: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
+        """See `Models.answer`; the example and the option are arguments too."""
+        return self.models.answer(self.card, says, then, *arguments, self.example, self.option)
+
+
+def without(bundle: Bundle, whole: Explained, example: Any) -> dict[str, Explained]:
+    """COIN as it is and with each of its parts switched off, by what is off."""
+    from triattn_core.analysis.intervention.coin_ablation import ablatable_parts, explain_ablated
+
+    found = {"": whole}
+    for off in ablatable_parts(bundle):
+        said, trace = explain_ablated(bundle, example, (off,))
+        found[off] = replace(whole, prediction=said, trace=trace, source=(*whole.source, off))
+    return found
+
+
+def find_cards(names: Sequence[str]) -> list[Card]:
+    """The checkpoints of these names or folders.  Raises CheckpointError: not there, or damaged."""
+    known, found = {card.name: card for card in list_checkpoints()}, []
+    for name in names:
+        if name not in known:
+            path = find_checkpoint(name)
+            known[name] = replace(list_checkpoints(path)[0], name=checkpoint_name(path))
+        if problem := known[name].problem:
+            raise CheckpointError(problem)
+        found.append(known[name])
+    return found

@@ -1,0 +1,77 @@
+"""A scene: all that a view shows of an example, made without a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from triattn_core.checkpoint.registry import Card
+from triattn_core.errors import InputError
+from triattn_core.scenes.runner import Explained
+from triattn_core.scenes.settings import ViewSettings
+from triattn_core.trace import AttentionTrace, Choice
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from triattn_core.scenes.figures import Figure
+    from triattn_core.views.lib.canvas import Canvas
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The figures by name, that of the page first; every cell as a row; all that was recorded.
+
+    settings: with nothing left open.  found: what each checkpoint said.  seeds: the checkpoints of other seeds that
+    the spread between seeds is of.
+    """
+
+    settings: ViewSettings
+    figures: Mapping[str, Canvas | Figure] = field(repr=False)
+    table: pd.DataFrame = field(repr=False)
+    trace: AttentionTrace = field(repr=False)
+    found: Sequence[Explained] = field(repr=False)
+    seeds: Sequence[Card] = field(default=(), repr=False)
+
+    @property
+    def sentences(self) -> dict[str, str]:
+        """What each figure shows, in words."""
+        return {name: figure.alt for name, figure in self.figures.items()}
+
+
+def input_line(found: Explained) -> str:
+    """The texts that went in, as they stand after what a caption says."""
+    return ". " + " / ".join(text if len(text) <= 160 else text[:159] + "…" for text in found.trace.texts.values())
+
+
+def with_positions(cells: pd.DataFrame) -> pd.DataFrame:
+    """Rows of `grids.cells_of` with words as `query` and `key`, positions as `query_at` and `key_at`."""
+    return cells.rename(columns={"query": "query_at", "key": "key_at", "query_word": "query", "key_word": "key"})
+
+
+def stack_tables(**tables: pd.DataFrame) -> pd.DataFrame:
+    """The tables of several figures as one, the name of its figure in the first column of each row."""
+    import pandas as pd
+
+    found = pd.concat([table.assign(figure=name) for name, table in tables.items()], ignore_index=True)
+    kinds = {"integer": "Int64", "bool": "boolean"}  # where a row has none they would be floats, or objects
+    whole = {name: to for table in tables.values() for kind, to in kinds.items() for name in table.select_dtypes(kind)}
+    return found.astype(whole)[["figure", *found.columns.drop("figure")]]
+
+
+def head_choice(site: str, head: int | None) -> Choice:
+    """A site, and its head from 1; None is the mean of heads."""
+    if head is None:
+        return Choice(site, reduce=(("head", "mean"),))
+    return Choice(site, index=(("head", head - 1),))
+
+
+def valid_cell(cell: Sequence[int] | None, known: Sequence[Sequence[int]], first: Sequence[int]) -> tuple[int, ...]:
+    """A cell, by default the first to look at.  known: the positions of each axis.  Raises InputError: not there."""
+    if cell is None:
+        return tuple(map(int, first))
+    if len(cell) != len(known) or not all(i in axis for i, axis in zip(cell, known)):
+        has = ", ".join(f"{min(axis)}…{max(axis)}" for axis in known)
+        raise InputError(f"there is no cell {'.'.join(map(str, cell))}: positions are {has}")
+    return tuple(cell)

@@ -1,0 +1,77 @@
+"""What is chosen in a view: validated, as the page, the command line and the manifest of a case card have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from triattn_core.errors import ConfigError, choices
+from triattn_core.trace import Choice
+from triattn_core.trace.token_grouping import TokenGrouping
+
+Way = Literal["tokens", "words", "phrases", "sentences"]  # to what an axis folds
+
+
+class ViewSettings(BaseModel):
+    """What is chosen on a page.  None is what the page opens on; the settings of a `Scene` have what that was.
+
+    Numbers that a reader sees count from 1 (head, option, layer in words); positions of cells and sites from 0.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    @classmethod
+    def of(cls, choice: Choice, **more: Any) -> Mapping[str, Any]:
+        """A page's choice of a site, and the head that it picks, as settings."""
+        head = next((at + 1 for axis, at in choice.index if axis == "head"), None)
+        return {"site": choice.site, "head": head, **more}
+
+
+class CellSettings(ViewSettings):
+    """Of a view in which a cell is chosen."""
+
+    cell: tuple[int, ...] | None = None
+
+
+class GroupingSettings(CellSettings):
+    """Of a view whose axes fold.  phrases: the reader's own."""
+
+    phrases: tuple[str, ...] = ()
+
+    def reading(self, **ways: str) -> TokenGrouping:
+        """To what each axis folds, and what is hidden."""
+        return TokenGrouping.of(self.phrases, **ways)
+
+
+class TextSettings(GroupingSettings):
+    """Of texts that attend to themselves.  read: to what both axes fold."""
+
+    read: Literal["tokens", "words", "phrases"] = "tokens"
+
+    def as_read(self) -> TokenGrouping:
+        return self.reading(query=self.read, key=self.read)
+
+
+class HidingSettings(GroupingSettings):
+    """Of a view that hides tokens.  hide: leave out special tokens, and sinks, which receive more than so many times an
+    even share."""
+
+    hide: bool = False
+    sinks: float | None = Field(None, gt=0)
+
+    def reading(self, **ways: str) -> TokenGrouping:
+        return TokenGrouping.of(self.phrases, self.hide, self.sinks, **ways)
+
+
+def validate_settings(kind: type[ViewSettings], settings: Mapping[str, Any], where: str) -> ViewSettings:
+    """Settings that fit.  Raises ConfigError naming the first that does not."""
+    try:
+        return kind.model_validate(dict(settings))
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = ".".join(map(str, first["loc"])) or "settings"
+        if first["type"] == "extra_forbidden":
+            raise ConfigError(f"{where}: no setting {name!r}; {choices(name, kind.model_fields)}") from None
+        raise ConfigError(f"{where}: {name}: {first['msg']}") from None

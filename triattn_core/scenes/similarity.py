@@ -1,0 +1,124 @@
+"""Readers under several similarity functions, as their page draws them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from triattn_core.checkpoint.registry import Card
+from triattn_core.errors import ConfigError
+from triattn_core.scenes import scene
+from triattn_core.scenes.runner import Explained, Models
+from triattn_core.scenes.scene import Scene
+from triattn_core.scenes.settings import GroupingSettings
+from triattn_core.tasks import questions
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.token_grouping import TokenGrouping, strongest_pair
+from triattn_core.views import similarity as view
+
+Words = Literal["words", "phrases", "sentences"]
+
+
+class Settings(GroupingSettings):
+    """shared: one colour scale for all.  part: of a long passage, from 1; None is where the last reader's answer is.
+    titles: what the functions are called; None is as the page does where these alone are on the shelf.
+    passage, question: to what their words fold.  cell: positions of passage word, question word and function."""
+
+    quantity: Literal["relevance", "centred", "weight"] = "relevance"
+    shared: bool = False
+    part: int | None = Field(None, ge=1)
+    titles: tuple[str, ...] | None = None
+    passage: Words = "words"
+    question: Words = "words"
+
+    def as_read(self) -> TokenGrouping:
+        """Words are what a reader's cells are."""
+        query, key = ("tokens" if one == "words" else one for one in (self.passage, self.question))
+        return self.reading(query=query, key=key)
+
+
+def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
+    """The scene of the page.  Raises ConfigError for other than one to four readers, or readers that cut a passage in
+    different places."""
+    require_readers(cards)
+    if settings.quantity == "relevance" and settings.passage != "words":
+        raise ConfigError("similarity: rows that are joined have no score but against their mean: centred, or weight")
+    last = models.explain(cards[-1], example, settings.part and settings.part - 1)
+    part = last.prediction.option
+    found = [last if card is cards[-1] else models.explain(card, example, part) for card in cards]
+    titles = settings.titles or tuple(view.titles({card.name: dict(card.config["model"]) for card in cards}).values())
+    read = [replace(one, trace=settings.as_read().trace(one.trace)) for one in found]
+    panels = [panel(title, one, example, part) for title, one in zip(titles, read)]
+    counted = view.counted(last.trace, part, last.prediction.parts)
+    look = {"quantity": settings.quantity, "shared": settings.shared, "counted": counted}
+    payload = view.figure(panels, **look).payload
+    sizes = [len(payload["axes"][axis]["label"]) for axis in ("query", "key")]
+    cell = scene.valid_cell(settings.cell, [range(n) for n in (*sizes, len(panels))], payload["cell"])
+    told = [facts(models, one, panel.trace, example, part, cell) for one, panel in zip(found, panels)]
+    caption = f"{', '.join(card.name for card in cards)}: {example.question}"
+    more = {"cell": cell, "caption": caption, "facts": told, "exact": True}
+    return Scene(
+        settings=settings.model_copy(update={"cell": cell, "part": part + 1, "titles": titles}),
+        figures={"similarity": view.figure(panels, **more, **look)},
+        table=view.table(panels),
+        trace=view.joined(panels),
+        found=tuple(found),
+    )
+
+
+def require_readers(cards: Sequence[Card], most: int = view.MOST) -> None:
+    """Raises ConfigError where these cannot stand side by side."""
+    if any(card.config.get("kind") != "reader" for card in cards) or not 1 <= len(cards) <= most:
+        raise ConfigError(f"one to {most} readers stand side by side: name checkpoints of that kind")
+    sizes = {card.name: card.config["max_tokens"] for card in cards}
+    if len(set(sizes.values())) > 1:
+        told = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise ConfigError(f"These readers have windows of other sizes ({told} tokens): choose those of one.")
+
+
+def panel(title: str, found: Explained, example: questions.Example, part: int) -> view.Panel:
+    """What one reader shows of part `part` (from 0) of the passage."""
+    spans = found.prediction.spans
+    right = questions.verdict(example, spans)[0] if example.answers else None
+    elsewhere = spans[0].window + 1 if spans[0].window != part else None
+    return view.Panel(title, found.trace, tuple(one[:3] for one in spans), right, elsewhere)
+
+
+def facts(
+    models: Models,
+    found: Explained,
+    read: AttentionTrace,
+    example: questions.Example,
+    part: int,
+    cell: Sequence[int],
+) -> dict:
+    """The exact numbers of a cell of one reader, of whose trace `read` is made."""
+    from triattn_core.inference import span_decoding
+
+    return facts_of(
+        found.trace, read, cell, lambda *at: span_decoding.score_terms(models.load(found.card), example, *at, part)
+    )
+
+
+def facts_of(
+    whole: AttentionTrace, read: AttentionTrace, cell: Sequence[int], terms: Callable[[int, int], Mapping]
+) -> dict:
+    """What `span_decoding.cell_facts` says of a cell.  Words that were joined have no terms together: the terms are
+    then those of the pair of words in the cell that weighs most, and `pair` has its positions, words and score.
+
+    terms: of a pair of words.
+    """
+    from triattn_core.inference import span_decoding
+
+    if read is whole:
+        return span_decoding.cell_facts(whole, terms(*cell[:2]), *cell[:2])
+    at = strongest_pair(whole, read, "attention/weight", (cell[0], cell[1]))
+    told, array = span_decoding.cell_facts(whole, terms(*at), *at), whole.site("attention/relevance")
+    words = [str(array[f"{axis}_token"].values[i]) for axis, i in zip(("query", "key"), at)]
+    pair = {"at": list(at), "words": words, "score": told["score"]}
+    own = {name: told[name] for name in ("terms", "alike", "dimensions", "width")}
+    return span_decoding.cell_facts(read, {"": np.zeros(1)}, *cell[:2]) | own | {"pair": pair}

@@ -1,0 +1,89 @@
+"""Two traces, or two heads of one, side by side on one scale: their maps, the difference, the divergence of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from triattn_core.analysis.maps import compare, token_alignment
+from triattn_core.errors import TraceError
+from triattn_core.trace import AttentionTrace
+from triattn_core.views import side_by_side as view
+from triattn_core.views.lib.canvas import Canvas
+from triattn_core.views.side_by_side.panels import Gap, Panel, first_cell
+
+OTHER_TOKENS = "The two cut the texts into different tokens: both are summed over the parts that they share."
+
+
+@dataclass(frozen=True)
+class Side:
+    """What stands on one side.  site: without its quantity.  head: from 0, None is the mean.  label, probability: what
+    the model predicts, empty where nothing does."""
+
+    name: str
+    trace: AttentionTrace = field(repr=False)
+    site: str
+    head: int | None = None
+    label: str = ""
+    probability: float = 0.0
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Both as `views.side_by_side` draws them."""
+
+    panels: Sequence[Panel]
+    gap: Gap
+    texts: Mapping[str, str]
+    caption: str
+    notes: tuple[str, ...] = ()
+
+    def figure(self, cell: tuple[int, int] | None = None) -> Canvas:
+        """The canvas.  cell: (query, key) that is chosen at first; None is where the two differ most."""
+        cell = cell or first_cell(self.panels, self.gap)
+        return view.figure(self.panels, self.gap, self.texts, cell, self.caption, what="map")
+
+
+def trace_pair(left: Side, right: Side) -> Pair:
+    """The weights of both, cubes summed over context; the difference is right less left.
+
+    Raises TraceError where they are not of the same tokens, nor of the same texts.
+    """
+    maps = [compare.two_way_map(one.trace.site(f"{one.site}/weight"), one.head) for one in (left, right)]
+    texts, notes = dict(left.trace.texts), ()
+    try:
+        compare.require_same_tokens(maps, [left.name, right.name])
+    except TraceError:
+        if not texts or texts != dict(right.trace.texts):
+            names = f"{left.name} and {right.name}"
+            raise TraceError(
+                f"{names} are not of the same tokens, nor of the same texts: maps are compared token by token"
+            ) from None
+        maps, notes = token_alignment.to_common_parts(maps, texts), (OTHER_TOKENS,)
+    panels = [_panel(side, found) for side, found in zip((left, right), maps)]
+    first, second = (panel.weights for panel in panels)
+    gap = Gap(
+        1,
+        0,
+        compare.difference(second, first),
+        compare.jensen_shannon(second, first),
+        compare.overlap(second, first),
+        compare.TOP,
+    )
+    return Pair(panels, gap, texts, f"{left.name}, {right.name}", notes)
+
+
+def _panel(side: Side, weights) -> Panel:
+    return Panel(
+        side.name,
+        "",
+        "",
+        weights,
+        weights,
+        compare.entropy(weights),
+        compare.rank(weights),
+        side.label,
+        side.probability,
+        None,
+        note="summed over context" if "context" in side.trace.site(f"{side.site}/weight").dims else "",
+    )

@@ -1,0 +1,66 @@
+"""COIN: its context term, taken away, takes the paraphrase with it ("Context-aware Interaction Network", Eq. 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from triattn_core.studies.study import Study
+from triattn_core.tasks.pairs import Example
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from triattn_core.checkpoint.bundle import Bundle
+
+
+def with_and_without(bundle: Bundle, example: Example) -> tuple:
+    """Prediction and trace of the model, and of the same weights with the context term ablated."""
+    from triattn_core.analysis.intervention.coin_ablation import explain_ablated
+    from triattn_core.inference.explain import explain
+
+    return explain(bundle, example), explain_ablated(bundle, example, ["context"])
+
+
+def lost_without_context(bundles: Sequence[Bundle], example: Example) -> float:
+    """P(paraphrase) less that without the context term, in points."""
+    (own, _), (ablated, _) = with_and_without(bundles[0], example)
+    return 100 * (own.probabilities[1] - ablated.probabilities[1])
+
+
+def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
+    """The first block's cross-attention with the context term and without it."""
+    site = "layer.0/a_over_b/weight"
+    found = with_and_without(bundles[0], example)
+    return {title: trace.site(site) for title, (_, trace) in zip(("with the context term", "without"), found)}
+
+
+STUDY = Study(
+    order=60,
+    title="Is “did not forget” the same as “remembered”?",
+    checkpoints=("quora-coin",),
+    examples=(
+        Example("She did not forget to lock the door.", "She remembered to lock the door.", 1),
+        Example("He did not forget to feed the cat.", "He remembered to feed the cat.", 1),
+        Example("I did not forget to pay the rent.", "I remembered to pay the rent.", 1),
+        Example("They did not forget to close the gate.", "They remembered to close the gate.", 1),
+    ),
+    measure=lost_without_context,
+    unit="points",
+    shown=14.7,
+    above=4.0,
+    margin=4.0,
+    finding=(
+        "COIN adds to each word what its own sentence told it before it looks across. With that term ablated the "
+        "paraphrase loses {value:.0f} points of probability, and here the answer flips."
+    ),
+    refuted="A pair of this form whose probability does not fall when the context term is ablated.",
+    page="coin",
+    opens={
+        "a": "She did not forget to lock the door.",
+        "b": "She remembered to lock the door.",
+        "checkpoint": "quora-coin",
+    },
+    show=lambda example: [example.text_a, example.text_b],
+    maps=maps,
+)

@@ -1,0 +1,69 @@
+"""MTSA: one map a head hides that its features attend differently (Shen et al., "Tensorized Self-Attention")."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from triattn_core.studies.study import Study
+from triattn_core.tasks.sentences import Example
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from triattn_core.checkpoint.bundle import Bundle
+
+HEAD = 4  # from 0
+
+
+def tensor(bundle: Bundle, example: Example) -> xr.DataArray:
+    """The weights [query, key, feature] of the head."""
+    from triattn_core.analysis.maps.mtsa_tensor import head_tensor
+    from triattn_core.inference.explain import explain
+
+    found = head_tensor(explain(bundle, example)[1], "layer.0", HEAD).site("layer.0/tensor/weight")
+    return found.transpose("query", "key", "feature")
+
+
+def share_of_not(array: xr.DataArray) -> xr.DataArray:
+    """What "is" gives to "not", feature by feature."""
+    query, key = (list(array[f"{axis}_token"].values) for axis in ("query", "key"))
+    return array[query.index("is"), key.index("not")]
+
+
+def above_its_head(bundles: Sequence[Bundle], example: Example) -> float:
+    """The largest feature's share less the head's mean, in points."""
+    shares = share_of_not(tensor(bundles[0], example))
+    return 100 * float(shares.max() - shares.mean())
+
+
+def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
+    """The head's mean over features, and the feature that looks at "not" most."""
+    array = tensor(bundles[0], example)
+    feature = int(share_of_not(array).argmax("feature"))
+    return {"head 5, all features": array.mean("feature"), f"feature {feature + 1} alone": array[..., feature]}
+
+
+STUDY = Study(
+    order=40,
+    title="Who reads the negation: a head, or one of its features?",
+    checkpoints=("sst5-mtsa",),
+    examples=tuple(
+        Example(f"The {thing} is not {quality}.")
+        for thing, quality in (("film", "good"), ("ending", "convincing"), ("film", "funny"), ("plot", "clever"))
+    ),
+    measure=above_its_head,
+    unit="points",
+    shown=28.8,
+    above=15.0,
+    margin=3.0,
+    finding=(
+        "Head 5 looks ahead, from “is” to “not”. A map of the head alone hides what MTSA adds: each of its 75 features "
+        "has weights of its own, and one gives “not” {value:.0f} points more than the head as a whole."
+    ),
+    refuted="A sentence whose strongest feature is no further above its head than an untrained model's.",
+    page="tensor",
+    opens={"checkpoint": "sst5-mtsa", "text": "The film is not good.", "head": "5"},
+    show=lambda example: [example.text],
+    maps=maps,
+)

@@ -1,0 +1,70 @@
+"""T-trilinear against the dot product: the same reader, another function of two words, another answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from triattn_core.studies.study import Study
+from triattn_core.tasks import questions
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from triattn_core.checkpoint.bundle import Bundle
+
+ANSWER = "third"
+PAPER = next(example for example in questions.examples() if example.id == "paper-3")
+
+
+def ahead(bundles: Sequence[Bundle], example: questions.Example) -> float:
+    """The probability of exactly “third” under the first reader less that under the second, in points."""
+    from triattn_core.inference.explain import explain
+
+    found = []
+    for bundle in bundles:
+        prediction = explain(bundle, example, lambda site: False)[0]
+        found.append(dict(zip(prediction.labels, prediction.probabilities)).get(ANSWER, 0.0))
+    return 100 * (found[0] - found[1])
+
+
+def maps(bundles: Sequence[Bundle], example: questions.Example) -> dict[str, xr.DataArray]:
+    """How each word of the passage (across) reads the question (down)."""
+    from triattn_core.inference.explain import explain
+
+    found = {}
+    for title, bundle in zip(("T-trilinear", "dot product"), bundles):
+        _, trace = explain(bundle, example, lambda site: site.endswith("/weight"))
+        found[title] = next(iter(trace.sites.values())).rename(query="key", key="query")
+    return found
+
+
+STUDY = Study(
+    order=50,
+    title="Does the similarity function choose the answer?",
+    checkpoints=("squad-t-trilinear", "squad-dot"),
+    examples=tuple(
+        replace(PAPER, question=text)
+        for text in (
+            PAPER.question,
+            "How many titles had the champion earned by then?",
+            "How many Super Bowl titles did the winner have?",
+            "How many titles did Denver have after the game?",
+        )
+    ),
+    measure=ahead,
+    unit="points",
+    shown=72.5,
+    above=20.0,
+    margin=20.0,
+    finding=(
+        "Two readers that differ in one formula, the score of a passage word and a question word: T-trilinear is "
+        "{value:.0f} points surer of “third” than the dot product."
+    ),
+    refuted="A paraphrase of the question for which the dot product is as sure of “third” as T-trilinear.",
+    page="similarity",
+    opens={"example": "paper-3", "functions": ["squad-t-trilinear", "squad-dot"]},
+    show=lambda example: [example.question, "The paper's passage on Super Bowl 50"],
+    maps=maps,
+)

@@ -1,0 +1,81 @@
+"""Tri-Attention: a map means something where the answer goes through it, and nothing where the answer goes round it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from triattn_core.studies.study import Study
+from triattn_core.tasks.pairs import Example
+
+if TYPE_CHECKING:
+    import numpy as np
+    import xarray as xr
+
+    from triattn_core.checkpoint.bundle import Bundle
+
+SITE = "layer.0/a_over_b/weight"
+
+
+def keys(bundle: Bundle, example: Example) -> xr.DataArray:
+    """The weights [head, query, key] of the first layer, A over B, summed over context."""
+    from triattn_core.inference.explain import explain
+
+    return explain(bundle, example, lambda site: site == SITE)[1].site(SITE).sum("context")
+
+
+def bits(array: xr.DataArray) -> np.ndarray:
+    """Query information of each head."""
+    import torch
+
+    from triattn_core.analysis.maps.information import query_information
+
+    weights = torch.tensor(array.transpose("head", "query", "key").values, dtype=torch.float64)[None]
+    return query_information(weights, torch.ones(1, weights.shape[2], dtype=torch.bool))[0].numpy()
+
+
+def gained(bundles: Sequence[Bundle], example: Example) -> float:
+    """Query information, mean of heads, of the second model less that of the first, in bits."""
+    first, second = (bits(keys(bundle, example)).mean() for bundle in bundles)
+    return float(second - first)
+
+
+def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
+    """Of each model the head whose queries differ most."""
+    found = {}
+    for title, bundle in zip(("as published", "through the attention"), bundles):
+        array = keys(bundle, example)
+        found[title] = array.isel(head=int(bits(array).argmax()))
+    return found
+
+
+STUDY = Study(
+    order=20,
+    title="Does it matter which word asks?",
+    checkpoints=("quora-tri-additive", "quora-tri-living"),
+    examples=(
+        Example("Can cats eat raw fish?", "Can cats eat raw onions?", 0),
+        Example("How do I remove a coffee stain?", "How do I fake a coffee stain?", 0),
+        Example("How do I learn to tune a violin?", "How can I learn to tune a violin?", 1),
+        Example("Why does bread rise?", "What makes dough swell?", 1),
+    ),
+    measure=gained,
+    unit="bits",
+    shown=1.277,
+    above=0.5,
+    margin=0.3,
+    finding=(
+        "As published, Tri-Attention's answer also arrives by other ways, and every word of A attends alike. Trained "
+        "so that the answer must go through the attention, which word asks tells {value:.2g} bits more of where it "
+        "looks."
+    ),
+    refuted="A pair whose words attend alike in the second model too.",
+    page="side_by_side",
+    opens={
+        "a": "Can cats eat raw fish?",
+        "b": "Can cats eat raw onions?",
+        "checkpoints": ["quora-tri-additive", "quora-tri-living"],
+    },
+    show=lambda example: [example.text_a, example.text_b],
+    maps=maps,
+)

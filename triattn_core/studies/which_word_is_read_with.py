@@ -1,0 +1,84 @@
+"""Tri-Attention: where a word looks depends on the context word it is read with, which no two-way map can show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from triattn_core.studies.study import Study
+from triattn_core.tasks.pairs import Example
+
+if TYPE_CHECKING:
+    import numpy as np
+    import xarray as xr
+
+    from triattn_core.checkpoint.bundle import Bundle
+
+SITE = "layer.0/a_over_b/weight"
+
+
+def cube(bundle: Bundle, example: Example) -> xr.DataArray:
+    """The weights [head, query, key, context] of A over B."""
+    from triattn_core.inference.explain import explain
+
+    return explain(bundle, example, lambda site: site == SITE)[1].site(SITE)
+
+
+def bits(array: xr.DataArray) -> np.ndarray:
+    """Context information of each head: I(key; context | query)."""
+    import torch
+
+    from triattn_core.analysis.maps.information import context_information
+
+    weights = torch.tensor(array.transpose("head", "query", "key", "context").values, dtype=torch.float64)[None]
+    return context_information(weights, torch.ones(1, weights.shape[2], dtype=torch.bool))[0].numpy()
+
+
+def told(bundles: Sequence[Bundle], example: Example) -> float:
+    """Of the head that depends most on the context: how much the context word says of the key, in bits."""
+    return float(bits(cube(bundles[0], example)).max())
+
+
+def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
+    """That head's keys given each of the two words that only one sentence has: A[n,i,j] / sum_i A[n,i,j]."""
+    array = cube(bundles[0], example)
+    array = array.isel(head=int(bits(array).argmax()))
+    tokens = [str(token) for token in array["context_token"].values]
+    own = [j for j, token in enumerate(tokens) if tokens.count(token) == 1]
+    found = {}
+    for j in (own[0], own[-1]):
+        part = array.isel(context=j, drop=True)
+        found[f"with context “{tokens[j]}”"] = part / part.sum("key")
+    return found
+
+
+STUDY = Study(
+    order=25,
+    title="Does it matter which word is read with it?",
+    checkpoints=("quora-tri-living",),
+    examples=(
+        Example("Which browser can play movies?", "Which browser can download movies?", 0),
+        Example("Which programs can open photos?", "Which programs can edit photos?", 0),
+        Example("Which app can record songs?", "Which app can play songs?", 0),
+        Example("Can my phone play films?", "Can my phone download films?", 0),
+    ),
+    measure=told,
+    unit="bits",
+    shown=0.239,
+    above=0.1,
+    margin=0.1,
+    finding=(
+        "Two-way attention has one map. Here the same head, in the same pair, has another map for every context word: "
+        "which one is read along tells {value:.2g} bits of where each word looks."
+    ),
+    refuted="A pair for which the two maps are alike, or a head of an untrained model that tells as much.",
+    page="cube",
+    opens={
+        "a": "Which browser can play movies?",
+        "b": "Which browser can download movies?",
+        "checkpoint": "quora-tri-living",
+        "head": "3",
+    },
+    show=lambda example: [example.text_a, example.text_b],
+    maps=maps,
+)

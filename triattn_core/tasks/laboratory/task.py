@@ -1,0 +1,253 @@
+"""What all laboratory tasks share: the row, its tokens, and the generator.
+
+A row is one query, some keys and some context tokens.  The truth is part of it: the (key, context) cells that carry
+the answer.  A token is a short text that stands for some words: the card `mira (blue)` for *mira* and *blue*.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from itertools import islice
+from pathlib import Path
+from random import Random
+
+from triattn_core.errors import ConfigError, DataError, InputError, choices
+from triattn_core.text.roles import Limits, Role, Roles
+from triattn_core.text.rows import field, number, read_json_lines, texts_field
+
+Cell = tuple[int, int]
+ROLES = ("query", "keys", "context")
+MOST = 64  # keys, or context tokens, of a row
+
+
+@dataclass(frozen=True)
+class Example:
+    """A query, keys and context tokens; `label` is an index into the task's LABELS.
+
+    truth: the (key, context) positions, from 0, that carry the answer.
+    """
+
+    query: str
+    keys: tuple[str, ...]
+    context: tuple[str, ...]
+    label: int | None = None
+    truth: tuple[Cell, ...] = ()
+    id: str = ""
+
+    @classmethod
+    def from_row(cls, row: dict, where: str = "input") -> Example:
+        """From `{"query", "keys", "context", "label"?, "truth"?, "id"?}`. Raises DataError naming the field."""
+        query, keys, context = field(row, "query", where), *(texts_field(row, name, where) for name in ROLES[1:])
+        truth = row.get("truth", [])
+        sizes = len(keys), len(context)
+        if not isinstance(truth, list) or not all(_is_cell(cell, sizes) for cell in truth):
+            raise DataError(f"{where}: field 'truth' must be a list of [key, context] positions, got {truth!r:.40}")
+        label = number(row, "label", where, 1000)
+        return cls(query, keys, context, label, tuple(map(tuple, truth)), str(row.get("id", "")))
+
+    def check(self) -> None:
+        """Raises InputError where a token is empty, or where there are none or too many."""
+        for name, texts in (("query", (self.query,)), ("keys", self.keys), ("context", self.context)):
+            if not texts or not all(text.strip() for text in texts):
+                raise InputError(f"The {name} is empty, or one of its tokens is: name at least one.")
+            if len(texts) > MOST:
+                raise InputError(f"{len(texts)} {name} tokens: at most {MOST} are read.")
+
+
+def _is_cell(cell: object, sizes: tuple[int, int]) -> bool:
+    if not isinstance(cell, list) or len(cell) != 2:
+        return False
+    return all(type(place) is int and 0 <= place < size for place, size in zip(cell, sizes))
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The tokens of a task, numbered from 1; 0 is padding.
+
+    numbers: (role, text) → number.  words: the words of each number, those of 0 first (none).
+    """
+
+    numbers: dict[tuple[str, str], int]
+    words: tuple[tuple[str, ...], ...]
+    special: dict[str, int]
+
+    @classmethod
+    def of(cls, tokens: Iterable[tuple[str, str, tuple[str, ...]]]) -> Vocabulary:
+        """From (role, text, words); the role counts as one more word."""
+        rows = list(tokens)
+        numbers = {(role, text): i for i, (role, text, _) in enumerate(rows, 1)}
+        words = ((), *((*its, f"<{role}>") for role, _, its in rows))
+        return cls(numbers, words, {"pad": 0, "cls": 0, "sep": 0, "unk": 0})
+
+    @cached_property
+    def word_list(self) -> tuple[str, ...]:
+        """All words, each once."""
+        return tuple(dict.fromkeys(word for words in self.words for word in words))
+
+    def texts(self, role: str) -> list[str]:
+        """The tokens of a role."""
+        return [text for name, text in self.numbers if name == role]
+
+    def look_up(self, role: str, texts: Sequence[str]) -> tuple[int, ...]:
+        """The numbers of tokens.  Raises InputError naming the nearest."""
+        try:
+            return tuple(self.numbers[role, text] for text in texts)
+        except KeyError as error:
+            text = error.args[0][1]
+            raise InputError(f"unknown {role} token {text!r}; {choices(text, self.texts(role))}") from None
+
+
+class LaboratoryTask(ABC):
+    """One task; the same protocol as the modules of `triattn_core.tasks`, and `generate`, `truth` and `answer`."""
+
+    NAME: str
+    LABEL: str
+    LABELS: tuple[str, ...]
+    LANGUAGES = ("en",)
+    Example = Example
+    ORDERED = False  # whether the order of keys and context tokens matters
+    MODULUS = 0  # of tasks on residues, whose tokens are numbers: for Fourier inputs
+    SIZES: tuple[int, int] | None = None  # the smallest and the largest size, of tasks that have one
+    size = 0
+
+    @abstractmethod
+    def draw(self, random: Random) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        """The query, keys and context of a new row."""
+
+    @abstractmethod
+    def truth(self, query: str, keys: Sequence[str], context: Sequence[str]) -> tuple[Cell, ...]:
+        """The (key, context) cells that carry the answer, found anew from the tokens."""
+
+    @abstractmethod
+    def answer(self, query: str, keys: Sequence[str], context: Sequence[str]) -> int | None:
+        """The label of a row; None where its cells do not agree on one, or where there are none and that is no
+        answer."""
+
+    @abstractmethod
+    def tokens(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
+        """Every token the task knows: (role, text, words)."""
+
+    @abstractmethod
+    def say(self, example: Example) -> str:
+        """The row in one or two sentences."""
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The tokens, numbered."""
+        return Vocabulary.of(self.tokens())
+
+    @cache  # noqa: B019
+    def sized(self, size: int | None) -> LaboratoryTask:
+        """The same task at another size; None for its own.  Raises ConfigError."""
+        if size in (None, self.size):
+            return self
+        if self.SIZES is None or not self.SIZES[0] <= size <= self.SIZES[1]:
+            can = f"from {self.SIZES[0]} to {self.SIZES[1]}" if self.SIZES else "its own alone"
+            raise ConfigError(f"data.size {size}: {self.NAME} has sizes {can}")
+        return self.resized(size)
+
+    def resized(self, size: int) -> LaboratoryTask:
+        """The task at a size within SIZES."""
+        raise NotImplementedError
+
+    @property
+    def OUTPUTS(self) -> int:
+        """How many answers there are."""
+        return len(self.LABELS)
+
+    def solve(self, query: str, keys: Sequence[str], context: Sequence[str], id: str = "") -> Example:
+        """A row of given tokens with its truth and label.  Raises InputError for an unknown token."""
+        for role, texts in zip(ROLES, ((query,), keys, context)):
+            self.vocabulary.look_up(role, texts)
+        truth, label = self.truth(query, keys, context), self.answer(query, keys, context)
+        return Example(query, tuple(keys), tuple(context), label, truth, id)
+
+    def generate(self, seed: int | str, rows: int | None = None) -> Iterator[Example]:
+        """Rows drawn from a seed, the same on every machine; without `rows`, for ever."""
+        random = Random(f"{self.NAME}/{seed}")
+        numbers = range(1, rows + 1) if rows is not None else iter(int, 1)
+        for number_ in numbers:
+            yield self.solve(*self.draw(random), id=f"{seed}-{number_}" if rows is not None else "")
+
+    def read(self, path: Path, training: bool = False) -> Iterator[Example]:
+        """The rows of a JSON Lines file. Raises DataError with file and line."""
+        return (Example.from_row(row, where) for where, row in read_json_lines(path))
+
+    def roles(self, batch: Sequence[Example], vocabulary: Vocabulary, limits: Limits) -> list[tuple[Roles]]:
+        """Query, keys and context as they stand.  Raises InputError for an unknown token."""
+        found = []
+        for example in batch:
+            example.check()
+            parts = zip(ROLES, ((example.query,), example.keys, example.context))
+            query, key, context = (_role(i, name, texts, vocabulary) for i, (name, texts) in enumerate(parts))
+            found.append((LaboratoryRoles(query, key, context),))
+        return found
+
+    def texts(self, example: Example, option: int = 0) -> dict[str, str]:
+        """The example's texts by the names that tokens carry."""
+        keys, context = SEPARATOR.join(example.keys), SEPARATOR.join(example.context)
+        return {"query": example.query, "keys": keys, "context": context}
+
+    def labels(self, example: Example) -> tuple[str, ...]:
+        """What the probabilities belong to."""
+        return self.LABELS
+
+    def verdict(self, example: Example, probabilities: Sequence[float]) -> tuple[bool, int, int]:
+        """Whether the example is answered rightly, its label, and the answer."""
+        answer = max(range(len(probabilities)), key=probabilities.__getitem__)
+        return answer == example.label, example.label, answer
+
+    def metrics(self, verdicts: Sequence[tuple[bool, int, int]]) -> dict[str, float]:
+        """Accuracy in per cent."""
+        return {"accuracy": round(100 * sum(right for right, *_ in verdicts) / len(verdicts), 2)}
+
+    def baseline(self, examples: Iterable[Example] = ()) -> dict[str, float]:
+        """`chance`: the accuracy in per cent of guessing."""
+        return {"chance": round(100 / len(self.LABELS), 2)}
+
+    @cache  # noqa: B019
+    def examples(self, language: str = "en") -> tuple[Example, ...]:
+        """The first rows of seed 0."""
+        return tuple(islice(self.generate(0, 8), 8))
+
+    def row(self, example: Example) -> dict:
+        """The example as a row of its file format."""
+        lists = {"keys": list(example.keys), "context": list(example.context)}
+        truth = [list(cell) for cell in example.truth]
+        return {"query": example.query, **lists, "label": example.label, "truth": truth}
+
+
+SEPARATOR = ", "
+
+
+@dataclass(frozen=True)
+class LaboratoryRoles(Roles):
+    """Query, keys and context; a joint sequence of all three stands along the axes of a site called `joint`."""
+
+    @property
+    def length(self) -> int:
+        """Tokens of the row: what a row of a batch costs."""
+        return len(self.query) + len(self.key) + len(self.context)
+
+    def axes(self, site: str) -> dict[str, Role]:
+        """Whose tokens stand along the axes of a site."""
+        if "joint" not in site:
+            return {"query": self.query, "key": self.key, "context": self.context}
+        columns = [self.query, self.key, self.context]
+        names = ("ids", "strings", "texts", "spans", "special", "positions", "types", "segments")
+        joint = Role(*(sum((getattr(role, name) for role in columns), ()) for name in names))
+        return {"query": joint, "key": joint}
+
+
+def _role(kind: int, name: str, texts: Sequence[str], vocabulary: Vocabulary) -> Role:
+    starts, end = [], 0
+    for text in texts:
+        starts.append(end)
+        end += len(text) + len(SEPARATOR)
+    size, ids = len(texts), vocabulary.look_up(name, texts)
+    spans = tuple((start, start + len(text)) for start, text in zip(starts, texts))
+    rest = ((name,) * size, spans, (False,) * size, tuple(range(size)), (kind,) * size, (name,) * size)
+    return Role(ids, tuple(texts), *rest)

@@ -1,0 +1,110 @@
+"""What the numbers of an array are, and whether they can be: weights are not negative and sum to one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from triattn_core.errors import TraceError, choices
+from triattn_core.trace.array_axes import CLOSE, LAYER, sums_to_one
+from triattn_core.trace.axes import QUANTITIES
+
+BELOW = 1e-6  # of a weight: rounding may leave so little below zero
+
+
+def check_quantity(
+    values: np.ndarray, dims: Sequence[str], quantity: str | None, sums_over: Sequence[str] | None
+) -> tuple[str, tuple[str, ...], list[str]]:
+    """The quantity, the axes that a distribution runs over, and what is to be said of the rows.
+
+    Raises TraceError where the numbers cannot be of that quantity, or none is named and they are no weights.
+    """
+    over = tuple(sums_over or (axis for axis in ("key", "context") if axis in dims))
+    for axis in over:
+        if axis not in dims or axis in (LAYER, "head"):
+            known = [one for one in dims if one not in (LAYER, "head")]
+            raise TraceError(f"sums over: no axis {axis!r} to sum over here; {choices(axis, known)}")
+    low, high = float(values.min()), float(values.max())  # both are NaN where any is
+    if np.isnan(low):
+        raise TraceError(f"not a number at {_place(np.isnan(values), dims)}: every value must be a number")
+    if np.isposinf(high):
+        raise TraceError(f"infinite at {_place(np.isposinf(values), dims)}: every value must be finite")
+    axes = tuple(dims.index(axis) for axis in over)
+    if quantity is None:
+        if low < -BELOW or not sums_to_one(values, axes):
+            raise TraceError(
+                f"what are these numbers, from {low:.3g} to {high:.3g}? {_apart(values, dims, over)}: "
+                f"name the quantity, one of {', '.join(QUANTITIES)}"
+            )
+        quantity = "weight"
+    if quantity not in QUANTITIES:
+        raise TraceError(f"unknown quantity {quantity!r}; {choices(quantity, QUANTITIES)}")
+    _check_range(values, dims, quantity, low, high)
+    notes = {
+        "weight": lambda: row_notes(values, dims, over),
+        "relevance": lambda: [f"Weights are the softmax of the relevance over {' × '.join(over)}."],
+    }
+    return quantity, over, notes.get(quantity, list)()
+
+
+def _check_range(values: np.ndarray, dims: Sequence[str], quantity: str, low: float, high: float) -> None:
+    if quantity == "weight" and low < -BELOW:
+        where = _place(values == values.min(), dims)
+        raise TraceError(f"a weight is not negative; there is {low:.3g} at {where}: is it a relevance or contribution?")
+    if quantity == "gate" and not -BELOW <= low <= high <= 1 + BELOW:
+        raise TraceError(f"a gate is between 0 and 1; these numbers go from {low:.3g} to {high:.3g}")
+    if quantity != "relevance" and np.isneginf(low):
+        raise TraceError(f"infinite at {_place(np.isneginf(values), dims)}: only a masked relevance may be −inf")
+
+
+def row_notes(values: np.ndarray, dims: Sequence[str], over: Sequence[str]) -> list[str]:
+    """Sentences on the sums of the rows: the worst of them, and how many hold nothing."""
+    axes = tuple(dims.index(axis) for axis in over)
+    sums = values.sum(axes, dtype=np.float64)
+    filled = sums != 0
+    notes = []
+    if filled.any():
+        worst = np.where(filled, np.abs(sums - 1), -1.0)
+        off, most = int((worst > CLOSE).sum()), float(worst.max())
+        if off:
+            notes.append(f"{_apart(values, dims, over)}. Nothing is normalised.")
+        else:
+            notes.append(f"All rows sum to one over {' × '.join(over)}, within {most:.1g}.")
+    if empty := int((~filled).sum()):
+        notes.append(f"{empty:,} of {sums.size:,} rows are all zero.")
+    return notes
+
+
+def _apart(values: np.ndarray, dims: Sequence[str], over: Sequence[str]) -> str:
+    """Which rows miss one, the worst by name, and over which axes the numbers do sum to one."""
+    sums = values.sum(tuple(dims.index(axis) for axis in over), dtype=np.float64)
+    miss = np.where(sums != 0, np.abs(sums - 1), 0.0)
+    rest, worst = [axis for axis in dims if axis not in over], np.unravel_index(int(miss.argmax()), miss.shape)
+    place = ", ".join(f"{axis} {at}" for axis, at in zip(rest, worst)) or "all of it"
+    found = f"{int((miss > CLOSE).sum()):,} of {sums.size:,} rows do not sum to one over {' × '.join(over)}"
+    found += f"; the worst, {place} (from 0), sums to {float(sums[worst]):.6g}"
+    others = [one for one in _candidates(dims) if set(one) != set(over)]
+    if fits := next((one for one in others if sums_to_one(values, tuple(dims.index(axis) for axis in one))), None):
+        found += f"; over {' × '.join(fits)} they do"
+    return found
+
+
+def _candidates(dims: Sequence[str]) -> list[tuple[str, ...]]:
+    """Sets of axes that a softmax may run over."""
+    known = [axis for axis in ("key", "context", "query") if axis in dims]
+    return [found for count in (1, 2) for found in combinations(known, count)]
+
+
+def _place(where: np.ndarray, dims: Sequence[str]) -> str:
+    at = np.unravel_index(int(where.argmax()), where.shape)
+    return ", ".join(f"{axis} {i}" for axis, i in zip(dims, at)) + " (from 0)"
+
+
+def softmax(scores: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
+    """exp(s) over its sum along axes, in the dtype of the scores; a row of −inf alone is zeros."""
+    top = scores.max(axes, keepdims=True)
+    powers = np.exp(scores - np.where(np.isfinite(top), top, 0.0))
+    total = powers.sum(axes, keepdims=True, dtype=np.float64)
+    return (powers / np.where(total > 0, total, 1.0)).astype(scores.dtype)

@@ -1,0 +1,163 @@
+"""AttentionTrace: what one example left behind, as labelled arrays without torch and without a batch axis."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import parse_qs, urlencode
+
+import xarray as xr
+
+from triattn_core.errors import DataError, TraceError, choices
+from triattn_core.text.atomic_write import write_whole
+from triattn_core.trace.aggregation import fold, logsumexp
+from triattn_core.trace.axes import AXES, QUANTITIES
+
+MOST_BYTES = 2 << 30  # of all arrays of a file, unpacked
+
+
+@dataclass(frozen=True)
+class AttentionTrace:
+    """Sites of one example.
+
+    sites: `"layer.0/a_over_b/weight"` → DataArray; dims are names of `axes.AXES`; the index of each axis is its
+        position; other coords are named `<axis>_<name>`, see `axes.COORDINATES`, and those of `fold`;
+        attrs are `quantity` (of `axes.QUANTITIES`) and, for weights, `sums_over` (axes joined by a comma).
+    texts: the input, untouched, by name; spans are offsets into these.
+    meta: plain values: checkpoint, digest, mechanism, similarity, ….
+
+    Raises TraceError for an axis or a quantity that the glossary does not have.
+    """
+
+    sites: Mapping[str, xr.DataArray]
+    texts: Mapping[str, str]
+    meta: Mapping[str, str | int | float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name, array in self.sites.items():
+            for axis in array.dims:
+                if axis not in AXES:
+                    raise TraceError(f"site {name}: unknown axis {axis!r}; {choices(str(axis), AXES)}")
+            if array.attrs.get("quantity") not in QUANTITIES:
+                raise TraceError(f"site {name}: unknown quantity {array.attrs.get('quantity')!r}")
+
+    def site(self, name: str) -> xr.DataArray:
+        """The array of a site. Raises TraceError naming the nearest site."""
+        if name not in self.sites:
+            raise TraceError(f"no site {name!r} in this trace; {choices(name, self.sites)}")
+        return self.sites[name]
+
+    def pick(self, choice: Choice) -> xr.DataArray:
+        """The array of a choice: indexed first, then reduced, axis by axis."""
+        array = self.site(choice.site)
+        for axis, position in choice.index:
+            self._need(array, axis, choice.site)
+            if not 0 <= position < array.sizes[axis]:
+                raise TraceError(f"{choice.site}: {axis} {position} is outside 0…{array.sizes[axis] - 1}")
+            array = array.isel({axis: position})
+        for axis, how in choice.reduce:
+            self._need(array, axis, choice.site)
+            array = reduce(array, axis, how)
+        return array
+
+    def fold(self, axis: str, groups: Callable[[xr.DataArray], Sequence[str]], labelled: bool = True) -> AttentionTrace:
+        """The same trace with an axis folded wherever a site has it: `groups` names the group of each position (see
+        `aggregation.fold`).  A gate stays as it is: it is no share of anything."""
+
+        def folds(array: xr.DataArray) -> bool:
+            return axis in array.dims and array.attrs["quantity"] != "gate"
+
+        def over(site: str) -> tuple[str, ...]:
+            twin = self.sites.get(site.rsplit("/", 1)[0] + "/weight", self.sites[site])
+            return tuple(filter(None, twin.attrs.get("sums_over", "").split(",")))
+
+        found = {
+            name: fold(one, axis, groups(one), over(name), labelled, self.texts) if folds(one) else one
+            for name, one in self.sites.items()
+        }
+        return replace(self, sites=found)
+
+    @staticmethod
+    def _need(array: xr.DataArray, axis: str, site: str) -> None:
+        if axis not in array.dims:
+            raise TraceError(f"{site} has no axis {axis!r} (it has {', '.join(map(str, array.dims))})")
+
+    def save(self, path: Path) -> None:
+        """One NetCDF-4 file: a group a site, texts and meta as attributes.  Raises TraceError where it cannot be.
+
+        It is packed in memory: on a full disk the HDF5 library crashes when it closes a file.
+        """
+        root = xr.Dataset(attrs={"texts": json.dumps(dict(self.texts)), "meta": json.dumps(dict(self.meta))})
+        groups = {name: array.to_dataset(name="value") for name, array in self.sites.items()}
+        tree = xr.DataTree.from_dict({"/": root, **groups})
+        squeezed = {"/" + name: {"value": {"zlib": True, "complevel": 1}} for name in groups}
+        try:
+            write_whole(path, tree.to_netcdf(engine="h5netcdf", encoding=squeezed))
+        except DataError as error:
+            raise TraceError(str(error)) from None
+
+    @classmethod
+    def load(cls, path: Path) -> AttentionTrace:
+        """Raises TraceError where the file is not a trace, or unpacks to more than `MOST_BYTES`."""
+        try:
+            with xr.open_datatree(path, engine="h5netcdf") as lazy:
+                if (size := sum(node.nbytes for node in lazy.subtree)) > MOST_BYTES:
+                    raise ValueError(f"it unpacks to {size / 2**30:.1f} GiB, at most {MOST_BYTES >> 30} are read")
+                tree = lazy.load()
+            sites = {node.path.strip("/"): node.to_dataset()["value"] for node in tree.subtree if "value" in node}
+            return cls(sites, json.loads(tree.attrs["texts"]), json.loads(tree.attrs["meta"]))
+        except (OSError, KeyError, ValueError) as error:
+            raise TraceError(f"{path}: not a trace file ({error})") from None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a view shows: a site, an index for some axes, a reduction for others. Hashable, and a URL."""
+
+    site: str
+    index: tuple[tuple[str, int], ...] = ()
+    reduce: tuple[tuple[str, str], ...] = ()
+
+    def query(self) -> str:
+        """The choice as a URL's query string."""
+        parts = [("site", self.site), *(("at." + a, str(i)) for a, i in self.index)]
+        return urlencode([*parts, *(("by." + a, how) for a, how in self.reduce)])
+
+    @classmethod
+    def from_query(cls, query: str) -> Choice:
+        """The reverse of `query`. Raises TraceError where it does not fit."""
+        try:
+            parts = {name: values[-1] for name, values in parse_qs(query, strict_parsing=True).items()}
+            index = tuple((n[3:], int(v)) for n, v in parts.items() if n.startswith("at."))
+            reduced = tuple((n[3:], v) for n, v in parts.items() if n.startswith("by."))
+            return cls(parts["site"], index, reduced)
+        except (KeyError, ValueError):
+            raise TraceError(f"not a choice: {query!r}") from None
+
+
+def reduce(array: xr.DataArray, axis: str, how: str) -> xr.DataArray:
+    """Reduce one axis by `sum`, `mean`, `max` or `logsumexp`.
+
+    What still sums to one is kept in `sums_over`: after a sum over one of its axes the others, after a mean over an
+    axis outside of it all; otherwise nothing does.
+
+    Raises TraceError for a reduction that makes no sense for the quantity: relevances are joined by log-sum-exp
+    over key or context, never summed.
+    """
+    quantity = array.attrs["quantity"]
+    if how == "sum" and quantity == "relevance" or how == "logsumexp" and quantity != "relevance":
+        instead = {"sum": "logsumexp", "logsumexp": "sum"}[how]
+        raise TraceError(f"a {quantity} has no {how} over {axis}: use {instead}")
+    if axis not in array.dims:
+        raise TraceError(f"no axis {axis!r} here (there are {', '.join(map(str, array.dims))})")
+    ways = {"sum": xr.DataArray.sum, "mean": xr.DataArray.mean, "max": xr.DataArray.max, "logsumexp": logsumexp}
+    if how not in ways:
+        raise TraceError(f"unknown reduction {how!r}; {choices(how, ways)}")
+    result = ways[how](array, axis)
+    over = [name for name in array.attrs.get("sums_over", "").split(",") if name]
+    if how != ("sum" if axis in over else "mean"):
+        over = []
+    over = [name for name in over if name != axis]
+    return result.assign_attrs({**array.attrs, "sums_over": ",".join(over)})

@@ -1,0 +1,51 @@
+"""Which rows make which batch: a function of the seed and the epoch alone, so that a run can be resumed anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+WINDOW = 50  # batches sorted by length together: little padding, still nearly random
+GROUP = 12  # batches of like first length that are sorted by the second
+
+
+def batches(lengths: np.ndarray, size: int, seed: int, epoch: int, window: int = WINDOW) -> list[np.ndarray]:
+    """Row indices per batch for one epoch, rows of like length together, batches in random order.
+
+    lengths: [rows], or [rows, 2] where two lengths decide the cost (a cube's query and key).
+    """
+    rng = np.random.default_rng((seed, epoch))
+    lengths = lengths.reshape(len(lengths), -1)
+    batch_rows = []
+    for rows in _cut(rng.permutation(len(lengths)), size * window):
+        for column, span in enumerate((len(rows), size * GROUP)[: lengths.shape[1]]):
+            rows = np.concatenate([part[np.argsort(lengths[part, column], kind="stable")] for part in _cut(rows, span)])
+        batch_rows += _cut(rows, size)
+    rng.shuffle(batch_rows)
+    return batch_rows
+
+
+def share(rows: np.ndarray, process: int, processes: int) -> np.ndarray:
+    """The rows of a batch that one of several processes takes; of a short batch each takes at least one."""
+    return rows[process::processes] if len(rows) > process else rows[[process % len(rows)]]
+
+
+def _cut(rows: np.ndarray, size: int) -> list[np.ndarray]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
+
+
+def schedule(how, steps: int) -> Callable[[int], float]:
+    """The rate of each step, by the `schedule` of a config's `training`: linear where it has none."""
+    name = getattr(how, "schedule", "linear")
+    if name == "constant":
+        return lambda step: how.rate
+    if name == "exponential":
+        return lambda step: how.rate * how.decay ** (step * how.epochs / steps)
+    return lambda step: learning_rate(step, steps, how.rate)
+
+
+def learning_rate(step: int, steps: int, peak: float, warmup: float = 0.1) -> float:
+    """Linear warm-up over the first share `warmup` of the steps, then linear decay to zero."""
+    rising = max(1, round(steps * warmup))
+    return peak * min((step + 1) / rising, max(0.0, (steps - step) / max(1, steps - rising)))

@@ -1,0 +1,1 @@
+"""Training of COIN from its word vectors up."""

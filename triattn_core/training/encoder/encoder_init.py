@@ -1,0 +1,102 @@
+"""What post-training starts from: an installed package, a local folder, or nothing but characters."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+from collections.abc import Sequence
+from pathlib import Path
+
+from transformers import BertConfig, BertForPreTraining
+
+from triattn_core.checkpoint import metadata
+from triattn_core.errors import ConfigError
+from triattn_core.models.encoders import encoder_folder, encoder_tensors
+from triattn_core.models.tensors import digest, read_tensors
+from triattn_core.tasks import pairs as pairs_task
+from triattn_core.text.characters import character_tokenizer
+from triattn_core.text.rows import read_json, rows_file
+
+RELATION = "relation.safetensors"  # beside an encoder: the pair head it was trained with, not part of its digest
+
+
+def start_folder(start: dict, folder: Path, data: Path) -> Path:
+    """The folder of the start's config, tokenizer and, where it has any, weights.
+
+    From an installed package or a local folder, with the SHA-256 of the weights checked; from an encoder of this
+    project, with its digest checked; a start from nothing writes its config and its vocabulary of characters to
+    `folder`. Raises ConfigError.
+    """
+    if "vocabulary" in start:
+        return _empty_start(start, folder, data)
+    if "encoder" in start:
+        return _project_encoder(start)
+    if "package" in start:
+        spec = importlib.util.find_spec(start["package"])
+        if spec is None or spec.origin is None:
+            raise ConfigError(f"package {start['package']} is not installed: pip install -r requirements-train.txt")
+        source = Path(spec.origin).parent / start.get("path", "")
+    else:
+        source = Path(start["path"])
+    actual = hashlib.sha256((source / "model.safetensors").read_bytes()).hexdigest()
+    if actual != start["sha256"]:
+        raise ConfigError(f"{source}/model.safetensors: expected SHA-256 {start['sha256']}, got {actual}")
+    return source
+
+
+def _project_encoder(start: dict) -> Path:
+    source = encoder_folder(start["encoder"])
+    actual = digest(encoder_tensors(source))
+    if actual != start["digest"]:
+        raise ConfigError(f"{source}: expected tensor digest {start['digest']}, got {actual}")
+    return source
+
+
+def describe_start(start: dict) -> tuple[str, list[dict]]:
+    """What the start is called, and what it had seen; of one of our encoders also what that was trained on."""
+    if "encoder" not in start:
+        return start["name"], start["had_seen"]
+    folder = encoder_folder(start["encoder"])
+    metrics, recipe = (read_json(folder / f"{name}.json") for name in ("metrics", "recipe"))
+    sets = metadata.recipe_datasets(recipe)
+    what = {"name": ", ".join(sets), "what": f"what {folder.name} was trained on", "set": " ".join(_folders(sets))}
+    return f"{folder.name}, of this project", [*metrics["start_had_seen"], what]
+
+
+def _folders(sets: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys(name.partition("/")[0] for name in sets))
+
+
+def start_model(start: dict, folder: Path, attention_dropout: float | None = None) -> BertForPreTraining:
+    """BERT with its two pretraining heads: the start's weights, and what these lack drawn at random."""
+    config = BertConfig.from_pretrained(folder, attn_implementation="sdpa")
+    if attention_dropout is not None:
+        config.attention_probs_dropout_prob = attention_dropout
+    if "vocabulary" not in start and "encoder" not in start:
+        return BertForPreTraining.from_pretrained(folder, config=config)
+    model = BertForPreTraining(config)
+    if "encoder" in start:
+        model.bert.load_state_dict({name: one.float() for name, one in encoder_tensors(folder).items()})
+        if (folder / RELATION).is_file():
+            head = {name: one.float() for name, one in read_tensors(folder / RELATION).items()}
+            model.cls.seq_relationship.load_state_dict(head)
+    return model
+
+
+def _empty_start(start: dict, folder: Path, data: Path) -> Path:
+    words = start["vocabulary"]
+    tokenizer = character_tokenizer(texts([rows_file(data, name) for name in words["data"]]), words["least"])
+    folder.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(str(folder / "tokenizer.json"))
+    config = BertConfig(
+        vocab_size=tokenizer.get_vocab_size(), pad_token_id=tokenizer.token_to_id("[PAD]"), **start["config"]
+    )
+    config.architectures = ["BertModel"]
+    config.save_pretrained(folder)
+    return folder
+
+
+def texts(files: Sequence[Path]) -> list[str]:
+    """Both texts of all pairs that may be trained on."""
+    examples = (example for file in files for example in pairs_task.read(file, training=True))
+    return [text for example in examples for text in (example.text_a, example.text_b)]

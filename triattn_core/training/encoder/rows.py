@@ -1,0 +1,100 @@
+"""The rows that an encoder is post-trained on: two sequences and whether they belong together, as batches of BERT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from triattn_core.tasks import TASKS
+from triattn_core.tasks import pairs as pairs_task
+from triattn_core.text.roles import Limits, segment_ids
+from triattn_core.text.rows import wanted
+from triattn_core.text.tokenizer import Tokenizer
+
+Ids = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The token ids of two sentences and the pair's label: no more, for there are many."""
+
+    a: Ids
+    b: Ids
+    label: int
+
+    def __len__(self) -> int:
+        return len(self.a) + len(self.b) + 3
+
+
+Group = list[Pair]  # the options of an example; a single pair is one of its own
+
+
+def read_pairs(files: Sequence[Path], tokenizer: Tokenizer, limit: int, training: bool = True) -> list[Pair]:
+    """All labelled pairs of the files, tokenized; of training files, those that may be trained on."""
+    pairs = []
+    for file in files:
+        rows = (example for example in pairs_task.read(file, training) if example.label is not None)
+        while part := list(islice(rows, 10_000)):
+            a = tokenizer.encode([example.text_a for example in part], limit)
+            b = tokenizer.encode([example.text_b for example in part], limit)
+            pairs += [Pair(left.ids, right.ids, one.label) for left, right, one in zip(a, b, part)]
+    return pairs
+
+
+def collate(
+    rows: Sequence[Pair], tokenizer: Tokenizer, match: bool | None = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """ids, types, keep, each [B, J], of `[CLS] A [SEP] B [SEP]`."""
+    width = max(map(len, rows))
+    ids = torch.full((len(rows), width), tokenizer.special["pad"])
+    types = torch.zeros_like(ids)
+    cls, sep = tokenizer.special["cls"], tokenizer.special["sep"]
+    for i, row in enumerate(rows):
+        ids[i, : len(row)] = torch.tensor([cls, *row.a, sep, *row.b, sep])
+        types[i, len(row.a) + 2 : len(row)] = 1
+        if tokenizer.match if match is None else match:
+            a, b = segment_ids(row.a, row.b, tokenizer)
+            types[i, 1 : len(a) + 1], types[i, len(a) + 2 : len(row) - 1] = torch.tensor(a), torch.tensor(b)
+    return ids, types, ids != tokenizer.special["pad"]
+
+
+def mask(ids: Tensor, tokenizer: Tokenizer, share: float) -> tuple[Tensor, Tensor]:
+    """Ids with a share of the tokens hidden (80 % as [MASK], 10 % as a random token), and where: [B, J]."""
+    ordinary = ~torch.isin(ids, torch.tensor(list(tokenizer.special.values())))
+    hidden = ordinary & (torch.rand(ids.shape) < share)
+    draw = torch.rand(ids.shape)
+    shown = torch.where(hidden & (draw < 0.8), tokenizer.special["mask"], ids)
+    random = torch.randint(len(tokenizer), ids.shape)
+    return torch.where(hidden & (draw >= 0.9), random, shown), hidden
+
+
+def read_options(
+    files: Sequence[Path], task: str, tokenizer: Tokenizer, limit: int, where: dict[str, str], training: bool = True
+) -> Iterator[Group]:
+    """Of each example of a task that chooses among texts its options: what is asked, the option, whether it is right.
+
+    The first sequence is what BERT's first segment holds: the dialogue, or the passage.
+    """
+    room = TASKS[task]
+    rows = (example for file in files for example in room.read(file, training) if example.label is not None)
+    rows = (one for one in rows if wanted(vars(one), where))
+    while part := list(islice(rows, 512)):
+        for example, options in zip(part, room.roles(part, tokenizer, Limits(limit))):
+            right = example.label if len(options) > 1 else 1 - example.label
+            yield [_pair(one.context.ids, one.context.types, int(i == right)) for i, one in enumerate(options)]
+
+
+def _pair(ids: Ids, types: Sequence[int], label: int) -> Pair:
+    second = types.index(1)
+    return Pair(ids[1 : second - 1], ids[second:-1], label)
+
+
+def swapped(rows: Sequence[Pair], share: float) -> list[Pair]:
+    """The rows with a share of them turned round, B before A: the relation has no direction."""
+    turn = torch.rand(len(rows)) < share
+    return [Pair(row.b, row.a, row.label) if turned else row for row, turned in zip(rows, turn.tolist())]

@@ -1,0 +1,120 @@
+"""What a post-training run does, step by step: the examples of its stages, negatives that are mined, batches, rates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.functional import normalize
+
+from triattn_core.tasks import InputForm, form
+from triattn_core.text.rows import rows_file
+from triattn_core.text.tokenizer import Tokenizer
+from triattn_core.training import batching
+from triattn_core.training.encoder import hard_negatives
+from triattn_core.training.encoder.rows import Group, Ids, Pair, read_options, read_pairs
+from triattn_core.training.overlap_balance import balance_labels, token_overlap
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """What a run does: the examples of each stage, and for each step its stage, its examples and its learning rate.
+
+    `ends`: the steps after which an epoch, or a stage, is over.  `said`: a line a stage for metrics.json.
+    """
+
+    stages: list[list[Group]]
+    steps: list[tuple[int, np.ndarray, float]]
+    ends: frozenset[int]
+    said: list[dict]
+
+
+def schedule(recipe: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer) -> Schedule:
+    """The examples and steps of a recipe; `stop_after` ends a stage early, its learning rate as planned for the whole.
+    """
+    stages, steps, ends, said = [], [], set(), []
+    for number, stage in enumerate(recipe["stages"]):
+        groups, draws, counts = _draw_examples(recipe, stage, data, bert, tokenizer)
+        lengths = np.array([max(map(len, group)) for group in groups])
+        epochs = [
+            [draw[batch] for batch in batching.batches(lengths[draw], recipe["batch"], recipe["seed"] + number, epoch)]
+            for epoch, draw in enumerate(draws)
+        ]
+        chosen = [batch for epoch in epochs for batch in epoch]
+        last = min(stage.get("stop_after", len(chosen)), len(chosen))
+        over = np.cumsum([len(epoch) for epoch in epochs])
+        ends |= {len(steps) + int(min(end, last)) for end in over}
+        rates = [batching.learning_rate(i, len(chosen), stage["rate"]) for i in range(last)]
+        steps += [(number, batch, rate) for batch, rate in zip(chosen, rates)]
+        said.append({**counts, "steps": last, "steps planned": len(chosen)})
+        stages.append(groups)
+    return Schedule(stages, steps, frozenset(ends), said)
+
+
+def _draw_examples(
+    recipe: dict, stage: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer
+) -> tuple[list[Group], list[np.ndarray], dict[str, int]]:
+    """The examples of a stage, which of them each epoch takes, and counts to be told."""
+    files = [rows_file(data, name) for name in stage["data"]]
+    task, limit = recipe.get("task", "pairs"), recipe["max_tokens"]
+    if form(task) is not InputForm.PAIR:
+        options = read_options(files, task, tokenizer, limit, stage.get("where", {}))
+        groups = list(islice(options, None, None, stage.get("every", 1)))
+        return groups, [np.arange(len(groups))] * stage["epochs"], {"labelled": sum(map(len, groups))}
+    rows, seed = read_pairs(files, tokenizer, limit), recipe["seed"]
+    counts = {"labelled": len(rows)}
+    draws = [np.arange(len(rows))] * stage["epochs"]
+    if stage.get("even"):
+        overlaps, labels = [token_overlap(row.a, row.b) for row in rows], [row.label for row in rows]
+        draws = [balance_labels(overlaps, labels, stage["even"], seed + epoch) for epoch in range(stage["epochs"])]
+        counts["kept"] = len(draws[0])
+    if stage.get("mine"):
+        extra = read_pairs([rows_file(data, stage["mine"])], tokenizer, limit)
+        negatives = mine_negatives(extra, rows, bert, tokenizer, seed)
+        counts |= {"positives": len(extra), "mined negatives": len(negatives)}
+        added = np.arange(len(rows), len(rows) + len(extra) + len(negatives))
+        draws = [np.concatenate([draw, added]) for draw in draws]
+        rows += extra + negatives
+    return [[row] for row in rows], draws, counts
+
+
+@torch.inference_mode()
+def sentence_vectors(bert: nn.Module, sentences: Sequence[Ids], tokenizer: Tokenizer) -> np.ndarray:
+    """Mean-pooled unit vectors [sentences, features] of the start encoder, as all-MiniLM-L6-v2 was trained to give."""
+    order = np.argsort([len(one) for one in sentences])
+    vectors = np.zeros((len(sentences), bert.config.hidden_size), np.float32)
+    for start in range(0, len(order), 256):
+        rows = order[start : start + 256]
+        width = len(sentences[rows[-1]]) + 2
+        ids = torch.full((len(rows), width), tokenizer.special["pad"])
+        for i, row in enumerate(rows):
+            ids[i, : len(sentences[row]) + 2] = torch.tensor(
+                [tokenizer.special["cls"], *sentences[row], tokenizer.special["sep"]]
+            )
+        keep = (ids != tokenizer.special["pad"]).to(bert.device)
+        with torch.autocast(bert.device.type, torch.bfloat16):
+            states = bert(input_ids=ids.to(bert.device), attention_mask=keep.long()).last_hidden_state.float()
+        mean = (states * keep[..., None]).sum(1) / keep.sum(1, keepdim=True)
+        vectors[rows] = normalize(mean, dim=-1).cpu().numpy()
+    return vectors
+
+
+def mine_negatives(
+    rows: Sequence[Pair], known: Sequence[Pair], bert: nn.Module, tokenizer: Tokenizer, seed: int
+) -> list[Pair]:
+    """Negatives for the positives in `rows`, never joined to them by positives there or in `known`."""
+    number: dict[Ids, int] = {}
+    for row in (*rows, *known):
+        for ids in (row.a, row.b):
+            number.setdefault(ids, len(number))
+    sentences = list(number)
+    positives, links = (
+        [(number[row.a], number[row.b]) for row in group if row.label == 1] for group in (rows, (*rows, *known))
+    )
+    vectors = sentence_vectors(bert.eval(), sentences, tokenizer)
+    return [Pair(sentences[i], sentences[j], 0) for i, j in hard_negatives.negatives(vectors, positives, links, seed)]

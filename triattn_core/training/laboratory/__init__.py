@@ -1,0 +1,1 @@
+"""Training of laboratory models on generated rows."""

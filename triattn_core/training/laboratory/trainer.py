@@ -1,0 +1,127 @@
+"""Training of a laboratory model on generated rows; its last weights become the checkpoint."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from triattn_core.analysis.film import FILM, SCALE
+from triattn_core.analysis.truth import mass_on_truth, truth_mask
+from triattn_core.checkpoint.bundle import save
+from triattn_core.checkpoint.config import LaboratoryCheckpoint
+from triattn_core.inference.batch import collate
+from triattn_core.inference.laboratory import weights_of_batch
+from triattn_core.models import kinds
+from triattn_core.training.batching import batches
+from triattn_core.training.laboratory.rows import LaboratoryRows, laboratory_rows
+from triattn_core.training.loop import NO_RECIPE, Event, Job, fit
+
+MEASURED = 20  # times that dev is measured
+FRAMES, SHOWN = 100, 3  # frames of the film, and rows in it
+WARM, DECAY = 50, 0.25  # steps of the warm-up; the last share of the steps, in which the rate decays
+
+
+def train_laboratory(
+    config: LaboratoryCheckpoint, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
+) -> Iterator[Event]:
+    """Train the checkpoint of `config`; yields events; writes weights, config.json and film.json to `folder`."""
+    task, how = kinds.task_of(config), config.training
+    with accelerator.main_process_first():
+        train = laboratory_rows(task, config.data.train_seed, config.data.train_rows, runs)
+    torch.manual_seed(how.seed)
+    model, film = kinds.build(config, 0), Camera(config, runs / folder.name)
+    job = laboratory_job(model, config, train, film, accelerator)
+    yield from fit(job, runs / folder.name, accelerator, every=max(200, job.steps // 4), resume=resume)
+    if accelerator.is_main_process:
+        save(folder, config, accelerator.unwrap_model(job.module).cpu())
+        (folder / FILM).write_text(json.dumps(film.frames(), separators=(",", ":")) + "\n", "utf-8")
+
+
+def laboratory_job(
+    model: nn.Module, config: LaboratoryCheckpoint, train: LaboratoryRows, film: Camera, accelerator: Accelerator
+) -> Job:
+    """The run of a config: `epochs` passes over the rows, in an order that follows from the seed."""
+    how, orders = config.training, {}
+    each = -(-len(train) // how.batch)
+    steps = how.epochs * each
+
+    def loss(module: nn.Module, step: int):
+        epoch, place = divmod(step, each)
+        if epoch not in orders:
+            orders.clear()
+            orders[epoch] = batches(np.ones(len(train)), how.batch, how.seed, epoch)
+        batch, labels = train.batch(orders[epoch][place], accelerator.device)
+        return cross_entropy(module(batch), labels), {}
+
+    milestones = frozenset(round(steps * part / MEASURED) for part in range(1, MEASURED + 1))
+    interval = max(1, steps // FRAMES)
+    return Job(
+        module=model,
+        steps=steps,
+        seed=how.seed,
+        rate=lambda step: rate_at(step, steps, how.rate),
+        loss=loss,
+        measure=dev_measure(config),
+        milestones=milestones,
+        after=lambda module, step: film.add(module, step + 1) if step % interval == 0 or step + 1 == steps else None,
+        weight_decay=how.weight_decay,
+        recipe=config.model_dump(mode="json", exclude=NO_RECIPE),
+    )
+
+
+def rate_at(step: int, steps: int, rate: float) -> float:
+    """The learning rate of a step, from 0: warm-up, the rate itself, and a linear decay at the end."""
+    return rate * min((step + 1) / WARM, (steps - step) / (DECAY * steps), 1.0)
+
+
+def dev_measure(config: LaboratoryCheckpoint) -> Callable[[nn.Module, int], dict]:
+    """Measures loss, accuracy and mass on truth (shares) on the rows of the dev seed."""
+    task = kinds.task_of(config)
+    examples = list(task.generate(config.data.dev_seed, config.data.dev_rows))
+    (roles, *_) = zip(*task.roles(examples, task.vocabulary, config.limits))
+    batch, labels = collate(roles, task.vocabulary), torch.tensor([one.label for one in examples])
+
+    @torch.inference_mode()
+    def measure(module: nn.Module, step: int) -> dict:
+        device = next(module.parameters()).device
+        logits, weights = weights_of_batch(lambda rows: module(rows.to(device)).float().cpu(), batch)
+        masses = [mass_on_truth(w, truth_mask(one, w.shape)) for one, w in zip(examples, weights) if one.truth]
+        right = (logits.argmax(-1) == labels).float().mean()
+        values = {"dev_loss": cross_entropy(logits, labels), "dev_accuracy": right, "dev_mass": np.mean(masses)}
+        return {name: round(float(value), 5) for name, value in values.items()}
+
+    return measure
+
+
+class Camera:
+    """The weights of a few rows while a model is trained, in thousandths; kept in the run for a resumed one."""
+
+    def __init__(self, config: LaboratoryCheckpoint, run: Path):
+        self.task, self.run = kinds.task_of(config), run
+        self.examples = self.task.examples()[:SHOWN]
+        (roles, *_) = zip(*self.task.roles(self.examples, self.task.vocabulary, config.limits))
+        self.batch = collate(roles, self.task.vocabulary)
+
+    @torch.inference_mode()
+    def add(self, module: nn.Module, step: int) -> None:
+        """One more frame."""
+        module.eval()
+        device = next(module.parameters()).device
+        logits, weights = weights_of_batch(lambda rows: module(rows.to(device)).float().cpu(), self.batch)
+        maps = np.rint(SCALE * weights).astype(int).tolist()
+        with open(self.run / f"{FILM}l", "a", encoding="utf-8") as file:
+            file.write(json.dumps({"step": step, "maps": maps, "answers": logits.argmax(-1).tolist()}) + "\n")
+
+    def frames(self) -> dict:
+        """`{"rows", "frames": [{"step", "maps", "answers"}]}`, each step once."""
+        lines = (self.run / f"{FILM}l").read_text("utf-8").splitlines()
+        frames = {frame["step"]: frame for frame in map(json.loads, lines)}
+        rows = [self.task.row(example) for example in self.examples]
+        return {"rows": rows, "frames": [frames[step] for step in sorted(frames)]}

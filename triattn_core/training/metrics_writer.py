@@ -1,0 +1,252 @@
+"""What `triattn train` measures when it has trained, and what is recorded of it: metrics.json, the card, a line."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from types import MappingProxyType
+
+import torch
+from tqdm import tqdm
+
+from triattn_core.analysis.maps.report import measure_attention
+from triattn_core.checkpoint.bundle import Bundle, load
+from triattn_core.checkpoint.config import AnyConfig, CoinCheckpoint, SentenceCheckpoint
+from triattn_core.checkpoint.metadata import metrics
+from triattn_core.checkpoint.registry import root
+from triattn_core.checkpoint.verify import example_record
+from triattn_core.errors import DataError
+from triattn_core.inference.device import describe_device
+from triattn_core.inference.evaluate import evaluate
+from triattn_core.models.kinds import task_of
+from triattn_core.results.measured import RUN, TRAINED, append_record, config_variant, today
+from triattn_core.results.measured import records_folder as results
+from triattn_core.results.worth import worth
+from triattn_core.tasks import TASKS
+from triattn_core.text.atomic_write import write_whole
+from triattn_core.text.rows import rows_file, wanted
+from triattn_core.training.best_checkpoint import best, history
+from triattn_core.training.coin.trainer import coin_card
+from triattn_core.training.cross_validation import fold_record, mean_over_folds
+from triattn_core.training.laboratory.model_card import laboratory_card
+from triattn_core.training.laboratory.records import measure_laboratory
+from triattn_core.training.loop import Event, seconds
+from triattn_core.training.model_card import checkpoint_card
+from triattn_core.training.reader.data import reader_splits
+from triattn_core.training.reader.model_card import reader_card
+from triattn_core.training.sentence.model_card import sentence_card
+from triattn_core.training.sentence.splits import splits
+from triattn_core.training.sentence.trainer import folds
+
+NOTHING: Mapping = MappingProxyType({})
+ATTENTION_ROWS = 2000  # of dev, over which the attention of a TAN is measured
+CARDS = {
+    "tan": checkpoint_card, "sentence": sentence_card, "reader": reader_card, "coin": coin_card,
+    "laboratory": laboratory_card,
+}  # fmt: skip
+SPLITS = {"sentence": splits, "reader": reader_splits}  # of kinds that hold rows of their own out
+
+
+def is_cross_validated(config: AnyConfig) -> bool:
+    """Whether its set has no split, and each of its parts is tested on in turn."""
+    return isinstance(config, SentenceCheckpoint) and config.data.folds > 0
+
+
+def seed_run(runs: Path, name: str, seed: int) -> Path:
+    """Where the run of a further seed, and its checkpoint, stand."""
+    return runs / f"{name}-seed-{seed}"
+
+
+def record_metrics(
+    trained: Sequence[tuple[Path, AnyConfig]], data: Path, runs: Path, resume: bool, command: str
+) -> Iterator[Event]:
+    """Measures dev and test with the checkpoints as they stand on disk; writes metrics.json and the cards.
+
+    Checkpoints that share encoder and sets are measured together: the encoder reads each row once.
+    """
+    alike: dict[tuple, list[tuple[Path, AnyConfig]]] = {}
+    for folder, config in trained:
+        if is_cross_validated(config):
+            yield _folds(folder, config, data, runs, resume, command)
+            continue
+        if config.kind == "laboratory":
+            yield _laboratory(folder, config, data, runs, command)
+            continue
+        key = (
+            config.task,
+            config.encoder,
+            config.max_tokens,
+            config.data.dev,
+            config.data.test,
+            _measurement_key(config),
+        )
+        alike.setdefault(key, []).append((folder, config))
+    for group in alike.values():
+        folders = {
+            (folder, seed): folder if seed == config.training.seed else seed_run(runs, folder.name, seed)
+            for folder, config in group
+            for seed in (config.training.seed, *config.training.more_seeds)
+        }
+        numbers = dict(
+            zip(folders, measure([load(folder) for folder in folders.values()], group[0][1], data, runs, resume))
+        )
+        for folder, config in group:
+            seeds = {seed: found for (of, seed), found in numbers.items() if of == folder}
+            yield _write(folder, config, seeds, runs / folder.name, data, command)
+
+
+def _measurement_key(config: AnyConfig) -> str:
+    """What models must have in common besides to be measured together: what they read, and their sets."""
+    if isinstance(config, CoinCheckpoint):
+        return repr((config.vocabulary, config.data.model_dump()))
+    if config.kind == "tan":
+        return repr((config.cells, config.model.context, config.model.states, config.model.attend_special))
+    if config.kind not in SPLITS:
+        return ""
+    return repr((config.kind, config.model.vectors, getattr(config, "labels", ()), config.data.model_dump()))
+
+
+def _folds(folder: Path, config: SentenceCheckpoint, data: Path, runs: Path, resume: bool, command: str) -> Event:
+    """Each fold's weights on the rows that they were not trained on; the records are those of all."""
+    measured = {}
+    for path, one in folds(config, folder, runs).items():
+        (measured[one.data.fold],) = measure([load(path)], one, data, runs, resume)
+    found = {config.training.seed: mean_over_folds(measured)}
+    return _write(
+        folder, config, found, runs / folder.name, data, command, {"folds": fold_record(measured, config.data.fold)}
+    )
+
+
+def _laboratory(folder: Path, config: AnyConfig, data: Path, runs: Path, command: str) -> Event:
+    """All seeds of a laboratory model on the rows of its dev and test seeds."""
+    more = {seed: seed_run(runs, folder.name, seed) for seed in config.training.more_seeds}
+    seeds = {config.training.seed: folder, **more}
+    measured = {seed: measure_laboratory(load(path)) for seed, path in seeds.items()}
+    return _write(folder, config, measured, runs / folder.name, data, command)
+
+
+def measure(bundles: Sequence[Bundle], config: AnyConfig, data: Path, runs: Path, resume: bool) -> list[dict]:
+    """`{"dev": …, "test": …}` of each bundle; what is said of a row stands under `runs` until all are measured, and
+    with `resume` a stopped measurement goes on after it."""
+    found: list[dict] = [{} for _ in bundles]
+    task, rows = TASKS[config.task], _rows(config, data)
+    own = "".join(bundle.digest for bundle in bundles).encode()
+    kept = {}
+    for split, (name, _) in rows.items():  # other weights and other rows are other answers
+        both = hashlib.sha256(own + rows_file(data, name).read_bytes()).hexdigest()[:16]
+        kept[split] = runs / "measured" / f"{both}-{split}.jsonl"
+    (runs / "measured").mkdir(parents=True, exist_ok=True)
+    for split, (name, examples) in rows.items():
+        if not resume:
+            kept[split].unlink(missing_ok=True)
+        try:
+            with tqdm(desc=f"measure {name}", unit="example") as bar:
+                results = evaluate(bundles, examples(), bar.update, kept[split])
+        except DataError as error:
+            file = str(rows_file(data, name))
+            raise error if str(error).startswith(file) else DataError(f"{file}: {error}") from None
+        baseline = task.baseline(example for example in examples() if example.label is not None)
+        for told, result in zip(found, results):
+            told[split] = {"set": name, **result["metrics"], "n": result["n"], **baseline}
+    for file in kept.values():
+        file.unlink(missing_ok=True)
+    with suppress(OSError):  # another measurement is under way
+        (runs / "measured").rmdir()
+    return found
+
+
+def _rows(config: AnyConfig, data: Path) -> dict[str, tuple[str, Callable[[], Iterable]]]:
+    """Dev and test, where there are such: the name of the set, and what gives its examples.
+
+    Dev of a TAN is what it was chosen on, the rows that `data.where` leaves; test is the whole file.
+    """
+    found = {}
+    parts = SPLITS[config.kind](config, data) if config.kind in SPLITS else None
+    for split in ("dev", "test"):
+        name = getattr(config.data, split)
+        if parts is not None and getattr(parts, split) and (split == "dev" or name):
+            found[split] = getattr(parts, split)[0], partial(parts.examples, split)
+        elif name:
+            found[split] = name, partial(_examples, config, split, rows_file(data, name))
+    return found
+
+
+def _examples(config: AnyConfig, split: str, file: Path) -> Iterator:
+    where = config.data.where if split == "dev" else {}
+    return (one for one in TASKS[config.task].read(file) if wanted(vars(one), where))
+
+
+def _write(
+    folder: Path,
+    config: AnyConfig,
+    seeds: dict[int, dict],
+    run: Path,
+    data: Path,
+    command: str,
+    more: Mapping = NOTHING,
+) -> Event:
+    rows, first = history(run), seeds[config.training.seed]
+    record = {
+        **first,
+        "seed": config.training.seed,
+        "seeds": [
+            {"seed": seed, **{split: next(iter(metrics(numbers).values())) for split, numbers in one.items()}}
+            for seed, one in seeds.items()
+        ],
+        **more,
+        "best_step": rows[-1]["step"] if config.kind == "laboratory" else best(rows).get("step"),
+        "epochs": config.training.epochs,
+        "parameters": sum(p.numel() for p in load(folder).model.parameters()),
+        "seconds": round(seconds(run)),
+        "machine": machine(),
+        "date": today(),
+        "command": command,
+        "each_seed": [{"seed": seed, **numbers} for seed, numbers in seeds.items()],
+        "history": rows,
+        "example": example_record(load(folder), task_of(config).examples(config.language)[0]),
+    }
+    write_whole(folder / "metrics.json", json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    if config.kind == "tan":
+        rows = islice(_examples(config, "dev", rows_file(data, config.data.dev)), ATTENTION_ROWS)
+        write_attention(folder, attention_report(load(folder), list(rows)) | {"set": config.data.dev})
+    write_whole(folder / "README.md", CARDS[config.kind](folder))
+    if config.kind != "laboratory" and root().resolve() in folder.parent.parents:  # under the project's, off the shelf
+        append_record(results() / f"{TRAINED}.jsonl", run_record(folder, config, record, record["each_seed"]))
+    return Event("metric", record["best_step"] or 0, record["best_step"] or 0, {"checkpoint": folder.name, **first})
+
+
+def attention_report(bundle: Bundle, examples: Sequence, progress: Callable[[int], None] = lambda n: None) -> dict:
+    """The measures of `analysis.maps.report`, and what the attention is worth where its controls were trained."""
+    report = measure_attention(bundle, examples, progress)
+    scores = [seed["dev"][report["metric"]] for seed in bundle.metrics.get("each_seed", ()) if "dev" in seed]
+    return report | {"worth": worth(bundle.config, scores, report["metric"])}
+
+
+def write_attention(folder: Path, report: Mapping) -> None:
+    """Puts the measures of its attention into a checkpoint's metrics.json."""
+    file = folder / "metrics.json"
+    found = json.loads(file.read_text("utf-8")) | {"attention": dict(report)}
+    write_whole(file, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+
+
+def run_record(folder: Path, config: AnyConfig, run: Mapping, each_seed: Sequence[Mapping]) -> dict:
+    """The record of a run that is not shipped; told: its `parameters`, `command` and the like."""
+    names = [name for name in RUN if name in run]
+    settings = json.loads((folder / "config.json").read_text("utf-8"))
+    settings["training"] = {
+        name: one for name, one in settings["training"].items() if name not in ("seed", "more_seeds")
+    }
+    settings.pop("digest", None)
+    about = {"name": folder.name, **{name: run[name] for name in names}}
+    return {**about, "digest": config_variant(config), "config": settings, "each_seed": list(each_seed)}
+
+
+def machine() -> str:
+    """The machine a number was measured on, in a few words."""
+    device = describe_device()
+    return f"{device.title}, {device.cores} cores, torch {torch.__version__}"

@@ -1,0 +1,214 @@
+"""The model card (README.md) of a checkpoint or an encoder, from its config and its metrics alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from statistics import mean, stdev
+
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import encoder_root
+from triattn_core.models.encoders import encoder_folder
+from triattn_core.tasks import InputForm, form
+from triattn_core.trace.axes import MECHANISM_LABELS
+from triattn_core.training.encoder.encoder_init import RELATION
+
+PRECISIONS = {"no": "float32", "bf16": "bfloat16", "fp16": "float16"}
+LICENSE = "Apache 2.0."
+
+
+def sources_list(metrics: dict) -> str:
+    """A list of what the start weights had seen before our training."""
+    return "\n".join(f"- {one['name']}: {one['what']}" for one in metrics.get("start_had_seen", []))
+
+
+def encoder_dev(metrics: dict) -> float:
+    """Accuracy of the encoder's own pair objective on dev, in per cent: what a TAN starts from."""
+    return 100 * metrics["history"][-1]["values"]["dev accuracy"]
+
+
+def _stage(stage: dict) -> str:
+    mined = f", and `{stage['mine']}` with mined negatives" if stage.get("mine") else ""
+    stop = f", stopped after {stage['stop_after']:,} batches" if stage.get("stop_after") else ""
+    sets = ", ".join(f"`{name}`" for name in stage["data"])
+    weight = f" (weight {stage['word_weight']})" if "word_weight" in stage else ""
+    even = f", in each tenth of token overlap at most {stage['even']:g} to one" if stage.get("even") else ""
+    where = "".join(f", {name} {value}" for name, value in stage.get("where", {}).items())
+    every = f", one example in {stage['every']}" if stage.get("every", 1) > 1 else ""
+    hidden = f"{stage['mask']:.0%} of the tokens hidden{weight}, " if stage["mask"] else ""
+    epochs = f"{stage['epochs']} epoch{'s' * (stage['epochs'] > 1)}"
+    return f"- {sets}{mined}{where}{every}{even}: {epochs}{stop};\n  {hidden}peak learning rate {stage['rate']}"
+
+
+def _of_pairs(recipe: dict) -> bool:
+    """Whether a recipe trains on sentence pairs, as it does where it names no task."""
+    return form(recipe.get("task", "pairs")) is InputForm.PAIR
+
+
+def _objectives(recipe: dict) -> str:
+    """What the encoder was trained to do."""
+    label = "the label of a pair"
+    if not _of_pairs(recipe):
+        label = "which text goes on with another (the options of an example, where it has several, in one softmax),"
+    how = "Trained" if recipe["start"].get("vocabulary") else "Post-trained"
+    if not any(stage["mask"] for stage in recipe["stages"]):
+        return f"{how} with one of BERT's own objectives:\n{label} in the place of next-sentence prediction."
+    words = f"masked-language modelling\n(weight {recipe['word_weight']} unless said)"
+    return f"""{how} with BERT's own two objectives on the training texts: {words},
+and {label} in the place of next-sentence prediction."""
+
+
+def _limits(recipe: dict) -> str:
+    """Of the training: what a text was cut to, what did not move, and what was not dropped."""
+    layers, dropout = recipe.get("train_layers"), recipe.get("attention_dropout")
+    kept = f", the last {layers} layers trained, what is below them as in the start" if layers else ""
+    dropped = f", attention dropout {dropout:g}" if dropout is not None else ""
+    of = "sentence" if _of_pairs(recipe) else "joint sequence"
+    return f"at most {recipe['max_tokens']} tokens a {of}{kept}{dropped}"
+
+
+def encoder_card(folder: Path) -> str:
+    """The card of an encoder folder with recipe.json, config.json and metrics.json."""
+    recipe, metrics, config = (
+        json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ("recipe", "metrics", "config")
+    )
+    stages = "\n".join(map(_stage, recipe["stages"]))
+    words = recipe["start"].get("vocabulary")
+    vocabulary = ""
+    if words:
+        sets = ", ".join(f"`{name}`" for name in words["data"])
+        vocabulary = f"""
+A token is a character: the {config["vocab_size"] - 5:,} that stand at least {words["least"]} times in {sets},
+full-width and half-width forms as one. Any other character is unknown to the model.
+"""
+    seen = sources_list(metrics) or "Nothing: the weights were drawn at random."
+    return f"""# {folder.name}
+
+A {config["num_hidden_layers"]}-layer BERT (hidden size {config["hidden_size"]}, {config["num_attention_heads"]} heads),
+half precision. Start weights: {metrics["start"]}.
+{vocabulary}
+{_objectives(recipe)}
+
+{stages}
+
+Batch {recipe["batch"]}, seed {recipe["seed"]}, {_limits(recipe)}.
+Made with {PRECISIONS[recipe["precision"]]} arithmetic on {metrics["machine"]}.
+Its pair objective alone reached {encoder_dev(metrics):.2f} % on `{recipe["dev"]}` ({_head(recipe, folder)}):
+what a TAN adds, it adds to this.
+
+{recipe.get("note", "")}
+
+What the start weights had seen before:
+
+{seen}
+
+Tensor digest: `{metrics["digest"]}`. Made by `{metrics["command"]}`. Licence: {LICENSE}
+"""
+
+
+def _head(recipe: dict, folder: Path) -> str:
+    """What its figure on dev counts, and where the head that reached it is."""
+    counts = "accuracy" if _of_pairs(recipe) else "the right option ranked first"
+    counts += "".join(f", {name} {value} alone" for name, value in recipe["stages"][-1].get("where", {}).items())
+    where = f"in `{RELATION}`, for a further training" if (folder / RELATION).is_file() else "not shipped"
+    return f"{counts}; the head is {where}"
+
+
+def checkpoint_card(folder: Path) -> str:
+    """The card of a TAN folder with config.json and metrics.json."""
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
+    about = encoder_folder(config["encoder"]) / "metrics.json"
+    encoder = json.loads(about.read_text("utf-8")) if about.is_file() else {}
+    model, train = config["model"], config["training"]
+    label = MECHANISM_LABELS.get(model["mechanism"], model["mechanism"])
+    layers = f"{model['layers']} layer{'s' * (model['layers'] > 1)}"
+    living = "\nIts sequences are encoded apart, and its answer goes through the attention alone." * (
+        model.get("context") == "apart"
+    )
+    return f"""# {folder.name}
+
+{label}-Attention with the {model["similarity"].replace("_", " ")} relevance in a
+Tri-Attention network: {layers}, {model["heads"]} heads, {metrics["parameters"]:,} parameters beside the shared
+encoder `{config["encoder"]}`, which is frozen. Checkpoints that share it differ
+only in their attention: in its kind and form, its number of layers and its size.{living}
+
+{metrics_table([metrics[split] for split in ("dev", "test") if split in metrics])}
+{_start(config["encoder"], encoder)}
+{seed_text(metrics)} {"The epoch was chosen on dev; test" if train["epochs"] > 1 else "Test"} was used for no choice.
+
+Trained on {data_text(config["data"])}: epochs {train["epochs"]}, batch {train["batch"]}, AdamW, peak learning rate
+{train["rate"]}, {metrics["seconds"]} s beside the encoding, {metrics["machine"]}.{_hidden(model)}
+
+{sources_text(encoder, metrics)}
+Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: that of the encoder.
+"""
+
+
+def metrics_table(measured: list[dict]) -> str:
+    """A row a set: its metrics, what a model without eyes would reach, and how many examples it has."""
+    names = list(metadata.metrics(measured[-1]))
+    (blind,) = (name for name in metadata.BASELINES if name in measured[-1])
+    heads = [*(metadata.METRICS.get(name, name) for name in names), metadata.BASELINES[blind]]
+    lines = [f"| set | {' | '.join(f'{head}, %' for head in heads)} | examples |", "|---|" + "---:|" * (len(heads) + 1)]
+    for split_metrics in measured:
+        numbers = " | ".join(f"{split_metrics[name]:.2f}" if name in split_metrics else "" for name in (*names, blind))
+        lines.append(f"| `{split_metrics['set']}` | {numbers} | {split_metrics['n']:,} |")
+    return "\n".join(lines)
+
+
+def seed_text(metrics: dict) -> str:
+    """How far seeds move the numbers, where several were trained."""
+    seeds, split = metrics.get("seeds", []), "test" if "test" in metrics else "dev"
+    name, reached = next(iter(metadata.metrics(metrics[split]).items()))
+    error = 100 * (reached / 100 * (1 - reached / 100) / metrics[split]["n"]) ** 0.5
+    noise = f"One standard error of this {name} is {error:.2f}."
+    values = [one[split] for one in seeds if split in one]
+    if len(values) < 2:
+        return f"One seed ({metrics['seed']}): how far seeds alone move these figures was not measured. {noise}"
+    each = ", ".join(f"{one[split]:.2f} (seed {one['seed']})" for one in seeds)
+    spread = f"{mean(values):.2f} with a standard deviation of {stdev(values):.2f}"
+    return f"Over {len(values)} seeds, {split}: {spread}: {each}. {noise}"
+
+
+def _hidden(model: dict) -> str:
+    share = model.get("pooled_dropout", 0)
+    sentence = f"{share:.0%} of the pooled vectors are hidden: the attention must tell these pairs apart by itself"
+    return f" In training\n{sentence}." if share else ""
+
+
+def data_text(data: dict) -> str:
+    """The training sets in words."""
+    every = data.get("every", 1)
+    names = ", ".join(f"`{name}`" for name in data["train"])
+    even = f", in each tenth of token overlap at most {data['even']:g} of one label to one" if data.get("even") else ""
+    where = "".join(f", {name} {value}" for name, value in data.get("where", {}).items())
+    return (f"one row in {every} of {names}" if every > 1 else names) + where + even
+
+
+def sources_text(encoder: dict, metrics: dict) -> str:
+    """What the start weights of the encoder had seen, and whether the test's source was among it."""
+    if encoder.get("start_had_seen") == []:
+        return "The encoder began from nothing: it had seen no text but the training texts.\n"
+    if not encoder.get("start_had_seen"):
+        return "What the start weights of the encoder had seen is not recorded.\n"
+    source = metrics.get("test", metrics.get("dev", {})).get("set", "").partition("/")[0]
+    read = [one["name"] for one in encoder["start_had_seen"] if source in one.get("set", "").split(", ")]
+    flatter = f" ({', '.join(read)} among it: the test figures may flatter)" if read else ""
+    return f"What the encoder's start weights had seen before{flatter}:\n\n{sources_list(encoder)}\n"
+
+
+def _start(name: str, metrics: dict) -> str:
+    """What the encoder had learnt before the TAN, where it is one of ours."""
+    path = encoder_root() / name / "recipe.json"
+    if not path.is_file():
+        return ""
+    recipe = json.loads(path.read_text("utf-8"))
+    sets = ", ".join(f"`{name}`" for name in metadata.recipe_datasets(recipe))
+    twice = "" if not _of_pairs(recipe) else """ Pairs of dev and test that
+occur verbatim in training were removed from it; some remain in another order or punctuation:
+`triattn evaluate … --exclude-overlap` leaves those out."""
+    return f"""
+The encoder had been trained before with labels on {sets}: its own pair head reached
+{encoder_dev(metrics):.2f} % on `{recipe["dev"]}`.{twice}
+"""

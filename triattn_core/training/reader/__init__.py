@@ -1,0 +1,1 @@
+"""Training of QA readers on frozen word vectors."""

@@ -1,0 +1,103 @@
+"""What a reader is trained on: the questions of its sets, which of them choose, and their features."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from triattn_core.checkpoint.config import ReaderCheckpoint
+from triattn_core.errors import DataError, InputError
+from triattn_core.models.words import WordVectors
+from triattn_core.tasks import questions as task
+from triattn_core.text.rows import rows_file
+from triattn_core.text.tokenizer import Tokenizer
+from triattn_core.training.reader.features import NOTHING_FITS, QuestionFeatures, encode_questions
+from triattn_core.training.sentence.splits import Splits
+
+
+def reader_splits(config: ReaderCheckpoint, folder: Path) -> Splits:
+    """Which examples train, choose and test: no passage of dev or test is one of train, whatever is asked of it.
+
+    Without a set `dev`, the questions of `dev_share` of the passages of the first training set are held out.  Raises
+    DataError where no question is left.
+    """
+    data = config.data
+    names = filter(None, dict.fromkeys((*data.train, data.dev, data.test)))
+    sets, notes = {}, {}
+    for name in names:
+        sets[name], left = _read(name, config, folder)
+        if left:
+            notes[name] = f"{left:,} of {left + len(sets[name]):,} questions have no answer: they are left out"
+    held = {one.passage for name in (data.dev, data.test) if name for one in sets[name]}
+    train = {name: [i for i, one in enumerate(sets[name]) if one.passage not in held] for name in data.train}
+    test = (data.test, np.arange(len(sets[data.test]))) if data.test else None
+    if data.dev:
+        dev = (data.dev, np.arange(len(sets[data.dev])))
+    else:
+        first = data.train[0]
+        passages = list(dict.fromkeys(sets[first][i].passage for i in train[first]))
+        draw = np.random.default_rng(data.split_seed).permutation(len(passages))
+        chosen = {passages[i] for i in draw[: max(1, round(data.dev_share * len(passages)))]}
+        dev = (first, np.array([i for i in train[first] if sets[first][i].passage in chosen]))
+        train = {name: [i for i in rows if sets[name][i].passage not in chosen] for name, rows in train.items()}
+    train_rows = {name: np.array(rows[:: data.every], np.int64) for name, rows in train.items()}
+    if not all(map(len, train_rows.values())):
+        raise DataError(f"{folder}: no question of {', '.join(data.train)} is left to train on")
+    return Splits(sets, train_rows, dev, test, notes)
+
+
+def _read(name: str, config: ReaderCheckpoint, folder: Path) -> tuple[list, int]:
+    """The questions of a set that have an answer, and how many have none."""
+    file, training = rows_file(folder, name), name in config.data.train
+    examples = list(task.read(file, training, config.data.where if training else {}))
+    answered = [one for one in examples if one.answers]
+    if not answered:
+        raise DataError(f"{file}: no question that is asked for has an answer: nothing to train on")
+    for one in answered:
+        try:
+            one.check()
+        except InputError as error:
+            raise task.named(file, one, error) from None
+    return answered, len(examples) - len(answered)
+
+
+def select_rows(
+    name: str, sets: Mapping[str, QuestionFeatures], rows: np.ndarray, config: ReaderCheckpoint
+) -> QuestionFeatures:
+    """The examples of a set that train, or that choose.  Raises DataError where no answer of them fits a window."""
+    selected = sets[name].of(rows)
+    if not len(selected):
+        raise DataError(f"{name}: {NOTHING_FITS.format(config.max_tokens)}")
+    return selected
+
+
+def unfit_notes(
+    parts: Splits, train: Mapping[str, QuestionFeatures], dev: QuestionFeatures
+) -> Iterator[tuple[str, str]]:
+    """Each set that trains or chooses, with what to say of its examples whose answer no window has whole."""
+    for (name, rows), found in zip((*parts.train.items(), parts.dev), (*train.values(), dev)):
+        if left := len(rows) - len(found):
+            whole = f"{left:,} of {len(rows):,} questions have no answer that stands whole in a window"
+            yield name, f"{whole}: they are left out"
+
+
+def question_features(
+    name: str,
+    examples: Sequence,
+    config: ReaderCheckpoint,
+    words: WordVectors,
+    tokenizer: Tokenizer,
+    data: Path,
+    runs: Path,
+) -> QuestionFeatures:
+    file, training = rows_file(data, name), name in config.data.train
+    rows = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
+    half = config.training.precision == "bf16"
+    where = map("-".join, config.data.where.items()) if training else ()
+    parts = [name.replace("/", "-"), rows, words.source.replace(":", ""), config.max_tokens, *where, *["bf16"] * half]
+    parts.append("training" if training else "whole")  # in training, rows marked `dup` are left out
+    folder = runs / "features" / words.digest[:12] / "-".join(map(str, parts))
+    return encode_questions(folder, words, tokenizer, examples, config.limits, half, file)

@@ -1,0 +1,129 @@
+"""Training of a reader on frozen word vectors; the epoch whose averaged weights are best on dev is the checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import fmean
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+
+from triattn_core.checkpoint.bundle import save
+from triattn_core.checkpoint.config import ReaderCheckpoint
+from triattn_core.inference.span_decoding import Span, best_spans
+from triattn_core.models import kinds
+from triattn_core.models.encoders import load_encoder
+from triattn_core.models.tensors import read_tensors
+from triattn_core.tasks import questions as task
+from triattn_core.training import batching
+from triattn_core.training.best_checkpoint import BEST, keep_best
+from triattn_core.training.ema import AveragedModel
+from triattn_core.training.loop import NO_RECIPE, Event, Job, fit
+from triattn_core.training.reader.data import question_features, reader_splits, select_rows, unfit_notes
+from triattn_core.training.reader.features import QuestionFeatures
+
+
+def train_reader(
+    config: ReaderCheckpoint, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
+) -> Iterator[Event]:
+    """Train the checkpoint of `config`; yields events; writes weights and config.json to `folder`."""
+    run = runs / folder.name
+    encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device))
+    words = kinds.reader(config, encoder)
+    config = config.model_copy(update={"encoder_digest": words.digest})
+    parts = reader_splits(config, data)
+    names = dict.fromkeys((*parts.train, parts.dev[0]))
+    with accelerator.main_process_first():  # one process encodes, the others find it done
+        sets = {name: question_features(name, parts.sets[name], config, words, tokenizer, data, runs) for name in names}
+    seen = {name: select_rows(name, sets, rows, config) for name, rows in parts.train.items()}
+    chosen = select_rows(parts.dev[0], sets, parts.dev[1], config)
+    dev = Dev(chosen, parts.sets[parts.dev[0]], config.model.longest)
+    if accelerator.is_main_process:
+        told = (*parts.notes.items(), *unfit_notes(parts, seen, chosen))
+        yield from (Event("note", 0, 0, {name: one}) for name, one in told)
+    torch.manual_seed(config.training.seed)
+    module = AveragedModel(kinds.build(config, words.hidden))
+    yield from fit(_job(module, config, seen, dev, run, accelerator), run, accelerator, every=200, resume=resume)
+    if accelerator.is_main_process:
+        model = kinds.build(config, words.hidden)
+        model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
+        save(folder, config, model)
+
+
+class Dev:
+    """Exact match and F1 of a module over features, in the window of each that has the answer."""
+
+    def __init__(self, features: QuestionFeatures, examples: Sequence, longest: int):
+        self.features, self.longest = features, longest
+        self.examples = [examples[i] for i in features.examples]
+
+    @torch.no_grad()
+    def __call__(self, module: nn.Module, device: str | torch.device) -> dict[str, float]:
+        """`dev_accuracy`, the share of exact matches, is what the epoch is chosen by."""
+        module.eval()
+        verdicts, lost = [], 0.0
+        for rows in batching.batches(self.features.lengths, 128, seed=0, epoch=0, window=500):
+            states, targets = self.features.batch(rows, device)
+            scores = module(states)
+            lost += loss(scores, targets).item() * len(rows)
+            for row, one, length in zip(rows.tolist(), scores.cpu(), states[0].keep.sum(1).tolist()):
+                ((_, _, first, last),) = best_spans([one[:length]], self.longest, 1)
+                verdicts.append(task.verdict(self.examples[row], [Span(*self.features.span(row, first, last), 0, 0)]))
+        right, shared = (fmean(column) for column in zip(*verdicts))
+        return {"dev_loss": round(lost / len(verdicts), 5), "dev_accuracy": right, "dev_f1": round(shared, 5)}
+
+
+def loss(scores: Tensor, targets: Tensor) -> Tensor:
+    """The cross-entropy of the start plus that of the end: scores [B, M, 2], targets [B, 2]."""
+    return cross_entropy(scores[..., 0], targets[:, 0]) + cross_entropy(scores[..., 1], targets[:, 1])
+
+
+def _job(
+    module: AveragedModel,
+    config: ReaderCheckpoint,
+    sets: Mapping[str, QuestionFeatures],
+    dev: Dev,
+    run: Path,
+    accelerator: Accelerator,
+) -> Job:
+    how, steps, ends = config.training, [], set()
+    for epoch in range(how.epochs):
+        found = [
+            (name, rows)
+            for number, name in enumerate(config.data.train)
+            for rows in batching.batches(sets[name].lengths, how.batch, how.seed + number, epoch)
+        ]
+        order = np.random.default_rng((how.seed, epoch)).permutation(len(found))  # the sets mixed
+        steps += [found[i] for i in order]
+        ends.add(len(steps))
+
+    def of_step(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
+        name, rows = steps[step]
+        mine = batching.share(rows, accelerator.process_index, accelerator.num_processes)
+        states, targets = sets[name].batch(mine, accelerator.device)
+        return loss(module(states), targets), {}
+
+    def measure(module: AveragedModel, step: int) -> dict:
+        found = dev(module, accelerator.device)
+        if accelerator.is_main_process:
+            keep_best(run, step, found, module.average.state_dict())
+        return found
+
+    constant = how.schedule == "constant"
+    return Job(
+        module=module,
+        steps=len(steps),
+        seed=how.seed,
+        rate=(lambda step: how.rate) if constant else (lambda step: batching.learning_rate(step, len(steps), how.rate)),
+        loss=of_step,
+        measure=measure,
+        milestones=frozenset(ends),
+        after=lambda module, step: module.update(step, how.average),
+        weight_decay=how.weight_decay,
+        optimizer=how.optimizer,
+        recipe=config.model_dump(mode="json", exclude=NO_RECIPE),
+    )

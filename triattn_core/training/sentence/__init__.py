@@ -1,0 +1,1 @@
+"""Training of sentence classifiers on frozen word vectors."""

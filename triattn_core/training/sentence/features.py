@@ -1,0 +1,110 @@
+"""Frozen word vectors of a set on disk, memory-mapped: of a sentence, or of premise and hypothesis."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+from tqdm import tqdm
+
+from triattn_core.attention.states import States
+from triattn_core.inference.batch import collate
+from triattn_core.models.words import WordVectors
+from triattn_core.text.texts import Texts
+from triattn_core.text.tokenizer import Tokenizer
+from triattn_core.training.tan.features import padded, row_ends
+
+ABOUT = "about.json"
+
+
+class TextFeatures:
+    """Rows of a set, in half precision; of each text all tokens, or cells, of all rows [n, h], and where each row ends.
+
+    rows: the numbers of those that are seen, all by default: parts of one file are views of it.
+    """
+
+    def __init__(self, folder: Path, rows: np.ndarray | None = None):
+        about = json.loads((folder / ABOUT).read_text("utf-8"))
+        self.folder, labels = folder, np.load(folder / "labels.npy")
+        self.rows = np.arange(len(labels)) if rows is None else rows
+        self.labels, self.texts = labels[self.rows], about["texts"]
+        self.ends = {name: row_ends(np.load(folder / f"{name}.lengths.npy")) for name in self.texts}
+        self.vectors = {
+            name: np.memmap(folder / f"{name}.f16", np.float16, "r").reshape(-1, about["hidden"])
+            for name in self.texts
+        }
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens of each text: [rows, texts]."""
+        return np.stack([np.diff(self.ends[name])[self.rows] for name in self.texts], axis=1)
+
+    def part(self, rows: np.ndarray) -> TextFeatures:
+        """The same file, of which only some rows are seen."""
+        return TextFeatures(self.folder, self.rows[rows])
+
+    def batch(
+        self, rows: np.ndarray, device: str | torch.device, own: bool = True
+    ) -> tuple[tuple[States, ...], list[int], Tensor]:
+        """The states of each text, padded, in float32; 1 for each row, which is an example; and the labels."""
+        found = []
+        for name in self.texts:
+            ends, of = self.ends[name], self.rows[rows]
+            vectors = padded(self.vectors[name], ends, of)
+            keep = torch.arange(vectors.shape[1]) < torch.from_numpy(ends[of + 1] - ends[of])[:, None]
+            found.append(States(vectors.to(device).float(), keep.to(device)))
+        return tuple(found), [1] * len(rows), torch.from_numpy(self.labels[rows]).to(device)
+
+
+@torch.inference_mode()
+def encode_texts(
+    folder: Path,
+    words: WordVectors,
+    tokenizer: Tokenizer,
+    rows: Sequence[Texts],
+    labels: Sequence[int],
+    half: bool = False,
+) -> TextFeatures:
+    """The word vectors of all rows, made where `folder` does not hold them yet; complete or not there.
+
+    half: run the encoder in bfloat16.
+    """
+    if (folder / ABOUT).is_file():
+        return TextFeatures(folder)
+    part = folder.with_name(folder.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    names = list(rows[0].roles)
+    ends = {name: row_ends(np.array([len(row.roles[name].runs) for row in rows])) for name in names}
+    files = {
+        name: np.memmap(part / f"{name}.f16", np.float16, "w+", shape=(int(ends[name][-1]), words.hidden))
+        for name in names
+    }
+    order = sorted(range(len(rows)), key=lambda i: rows[i].length)
+    for start in tqdm(range(0, len(order), 64), desc=f"encode {folder.name}", unit="batch"):
+        chosen = order[start : start + 64]
+        batch = collate([rows[i] for i in chosen], tokenizer).to(words.encoder.joint.device)
+        with torch.autocast(batch.texts[0].ids.device.type, torch.bfloat16, enabled=half):
+            found = words(batch)
+        for name, states in zip(names, found):
+            halves = states.vectors.half().cpu().numpy()
+            for at, row in enumerate(chosen):
+                first, last = ends[name][row : row + 2]
+                files[name][first:last] = halves[at, : last - first]
+    for name in names:
+        files[name].flush()
+        np.save(part / f"{name}.lengths.npy", np.diff(ends[name]))
+    np.save(part / "labels.npy", np.array(labels, np.int64))
+    about = {"hidden": words.hidden, "encoder": words.digest, "source": words.source, "texts": names}
+    (part / ABOUT).write_text(json.dumps(about), "utf-8")
+    os.rename(part, folder)
+    return TextFeatures(folder)

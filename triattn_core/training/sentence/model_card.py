@@ -1,0 +1,89 @@
+"""The model card (README.md) of a sentence model, from its config and its metrics alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from triattn_core.models.encoders import encoder_folder
+from triattn_core.training.model_card import data_text, metrics_table, seed_text, sources_text
+
+BLOCKS = {
+    "bi_lstm": "Bi-LSTM",
+    "bi_gru": "Bi-GRU",
+    "multi_cnn": "Multi-CNN",
+    "hierarchical_cnn": "Hierarchical CNN",
+    "multi_head": "Multi-head self-attention with positions",
+    "disa": "Directional self-attention (DiSA)",
+    "bi_blosa": "Bi-directional block self-attention (Bi-BloSA)",
+    "mtsa": "Multi-mask tensorized self-attention (MTSA)",
+}
+
+
+def sentence_card(folder: Path) -> str:
+    """The card of a folder with config.json and metrics.json."""
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
+    about = encoder_folder(config["encoder"]) / "metrics.json"
+    encoder = json.loads(about.read_text("utf-8")) if about.is_file() else {}
+    model, train, data = config["model"], config["training"], config["data"]
+    sets, seconds = data_text(data), metrics["seconds"]
+    layers = f"{model['layers']} layer{'s' * (model['layers'] > 1)} of "
+    return f"""# {folder.name}
+
+{layers}{BLOCKS.get(model["mechanism"], model["mechanism"])}, {model["out"]} features a token, pooled by multi-dim
+source2token attention: {metrics["parameters"]:,} parameters beside the word vectors.
+{vectors(model, config["encoder"])}
+
+{metrics_table([_named(metrics, split) for split in ("dev", "test") if split in metrics])}
+
+{_folds(metrics) if "folds" in metrics else seed_text(metrics)} The epoch was chosen on dev{_dev(data)}.
+
+Trained on {sets}{_where(data)}: epochs {train["epochs"]}, batch {train["batch"]}, {train["optimizer"]}, learning rate
+{train["rate"]}, L2 {train["weight_decay"]}, dropout keeps {model["keep"]}, {seconds} s, {metrics["machine"]}.
+{_once(data)}
+
+{sources_text(encoder, metrics)}
+Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: that of the encoder.
+"""
+
+
+def _named(metrics: dict, split: str) -> dict:
+    """What was measured on a split; of a set that has none its name tells of which part."""
+    split_metrics = metrics[split]
+    return {**split_metrics, "set": f"{split_metrics['set']}, {split}"} if "folds" in metrics else split_metrics
+
+
+def vectors(model: dict, encoder: str) -> str:
+    """Where the word vectors are from."""
+    if model["vectors"] == "embedding":
+        return f"These are the word-embedding table of `{encoder}`, frozen: they know no context."
+    layer = model["vectors"].replace(":", " ")
+    return f"These are the states of {layer} of `{encoder}`, frozen: they know their context."
+
+
+def _folds(metrics: dict) -> str:
+    """What the figures are means of, and which fold the weights are of."""
+    folds = metrics["folds"]
+    each = ", ".join(f"{one:.2f}" for one in folds["each"])
+    how = "each tested by" if folds["of"] == "test" else "none tested: on the rows that chose the epoch, each of"
+    return (
+        f"Means over {folds['count']} folds, {how} a model trained on the others: {folds['metric']} "
+        f"{folds['mean']:.2f} with a standard deviation of {folds['spread']:.2f} ({each}). "
+        f"The weights here are those of fold {folds['shipped']}."
+    )
+
+
+def _once(data: dict) -> str:
+    if data.get("repeats"):
+        return "A text that stands more than once may be trained on and tested too, as in published figures."
+    return "A text is trained on once, and not where dev or test has it too."
+
+
+def _dev(data: dict) -> str:
+    return "" if data.get("dev") else f", {data['dev_share']:.0%} of the training rows, drawn at random"
+
+
+def _where(data: dict) -> str:
+    told = ", ".join(f"{name} {value}" for name, value in data.get("where", {}).items())
+    return f" ({told} alone)" if told else ""

@@ -1,0 +1,1 @@
+"""Training of TAN heads on frozen features."""

@@ -1,0 +1,184 @@
+"""Training of a TAN's heads on frozen features; the best epoch on dev becomes the checkpoint."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import numpy as np
+import torch
+from accelerate import Accelerator
+from torch import Tensor, nn
+
+from triattn_core.attention import MECHANISMS
+from triattn_core.checkpoint.bundle import save
+from triattn_core.checkpoint.config import AnyConfig, Config
+from triattn_core.checkpoint.config_parts import Data
+from triattn_core.errors import ConfigError, DataError
+from triattn_core.models import answers, kinds
+from triattn_core.models.apart import ApartEncoder
+from triattn_core.models.encoder import Encoder
+from triattn_core.models.encoders import load_encoder
+from triattn_core.models.tensors import read_tensors
+from triattn_core.tasks import TASKS, pairs
+from triattn_core.text.rows import rows_file, wanted
+from triattn_core.text.tokenizer import Tokenizer
+from triattn_core.training import batching
+from triattn_core.training.best_checkpoint import BEST, keep_best
+from triattn_core.training.coin.pair_rows import PairRows
+from triattn_core.training.loop import NO_RECIPE, Event, Job, fit
+from triattn_core.training.overlap_balance import balance_labels, token_overlap
+from triattn_core.training.sentence.features import TextFeatures
+from triattn_core.training.tan.features import Features, encode
+from triattn_core.training.tokenize_rows import tokenize_rows
+
+AnyFeatures = Features | TextFeatures | PairRows
+WINDOW = 512  # examples that are held as tokens at once
+
+
+def train_tan(
+    config: Config, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
+) -> Iterator[Event]:
+    """Train the checkpoint of `config`; yields events; writes weights and config.json to `folder`."""
+    run = runs / folder.name
+    encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device))
+    reader = kinds.reader(config, encoder)
+    config = config.model_copy(update={"encoder_digest": encoder.digest})  # the one that is there, not one before it
+    names = (*config.data.train, config.data.dev)
+    with accelerator.main_process_first():  # one process encodes, the others find it done
+        sets = {name: _features(name, config, reader, tokenizer, data, runs) for name in dict.fromkeys(names)}
+    yield from fit_best(config, encoder.hidden, sets, folder, run, resume, accelerator)
+
+
+def fit_best(
+    config: AnyConfig,
+    hidden: int,
+    sets: Mapping[str | None, AnyFeatures],
+    folder: Path,
+    run: Path,
+    resume: bool,
+    accelerator: Accelerator,
+) -> Iterator[Event]:
+    """Train a new model of any kind on features; what was best on dev goes to `folder`.
+
+    sets: the features of `config.data.train`, of which an epoch reads each once (those of several may stand together
+    under the first name), and of `config.data.dev`, under the name None where dev has no name of its own.
+    """
+    torch.manual_seed(config.training.seed)
+    job = _job(kinds.build(config, hidden), config, sets, run, accelerator)
+    yield from fit(job, run, accelerator, every=200, resume=resume)
+    if accelerator.is_main_process:
+        model = kinds.build(config, hidden)
+        model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
+        save(folder, config, model)
+
+
+def _features(
+    name: str, config: Config, encoder: Encoder | ApartEncoder, tokenizer: Tokenizer, data: Path, runs: Path
+) -> Features:
+    task, file = TASKS[config.task], rows_file(data, name)
+    training = name in config.data.train
+    rows = hashlib.sha256(file.read_bytes()).hexdigest()[:8]  # changed rows are other features
+    half = training and config.training.precision == "bf16"  # dev is measured as it will be used
+    where = map("-".join, config.data.where.items())
+    parts = [name.replace("/", "-"), rows, config.max_tokens, *(config.cells or ()), *where]
+    if isinstance(encoder, ApartEncoder):
+        parts += ["apart", *encoder.layers, *["special"] * encoder.attend_special]
+    parts += ["bf16"] * half
+    parts += ["training", f"{config.data.even or 0:g}", config.data.every] * training
+    folder = runs / "features" / encoder.digest[:12] / "-".join(map(str, parts))
+    if (folder / "about.json").is_file():
+        return Features(folder)
+    asked = (one for one in task.read(file, training) if wanted(vars(one), config.data.where))
+    examples = [one for one in asked if one.label is not None]
+    if not examples:
+        which = "".join(f" with {name} {value!r}" for name, value in config.data.where.items())
+        raise DataError(f"{file}: no row{which} has a label: nothing to train on")
+    if training:
+        examples = chosen(examples, config.data, tokenizer, config.max_tokens)
+    parts = (examples[start : start + WINDOW] for start in range(0, len(examples), WINDOW))
+    windows = (
+        (tokenize_rows(task, part, tokenizer, config.limits, file), [example.label for example in part])
+        for part in parts
+    )
+    return encode(folder, encoder, tokenizer, windows, len(examples), half)
+
+
+def chosen(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> list:
+    """The training examples that the config asks for."""
+    if data.even and not isinstance(examples[0], pairs.Example):
+        raise ConfigError("data.even is for pairs of sentences: take it out")
+    if data.even:
+        a, b = (
+            tokenizer.encode([getattr(example, text) for example in examples], limit) for text in ("text_a", "text_b")
+        )
+        overlaps = [token_overlap(left.ids, right.ids) for left, right in zip(a, b)]
+        kept = balance_labels(overlaps, [example.label for example in examples], data.even, seed=1)
+        examples = [examples[i] for i in kept]
+    kept = examples[:: data.every]
+    if len({one.label for one in kept}) == 1 < len({one.label for one in examples}):  # rows whose labels take turns
+        raise ConfigError(f"data.every {data.every} leaves rows of one label alone: take another number")
+    return kept
+
+
+def _job(
+    model: nn.Module, config: AnyConfig, sets: Mapping[str | None, AnyFeatures], run: Path, accelerator: Accelerator
+) -> Job:
+    own = getattr(MECHANISMS.get(config.model.mechanism), "reads", None) == "own"
+    how, trained = config.training, [name for name in config.data.train if name in sets]
+    weight = None
+    if getattr(how, "balanced", False):
+        weight = balance(np.concatenate([sets[name].labels for name in trained])).to(accelerator.device)
+    steps: list[tuple[str, np.ndarray]] = []
+    ends = set()
+    for epoch in range(how.epochs):
+        for number, name in enumerate(trained):
+            chosen = batching.batches(sets[name].lengths, how.batch, how.seed + number, epoch, window=500)
+            steps += [(name, rows) for rows in chosen]
+        ends.add(len(steps))
+
+    def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
+        name, rows = steps[step]
+        mine = batching.share(rows, accelerator.process_index, accelerator.num_processes)
+        encoded, counts, labels = sets[name].batch(np.sort(mine), accelerator.device, own)
+        return answers.loss(module(encoded), counts, labels, weight=weight), {}
+
+    def measure(module: nn.Module, step: int) -> dict:
+        found = evaluate(module, sets[config.data.dev], accelerator.device)
+        if accelerator.is_main_process:
+            keep_best(run, step, found, module.state_dict())
+        return found
+
+    return Job(
+        module=model,
+        steps=len(steps),
+        seed=how.seed,
+        rate=batching.schedule(how, len(steps)),
+        loss=loss,
+        measure=measure,
+        milestones=frozenset(ends),
+        weight_decay=how.weight_decay,
+        clip=getattr(how, "clip", Job.clip),
+        optimizer=getattr(how, "optimizer", "adamw"),
+        recipe=config.model_dump(mode="json", exclude=NO_RECIPE),
+    )
+
+
+def balance(labels: np.ndarray) -> Tensor:
+    """A weight for each label, with which all labels weigh the same and a row weighs one on average."""
+    counts = np.bincount(labels)
+    return torch.tensor(counts.sum() / (len(counts) * counts.clip(min=1)), dtype=torch.float32)
+
+
+@torch.no_grad()
+def evaluate(module: nn.Module, features: AnyFeatures, device: str | torch.device) -> dict[str, float]:
+    """Mean loss and accuracy over a set of features."""
+    module.eval()
+    right, lost = 0, 0.0
+    for rows in batching.batches(features.lengths, 128, seed=0, epoch=0, window=500):
+        encoded, counts, labels = features.batch(rows, device)
+        outputs = module(encoded)
+        lost += answers.loss(outputs, counts, labels, reduction="sum").item()
+        right += (answers.scores(outputs, counts).argmax(-1) == labels).sum().item()
+    return {"dev_loss": round(lost / len(features), 5), "dev_accuracy": right / len(features)}

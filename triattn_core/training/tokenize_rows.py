@@ -1,0 +1,39 @@
+"""Rows that a model cannot read, named by the line of their file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from triattn_core.errors import DataError, InputError
+from triattn_core.text.roles import Limits
+from triattn_core.text.rows import read_json_lines, wanted
+from triattn_core.text.tokenizer import Tokenizer
+
+EVERY: Mapping[str, str] = MappingProxyType({})
+
+
+def row_error(task, path: Path, example, error: InputError | str, where: Mapping[str, str] = EVERY) -> DataError:
+    """What is wrong with an example, by the line of the JSON Lines file that it was read from.
+
+    where: what the fields of the rows that were read are.
+    """
+    rows = ((place, row) for place, row in read_json_lines(path) if wanted(row, where))
+    place = next(place for place, row in rows if task.from_file(row, place) == example)
+    return DataError(f"{place}: {error}")
+
+
+def tokenize_rows(
+    task, examples: Sequence, tokenizer: Tokenizer, limits: Limits, path: Path, where: Mapping[str, str] = EVERY
+) -> list[tuple]:
+    """`task.roles` of the examples.  Raises DataError that names the row of `path` that has nothing to read."""
+    try:
+        return task.roles(examples, tokenizer, limits)
+    except InputError:
+        for example in examples:
+            try:
+                task.roles([example], tokenizer, limits)
+            except InputError as error:
+                raise row_error(task, path, example, error, where) from None
+        raise

@@ -1,0 +1,96 @@
+"""Who is right where: a row for each combination of checkpoints, its count and its bars by gold label, and whether two
+checkpoints differ by chance.  A click on a row sends `agreement`, its name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import ceil
+
+import pandas as pd
+
+from triattn_core.views.lib.canvas import Canvas, script, style
+from triattn_core.views.lib.palette import theme_payload
+
+SCRIPT = "agreement/agreement.js"
+STYLE = ("agreement/agreement.css",)
+APART = 6  # times the longest of the other bars: from there on the first two rows have a scale of their own
+
+
+@dataclass(frozen=True)
+class Test:
+    """McNemar's test of two by their titles: the rows that one of them alone has right, and p after Holm."""
+
+    a: str
+    b: str
+    only_a: int
+    only_b: int
+    p: float
+
+
+def figure(
+    table: pd.DataFrame,
+    mechanisms: Mapping[str, str],
+    tests: Sequence[Test] = (),
+    accuracy: Mapping[str, float] | None = None,
+    labels: Sequence[str] = (),
+    unit: str = "rows",
+    chosen: str = "",
+    paper: Mapping[str, Sequence[int]] | None = None,
+) -> Canvas:
+    """From the table of `analysis.mining.agreement.eight_way`.
+
+    mechanisms: of the checkpoints by their titles, which are columns of the table.  labels: the names of its columns
+    `label 0` and `label 1`, of pairs.  unit: what a row is.  chosen: the combination that is marked.
+    paper: published counts of a combination, one for each label.
+    """
+    split = [f"label {i}" for i in range(len(labels))]
+    rows = [
+        {
+            "name": name,
+            "on": [bool(row[title]) for title in mechanisms],
+            "rows": int(row["rows"]),
+            "parts": [int(row[one]) for one in split] or [int(row["rows"])],
+            "paper": list((paper or {}).get(name, ())),
+        }
+        for name, row in table.iterrows()
+    ]
+    scales = _scales(rows)
+    payload = {
+        "rows": [{**row, "scale": scale} for row, scale in zip(rows, scales)],
+        "apart": round(scales[0] / scales[-1]) if scales[0] > scales[-1] else 0,
+        "models": [{"title": title, "mechanism": kind} for title, kind in mechanisms.items()],
+        "tests": [asdict(one) | dict(zip(("said", "power"), probability(one.p))) for one in tests],
+        "accuracy": [f"{title} {share:.1f}" for title, share in (accuracy or {}).items()],
+        "labels": list(labels),
+        "unit": unit,
+        "chosen": chosen,
+        "themes": theme_payload(),
+        "alt": _alt(rows, unit),
+    }
+    return Canvas(payload, script(SCRIPT), style(*STYLE), "Who is right", payload["alt"], height=300, kind="agreement")
+
+
+def _scales(rows: Sequence[dict]) -> list[int]:
+    """What a full bar stands for in each row: one for all, or one of their own for "all" and "none"."""
+    most = [max(row["parts"], default=0) for row in rows]
+    rest = max([1, *most[2:]])
+    both = max([1, *most[:2]])
+    if both <= APART * rest:
+        return [max(both, rest)] * len(rows)
+    return [rest * ceil(both / rest)] * 2 + [rest] * (len(rows) - 2)
+
+
+def probability(p: float) -> tuple[str, str]:
+    """A p-value and the power of ten that stands above its end: = 0.375, = 1.6 × 10 and −14, < 10 and −30."""
+    if p >= 0.001:
+        return f"p = {min(p, 1):.2g}", ""
+    if p < 1e-30:
+        return "p < 10", "−30"
+    digits, power = f"{p:.1e}".split("e-")
+    return f"p = {digits} × 10", f"−{int(power)}"
+
+
+def _alt(rows: Sequence[dict], unit: str) -> str:
+    total = sum(row["rows"] for row in rows)
+    return f"Of {total:,} {unit}: " + "; ".join(f"{row['name']} right {row['rows']:,}" for row in rows) + "."

@@ -1,0 +1,158 @@
+"""What goes in and what a model says, for tasks that choose among texts: a dialogue as a chat, a passage as text, and
+their candidates or options as a list to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import xarray as xr
+
+from triattn_core.views.lib.canvas import Canvas, script, style
+from triattn_core.views.lib.palette import theme_payload
+from triattn_core.views.lib.tokens import named
+
+SCRIPT = "answers/answers.js"
+STYLE = ("answers/answers.css",)
+CHAT = "share of the attention, per turn"
+PASSAGE = "shade: share of the attention, at most {most} a sentence"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An example whose answer is one of several texts.
+
+    texts: what is read, in its order and by the names of a trace; the last one asks.  options: what is chosen from, and
+    option its name in a trace.  gold: index of the right one, None where nobody has said.  speakers: of the turns.
+    read: of texts that the model reads in part how many characters, to the last; 0 of those that it does not read.
+    begins: of these the first character that it reads.
+    chat: the texts are turns; else the first one is of sentences.  heads: over texts and over options.  words: for an
+    option, and for the right one.
+    """
+
+    texts: Mapping[str, str]
+    options: Sequence[str]
+    option: str
+    chat: bool
+    heads: tuple[str, str]
+    words: tuple[str, str]
+    gold: int | None = None
+    speakers: Sequence[str] = ()
+    read: Mapping[str, int] | None = None
+    begins: Mapping[str, int] | None = None
+
+
+def figure(
+    asked: Asked,
+    said: Mapping[str, Sequence[float]],
+    chosen: int,
+    pinned: int | None = None,
+    pins: bool = False,
+    mass: xr.DataArray | None = None,
+    mechanisms: Sequence[str] = (),
+    roles: tuple[str, str] = ("query", "key"),
+    told: str = "",
+) -> Canvas:
+    """Texts on the left, options on the right; a click on one sends `option`, on its pin `other`.
+
+    said: what each model gives each option, by the model's title; a dialogue's candidates are ranked by the last.
+    mass: [context], what part of the attention lies on each turn or sentence (`text_units.turn_shares`).
+    roles: of the text that asks and of the chosen option.  mechanisms: of the models, for their colours.
+    told: beside the head of the options, where there is one model.
+    """
+    chat, last = asked.chat, list(said.values())[-1]
+    order = sorted(range(len(asked.options)), key=lambda i: -last[i]) if chat else range(len(asked.options))
+    rows = [
+        {
+            "at": i,
+            "mark": str(i + 1) if chat else chr(65 + i),
+            "rank": rank,
+            "text": asked.options[i],
+            "shares": [float(one[i]) for one in said.values()],
+            "right": i == asked.gold,
+        }
+        for rank, i in enumerate(order, start=1)
+    ]
+    runs, who = _runs(mass), f"{list(said)[-1]}: " if len(said) > 1 else ""
+    most = max((run["share"] for run in runs.get(next(iter(asked.texts)), [])), default=0.0)
+    shares = (CHAT if chat else PASSAGE).format(most=f"{100 * most:.2g} %")
+    payload = {
+        "chat": chat,
+        "words": {
+            **dict(zip(("texts", "options"), asked.heads)),
+            "right": asked.words[1],
+            "shares": who + shares if runs else "",
+        },
+        "rest": _rest(asked, runs) if runs else "",
+        "texts": _texts(asked, runs),
+        "rows": rows,
+        "models": [{"title": title, "mechanism": kind} for title, kind in zip(said, mechanisms)],
+        "chosen": chosen,
+        "pinned": pinned,
+        "pins": pins,
+        "roles": list(roles),
+        "told": told,
+        "themes": theme_payload(),
+        "alt": _alt(rows, chosen),
+    }
+    return Canvas(payload, script(SCRIPT), style(*STYLE), asked.heads[0], payload["alt"], height=320, kind="answers")
+
+
+def _texts(asked: Asked, runs: Mapping[str, list[dict]]) -> list[dict]:
+    called, read = named(asked.texts), asked.read or {}
+    speakers = dict(zip(asked.texts, asked.speakers))
+    return [
+        {
+            "name": name,
+            **called[name],
+            "who": speakers.get(name, ""),
+            "text": text,
+            "begins": (asked.begins or {}).get(name, 0),
+            "read": read.get(name, len(text)),
+            "runs": runs.get(name, []),
+        }
+        for name, text in asked.texts.items()
+    ]
+
+
+def _runs(mass: xr.DataArray | None) -> dict[str, list[dict]]:
+    """The shares by text, each with its span."""
+    found: dict[str, list[dict]] = {}
+    if mass is not None:
+        columns = (mass[f"context_{name}"].values.tolist() for name in ("label", "text", "start", "end"))
+        counts = mass["context_tokens"].values.tolist() if "context_tokens" in mass.coords else [0] * mass.size
+        for name, text, start, end, share, count in zip(*columns, mass.values.tolist(), counts):
+            run = {"name": name, "start": start, "end": end, "share": share, "tokens": count}
+            found.setdefault(text, []).append(run)
+    return found
+
+
+def _rest(asked: Asked, runs: Mapping[str, list[dict]]) -> str:
+    """What is not beside a text: the share of the chosen option and of the special tokens, where these are context,
+    and of turns their share over an even one."""
+    places = ((asked.option, f"the {asked.words[0]} itself holds"), ("", "[CLS] and [SEP]"))
+    parts = [f"{words} {100 * _share(runs[name]):.2g} %" for name, words in places if name in runs]
+    told = ", ".join(parts)
+    sentences = [f"{told[:1].upper()}{told[1:]}."] if told else []
+    return " ".join([*sentences, *_against_even(asked, runs)])
+
+
+def _share(some: Sequence[dict]) -> float:
+    return sum(run["share"] for run in some)
+
+
+def _against_even(asked: Asked, runs: Mapping[str, list[dict]]) -> list[str]:
+    """Of a dialogue a sentence: the share of each turn over what it would hold if every token held the same."""
+    tokens = {name: sum(run.get("tokens", 0) for run in some) for name, some in runs.items()}
+    turns = [name for name in asked.texts if tokens.get(name)] if asked.chat else []
+    if len(turns) < 2:
+        return []
+    called, total = named(asked.texts), sum(tokens.values())
+    ratios = [f"{called[name]['short']} ×{_share(runs[name]) * total / tokens[name]:.2g}" for name in turns]
+    return [f"Share over an even share by tokens: {', '.join(ratios)}."]
+
+
+def _alt(rows: Sequence[dict], chosen: int) -> str:
+    best = max(rows, key=lambda row: row["shares"][-1])
+    shown = next(row for row in rows if row["at"] == chosen)
+    return f"{len(rows)} options; the model gives {best['shares'][-1]:.3f} to: {best['text']}. Shown: {shown['text']}."

@@ -1,0 +1,1 @@
+"""Charts of Altair: bars, lines, points and small grids."""

@@ -1,0 +1,165 @@
+"""Does context matter: the parts of the relevance by layer and head, what no two axes explain, and bits per query."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from triattn_core.views.charts.grids import cells_of, dashes, dressed, named, signed
+from triattn_core.views.lib.palette import SEQUENTIAL, THEMES
+
+AXES = ("query", "key", "context")
+PARTS = {  # drawn from below; the two that context redirects are the strong ones
+    "key": "key",
+    "query_key": "query × key",
+    "key_context": "key × context",
+    "three_way": "query × key × context",
+    "query_context": "query × context",
+    "context": "context",
+}
+MEASURES = {
+    "redirected": "context redirects",
+    "among_keys": "without context",
+    "context_only": "which context is read",
+}
+
+
+def colours(theme: str) -> dict[str, str]:
+    """Of each part: grey without context, cool where context redirects, pale where no key moves."""
+    look, cool = THEMES[theme], SEQUENTIAL[theme]
+    grey = ("#c9d1d0", look["bar"]) if theme == "light" else ("#46555a", "#7d8f95")
+    shades = (cool[2], cool[4]) if theme == "light" else (cool[3], cool[5])
+    warm = "#ddd6c4" if theme == "light" else "#453d2c"
+    return dict(zip(PARTS, (*grey, *shades, warm, look["faint"])))
+
+
+def parts(
+    table: pd.DataFrame,
+    layer: int,
+    head: int,
+    theme: str = "light",
+    by: str = "number",
+    only: Sequence[str] = (),
+    named: bool = False,
+) -> alt.LayerChart:
+    """Stacked shares of each head, layer after layer, the chosen one framed; a click sends `cell` with layer and head.
+
+    table: of `anova.share_table`, one direction.  layer, head: from 0.  by: heads by `number`, or by what context
+    redirects.
+    only: parts that are drawn on a scale of their own; by default all, from 0 to 1.  named: with a legend of the parts.
+    """
+    look, fill = THEMES[theme], colours(theme)
+    table = table.assign(layer=table["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int))
+    order = table if by == "number" else table.sort_values(["layer", "redirected"], ascending=[True, False])
+    domain, names = [], {}
+    for at, of in order.groupby("layer"):
+        domain += [f"gap {at}"] * bool(domain)
+        for place, one in enumerate(of["head"]):
+            domain.append(name := f"{at}.{one}")
+            told = [str(one + 1)] + [f"layer {at + 1}"] * (place == len(of) // 2)
+            names[name] = told
+    rows = table.melt(["layer", "head"], list(only or PARTS), "part", "share")
+    rows["place"] = rows["layer"].astype(str) + "." + rows["head"].astype(str)
+    rows["order"] = rows["part"].map(list(PARTS).index)
+    rows["part"] = rows["part"].map(PARTS)
+    values = [PARTS[name] for name in only or PARTS]
+    key = alt.Legend(title=None, orient="bottom", columns=3, labelLimit=220, values=values) if named else None
+    rows["at_layer"], rows["at_head"] = rows["layer"] + 1, rows["head"] + 1
+    click = alt.selection_point(name="cell", fields=["at_layer", "at_head"], toggle=False)
+    axis = alt.Axis(labelExpr=f"({json.dumps(names)})[datum.value] || ''", labelAngle=0, ticks=False, domain=False)
+    tips = [alt.Tooltip("at_layer:Q", title="layer"), alt.Tooltip("at_head:Q", title="head"), "part:N"]
+    y = alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", values=[0, 0.5, 1]))
+    if only:
+        scale = alt.Undefined if rows["share"].any() else alt.Scale(domain=[0, 1])  # zeros alone have no scale
+        y, axis = alt.Y("share:Q", title=None, scale=scale, axis=alt.Axis(format=".2~%", tickCount=2)), None
+    x = alt.X("place:N", scale=alt.Scale(domain=domain, paddingInner=0.12), title=None, axis=axis)
+    bars = alt.Chart(rows).mark_bar(stroke=look["hairline"], strokeWidth=0.6).encode(
+        x,
+        y,
+        alt.Color("part:N", scale=alt.Scale(domain=[*PARTS.values()], range=[*fill.values()]), legend=key),
+        alt.Order("order:Q"),
+        tooltip=[*tips, alt.Tooltip("share:Q", format=".1%")],
+    )
+    one = rows[(rows["layer"] == layer) & (rows["head"] == head)]
+    whole = pd.DataFrame({"place": one["place"].head(1), "share": one["share"].sum()})
+    # Round the whole column: a frame round each segment would paint over the small ones.
+    frame = alt.Chart(whole).mark_bar(filled=False, stroke=look["query"], strokeWidth=2).encode(x, y)
+    chart = alt.layer(bars.add_params(click), frame)
+    return dressed(chart.properties(height=64 if only else 190), theme)
+
+
+def residual(
+    cells: xr.DataArray, bits: np.ndarray, labels: tuple[Sequence[str], Sequence[str]], theme: str = "light"
+) -> alt.HConcatChart:
+    """The three-way part at one context token, [query, key], and beside each query its bits.
+
+    labels: of queries and keys.  Positions are drawn, since sentences repeat words.
+    """
+    look, limit = THEMES[theme], float(np.abs(cells.values).max(initial=0.0)) or 1.0
+    rows = cells_of(cells, labels)
+    size = max(15, min(26, 420 // max(cells.shape)))
+    x, y = named("key", labels[1], orient="top", labelAngle=-45), named("query", labels[0], orient="left")
+    grid = alt.Chart(rows).mark_rect(stroke=look["page"], strokeWidth=0.7).encode(
+        x,
+        y,
+        signed(limit, theme),
+        tooltip=["query_word:N", "key_word:N", alt.Tooltip("value:Q", format="+.3g", title="three-way part")],
+    )
+    grid = alt.layer(grid, dashes(rows, x, y, limit, theme))
+    told = pd.DataFrame({"query": range(len(bits)), "bits": bits, "query_word": labels[0]})
+    bars = alt.Chart(told).encode(named("query", labels[0], labels=False), tooltip=["query_word:N", _bits("bits:Q")])
+    # The numbers beside the bars need room, the title two lines.
+    axis = alt.Axis(orient="top", tickCount=2, grid=False)
+    scale = alt.Scale(domain=[0, 1.5 * float(bits.max(initial=0.0))], nice=False)
+    if not bits.any():
+        axis, scale = alt.Axis(orient="top", values=[0], grid=False), alt.Scale(domain=[0, 1])
+    x = alt.X("bits:Q", title=["I(key; context | query),", "bits"], axis=axis, scale=scale)
+    drawn = bars.mark_bar(color=look["bar"], height={"band": 0.5}).encode(x)
+    text = bars.mark_text(align="left", dx=4, fontSize=11, color=look["muted"]).encode(x, text=_text("bits:Q"))
+    height = size * cells.shape[0]
+    left = grid.properties(width=size * max(cells.shape[1], 4) * 1.25, height=height)
+    return dressed(alt.hconcat(left, alt.layer(drawn, text).properties(width=120, height=height), spacing=16), theme)
+
+
+def _bits(field: str) -> alt.Tooltip:
+    return alt.Tooltip(field, format=".3g", title="bits")
+
+
+def _text(field: str) -> alt.Text:
+    return alt.Text(field, format=".2~g")
+
+
+def over(table: pd.DataFrame, here: pd.DataFrame, theme: str = "light") -> alt.FacetChart:
+    """Shares over the rows of a file, by layer: quartiles as a bar, median as a line, 5 to 95 % as a thin line, and
+    the example on the page as a diamond; `table`, `here`: of `context_shares.measure_rows` and `anova.share_table`."""
+    look, rows = THEMES[theme], quantiles(table)
+    rows["here"] = quantiles(here)["median"]
+    y = alt.Y("layer:N", title=None, axis=alt.Axis(ticks=False, domain=False))
+    x = {name: alt.X(f"{name}:Q", title="share", axis=alt.Axis(format="%", tickCount=5)) for name in rows.columns[2:]}
+    base = alt.Chart(rows).encode(y, tooltip=["layer:N", *(alt.Tooltip(f"{n}:Q", format=".1%") for n in x)])
+    layers = [
+        base.mark_rule(color=look["muted"]).encode(x["low"], alt.X2("high:Q")),
+        base.mark_bar(height=10, color=look["bar"]).encode(x["q1"], alt.X2("q3:Q")),
+        base.mark_tick(thickness=2, height=16, color=look["text"]).encode(x["median"]),
+        base.mark_point(shape="diamond", filled=True, size=75, opacity=1, color=look["query"]).encode(x["here"]),
+    ]
+    chart = alt.layer(*layers).properties(width=200, height=alt.Step(24))
+    chart = chart.facet(alt.Facet("measure:N", title=None, sort=[*MEASURES.values()]), columns=3, spacing=26)
+    chart = chart.resolve_scale(x="independent")
+    header = {"labelFontSize": 12.5, "labelFontWeight": 600, "labelColor": look["text"], "labelAnchor": "start"}
+    return dressed(chart, theme).configure_header(**header)
+
+
+def quantiles(table: pd.DataFrame) -> pd.DataFrame:
+    """Rows `measure, layer, low, q1, median, q3, high` of the three shares that add up to the whole."""
+    told = table.assign(context_only=1 - table["redirected"] - table["among_keys"])
+    layer = "layer " + (told["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int) + 1).astype(str)
+    found = told.groupby(layer)[list(MEASURES)].quantile([0.05, 0.25, 0.5, 0.75, 0.95]).stack().unstack(1)
+    found.columns, found.index.names = ["low", "q1", "median", "q3", "high"], ["layer", "measure"]
+    found = found.reset_index()
+    return found.assign(measure=found["measure"].map(MEASURES))[["measure", "layer", *found.columns[2:]]]

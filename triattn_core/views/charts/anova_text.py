@@ -1,0 +1,67 @@
+"""Does context matter, in sentences: the parts of one head against all, and what no two axes explain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from triattn_core.views.lib.number_format import minus
+
+
+def percent(share: float) -> str:
+    """One decimal, aligned."""
+    return f"{100 * share:.1f} %"
+
+
+def parts(table: pd.DataFrame, row: pd.Series, layer: int, head: int) -> str:
+    """The chosen head against all.  table: of `anova.share_table`; row: that of the head; layer, head: from 0."""
+    every = table["redirected"]
+    place, other = first(table)
+    if not every.any():
+        return "In no head does context redirect any relevance that softmax sees: there is nothing to take apart."
+    return (
+        f"In layer {layer + 1}, head {head + 1}, context redirects {percent(row['redirected'])} of the relevance that "
+        f"softmax sees; the median of {len(every)} heads is {percent(every.median())}, the most "
+        f"{percent(every.max())} (layer {place + 1}, head {other + 1}). A two-way map cannot hold that part."
+    )
+
+
+def strongest(part: xr.DataArray) -> int:
+    """The context position with the largest three-way cell, special tokens aside."""
+    return int(abs(part).max(["query", "key"]).where(part["context_special"] == 0, -1).values.argmax())
+
+
+def first(table: pd.DataFrame) -> tuple[int, int]:
+    """Layer and head that context redirects most, from 0."""
+    row = table.loc[table["redirected"].idxmax()]
+    return int(row["site"].split("/")[0].removeprefix("layer.")), int(row["head"])
+
+
+def residual(cells: xr.DataArray, word: str, queries: Sequence[str], keys: Sequence[str], bits: np.ndarray) -> str:
+    """The strongest cell of the map [query, key], and the bits of the queries."""
+    for axis, names in (("query", queries), ("key", keys)):
+        if len(names) == 1:
+            return f"There is one {axis}: what only query, key and context together say is 0, nothing to take apart."
+    told = f"Mean over queries {bits.mean():.3g} bits; 0 would mean that no context token changes which key is chosen."
+    if not cells.values.any():
+        return f"With “{word}” as context nothing is left beyond what any two of the words explain. {told}"
+    at, _ = divmod(int(abs(cells.values).argmax()), cells.shape[1])
+    row = cells.values[at]
+    up, down = int(row.argmax()), int(row.argmin())
+    ends = f"drawn to “{keys[up]}” ({row[up]:+.2g}) and pushed from “{keys[down]}” ({row[down]:+.2g})"
+    said = f"With “{word}” as context, “{queries[at]}” is {ends}, beyond what any two of the words explain. "
+    return minus(said + told)
+
+
+def over(found: pd.DataFrame) -> str:
+    """How many rows of a file, and the median share and information by layer.  found: of
+    `context_shares.measure_rows`."""
+    layer = found["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int) + 1
+    medians = found.groupby(layer)[["redirected", "information"]].median()
+    told = [(at, percent(one["redirected"]), one["information"]) for at, one in medians.iterrows()]
+    ends = [f"layer {at}: {share}, {bits:.3g} bits" for at, share, bits in told]
+    rows = found["row"].nunique()
+    return f"Over {rows} rows, all heads and both directions, context redirects in the median {'; '.join(ends)}."

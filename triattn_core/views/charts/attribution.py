@@ -1,0 +1,168 @@
+"""Attributions as figures: what each method gives each token, on one scale; and how far the methods agree."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cache
+from itertools import combinations
+from math import isfinite
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from triattn_core.views.charts.grids import dressed, titled
+from triattn_core.views.lib.number_format import minus
+from triattn_core.views.lib.palette import DIVERGING, THEMES, SignedScale, ramp
+from triattn_core.views.lib.strongest import numbered
+
+ROLES = ("query", "key", "context")
+MIXED = (
+    " Over several roles a rank is one of roles, too: the tokens of a role share its mass of attention, and roles "
+    "differ in how many they are."
+)
+LONGEST = 40  # letters of a token
+LESS = -0.002  # a share below this is said to be against the answer
+
+
+def scale_of(table: pd.DataFrame, shares: pd.DataFrame) -> SignedScale:
+    """The one scale of all methods and roles, special tokens aside."""
+    return SignedScale.of(shares[table["special"] == 0].fillna(0).to_numpy(), title="share")
+
+
+def words(table: pd.DataFrame) -> pd.Series:
+    """The tokens that are not special, each told apart from its like in the same role by a small number."""
+    tokens = table.loc[table["special"] == 0, "token"].astype(str)
+    return tokens.groupby(table["role"], group_keys=False).transform(numbered)
+
+
+def strips(
+    table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], theme: str = "light"
+) -> alt.HConcatChart:
+    """The tokens of each role down, the methods across; a dash where a share is against the answer.
+
+    table: of `methods.Attributed`; shares: its `shares()`.  names: what plays query and key.  A role of which a method
+    says nothing stays empty there.
+    """
+    look, scale, charts = THEMES[theme], scale_of(table, shares), []
+    for role in ROLES:
+        at = (table["role"] == role) & (table["special"] == 0)
+        tokens, methods = words(table[at]).tolist(), list(shares)
+        rows = shares[at].assign(place=range(len(tokens)), token=tokens)
+        rows = rows.melt(["place", "token"], var_name="method", value_name="share").dropna()
+        shown = json.dumps([one if len(one) <= LONGEST else one[: LONGEST - 1] + "…" for one in tokens])
+        axis = alt.Axis(labelExpr=f"({shown})[datum.value]", ticks=False, domain=False, labelLimit=260)
+        y = alt.Y("place:O", title=None, axis=axis, scale=alt.Scale(domain=[*range(len(tokens))]))
+        top = alt.Axis(orient="top", labelAngle=-45, ticks=False, domain=False)
+        x = alt.X("method:N", title=None, axis=top, scale=alt.Scale(domain=methods))
+        tips = ["method:N", "token:N", alt.Tooltip("share:Q", format="+.3%")]
+        grid = alt.Chart(rows).mark_rect(stroke=look["page"], strokeWidth=0.7)
+        grid = grid.encode(x, y, _share(scale, theme), tooltip=tips)
+        strong = f"abs(datum.share) > {scale.limit / 4}"
+        ink = alt.condition(strong, alt.value(look["page"]), alt.value(look["text"]))
+        less = alt.Chart(rows[rows["share"] < LESS]).mark_text(text="\u2212", fontSize=11).encode(x, y, color=ink)
+        title = f"{role}: {names[role]}" if role in names else role
+        charts.append(alt.layer(grid, less).properties(title=title, width=120, height=17 * len(tokens)))
+    return titled(alt.hconcat(*charts, spacing=26).resolve_scale(color="shared"), theme)
+
+
+def fill_of(share: float, scale: SignedScale, theme: str) -> np.ndarray:
+    """The colour of one share, uint8 [3]."""
+    return _colours(theme)[scale.levels(np.array([share]))[0]]
+
+
+@cache
+def _colours(theme: str) -> np.ndarray:
+    return ramp(DIVERGING[theme], SignedScale.steps)
+
+
+def _share(scale: SignedScale, theme: str) -> alt.Color:
+    """The colours of `SignedScale`: straight lines between 33 of its levels."""
+    levels = np.linspace(0, SignedScale.steps - 1, 33).round().astype(int)
+    colours = ["#" + bytes(one.tolist()).hex() for one in _colours(theme)[levels]]
+    domain = scale.values(levels).tolist()
+    kind = alt.Scale(type="pow", exponent=scale.power, domain=domain, range=colours, clamp=True)
+    title = "share of all that a method gives, square-root scale; \u2212 against the answer"
+    look = {"orient": "bottom", "direction": "horizontal", "gradientLength": 380, "titleLimit": 620}
+    label = "datum.value ? format(datum.value, '+.2~%') : '0'"
+    legend = alt.Legend(title=title, labelExpr=label, values=scale.ticks(), **look)
+    return alt.Color("share:Q", scale=kind, legend=legend)
+
+
+def ranks(found: pd.DataFrame, short: Sequence[str], theme: str = "light") -> alt.LayerChart:
+    """Spearman's correlation of each two methods, as `Attributed.correlations` gives it; a dash where there is none.
+
+    short: the methods where there is little room.
+    """
+    look, names = THEMES[theme], list(found)
+    rows = [
+        {"a": names[a], "b": short[b], "with": names[b], "rank": found.iloc[a, b]}
+        for a in range(len(names))
+        for b in range(a)
+    ]
+    rows = pd.DataFrame(rows, columns=["a", "b", "with", "rank"])
+    rows["said"] = [f"{one:.2f}".replace("-", "\u2212") if np.isfinite(one) else "–" for one in rows["rank"]]
+    stops = np.linspace(-1, 1, len(DIVERGING[theme])).tolist()
+    colour = alt.Color("rank:Q", scale=alt.Scale(domain=stops, range=DIVERGING[theme]), legend=None)
+    plain = alt.Axis(ticks=False, domain=False)
+    y = alt.Y("a:N", sort=names[1:], title=None, axis=plain)
+    x = alt.X("b:N", sort=list(short[:-1]), title=None, axis=alt.Axis(labelAngle=0, orient="bottom", ticks=False))
+    tips = ["a:N", "with:N", alt.Tooltip("rank:Q", format="+.3f", title="Spearman")]
+    base = alt.Chart(rows).encode(x, y, tooltip=tips)
+    ink = alt.condition("abs(datum.rank) > 0.5", alt.value(look["page"]), alt.value(look["text"]))
+    cells = base.mark_rect(stroke=look["page"]).encode(colour)
+    layers = alt.layer(cells, base.mark_text(fontSize=12).encode(text="said:N", color=ink))
+    return dressed(layers.properties(width=74 * (len(names) - 1), height=30 * (len(names) - 1)), theme)
+
+
+def percent(share: float) -> str:
+    """A signed share with three digits at most."""
+    return minus(f"{100 * share:+.3g} %") if abs(share) >= 5e-4 else "0 %"
+
+
+def said(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str]) -> str:
+    """A sentence: the strongest token of each method, methods that name the same one together.  names: as `strips`."""
+    real, known, by = table["special"] == 0, words(table), {}
+    for method in shares:
+        values = shares.loc[real, method].abs()
+        if values.sum():
+            at = values.idxmax()
+            by.setdefault((known[at], plays(table.at[at, "role"], names)), []).append(method)
+    parts = [f"{' and '.join(methods)}: “{token}” as {role}" for (token, role), methods in by.items()]
+    held = 100 * shares[~real].abs().sum()
+    most = held.max()
+    left = f" [CLS] and [SEP] are left out; they hold up to {most:.2g} % ({held.idxmax()})." if most > 0.05 else ""
+    return f"Strongest by {'; by '.join(parts)}.{left}" if parts else "No method says anything of this text."
+
+
+def plays(role: str, names: Mapping[str, str]) -> str:
+    """A role by what the task calls it: "candidate", "A", "context"."""
+    return names.get(role, role)
+
+
+def completeness(found: pd.Series, gap: float, odds: float) -> list[tuple[str, str]]:
+    """Names and numbers: what integrated gradients add up to, and what is missing."""
+    total = float(found.sum())
+    part = f"{100 * abs(gap / total):.2g} %" if total else "–"
+    rows = [
+        ("log-odds of the answer", f"{odds:+.3g}"),
+        ("with every word blanked", f"{odds - total + gap:+.3g}"),
+        ("attributions add up to", f"{total:+.3g}"),
+        ("completeness gap", f"{abs(gap):.2g}, {part} of that"),
+    ]
+    return [(name, minus(text)) for name, text in rows]
+
+
+def agreement(found: pd.DataFrame, count: int, bar: float, several: bool = False) -> str:
+    """A sentence: which two agree most, which least, and what chance alone would give.  count: of tokens; bar: below
+    which no correlation over so many is evidence; several: whether these are of several roles."""
+    pairs = [(float(found.loc[a, b]), a, b) for a, b in combinations(found, 2) if isfinite(found.loc[a, b])]
+    if not pairs:
+        return "Too few tokens to rank."
+    (most, a, b), (least, c, d) = max(pairs), min(pairs)
+    told = f"{a} and {b} rank the tokens most alike ({most:.2f}), {c} and {d} least "
+    told += f"({least:.2f}). Over {count} tokens "
+    told += f"less than {bar:.2f} is" if bar < 0.995 else "that is"
+    told += f" no evidence (5 %, for the most extreme of {len(pairs)} correlations of ranks drawn at random)."
+    return minus(told + MIXED * several)

@@ -1,0 +1,196 @@
+"""How scores and runs spread (the T-trilinear paper): histograms of a function's scores (Figure 4), box plots of what
+the runs of each function reached (Figures 3 and 5), and their loss curves (Figure 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from triattn_core.views.charts.layers import DASHES
+from triattn_core.views.lib.number_format import minus
+from triattn_core.views.lib.palette import FONTS, THEMES
+from triattn_core.views.similarity import Panel
+
+BINS = 40
+BOX = 5  # runs: fewer are shown as they are, without a box
+ROW = 24  # pixels of a function
+SOME = 5e-4  # of the weights: less is rounding
+NAME = 14.0  # pixels between two names at the ends of lines
+AXIS = 52  # pixels of a chart's height that its axis and padding take
+
+
+def scores(panel: Panel, quantity: str = "relevance") -> np.ndarray:
+    """All scores before the softmax, [cells]; `centred`: each minus the mean of its row, which the softmax sees."""
+    return panel.drawn(quantity).values.ravel().astype(np.float64)
+
+
+def edges(values: Sequence[np.ndarray], bins: int = BINS) -> np.ndarray:
+    """[bins + 1] edges from the least to the greatest of all values, a unit around them where they are equal."""
+    low, high = min(one.min() for one in values), max(one.max() for one in values)
+    return np.linspace(low, high, bins + 1) if high > low else np.linspace(low - 0.5, high + 0.5, bins + 1)
+
+
+def counts(values: np.ndarray, at: np.ndarray) -> pd.DataFrame:
+    """Columns low, high, cells, share: a row a bin; the last one has its upper edge."""
+    found, _ = np.histogram(values, at)
+    return pd.DataFrame({"low": at[:-1], "high": at[1:], "cells": found, "share": found / values.size})
+
+
+def histogram(rows: pd.DataFrame, theme: str = "light", height: int = 130, top: float | None = None) -> alt.Chart:
+    """From `counts`; empty bins stay empty.  top: the share at which the axis ends, by default where the bars do."""
+    look = THEMES[theme]
+    x = alt.X(
+        "low:Q", title=None, scale=_between(rows.low.min(), rows.high.max()), axis=alt.Axis(tickCount=5, grid=False)
+    )
+    high = _between(0.0, top) if top else alt.Undefined
+    y = alt.Y("share:Q", title=None, scale=high, axis=alt.Axis(tickCount=3, format="%"))
+    tips = [alt.Tooltip("low:Q", format=".3g"), alt.Tooltip("high:Q", format=".3g"), "cells:Q"]
+    base = alt.Chart(rows[rows.cells > 0]).mark_rect(color=look["bar"])
+    return _dressed(base.encode(x, alt.X2("high:Q"), y, y2=alt.datum(0), tooltip=tips).properties(height=height), look)
+
+
+def numbers(panels: Sequence[Panel], quantity: str = "relevance") -> pd.DataFrame:
+    """A row a function: how its scores spread, and how even its weights are.
+
+    `even`: the mean over passage words of the perplexity of their weights, `of` question words: 1 is one word alone.
+    `beyond`: the share of the weights that no word has, a sentinel's, as DCN has one; `even` is among the words.
+    """
+    found = []
+    for one in panels:
+        values, weights = scores(one, quantity), one.site("attention/weight").values.astype(np.float64)
+        mass = weights.sum(1, keepdims=True)
+        weights = weights / np.maximum(mass, np.finfo(np.float64).tiny)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            entropy = -np.where(weights > 0, weights * np.log(weights), 0.0).sum(1)
+        low, five, middle, ninety, high = np.quantile(values, (0, 0.05, 0.5, 0.95, 1))
+        told = {"function": one.title, "least": low, "5 %": five, "median": middle, "95 %": ninety, "greatest": high}
+        told |= {"mean": values.mean(), "deviation": values.std(), "even": np.exp(entropy).mean()}
+        found.append(told | {"of": weights.shape[1], "cells": values.size, "beyond": 1 - mass.mean()})
+    return pd.DataFrame(found)
+
+
+def said(row: Mapping) -> str:
+    """A sentence on a histogram, from a row of `numbers`."""
+    ends = f"nine in ten lie between {row['5 %']:.3g} and {row['95 %']:.3g}, the median is {row['median']:.3g}"
+    even = f"a passage word's weights are spread over {row['even']:.2f} of {row['of']} question words"
+    beyond = row["beyond"]
+    took = f", after the sentinel took {beyond:.1%} of the weight" if beyond >= SOME else ""
+    return minus(f"{row['function']}: of {row['cells']:,} scores {ends}; {even}{took}.")
+
+
+def boxes_said(runs: pd.DataFrame, unit: str) -> str:
+    """A sentence on the box plots: which function's mean is highest, which lowest, and over how many runs."""
+    found = summary(runs).sort_values("mean", ascending=False)
+    best, last = found.iloc[0], found.iloc[-1]
+    told = f"mean {best['mean']:.2f} of {best['runs']} run{'s' * bool(best['runs'] > 1)}"
+    if len(found) == 1:
+        return f"{unit} of {best['function']}: {told}."
+    if best["mean"] == last["mean"]:
+        return f"{unit} of {len(found)} functions: {told}, all of them."
+    told = f"{best['function']} is highest, {told}"
+    return f"{unit} of {len(found)} functions: {told}; {last['function']} is lowest, {last['mean']:.2f}."
+
+
+def curves_said(rows: pd.DataFrame) -> str:
+    """A sentence on the loss curves: which ends lowest, and where the others end."""
+    last = rows.sort_values("step").groupby("checkpoint", sort=False).tail(1).sort_values("value")
+    first, ends = last.iloc[0], f"{last.value.iloc[0]:.3f} to {last.value.iloc[-1]:.3f}"
+    if len(last) == 1:
+        return f"The loss of {first['function']} ends at {first['value']:.3f}, at step {first['step']:,}."
+    return f"Losses of {len(last)} checkpoints end at {ends}; {first['function']} lowest, at step {first['step']:,}."
+
+
+def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "light") -> alt.LayerChart:
+    """A row a function: its runs as dots; of several their mean as a ring, their median as a line; from `BOX` runs on
+    a box of the quartiles, with whiskers to the least and the greatest.
+
+    runs: columns function, value, seed, checkpoint.
+    """
+    look = THEMES[theme]
+    means = summary(runs)
+    there = list(dict.fromkeys(runs.function))
+    names = [*(name for name in order if name in there), *(name for name in there if name not in order)]
+    y = alt.Y("function:N", sort=names, title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
+    x = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=6, grid=False))
+    tips = ["function:N", alt.Tooltip("mean:Q", format=".2f"), alt.Tooltip("median:Q", format=".2f"), "runs:Q"]
+    base = alt.Chart(means).encode(y, tooltip=tips)
+    boxed = base.properties(data=means[means.runs >= BOX])
+    several = base.properties(data=means[means.runs > 1])
+    layers = [
+        boxed.mark_rule(color=look["bar"]).encode(alt.X("least:Q", title=unit), alt.X2("greatest:Q")),
+        boxed.mark_bar(size=12, fill=look["faint"], stroke=look["bar"]).encode(alt.X("low:Q"), alt.X2("high:Q")),
+        alt.Chart(runs)
+        .mark_point(size=36, filled=True, color=look["accent"], opacity=0.75)
+        .encode(x, y, tooltip=["function:N", alt.Tooltip("value:Q", format=".2f"), "seed:N", "checkpoint:N"]),
+        several.mark_tick(thickness=2, size=14, color=look["text"]).encode(alt.X("median:Q")),
+        several.mark_point(size=80, filled=False, color=look["query"]).encode(alt.X("mean:Q")),
+    ]
+    return _dressed(alt.layer(*layers).properties(height=ROW * len(names) + 48), look)
+
+
+def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", height: int = 250) -> alt.LayerChart:
+    """Loss over steps, a line a checkpoint, its function at its end: the chosen ones in dashes of their own, the others
+    grey.
+
+    rows: columns checkpoint, function, step, value; functions are told apart where several checkpoints have one.
+    """
+    look = THEMES[theme]
+    lit = [name for name in dict.fromkeys(rows.checkpoint) if name in chosen]
+    x = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
+    low, high = float(rows.value.min()), float(rows.value.max())
+    over = max(high - low, 1e-6) / 25  # above and below the lines
+    low, high = low - over, high + over
+    y = alt.Y("value:Q", title=None, scale=_between(low, high), axis=alt.Axis(tickCount=5))
+    tips = ["function:N", "checkpoint:N", "step:Q", alt.Tooltip("value:Q", format=".4f", title="loss")]
+    dash = alt.StrokeDash("checkpoint:N", scale=alt.Scale(domain=lit, range=[*DASHES[: len(lit)]]), legend=None)
+    base = alt.Chart(rows[rows.checkpoint.isin(lit)]).encode(x, y, detail="checkpoint:N", tooltip=tips)
+    grey = base.properties(data=rows[~rows.checkpoint.isin(lit)])
+    layers = [
+        grey.mark_line(strokeWidth=1, color=look["bar"], opacity=0.6),
+        base.mark_line(strokeWidth=2, color=look["accent"]).encode(dash),
+        base.mark_point(size=22, filled=True, color=look["accent"], opacity=1),
+    ]
+    last = rows.groupby("checkpoint", sort=False).tail(1).sort_values("value", ascending=False)
+    last = last.assign(named=[f"{name} {value:.2f}" for name, value in zip(last.function, last.value)])
+    height = max(height, AXIS + int(NAME) * len(last))
+    plot = float(height - AXIS)
+    ends = [plot * (high - value) / (high - low) for value in last.value]
+    for name, at, put in zip(last.checkpoint, ends, apart(ends, NAME, plot - NAME / 2)):
+        colour = look["accent" if name in lit else "muted"]
+        mark = {"align": "left", "dx": 8, "dy": put - at, "fontSize": 12, "fontWeight": 600 if name in lit else 400}
+        end = base.properties(data=last[last.checkpoint == name])
+        layers.append(end.mark_text(color=colour, **mark).encode(text="named:N"))
+    padding = {"right": max(116, 24 + 7 * int(last.named.str.len().max())), "left": 0, "top": 6, "bottom": 4}
+    return _dressed(alt.layer(*layers).properties(height=height, padding=padding), look)
+
+
+def apart(places: Sequence[float], gap: float, most: float) -> list[float]:
+    """The places, in rising order, moved until `gap` lies between neighbours and the last is at most `most`."""
+    found: list[float] = []
+    for at in places:
+        found.append(max(at, found[-1] + gap) if found else at)
+    for i in reversed(range(len(found))):
+        found[i] = min(found[i], most - gap * (len(found) - 1 - i))
+    return found
+
+
+def summary(runs: pd.DataFrame) -> pd.DataFrame:
+    """Columns function, least, low, median, high, greatest, mean, runs; low and high are the quartiles."""
+    of = runs.groupby("function", sort=False).value
+    found = of.quantile([0, 0.25, 0.5, 0.75, 1]).unstack()
+    found.columns = ["least", "low", "median", "high", "greatest"]
+    return found.assign(mean=of.mean(), runs=of.size()).reset_index()
+
+
+def _between(low: float, high: float) -> alt.Scale:
+    return alt.Scale(domain=[float(low), float(high)], nice=False)
+
+
+def _dressed(chart: alt.Chart | alt.LayerChart, look: dict[str, str]) -> alt.Chart | alt.LayerChart:
+    axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
+    lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    chart = chart.configure(font=FONTS).configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12)
+    return chart.configure_view(stroke=None)

@@ -1,0 +1,84 @@
+"""What the Altair maps of query × key share: their rows, their axes of tokens, their scales and their look."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from triattn_core.views.lib.palette import DIVERGING, FONTS, SEQUENTIAL, THEMES, LogScale, ramp
+
+STOPS = 33  # of a diverging map, an odd number: zero is one of them
+
+alt.data_transformers.disable_max_rows()  # a file of 5,000 cells and more is what a case card is for
+
+
+def cells_of(cells: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -> pd.DataFrame:
+    """A row for each cell [query, key]."""
+    query, key = (one.ravel() for one in np.indices(cells.shape))
+    words = {"query_word": np.array(labels[0], object)[query], "key_word": np.array(labels[1], object)[key]}
+    return pd.DataFrame({"query": query, "key": key, "value": cells.values.ravel(), **words})
+
+
+def named(axis: str, names: Sequence[str], **look) -> alt.X | alt.Y:
+    """An axis of positions that shows tokens, each in the colour-free text of the page."""
+    shown = json.dumps([str(one)[:16] for one in names])
+    ticks = {"labelExpr": f"({shown})[datum.value]", "ticks": False, "domain": False, "labelOverlap": len(names) > 24}
+    ticks |= look
+    kind = alt.Y if axis == "query" else alt.X
+    return kind(f"{axis}:O", title=None, axis=alt.Axis(**ticks))
+
+
+def signed(limit: float, theme: str) -> alt.Color:
+    """The diverging map from -limit to limit."""
+    # Stops of the OKLab ramp that canvas figures have: Vega's own way between two hues leads through a third.
+    stops = ["#" + bytes(one).hex() for one in ramp(DIVERGING[theme], STOPS)]
+    domain = np.linspace(-limit, limit, STOPS).tolist()
+    scale = alt.Scale(domain=domain, range=stops, clamp=True, interpolate="rgb")
+    return alt.Color("value:Q", scale=scale, legend=_legend("+.2g", "linear scale", [-limit, 0.0, limit]))
+
+
+def dashes(rows: pd.DataFrame, x: alt.X, y: alt.Y, limit: float, theme: str) -> alt.Chart:
+    """A dash on each cell of `cells_of` below zero: a sign is never told by its hue alone."""
+    look = THEMES[theme]
+    ink = alt.condition(f"datum.value < {-limit / 2}", alt.value(look["page"]), alt.value(look["text"]))
+    return alt.Chart(rows[rows["value"] < 0]).mark_text(text="\u2212", fontSize=11).encode(x, y, color=ink)
+
+
+def weights(values: np.ndarray, keys: int, theme: str) -> alt.Color:
+    """The sequential map on the log scale that other maps of weights have (`LogScale.fit`)."""
+    fit, stops = LogScale.fit(values, keys), SEQUENTIAL[theme]
+    at = np.geomspace(fit.low, fit.high, len(stops)).tolist()
+    scale = alt.Scale(type="log", domain=at, range=stops, clamp=True)
+    return alt.Color("value:Q", scale=scale, legend=_legend(".2g", "weight, log scale", _ticks(fit)))
+
+
+def _ticks(scale: LogScale) -> list[float]:
+    """Three or four: of a narrow scale, where round numbers are fewer, both ends and their middle."""
+    found = scale.ticks()
+    return found[:: 1 + (len(found) > 4)] if len(found) > 2 else np.geomspace(scale.low, scale.high, 3).tolist()
+
+
+def _legend(format: str, title: str, ticks: Sequence[float]) -> alt.Legend:
+    look = {"orient": "bottom", "direction": "horizontal", "gradientLength": 170, "values": list(ticks)}
+    return alt.Legend(title=title, format=format, **look)
+
+
+def dressed(chart, theme: str):
+    """The quiet look that the figures of these pages share."""
+    look = THEMES[theme]
+    axis = {"labelColor": look["text"], "titleColor": look["muted"], "titleFontWeight": "normal"}
+    lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    chart = chart.configure(font=FONTS, background="transparent")
+    chart = chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12, labelLimit=150)
+    title = {"titleColor": look["muted"], "titleFontSize": 11.5, "titleFontWeight": "normal"}
+    return chart.configure_legend(labelColor=look["muted"], labelFontSize=11.5, **title).configure_view(stroke=None)
+
+
+def titled(chart, theme: str):
+    """The same of figures with a title each."""
+    return dressed(chart, theme).configure_title(color=THEMES[theme]["text"], fontSize=12.5, anchor="start")

@@ -1,0 +1,91 @@
+"""The loss while training: dev as a line with its kept point, train as a thin line behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import pandas as pd
+
+from triattn_core.views.lib.palette import FONTS, THEMES
+
+COLUMNS = ("train_loss", "dev_loss")
+DASHES = ([1, 0], [5, 3], [2, 2], [9, 3, 2, 3])  # told apart without colour
+
+
+def table(histories: Mapping[str, Sequence[Mapping]]) -> pd.DataFrame:
+    """Rows `model, split, step, loss` of the `history` in each metrics.json, without what was not measured."""
+    rows = [
+        {"model": name, "split": column.removesuffix("_loss"), "step": one["step"], "loss": one[column]}
+        for name, history in histories.items()
+        for one in history
+        for column in COLUMNS
+        if one.get(column) is not None
+    ]
+    return pd.DataFrame(rows, columns=["model", "split", "step", "loss"])
+
+
+def _ends(last: pd.DataFrame, rows: pd.DataFrame) -> list[tuple[pd.DataFrame, int]]:
+    """The last points with the pixels by which each name must move so that none covers another."""
+    last = last.sort_values("loss", ascending=False)
+    near = 0.1 * (rows.loss.max() - rows.loss.min())
+    close = len(last) > 1 and float(last.loss.iloc[0] - last.loss.iloc[-1]) < near
+    moves = [8 * (2 * i - len(last) + 1) if close else 0 for i in range(len(last))]
+    return [(last.iloc[[i]], move) for i, move in enumerate(moves)]
+
+
+def _name(base: alt.Chart, row: pd.DataFrame, offset: int) -> alt.Chart:
+    mark = base.properties(data=row).mark_text(align="left", dx=8, dy=offset, fontWeight=600, fontSize=12)
+    return mark.encode(text="model:N")
+
+
+def said(histories: Mapping[str, Sequence[Mapping]]) -> str:
+    """A sentence: the lowest loss on dev, or where none was measured on train, of each model, and its step."""
+    rows = table(histories)
+    split = "dev" if (rows["split"] == "dev").any() else "train"
+    best = rows[rows["split"] == split].sort_values("loss", kind="stable").groupby("model", sort=False).head(1)
+    told = "; ".join(f"{one.model} {one.loss:.3f} at step {one.step:,}" for one in best.itertuples())
+    return f"Lowest loss on {split}: {told}."
+
+
+def figure(
+    histories: Mapping[str, Sequence[Mapping]],
+    colours: Mapping[str, str],
+    kept: Mapping[str, int | None],
+    theme: str = "light",
+    height: int = 190,
+) -> alt.LayerChart:
+    """Loss over steps. For each model its colour and dashes; and the step whose weights were kept."""
+    rows = table(histories)
+    look = THEMES[theme]
+    names = list(histories)
+    steps = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
+    loss = alt.Y("loss:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
+    many = len(names) > 2  # more names than find room at the ends of the lines
+    looks = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2, "labelColor": look["text"]}
+    legend = alt.Legend(title=None, orient="top", labelLimit=320, columns=2, **looks) if many else None
+    range_ = [colours[name] for name in names]
+    colour = alt.Color("model:N", scale=alt.Scale(domain=names, range=range_), legend=legend)
+    dash = alt.StrokeDash("model:N", scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])), legend=legend)
+    sizes = [70 + 60 * (len(names) - 1 - 2 * i) / len(names) for i in range(len(names))]  # one under another is seen
+    size = alt.Size("model:N", scale=alt.Scale(domain=names, range=sizes), legend=None)
+    tips = ["model:N", "split:N", "step:Q", alt.Tooltip("loss:Q", format=".3f")]
+    base = alt.Chart(rows).encode(steps, loss, colour, tooltip=tips)
+    lines = base.encode(dash)  # two models of one mechanism have one colour
+    dev = rows[rows.split == "dev"]
+    chosen = dev[dev.step == dev.model.map(dict(kept))]
+    last = rows[rows.split == (rows.split.iloc[-1] if len(dev) == 0 else "dev")].groupby("model").tail(1)
+    train = lines.transform_filter("datum.split == 'train'").mark_line(strokeWidth=1, opacity=0.55)
+    layers = [
+        train,
+        lines.transform_filter("datum.split == 'dev'").mark_line(strokeWidth=2),
+        base.transform_filter("datum.split == 'dev'").mark_point(size=14, filled=True),
+        base.encode(size).properties(data=chosen).mark_point(size=70, filled=True, opacity=1),
+        *(_name(base, row, offset) for row, offset in _ends(last, rows) if not many),
+    ]
+    around = {"right": 8 if many else 60, "left": 0, "top": 4, "bottom": 6}
+    chart = alt.layer(*layers).properties(height=height + 40 * many, padding=around)
+    axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
+    grid = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    chart = chart.configure(font=FONTS)
+    return chart.configure_axis(**axis, **grid, labelFontSize=12, titleFontSize=12).configure_view(stroke=None)

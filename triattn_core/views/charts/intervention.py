@@ -1,0 +1,151 @@
+"""An intervention beside the original: maps before, after and their difference; units one by one; draws of a null."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from triattn_core.views.charts.grids import cells_of, dashes, dressed, named, signed, titled, weights
+from triattn_core.views.lib.palette import DIVERGING, THEMES
+
+WIDE = 900  # pixels of a figure on a page, more or less
+NUMBER, LETTER, LINE = 48, 8, 13  # pixels that a number, a letter of a label and a leaning label take
+
+
+def maps(
+    before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]], theme: str = "light"
+) -> alt.HConcatChart:
+    """Weights [query, key], summed over context, on one scale, and after less before.  labels: of queries and keys."""
+    chart = alt.hconcat(*_grids(before, after, labels, theme), spacing=22).resolve_scale(color="independent")
+    return titled(chart, theme)
+
+
+def apart(
+    before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]], theme: str = "light"
+) -> list[alt.HConcatChart]:
+    """The three of `maps`, each a figure of its own, for a page that puts them below each other where it is narrow."""
+    # A row of one: Streamlit squeezes a figure that stands alone, axes included, into its height.
+    return [titled(alt.hconcat(grid), theme) for grid in _grids(before, after, labels, theme)]
+
+
+def _grids(before: xr.DataArray, after: xr.DataArray, labels: tuple, theme: str) -> list[alt.Chart | alt.LayerChart]:
+    look, scale = THEMES[theme], weights(np.stack([before.values, after.values]), before.shape[1], theme)
+    gap = after.copy(data=after.values - before.values)
+    limit = float(np.abs(gap.values).max(initial=1e-12))
+    size = max(11, min(26, 300 // max(before.shape)))
+    wide = max(11, min(30, 270 // max(before.shape[1], 1)))
+    y, x = named("query", labels[0]), named("key", labels[1], orient="top", labelAngle=-45)
+    grids = []
+    for title, values in (("before", before), ("after", after), ("after − before", gap)):
+        less = values is gap
+        colour, tip = signed(limit, theme) if less else scale, alt.Tooltip("value:Q", format="+.3g" if less else ".3g")
+        rows, tips = cells_of(values, labels), ["query_word:N", "key_word:N", tip]
+        grid = alt.Chart(rows).mark_rect(stroke=look["page"], strokeWidth=0.6).encode(x, y, colour, tooltip=tips)
+        grid = alt.layer(grid, dashes(rows, x, y, limit, theme)) if less else grid
+        grids.append(grid.properties(title=title, width=wide * values.shape[1], height=size * values.shape[0]))
+    return grids
+
+
+def cells(before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -> pd.DataFrame:
+    """A row for each cell of `maps`: before, after, difference."""
+    rows = cells_of(before, labels).rename(columns={"value": "before"})
+    rows["after"] = cells_of(after, labels)["value"]
+    return rows.assign(difference=rows["after"] - rows["before"])
+
+
+def singly(
+    table: pd.DataFrame,
+    labels: Sequence[str],
+    chosen: Sequence[str],
+    theme: str = "light",
+    width: int | None = None,
+    what: str = "change",
+) -> alt.LayerChart:
+    """What each unit does alone, as bars with their numbers: the `change` of the log-odds, or how far it `moved`
+    attention.  The chosen units are framed, and where the answer flips the number of a change says so.
+
+    table: of `leave_one_out.score_units`.  labels: of its rows, as the reader knows them.  width: pixels, None: the
+    page's.
+    """
+    look, colours = THEMES[theme], DIVERGING[theme]
+    rows = _bars(table, what).assign(word=list(labels), chosen=table["unit"].isin(list(chosen)).tolist())
+    band = (width or WIDE) / len(rows)
+    leaning = band < max(NUMBER, LETTER * min(max(map(len, labels)), 16))
+    x = named("key", labels, orient="bottom", labelAngle=-45 if leaning else 0, labelOverlap=band < LINE)
+    # Of one width, so that the bars of two such figures stand below each other.
+    axis = alt.Axis(tickCount=3, grid=False, format="+~r" if what == "change" else "~r", minExtent=44)
+    y = alt.Y("value:Q", title=None, axis=axis, scale=_with_room(rows))
+    tips = ["unit:N", alt.Tooltip("word:N", title="text"), alt.Tooltip("value:Q", title=what, format=".3"), "flips:N"]
+    base = alt.Chart(rows).encode(x, y, tooltip=tips)
+    framed = {"stroke": alt.condition("datum.chosen", alt.value(look["query"]), alt.value("transparent"))}
+    colour = alt.condition("datum.value < 0", alt.value(colours[1]), alt.value(colours[3]))
+    colour = colour if what == "change" else alt.value(look["bar"])
+    bars = base.mark_bar(strokeWidth=2, width={"band": 0.55}).encode(color=colour, **framed)
+    up, down = base.transform_filter("datum.value >= 0"), base.transform_filter("datum.value < 0")
+    layers = [bars, alt.Chart(pd.DataFrame({"value": [0]})).mark_rule(color=look["muted"]).encode(y)]
+    for side, dy, align in ((up, -8, "left"), (down, 9, "right")):
+        # How wide the page really is, the browser knows: where numbers would run together they stand upright.
+        tight = f"width / {len(rows)} < {NUMBER}"
+        place = {
+            "angle": alt.expr(f"{tight} ? 270 : 0"),
+            "dx": alt.expr(f"{tight} ? {-dy / 2} : 0"),
+            "dy": alt.expr(f"{tight} ? 0 : {dy}"),
+            "align": alt.expr(f"{tight} ? '{align}' : 'center'"),
+            "fontSize": alt.expr(f"{tight} ? 9.5 : 11"),
+        }
+        layers.append(side.mark_text(**place, color=look["text"]).encode(text="said:N"))
+    size = {"height": 190 if leaning else 130} | ({"width": width} if width else {})
+    return dressed(alt.layer(*layers).properties(**size), theme)
+
+
+def _bars(table: pd.DataFrame, what: str) -> pd.DataFrame:
+    """The column as `value`, and as it is `said` above its bar: nothing of bits that round to none."""
+    rows = pd.DataFrame(
+        {"key": range(len(table)), "unit": table["unit"], "value": table[what], "flips": table["flips"]}
+    )
+    if what == "change":
+        said = [f"{one:+.2f}".replace("-", "−") + " flips" * flips for one, flips in zip(rows.value, rows.flips)]
+        return rows.assign(said=said)
+    most = rows.value.max()
+    digits = 2 if most <= 0 else max(2, 1 - int(np.floor(np.log10(most))))  # two figures of the largest
+    said = [f"{one:.{digits}f}" * (round(one, digits) > 0) for one in rows.value]
+    return rows.assign(said=said, flips=False)
+
+
+def _with_room(rows: pd.DataFrame) -> alt.Scale:
+    """A scale with room for the numbers at the ends, which may stand upright."""
+    low, high = min(0.0, rows.value.min()), max(0.0, rows.value.max())
+    room = max(high - low, 1e-9)
+    up, down = (0.65 if one.any() else 0.4 for one in (rows.flips & (rows.value > 0), rows.flips & (rows.value < 0)))
+    return alt.Scale(domain=[low - down * room * (low < 0), high + up * room * (high > 0)], nice=False)
+
+
+def draws(log_odds: Sequence[float], original: float, theme: str = "light", two: bool = True) -> alt.LayerChart:
+    """The log-odds of the original answer under each draw as a tick, their mean as a long one, the original as a
+    diamond.  two: of two answers, where left of a line at 0 it is the other; among several 0 is no such border."""
+    look = THEMES[theme]
+    rows = pd.DataFrame({"odds": log_odds, "draw": range(1, len(log_odds) + 1), "row": "draws"})
+    axis = alt.Axis(grid=False, tickCount=7)
+    x = alt.X("odds:Q", title="log-odds of the answer", axis=axis, scale=_around([*log_odds, original, *[0.0] * two]))
+    y = alt.Y("row:N", title=None, sort=["draws", "original"], axis=alt.Axis(ticks=False, domain=False))
+    tips = ["draw:Q", alt.Tooltip("odds:Q", format="+.3f", title="log-odds")]
+    lots = alt.Chart(rows).mark_tick(thickness=1.5, height=16, opacity=0.7, color=look["bar"])
+    mean = alt.Chart(pd.DataFrame({"odds": [float(np.mean(log_odds))], "row": "draws"}))
+    own = alt.Chart(pd.DataFrame({"odds": [original], "row": "original"}))
+    zero = alt.Chart(pd.DataFrame({"odds": [0]})).mark_rule(strokeDash=[4, 3], color=look["muted"]).encode(x)
+    layers = [
+        *[zero] * two,
+        lots.encode(x, y, tooltip=tips),
+        mean.mark_tick(thickness=2.5, height=26, color=look["text"]).encode(x, y),
+        own.mark_point(shape="diamond", filled=True, size=90, opacity=1, color=look["query"]).encode(x, y),
+    ]
+    return dressed(alt.layer(*layers).properties(height=112), theme)
+
+
+def _around(ends: Sequence[float]) -> alt.Scale:
+    room = 0.05 * (max(ends) - min(ends) or 1.0)
+    return alt.Scale(domain=[min(ends) - room, max(ends) + room], nice=False)

@@ -1,0 +1,90 @@
+"""A metric against a setting such as the number of layers: a line a system, its runs as small dots behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import altair as alt
+import pandas as pd
+
+from triattn_core.views.lib.palette import FONTS, THEMES
+
+DASHES = ([1, 0], [5, 3], [2, 2], [8, 3, 2, 3], [1, 3])
+CLOSE = 0.075  # of the height: line names nearer than this are moved apart
+
+
+def table(points: pd.DataFrame) -> pd.DataFrame:
+    """Columns line, x, mean, low, high (one standard deviation), runs, of rows `line, x, run, value`."""
+    found = points.groupby(["line", "x"], sort=False).value.agg(["mean", "std", "count"]).reset_index()
+    spread = found["std"].fillna(0.0)
+    found["low"], found["high"] = found["mean"] - spread, found["mean"] + spread
+    return found.rename(columns={"count": "runs"}).drop(columns="std")
+
+
+def _ends(means: pd.DataFrame, height: int) -> dict[str, float]:
+    """Pixels by which the name at the end of each line must move so that none covers another."""
+    last = means.groupby("line", sort=False).tail(1).sort_values("mean", ascending=False)
+    extent = max(float(means.high.max() - means.low.min()), 1e-9)
+    moves, before = {}, float("-inf")
+    for _, row in last.iterrows():
+        at = height * (float(means.high.max()) - row["mean"]) / extent
+        put = max(at, before + CLOSE * height)
+        moves[row["line"]], before = put - at, put
+    return moves
+
+
+def _text(base: alt.Chart, field: str, format: str = "", **look) -> alt.Chart:
+    return base.mark_text(fontWeight=600, fontSize=12, **look).encode(text=alt.Text(field, format=format))
+
+
+def said(points: pd.DataFrame, titles: Mapping[str, str]) -> str:
+    """A sentence: each line's highest mean and where it stands, the highest line first."""
+    means = points.groupby(["line", "x"], sort=False)["value"].mean()
+    best = means.loc[means.groupby("line").idxmax()].sort_values(ascending=False)
+    told = "; ".join(f"{line} {value:.1f} at {x:g}" for (line, x), value in best.items())
+    return f"Highest mean {titles['value']} of each line, against {titles['x']}: {told}."
+
+
+def figure(
+    points: pd.DataFrame,
+    titles: Mapping[str, str],
+    chosen: Mapping[str, float | None],
+    colour: str,
+    theme: str = "light",
+    height: int = 220,
+) -> alt.LayerChart:
+    """points: rows `line, x, run, value`; a band is one standard deviation over runs, where there are several.
+
+    titles: of `x` and `value`.  chosen: the x of a line that is ringed.  Lines share a colour and differ in their dash.
+    """
+    look, means = THEMES[theme], table(points)
+    names, ticks = list(dict.fromkeys(points.line)), sorted(means.x.unique().tolist())
+    ends = alt.Scale(domain=[ticks[0], ticks[-1]]) if len(ticks) > 1 else alt.Scale()
+    x = alt.X("x:Q", title=titles["x"], scale=ends, axis=alt.Axis(values=ticks, grid=False, format="~g"))
+    y = alt.Y("mean:Q", title=None, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=5))
+    dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=[*DASHES[: len(names)]]), legend=None)
+    said = ["line:N", alt.Tooltip("x:Q", title=titles["x"])]
+    tips, run_tips = (
+        [*said, alt.Tooltip(f"{name}:Q", format=".2f", title=titles["value"]), more]
+        for name, more in (("mean", "runs:Q"), ("value", "run:Q"))
+    )
+    base = alt.Chart(means).encode(x, y, detail="line:N", tooltip=tips)
+    runs = alt.Chart(points).encode(x, alt.Y("value:Q"), tooltip=run_tips)
+    ringed = base.properties(data=means[means.x == means.line.map(dict(chosen))])
+    top = base.properties(data=means.loc[[means["mean"].idxmax()]])
+    layers = [
+        base.mark_area(opacity=0.14, color=colour).encode(alt.Y("low:Q"), alt.Y2("high:Q")),
+        runs.mark_point(size=14, filled=True, color=colour, opacity=0.45),
+        base.mark_line(strokeWidth=2, color=colour).encode(dash),
+        base.mark_point(size=50, filled=True, opacity=1, color=colour),
+        ringed.mark_point(size=190, filled=False, strokeWidth=1.5, opacity=1, color=look["text"]),
+        _text(top, "mean:Q", color=look["text"], dy=-18, format=".2f"),
+    ]
+    for name, move in _ends(means, height).items():
+        end = base.properties(data=means[means.line == name].tail(1))
+        layers.append(_text(end, "line:N", align="left", color=colour, dx=10, dy=move))
+    chart = alt.layer(*layers).properties(height=height, padding={"right": 76, "left": 0, "top": 18, "bottom": 4})
+    axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
+    lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    chart = chart.configure(font=FONTS)
+    return chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12).configure_view(stroke=None)

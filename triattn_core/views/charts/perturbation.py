@@ -1,0 +1,152 @@
+"""Is an attribution faithful: curves of one example against its random control, and areas over a file of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import altair as alt
+import pandas as pd
+
+from triattn_core.trace.axes import RANDOM
+from triattn_core.views.lib.number_format import minus
+from triattn_core.views.lib.palette import FONTS, THEMES
+
+DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [1, 4], [10, 2, 1, 2, 1, 2])
+SHAPES = ("circle", "square", "triangle-up", "diamond")
+TITLES = {
+    "comprehensiveness": "Comprehensiveness: lost without the top tokens; higher is better",
+    "sufficiency": "Sufficiency: lost with them alone; lower is better",
+}
+SHARES = {"comprehensiveness": "share of tokens taken out, %", "sufficiency": "share of tokens kept, %"}
+PLOT = 160  # pixels of the curves alone: on a page title and axis are part of the height
+
+
+def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light") -> alt.LayerChart:
+    """From `faithfulness.perturbation_curves`: a line a method, the chosen one in the accent; of the random control the
+    mean as a broken line and the middle 95 % of its draws as a band.  Shares that name the same tokens are one
+    point."""
+    look, height = THEMES[theme], PLOT + 70
+    of = curves.drop_duplicates(["method", "draw", "tokens"], keep="last")
+    of = of.assign(x=100 * curves["share"], line=curves["method"])
+    drawn = of[of["method"] != RANDOM].assign(mean=of[measure])
+    lots = of[of["method"] == RANDOM].groupby("x")[measure]
+    edges = {"low": lots.quantile(0.025), "high": lots.quantile(0.975)}
+    band = pd.DataFrame({"mean": lots.mean(), **edges}).reset_index().assign(line=RANDOM)
+    means = pd.concat([drawn[["line", "x", "mean"]].assign(low=drawn["mean"], high=drawn["mean"]), band])
+    x = alt.X("x:Q", title=f"{SHARES[measure]}{same(curves)}", axis=alt.Axis(values=[0, 5, 10, 20, 50], grid=False))
+    y = alt.Y("mean:Q", title=None, axis=alt.Axis(tickCount=5, format="~g"))
+    names = list(drawn["line"].unique())
+    dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=[*DASHES[: len(names)]]), legend=None)
+    tips = ["line:N", alt.Tooltip("x:Q", title="share, %"), alt.Tooltip("mean:Q", format=".3f", title=measure)]
+    base, control = alt.Chart(drawn).encode(x, y, tooltip=tips), alt.Chart(band).encode(x, y, tooltip=tips)
+    isolated = base.transform_filter(alt.datum.line == chosen)
+    layers = [
+        control.mark_area(opacity=0.28, color=look["bar"]).encode(alt.Y("low:Q"), alt.Y2("high:Q")),
+        control.mark_line(strokeDash=[3, 3], strokeWidth=1.5, color=look["muted"]),
+        base.mark_line(strokeWidth=1.2, color=look["muted"]).encode(dash),
+        isolated.mark_line(strokeWidth=2.4, color=look["accent"]),
+        isolated.mark_point(size=34, filled=True, opacity=1, color=look["accent"]),
+    ]
+    last = means.groupby("line", sort=False).tail(1)
+    for name, move in _apart(last, float(means["low"].min()), float(means["high"].max()), PLOT).items():
+        end = alt.Chart(last[last["line"] == name])
+        mine = {"color": look["accent"], "fontWeight": 600} if name == chosen else {"color": look["muted"]}
+        lead = end.encode(x, y, alt.X2("x"), alt.Y2("mean"))  # from the end of the line to its name
+        layers.append(lead.mark_rule(xOffset=2, x2Offset=14, y2Offset=move, strokeWidth=0.7, color=mine["color"]))
+        layers.append(end.encode(x, y, text="line:N").mark_text(align="left", dx=17, dy=move, fontSize=12, **mine))
+    return _dressed(alt.layer(*layers).properties(height=height, title=TITLES[measure]), theme)
+
+
+def same(curves: pd.DataFrame) -> str:
+    """Which shares name the same tokens, in words; empty where none do: "; 1 and 5 % are the same token"."""
+    found = curves[curves["share"] > 0].drop_duplicates("share").groupby("tokens")["share"]
+    some = {count: [f"{100 * share:.3g}" for share in shares] for count, shares in found if len(shares) > 1}
+    told = (
+        f"; {', '.join(shares[:-1])} and {shares[-1]} % are the same {'token' if count == 1 else f'{count} tokens'}"
+        for count, shares in some.items()
+    )
+    return "".join(told)
+
+
+def _apart(last: pd.DataFrame, low: float, high: float, height: int, close: int = 16) -> dict[str, float]:
+    """Pixels by which the name at the end of each line moves, so that none covers another or leaves the figure."""
+    last = last.sort_values("mean", ascending=False)
+    at = [height * (high - value) / max(high - low, 1e-9) for value in last["mean"]]
+    put = list(at)
+    for i in range(1, len(put)):
+        put[i] = max(put[i], put[i - 1] + close)
+    for i in reversed(range(len(put))):
+        put[i] = min(put[i], height - close * (len(put) - 1 - i))
+    return {name: there - here for name, there, here in zip(last["line"], put, at)}
+
+
+def said(method: str, areas: pd.DataFrame, band: pd.DataFrame, draws: int) -> str:
+    """A sentence: where the area of a method lies against the control's band, and which methods leave it.
+
+    areas, band: of `faithfulness.aopc` and `control`, of so many draws.
+    """
+    parts = []
+    for measure, better in (("comprehensiveness", 1), ("sufficiency", -1)):
+        value, low, high = areas.loc[(method, 0), measure], band.loc[measure, "low"], band.loc[measure, "high"]
+        where = "inside" if low <= value <= high else "better than" if (value > high) == (better > 0) else "worse than"
+        parts.append(f"{measure} {value:+.3f}, {where} the random band {low:+.3f} to {high:+.3f}")
+    outside = [
+        name
+        for name in areas.index.get_level_values(0).unique()
+        if name != RANDOM
+        and (
+            areas.loc[(name, 0), "comprehensiveness"] > band.loc["comprehensiveness", "high"]
+            or areas.loc[(name, 0), "sufficiency"] < band.loc["sufficiency", "low"]
+        )
+    ]
+    asked = 2 * (areas.index.get_level_values(0).nunique() - 1)
+    share = 100 * (1 - (1 - beyond(draws)) ** asked)
+    better = f"Better than the band here: {', '.join(outside) or 'none'}."
+    better += f" By chance one of {asked} comparisons is, in {share:.0f} % of examples if they were independent: "
+    better += "test over many rows."
+    return minus(f"Area over the perturbation curve of {method}: {'; '.join(parts)}. {better}")
+
+
+def beyond(draws: int, edge: float = 0.975) -> float:
+    """How often one more ranking like the random ones lies beyond their `edge` quantile, which is taken between two of
+    them: exact for evenly spread areas, whose k-th of n is k / (n + 1) in the mean."""
+    return 1 - (edge * (draws - 1) + 1) / (draws + 1)
+
+
+def over(
+    summary: pd.DataFrame, measure: str, mechanisms: Mapping[str, str], theme: str = "light"
+) -> alt.LayerChart:
+    """From `faithfulness.summarize`: the mean area of each method and checkpoint as a point with its 95 % band.
+
+    mechanisms: of the checkpoints by name.  Colour and shape both tell them apart.
+    """
+    look = THEMES[theme]
+    names = list(mechanisms)
+    scale = alt.Scale(domain=names, range=[look.get(mechanisms[name], look["bar"]) for name in names])
+    key = alt.Legend(title=None, orient="top", symbolSize=80, symbolOpacity=1)
+    colour = alt.Color("checkpoint:N", scale=scale, legend=key)
+    shape = alt.Shape("checkpoint:N", scale=alt.Scale(domain=names, range=[*SHAPES[: len(names)]]), legend=key)
+    methods = list(dict.fromkeys(summary["method"]))
+    offset = alt.YOffset("checkpoint:N", scale=alt.Scale(domain=names))
+    y = alt.Y("method:N", sort=methods, title=None, axis=alt.Axis(ticks=False, domain=False, grid=True))
+    tips = ["checkpoint:N", "method:N", "rows:Q", *(alt.Tooltip(f"{n}:Q", format=".3f") for n in _NUMBERS)]
+    base = alt.Chart(summary[summary["measure"] == measure]).encode(y, offset, tooltip=tips)
+    axis = {"title": "area over the perturbation curve", "axis": alt.Axis(tickCount=5, grid=False)}
+    band = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", **axis), alt.X2("high:Q"), colour)
+    points = base.mark_point(size=70, filled=True, opacity=1).encode(alt.X("mean:Q", **axis), colour, shape)
+    chart = alt.layer(band, points).properties(height=ROUND + 38 * len(methods), title=TITLES[measure])
+    return _dressed(chart, theme, right=8)
+
+
+ROUND = 106  # pixels of title, legend and axis: on a page they are part of the height
+_NUMBERS = ("mean", "low", "high", "gain", "gain_low", "gain_high")
+
+
+def _dressed(chart: alt.LayerChart, theme: str, right: int = 122) -> alt.LayerChart:
+    look = THEMES[theme]
+    axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
+    lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    chart = chart.configure(font=FONTS, background="transparent", padding={"right": right, "left": 0, "top": 4})
+    chart = chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12, labelLimit=200)
+    chart = chart.configure_title(color=look["text"], fontSize=12.5, fontWeight=600, anchor="start", offset=8)
+    return chart.configure_legend(labelColor=look["text"], labelFontSize=12).configure_view(stroke=None)

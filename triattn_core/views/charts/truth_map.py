@@ -1,0 +1,94 @@
+"""The weights of a laboratory model with the true cells outlined.
+
+Every mechanism is drawn in one frame, keys down and context tokens across, so that one sees what each of them has a
+cell for: Tri-Attention one for each pair; two-way attention only margins, one for each key and one for each context
+token, and none for a pair.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from triattn_core.views.charts.grids import dressed
+from triattn_core.views.lib.palette import SEQUENTIAL, THEMES
+
+ACROSS, DOWN = 42, 30  # pixels of a cell
+PRINTED = 0.1  # weights from which on the number is printed in the cell
+MARGIN = "alone"  # what the margins are called on the axes
+
+
+def cells(weights: np.ndarray, keys: Sequence[str], context: Sequence[str], truth: np.ndarray) -> pd.DataFrame:
+    """A row for each cell: place, tokens, weight and whether it is true.
+
+    weights, truth: [I, J], or of two-way attention [I], or [1 + I + J] over query, keys and context.  Margins stand in
+    row I and column J, the query's own cell where they meet.
+    """
+    size, width = len(keys), len(context)
+    if weights.ndim == 2:
+        places = [(i, j) for i in range(size) for j in range(width)]
+    elif len(weights) == size:
+        places = [(i, width) for i in range(size)]
+    else:
+        places = [(size, width), *((i, width) for i in range(size)), *((size, j) for j in range(width))]
+    names = [*keys, MARGIN], [*context, MARGIN]
+    rows = [
+        {"key": i, "context": j, "key_token": names[0][i], "context_token": names[1][j], "weight": w, "true": t}
+        for (i, j), w, t in zip(places, weights.ravel().tolist(), truth.ravel().tolist())
+    ]
+    return pd.DataFrame(rows)
+
+
+def figure(
+    weights: np.ndarray, keys: Sequence[str], context: Sequence[str], truth: np.ndarray, theme: str = "light"
+) -> alt.LayerChart:
+    """The map; arguments as of `cells`."""
+    rows, look = cells(weights, keys, context, truth), THEMES[theme]
+    x = _axis(alt.X, "context", context, orient="top", labelAngle=-40)
+    y = _axis(alt.Y, "key", keys)
+    scale = alt.Scale(type="sqrt", domain=[0, 1], range=SEQUENTIAL[theme], clamp=True, interpolate="lab")
+    colour = alt.Color("weight:Q", scale=scale, legend=None)
+    tips = [
+        alt.Tooltip("key_token:N", title="key"),
+        alt.Tooltip("context_token:N", title="context"),
+        alt.Tooltip("weight:Q", format=".3f"),
+        alt.Tooltip("true:N", title="carries the answer"),
+    ]
+    base = alt.Chart(rows).encode(x, y, tooltip=tips)
+    grid = alt.Chart(_frame(len(keys), len(context))).encode(x, y)
+    layers = [
+        grid.mark_rect(fill=look["faint"], stroke=look["page"], strokeWidth=2, opacity=0.6),
+        base.mark_rect(stroke=look["page"], strokeWidth=2).encode(colour),
+        base.transform_filter("datum.true").mark_rect(fillOpacity=0, stroke=look["key"], strokeWidth=3, cornerRadius=3),
+        base.transform_filter(f"datum.weight >= {PRINTED}")
+        .mark_text(fontSize=11.5)
+        .encode(
+            text=alt.Text("weight:Q", format=".2f"),
+            color=alt.condition("datum.weight > 0.3", alt.value(look["page"]), alt.value(look["text"])),
+        ),
+    ]
+    return dressed(alt.layer(*layers).properties(width=alt.Step(ACROSS), height=alt.Step(DOWN)), theme)
+
+
+def _frame(keys: int, context: int) -> pd.DataFrame:
+    """The cells of pairs, drawn empty behind the weights."""
+    return pd.DataFrame([{"key": i, "context": j} for i in range(keys) for j in range(context)])
+
+
+def _axis(kind: type, name: str, tokens: Sequence[str], **look) -> alt.X | alt.Y:
+    shown = json.dumps([*tokens, MARGIN])
+    ticks = alt.Axis(labelExpr=f"({shown})[datum.value]", ticks=False, domain=False, labelOverlap=False, **look)
+    places = list(range(len(tokens) + 1))
+    return kind(f"{name}:O", title=None, axis=ticks, scale=alt.Scale(domain=places, paddingInner=0, paddingOuter=0))
+
+
+def said(weights: np.ndarray, truth: np.ndarray) -> str:
+    """A sentence: how much weight lies on the truth, and what an even share would be."""
+    if not truth.any():
+        return "No cell is true: there is nothing to find."
+    even = "an even share" if weights.ndim == 2 else "an even share of its two-way weights"
+    return f"{weights[truth].sum():.0%} of its weight lies on the truth; {even} is {truth.mean():.1%}."

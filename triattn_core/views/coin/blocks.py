@@ -1,0 +1,131 @@
+"""COIN's trace read block by block, in one direction: alignments with the context term and without it, what that
+changed, each sentence over itself, and the gate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from triattn_core.errors import TraceError
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.aggregation import cell_counts
+from triattn_core.views.lib.strongest import labels
+
+NEEDS = ("query", "key")
+NOISE = 1e-6  # models compute in float32
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block in one direction; None for what the model, or this call of it, does not have.
+
+    weight, score, plain, plain_score: [query, key], the last two without the context term.  own: the self-alignment
+    weights of the query's and of the key's sentence.  gate: [query, feature].  Neither a gate nor a score has a sum, so
+    that both are None where tokens were joined.
+    """
+
+    weight: xr.DataArray = field(repr=False)
+    score: xr.DataArray | None = field(repr=False)
+    plain: xr.DataArray | None = field(default=None, repr=False)
+    plain_score: xr.DataArray | None = field(default=None, repr=False)
+    own: tuple[xr.DataArray, xr.DataArray] | None = field(default=None, repr=False)
+    gate: xr.DataArray | None = field(default=None, repr=False)
+
+    @property
+    def changed(self) -> xr.DataArray | None:
+        """What the context term changed: the weights with it less those without; float noise is no change."""
+        if self.plain is None:
+            return None
+        gap = self.weight - self.plain
+        return gap.where(np.abs(gap) > NOISE, 0.0)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is said with one thing switched off: the probability of the whole model's label, and whether that holds."""
+
+    off: str
+    name: str
+    probability: float
+    flips: bool = False
+
+
+def blocks(trace: AttentionTrace, way: str) -> list[Block | None]:
+    """The blocks of a COIN in a direction such as `a_over_b`, None for one that is switched off.
+
+    Raises TraceError where the trace is not one of COIN.
+    """
+    if trace.meta.get("mechanism") != "coin":
+        raise TraceError(f"this trace is not one of COIN but of {trace.meta.get('mechanism', 'an unknown mechanism')}")
+    sides = way.split("_over_")
+
+    def block(at: str) -> Block | None:
+        if f"{at}/{way}/weight" not in trace.sites:
+            return None
+        plain = trace.sites.get(f"{at}/{way}/without_context/weight")
+        scores = [trace.sites.get(f"{at}/{way}/{name}") for name in ("relevance", "without_context/relevance")]
+        score, bare = (None if one is None or "folded" in one.attrs else one for one in scores)
+        own = [trace.sites.get(f"{at}/{side}_over_{side}/weight") for side in sides]
+        both = (own[0], own[1]) if own[0] is not None and own[1] is not None else None
+        weight, gate = trace.site(f"{at}/{way}/weight"), trace.sites.get(f"{at}/{way}/gate")
+        whole = gate is not None and gate.sizes["query"] == weight.sizes["query"]
+        return Block(weight, score, plain, bare, both, gate if whole else None)
+
+    return [block(f"layer.{i}") for i in range(int(trace.meta.get("layers", 1)))]
+
+
+def switch(name: str) -> str:
+    """What can be switched off, in words: `layer.0` is block 1."""
+    number = name.removeprefix("layer.")
+    return f"block {int(number) + 1}" if number != name else name or "nothing"
+
+
+def spread(weight: xr.DataArray) -> float | None:
+    """How evenly weights [query, key] are spread: the mean over n of H[n] / ln(keys), H[n] = -sum_i W[n,i] ln W[n,i]
+    with 0 ln 0 = 0.  1: uniform, 0: one key alone.  None for a single key, and where tokens were joined."""
+    keys = weight.sizes["key"]
+    if keys == 1 or any(cell_counts(weight, axis).max() > 1 for axis in NEEDS):
+        return None
+    W = weight.transpose(*NEEDS).values.astype(float)
+    terms = W * np.log(np.where(W > 0, W, 1.0))
+    return min(float(-terms.sum(1).mean() / np.log(keys)), 1.0)
+
+
+def first_cell(found: Sequence[Block | None], wide: int = 1) -> tuple[int, ...]:
+    """Where to look first: the pair whose weight context changed most, else the one that holds most; of the gate the
+    feature that takes in most, of each sentence the token that is looked at most."""
+    there = [(i, one) for i, one in enumerate(found) if one is not None]
+    if not there:
+        return 0, 0, 0, 0, 0, 0
+    shares = [np.abs((one.weight if one.changed is None else one.changed).values) for _, one in there]
+    place, query, key = np.unravel_index(np.stack(shares).argmax(), (len(there), *shares[0].shape))
+    at, one = there[place]
+    feature = 0 if one.gate is None else int(one.gate.transpose("query", "feature").values[query].argmin())
+    own = [int(m.values[i].argmax()) for m, i in zip(one.own or (), (query, key))] or [0, 0]
+    return int(query), int(key), at, min(feature, wide - 1), *own
+
+
+def table(trace: AttentionTrace, way: str) -> pd.DataFrame:
+    """Every pair of every block as a row, for CSV: tokens and their positions, weight and score, both without the
+    context term too, what that changed, and the mean of the query's gate; empty where there is none."""
+    parts = []
+    for number, one in enumerate(blocks(trace, way), start=1):
+        if one is None:
+            continue
+        at = np.indices(one.weight.shape).reshape(2, -1)
+        columns: dict = {"block": number}
+        for axis, where in zip(NEEDS, at):
+            names = np.array(labels(one.weight, dict(trace.texts), axis), object)
+            columns |= {axis: names[where], f"{axis}_at": where}
+            if f"{axis}_cells" in one.weight.coords:
+                columns[f"{axis}_tokens"] = one.weight[f"{axis}_tokens"].values[where]
+        maps = {"weight": one.weight, "score": one.score, "weight without context": one.plain}
+        maps |= {"score without context": one.plain_score, "changed": one.changed}
+        columns |= {name: np.nan if array is None else array.values.ravel() for name, array in maps.items()}
+        columns["gate"] = np.nan if one.gate is None else one.gate.mean("feature").values[at[0]]
+        parts.append(pd.DataFrame(columns))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()

@@ -1,0 +1,78 @@
+// COIN's blocks: each one a line of maps on one scale, with its context term, without it, and what
+// that changed; beside them both sentences over themselves and the gate.  Below: one token through
+// the blocks, and what is said with one thing switched off.
+
+import { LinkedMaps } from "../lib/linked_maps.js";
+import { cellForKey, followCell, hitCell } from "./choose.js";
+import { describeCell, fillFacts } from "./facts.js";
+import { layoutBlocks } from "./layout.js";
+import { cellSizes, hasContextTerm, rankCells, unpack } from "./model.js";
+import { paintBlocks } from "./paint.js";
+
+class CoinFigure extends LinkedMaps {
+  unpack(payload) {
+    return unpack(payload);
+  }
+
+  /** What keys and clicks do; what is not drawn is not named. */
+  keyHelp() {
+    const { data } = this;
+    return [
+      ": another query up and down, another key left and right",
+      ...(data.blocks.length > 1 ? ["; ", ["[", "]"], " another block"] : []),
+      ...(data.blocks.some((block) => block?.own.length)
+        ? [
+            "; ",
+            ["Shift"],
+            " and an arrow: what the query, or the key, looks at in its own sentence",
+          ]
+        : []),
+      ...(data.blocks.some((block) => block?.features)
+        ? ["; ", [",", "."], " another feature of the gate"]
+        : []),
+      ". A click chooses in every map. ",
+    ];
+  }
+
+  walkTitle() {
+    return hasContextTerm(this.data) ? "What context changed most" : "The largest weights";
+  }
+
+  cellSizes() {
+    return cellSizes(this.data);
+  }
+
+  rankCells() {
+    return rankCells(this.data);
+  }
+
+  layout(ctx, width) {
+    return layoutBlocks(ctx, this.data, width, this.theme);
+  }
+
+  hit(x, y) {
+    return hitCell(this.data, this.place, this.state.cell, x, y);
+  }
+
+  paint(ctx, place, state) {
+    paintBlocks(ctx, this.data, place, this.theme, state);
+  }
+
+  follow(cell) {
+    return followCell(this.data, this.state.cell, cell);
+  }
+
+  cellForKey(event) {
+    return cellForKey(this.data, this.state.cell, event) ?? super.cellForKey(event);
+  }
+
+  describe(cell) {
+    return describeCell(this.data, cell);
+  }
+
+  fillBelow(box) {
+    fillFacts(box, this.data, this.state.cell);
+  }
+}
+
+export const mount = (root, payload, host) => CoinFigure.mount(root, payload, host);

@@ -1,0 +1,204 @@
+"""COIN's blocks, one below the other: how each aligns the sentences with the context term and without it, what that
+changed, each sentence over itself, and the gate (Figure 4 of "Context-aware Interaction Network" draws the first)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from shlex import quote
+from textwrap import shorten
+
+import numpy as np
+import xarray as xr
+
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.axes import AXES, QUANTITIES
+from triattn_core.trace.token_grouping import grouping_caption
+from triattn_core.views.coin.blocks import NEEDS, Answer, Block, blocks, first_cell, spread, switch
+from triattn_core.views.lib.canvas import Canvas, script, style
+from triattn_core.views.lib.cell import folded
+from triattn_core.views.lib.palette import LogScale, SignedScale, pack, scale_payload, theme_payload
+from triattn_core.views.lib.strongest import labels, numbered
+from triattn_core.views.lib.tokens import named, tokens
+
+SCRIPT = "coin/coin.js"
+STYLE = ("lib/map_figure.css", "lib/linked_maps.css", "coin/coin.css")
+GATE = {"kind": "linear", "high": 1.0, "steps": 256, "title": "gate, the share that is kept", "ticks": [0, 0.5, 1]}
+PARTS = ("plain", "own", "gate")  # of a block, where the model has them
+NOTHING = 1e-9  # a difference of weights that is none
+EVEN = 0.95  # of the largest entropy: a block above it hardly aligns
+
+
+def figure(
+    whole: AttentionTrace,
+    trace: AttentionTrace,
+    way: str,
+    answers: Sequence[Answer],
+    label: str,
+    orders: Sequence[Sequence[int] | None] = (),
+    cell: Sequence[int] | None = None,
+    unread: AttentionTrace | None = None,
+) -> Canvas:
+    """The canvas of all blocks in one direction.
+
+    whole: the trace with nothing switched off, of which the tokens are; trace: the one that is shown.  answers: what
+    is said with each thing off, `label` the one whose probabilities they are.  orders: of each block the features of
+    its gate as they stand; without them the gate is drawn as its mean alone.  cell: what is chosen at first: (query,
+    key, block, feature, and of each sentence the token that the query, or the key, looks at in its own).
+
+    unread: `trace` before its tokens were joined, of which it is said how evenly a block spreads its weights.
+
+    Scales, places, orders and the first cell are the whole model's: views of a pair differ in what is off alone.
+    """
+    every, found, texts = blocks(whole, way), blocks(trace, way), dict(whole.texts)
+    first = next(one for one in every if one is not None).weight
+    scale = LogScale.fit(_weights(every), first.sizes["key"])
+    gap = SignedScale.of(_changes(every), power=0.7, title="what context changed")
+    beyond = _weights(found).max() > scale.high * 1.01 or np.abs(_changes(found)).max() > gap.limit * 1.01
+    wide = _features(every)
+    spreads = [one and spread(one.weight) for one in blocks(unread or trace, way)]
+    off = str(trace.meta.get("off", ""))
+    payload = {
+        "says": QUANTITIES | AXES,
+        "texts": texts,
+        "names": named(texts),
+        "sides": way.upper().split("_OVER_"),
+        "themes": theme_payload("log", "signed"),
+        "scale": {**scale_payload(scale), "title": "weight, log scale, one for all"},
+        "gap": scale_payload(gap),
+        "gate": GATE,
+        "axes": {axis: tokens(first, texts, axis, np.arange(first.sizes[axis])) for axis in NEEDS},
+        "blocks": [_block(*one) for one in zip_longest(found, spreads, orders)],
+        "looks": [_looks(one) for one in every],
+        "has": {name: any(one and getattr(one, name) is not None for one in every) for name in PARTS},
+        "wide": wide,
+        "features": any(order is not None for order in orders),
+        "answers": [vars(one) for one in answers],
+        "off": off,
+        "label": label,
+        "trained": TRAINED,
+        "command": _command(whole, way, off),
+        "caption": caption(trace, way),
+        "cell": list(cell or first_cell(every, wide)),
+        "alt": alt(found, answers, label, texts, spreads),
+        "folded": bool(folded(first)),
+        "notes": " ".join(filter(None, [_notes(whole, spreads, way), BEYOND * bool(beyond)])),
+    }
+    title = "COIN: " + shorten(" / ".join(texts.values()), 90, placeholder=" …")
+    return Canvas(payload, script(SCRIPT), style(*STYLE), title, payload["alt"], height=900, kind="coin")
+
+
+def _weights(found: Sequence[Block | None]) -> np.ndarray:
+    """Every weight that is drawn, but those that are none."""
+    maps = [m.values for one in found if one for m in (one.weight, one.plain, *(one.own or ())) if m is not None]
+    return np.concatenate([np.zeros(0), *(one[one > 0] for one in maps)]) if maps else np.zeros(1)
+
+
+def _changes(found: Sequence[Block | None]) -> np.ndarray:
+    maps = (one.changed for one in found if one is not None)
+    return np.concatenate([np.zeros(1), *(m.values.ravel() for m in maps if m is not None)])
+
+
+def _features(found: Sequence[Block | None]) -> int:
+    return max((one.gate.sizes["feature"] for one in found if one is not None and one.gate is not None), default=1)
+
+
+def _block(one: Block | None, evenness: float | None, order: Sequence[int] | None) -> dict | None:
+    if one is None:
+        return None
+    maps = {"weight": one.weight, "score": one.score, "plain": one.plain, "changed": one.changed} | _gate(one.gate)
+    told: dict = {name: "" if array is None else _floats(array) for name, array in maps.items()}
+    told |= {"own": [_floats(array) for array in one.own] if one.own else [], "spread": evenness}
+    if order is not None and one.gate is not None:
+        told |= {"features": _floats(one.gate.transpose("query", "feature")), "order": list(map(int, order))}
+    return told
+
+
+def _gate(gate: xr.DataArray | None) -> dict[str, xr.DataArray | None]:
+    """Of each token the mean of its gate's features, and between which the middle half of them lies."""
+    if gate is None:
+        return dict.fromkeys(("gate", "gate_low", "gate_high"))
+    low, high = (gate.quantile(share, "feature") for share in (0.25, 0.75))
+    return {"gate": gate.mean("feature"), "gate_low": low, "gate_high": high}
+
+
+def _looks(one: Block | None) -> list[list[int]]:
+    """What each token of the query's, and of the key's, sentence looks at most in its own."""
+    return [own.values.argmax(1).tolist() for own in one.own or ()] if one else []
+
+
+def _floats(array: xr.DataArray) -> str:
+    return pack(array.values.astype(np.float32))
+
+
+def _notes(whole: AttentionTrace, spreads: Sequence[float | None], way: str) -> str:
+    """Which blocks hardly align, what was folded, and what was not."""
+    found = blocks(whole, way)
+    said = [_even(spreads), folded(next(one for one in found if one is not None).weight)]
+    gated = [i for i, one in enumerate(found) if f"layer.{i}/{way}/gate" in whole.sites and one and one.gate is None]
+    return " ".join(filter(None, [*said, GATES * bool(gated)]))
+
+
+def _even(spreads: Sequence[float | None]) -> str:
+    """Which blocks hardly align; empty where all do."""
+    told = (
+        f"Block {i} spreads its weight almost evenly ({share:.2f} of the largest entropy)."
+        for i, share in enumerate(spreads, 1)
+        if share is not None and share > EVEN
+    )
+    return " ".join(told)
+
+
+BEYOND = "Colours keep the scales of the whole model: some values here lie beyond their ends."
+TRAINED = "Nothing is trained anew: the weights were not trained to do without what is switched off."
+GATES = "A gate is no share of anything and a score has no sum, so neither folds: read in tokens, they are shown."
+
+
+def _command(trace: AttentionTrace, way: str, off: str) -> dict[str, str]:
+    """What reproduces a number: the script adds which."""
+    texts = list(trace.texts.values())
+    row = json.dumps({"text_a": texts[0], "text_b": texts[1]}, ensure_ascii=False)
+    run = f"triattn explain {quote(str(trace.meta.get('checkpoint', '')))} pair.json"
+    run += f" --ablate {off.replace(',', ' ')}" if off else ""
+    run += f" {trace.meta['read']}" if "read" in trace.meta else ""
+    return {"input": f"printf '%s' {quote(row)} > pair.json", "run": run, "way": way}
+
+
+def caption(trace: AttentionTrace, way: str) -> str:
+    """The settings in words, for under a saved picture."""
+    off = str(trace.meta.get("off", ""))
+    parts = [str(trace.meta.get("checkpoint", "")), way.replace("_", " "), f"{switch(off)} off" if off else ""]
+    parts.append(grouping_caption(trace))
+    return ", ".join(filter(None, parts))
+
+
+def alt(
+    found: Sequence[Block | None],
+    answers: Sequence[Answer],
+    label: str,
+    texts: Mapping[str, str],
+    spreads: Sequence[float | None] = (),
+) -> str:
+    """What the figure shows in words: where context changed most, which blocks hardly align, and what is said with one
+    thing switched off."""
+    sizes = next((one.weight.sizes for one in found if one is not None), {"query": 0, "key": 0})
+    said = "; ".join(f"{one.name} off: {one.probability:.3f}" for one in answers)
+    first = next((one.weight for one in found if one is not None), None)
+    what = "groups of tokens" if first is not None and "folded" in first.attrs else "tokens"
+    maps = f"Alignments of {sizes['query']} by {sizes['key']} {what} in {len(found)} blocks."
+    parts = [maps + _most(found, dict(texts)), _even(spreads), f"Probability of {label}, {said}."]
+    return " ".join(filter(None, parts))
+
+
+def _most(found: Sequence[Block | None], texts: dict[str, str]) -> str:
+    there = [(i, one.changed) for i, one in enumerate(found, 1) if one is not None and one.changed is not None]
+    if not there:
+        return ""
+    block, changed = max(there, key=lambda one: float(abs(one[1]).max()))
+    if float(abs(changed).max()) <= NOTHING:
+        return " Context changes nothing."
+    at = np.unravel_index(int(np.abs(changed.values).argmax()), changed.shape)
+    query, key = (numbered(labels(changed, texts, str(axis)))[i] for axis, i in zip(changed.dims, at))
+    value = f"{float(changed.values[at]):+.3g}".replace("-", "\u2212")
+    return f" Context changes most what “{query}” gives to “{key}” in block {block}: {value}."

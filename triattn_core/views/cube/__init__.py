@@ -1,0 +1,31 @@
+"""The cube explorer: three axes as three linked slices through one cell."""
+
+from triattn_core.views.cube.figure import (
+    FEW,
+    LISTED,
+    NEEDS,
+    SCRIPT,
+    STAMPED,
+    STYLE,
+    TITLES,
+    TRIPLES,
+    axes_of,
+    figure,
+    places,
+    said,
+)
+
+__all__ = [
+    "FEW",
+    "LISTED",
+    "NEEDS",
+    "SCRIPT",
+    "STAMPED",
+    "STYLE",
+    "TITLES",
+    "TRIPLES",
+    "axes_of",
+    "figure",
+    "places",
+    "said",
+]

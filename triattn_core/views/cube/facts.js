@@ -1,0 +1,45 @@
+// The exact numbers of the chosen cell.
+
+import { joinsCells } from "./model.js";
+import { formatCount, formatNumber, formatPercent } from "../lib/numbers.js";
+
+export function factRows(payload, numbers) {
+  const known = (value, show) => (value === undefined ? "…" : show(value));
+  const among = payload.over.join(" × ");
+  const each = payload.order.filter((axis) => !payload.over.includes(axis)).join(" and ");
+  const rank = [
+    `rank in this ${each === "query" ? each : "row"}`,
+    known(numbers.rank, (r) =>
+      r === null || Number.isNaN(r) ? "–" : `${formatCount(r)} of ${formatCount(numbers.of)}`,
+    ),
+    `Largest value first, over ${among} of this ${each}`,
+  ];
+  const against = [
+    payload.against ? "against even" : "against uniform",
+    known(numbers.against, (x) => "× " + formatNumber(x)),
+    "The weight over what even attention would give this cell; a group counts as many as the model's cells that it joins",
+  ];
+  const share = [
+    "share of all mass",
+    known(numbers.share, formatPercent),
+    "The weight over the number of rows: each query, in each feature where it has those, holds the same mass, but for a query that may attend to nothing",
+  ];
+  if (payload.quantity === "weight") {
+    return [
+      share,
+      against,
+      [
+        joinsCells(payload) ? "relevance, joined" : "relevance, centred",
+        known(numbers.relevance, formatNumber),
+        "The score before the softmax, centred: minus the mean of the scores that share its softmax; scores of a group are joined, so that it changes with the fold",
+      ],
+      rank,
+    ];
+  }
+  return [
+    ["as scored", known(numbers.raw, formatNumber), "The score before the softmax, not centred"],
+    ["weight", known(numbers.weight, formatNumber), payload.says.quantity],
+    against,
+    rank,
+  ];
+}

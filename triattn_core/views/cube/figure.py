@@ -1,0 +1,236 @@
+"""The cube explorer: three axes as three linked slices through one cell, with an inspector beside them.
+
+The axes are query × key × context, or query × key × feature.
+
+What is sent is one uint8 copy on a stated scale, the exact sums along key and along context, and the tokens.  The exact
+number of a chosen cell stays with the trace: `cell.read`.  An offline file carries the exact numbers as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from textwrap import shorten
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from triattn_core.trace import AttentionTrace, Choice, reduce
+from triattn_core.trace.aggregation import cell_counts
+from triattn_core.trace.axes import AXES, QUANTITIES
+from triattn_core.views.lib.canvas import Canvas, script, style
+from triattn_core.views.lib.cell import axis_check, fold_check, query_matters
+from triattn_core.views.lib.content_words import content_words
+from triattn_core.views.lib.palette import LogScale, SignedScale, centred, pack, scale_payload, theme_payload
+from triattn_core.views.lib.strongest import (
+    distributions,
+    idle,
+    labels,
+    opened,
+    over,
+    picked,
+    shares,
+    strongest,
+    twin,
+    visible,
+)
+from triattn_core.views.lib.tokens import named, tokens
+
+NEEDS = ("query", "key", "context")
+SCRIPT = "cube/cube.js"
+STYLE = ("lib/map_figure.css", "cube/cube.css")
+TITLES = {"context": "Tri-Attention cube", "feature": "The tensor"}
+STAMPED = ("digest", "head", "sinks")  # with the choice: exact numbers of another figure must not be shown in this one
+LISTED = 6  # sinks that are named
+FEW = 8  # of the strongest, whose mass is said
+TRIPLES = 100  # how many the key "n" walks through; the inspector lists the first of them
+
+
+def figure(
+    trace: AttentionTrace,
+    choice: Choice,
+    hide_special: bool = False,
+    exact: bool = True,
+    at: Sequence[int] | None = None,
+    order: Mapping[str, Sequence[int]] | None = None,
+) -> Canvas:
+    """The explorer for one site, reduced to query × key × context or query × key × feature.
+
+    choice: a site and what to do with `head` (an index, or the mean), where it has heads.
+    hide_special: leave out [CLS] and [SEP], and sinks where they are marked; the mass they hold is stated, and nothing
+        is normalised anew.
+    exact: put the exact numbers into the payload, for a file that stands alone.
+    at: the cell that it opens on, as positions in the trace; else the strongest of content words.
+    order: positions of an axis in the order in which they stand there.
+    Raises TraceError where the choice does not leave these three axes.
+    """
+    array = picked(trace, choice)
+    axes = axes_of(array)
+    array = picked(trace, choice, axes).transpose(*axes)
+    shown = visible(array, hide_special) | {axis: np.array(one) for axis, one in (order or {}).items()}
+    payload = _payload(trace, choice, array, shown, hide_special)
+    payload["cell"] = list(at) if at is not None else _first_cell(trace, array, payload)
+    if exact:
+        payload["exact"] = _exact(trace, choice, shown)
+    title = f"{TITLES[axes[2]]}: " + shorten(" / ".join(trace.texts.values()), 90, placeholder=" …")
+    return Canvas(payload, script(SCRIPT), style(*STYLE), title, payload["alt"], height=760, kind="cube")
+
+
+def places(canvas: Canvas) -> tuple[list[list[int]], list[int]]:
+    """The positions that each axis shows, and the cell that the figure opens on, both as positions in the trace."""
+    return [canvas.payload["axes"][axis]["position"] for axis in canvas.payload["order"]], canvas.payload["cell"]
+
+
+def _first_cell(trace: AttentionTrace, array: xr.DataArray, payload: dict) -> list[int]:
+    """The strongest cell of content words among those that are listed, else the strongest."""
+    carries = [content_words(array, dict(trace.texts), axis) for axis in payload["order"]]
+    shown = [payload["axes"][axis]["position"] for axis in payload["order"]]
+    cells = [[at[i] for at, i in zip(shown, cell)] for cell in payload["triples"]["cells"]]
+    return next((cell for cell in cells if all(which[i] for which, i in zip(carries, cell))), cells[0])
+
+
+def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
+    """The three axes that an array is explored along."""
+    return ("query", "key", "feature" if "feature" in array.dims else "context")
+
+
+def said(array: xr.DataArray, rows: pd.DataFrame, against: bool) -> str:
+    """A sentence on what is shown: how many cells, the strongest of them, and what the strongest hold of the mass.
+
+    against: they are the strongest against an even share of what a mask leaves.
+    """
+    sizes = " × ".join(f"{array.sizes[axis]} {axis}" for axis in array.dims)
+    first, quantity, few = rows.iloc[0], array.attrs["quantity"], rows.head(FEW)
+    named = " × ".join(f"“{first[axis]}”" if axis != "feature" else f"feature {first[axis]}" for axis in array.dims)
+    most = "strongest against an even share" if against else "strongest"
+    top = f"the {most} is {named}, {quantity} {first[quantity]:.3g}".replace("-", "\u2212")
+    share = 100 * few["share"].sum(skipna=False)
+    held = f"; the {len(few)} strongest hold {share:.3g} % of the mass" if np.isfinite(share) else ""
+    return f"Of {array.size:,} {quantity}s, {sizes}, {top}{held}."
+
+
+def _payload(
+    trace: AttentionTrace, choice: Choice, array: xr.DataArray, shown: dict[str, np.ndarray], hide_special: bool
+) -> dict:
+    quantity, texts, axes = array.attrs["quantity"], dict(trace.texts), tuple(map(str, array.dims))
+    part, along_axes = array.isel(shown), over(trace, choice)
+    cells = int(np.prod([array.sizes[axis] for axis in along_axes]))
+    scale = LogScale.fit(array.values, cells) if quantity == "weight" else SignedScale.of(array.values)
+    rows = strongest(trace, choice, TRIPLES, hide_special)
+    against = quantity == "weight" and opened(trace, choice) is not None  # how they are sorted
+    where = {axis: {int(p): i for i, p in enumerate(shown[axis])} for axis in axes}
+    found = [[where[axis][int(row[f"{axis}_at"])] for axis in axes] for _, row in rows.iterrows()]
+    along = {axis: _along(trace, choice, array, axis) for axis in axes[1:] if axes[2] == "context" or axis == axes[2]}
+    along = {axis: one.isel({a: shown[a] for a in one.dims}) for axis, one in along.items()}
+    told = {axis: tokens(array, texts, axis, shown[axis]) for axis in axes}
+    return {
+        "stamp": " ".join((choice.query(), str(hide_special), *(str(trace.meta.get(name, "")) for name in STAMPED))),
+        "quantity": quantity,
+        "order": list(axes),
+        "over": along_axes,
+        "alt": said(part, rows, against),
+        "says": {**{axis: AXES[axis] for axis in axes}, "quantity": QUANTITIES[quantity]},
+        "texts": texts,
+        "names": named(texts) | _groups(told[axes[2]]),
+        "axes": told,
+        "scale": scale_payload(scale),
+        "themes": theme_payload(scale.kind),
+        "levels": pack(scale.levels(part.values)),
+        "sums": {axis: pack(along[axis].values.astype(np.float32)) for axis in along},
+        "masked": _masked(trace, choice, shown),
+        "uniform": 1 / cells,
+        "even": 1 / float(np.prod([cell_counts(array, axis).sum() for axis in along_axes])),
+        "rows": round(distributions(array, along_axes) * (1 - idle(trace, choice))) or 1,
+        "cells": part.size,
+        "pairs": cells,
+        "triples": {"cells": found, "value": _finite(rows[quantity]), "share": _finite(rows["share"])},
+        "against": against,
+        "check": " ".join(filter(None, (check(trace, choice) for check in (fold_check, axis_check, query_matters)))),
+        "hidden": _hidden(trace, choice, shown) if hide_special else "",
+        "caption": _caption(trace, choice, array),
+    }
+
+
+def _groups(tokens: dict[str, list]) -> dict[str, dict[str, str]]:
+    """What the groups of an axis without tokens are called, in few letters and in words."""
+    groups = filter(None, tokens["text"]) if "flat" in tokens else ()
+    return {group: {"short": group.rpartition(" ")[2], "long": group} for group in groups}
+
+
+def _masked(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) -> str:
+    """Packed [query, key]: 1 where a mask leaves a pair out; empty where there is none."""
+    scores = twin(trace, choice, "relevance")
+    if scores is None or "context" in scores.dims:
+        return ""
+    out = np.isneginf(scores.transpose("query", "key", ...).values[..., 0])
+    return pack(out[np.ix_(shown["query"], shown["key"])].astype(np.uint8)) if out.any() else ""
+
+
+def _along(trace: AttentionTrace, choice: Choice, array: xr.DataArray, axis: str) -> xr.DataArray:
+    """Weights summed over an axis; relevances joined by log-sum-exp and centred again, so that bars have a zero; over
+    features the mean of either, since each feature has distributions of its own.
+
+    Each head is joined before the heads are averaged: its own softmax is what the join stands for.
+    """
+    if axis == "feature":
+        return reduce(array.where(np.isfinite(array), 0.0), axis, "mean")
+    if array.attrs["quantity"] == "weight":
+        return reduce(array, axis, "sum")
+    return centred(trace.pick(replace(choice, reduce=((axis, "logsumexp"), *choice.reduce))))
+
+
+def _hidden(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) -> str:
+    """What is hidden, by name where it is no special token, and how much mass it holds."""
+    array, texts = trace.pick(choice), dict(trace.texts)
+    found = [
+        f"“{labels(array, texts, axis)[i]}” as {axis}"
+        for axis in map(str, array.dims)
+        if f"{axis}_special" in array.coords
+        for i in np.flatnonzero(array[f"{axis}_special"].values > 1)
+    ]
+    sinks = f" and sinks ({', '.join(found[:LISTED])}{' …' * (len(found) > LISTED)})" if found else ""
+    said = f"Special tokens{sinks} are hidden"
+    weight = twin(trace, choice, "weight")
+    if weight is not None:
+        share = 1 - float(shares(trace, choice, weight).isel(shown).sum())
+        said += f": they hold {100 * share:.3g} % of the mass. Sums still count them, and nothing is normalised anew"
+    above = trace.meta.get("sinks")
+    none = f" No other token receives more than {above:g} times an even share." if above and not found else ""
+    return f"{said}.{none}"
+
+
+def _caption(trace: AttentionTrace, choice: Choice, array: xr.DataArray) -> str:
+    *text, layer, direction, quantity = ["", "", *choice.site.split("/")][-4:]
+    number = layer.removeprefix("layer.")
+    layer = f"layer {int(number) + 1}" if number.isdigit() else layer
+    heads = [f"head {i + 1}" for axis, i in choice.index if axis == "head"]
+    heads += [f"{how} of heads" for axis, how in choice.reduce if axis == "head"]
+    heads += [f"head {trace.meta['head'] + 1} ({trace.meta['mask']})"] if "head" in trace.meta else []
+    axes = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims]
+    told = [f"{axis} folded to {array.sizes[axis]}" for axis in axes]
+    parts = [str(trace.meta.get("checkpoint", "")), *text, layer, direction.replace("_", " "), *heads, quantity, *told]
+    return ", ".join(filter(None, parts))
+
+
+def _exact(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) -> dict[str, str]:
+    """Packed float32 of the shown cells: weights, raw and centred relevances, ranks in each distribution."""
+    array = picked(trace, choice)
+    axes, along = axes_of(array), over(trace, choice)
+    lines = array.transpose(*[axis for axis in axes if axis not in along], *along)
+    rows = lines.values.reshape(-1, int(np.prod([array.sizes[axis] for axis in along])))
+    above = [row.size - np.searchsorted(np.sort(row), row, side="right") for row in rows]
+    ranks = lines.copy(data=1 + np.array(above, np.float32).reshape(lines.shape))
+    found = {"rank": pack(ranks.transpose(*axes).isel(shown).values)}
+    for quantity in ("weight", "relevance"):
+        array = twin(trace, choice, quantity)
+        if array is not None:
+            array = array.transpose(*axes)
+            found["raw" if quantity == "relevance" else quantity] = pack(array.isel(shown).values.astype(np.float32))
+            if quantity == "relevance":
+                found["relevance"] = pack(centred(array).isel(shown).values.astype(np.float32))
+    return found
+
+
+def _finite(values) -> list[float | None]:
+    return [float(v) if np.isfinite(v) else None for v in values]

@@ -1,0 +1,95 @@
+// Where the cube's three slices stand, and which cell is under a point.
+
+import { isFolded } from "./model.js";
+import { clamp } from "../lib/arrays.js";
+import { cellAt, countGaps, layoutAxis } from "../lib/axis.js";
+import {
+  LABEL_PITCH,
+  LINE_STEP,
+  countLabelLines,
+  labelsLean,
+  widestLabel,
+} from "../lib/label_text.js";
+import { font } from "../lib/theme.js";
+
+/** Where everything stands for a given width. */
+export function layoutCube(ctx, cube, theme, width) {
+  const [query, key, context] = cube.axes;
+  const [Q, K, C] = cube.sizes;
+  const room = 112;
+  const labelQ = clamp(widestLabel(ctx, query, theme), 30, room) + 12;
+  const labelK = clamp(widestLabel(ctx, key, theme), 30, room) + 14;
+  const barRoom = 74;
+  const gap = K + C > 90 ? 3 : 6;
+  const gaps = gap * (countGaps(key) + countGaps(context));
+  ctx.font = font(theme, 14, 600);
+  const title = ctx.measureText(`query × key at ${cube.third} `).width + 76;
+  const between = Math.max(barRoom, labelK);
+  let pitch = clamp((width - labelQ - between - barRoom - gaps) / (K + C), 2.5, 36);
+  // Beside many features keys would be too narrow to be told apart.
+  const keyWidth =
+    K * (cube.third === "feature" ? clamp((0.28 * width) / K, pitch, 18) : pitch) +
+    gap * countGaps(key);
+  const right = labelQ + Math.max(keyWidth + between, title + 16, 250 - labelQ);
+  pitch = Math.min(pitch, (width - right - barRoom - gap * countGaps(context)) / C);
+  // Few keys, and turns or sentences, take what room there is.
+  const keyPitch = clamp((right - labelQ - between - gap * countGaps(key)) / K, pitch, 36);
+  const contextPitch = isFolded(cube)
+    ? clamp((width - right - barRoom - gap * countGaps(context)) / C, pitch, 64)
+    : pitch;
+  const tall = (tokens, wide) =>
+    labelsLean(ctx, tokens, wide, theme)
+      ? clamp(widestLabel(ctx, tokens, theme), 20, room) * 0.71 + 16
+      : 26;
+  const lean = Math.max(
+    ...[
+      [key, keyPitch],
+      [context, contextPitch],
+    ].map(
+      ([tokens, wide]) =>
+        tall(tokens, wide) + LINE_STEP * (countLabelLines(ctx, tokens, wide, theme) - 1),
+    ),
+  );
+  const top = 26 + lean;
+  const fit = clamp((560 - top - 52 - 70) / (Q + K), 3.2, 32);
+  const step = fit > 0.88 * LABEL_PITCH ? Math.max(fit, LABEL_PITCH) : fit;
+  const cols = {
+    key: layoutAxis(key, keyPitch, gap),
+    third: layoutAxis(context, contextPitch, gap),
+  };
+  const rows = { query: layoutAxis(query, step, gap), key: layoutAxis(key, step, gap) };
+  const lower = top + rows.query.size + 44;
+  const height = Math.max(lower + rows.key.size + 72, top + rows.query.size + 290);
+  const boxes = {
+    qk: { x: labelQ, y: top, rows: rows.query, cols: cols.key },
+    qc: { x: right, y: top, rows: rows.query, cols: cols.third },
+    kc: { x: right, y: lower, rows: rows.key, cols: cols.third },
+  };
+  const thin = Math.min(pitch, step) < 15.5;
+  return {
+    width,
+    height,
+    boxes,
+    labelQ,
+    room,
+    thin,
+    left: right - labelK - 16,
+    aside: top + rows.query.size + 14,
+  };
+}
+
+/** The panel and cell under a point; labels count as part of the row or column they name. */
+export function hitPanel(place, x, y) {
+  for (const [name, box] of Object.entries(place.boxes)) {
+    const r = cellAt(box.rows, y - box.y);
+    const c = cellAt(box.cols, x - box.x);
+    const besideRow =
+      x > box.x - (name === "qc" ? 4 : place.labelQ) && x < box.x + box.cols.size + 56;
+    const overColumn =
+      y > box.y - (name === "kc" ? 4 : 60) && y < box.y + box.rows.size + (name === "kc" ? 44 : 4);
+    if (r >= 0 && c >= 0) return { name, r, c };
+    if (r >= 0 && besideRow) return { name, r };
+    if (c >= 0 && overColumn) return { name, c };
+  }
+  return null;
+}

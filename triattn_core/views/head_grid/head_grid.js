@@ -1,0 +1,186 @@
+// All heads at once: a thumbnail each, layers down and heads across, with a measure below each.
+// Cells are [layer, head].
+
+import { clamp, unpackBytes } from "../lib/arrays.js";
+import { paintCells } from "../lib/cells.js";
+import { paintColourBar } from "../lib/colour_bar.js";
+import { drawText } from "../lib/draw_text.js";
+import { make } from "../lib/elements.js";
+import { LinkedMaps } from "../lib/linked_maps.js";
+import { formatNumber } from "../lib/numbers.js";
+import { largestIndices } from "../lib/walk.js";
+
+const LEFT = 22; // pixels of the layers' numbers
+const TOP = 22;
+const BELOW = 16; // of the number below a thumbnail
+const GAP = 8;
+const NARROW = 34; // a thumbnail that has no room for its number
+const LARGEST = 150;
+const LEAST = 14;
+const SCALE = 84;
+
+const measured = (data, [layer, head]) => data.measures[data.measure].values[layer]?.[head] ?? null;
+
+function layoutGrid(data, width) {
+  const [rows, columns] = data.shape;
+  const pitch = clamp((width - LEFT) / data.heads, LEAST + 2, LARGEST + GAP);
+  const gap = pitch < NARROW ? 2 : GAP;
+  const wide = pitch - gap;
+  const high = clamp((wide * rows) / columns, LEAST, LARGEST);
+  const below = wide < NARROW ? gap : BELOW + gap;
+  const line = (count, size) => ({
+    at: Array.from({ length: count }, (_, i) => (i * size) / count),
+    pitch: size / count,
+    size,
+    line: 0,
+  });
+  const foot = TOP + data.layers.length * (high + below);
+  const axes = { rows: line(rows, high), columns: line(columns, wide) };
+  return { width, pitch, wide, high, below, ...axes, foot, height: foot + SCALE };
+}
+
+class HeadGrid extends LinkedMaps {
+  unpack(payload) {
+    const layers = payload.layers.map((layer) => ({ ...layer, grid: unpackBytes(layer.levels) }));
+    const size = payload.shape[0] * payload.shape[1];
+    return { ...payload, layers, size };
+  }
+
+  keyHelp() {
+    return [": another layer up and down, another head left and right."];
+  }
+
+  walkTitle() {
+    return `Heads by ${this.data.measures[this.data.measure].title}, the largest first`;
+  }
+
+  cellSizes() {
+    return [this.data.layers.length, this.data.heads];
+  }
+
+  rankCells() {
+    const { heads, layers } = this.data;
+    const cellOf = (i) => [Math.floor(i / heads), i % heads];
+    return largestIndices(heads * layers.length, (i) => measured(this.data, cellOf(i)) ?? NaN).map(
+      cellOf,
+    );
+  }
+
+  layout(ctx, width) {
+    return layoutGrid(this.data, width);
+  }
+
+  hit(x, y) {
+    const { pitch, high, below } = this.place;
+    const head = Math.floor((x - LEFT) / pitch);
+    const layer = Math.floor((y - TOP) / (high + below));
+    const inside = head >= 0 && head < this.data.heads && this.data.layers[layer];
+    return inside && (head + 1) * this.data.size <= inside.grid.length ? [layer, head] : null;
+  }
+
+  paint(ctx, place, state) {
+    const { data, theme } = this;
+    const colours = state.tables.log;
+    for (let head = 0; head < data.heads; head++) {
+      if (place.pitch < 20 && head % 2) continue;
+      const chosen = head === state.cell[1];
+      drawText(
+        ctx,
+        String(head + 1),
+        LEFT + head * place.pitch + place.wide / 2,
+        TOP - 8,
+        chosen ? theme.accent : theme.muted,
+        { size: 12, weight: chosen ? 700 : 400, align: "center", theme },
+      );
+    }
+    this.paintMeasure(ctx, place);
+    data.layers.forEach((layer, i) => this.paintLayer(ctx, place, state, layer, i, colours));
+    paintColourBar(
+      ctx,
+      LEFT,
+      place.foot + 14,
+      Math.min(300, place.width - LEFT),
+      data.scale,
+      colours,
+      theme,
+      {
+        mark: `even 1/${data.keys}`,
+      },
+    );
+  }
+
+  /** What the number below each thumbnail is, beside the colour bar. */
+  paintMeasure(ctx, place) {
+    const { title } = this.data.measures[this.data.measure];
+    if (place.wide < NARROW || place.width - LEFT < 520) return;
+    const x = LEFT + 330;
+    const look = { theme: this.theme, room: place.width - x };
+    drawText(ctx, "Below each map", x, place.foot + 14, this.theme.text, { ...look, weight: 600 });
+    drawText(ctx, title, x, place.foot + 34, this.theme.muted, look);
+  }
+
+  paintLayer(ctx, place, state, layer, i, colours) {
+    const { data, theme } = this;
+    const [, columns] = data.shape;
+    const y = TOP + i * (place.high + place.below);
+    const own = i === state.cell[0];
+    const look = { size: 12, weight: own ? 700 : 400, align: "right", theme };
+    drawText(
+      ctx,
+      layer.title,
+      LEFT - 8,
+      y + place.high / 2 + 4,
+      own ? theme.accent : theme.muted,
+      look,
+    );
+    for (let head = 0; (head + 1) * data.size <= layer.grid.length; head++) {
+      const x = LEFT + head * place.pitch;
+      const level = (r, c) => layer.grid[head * data.size + r * columns + c];
+      paintCells(ctx, place.rows, place.columns, x, y, level, colours);
+      const chosen = own && head === state.cell[1];
+      const under = state.hover?.[0] === i && state.hover?.[1] === head;
+      ctx.lineWidth = chosen ? 2.5 : 1;
+      ctx.strokeStyle = chosen ? theme.query : under ? theme.text : theme.hairline;
+      const edge = chosen ? 2 : 0.5;
+      ctx.strokeRect(x - edge, y - edge, place.wide + 2 * edge, place.high + 2 * edge);
+      const value = measured(data, [i, head]);
+      if (place.wide < NARROW || value === null) continue;
+      drawText(
+        ctx,
+        formatNumber(value),
+        x + place.wide / 2,
+        y + place.high + 13,
+        chosen ? theme.text : theme.muted,
+        {
+          size: 11,
+          weight: chosen ? 700 : 400,
+          align: "center",
+          theme,
+        },
+      );
+    }
+  }
+
+  describe(cell) {
+    const layer =
+      this.data.layers.length > 1 ? `Layer ${this.data.layers[cell[0]].title}, head` : "Head";
+    const rows = Object.values(this.data.measures).map(({ title, values }) => {
+      const value = values[cell[0]]?.[cell[1]] ?? null;
+      return value === null ? "" : `${title} ${formatNumber(value)}`;
+    });
+    return [`${layer} ${cell[1] + 1}`, ...rows.filter(Boolean)];
+  }
+
+  fillBelow(box) {
+    const [name, ...rest] = this.describe(this.state.cell);
+    const pooled = this.data.pooled
+      ? " Of a text this long, a thumbnail shows the largest weight of each block."
+      : "";
+    box.className = "";
+    box.replaceChildren(
+      make("p", { class: "said" }, make("b", {}, name), `: ${rest.join("; ")}.${pooled}`),
+    );
+  }
+}
+
+export const mount = (root, payload, host) => HeadGrid.mount(root, payload, host);

@@ -1,0 +1,151 @@
+"""Heads of MTSA as maps of one text: governors (queries) down and dependents (keys) across, with source2token beside
+them (Figure 3 of "Tensorized Self-Attention"); and, in the same form, maps that stand for clusters of features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from triattn_core.errors import InputError, TraceError
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.aggregation import EVEN, even_weights
+from triattn_core.views.heads.terms import SCALED
+from triattn_core.views.lib.palette import centred
+from triattn_core.views.lib.strongest import labels
+
+MOST = 160  # tokens of a text whose maps are drawn
+LOOKS = {
+    "forward": "looks at earlier tokens",
+    "backward": "looks at later tokens",
+    "distance": "looks at all others, less at far ones",
+    "none": "looks at all tokens",
+}
+
+
+@dataclass(frozen=True)
+class Map:
+    """One map.  drawn, weights: [query, key].  even: the same, the weights if attention were even over what a mask
+    leaves; 0 where it leaves a pair out.
+
+    scores: [query, key] as they are, None where there are none.  source: [key, feature], what stands beside the map, as
+    it is drawn; None where there is nothing.  source_weights, source_scores: the same as weights, and as scores.
+    """
+
+    title: str
+    note: str
+    drawn: xr.DataArray = field(repr=False)
+    weights: xr.DataArray = field(repr=False)
+    even: xr.DataArray = field(repr=False)
+    scores: xr.DataArray | None = field(default=None, repr=False)
+    source: xr.DataArray | None = field(default=None, repr=False)
+    source_weights: xr.DataArray | None = field(default=None, repr=False)
+    source_scores: xr.DataArray | None = field(default=None, repr=False)
+
+    @property
+    def masked(self) -> np.ndarray:
+        """[query, key]: True where a mask leaves a pair out."""
+        return self.even.values == 0
+
+
+def groups(trace: AttentionTrace) -> dict[str, list[int]]:
+    """The heads (from 0) under each mask: {"forward": [0, 1], "backward": [2, 3]}.  Raises TraceError: not of MTSA."""
+    masks = str(trace.meta.get("masks", ""))
+    if not masks:
+        raise TraceError("this trace is not one of MTSA: no masks are recorded with it")
+    found: dict[str, list[int]] = {}
+    for head, name in enumerate(masks.split(",")):
+        found.setdefault(name, []).append(head)
+    return found
+
+
+def beside(trace: AttentionTrace, number: int) -> list[int]:
+    """The heads that stand side by side as number `number` (from 0): one of each mask."""
+    return [heads[min(number, len(heads) - 1)] for heads in groups(trace).values()]
+
+
+def looks(mask: str) -> str:
+    """What a mask lets a token attend to, in words."""
+    kind, _, reach = mask.partition(":")
+    return LOOKS.get(mask) or (f"looks {reach} tokens to either side" if kind == "window" else mask.replace(":", " "))
+
+
+def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str = "weight") -> list[Map]:
+    """The maps of some heads (from 0) of a layer such as `layer.0` or `premise/layer.0`; of a trace that is read in
+    words or phrases the weights alone.
+
+    Raises TraceError where the trace has no such head, InputError where the text has too many tokens to be drawn.
+    """
+    pairs = trace.site(f"{layer}/token2token/{quantity}")
+    weights, alone = (trace.site(f"{layer}/{one}/weight") for one in ("token2token", "source2token"))
+    scores, own = (trace.sites.get(f"{layer}/{one}/relevance") for one in ("token2token", "source2token"))
+    shares = trace.sites.get(f"{layer}/{EVEN}")
+    shares = even_weights(trace.site(f"{layer}/mask/contribution")) if shares is None else shares
+    n, masks = weights.sizes["query"], str(trace.meta.get("masks", "")).split(",")
+    if n > MOST:
+        raise InputError(f"Maps of {n:,} tokens are not drawn, at most of {MOST}: shorten the text.")
+    found, outside = [], trace.sites.get(f"{layer}/mask/contribution")
+    for head in heads:
+        if not 0 <= head < len(masks):
+            raise TraceError(f"there is no head {head + 1}: {layer} has {len(masks)}")
+        share, drawn, source = (one.isel(head=head) for one in (shares, pairs, alone))
+        of_source = (source, None if own is None else own.isel(head=head))
+        raw = None if scores is None else scores.isel(head=head).where(share > 0, -np.inf)
+        if quantity == "relevance":
+            drawn, source = _scaled(raw, trace, "scale_t"), centred(_scaled(of_source[1], trace, "scale_s"))
+            drawn = centred(drawn.copy(data=drawn.values + outside.isel(head=head).where(share > 0, 0.0).values))
+        title = f"Head {head + 1}, {masks[head].replace(':', ' ')}"
+        found.append(Map(title, looks(masks[head]), drawn, weights.isel(head=head), share, raw, source, *of_source))
+    return found
+
+
+def _scaled(scores: xr.DataArray, trace: AttentionTrace, scale: str) -> xr.DataArray:
+    """Of scores R or S what is exponentiated (Eq. 10): of the log sigmoid two equal differences are not alike."""
+    return scores.copy(data=SCALED[str(trace.meta.get(scale, "identity"))](scores.values))
+
+
+def prototypes(
+    tensor: AttentionTrace, layer: str, of: Sequence[int], means: np.ndarray, typical: Sequence[int]
+) -> list[Map]:
+    """A map for each cluster of the features of a tensor (`maps.mtsa_tensor`, `maps.clusters`): the mean of theirs.
+
+    of: the cluster of each feature, from 0.  means: [cluster, query, key].  typical: of each cluster its feature.
+    """
+    outside = tensor.site(f"{layer}/tensor/mask/contribution")
+    share, found = even_weights(outside), []
+    for i, values in enumerate(means):
+        size = list(of).count(i)
+        note = f"{size} features, like {typical[i] + 1}" if size > 1 else f"feature {typical[i] + 1}"
+        weights = outside.copy(data=values).assign_attrs(quantity="weight", sums_over="key")
+        found.append(Map(f"Cluster {i + 1}", note, weights, weights, share))
+    return found
+
+
+def table(trace: AttentionTrace, layer: str) -> pd.DataFrame:
+    """Every pair of every head as a row, for CSV: tokens and their positions, weight, and the score as it is; empty
+    where a mask leaves the pair out."""
+    found = maps(trace, layer, range(len(str(trace.meta["masks"]).split(","))))
+    return rows(found, trace.texts, [{"head": head + 1} for head in range(len(found))])
+
+
+def rows(found: Sequence[Map], texts: Mapping[str, str], told: Sequence[Mapping]) -> pd.DataFrame:
+    """The pairs of some maps as rows, each with what is told of its map."""
+    at = np.indices(found[0].weights.shape).reshape(2, -1)
+    columns: dict = {}
+    for axis, where in zip(("query", "key"), at):
+        names = np.array(labels(found[0].weights, dict(texts), axis), object)
+        columns |= {axis: names[where], f"{axis}_at": where}
+        if f"{axis}_cells" in found[0].weights.coords:
+            columns[f"{axis}_tokens"] = found[0].weights[f"{axis}_tokens"].values[where]
+    parts = []
+    for one, more in zip(found, told):
+        numbers = {"weight": one.weights.values.ravel()}
+        if one.scores is not None:
+            scores = one.scores.values.ravel()
+            numbers["score"] = np.where(np.isfinite(scores), scores, np.nan)
+        parts.append(pd.DataFrame({**more, **columns, **numbers}))
+    return pd.concat(parts, ignore_index=True)

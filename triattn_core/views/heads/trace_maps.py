@@ -1,0 +1,71 @@
+"""Two-way maps of any trace in the form of `maps.Map`: of one head, their mean, or weights that were computed."""
+
+from __future__ import annotations
+
+import numpy as np
+import xarray as xr
+
+from triattn_core.errors import TraceError
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.aggregation import cell_counts, logsumexp
+from triattn_core.trace.sites import layer_of, same_tokens
+from triattn_core.views.heads.maps import Map
+from triattn_core.views.lib.palette import centred
+
+
+def trace_map(trace: AttentionTrace, site: str, head: int | None = None, quantity: str = "weight") -> Map:
+    """The map of a site's weights, summed over context where there is one, or of its relevance, joined.
+
+    site: without its quantity, `layer.0/attention`.  head: from 0, None is the mean of heads.  Raises TraceError where
+    the trace has not the site, the quantity or the head.
+    """
+    weights = _two_way(trace.site(f"{site}/weight"), head)
+    scores = trace.sites.get(f"{site}/relevance")
+    scores = None if scores is None else _two_way(scores, head)
+    if quantity == "relevance" and scores is None:
+        raise TraceError(f"{site} has no relevance: only its weights were given")
+    drawn = centred(scores) if quantity == "relevance" else weights
+    layer = f"Layer {layer_of(f'{site}/') + 1}, " if site.startswith("layer.") else ""
+    heads = "mean of heads" if head is None else f"head {head + 1}"
+    title = f"{layer}{heads}" if "head" in trace.site(f"{site}/weight").dims else layer.rstrip(", ") or "Attention"
+    note = "summed over context" if "context" in trace.site(f"{site}/weight").dims else ""
+    title = title[0].upper() + title[1:]
+    return Map(title, note, drawn, weights, even_share(trace, weights, scores), scores)
+
+
+def computed_map(trace: AttentionTrace, weights: xr.DataArray, title: str, note: str) -> Map:
+    """The map of weights [query, key] that were computed of a trace, such as rollout."""
+    weights = weights.transpose("query", "key")
+    return Map(title, note, weights, weights, even_share(trace, weights, None))
+
+
+def even_share(trace: AttentionTrace, weights: xr.DataArray, scores: xr.DataArray | None) -> xr.DataArray:
+    """[query, key]: the weights if attention were even over what a mask leaves, which scores of −inf or a causal model
+    say; of folded keys by the cells that they join."""
+    cells = np.broadcast_to(cell_counts(weights, "key").astype(float), weights.shape).copy()
+    if scores is not None:
+        cells[np.isneginf(scores.values)] = 0
+    elif trace.meta.get("mask") == "causal" and same_tokens(weights) and "folded" not in weights.attrs:
+        cells[np.triu_indices(len(cells), 1)] = 0
+    total = cells.sum(-1, keepdims=True)
+    share = np.divide(cells, total, out=np.zeros_like(cells), where=total > 0)
+    return weights.copy(data=share)
+
+
+def _two_way(array: xr.DataArray, head: int | None) -> xr.DataArray:
+    """[query, key] of a site.  Raises TraceError for no such head, or other axes."""
+    if missing := [axis for axis in ("query", "key") if axis not in array.dims]:
+        raise TraceError(f"a map needs the axes query and key; there is no {' and no '.join(missing)}")
+    if "head" in array.dims:
+        if head is not None and not 0 <= head < array.sizes["head"]:
+            raise TraceError(f"there is no head {head + 1}: there are {array.sizes['head']}")
+    elif head:
+        raise TraceError("this site has no heads")
+    if "context" in array.dims:
+        weights = array.attrs["quantity"] == "weight"
+        array = (
+            array.sum("context", keep_attrs=True) if weights else logsumexp(array, "context").assign_attrs(array.attrs)
+        )
+    if "head" in array.dims:
+        array = array.mean("head", keep_attrs=True) if head is None else array.isel(head=head)
+    return array.transpose("query", "key")

@@ -1,0 +1,1 @@
+"""What the figures share: the canvas base and its scripts, colours, tokens."""

@@ -1,0 +1,136 @@
+"""Exact numbers: of one cell, and of what a whole site sums to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import nan
+
+import numpy as np
+import xarray as xr
+
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.aggregation import cell_counts, mean_mass
+from triattn_core.views.lib.palette import centred
+from triattn_core.views.lib.strongest import idle, over, picked, twin
+
+LITTLE = 0.05  # bits: below, a map's rows look alike
+
+
+def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[str, float | int]:
+    """The numbers of one cell, from the exact arrays.
+
+    weight; share of the whole mass; `against` = weight over what it were if all cells of the model, of which a folded
+    one joins several, had the same, without those that a mask leaves out; relevance centred per distribution, and `raw`
+    as scored; rank among them by what is shown, `of` how many.  Of a cell that a mask leaves out rank and relevance
+    are no numbers.
+    Raises TraceError or IndexError where the cell is outside.
+    """
+    # Head and centring work distribution by distribution: that of the cell is all that is needed.
+    axes = over(trace, choice)
+    fixed = {axis: position for axis, position in cell.items() if axis not in axes}
+    counts = {axis: cell_counts(trace.site(choice.site), axis) for axis in fixed}
+    part = float(np.prod([count[fixed[axis]] / count.sum() for axis, count in counts.items()]))
+    part /= (1 - idle(trace, choice)) or 1.0  # rows that a mask leaves nothing hold no mass
+    choice = replace(choice, index=(*choice.index, *fixed.items()))
+    at = {axis: position for axis, position in cell.items() if axis in axes}
+    row = picked(trace, choice)
+    weight, relevance = twin(trace, choice, "weight"), twin(trace, choice, "relevance")
+    masked = relevance is not None and bool(np.isneginf(relevance.isel(at)))
+    found: dict[str, float | int] = {"rank": nan if masked else int((row.values > float(row.isel(at))).sum()) + 1}
+    open_ = _open(relevance)
+    found["of"] = round(row.size * open_)
+    if weight is not None:
+        found["weight"] = float(weight.isel(at))
+        found["share"] = found["weight"] * part
+        found["against"] = found["weight"] / even(row, at) * open_
+    if relevance is not None:
+        found["relevance"] = nan if masked else float(centred(relevance).isel(at))
+        found["raw"] = float(relevance.isel(at))
+    return found
+
+
+def _open(relevance: xr.DataArray | None) -> float:
+    """The part of a distribution's cells that no mask leaves out; 1 where it leaves out all."""
+    share = 1.0 if relevance is None else float((relevance.values > -np.inf).mean())
+    return share or 1.0
+
+
+def even(row: xr.DataArray, at: dict[str, int]) -> float:
+    """The weight of a cell of one distribution where attention is even over what the model sees."""
+    cells = {axis: cell_counts(row, axis) for axis in at}
+    return float(np.prod([count[at[axis]] / count.sum() for axis, count in cells.items()]))
+
+
+def axis_check(trace: AttentionTrace, choice: Choice) -> str:
+    """One sentence: over which axes the array sums to one, and by how much the exact numbers miss it."""
+    array, weight, axes = trace.pick(choice), twin(trace, choice, "weight"), over(trace, choice)
+    each = " and ".join(str(axis) for axis in array.dims if axis not in axes) or "row"
+    if array.attrs["quantity"] == "weight":
+        sums = array.sum(axes).values.ravel()
+        held = sums[sums != 0]
+        empty, told = sums.size - held.size, ""  # a mask left nothing to attend to
+        if held.size:
+            worst = float(held[np.abs(held - 1).argmax()])
+            if abs(worst - 1) > 1e-4:
+                return f"Axis check failed: a {each}'s weights sum to {worst:.6f} over {' × '.join(axes)}, not to 1."
+            told = f"Axis check: weights sum to {worst:.6f} over {' × '.join(axes)}, for each {each}"
+        nothing = f"{empty:,} of {sums.size:,} rows are left nothing to attend to: their weights are zeros"
+        return "; ".join(filter(None, (told, nothing if empty else ""))) + "."
+    if weight is None:
+        return "Axis check: relevance is a score before the softmax; it sums to nothing."
+    if any(axis == "head" for axis, _ in choice.reduce):
+        return "Mean of the heads' scores: its softmax is not the mean of their weights. Choose one head to check it."
+    top = array.max(axes)
+    scores = np.exp(array - top.where(np.isfinite(top), 0.0))
+    whole = scores.sum(axes)
+    miss = float(np.abs(scores / whole.where(whole > 0, 1.0) - weight).max())
+    verdict = "Axis check" if miss < 1e-4 else "Axis check failed"
+    return f"{verdict}: the softmax of relevance over {' × '.join(axes)} repeats the weights within {miss:.0e}."
+
+
+def fold_check(trace: AttentionTrace, choice: Choice) -> str:
+    """One sentence: what folding did to the array, with the mass before and after; empty where nothing is folded."""
+    return folded(trace.pick(choice), over(trace, choice))
+
+
+def folded(array: xr.DataArray, over: Sequence[str] = ("key",)) -> str:
+    """The same of an array whose distributions run over some axes."""
+    axes = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims]
+    if not axes:
+        return ""
+    axes = [axis for axis in axes if cell_counts(array, axis).max() > 1]
+    if not axes:
+        return "Nothing is joined: each group is one cell of the model."
+    told = [f"{axis} is folded from {cell_counts(array, axis).sum()} cells to {array.sizes[axis]}" for axis in axes]
+    rows = [axis for axis in axes if axis not in over]
+    how = "averaged" if rows == axes else "summed, over query averaged" if rows else "summed"
+    said = f"{', '.join(told).capitalize()}: "
+    if array.attrs["quantity"] == "relevance":
+        return said + f"relevances are joined so that their softmax is the weight {how} (log-sum-exp)."
+    return said + f"weights are {how}, mass before {array.attrs['mass_before']:.6f} and after {mean_mass(array):.6f}."
+
+
+def query_bits(weights: np.ndarray) -> float:
+    """How far the queries' distributions [query, ...] lie from their average, in bits.
+
+    Generalised Jensen-Shannon divergence with equal shares, `H(mean of rows) - mean of H(row)` (Lin 1991, Eq. 5.1): 0
+    where all queries attend alike, at most log2 of their number.  Rows without mass are left out.
+    """
+    rows = weights.reshape(len(weights), -1).astype(np.float64)
+    rows = rows[rows.sum(1) > 0]
+
+    def entropy(shares: np.ndarray) -> np.ndarray | np.floating:
+        return -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(-1)
+
+    return float(entropy(rows.mean(0)) - entropy(rows).mean()) if len(rows) else 0.0
+
+
+def query_matters(trace: AttentionTrace, choice: Choice) -> str:
+    """One sentence: whether the rows differ at all; empty where the trace has no weights, or rows for each feature."""
+    weight = twin(trace, choice, "weight")
+    if weight is None or weight.sizes["query"] < 2 or "feature" in weight.dims:
+        return ""
+    bits = query_bits(weight.transpose("query", ...).values)
+    verdict = ": the query hardly matters here" if bits < LITTLE else ""
+    return f"Queries differ from their average by {bits:.2g} bits{verdict}."

@@ -1,0 +1,48 @@
+// Below a figure of maps: the untouched texts with the chosen tokens marked, and a table of
+// numbers.
+
+import { make, markSpans, setLanguage } from "./elements.js";
+
+const LONG_TEXT = 80; // characters: longer texts get more of the width
+
+/** The spans of a text that the chosen query and key stand on. */
+export function chosenSpans(data, name, cell) {
+  return ["query", "key"].flatMap((axis, a) => {
+    const tokens = data.axes[axis];
+    const i = cell[a];
+    return tokens.text[i] === name ? [{ axis, start: tokens.start[i], end: tokens.end[i] }] : [];
+  });
+}
+
+/** A text after its short name, with spans marked. */
+export function textLine(data, name, spans) {
+  const { short, long } = data.names[name];
+  const text = data.texts[name];
+  const words = make("span", { dir: "auto" }, ...markSpans(text, spans));
+  return make("p", {}, make("span", { title: long }, short), setLanguage(words, text));
+}
+
+/** Gives the box below a figure more room for its texts where one of them is long. */
+export function classBelow(box, data) {
+  const long = Math.max(...Object.values(data.texts).map((text) => text.length)) > LONG_TEXT;
+  box.className = long ? "below long" : "below";
+}
+
+/**
+ * A table.  columns: [name, what it means].  rows: {name, cells, chosen, main, help}; a cell may be
+ * a <td> itself; `main`: whether its first number stands out, as that of a chosen row does.
+ */
+export function factsTable(corner, columns, rows) {
+  const top = columns.map(([name, help]) => make("th", { scope: "col", title: help }, name));
+  const body = rows.map(({ name, cells, chosen = false, main = chosen, help }) => {
+    const names = [name].flat();
+    const head = make("th", help ? { scope: "row", title: help } : { scope: "row" });
+    head.append(...(chosen ? [make("b", {}, ...names)] : names));
+    const rest = cells.map((cell, i) =>
+      cell instanceof Node ? cell : make("td", i || !main ? {} : { class: "main" }, cell),
+    );
+    return make("tr", chosen ? { "aria-selected": "true" } : {}, head, ...rest);
+  });
+  const head = make("thead", {}, make("tr", {}, make("th", { scope: "col" }, corner), ...top));
+  return make("table", {}, head, make("tbody", {}, ...body));
+}

@@ -1,0 +1,76 @@
+// What the labels of an axis say, how wide they are and whether they lean.
+
+import { font } from "./theme.js";
+
+export const LABEL_PITCH = 12.5;
+export const LINE_STEP = 14; // pixels between labels that stand, and between two lines of them
+
+export const isWide = (label) =>
+  /^[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\u3000-\u303f\uff00-\uff60]+$/u.test(
+    label,
+  );
+
+const isSingleCharacter = (label) =>
+  label.length === 1 || [...new Intl.Segmenter().segment(label)].length === 1;
+
+const labelSize = (label) => (isWide(label) ? 15.5 : 13);
+
+const tieMark = (tokens, i) => (tokens.joined[i] ? "-" : "");
+
+/** A token as it stands on an axis. */
+export const axisLabel = (tokens, i) => tieMark(tokens, i) + tokens.label[i];
+
+/** A token in words: T4 of a folded axis is turn 4. */
+export const spokenLabel = (tokens, i) => tieMark(tokens, i) + tokens.name[i];
+
+/** Width of the widest label. */
+export function widestLabel(ctx, tokens, theme) {
+  return Math.max(
+    0,
+    ...tokens.label.map((label, i) => {
+      ctx.font = font(theme, labelSize(label), 400);
+      return ctx.measureText(axisLabel(tokens, i)).width;
+    }),
+  );
+}
+
+/**
+ * A label that never leans: a single character of ordinary width.  Those of several lean, in
+ * Chinese too.
+ */
+export function isUpright(ctx, tokens, i, theme) {
+  ctx.font = font(theme, 13);
+  return (
+    isSingleCharacter(axisLabel(tokens, i)) &&
+    (isWide(tokens.label[i]) || ctx.measureText(tokens.label[i]).width < 20)
+  );
+}
+
+/**
+ * Labels lie flat when each is narrower than its column, else they lean at 45 degrees: never more.
+ */
+export function labelsLean(ctx, tokens, pitch, theme) {
+  return (
+    !tokens.flat &&
+    tokens.label.some(
+      (_, i) =>
+        !isUpright(ctx, tokens, i, theme) &&
+        ctx.measureText(axisLabel(tokens, i)).width > pitch - 4,
+    )
+  );
+}
+
+/**
+ * In how many lines labels stand: characters too near for one take two in turns, as far as that
+ * makes room for all.
+ */
+export function countLabelLines(ctx, tokens, pitch, theme) {
+  const narrow = !tokens.flat && pitch < LABEL_PITCH && pitch >= LABEL_PITCH / 2;
+  return narrow &&
+    tokens.label.every((_, i) => tokens.special[i] || isUpright(ctx, tokens, i, theme))
+    ? 2
+    : 1;
+}
+
+/** The line of a label where there are two: each text begins in the near one. */
+export const labelLine = (tokens, i) => (i - tokens.text.indexOf(tokens.text[i])) % 2;

@@ -1,0 +1,243 @@
+// The base of every figure of maps on a canvas: theme, layout, painting, the chosen cell by pointer
+// and keys, what the page is told and tells, saving.
+
+import { clamp } from "./arrays.js";
+import { drawText } from "./draw_text.js";
+import { fitCanvas } from "./fit_canvas.js";
+import { onExport, saveFigure } from "./save.js";
+import { applyTheme, colourTable, themeFor } from "./theme.js";
+import { showTip } from "./tip.js";
+import { WALK_STEPS, nextInWalk } from "./walk.js";
+
+export const ARROWS = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+};
+const SETTLE = 160; // milliseconds without a step before the page is told
+const LEAST_WIDTH = 50; // pixels: a narrower figure is not drawn
+const CAPTION = 22; // pixels below a saved figure
+
+/**
+ * A figure in an element `root`.  `kept` is what outlives it there when a new payload comes: the
+ * chosen cell, as the page knows it.
+ *
+ * A figure has: unpack(payload); build(), its elements {outer, frame, canvas, tip}; firstCell();
+ * cellSizes(); layout(ctx, width); hit(x, y), the cell under a point or null; paint(ctx, place,
+ * state) for the screen, a PNG or an SVG; describe(cell), lines of text; showCell(), all that
+ * stands beside the canvas; rankCells(), the strongest first; cellForKey(event); caption();
+ * receive(), the page's word.  What not every figure needs has a default here.
+ */
+export class MapFigure {
+  /**
+   * Draws into `root`, in place of what was mounted there; returns what stops it.
+   * host.send(name, value): the page's ear.  host.key: the figure's name on the page.
+   */
+  static mount(root, payload, host = {}) {
+    const kept = (root.triattn ??= { cell: null });
+    kept.stop?.();
+    const figure = new this(root, payload, host, kept);
+    kept.stop = () => figure.stop();
+    figure.start();
+    return kept.stop;
+  }
+
+  constructor(root, payload, host, kept) {
+    Object.assign(this, { root, payload, host, kept });
+    Object.assign(this, { place: null, theme: null, paintAsked: 0, timer: 0 });
+    this.off = new AbortController();
+    this.data = this.unpack(payload);
+    Object.assign(this, this.build());
+    this.state = { cell: this.firstCell(), hover: null, tables: null };
+  }
+
+  start() {
+    this.listen();
+    this.dress();
+    this.showCell();
+    this.receive();
+    this.paintNow();
+  }
+
+  stop() {
+    clearTimeout(this.timer);
+    cancelAnimationFrame(this.paintAsked);
+    this.observer.disconnect();
+    this.stopExport();
+    this.off.abort();
+  }
+
+  listen() {
+    this.on(this.canvas, "pointerdown", (event) => this.press(event));
+    this.on(this.canvas, "pointermove", (event) => this.move(event));
+    this.on(this.canvas, "pointerleave", () => this.hover(null));
+    this.on(this.canvas, "keydown", (event) => this.key(event));
+    this.on(window, "triattn-exact", () => this.receive());
+    this.on(matchMedia("(prefers-color-scheme: dark)"), "change", () => this.dress());
+    this.observer = new ResizeObserver(() => this.requestPaint());
+    this.observer.observe(this.frame);
+    document.fonts?.ready.then(() => this.dress());
+    this.stopExport = onExport(this.host.key, (format, name) => this.save(format, name));
+  }
+
+  on(target, name, run) {
+    target.addEventListener(name, run, { signal: this.off.signal });
+  }
+
+  // ---- drawing ----------------------------------------------------------------------------------
+
+  /** Reads the page's theme anew and draws. */
+  dress() {
+    this.theme = themeFor(this.payload.themes, this.root);
+    const kinds = Object.keys(this.theme.tables);
+    this.state.tables = Object.fromEntries(kinds.map((one) => [one, colourTable(this.theme, one)]));
+    applyTheme(this.outer, this.theme);
+    this.place = null;
+    this.requestPaint();
+  }
+
+  requestPaint() {
+    this.paintAsked ||= requestAnimationFrame(() => this.paintNow());
+  }
+
+  paintNow() {
+    this.paintAsked = 0;
+    const width = this.width();
+    if (width < LEAST_WIDTH) return;
+    if (this.place?.width !== width) {
+      this.place = this.layout(this.canvas.getContext("2d"), width);
+      this.afterLayout();
+    }
+    this.paint(fitCanvas(this.canvas, width, this.place.height), this.place, this.state);
+    this.nameCell();
+  }
+
+  width() {
+    return Math.floor(this.frame.clientWidth);
+  }
+
+  afterLayout() {}
+
+  /** On the canvas, for whoever reads the page; before its first picture it names none. */
+  nameCell() {
+    if (this.place) this.canvas.dataset.cell = this.pageCell().join(".");
+  }
+
+  /** Saves the figure, its caption below it, as a file. */
+  save(format, name) {
+    const { width, height } = this.place;
+    saveFigure(format, name, width, height + CAPTION, this.theme.page, (ctx) => {
+      this.paint(ctx, this.place, { ...this.state, hover: null, focus: false });
+      const look = { size: 12, theme: this.theme, room: width };
+      drawText(ctx, this.caption(), 0, height + 14, this.theme.muted, look);
+    });
+  }
+
+  caption() {
+    return this.payload.caption;
+  }
+
+  // ---- the chosen cell --------------------------------------------------------------------------
+
+  /** A cell within the axes; what else it says of itself stays. */
+  inside(cell) {
+    const sizes = this.cellSizes();
+    const within = cell.map((i, axis) => clamp(i, 0, sizes[axis] - 1));
+    return Object.assign(within, { own: cell.own });
+  }
+
+  /** The chosen cell as the page knows it. */
+  pageCell() {
+    return this.state.cell;
+  }
+
+  /** What a step takes along. */
+  follow(cell) {
+    return cell;
+  }
+
+  /** Chooses a cell here: draws at once, tells the page when the hand rests. */
+  choose(cell) {
+    this.moveTo(cell);
+    this.kept.cell = this.pageCell();
+    if (!this.host.send) return;
+    this.timer = setTimeout(() => this.host.send("cell", this.kept.cell), SETTLE);
+  }
+
+  /** Shows a cell that nobody chose. */
+  moveTo(cell) {
+    clearTimeout(this.timer);
+    this.state.cell = this.inside(cell);
+    this.nameCell();
+    this.showCell();
+    this.requestPaint();
+  }
+
+  step(cell) {
+    this.choose(this.follow(this.inside(cell)));
+  }
+
+  /** To the next (1) or the previous (-1) of the strongest cells. */
+  walk(by) {
+    this.ranked ??= this.rankCells();
+    const next = nextInWalk(this.ranked, this.state.cell, by);
+    if (next) this.step(next);
+  }
+
+  receive() {}
+
+  // ---- pointer and keys -------------------------------------------------------------------------
+
+  under(event) {
+    if (!this.place) return null;
+    const edge = this.canvas.getBoundingClientRect();
+    const spot = this.hit(event.clientX - edge.left, event.clientY - edge.top);
+    return spot && this.follow(spot);
+  }
+
+  press(event) {
+    const spot = this.under(event);
+    if (spot) this.choose(spot);
+  }
+
+  move(event) {
+    const spot = this.under(event);
+    const fresh = spot && String(spot) !== String(this.state.cell);
+    if (fresh && event.buttons === 1 && this.dragsTo(spot)) this.choose(spot);
+    this.hover(spot, event);
+  }
+
+  dragsTo() {
+    return true;
+  }
+
+  key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const by = WALK_STEPS[event.key];
+    const next = by ? null : this.cellForKey(event);
+    if (!by && !next) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (by) this.walk(by);
+    else this.step(next);
+  }
+
+  /** The next cell for a key, or null where the key is not ours. */
+  cellForKey({ key }) {
+    return ARROWS[key] ? this.state.cell.map((i, axis) => i + (ARROWS[key][axis] ?? 0)) : null;
+  }
+
+  /** Says at the pointer what is under it. */
+  hover(spot, event) {
+    const same = String(spot) === String(this.state.hover);
+    this.state.hover = spot;
+    if (!same && this.hoverPaints()) this.requestPaint();
+    if (spot) showTip(this.tip, this.frame, this.describe(spot), event);
+    else this.tip.hidden = true;
+  }
+
+  hoverPaints() {
+    return true;
+  }
+}

@@ -1,0 +1,158 @@
+"""The cells of a trace as rows: the strongest first, each with its share of the mass.  For tables, CSV and pictures."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import xarray as xr
+
+from triattn_core.errors import TraceError
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.aggregation import cell_counts, continues_word
+from triattn_core.views.lib.palette import centred
+
+AXES = ("query", "key", "context")
+_NUMBERED = re.compile(r"(turn|sentences?) (\d.*)")
+SMALL = "⁰¹²³⁴⁵⁶⁷⁸⁹"
+
+
+def words(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
+    """The tokens of an axis as their reader knows them: the characters they were cut from, or a special one's name; of
+    a folded axis what the groups are called; of one without tokens numbers from 1."""
+    if f"{axis}_token" not in array.coords:
+        return [str(i + 1) for i in range(array.sizes[axis])]
+    if f"{axis}_label" in array.coords:
+        return array[f"{axis}_label"].values.tolist()
+    coords = (array[f"{axis}_{name}"].values.tolist() for name in ("token", "text", "start", "end"))
+    return [texts.get(name, "")[start:end] or token.removeprefix("##") for token, name, start, end in zip(*coords)]
+
+
+def labels(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
+    """The words of an axis, where a hyphen ties a piece to the word that it continues."""
+    return ["-" * tied + word for tied, word in zip(continues_word(array, axis), words(array, texts, axis))]
+
+
+def numbered(words: Iterable[str]) -> list[str]:
+    """The words of one axis, no two alike: a small number stands at the second "milk" and those after it."""
+    seen: Counter = Counter()
+    found = []
+    for word in words:
+        seen[word] += 1
+        found.append(word + "".join(SMALL[int(digit)] for digit in str(seen[word])) * (seen[word] > 1))
+    return found
+
+
+def brief(segment: str) -> str:
+    """A turn, a sentence or a text in as few letters as tell it from others: T4, S3–4, A, R for the response."""
+    numbered = _NUMBERED.fullmatch(segment)
+    if numbered:
+        return numbered[1][0].upper() + numbered[2]
+    return "[ ]" if segment.startswith("[") else segment.removeprefix("sentence ")[:1].upper()
+
+
+def twin(trace: AttentionTrace, choice: Choice, quantity: str) -> xr.DataArray | None:
+    """The same choice of the other quantity's site, or None where the trace has none."""
+    site = choice.site.rsplit("/", 1)[0] + "/" + quantity
+    return trace.pick(replace(choice, site=site)) if site in trace.sites else None
+
+
+def picked(trace: AttentionTrace, choice: Choice, needs: tuple[str, ...] = ()) -> xr.DataArray:
+    """The array of a choice as it is shown: relevance is centred per query.
+
+    Raises TraceError where the choice does not leave the axes that are needed.
+    """
+    array = trace.pick(choice)
+    missing = [axis for axis in needs if axis not in array.dims]
+    if missing:
+        raise TraceError(f"{choice.site} has no axis {missing[0]!r} (it has {', '.join(map(str, array.dims))})")
+    return centred(array) if array.attrs["quantity"] == "relevance" else array
+
+
+def visible(array: xr.DataArray, hide_special: bool) -> dict[str, np.ndarray]:
+    """Positions that are shown on each axis; an axis of special tokens alone keeps them."""
+    shown = {}
+    for axis in map(str, array.dims):
+        special = array[f"{axis}_special"].values if f"{axis}_special" in array.coords else np.zeros(array.sizes[axis])
+        real = np.flatnonzero(special == 0)
+        shown[axis] = real if hide_special and len(real) else np.arange(array.sizes[axis])
+    return shown
+
+
+def over(trace: AttentionTrace, choice: Choice) -> list[str]:
+    """The axes that a distribution of the chosen site runs over: those that its weights sum to one over, else all but
+    the query's."""
+    site = choice.site.rsplit("/", 1)[0] + "/weight"
+    array = trace.site(site if site in trace.sites else choice.site)
+    gone = {axis for axis, _ in (*choice.index, *choice.reduce)}
+    left = [str(axis) for axis in array.dims if axis not in gone]
+    named = [axis for axis in left if axis in array.attrs.get("sums_over", "").split(",")]
+    return named or [axis for axis in left if axis != "query"]
+
+
+def opened(trace: AttentionTrace, choice: Choice) -> xr.DataArray | None:
+    """How many cells of each distribution a mask leaves; None where it leaves all, or the trace has no scores."""
+    scores = twin(trace, choice, "relevance")
+    if scores is None or not np.isneginf(scores.values).any():
+        return None
+    return (scores > -np.inf).sum(over(trace, choice))
+
+
+def idle(trace: AttentionTrace, choice: Choice) -> float:
+    """The share of distributions that a mask leaves nothing: they hold no mass."""
+    left = opened(trace, choice)
+    return 0.0 if left is None else float((left == 0).mean())
+
+
+def distributions(weight: xr.DataArray, axes: Sequence[str]) -> int:
+    """How many distributions of the model over `axes` an array holds: each has a mass of one."""
+    return int(np.prod([cell_counts(weight, str(axis)).sum() for axis in weight.dims if axis not in axes]))
+
+
+def held(weight: xr.DataArray, axes: Sequence[str]) -> xr.DataArray:
+    """The share of the whole mass that each cell holds: a folded query stands for all the rows that it joins."""
+    for axis in [str(axis) for axis in weight.dims if axis not in axes]:
+        cells = cell_counts(weight, axis)
+        weight = weight * xr.DataArray(cells / cells.sum(), dims=axis)
+    return weight
+
+
+def shares(trace: AttentionTrace, choice: Choice, weight: xr.DataArray) -> xr.DataArray:
+    """`held`, of the mass that there is: a row that a mask leaves nothing holds none."""
+    return held(weight, over(trace, choice)) / ((1 - idle(trace, choice)) or 1.0)
+
+
+def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_special: bool = False) -> pd.DataFrame:
+    """The `n` largest cells (all without `n`), largest first; of weights under a mask those that are largest against
+    what even attention would give, for a query with one key left gives it all.
+
+    Columns: each axis with its label and, as `<axis>_at`, its position; as `<axis>_tokens` how many tokens it stands
+    for, where that is not always one; the quantity; `share`, the part of the whole mass that the cell holds (each
+    distribution holds the same, but for those that a mask leaves nothing), missing where the trace has no weights.
+    """
+    array = picked(trace, choice)
+    shown = visible(array, hide_special)
+    values = array.isel(shown).values
+    flat = np.where(np.isfinite(values), values, -np.inf).ravel()
+    left = opened(trace, choice)
+    size = flat
+    if array.attrs["quantity"] == "weight":
+        part = held(array, over(trace, choice)) * (1 if left is None else left)
+        size = part.transpose(*array.dims).isel(shown).values.ravel()
+    n = min(n or flat.size, flat.size)
+    top = np.argpartition(-size, n - 1)[:n] if n < flat.size else np.arange(flat.size)
+    top = top[np.lexsort((top, -size[top]))]
+    places = np.unravel_index(top, values.shape)
+    at = {str(axis): shown[str(axis)][place] for axis, place in zip(array.dims, places)}
+    names = {axis: np.array(labels(array, dict(trace.texts), axis), object) for axis in at}
+    weight = twin(trace, choice, "weight")
+    share = np.nan if weight is None else shares(trace, choice, weight).values[tuple(at.values())]
+    columns = {axis: names[axis][where] for axis, where in at.items()}
+    columns |= {f"{axis}_at": where for axis, where in at.items()}
+    counts = {axis: array[f"{axis}_tokens"].values for axis in at if f"{axis}_tokens" in array.coords}
+    columns |= {f"{axis}_tokens": count[at[axis]] for axis, count in counts.items() if count.max() > 1}
+    return pd.DataFrame({**columns, array.attrs["quantity"]: flat[top], "share": share})

@@ -1,0 +1,93 @@
+"""The tokens of an axis for the drawing scripts: what is drawn, what is said, and where each stands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+import numpy as np
+import xarray as xr
+
+from triattn_core.trace.aggregation import cell_counts, continues_word
+from triattn_core.views.lib.strongest import brief, words
+
+
+def tokens(array: xr.DataArray, texts: dict[str, str], axis: str, positions: np.ndarray) -> dict[str, list]:
+    """The shown tokens of an axis for label_text.js, as parallel lists.
+
+    `label` is what is drawn, `name` what is said.  `joined` is 1 for a word piece that continues the word before it,
+    `place` is "A4" for the fourth token of sentence A, `where` says the same of a long text, `position` is the position
+    in the trace, `cells` how many cells of the model a folded one joins.
+    """
+    if f"{axis}_token" not in array.coords:
+        return _numbered(array, axis, positions)
+    coords = {name: array[f"{axis}_{name}"].values for name in ("text", "start", "end", "special")}
+    tied, name = continues_word(array, axis), words(array, texts, axis)
+    folded, cells = f"{axis}_label" in array.coords, cell_counts(array, axis)
+    place, where = _places(array, axis)
+    return {
+        "label": [brief(name[i]) if folded else name[i] for i in positions],
+        "name": [name[i] for i in positions],
+        "joined": [int(tied[i]) for i in positions],
+        "place": [place[i] for i in positions],
+        "where": [where[i] for i in positions],
+        "text": [str(coords["text"][i]) for i in positions],
+        "start": [int(coords["start"][i]) for i in positions],
+        "end": [int(coords["end"][i]) for i in positions],
+        "special": [int(coords["special"][i]) for i in positions],
+        "position": [int(i) for i in positions],
+        "cells": [int(cells[i]) for i in positions],
+    }
+
+
+def _numbered(array: xr.DataArray, axis: str, positions: np.ndarray) -> dict[str, list]:
+    """The same of an axis without tokens, such as features; its groups are `<axis>_segment`, where there are any."""
+    name, count = words(array, {}, axis), len(positions)
+    has = f"{axis}_segment" in array.coords
+    groups = [str(array[f"{axis}_segment"].values[i]) if has else "" for i in positions]
+    told = {
+        "label": [str(i + 1) for i in positions],
+        "name": [name[i] for i in positions],
+        "place": [str(i + 1) for i in positions],
+        "where": [group or f"of {count}" for group in groups],
+        "text": groups,
+        "position": [int(i) for i in positions],
+        "cells": [1] * count,
+    }
+    told["flat"] = True  # numbers lie flat, as many as fit
+    return told | {name: [0] * count for name in ("joined", "start", "end", "special")}
+
+
+def _places(array: xr.DataArray, axis: str) -> tuple[list[str], list[str]]:
+    """Where each position of an axis stands, in few letters and in words."""
+
+    def column(name: str, otherwise: list) -> list:
+        return array[f"{axis}_{name}"].values.tolist() if f"{axis}_{name}" in array.coords else otherwise
+
+    texts = column("text", [])
+    counts = column("tokens", [1] * len(texts))
+    if groups := column("label", []):
+        cells = column("cells", counts)  # of the model, each of several tokens: an even share is shared among them
+        pooled = [f" in {m} cell{'s' * (m > 1)}" if m != n else "" for n, m in zip(counts, cells)]
+        return [brief(name) for name in groups], [f"{n} token{'s' * (n > 1)}{of}" for n, of in zip(counts, pooled)]
+    segments = column("segment", [text and "sentence " + text.upper() for text in texts])
+    places, wheres, seen, read = [], [], Counter(), Counter()
+    for i, (segment, count) in enumerate(zip(segments, counts)):
+        seen[segment] += 1
+        read[segment] += count
+        first, last, short = read[segment] - count + 1, read[segment], brief(segment)
+        places.append(f"{short}{'.' * short[-1].isdigit()}{seen[segment]}" if segment else f"{axis} {i + 1}")
+        told = f"{segment}, token{f's {first}–{last}' if count > 1 else f' {first}'}"
+        wheres.append(told if segment and short != texts[i].upper() else places[-1])
+    return places, wheres
+
+
+def named(texts: Iterable[str]) -> dict[str, dict[str, str]]:
+    """What the texts of a trace are called, in few letters and in words: T4 and turn 4; an edited one T4′."""
+    found = {}
+    for name in texts:
+        plain = name.removeprefix("edited ")
+        long = f"sentence {plain.upper()}" if len(plain) == 1 else plain.replace(".", " ")
+        edited = plain != name
+        found[name] = {"short": brief(long) + "′" * edited, "long": "edited " * edited + long}
+    return found

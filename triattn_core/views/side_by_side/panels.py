@@ -1,0 +1,183 @@
+"""What stands side by side: the panels and the difference of two of them, what they are called, who says what, where to
+look first, and what is left when special tokens are hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import xarray as xr
+
+from triattn_core.trace.aggregation import cell_counts
+from triattn_core.trace.axes import MECHANISM_LABELS
+from triattn_core.views.lib.strongest import labels
+
+AXES = ("query", "key")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One checkpoint: its maps [query, key] as `analysis.maps.compare` makes them, and what it says of the example.
+
+    drawn: weights or centred relevances, what the map shows.  weights: always weights, for the numbers in the table.
+    entropy [query] in bits; rank [query, key]; right: None without a gold label; score: "Quora test accuracy 85.1 %";
+    note: what the map is, by default that of the mechanism.
+    """
+
+    name: str
+    mechanism: str
+    similarity: str
+    drawn: xr.DataArray = field(repr=False)
+    weights: xr.DataArray = field(repr=False)
+    entropy: np.ndarray = field(repr=False)
+    rank: np.ndarray = field(repr=False)
+    label: str
+    probability: float
+    right: bool | None
+    score: str = ""
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Gap:
+    """`left` minus `right`, positions in the list of panels, and the divergence [query] of their weights in bits.
+
+    overlap [query]: how many of the `top` strongest keys are the same.  noise [query, key]: how far apart seeds of
+    either lie, as `noisy` says in words; what differs by no more is drawn grey.
+    """
+
+    left: int
+    right: int
+    values: xr.DataArray = field(repr=False)
+    divergence: np.ndarray = field(repr=False)
+    overlap: np.ndarray | None = field(default=None, repr=False)
+    top: int = 3
+    noise: np.ndarray | None = field(default=None, repr=False)
+    noisy: str = ""
+
+
+def titles(named: Sequence[tuple[str, str, str]]) -> list[str]:
+    """Short names for (checkpoint, mechanism, similarity): the mechanism where that tells them apart, else with its
+    similarity, else the checkpoint's name."""
+    plain = [MECHANISM_LABELS.get(mechanism, mechanism) for _, mechanism, _ in named]
+    longer = [f"{title} {similarity.replace('_', ' ')}".strip() for title, (_, _, similarity) in zip(plain, named)]
+    for found in (plain, longer):
+        if len(set(found)) == len(found):
+            return found
+    return [name for name, _, _ in named]
+
+
+def named(panels: Sequence[Panel]) -> list[str]:
+    """The same of panels."""
+    return titles([(panel.name, panel.mechanism, panel.similarity) for panel in panels])
+
+
+NOBODY = "; nobody says what the gold label does"
+
+
+def verdict(panels: Sequence[Panel]) -> tuple[str, str, str]:
+    """Who says what, as three parts of one sentence, the middle one to be emphasised."""
+    said: dict[str, list[str]] = {}
+    for title, panel in zip(named(panels), panels):
+        said.setdefault(panel.label, []).append(title)
+    gold = next((panel.label for panel in panels if panel.right), None)
+    known = panels[0].right is not None
+    if len(said) == 1:
+        only = panels[0].label
+        lead = "Both say" if len(panels) == 2 else f"All {('three', 'four')[len(panels) - 3]} say"
+        return lead, only, (", as the gold label does" if gold else ", the gold label does not") if known else ""
+    # The side that is worth a sentence: whoever stands alone, else whoever is right.
+    alone = min(said, key=lambda one: (len(said[one]), one != gold))
+    names = said[alone]
+    lead = f"Only {names[0]} says" if len(names) == 1 and len(panels) > 2 else _joined(names)
+    if not known:
+        return lead, alone, ""
+    return lead, alone, ", as the gold label does" if alone == gold else ", against the gold label" if gold else NOBODY
+
+
+def _joined(names: Sequence[str]) -> str:
+    return f"{' and '.join(names)} say{'s' if len(names) == 1 else ''}"
+
+
+def first_cell(panels: Sequence[Panel], gap: Gap | None) -> tuple[int, int]:
+    """Where to look first: in the query whose rows diverge most, the key whose weight differs most.
+
+    Punctuation is passed over where there are words.
+    """
+    if gap is None:
+        moved = np.nan_to_num(panels[0].weights.values)
+        spread = moved.max(axis=1)
+    else:
+        moved = np.nan_to_num(np.abs(panels[gap.left].weights.values - panels[gap.right].weights.values))
+        spread = np.nan_to_num(gap.divergence)
+    query = int(np.argmax(np.where(_wordlike(panels[0].weights, "query"), spread, -1.0)))
+    return query, int(np.argmax(np.where(_wordlike(panels[0].weights, "key"), moved[query], -1.0)))
+
+
+def _wordlike(array: xr.DataArray, axis: str) -> np.ndarray:
+    words = np.array([any(letter.isalnum() for letter in str(token)) for token in array[f"{axis}_token"].values])
+    words &= array[f"{axis}_special"].values == 0
+    return words if words.any() else ~words
+
+
+KEPT = "Sums, ranks and bits still count them, and nothing is normalised anew."
+HIDDEN = "hidden"  # in the attrs: of each axis what was left out, as positions and as cells of the model
+
+
+def without(panels: Sequence[Panel], gap: Gap) -> tuple[list[Panel], Gap]:
+    """The same without special tokens, and without what is marked as a sink in any of the panels.
+
+    Nothing is normalised anew: numbers of rows (entropy, rank, divergence, overlap) stay those of whole rows.  A map of
+    special tokens alone keeps them.
+    """
+    first, keep = panels[0].weights, {}
+    for axis in AXES:
+        special = np.any([one.weights[f"{axis}_special"].values > 0 for one in panels], axis=0)
+        keep[axis] = np.flatnonzero(~special) if not special.all() else np.arange(first.sizes[axis])
+    gone = {axis: np.setdiff1d(np.arange(first.sizes[axis]), keep[axis]) for axis in AXES}
+    told = {HIDDEN: {axis: [len(gone[axis]), int(cell_counts(first, axis)[gone[axis]].sum())] for axis in AXES}}
+    rows = keep["query"]
+
+    def cut(array: xr.DataArray) -> xr.DataArray:
+        places = {f"{axis}_at": (axis, keep[axis]) for axis in AXES}
+        return array.isel(keep).assign_coords(places).assign_attrs({**array.attrs, **told})
+
+    def square(values: np.ndarray | None) -> np.ndarray | None:
+        return None if values is None else values[np.ix_(rows, keep["key"])]
+
+    shown = [
+        replace(one, drawn=cut(one.drawn), weights=cut(one.weights), entropy=one.entropy[rows], rank=square(one.rank))
+        for one in panels
+    ]
+    overlap = None if gap.overlap is None else gap.overlap[rows]
+    more = {"divergence": gap.divergence[rows], "overlap": overlap, "noise": square(gap.noise)}
+    return shown, replace(gap, values=cut(gap.values), **more)
+
+
+def hidden(
+    panels: Sequence[Panel],
+    shown: Sequence[Panel],
+    texts: dict[str, str],
+    above: float | None = None,
+    across: str = "key",
+) -> str:
+    """A sentence: which of the panels' tokens are not shown, and how much of the weight of each panel they hold.
+
+    above: how many times an even share a sink receives.  across: what the maps' second axis really is.
+    """
+    parts, first = [], panels[0].weights
+    for axis in AXES:
+        left = set(shown[0].weights[f"{axis}_at"].values.tolist())
+        names = labels(first, texts, axis)
+        parts += [f"“{names[i]}” as {across if axis == 'key' else axis}" for i in range(len(names)) if i not in left]
+    if not parts:
+        none = f": no token receives more than {above:g} times an even share" if above else ""
+        return f"Nothing is hidden{none}."
+    held = []
+    for name, whole, part in zip(named(panels), panels, shown):
+        rows = whole.weights.isel(query=part.weights["query_at"].values)
+        total = float(rows.sum())
+        held.append(f"{100 * (1 - float(part.weights.sum()) / total) if total else 0:.3g} % in {name}")
+    return f"Hidden: {', '.join(parts)}. Of the mass of the rows that are shown they hold {', '.join(held)}. " + KEPT
+

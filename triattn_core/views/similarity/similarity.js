@@ -1,0 +1,61 @@
+// Maps of passage × question words of several similarity functions, and where each reader lets the
+// answer start and end.
+
+import { LinkedMaps } from "../lib/linked_maps.js";
+import { hitCell, layoutMaps } from "./layout.js";
+import { cellSizes, describeCell, rankCells, unpack } from "./model.js";
+import { paintMaps } from "./paint.js";
+import { fillPassage } from "./passage.js";
+import { fillTerms } from "./terms.js";
+
+class SimilarityFigure extends LinkedMaps {
+  static hasAbove = true;
+
+  unpack(payload) {
+    return unpack(payload);
+  }
+
+  keyHelp() {
+    return [
+      ": another passage word up and down, another question word left and right. A click in a map chooses its function.",
+    ];
+  }
+
+  walkTitle() {
+    return "The highest of all functions, each on its scale";
+  }
+
+  cellSizes() {
+    return cellSizes(this.data);
+  }
+
+  rankCells() {
+    return rankCells(this.data);
+  }
+
+  layout(ctx, width) {
+    return layoutMaps(ctx, this.data, width, this.theme);
+  }
+
+  hit(x, y) {
+    return hitCell(this.place, this.state.cell, x, y);
+  }
+
+  paint(ctx, place, state) {
+    paintMaps(ctx, this.data, place, this.theme, state);
+  }
+
+  describe(cell) {
+    return describeCell(this.data, cell);
+  }
+
+  fillBelow(box) {
+    fillTerms(box, this.data, this.state.cell, this.place);
+  }
+
+  fillAbove(box) {
+    fillPassage(box, this.data, this.state.cell);
+  }
+}
+
+export const mount = (root, payload, host) => SimilarityFigure.mount(root, payload, host);

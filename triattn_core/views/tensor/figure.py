@@ -1,0 +1,30 @@
+"""The tensor of one head in the cube explorer: query × key × feature, features of a cluster side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.views import cube
+from triattn_core.views.lib.canvas import Canvas
+
+NEEDS = ("query", "key", "feature")
+
+
+def figure(
+    trace: AttentionTrace,
+    choice: Choice,
+    order: Sequence[int],
+    of: Sequence[int],
+    exact: bool = True,
+    at: Sequence[int] | None = None,
+) -> Canvas:
+    """The explorer of a tensor as `analysis.maps.mtsa_tensor` makes it.
+
+    choice: its weight or relevance.  order: positions of the features as they stand.  of: the cluster of each, from 0.
+    exact, at: see `cube.figure`.  Raises TraceError where the site is no tensor.
+    """
+    site = trace.site(choice.site)
+    named = site.assign_coords(feature_segment=("feature", [f"cluster {i + 1}" for i in of]))
+    trace = AttentionTrace({**trace.sites, choice.site: named}, trace.texts, trace.meta)
+    return cube.figure(trace, choice, exact=exact, at=at, order={"feature": order})
