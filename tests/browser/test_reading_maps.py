@@ -53,7 +53,8 @@ def test_side_by_side_folds_by_keyboard_and_keeps_it_in_the_link(page, app):
         page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.wait_for_function("location.search.includes('query-as=')")
-    expect(page.locator(".side .notes")).to_contain_text("Query is folded from", timeout=LONG)
+    # for a moment the figure stands beside the one that takes its place
+    expect(page.locator(".side .notes", has_text="Query is folded from")).to_be_visible(timeout=LONG)
     expect(page.locator(MAPS)).to_have_count(1)
     assert labels(page, "query") < before
     page.keyboard.press("Escape")
