@@ -33,7 +33,7 @@ def __dir__() -> list[str]:
 
 def draw(view: str, what: Any, *more: Any, **settings: Any) -> Any:
     """A view as a notebook shows it: `draw("cube", trace)` of a trace (see `scenes.trace_views.draw_trace`), or
-    `draw("cube", "quora-tri-additive", example)` of an example under checkpoints (see `case_card.draw`)."""
+    `draw("cube", "quora-tri-published", example)` of an example under checkpoints (see `case_card.draw`)."""
     if isinstance(what, __getattr__("AttentionTrace")):
         return import_module("triattn_core.scenes.trace_views").draw_trace(view, what, *more, **settings)
     return import_module("triattn_core.case_card").draw(view, what, *more, **settings)

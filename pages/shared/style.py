@@ -12,6 +12,7 @@ from streamlit.runtime.pages_manager import PagesManager
 
 from pages.shared import url_state
 from pages.shared.errors import open_notices
+from pages.shared.retired_names import replace_retired_names
 from triattn_core.views.lib.palette import THEMES
 
 APP = Path(__file__).parents[2] / "app.py"
@@ -169,6 +170,7 @@ def opening() -> tuple[DeltaGenerator, DeltaGenerator]:
         place = st.empty()
         beside = st.container(horizontal=True, vertical_alignment="center", width="content", key="beside")
     open_notices()
+    replace_retired_names()
     return place, beside
 
 

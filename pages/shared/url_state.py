@@ -61,9 +61,7 @@ def direction(names: Mapping[str, str]) -> str:
     return segments("Direction", list(names), "direction")
 
 
-def site(
-    direction: str, layers: int, heads: int, opens: Callable[[int], int | None] | None = None
-) -> Choice:
+def site(direction: str, layers: int, heads: int, opens: Callable[[int], int | None] | None = None) -> Choice:
     """The pickers of layer, head and quantity: a site of a trace, and what is done to its heads.
 
     opens: of a layer the head that is shown where none was chosen, both from 0; without it their mean.

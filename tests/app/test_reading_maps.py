@@ -21,7 +21,7 @@ from triattn_core.tasks import pairs
 from triattn_core.trace import text_units
 
 PAIR = {"a": "Which browsers, if any, can unplay movies?", "b": "Which browser downloads movies, please?"}
-SIDE = {**PAIR, "language": "English", "checkpoints": ["quora-bi-additive", "quora-tri-additive"]}
+SIDE = {**PAIR, "language": "English", "checkpoints": ["quora-bi-published", "quora-tri-published"]}
 FOLDED = {**SIDE, "query-as": "words", "key-as": "phrases"}
 
 
@@ -35,7 +35,7 @@ def test_side_by_side_shows_the_folded_weights_of_each_model() -> None:
     assert drawn["axes"]["query"]["name"] == words
     shape = tuple(len(drawn["axes"][axis]["name"]) for axis in ("query", "key"))
     assert drawn["axes"]["key"]["name"] == ["Which browser downloads movies,", "please?"]
-    trace = explain(load("quora-tri-additive"), pairs.Example(PAIR["a"], PAIR["b"]))[1]
+    trace = explain(load("quora-tri-published"), pairs.Example(PAIR["a"], PAIR["b"]))[1]
     site = trace.site("layer.0/a_over_b/weight")
     groups = []
     for axis, way in (("query", "words"), ("key", "phrases")):

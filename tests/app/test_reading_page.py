@@ -9,7 +9,7 @@ from tests.app.test_choices import figure
 from tests.app.test_pages import opened, sound, texts
 
 PAIR = {"a": "Which browsers, if any, play movies?", "b": "Which browser downloads movies?"}
-PUBLISHED = {**PAIR, "checkpoint": "quora-tri-additive"}  # its context has special tokens
+PUBLISHED = {**PAIR, "checkpoint": "quora-tri-published"}  # its context has special tokens
 WORDS = {"query-as": "words", "key-as": "words", "context": "phrases"}
 
 

@@ -11,7 +11,7 @@ from triattn_core.analysis.intervention.leave_one_out import score_random_units,
 from triattn_core.checkpoint.bundle import load
 
 WORDS = ("the film that we saw in the old town last week was about a man who reads " * 5).strip()
-ASKED = (("quora-tri-dot", "tokens"), ("ubuntu-tri-additive", "turns"), ("race-tri-dot", "sentences"))
+ASKED = (("quora-tri-living", "tokens"), ("ubuntu-tri-published", "turns"), ("race-tri-published", "sentences"))
 
 
 def ratio(name: str, way: str, long: bool = False) -> tuple[int, float]:
@@ -34,5 +34,5 @@ def ratio(name: str, way: str, long: bool = False) -> tuple[int, float]:
 if __name__ == "__main__":
     for name, way in ASKED:
         print("{}: {} units, {:.2f} times".format(name, *ratio(name, way)))
-    for name in ("quora-tri-dot", "quora-tri-additive"):
+    for name in ("quora-tri-living", "quora-tri-published"):
         print("the longest pair of {}: {} units, {:.2f} times".format(name, *ratio(name, "tokens", long=True)))

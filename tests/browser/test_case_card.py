@@ -12,7 +12,7 @@ import pytest
 from triattn_core.__main__ import main
 
 CANVAS = ".triattn canvas"
-LINK = "checkpoint=quora-tri-additive&layer=2&head=4&cell=4.3.5"
+LINK = "checkpoint=quora-tri-published&layer=2&head=4&cell=4.3.5"
 PAIR = "a=Which+browsers+can+play+movies%3F&b=Which+browser+can+download+movies%3F"
 
 
@@ -50,9 +50,14 @@ def test_a_card_is_downloaded_opens_offline_and_is_made_again(page, app, tmp_pat
 
 
 CHARTS = {  # the link; the settings; what stands in the figure
-    "context": ("layer=2&head=3&checkpoint=lcqmc-tri-additive", {"layer": 2, "head": 3}, "residual", "花"),
-    "intervene": ("unit=sentences&units=sentence+A&checkpoint=lcqmc-tri-additive", {"unit": "sentences"}, "maps", "花"),
-    "attribute": ("steps=16&checkpoint=lcqmc-tri-additive", {"steps": 16}, "attribute", "花"),
+    "context": ("layer=2&head=3&checkpoint=lcqmc-tri-published", {"layer": 2, "head": 3}, "residual", "花"),
+    "intervene": (
+        "unit=sentences&units=sentence+A&checkpoint=lcqmc-tri-published",
+        {"unit": "sentences"},
+        "maps",
+        "花",
+    ),
+    "attribute": ("steps=16&checkpoint=lcqmc-tri-published", {"steps": 16}, "attribute", "花"),
 }
 CHINESE = "a=蚂蚁花呗怎么还款&b=花呗如何提前还款"
 
@@ -64,7 +69,7 @@ def test_a_card_of_charts_is_downloaded_and_opens_offline(page, app, tmp_path, w
     page.set_default_timeout(240_000)
     page.goto(f"{app}/{where}?{CHINESE}&language=Chinese&{link}")
     page.get_by_role("button", name="Export").click()
-    page.get_by_text(f"triattn card {where} lcqmc-tri-additive row.json").wait_for()
+    page.get_by_text(f"triattn card {where} lcqmc-tri-published row.json").wait_for()
     with page.expect_download() as download:
         page.get_by_role("button", name="Case card, ZIP").click()
     assert download.value.suggested_filename == f"{where}.zip"
@@ -73,7 +78,7 @@ def test_a_card_of_charts_is_downloaded_and_opens_offline(page, app, tmp_path, w
         assert {info.date_time[0] for info in archive.infolist()} == {1980}
     about = json.loads((tmp_path / "manifest.json").read_text("utf-8"))
     assert {name: about["settings"][name] for name in settings} == settings and figure in about["figures"]
-    assert about["checkpoints"][0]["name"] == "lcqmc-tri-additive" and "花呗" in about["row"]["text_a"]
+    assert about["checkpoints"][0]["name"] == "lcqmc-tri-published" and "花呗" in about["row"]["text_a"]
 
     asked, errors = [], []
     page.context.set_offline(True)

@@ -31,7 +31,7 @@ def place(tmp_path_factory) -> Path:
 def here(place: Path) -> Iterator[str]:
     """The app with a case book of its own; left out where the shelf has not the six checkpoints."""
     names = {card.name for card in list_checkpoints() if card.problem is None}
-    wanted = {f"{data}-{kind}-additive" for data in DATA.values() for kind in ("bi", "cbi", "tri")}
+    wanted = {f"{data}-{kind}-published" for data in DATA.values() for kind in ("bi", "cbi", "tri")}
     if not wanted <= names:
         pytest.skip(f"no {', '.join(sorted(wanted - names))} on the shelf: copy the folder checkpoints/")
     yield from serve(TRIATTN_CASES=str(place))

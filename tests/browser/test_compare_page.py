@@ -15,7 +15,7 @@ from tests.browser.conftest import serve
 from triattn_core.checkpoint.registry import VARIABLE, find_checkpoint, list_checkpoints, root
 from triattn_core.models.tensors import digest
 
-TRIO = [f"quora-{mechanism}-additive" for mechanism in ("bi", "cbi", "tri")]
+TRIO = [f"quora-{mechanism}-published" for mechanism in ("bi", "cbi", "tri")]
 MINE = "another-seed"
 CELL = "canvas[data-cell]"
 

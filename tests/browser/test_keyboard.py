@@ -16,7 +16,7 @@ from tests.browser.conftest import serve
 from tests.support import coin_checkpoints, reader_checkpoints
 from triattn_core.checkpoint.registry import VARIABLE, list_checkpoints, root
 
-SHIPPED = ("quora-bi-additive", "quora-cbi-additive", "quora-tri-additive", "trec-mtsa")
+SHIPPED = ("quora-bi-published", "quora-cbi-published", "quora-tri-published", "trec-mtsa")
 LONG = 240_000  # milliseconds: a busy machine loads torch and several models first
 MOST = 160  # stops of a page
 RINGS = 24  # of them whose ring is looked at: each takes half a second

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-PAIR = {"a": "Which browser plays movies?", "b": "Which browser downloads movies?", "checkpoint": "quora-tri-additive"}
+PAIR = {"a": "Which browser plays movies?", "b": "Which browser downloads movies?", "checkpoint": "quora-tri-published"}
 LONG = 120_000  # milliseconds: a busy machine loads torch and several models first
 
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 PAIR = {"a": "Which browsers, if any, can play movies?", "b": "Which browser can download movies?"}
-PUBLISHED = {**PAIR, "checkpoint": "quora-tri-additive"}  # its context has special tokens
+PUBLISHED = {**PAIR, "checkpoint": "quora-tri-published"}  # its context has special tokens
 LONG = 240_000  # milliseconds: a busy machine loads torch and a model first
 CUBE, MAPS = ".triattn canvas", ".side canvas"
 FOCUSED = """() => { let e = document.activeElement;

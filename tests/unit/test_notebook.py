@@ -41,8 +41,8 @@ def test_it_is_small_and_tells_nothing_of_a_machine():
 
 
 def test_its_cells_show_what_is_stored(monkeypatch):
-    if not (root() / "quora-tri-additive" / "model.safetensors").is_file():
-        pytest.skip("no quora-tri-additive: copy the folder checkpoints/")
+    if not (root() / "quora-tri-published" / "model.safetensors").is_file():
+        pytest.skip("no quora-tri-published: copy the folder checkpoints/")
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
     pictures = figures = charts = 0

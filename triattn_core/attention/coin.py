@@ -76,9 +76,7 @@ def cross_attention(
     return E, masked_softmax(E, keep_b), masked_softmax(E.mT, keep_a)
 
 
-def gated(
-    h: Float[Tensor, "*b h"], new: Float[Tensor, "*b h"], f: Float[Tensor, "*b h"]
-) -> Float[Tensor, "*b h"]:
+def gated(h: Float[Tensor, "*b h"], new: Float[Tensor, "*b h"], f: Float[Tensor, "*b h"]) -> Float[Tensor, "*b h"]:
     """f * h + (1 - f) * h~ (Eq. 12): f is the share that a feature keeps of what it was."""
     return torch.lerp(new, h, f)
 

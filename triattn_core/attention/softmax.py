@@ -7,9 +7,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 
 
-def masked_softmax(
-    relevance: Float[Tensor, "*b N I"], keep_key: Bool[Tensor, "*m I"]
-) -> Float[Tensor, "*b N I"]:
+def masked_softmax(relevance: Float[Tensor, "*b N I"], keep_key: Bool[Tensor, "*m I"]) -> Float[Tensor, "*b N I"]:
     """Softmax over keys (Tri-Attention, Eq. 4). True in `keep_key` = a real token; sums to one over key."""
     return kept_softmax(relevance, keep_key[..., None, :])
 

@@ -1,8 +1,8 @@
 """Case cards: the scene of a view packed into a zip without a page, and made again from a manifest.
 
-    shown = draw("cube", ["quora-tri-additive"], example, head=4)
-    shown               # shows itself in a notebook
-    shown.save("card.zip")
+shown = draw("cube", ["quora-tri-published"], example, head=4)
+shown               # shows itself in a notebook
+shown.save("card.zip")
 """
 
 from __future__ import annotations

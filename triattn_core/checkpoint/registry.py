@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,6 +16,8 @@ VARIABLE = "TRIATTN_CHECKPOINTS"
 WEIGHTS = "model.safetensors"
 LABORATORY = "laboratory"  # the folder of laboratory models under a root
 PARTS = ("config.json", "metrics.json")
+# Names that are no longer shipped: of the published form one similarity a data set is, under another name.
+RETIRED = re.compile(r"(quora|lcqmc|ubuntu|race)-(bi|cbi|tri)-(?:additive|dot|scaled-dot|bilinear)")
 REMEMBERED = 4096  # folders
 LONGEST_NAME = 80  # letters of a name in an error
 
@@ -70,11 +73,17 @@ def find_encoder(name: str) -> Path | None:
 def find_checkpoint(name: str | Path) -> Path:
     """The folder of a checkpoint by name or path. Raises CheckpointError with the nearest name."""
     known = {card.name: card.path for card in laboratory_checkpoints()} | _named()
-    path = known.get(str(name), Path(name))
+    path = known.get(str(name)) or known.get(current_name(str(name)), Path(name))
     if not os.path.isfile(path / "config.json"):  # Path.is_file raises where a name is too long for the system
         quoted = repr(shorten(str(name)))
         raise CheckpointError(f"no checkpoint {quoted}; one of yours: its folder; {choices(shorten(str(name)), known)}")
     return path
+
+
+def current_name(name: str) -> str:
+    """The name that a retired one stands for now: `quora-tri-dot` → `quora-tri-published`; any other as it is."""
+    retired = RETIRED.fullmatch(name)
+    return f"{retired[1]}-{retired[2]}-published" if retired else name
 
 
 def shorten(name: str) -> str:

@@ -52,7 +52,7 @@ def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]
 STUDY = Study(
     order=20,
     title="Does it matter which word asks?",
-    checkpoints=("quora-tri-additive", "quora-tri-living"),
+    checkpoints=("quora-tri-published", "quora-tri-living"),
     examples=(
         Example("Can cats eat raw fish?", "Can cats eat raw onions?", 0),
         Example("How do I remove a coffee stain?", "How do I fake a coffee stain?", 0),
@@ -74,7 +74,7 @@ STUDY = Study(
     opens={
         "a": "Can cats eat raw fish?",
         "b": "Can cats eat raw onions?",
-        "checkpoints": ["quora-tri-additive", "quora-tri-living"],
+        "checkpoints": ["quora-tri-published", "quora-tri-living"],
     },
     show=lambda example: [example.text_a, example.text_b],
     maps=maps,

@@ -98,9 +98,7 @@ def fit(job: Job, run: Path, accelerator: Accelerator, every: int = 200, resume:
         yield event
 
 
-def _steps(
-    job: Job, run: Path, accelerator: Accelerator, every: int, resume: bool, before: float
-) -> Iterator[Event]:
+def _steps(job: Job, run: Path, accelerator: Accelerator, every: int, resume: bool, before: float) -> Iterator[Event]:
     module, optimizer = accelerator.prepare(job.module, optimizer_for(job.module, job.weight_decay, job.optimizer))
     first = _load(accelerator, run) if resume else 0
     started = time.monotonic()

@@ -205,9 +205,13 @@ def _start(name: str, metrics: dict) -> str:
         return ""
     recipe = json.loads(path.read_text("utf-8"))
     sets = ", ".join(f"`{name}`" for name in metadata.recipe_datasets(recipe))
-    twice = "" if not _of_pairs(recipe) else """ Pairs of dev and test that
+    twice = (
+        ""
+        if not _of_pairs(recipe)
+        else """ Pairs of dev and test that
 occur verbatim in training were removed from it; some remain in another order or punctuation:
 `triattn evaluate … --exclude-overlap` leaves those out."""
+    )
     return f"""
 The encoder had been trained before with labels on {sets}: its own pair head reached
 {encoder_dev(metrics):.2f} % on `{recipe["dev"]}`.{twice}

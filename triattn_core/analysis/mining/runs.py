@@ -107,7 +107,7 @@ class Run:
             lines=self.line,
             whole=self.whole,
             aside=len(complaints),
-            complaints=tuple(complaints[: MAX_COMPLAINTS]),
+            complaints=tuple(complaints[:MAX_COMPLAINTS]),
             seconds=round(self.seconds, 2),
             device=first.device,
             date=datetime.now(UTC).isoformat(timespec="seconds"),

@@ -84,7 +84,7 @@ def _compiler() -> bool:
     if found is None:
         return False
     command = [found, "-x", "c++", "-fopenmp", "-shared", "-fPIC", "-o", os.devnull, "-"]
-    program = b"#include <cmath>\n#include <omp.h>\nextern \"C\" int threads() { return omp_get_max_threads(); }\n"
+    program = b'#include <cmath>\n#include <omp.h>\nextern "C" int threads() { return omp_get_max_threads(); }\n'
     return subprocess.run(command, input=program, capture_output=True, check=False).returncode == 0
 
 

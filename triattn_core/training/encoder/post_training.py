@@ -75,9 +75,7 @@ def _answers(groups: Sequence[Group]) -> tuple[list[int], Tensor]:
     return [len(group) for group in groups], torch.tensor(labels)
 
 
-def post_train(
-    recipe: dict, data: Path, run: Path, resume: bool, accelerator: Accelerator
-) -> Iterator[Event]:
+def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: Accelerator) -> Iterator[Event]:
     """Run a recipe of kind "encoder"; yields events; the result is in the run's last state."""
     with accelerator.main_process_first():  # one process writes what a start from nothing begins with
         folder = start_folder(recipe["start"], beginning(run), data)

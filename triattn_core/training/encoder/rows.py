@@ -46,9 +46,7 @@ def read_pairs(files: Sequence[Path], tokenizer: Tokenizer, limit: int, training
     return pairs
 
 
-def collate(
-    rows: Sequence[Pair], tokenizer: Tokenizer, match: bool | None = None
-) -> tuple[Tensor, Tensor, Tensor]:
+def collate(rows: Sequence[Pair], tokenizer: Tokenizer, match: bool | None = None) -> tuple[Tensor, Tensor, Tensor]:
     """ids, types, keep, each [B, J], of `[CLS] A [SEP] B [SEP]`."""
     width = max(map(len, rows))
     ids = torch.full((len(rows), width), tokenizer.special["pad"])

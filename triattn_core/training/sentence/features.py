@@ -36,8 +36,7 @@ class TextFeatures:
         self.labels, self.texts = labels[self.rows], about["texts"]
         self.ends = {name: row_ends(np.load(folder / f"{name}.lengths.npy")) for name in self.texts}
         self.vectors = {
-            name: np.memmap(folder / f"{name}.f16", np.float16, "r").reshape(-1, about["hidden"])
-            for name in self.texts
+            name: np.memmap(folder / f"{name}.f16", np.float16, "r").reshape(-1, about["hidden"]) for name in self.texts
         }
 
     def __len__(self) -> int:

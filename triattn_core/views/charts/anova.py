@@ -78,12 +78,16 @@ def parts(
         scale = alt.Undefined if rows["share"].any() else alt.Scale(domain=[0, 1])  # zeros alone have no scale
         y, axis = alt.Y("share:Q", title=None, scale=scale, axis=alt.Axis(format=".2~%", tickCount=2)), None
     x = alt.X("place:N", scale=alt.Scale(domain=domain, paddingInner=0.12), title=None, axis=axis)
-    bars = alt.Chart(rows).mark_bar(stroke=look["hairline"], strokeWidth=0.6).encode(
-        x,
-        y,
-        alt.Color("part:N", scale=alt.Scale(domain=[*PARTS.values()], range=[*fill.values()]), legend=key),
-        alt.Order("order:Q"),
-        tooltip=[*tips, alt.Tooltip("share:Q", format=".1%")],
+    bars = (
+        alt.Chart(rows)
+        .mark_bar(stroke=look["hairline"], strokeWidth=0.6)
+        .encode(
+            x,
+            y,
+            alt.Color("part:N", scale=alt.Scale(domain=[*PARTS.values()], range=[*fill.values()]), legend=key),
+            alt.Order("order:Q"),
+            tooltip=[*tips, alt.Tooltip("share:Q", format=".1%")],
+        )
     )
     one = rows[(rows["layer"] == layer) & (rows["head"] == head)]
     whole = pd.DataFrame({"place": one["place"].head(1), "share": one["share"].sum()})
@@ -104,11 +108,15 @@ def residual(
     rows = cells_of(cells, labels)
     size = max(15, min(26, 420 // max(cells.shape)))
     x, y = named("key", labels[1], orient="top", labelAngle=-45), named("query", labels[0], orient="left")
-    grid = alt.Chart(rows).mark_rect(stroke=look["page"], strokeWidth=0.7).encode(
-        x,
-        y,
-        signed(limit, theme),
-        tooltip=["query_word:N", "key_word:N", alt.Tooltip("value:Q", format="+.3g", title="three-way part")],
+    grid = (
+        alt.Chart(rows)
+        .mark_rect(stroke=look["page"], strokeWidth=0.7)
+        .encode(
+            x,
+            y,
+            signed(limit, theme),
+            tooltip=["query_word:N", "key_word:N", alt.Tooltip("value:Q", format="+.3g", title="three-way part")],
+        )
     )
     grid = alt.layer(grid, dashes(rows, x, y, limit, theme))
     told = pd.DataFrame({"query": range(len(bits)), "bits": bits, "query_word": labels[0]})

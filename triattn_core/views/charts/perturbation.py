@@ -113,9 +113,7 @@ def beyond(draws: int, edge: float = 0.975) -> float:
     return 1 - (edge * (draws - 1) + 1) / (draws + 1)
 
 
-def over(
-    summary: pd.DataFrame, measure: str, mechanisms: Mapping[str, str], theme: str = "light"
-) -> alt.LayerChart:
+def over(summary: pd.DataFrame, measure: str, mechanisms: Mapping[str, str], theme: str = "light") -> alt.LayerChart:
     """From `faithfulness.summarize`: the mean area of each method and checkpoint as a point with its 95 % band.
 
     mechanisms: of the checkpoints by name.  Colour and shape both tell them apart.

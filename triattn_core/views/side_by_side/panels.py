@@ -180,4 +180,3 @@ def hidden(
         total = float(rows.sum())
         held.append(f"{100 * (1 - float(part.weights.sum()) / total) if total else 0:.3g} % in {name}")
     return f"Hidden: {', '.join(parts)}. Of the mass of the rows that are shown they hold {', '.join(held)}. " + KEPT
-

@@ -1,0 +1,25 @@
+"""Links that name a checkpoint which is no longer shipped open the one that it stands for now."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import url_state
+from pages.shared.errors import notice
+from triattn_core.checkpoint.registry import current_name, list_checkpoints
+
+PARAMETERS = ("checkpoint", "checkpoints")
+
+
+def replace_retired_names() -> None:
+    """At the top of a page, before its widgets: retired names of the link give way, which is said."""
+    if not url_state.arrived():
+        return
+    names = {card.name for card in list_checkpoints()}
+    for parameter in PARAMETERS:
+        asked = st.query_params.get_all(parameter)
+        current = list(dict.fromkeys(name if name in names else current_name(name) for name in asked))
+        renamed = [name for name in asked if name not in names and current_name(name) in names]
+        if renamed:
+            st.query_params[parameter] = current
+            notice(f"No longer shipped: {', '.join(renamed)}. Shown instead: {', '.join(current)}.")
