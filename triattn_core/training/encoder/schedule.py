@@ -35,7 +35,7 @@ class Schedule:
 
 
 def schedule(recipe: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer) -> Schedule:
-    """The examples and steps of a recipe; `stop_after` ends a stage early, its learning rate as planned for the whole."""
+    """The examples and steps of a recipe; `stop_after` ends a stage early, its rate as planned for the whole."""
     stages, steps, ends, said = [], [], set(), []
     for number, stage in enumerate(recipe["stages"]):
         groups, draws, counts = _draw_examples(recipe, stage, data, bert, tokenizer)
