@@ -17,6 +17,7 @@ from torch.nn.functional import relu
 from triattn_core.attention.dropout import Dropout
 from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.tap import tap, tapped
+from triattn_core.attention.weight_override import scores
 
 PAIRS = ("query", "key")
 CONTEXT = "context"  # what can be switched off beside whole blocks
@@ -57,7 +58,7 @@ def self_alignment(
     looking: W_c H.  Raises nothing; a sentence without a real token has zeros for weights and C.
     """
     seen = relu(looking)
-    A = seen @ seen.mT
+    A = scores(seen @ seen.mT)
     weights = masked_softmax(A, keep)
     return A, weights, weights @ h
 
@@ -72,7 +73,7 @@ def cross_attention(
 
     f_a, f_b: F(h + c), or F(h) for cross-attention without context.
     """
-    E = f_a @ f_b.mT
+    E = scores(f_a @ f_b.mT)
     return E, masked_softmax(E, keep_b), masked_softmax(E.mT, keep_a)
 
 

@@ -14,6 +14,7 @@ from triattn_core.attention import tensorized
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.states import heads_first
 from triattn_core.attention.tap import tap, tapped
+from triattn_core.attention.weight_override import scores
 
 ACTIVATIONS = {"relu": relu, "elu": elu}
 PAIRS, FEATURES = ("head", "query", "key"), ("head", "key", "feature")
@@ -86,7 +87,8 @@ class Mtsa(nn.Module):
         """
         v = heads_first(self.value(x), self.heads)
         q, k = (heads_first(one(x), self.heads) if one else torch.zeros_like(v) for one in (self.query, self.key))
-        S = self.source2token(k) if self.source2token else torch.zeros_like(v)
+        S = scores(self.source2token(k)) if self.source2token else torch.zeros_like(v)
+        q = scores(q)  # a query of zeros is as relevant to every key
         share = self.share if self.training else 0.0
         M = {name: positions.mask(name, x.shape[1], self.include_self, x.device) for name in dict.fromkeys(self.masks)}
         M = torch.stack([M[name] for name in self.masks])

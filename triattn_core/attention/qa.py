@@ -9,6 +9,7 @@ from triattn_core.attention.qa_similarity import QA_SIMILARITIES
 from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import tap, tapped
+from triattn_core.attention.weight_override import scores
 
 AXES = ("query", "key")  # a passage word looks, at question words
 OUTPUTS = {"O_1": 2, "O_2": 3}  # times d features
@@ -27,7 +28,7 @@ class QaMatrix(nn.Module):
         beyond: how many of either, at the end, are no words, such as sentinels: they are not tapped, and what they hold
         of the weights is missing there.
         """
-        S = self.similarity(passage.vectors, question.vectors)
+        S = scores(self.similarity(passage.vectors, question.vectors))
         m, n = (size - beyond for size in S.shape[-2:])
         tap(f"{site}/relevance", S[:, :m, :n], AXES, "relevance")
         if tapped(f"{site}/weight"):
@@ -47,7 +48,7 @@ class QaAttention(nn.Module):
     def forward(self, passage: States, question: States, site: str = "attention") -> Tensor:
         """[B, M, features] of states H [B, M, d] and U [B, N, d]; taps `<site>/relevance` and `<site>/weight`."""
         H, U = passage.vectors, question.vectors
-        S = self.similarity(H, U)
+        S = scores(self.similarity(H, U))
         A = masked_softmax(S, question.keep)
         tap(f"{site}/relevance", S, AXES, "relevance")
         tap(f"{site}/weight", A, AXES, "weight", ("key",))

@@ -1,4 +1,4 @@
-"""Other weights in place of a model's own: a mechanism asks whether somebody, in its own thread, wants them.
+"""Other weights, or even ones, in place of a model's own: a mechanism asks whether somebody, in its thread, wants them.
 
 As with taps nothing hangs on the model, which all sessions share; when nobody replaces, it is a lookup of one variable.
 """
@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+import torch
 from torch import Tensor
 
 Change = Callable[[str, Tensor, Mapping[str, Tensor]], Tensor]
 _change: ContextVar[Change | None] = ContextVar("change", default=None)
+_evened: ContextVar[list[int] | None] = ContextVar("evened", default=None)
 
 
 @contextmanager
@@ -43,3 +45,26 @@ def instead(
 def replaced() -> bool:
     """Whether somebody replaces weights in this thread: then they have to be made, whole batches at once."""
     return _change.get() is not None
+
+
+@contextmanager
+def even_scores() -> Iterator[list[int]]:
+    """Inside, in this thread, MTSA, COIN and the readers attend evenly to what their masks let them see.
+
+    Yields a list with one number: how many relevances were replaced so far.
+    """
+    count = [0]
+    token = _evened.set(count)
+    try:
+        yield count
+    finally:
+        _evened.reset(token)
+
+
+def scores(relevance: Tensor) -> Tensor:
+    """The relevance to go on with: zeros where even weights are wanted, else as it is."""
+    count = _evened.get()
+    if count is None:
+        return relevance
+    count[0] += 1
+    return torch.zeros_like(relevance)

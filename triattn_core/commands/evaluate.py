@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=4000, help="how many laboratory rows (default: 4000)")
     text = "measure the majority vote of the checkpoints too (a tie goes to the higher mean probability)"
     parser.add_argument("--vote", action="store_true", help=text)
-    text = "measure whether the attention of these TANs matters too: information, reliance, worth, alignment"
+    text = "measure whether the attention matters too: reliance on its weights; of TANs information, worth, alignment as well"
     parser.add_argument("--attention", action="store_true", help=text)
     parser.add_argument("--limit", type=_count, metavar="N", help="the first N rows alone")
     text = (
@@ -63,8 +63,6 @@ def run(options: argparse.Namespace) -> int:
         raise DataError(f"{options.data}: no such file")
     bundles = [load(name, options.device) for name in options.name]
     split = split_of(bundles, options.data) if options.record and options.vote else ""
-    if options.attention:
-        require_tans(bundles)
     rows, trouble, told = _judged(bundles, options)
     if rows and told[True]:
         said = f"{told[True]:,} of {told.total():,} rows have no label, or no answer: they are left out"
@@ -179,13 +177,6 @@ def _tell(
             f"{one.b} less {one.a}: {one.gain:+.2f} points; right alone: {one.only_b} and {one.only_a} rows; "
             f"McNemar p {one.p:.3g}, after Holm {one.adjusted:.3g}"
         )
-
-
-def require_tans(bundles: Sequence[Bundle]) -> None:
-    """Raises DataError where one has no attention that is measured so."""
-    for bundle in bundles:
-        if bundle.config.kind != "tan":
-            raise DataError(f"--attention is for TANs: {bundle.name} is none")
 
 
 def measured_attention(bundle: Bundle, found: dict, options: argparse.Namespace) -> dict:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 import torch
 from tqdm import tqdm
 
+from triattn_core.analysis.maps.even_reliance import measure_even_reliance
 from triattn_core.analysis.maps.report import measure_attention
 from triattn_core.checkpoint.bundle import Bundle, load
 from triattn_core.checkpoint.config import AnyConfig, CoinCheckpoint, SentenceCheckpoint
@@ -221,7 +222,10 @@ def _write(
 
 
 def attention_report(bundle: Bundle, examples: Sequence, progress: Callable[[int], None] = lambda n: None) -> dict:
-    """The measures of `analysis.maps.report`, and what the attention is worth where its controls were trained."""
+    """The measures of `analysis.maps.report`, and what the attention is worth where its controls were trained; of other
+    models than TANs the reliance on their weights alone."""
+    if bundle.config.kind != "tan":
+        return measure_even_reliance(bundle, examples, progress)
     report = measure_attention(bundle, examples, progress)
     scores = [seed["dev"][report["metric"]] for seed in bundle.metrics.get("each_seed", ()) if "dev" in seed]
     return report | {"worth": worth(bundle.config, scores, report["metric"])}
