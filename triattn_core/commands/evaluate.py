@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=4000, help="how many laboratory rows (default: 4000)")
     text = "measure the majority vote of the checkpoints too (a tie goes to the higher mean probability)"
     parser.add_argument("--vote", action="store_true", help=text)
-    text = "measure whether the attention matters too: reliance on its weights; of TANs information, worth, alignment as well"
+    text = "measure whether the attention matters too: reliance on its weights; of TANs more, see docs/commands.md"
     parser.add_argument("--attention", action="store_true", help=text)
     parser.add_argument("--limit", type=_count, metavar="N", help="the first N rows alone")
     text = (

@@ -12,10 +12,10 @@ from triattn_core.inference.evaluate import verdicts
 
 
 def measure_even_reliance(bundle: Bundle, examples: Sequence, progress: Callable[[int], None] = lambda n: None) -> dict:
-    """{"n", "metric", "score", "reliance": {"even": {"points", "p"}}}: all relevances of the model are replaced by zero,
-    so that each token attends evenly to what its mask lets it see; p of McNemar's test over the rows.  What pools a text
-    into one vector, or points at an answer, stays as it is.
+    """{"n", "metric", "score", "reliance": {"even": {"points", "p"}}}, p being that of McNemar's test over the rows.
 
+    All relevances are replaced by zero, so that each token attends evenly to what its mask lets it see.  What pools a
+    text into one vector, or points at an answer, stays as it is.
     Raises InputError for a model whose weights cannot be replaced; DataError where no row has a label.
     """
     examples = [example for example in examples if example.label is not None]
