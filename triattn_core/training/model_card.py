@@ -47,6 +47,9 @@ def _of_pairs(recipe: dict) -> bool:
 
 def _objectives(recipe: dict) -> str:
     """What the encoder was trained to do."""
+    if recipe.get("objective") == "apart":
+        return """Post-trained on texts read alone: the mean vectors of two texts that belong together become alike,
+by the label of a pair and, for positives, against the other second texts of the batch."""
     label = "the label of a pair"
     if not _of_pairs(recipe):
         label = "which text goes on with another (the options of an example, where it has several, in one softmax),"

@@ -82,11 +82,15 @@ class Stage(Strict):
 class Recipe(Strict):
     """An encoder; `swap`: share of the pairs turned round; `dev` measures the pair objective after each epoch.
 
+    `objective`: the two texts of a row are read as one sequence, as BERT's own objectives do, or each alone, for the
+    living form of TAN (`encoder.apart`; nothing is hidden then).
+
     `attention_dropout`: in training, in the place of the start's own; with 0 a CPU has a kernel twice as fast.
     """
 
     kind: Literal["encoder"]
     task: Literal[tuple(TASKS)] = "pairs"
+    objective: Literal["joint", "apart"] = "joint"
     start: Start
     train_layers: int | None = Field(None, ge=1)  # the last ones; all, where none are named
     attention_dropout: float | None = Field(None, ge=0, lt=1)

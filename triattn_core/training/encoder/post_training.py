@@ -1,8 +1,8 @@
-"""Post-training of a BERT encoder: BERT's own two objectives on the training texts of a task.
+"""Post-training of a BERT encoder: BERT's own two objectives on the training texts of a task, or each text alone.
 
 Masked-language modelling, and the relation of two sentences with the pair's label in the place of "next sentence"
 (Devlin et al. 2019, section 3.1; post-training on the task's texts as in Tri-Attention, section VI-C, after its
-reference [59]).
+reference [59]).  For texts that are read alone see `apart`.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ from triattn_core.tasks import InputForm, form
 from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import batching
+from triattn_core.training.encoder import apart
 from triattn_core.training.encoder.encoder_init import RELATION, describe_start, start_folder, start_model
-from triattn_core.training.encoder.rows import Group, collate, mask, read_options, read_pairs, swapped
+from triattn_core.training.encoder.rows import Group, collate, count_and_labels, mask, read_options, read_pairs, swapped
 from triattn_core.training.encoder.schedule import schedule
 from triattn_core.training.loop import Event, Job, events, fit, last_state, seconds
 
@@ -60,19 +61,13 @@ def accuracy(module: PostTraining, groups: Sequence[Group], tokenizer: Tokenizer
         nothing = torch.zeros_like(keep)
         _, logits = module(ids.to(device), types.to(device), keep.to(device), nothing.to(device))
         found[chosen] = fits(logits).cpu()
-    counts, labels = _answers(groups)
+    counts, labels = count_and_labels(groups)
     return (answers.scores(found, counts).argmax(-1) == labels).double().mean().item()
 
 
 def fits(relation: Tensor) -> Tensor:
     """How much the second text belongs to the first, [rows, 1], from the pair's logits [rows, 2]."""
     return (relation[:, 1:] - relation[:, :1]).float()
-
-
-def _answers(groups: Sequence[Group]) -> tuple[list[int], Tensor]:
-    """How many rows each example has, and which is right; of a single row whether it is: [examples]."""
-    labels = [group[0].label if len(group) == 1 else [row.label for row in group].index(1) for group in groups]
-    return [len(group) for group in groups], torch.tensor(labels)
 
 
 def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: Accelerator) -> Iterator[Event]:
@@ -86,16 +81,22 @@ def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: A
     todo = schedule(recipe, data, bert.bert, tokenizer)
     dev = _dev(recipe, rows_file(data, recipe["dev"]), tokenizer)
 
+    alone = recipe.get("objective") == "apart"
+    measure = apart.accuracy if alone else accuracy
+
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
         number, chosen, _ = todo.steps[step]
         mine = batching.share(chosen, accelerator.process_index, accelerator.num_processes)
         stage = recipe["stages"][number]
         groups = [todo.stages[number][i] for i in mine]
+        if alone:
+            found = apart.loss(module, groups, tokenizer, accelerator.device)
+            return found, {"pair": round(found.item(), 4)}
         rows = swapped([row for group in groups for row in group], recipe.get("swap", 0.0))
         ids, types, keep = collate(rows, tokenizer, stage.get("match"))
         shown, hidden = mask(ids, tokenizer, stage["mask"])
         words, relation = module(*(one.to(accelerator.device) for one in (shown, types, keep, hidden)))
-        counts, labels = _answers(groups)
+        counts, labels = count_and_labels(groups)
         pair = answers.loss(fits(relation), counts, labels.to(accelerator.device))
         if not hidden.any():
             return pair, {"pair": round(pair.item(), 4)}
@@ -104,12 +105,12 @@ def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: A
         return pair + weight * word, {"pair": round(pair.item(), 4), "word": round(word.item(), 4)}
 
     job = Job(
-        module=PostTraining(bert),
+        module=(apart.ApartTraining if alone else PostTraining)(bert),
         steps=len(todo.steps),
         seed=recipe["seed"],
         rate=lambda step: todo.steps[step][2],
         loss=loss,
-        measure=lambda module, step: {"dev accuracy": accuracy(module, dev, tokenizer), "stages": todo.said},
+        measure=lambda module, step: {"dev accuracy": measure(module, dev, tokenizer), "stages": todo.said},
         milestones=todo.ends,
         recipe=recipe,
     )
@@ -157,7 +158,8 @@ def finish_encoder(recipe: dict, folder: Path, data: Path, run: Path, machine: s
         (folder / "config.json").write_text(json.dumps({**config, BASE: recipe["start"]["encoder"]}, indent=2) + "\n")
     write_tensors(folder / "model.safetensors", kept)
     head = {name.removeprefix(HEAD): one.half() for name, one in tensors.items() if name.startswith(HEAD)}
-    write_tensors(folder / RELATION, head)
+    if recipe.get("objective") != "apart":
+        write_tensors(folder / RELATION, head)
     name, had_seen = describe_start(recipe["start"])
     metrics = {
         "digest": digest(encoder_tensors(folder)),

@@ -96,3 +96,9 @@ def swapped(rows: Sequence[Pair], share: float) -> list[Pair]:
     """The rows with a share of them turned round, B before A: the relation has no direction."""
     turn = torch.rand(len(rows)) < share
     return [Pair(row.b, row.a, row.label) if turned else row for row, turned in zip(rows, turn.tolist())]
+
+
+def count_and_labels(groups: Sequence[Group]) -> tuple[list[int], Tensor]:
+    """How many rows each example has, and which is right; of a single row whether it is: [examples]."""
+    labels = [group[0].label if len(group) == 1 else [row.label for row in group].index(1) for group in groups]
+    return [len(group) for group in groups], torch.tensor(labels)

@@ -1,0 +1,89 @@
+"""Post-training of an encoder that reads each text alone: mean vectors of texts that belong together become alike.
+
+The objective of sentence embeddings (Reimers and Gurevych 2019, "Sentence-BERT"; with the other rows of a batch as
+negatives, Henderson et al. 2017, "Efficient natural language response suggestion"), for the living form of TAN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cosine_similarity, cross_entropy, normalize
+from transformers import BertForPreTraining
+
+from triattn_core.models import answers
+from triattn_core.text.tokenizer import Tokenizer
+from triattn_core.training.encoder.rows import Group, Ids, count_and_labels
+
+SCALE = 20.0  # of a cosine, before the softmax over the batch
+
+
+class ApartTraining(nn.Module):
+    """A BERT that gives texts their mean vectors, and what a cosine says of a pair: `a cos(u, v) + b`."""
+
+    def __init__(self, bert: BertForPreTraining):
+        super().__init__()
+        self.bert = bert
+        self.line = nn.Parameter(torch.tensor([10.0, -5.0]))
+
+    def forward(self, *texts: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Mean vectors of both texts and how much they fit, from `ids, keep` of the first and of the second text."""
+        u, v = self.vectors(*texts[:2]), self.vectors(*texts[2:])
+        return u, v, self.fits(u, v)
+
+    def vectors(self, ids: Tensor, keep: Tensor) -> Tensor:
+        """Mean vectors [texts, h] of texts [texts, n], special tokens among them."""
+        states = self.bert.bert(input_ids=ids, attention_mask=keep.long()).last_hidden_state.float()
+        return (states * keep[..., None]).sum(1) / keep.sum(1, keepdim=True)
+
+    def fits(self, u: Tensor, v: Tensor) -> Tensor:
+        """How much the second text belongs to the first, [rows, 1]."""
+        return (self.line[0] * cosine_similarity(u, v) + self.line[1])[:, None]
+
+
+def collate_texts(texts: Sequence[Ids], tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
+    """ids and keep [texts, n] of `[CLS] text [SEP]`."""
+    cls, sep, pad = (tokenizer.special[name] for name in ("cls", "sep", "pad"))
+    ids = torch.full((len(texts), max(map(len, texts)) + 2), pad)
+    for i, text in enumerate(texts):
+        ids[i, : len(text) + 2] = torch.tensor([cls, *text, sep])
+    return ids, ids != pad
+
+
+def loss(module: nn.Module, groups: Sequence[Group], tokenizer: Tokenizer, device: torch.device) -> Tensor:
+    """The labels' cross-entropy, plus that of each positive's second text among all second texts of the batch."""
+    rows = [row for group in groups for row in group]
+    texts = [one.to(device) for side in _sides(rows) for one in collate_texts(side, tokenizer)]
+    u, v, fits = module(*texts)
+    counts, labels = count_and_labels(groups)
+    total = answers.loss(fits, counts, labels.to(device))
+    positive = torch.tensor([i for i, row in enumerate(rows) if row.label == 1], device=device)
+    if len(positive) < 2:
+        return total
+    alike = SCALE * normalize(u[positive], dim=-1) @ normalize(v, dim=-1).mT
+    return total + cross_entropy(alike, positive)
+
+
+def _sides(rows: Group) -> tuple[list[Ids], list[Ids]]:
+    return [row.a for row in rows], [row.b for row in rows]
+
+
+@torch.inference_mode()
+def accuracy(module: ApartTraining, groups: Sequence[Group], tokenizer: Tokenizer) -> float:
+    """Share of examples that the cosine finds: the label of a single row, the right one of several."""
+    rows = [row for group in groups for row in group]
+    texts = list(dict.fromkeys(text for side in _sides(rows) for text in side))
+    place, order = {text: i for i, text in enumerate(texts)}, np.argsort([len(text) for text in texts])
+    device = module.bert.device
+    vectors = torch.zeros(len(texts), module.bert.config.hidden_size)
+    for start in range(0, len(order), 128):
+        chosen = order[start : start + 128]
+        ids, keep = collate_texts([texts[i] for i in chosen], tokenizer)
+        vectors[chosen] = module.vectors(ids.to(device), keep.to(device)).cpu()
+    u, v = (vectors[[place[text] for text in side]].to(device) for side in _sides(rows))
+    counts, labels = count_and_labels(groups)
+    scores = answers.scores(module.fits(u, v), counts).cpu()
+    return (scores.argmax(-1) == labels).double().mean().item()
