@@ -44,7 +44,7 @@ def show_detail(card, cards_here) -> None:
 
 
 style.heading(
-    "Checkpoints", "The shelf: every trained model here, what it reached, and what its start weights had read."
+    "Checkpoints", "Trained checkpoints, their scores, and what their pre-training data contained."
 )
 for broken in models.broken():
     st.error(plain(broken.problem or ""))

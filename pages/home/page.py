@@ -17,9 +17,9 @@ from triattn_core.trace.axes import MECHANISMS
 
 style.heading(
     "triattn",
-    "Attention asks how much one word looks at another; Tri-Attention asks it in the light of a third, so its weights "
+    "Attention weighs how much one word looks at another; Tri-Attention conditions that on a third word, so its weights "
     "are a cube: query × key × context. These pages run trained models on your own text and show what each of them "
-    "looked at, beside the two-way attentions it was made to improve. Each study below is a claim with a number: open "
+    "looked at, beside the two-way attention it was made to improve. Each study below is a claim with a number: open "
     "it, change a word, and see whether it still holds.",
     intro=True,
 )
@@ -45,7 +45,7 @@ def shelf(found) -> str:
         else "no checkpoint yet: train one first"
     )
     table = f'<table class="t-table"><tr>{head}</tr>{"".join(lines)}</table>' if found else ""
-    return checkpoint_html.section("The shelf", aside) + f'<div class="t-scroll">{table}</div>'
+    return checkpoint_html.section("Checkpoints", aside) + f'<div class="t-scroll">{table}</div>'
 
 
 st.html('<p class="t-lead"><b>Studies</b> <span class="t-muted">each opens its page on the same input</span></p>')
