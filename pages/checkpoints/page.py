@@ -43,9 +43,7 @@ def show_detail(card, cards_here) -> None:
             st.markdown(metadata.model_card(card) or "This checkpoint has no README.md.")
 
 
-style.heading(
-    "Checkpoints", "Trained checkpoints, their scores, and what their pre-training data contained."
-)
+style.heading("Checkpoints", "Trained checkpoints, their scores, and what their pre-training data contained.")
 for broken in models.broken():
     st.error(plain(broken.problem or ""))
 sound = [card for group in metadata.comparable_groups(models.shelf()).values() for card in group]

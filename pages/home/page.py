@@ -17,10 +17,10 @@ from triattn_core.trace.axes import MECHANISMS
 
 style.heading(
     "triattn",
-    "Attention weighs how much one word looks at another; Tri-Attention conditions that on a third word, so its weights "
-    "are a cube: query × key × context. These pages run trained models on your own text and show what each of them "
-    "looked at, beside the two-way attention it was made to improve. Each study below is a claim with a number: open "
-    "it, change a word, and see whether it still holds.",
+    "Attention weighs how much one word looks at another; Tri-Attention conditions that on a third word, so that its "
+    "weights are a cube: query × key × context. These pages run trained models on your own text and show what each of "
+    "them looked at, beside the two-way attention it was made to improve. Each study below is a claim with a number: "
+    "open it, change a word, and see whether it still holds.",
     intro=True,
 )
 

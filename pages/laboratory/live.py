@@ -43,7 +43,8 @@ def train_here(cards: Sequence[Card], task: LaboratoryTask, example: Example) ->
     if training is None or training.run.task.NAME != task.NAME:
         figures.note("1,000 steps take about a minute: watch the loss fall, and the map find the truth or not.")
         return
-    st.fragment(_watch, run_every=None if training.ended() else POLL)(training, example)
+    asks = not training.ended()
+    st.fragment(_watch, run_every=POLL if asks else None)(training, example, asks)
 
 
 @dataclass
@@ -79,9 +80,11 @@ def _begin(card: Card, steps: int) -> None:
     st.session_state[KEY] = training
 
 
-def _watch(training: Training, example: Example) -> None:
-    """How far it is, drawn anew at each call; what was reached, once it has ended."""
+def _watch(training: Training, example: Example, asks: bool) -> None:
+    """How far it is, drawn at each call; what was reached, once it has ended.  asks: whether it is called anew."""
     ended, run = training.ended(), training.run
+    if not ended and not asks:
+        st.rerun()  # it goes on: the page asks again
     run.watched = time.monotonic()
     if not ended:
         with st.container(horizontal=True, vertical_alignment="center", key="live-under-way"):

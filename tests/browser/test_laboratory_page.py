@@ -1,0 +1,69 @@
+"""The laboratory in a real browser: the truth moves with a word, and a model is trained, cancelled and gone on with."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urlencode
+
+import pytest
+from playwright.sync_api import expect
+
+from triattn_core.checkpoint.registry import laboratory_checkpoints
+
+LONG = 120_000  # milliseconds: a busy machine loads torch first
+ROW = {"false-friends-query": "dog", "false-friends-keys": "mira (blue), zuni (red), tolu (black)"}
+
+pytestmark = pytest.mark.skipif(
+    not any(card.name == "false-friends-tri-scaled-dot" for card in laboratory_checkpoints()), reason="not trained"
+)
+
+
+def opened(page, app: str, **query: str) -> None:
+    page.set_default_timeout(LONG)
+    page.goto(f"{app}/laboratory?{urlencode({**ROW, **query})}")
+
+
+def test_from_home_a_study_leads_to_a_map_with_the_truth(page, app):
+    page.set_default_timeout(LONG)
+    page.goto(app)
+    page.get_by_role("heading", name="Who has the fish?").wait_for()
+    page.locator('a[href*="laboratory"]').first.click()
+    expect(page.get_by_role("heading", name="Laboratory")).to_be_visible(timeout=LONG)
+    expect(page.get_by_text(re.compile("The one pair that fits is"))).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("Proved:")).to_be_visible(timeout=LONG)
+
+
+def test_a_word_that_is_changed_moves_the_truth_and_the_answer_of_tri(page, app):
+    opened(page, app, **{"false-friends-context": "Vesk, Sora"})
+    expect(page.get_by_text("The one pair that fits is mira (blue) with Vesk: the answer is blue.")).to_be_visible(
+        timeout=LONG
+    )
+    spoken = page.get_by_label("Spoken tonight")
+    spoken.fill("Oran, Sora")
+    spoken.press("Enter")
+    expect(page.get_by_text("The one pair that fits is zuni (red) with Oran: the answer is red.")).to_be_visible(
+        timeout=LONG
+    )
+    page.wait_for_function("location.search.includes('Oran')")
+
+
+@pytest.mark.timeout(400)
+def test_a_model_is_trained_on_the_page_cancelled_and_gone_on_with(page, app):
+    opened(page, app, **{"false-friends-context": "Vesk, Sora"})
+    start = page.get_by_role("button", name="Train it here")
+    start.scroll_into_view_if_needed()
+    start.click()
+    page.get_by_role("button", name="Cancel").wait_for()
+    expect(page.get_by_text(re.compile(r"loss \d\.\d+")).first).to_be_visible(timeout=LONG)
+    page.get_by_role("button", name="Cancel").click()
+    cancelled = page.get_by_text(re.compile(r"Cancelled after [\d,]+ of 1,000 steps"))
+    expect(cancelled).to_be_visible(timeout=LONG)
+    done = int(re.search(r"after ([\d,]+) of", cancelled.inner_text())[1].replace(",", ""))
+    assert done < 1000
+    expect(page.get_by_text(re.compile(r"[\d.]+ % of held-out rows right, chance 16.7 %"))).to_be_visible(timeout=LONG)
+    page.get_by_role("button", name="Go on").click()
+    expect(cancelled).to_have_count(0, timeout=LONG)
+    page.get_by_role("button", name="Cancel").click()
+    expect(cancelled).to_be_visible(timeout=LONG)
+    again = int(re.search(r"after ([\d,]+) of", cancelled.inner_text())[1].replace(",", ""))
+    assert again >= done
