@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
@@ -69,6 +70,28 @@ def test_information_is_that_of_the_traces(world, name):
         mean = sum(sum(one) for one in around) / len(around) / HEADS
         assert report["context_information"]["mean"] == pytest.approx(mean, rel=2e-3, abs=1e-6)
         assert report["special"] == pytest.approx(100 * sum(special) / len(special), rel=2e-3, abs=1e-6)
+
+
+def test_the_redirected_share_is_that_of_the_traces(world):
+    """By sums of squares about means, on each relevance cube of real tokens."""
+    bundle = load("living-tri")
+    rows = examples(bundle, world)
+    shares = []
+    for example in rows:
+        _, trace = explain(bundle, example)
+        for site, array in trace.sites.items():
+            if not site.endswith("/relevance") or array.sizes["query"] < 2:
+                continue
+            cube = array.transpose("head", "query", "key", "context").values.astype(float)
+            seen = cube - cube.mean((2, 3), keepdims=True)
+            fixed = cube.mean(3, keepdims=True) - cube.mean((2, 3), keepdims=True)
+            around = cube.mean(2, keepdims=True) - cube.mean((2, 3), keepdims=True)
+            moved = seen - fixed - around
+            shares.append(np.square(moved).sum((1, 2, 3)) / np.square(seen).sum((1, 2, 3)))
+    report = measure_attention(bundle, rows, size=7)
+    assert report["redirected"]["mean"] == pytest.approx(100 * np.mean(shares), rel=2e-3)
+    assert "redirected by context" in "\n".join(describe(report))
+    assert "redirected" not in measure_attention(load("living-bi"), rows)
 
 
 def test_reliance_is_the_metric_lost(world):

@@ -105,6 +105,15 @@ def variance_shares(cube: np.ndarray, keep: np.ndarray | None = None) -> dict[st
     }
 
 
+def redirected_share(cube: np.ndarray) -> np.ndarray:
+    """What moves attention to other keys with the context token: the share of two parts in what the softmax sees.
+
+    cube: whole cubes [..., N, I, J].  Returns [...]: that of key × context and of the three-way part together.
+    """
+    shares = variance_shares(cube)
+    return shares["key_context"] + shares["three_way"]
+
+
 def _clear_rounding(values: np.ndarray, scale: float = 1.0) -> np.ndarray:
     """The values with rounding errors set to 0."""
     return np.where(np.abs(values) < ROUNDING * scale, 0.0, values)

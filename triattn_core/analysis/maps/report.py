@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from triattn_core.analysis.maps import alignment
+from triattn_core.analysis.maps import alignment, anova
 from triattn_core.analysis.maps.information import context_information, mean_over, query_information
 from triattn_core.analysis.significance import mcnemar
 from triattn_core.attention.fixed_weights import FIXED, replacement
@@ -53,8 +53,9 @@ def measure_attention(
 ) -> dict:
     """The measures of a TAN over labelled examples: see `describe`.
 
-    {"n", "metric", "score", "query_information": {"mean", "best_head", "untrained"}, "context_information": the same,
-    of a cube, "reliance": {name: {"points", "p"}}, "alignment": of pairs, "special": per cent of the weight}.
+    {"n", "metric", "score", "query_information": {"mean", "best_head", "untrained"}, "context_information" and, in per
+    cent, "redirected": the same, of a cube, "reliance": {name: {"points", "p"}}, "alignment": of pairs, "special": per
+    cent of the weight}.
     Raises InputError for another kind of model, or without examples.
     """
     if bundle.config.kind != "tan":
@@ -84,15 +85,20 @@ def _measure_window(
     grouped = bundle.task.roles(window, bundle.tokenizer, bundle.config.limits)
     rows = [row for one in grouped for row in one]
     outputs = {name: torch.zeros(len(rows), bundle.num_outputs) for name in ("", *names)}
+    quantities = ("/weight", "/relevance")[: 1 + (bundle.config.model.mechanism == "tri")]
+
+    def wanted(site: str) -> bool:
+        return site.endswith(quantities)
+
     for number, places in enumerate(batch_by_length([row.length for row in rows], size)):
         roles = [rows[i] for i in places]
         encoded = bundle.encoder(collate(roles, bundle.tokenizer).to(bundle.device))
-        with recording(lambda site: site.endswith("/weight")) as record:
+        with recording(wanted) as record:
             outputs[""][places] = bundle.model(encoded).float().cpu()
         _add(tally.own, record, encoded, roles)
         if form(bundle.task.NAME) is InputForm.PAIR:
             _add_alignments(tally, record, encoded, roles)
-        with recording(lambda site: site.endswith("/weight")) as record:
+        with recording(wanted) as record:
             untrained(encoded)
         _add(tally.untrained, record, encoded, roles)
         for name in names:
@@ -108,19 +114,36 @@ def _measure_window(
 def _weights(record: Record, encoded: Encoded) -> Iterator[tuple[str, Tensor, Tensor, bool]]:
     """Site, weights, the keep-mask of its queries, and whether sentence a asks."""
     for site, tapped in record.sites.items():
+        if not site.endswith("/weight"):
+            continue
         forward = "a_over_b" in site
         yield site, tapped.tensor.float(), (encoded.query if forward else encoded.key).keep, forward
 
 
 def _add(sums: Mapping[str, Sums], record: Record, encoded: Encoded, roles: Sequence[Roles]) -> None:
-    for site, weights, keep, _ in _weights(record, encoded):
+    for site, weights, keep, forward in _weights(record, encoded):
         real = keep.sum(1) >= 2
         measures = {"query_information": query_information(weights, keep)}
         if weights.ndim == 5:
             measures["context_information"] = context_information(weights, keep)
             measures["special"] = _special_mass(weights, keep, roles)
+            measures["redirected"] = _redirected(record.sites[_relevance(site)].tensor, encoded, forward)
         for name, values in measures.items():
             sums[name][site].append((int(real.sum()), values[real].sum(0).cpu().numpy()))
+
+
+def _relevance(site: str) -> str:
+    return site.removesuffix("weight") + "relevance"
+
+
+def _redirected(relevance: Tensor, encoded: Encoded, forward: bool) -> Tensor:
+    """The share of the relevance that context redirects, of real tokens, [B, H]; see `anova.redirected_share`."""
+    query, key = (encoded.query, encoded.key) if forward else (encoded.key, encoded.query)
+    found = []
+    for row, cube in enumerate(relevance.float().cpu().numpy()):
+        n, i, j = (states.keep[row].cpu().numpy() for states in (query, key, encoded.context))
+        found.append(anova.redirected_share(cube[:, n][:, :, i][..., j]))
+    return torch.tensor(np.stack(found), device=relevance.device)
 
 
 def _special_mass(weights: Tensor, keep: Tensor, roles: Sequence[Roles]) -> Tensor:
@@ -157,6 +180,10 @@ def _report(bundle: Bundle, tally: Tally, names: Sequence[str]) -> dict:
         if name in tally.own:
             before = _by_head(tally.untrained[name])
             report[name] = _summary(_by_head(tally.own[name])) | {"untrained": _rounded(before.mean())}
+    if "redirected" in tally.own:
+        before = 100 * _by_head(tally.untrained["redirected"])
+        own = 100 * _by_head(tally.own["redirected"])
+        report["redirected"] = _summary(own) | {"untrained": _rounded(before.mean())}
     report["reliance"] = reliance
     shares = [one for one in map(alignment.total, tally.alignments.values()) if one]
     if shares:
@@ -194,6 +221,12 @@ def describe(report: Mapping) -> list[str]:
                 f"{name.replace('_', ' ')}: {one['mean']:.3g} bits, best head {one['best_head']:.3g} "
                 f"(untrained {one['untrained']:.3g})"
             )
+    if "redirected" in report:
+        one = report["redirected"]
+        lines.append(
+            f"redirected by context: {one['mean']:.3g} % of the relevance, best head {one['best_head']:.3g} "
+            f"(untrained {one['untrained']:.3g})"
+        )
     for name, one in report["reliance"].items():
         lines.append(f"reliance, {name.replace('_', ' ')}: {one['points']:+.2f} points (McNemar p {one['p']:.3g})")
     for name, one in report.get("worth", {}).items():
