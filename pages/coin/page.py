@@ -27,7 +27,7 @@ from triattn_core.views.coin.blocks import switch, table
 MECHANISMS = ("coin",)
 SAYS = (
     'Each block aligns every <b class="t-query">query</b> token with the <b class="t-key">keys</b> of the other '
-    "sentence: in the light of its own sentence, and without it."
+    "sentence: with the context of its own sentence, and without it."
 )
 WAYS = {"A over B": "a_over_b", "B over A": "b_over_a"}
 GATE = (

@@ -113,6 +113,8 @@ def facts(card: Card) -> str:
     """HTML: all that was measured of one checkpoint's attention, a line each; empty where nothing was."""
     rows = [(name, cell(card)) for name, cell in CELLS[1:]]
     same, special = measure_value(card, "alignment", "best_head"), measure_value(card, "special")
+    moved = measure_value(card, "redirected", "mean")
+    rows.append(("relevance that context redirects, mean of heads", "" if moved is None else f"{moved:.3g} %"))
     rows.append(("same-word alignment, best head", "" if same is None else f"{same:.3g} %"))
     rows.append(("mass on special tokens", "" if special is None else f"{special:.3g} %"))
     rows = [(name, minus(text)) for name, text in rows if text]

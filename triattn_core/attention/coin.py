@@ -1,7 +1,7 @@
 """COIN's interaction block (Hu et al. 2021, "Context-aware Interaction Network for Question Matching", section 2.2).
 
-Self-alignment gives each token its context, cross-attention aligns the sentences in its light, a gate takes in what
-was aligned.  Both sentences go through the same weights: whatever is done token by token is done to both at once.
+Self-alignment gives each token its context, cross-attention aligns the sentences with it, a gate takes in what was
+aligned.  Both sentences go through the same weights: whatever is done token by token is done to both at once.
 """
 
 from __future__ import annotations

@@ -61,6 +61,10 @@ by the label of a pair and, for positives, against the other second texts of the
 and {label} in the place of next-sentence prediction."""
 
 
+def _objective_alone(recipe: dict) -> str:
+    return "The cosine of two mean vectors" if recipe.get("objective") == "apart" else "Its pair objective alone"
+
+
 def _limits(recipe: dict) -> str:
     """Of the training: what a text was cut to, what did not move, and what was not dropped."""
     layers, dropout = recipe.get("train_layers"), recipe.get("attention_dropout")
@@ -96,7 +100,7 @@ half precision. Start weights: {metrics["start"]}.
 
 Batch {recipe["batch"]}, seed {recipe["seed"]}, {_limits(recipe)}.
 Made with {PRECISIONS[recipe["precision"]]} arithmetic on {metrics["machine"]}.
-Its pair objective alone reached {encoder_dev(metrics):.2f} % on `{recipe["dev"]}` ({_head(recipe, folder)}):
+{_objective_alone(recipe)} reached {encoder_dev(metrics):.2f} % on `{recipe["dev"]}` ({_head(recipe, folder)}):
 what a TAN adds, it adds to this.
 
 {recipe.get("note", "")}
