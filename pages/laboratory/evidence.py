@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.laboratory import model_maps
 from pages.shared import checkpoint_html, figures, style
-from triattn_core.analysis.film import load_film
+from triattn_core.analysis.film import Film, load_film
 from triattn_core.checkpoint.registry import Card
 from triattn_core.results import laboratory
 from triattn_core.results.measured import Record
@@ -82,7 +82,7 @@ def replay(cards: Sequence[Card], task: LaboratoryTask) -> None:
     first = films[0][1]
     st.html(checkpoint_html.section("Training replayed", "drag to a step: the maps find the truth, or do not"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="large", key="film"):
-        look = {"default": 0, "required": True, "format_func": lambda i: f"{i + 1}"}
+        look = {"default": _telling_row(films), "required": True, "format_func": lambda i: f"{i + 1}"}
         at = st.segmented_control("Row", range(len(first.rows)), key=f"{task.NAME}-film-row", **look)
         step = st.select_slider("Step", first.steps, value=first.steps[-1], key=f"{task.NAME}-film-step", width=520)
     example = first.rows[at]
@@ -91,5 +91,14 @@ def replay(cards: Sequence[Card], task: LaboratoryTask) -> None:
         for card, film in films:
             frame = film.frame(step)
             weights, answer = film.maps[frame][at], task.LABELS[film.answers[frame][at]]
-            with st.container(width=380, key=f"film-{card.name}"):
+            with st.container(width=model_maps.panel_width(example), key=f"film-{card.name}"):
                 model_maps.panel(card, task, example, answer, None, weights, f"film-figure-{card.name}")
+
+
+def _telling_row(films: Sequence[tuple[Card, Film]]) -> int:
+    """The first row that some of the models answer rightly in the end and others do not; else the first."""
+    for i, row in enumerate(films[0][1].rows):
+        right = {film.answers[-1][i] == row.label for _, film in films}
+        if row.truth and right == {True, False}:
+            return i
+    return 0

@@ -103,7 +103,7 @@ def _watch(training: Training, example: Example, asks: bool) -> None:
     with st.container(horizontal=True, gap="large", key="live-now"):
         with st.container(width=460):
             _loss(training)
-        with st.container(width=380):
+        with st.container(width=model_maps.panel_width(example)):
             _map(training, example, step)
     if ended and st.session_state.get(DRAWN) != (id(run), run.done):
         st.session_state[DRAWN] = (id(run), run.done)

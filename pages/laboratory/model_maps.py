@@ -90,6 +90,11 @@ def map_panel(name: str, mechanism: str, task: LaboratoryTask, example: Example,
     figures.note(said)
 
 
+def panel_width(example: Example) -> int:
+    """Pixels that the map of a row and its labels take."""
+    return max(344, truth_map.width(example.keys, example.context))
+
+
 def references(all_: Sequence[Card]) -> dict[str, Mapping]:
     """Measures, by name, of what was not trained: Tri-Attention as it starts, and what can be written down."""
     tri = [card for card in all_ if _facts(card)[0] == "tri"]
@@ -109,6 +114,6 @@ def maps(shown: Sequence[Card], task: LaboratoryTask, example: Example) -> None:
         for card in shown:
             found = models.explain(card, example)
             said = found.prediction
-            with st.container(width=380, key=f"map-{card.name}"):
+            with st.container(width=panel_width(example), key=f"map-{card.name}"):
                 share = said.probabilities[said.best]
                 panel(card, task, example, said.labels[said.best], share, answer_weights(found), f"figure-{card.name}")

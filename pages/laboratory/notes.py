@@ -18,7 +18,7 @@ NOTES = {
     "planted-xor": (COUNTING, SMALL),
     "match2": (
         f"one layer of two-way attention of constant width is enough ({MATCH}, Theorem 6).",
-        "that all mechanisms learn it here, one layer of Bi not quite: it is the control.",
+        "that all mechanisms learn it here, one layer of Bi late and suddenly, after 10,000 steps: it is the control.",
     ),
     "match3": (
         f"one layer of two-way attention fails unless width, heads and precision grow with the length ({MATCH}, "

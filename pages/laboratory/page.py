@@ -19,8 +19,8 @@ OUTLINED = (
 
 style.heading(
     "Laboratory",
-    "On these tasks the right answer is known, and so is the one pair of key and context that carries it: outlined in "
-    "each map. Change a word and the pair moves; see which attention follows.",
+    "On these tasks the right answer is known, and so are the pairs of key and context that carry it: outlined in each "
+    "map. Change a word and they move; see which attention follows.",
 )
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     task = row_input.picker()

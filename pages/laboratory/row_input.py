@@ -13,7 +13,8 @@ from triattn_core.errors import InputError
 from triattn_core.tasks.laboratory import LABORATORY, Example, LaboratoryTask
 from triattn_core.tasks.laboratory.task import MOST, SEPARATOR
 
-OPENS = 1  # which of the rows
+# Which of the rows each task opens on: one that Tri-Attention has right and, but for the control, the others wrong.
+OPENS = {"false-friends": 1, "planted-sum": 3, "planted-xor": 0, "match2": 1, "match3": 5, "two-facts": 2}
 LIMIT = 4000  # characters of a list of tokens
 FIELDS = {
     "false-friends": ("Word", "Cards", "Spoken tonight"),
@@ -36,11 +37,15 @@ def menu(task: LaboratoryTask) -> None:
     look = {"format_func": lambda row: plain(task.say(row)), "width": 96}
     rows = task.examples()
     st.menu_button("Rows", rows, key=f"{task.NAME}-row", on_click=_take, args=(task,), **look)
+    if (words := task.dictionary()) is not None:
+        with st.popover("Dictionary", width=112, key="dictionary"):
+            st.caption("What each foreign word means in each language.")
+            st.dataframe(words, width="content", height="content")
 
 
 def row(task: LaboratoryTask) -> Example:
     """The row as it is written, with its truth found anew.  Raises InputError for a token the task does not know."""
-    opens = written(task, task.examples()[OPENS])
+    opens = written(task, task.examples()[OPENS[task.NAME]])
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
         texts = [
             st.text_input(label, opens[i], key=_key(task, i), bind="query-params", max_chars=LIMIT, width=width)

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from random import Random
 
+import pandas as pd
+
 from triattn_core.errors import InputError
 from triattn_core.tasks.laboratory.task import Cell, Example, LaboratoryTask
 
@@ -65,6 +67,11 @@ class FalseFriends(LaboratoryTask):
     def baseline(self, examples: Iterable[Example] = ()) -> dict[str, float]:
         """`chance`: of naming the colour of any card."""
         return {"chance": round(100 / self.cards, 2)}
+
+    def dictionary(self) -> pd.DataFrame:
+        """What each foreign word means in each language: a row a word, a column a language."""
+        meanings = [[self.meaning[word, language] for language in self.languages] for word in self.foreign]
+        return pd.DataFrame(meanings, index=list(self.foreign), columns=list(self.languages))
 
     def tokens(self) -> Iterator[tuple[str, str, tuple[str, ...]]]:
         """English words, cards of a word and a colour, languages."""

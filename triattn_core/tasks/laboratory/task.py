@@ -14,6 +14,8 @@ from itertools import islice
 from pathlib import Path
 from random import Random
 
+import pandas as pd
+
 from triattn_core.errors import ConfigError, DataError, InputError, choices
 from triattn_core.text.roles import Limits, Role, Roles
 from triattn_core.text.rows import field, number, read_json_lines, texts_field
@@ -112,6 +114,10 @@ class LaboratoryTask(ABC):
     MODULUS = 0  # of tasks on residues, whose tokens are numbers: for Fourier inputs
     SIZES: tuple[int, int] | None = None  # the smallest and the largest size, of tasks that have one
     size = 0
+
+    def dictionary(self) -> pd.DataFrame | None:
+        """What the words of a row mean, of tasks whose words mean something."""
+        return None
 
     @abstractmethod
     def draw(self, random: Random) -> tuple[str, tuple[str, ...], tuple[str, ...]]:

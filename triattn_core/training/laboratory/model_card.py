@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from triattn_core.checkpoint.registry import list_checkpoints
+from triattn_core.results.laboratory import laboratory_records, seed_tests
 from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.training.model_card import seed_text
 
@@ -43,7 +45,7 @@ those of Tri-Attention."""
 
 {truth_table(metrics)}
 {two_way}
-{seed_text(metrics)}
+{seed_text(metrics | _swept_seeds(folder))}
 
 Trained on {data["train_rows"]:,} rows of seed {data["train_seed"]}: epochs {how["epochs"]}, batch {how["batch"]}, AdamW, learning rate
 {how["rate"]}, {metrics["seconds"]} s, {metrics["machine"]}. The last weights are kept. All rows are generated: it has seen no text.
@@ -51,6 +53,13 @@ Its test is `triattn evaluate {folder.name} laboratory:{config["task"]} --seed {
 
 Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: Apache 2.0.
 """  # noqa: E501
+
+
+def _swept_seeds(folder: Path) -> dict:
+    """The test of further seeds, whose records are kept and whose weights are not."""
+    (card,) = list_checkpoints(folder)
+    tests = seed_tests(card, laboratory_records())
+    return {"seeds": [{"seed": seed, "test": test["accuracy"]} for seed, test in tests.items()]}
 
 
 def truth_table(metrics: dict) -> str:

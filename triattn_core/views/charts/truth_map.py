@@ -19,6 +19,7 @@ from triattn_core.views.lib.palette import SEQUENTIAL, THEMES
 
 ACROSS, DOWN = 42, 30  # pixels of a cell
 PRINTED = 0.1  # weights from which on the number is printed in the cell
+LETTER, LABEL = 7, 180  # pixels of a letter, about, and of the longest label
 MARGIN = "alone"  # what the margins are called on the axes
 
 
@@ -72,6 +73,12 @@ def figure(
         ),
     ]
     return dressed(alt.layer(*layers).properties(width=alt.Step(ACROSS), height=alt.Step(DOWN)), theme)
+
+
+def width(keys: Sequence[str], context: Sequence[str]) -> int:
+    """Pixels that a figure takes with its labels, those across being slanted."""
+    down, across = (min(LABEL, LETTER * max(map(len, (*names, MARGIN)))) for names in (keys, context))
+    return ACROSS * (len(context) + 1) + down + int(0.77 * across)
 
 
 def _frame(keys: int, context: int) -> pd.DataFrame:
