@@ -20,7 +20,7 @@ def opened(page, app: str, where: str, **query: str) -> None:
 
 def run_over(page, count: int) -> None:
     """These rows are there: pressing Run only where no session of this app has had them before."""
-    rows = page.get_by_text(re.compile(f"Over {count} rows, all heads"))
+    rows = page.get_by_text(re.compile(f"Over {count} rows, all heads")).first  # the old one stays for a moment
     waiting = page.get_by_text(f"{count} rows, {PAIR['checkpoint']}. Not run yet.")
     expect(waiting.or_(rows).first).to_be_visible(timeout=LONG)
     if waiting.count():
@@ -36,9 +36,9 @@ def test_context_a_click_on_a_bar_chooses_its_head_and_more_rows_are_asked(page,
     run_over(page, 12)  # now nothing moves
     box = figure.bounding_box()
     figure.click(position={"x": 0.12 * box["width"], "y": 0.45 * box["height"]})  # brings it back into view
-    expect(page.get_by_text(re.compile("In layer 1, head [1-4], context redirects"))).to_be_visible(timeout=LONG)
+    expect(page.get_by_text(re.compile("In layer 1, head [1-4], context redirects")).first).to_be_visible(timeout=LONG)
     page.wait_for_function("!location.search.includes('layer=2')")
-    expect(page.get_by_text(re.compile("Over 12 rows, all heads"))).to_be_visible(timeout=LONG)
+    expect(page.get_by_text(re.compile("Over 12 rows, all heads")).first).to_be_visible(timeout=LONG)
     page.get_by_text("48", exact=True).click()
     run_over(page, 48)
 

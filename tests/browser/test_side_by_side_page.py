@@ -124,20 +124,23 @@ def test_what_nobody_chose_is_the_same_in_the_figure_and_in_its_link(page, pair_
     page.wait_for_selector(CELL)
     first = page.locator(CELL).get_attribute("data-cell")
     different = 0
-    for similarity in ("dot", "scaled dot", "bilinear"):
-        page.get_by_role("combobox", name="Similarity").click()
-        page.get_by_role("option", name=similarity, exact=True).click()
-        page.wait_for_function("name => location.search.includes(name)", arg=similarity.replace(" ", "-"))
-        page.wait_for_selector(f".side tbody th[title$='{similarity.replace(' ', '-')}']")
+    for setting, seen in (("additive", "lcqmc-tri-published"), ("B over A", "direction="), ("relevance", "quantity=")):
+        if setting == "additive":
+            page.get_by_role("combobox", name="Similarity").click()
+            page.get_by_role("option", name=setting, exact=True).click()
+            page.wait_for_selector(f".side tbody th[title='{seen}']")
+        else:
+            page.get_by_role("radio", name=setting, exact=True).click()
+        page.wait_for_function("name => location.search.includes(name)", arg=seen)
+        page.wait_for_timeout(1000)  # the page has said where to stand
         while page.locator(CELL).count() > 1:
             page.wait_for_timeout(100)
-        page.wait_for_timeout(500)  # the page has said where to stand
         shown = page.locator(CELL).get_attribute("data-cell")
         other = page.context.browser.new_page()
         other.goto(page.url)
         other.wait_for_selector(CELL)
         other.wait_for_timeout(500)
-        assert other.locator(CELL).get_attribute("data-cell") == shown, similarity
+        assert other.locator(CELL).get_attribute("data-cell") == shown, setting
         other.close()
         different += shown != first
     assert different, "the same cell for all: this test shows nothing"
