@@ -43,8 +43,8 @@ def train_here(cards: Sequence[Card], task: LaboratoryTask, example: Example) ->
     if training is None or training.run.task.NAME != task.NAME:
         figures.note("1,000 steps take about a minute: watch the loss fall, and the map find the truth or not.")
         return
-    asks = not training.ended()
-    st.fragment(_watch, run_every=POLL if asks else None)(training, example, asks)
+    polls = not training.ended()
+    st.fragment(_watch, run_every=POLL if polls else None)(training, example, polls)
 
 
 @dataclass
@@ -80,10 +80,10 @@ def _begin(card: Card, steps: int) -> None:
     st.session_state[KEY] = training
 
 
-def _watch(training: Training, example: Example, asks: bool) -> None:
-    """How far it is, drawn at each call; what was reached, once it has ended.  asks: whether it is called anew."""
+def _watch(training: Training, example: Example, polls: bool) -> None:
+    """How far it is, drawn at each call; what was reached, once it has ended.  polls: whether it is called anew."""
     ended, run = training.ended(), training.run
-    if not ended and not asks:
+    if not ended and not polls:
         st.rerun()  # it goes on: the page asks again
     run.watched = time.monotonic()
     if not ended:

@@ -62,8 +62,8 @@ def _pair(task: PairTask) -> Words:
         task.LABEL,
         _directions("A", "B"),
         ("tokens", "sentences"),
-        f"Every cell is the weight that one {QUERY} token gives to one {KEY_AXIS} token, given one {CONTEXT} "
-        "token. Three slices of one cube, through one cell.",
+        f"Every cell is the weight that one {QUERY} token gives to one {KEY_AXIS} token together with one "
+        f"{CONTEXT} token. Three slices of one cube, through one cell.",
         f"One pair under several mechanisms, on one colour scale. Each row shares out one {QUERY} token's attention "
         f"among {KEY_AXIS}s; Tri is joined over context.",
     )

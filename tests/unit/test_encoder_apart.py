@@ -101,3 +101,13 @@ def test_a_small_run_learns_and_the_encoder_is_written_without_a_pair_head(world
     assert {path.name for path in folder.iterdir()} == {
         "config.json", "tokenizer.json", "model.safetensors", "metrics.json"
     }  # fmt: skip
+
+
+def test_all_that_learns_has_a_gradient(world):
+    """Several processes wait for the gradient of each parameter that learns."""
+    tokenizer, module = Tokenizer(world / "start" / "tokenizer.json"), module_of(world)
+    rows = [Pair((5, 6, 7), (8, 9), 1), Pair((6,), (5, 5, 9, 7), 0)]
+    apart.loss(module, [[row] for row in rows], tokenizer, torch.device("cpu")).backward()
+    learns = {name for name, one in module.named_parameters() if one.requires_grad}
+    assert learns == {name for name, one in module.named_parameters() if one.grad is not None}
+    assert any("layer.0.output" in name for name in learns)

@@ -83,6 +83,22 @@ def test_what_does_not_fit_is_named(tmp_path, capsys, at, value, said):
     assert sorted(one.name for one in tmp_path.iterdir()) == ["recipe.json"]
 
 
+@pytest.mark.parametrize(
+    ("at", "value"),
+    [("word_weight", 0.2), ("swap", 0.5), ("stages.0.mask", 0.1), ("stages.0.match", True)],
+)
+def test_what_texts_read_apart_do_not_use_is_refused(tmp_path, at, value):
+    recipe = changed("objective", "apart") | {"word_weight": 0.0}
+    recipe["stages"][0]["mask"] = 0.0
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe), "utf-8")
+    assert read_recipe(tmp_path / "recipe.json") == recipe
+    *stage, name = at.split(".")
+    (recipe["stages"][0] if stage else recipe)[name] = value
+    (tmp_path / "recipe.json").write_text(json.dumps(recipe), "utf-8")
+    with pytest.raises(ConfigError, match="texts read apart have no mask, word_weight, swap or match"):
+        read_recipe(tmp_path / "recipe.json")
+
+
 @pytest.mark.parametrize("start", [GOOD["start"], WEIGHTS])
 def test_a_good_one_is_given_as_it_stands(tmp_path, start):
     (tmp_path / "recipe.json").write_text(json.dumps(GOOD | {"start": start}), "utf-8")

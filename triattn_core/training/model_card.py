@@ -219,7 +219,8 @@ def _start(name: str, metrics: dict) -> str:
 occur verbatim in training were removed from it; some remain in another order or punctuation:
 `triattn evaluate … --exclude-overlap` leaves those out."""
     )
+    head = "the cosine of two mean vectors" if recipe.get("objective") == "apart" else "its own pair head"
     return f"""
-The encoder had been trained before with labels on {sets}: its own pair head reached
+The encoder had been trained before with labels on {sets}: {head} reached
 {encoder_dev(metrics):.2f} % on `{recipe["dev"]}`.{twice}
 """

@@ -105,13 +105,21 @@ class Recipe(Strict):
     save_every: int = Field(200, ge=1)
     note: str = ""
 
+    @model_validator(mode="after")
+    def _read_alone(self) -> Recipe:
+        if self.objective == "apart" and (
+            self.swap or self.word_weight or any(stage.mask or stage.match is not None for stage in self.stages)
+        ):
+            raise ValueError("texts read apart have no mask, word_weight, swap or match")
+        return self
+
 
 def read_recipe(path: Path) -> dict:
     """The recipe as it stands, once it is known to be one.  Raises ConfigError in one line naming file and key."""
-    found = read_json(path)
+    recipe = read_json(path)
     try:
-        Recipe.model_validate(found)
+        Recipe.model_validate(recipe)
     except ValidationError as error:
         kinds = (Recipe, Start, Stage, Source, Vocabulary)
         raise ConfigError(error_line(path, error, {key for kind in kinds for key in kind.model_fields})) from None
-    return found
+    return recipe

@@ -24,6 +24,8 @@ is 0 where each context token shares out its attention among keys alike (Cover a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import pandas as pd
 import xarray as xr
@@ -110,7 +112,10 @@ def redirected_share(cube: np.ndarray) -> np.ndarray:
 
     cube: whole cubes [..., N, I, J].  Returns [...]: that of key × context and of the three-way part together.
     """
-    shares = variance_shares(cube)
+    return _redirected(variance_shares(cube))
+
+
+def _redirected(shares: Mapping[str, np.ndarray]) -> np.ndarray:
     return shares["key_context"] + shares["three_way"]
 
 
@@ -193,8 +198,8 @@ def _is_cube(name: str, site: xr.DataArray) -> bool:
 
 def site_shares(name: str, relevance: np.ndarray, weights: np.ndarray, keep: np.ndarray | None = None) -> pd.DataFrame:
     """The rows of `share_table` for one site; cubes [heads, N, I, J]."""
-    found = variance_shares(relevance, keep)
-    among, redirected = found["key"] + found["query_key"], found["key_context"] + found["three_way"]
+    shares = variance_shares(relevance, keep)
+    among, redirected = shares["key"] + shares["query_key"], _redirected(shares)
     bits = mutual_information(weights).mean(-1)
-    heads = {"site": name, "head": np.arange(len(bits)), **found}
+    heads = {"site": name, "head": np.arange(len(bits)), **shares}
     return pd.DataFrame({**heads, "among_keys": among, "redirected": redirected, "information": bits})

@@ -86,19 +86,16 @@ def _measure_window(
     rows = [row for one in grouped for row in one]
     outputs = {name: torch.zeros(len(rows), bundle.num_outputs) for name in ("", *names)}
     quantities = ("/weight", "/relevance")[: 1 + (bundle.config.model.mechanism == "tri")]
-
-    def wanted(site: str) -> bool:
-        return site.endswith(quantities)
-
+    measured = lambda site: site.endswith(quantities)  # noqa: E731
     for number, places in enumerate(batch_by_length([row.length for row in rows], size)):
         roles = [rows[i] for i in places]
         encoded = bundle.encoder(collate(roles, bundle.tokenizer).to(bundle.device))
-        with recording(wanted) as record:
+        with recording(measured) as record:
             outputs[""][places] = bundle.model(encoded).float().cpu()
         _add(tally.own, record, encoded, roles)
         if form(bundle.task.NAME) is InputForm.PAIR:
             _add_alignments(tally, record, encoded, roles)
-        with recording(wanted) as record:
+        with recording(measured) as record:
             untrained(encoded)
         _add(tally.untrained, record, encoded, roles)
         for name in names:

@@ -25,6 +25,7 @@ class Match(LaboratoryTask):
 
     def __init__(self, order: int, modulus: int):
         self.NAME, self.LABEL, self.order, self.MODULUS = f"match{order}", f"Match{order}", order, modulus
+        self.OPENS = {2: 1, 3: 5}[order]
 
     def draw(self, random: Random) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """The label is drawn first, then numbers until they have it."""

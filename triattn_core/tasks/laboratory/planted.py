@@ -28,6 +28,7 @@ class Planted(LaboratoryTask):
         self, name: str, label: str, rule: str, codes: int, complete: Callable[[int, int, int], int], size: int = SIDE
     ):
         self.NAME, self.LABEL, self.rule = name, label, rule
+        self.OPENS = 3 if name == "planted-sum" else 0
         self.codes, self._complete, self.size = codes, complete, size
 
     def complete(self, query: int, key: int) -> int:

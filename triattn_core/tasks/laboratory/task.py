@@ -54,7 +54,7 @@ class Example:
         """Raises InputError where a token is empty, or where there are none or too many."""
         for name, texts in (("query", (self.query,)), ("keys", self.keys), ("context", self.context)):
             if not texts or not all(text.strip() for text in texts):
-                raise InputError(f"The {name} is empty, or one of its tokens is: name at least one.")
+                raise InputError(f"No {name}, or an empty token among them: name at least one.")
             if len(texts) > MOST:
                 raise InputError(f"{len(texts)} {name} tokens: at most {MOST} are read.")
 
@@ -113,6 +113,7 @@ class LaboratoryTask(ABC):
     ORDERED = False  # whether the order of keys and context tokens matters
     MODULUS = 0  # of tasks on residues, whose tokens are numbers: for Fourier inputs
     SIZES: tuple[int, int] | None = None  # the smallest and the largest size, of tasks that have one
+    OPENS = 0  # which of the examples the page opens on
     size = 0
 
     def dictionary(self) -> pd.DataFrame | None:

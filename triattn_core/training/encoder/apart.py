@@ -16,7 +16,7 @@ from transformers import BertForPreTraining
 
 from triattn_core.models import answers
 from triattn_core.text.tokenizer import Tokenizer
-from triattn_core.training.encoder.rows import Group, Ids, count_and_labels
+from triattn_core.training.encoder.rows import Group, Ids, collate_texts, count_and_labels, mean_vectors
 
 SCALE = 20.0  # of a cosine, before the softmax over the batch
 
@@ -27,6 +27,8 @@ class ApartTraining(nn.Module):
     def __init__(self, bert: BertForPreTraining):
         super().__init__()
         self.bert = bert
+        for unused in (bert.cls, bert.bert.pooler):  # several processes wait for the gradient of all that learns
+            unused.requires_grad_(False)
         self.line = nn.Parameter(torch.tensor([10.0, -5.0]))
 
     def forward(self, *texts: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -36,27 +38,17 @@ class ApartTraining(nn.Module):
 
     def vectors(self, ids: Tensor, keep: Tensor) -> Tensor:
         """Mean vectors [texts, h] of texts [texts, n], special tokens among them."""
-        states = self.bert.bert(input_ids=ids, attention_mask=keep.long()).last_hidden_state.float()
-        return (states * keep[..., None]).sum(1) / keep.sum(1, keepdim=True)
+        return mean_vectors(self.bert.bert, ids, keep)
 
     def fits(self, u: Tensor, v: Tensor) -> Tensor:
         """How much the second text belongs to the first, [rows, 1]."""
         return (self.line[0] * cosine_similarity(u, v) + self.line[1])[:, None]
 
 
-def collate_texts(texts: Sequence[Ids], tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
-    """ids and keep [texts, n] of `[CLS] text [SEP]`."""
-    cls, sep, pad = (tokenizer.special[name] for name in ("cls", "sep", "pad"))
-    ids = torch.full((len(texts), max(map(len, texts)) + 2), pad)
-    for i, text in enumerate(texts):
-        ids[i, : len(text) + 2] = torch.tensor([cls, *text, sep])
-    return ids, ids != pad
-
-
 def loss(module: nn.Module, groups: Sequence[Group], tokenizer: Tokenizer, device: torch.device) -> Tensor:
     """The labels' cross-entropy, plus that of each positive's second text among all second texts of the batch."""
     rows = [row for group in groups for row in group]
-    texts = [one.to(device) for side in _sides(rows) for one in collate_texts(side, tokenizer)]
+    texts = [tensor.to(device) for side in _sides(rows) for tensor in collate_texts(side, tokenizer)]
     u, v, fits = module(*texts)
     counts, labels = count_and_labels(groups)
     total = answers.loss(fits, counts, labels.to(device))

@@ -90,12 +90,12 @@ def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: A
         stage = recipe["stages"][number]
         groups = [todo.stages[number][i] for i in mine]
         if alone:
-            found = apart.loss(module, groups, tokenizer, accelerator.device)
-            return found, {"pair": round(found.item(), 4)}
+            pair = apart.loss(module, groups, tokenizer, accelerator.device)
+            return pair, {"pair": round(pair.item(), 4)}
         rows = swapped([row for group in groups for row in group], recipe.get("swap", 0.0))
         ids, types, keep = collate(rows, tokenizer, stage.get("match"))
         shown, hidden = mask(ids, tokenizer, stage["mask"])
-        words, relation = module(*(one.to(accelerator.device) for one in (shown, types, keep, hidden)))
+        words, relation = module(*(tensor.to(accelerator.device) for tensor in (shown, types, keep, hidden)))
         counts, labels = count_and_labels(groups)
         pair = answers.loss(fits(relation), counts, labels.to(accelerator.device))
         if not hidden.any():

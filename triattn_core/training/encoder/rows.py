@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from triattn_core.tasks import TASKS
 from triattn_core.tasks import pairs as pairs_task
@@ -59,6 +59,21 @@ def collate(rows: Sequence[Pair], tokenizer: Tokenizer, match: bool | None = Non
             a, b = segment_ids(row.a, row.b, tokenizer)
             types[i, 1 : len(a) + 1], types[i, len(a) + 2 : len(row) - 1] = torch.tensor(a), torch.tensor(b)
     return ids, types, ids != tokenizer.special["pad"]
+
+
+def collate_texts(texts: Sequence[Ids], tokenizer: Tokenizer) -> tuple[Tensor, Tensor]:
+    """ids and keep, each [texts, n], of `[CLS] text [SEP]`."""
+    cls, sep, pad = (tokenizer.special[name] for name in ("cls", "sep", "pad"))
+    ids = torch.full((len(texts), max(map(len, texts)) + 2), pad)
+    for i, text in enumerate(texts):
+        ids[i, : len(text) + 2] = torch.tensor([cls, *text, sep])
+    return ids, ids != pad
+
+
+def mean_vectors(bert: nn.Module, ids: Tensor, keep: Tensor) -> Tensor:
+    """Mean vectors [texts, h] of a BERT's last states over the tokens of each text, special ones among them."""
+    states = bert(input_ids=ids, attention_mask=keep.long()).last_hidden_state.float()
+    return (states * keep[..., None]).sum(1) / keep.sum(1, keepdim=True)
 
 
 def mask(ids: Tensor, tokenizer: Tokenizer, share: float) -> tuple[Tensor, Tensor]:

@@ -17,7 +17,7 @@ from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import batching
 from triattn_core.training.encoder import hard_negatives
-from triattn_core.training.encoder.rows import Group, Ids, Pair, read_options, read_pairs
+from triattn_core.training.encoder.rows import Group, Ids, Pair, collate_texts, mean_vectors, read_options, read_pairs
 from triattn_core.training.overlap_balance import balance_labels, token_overlap
 
 
@@ -89,16 +89,9 @@ def sentence_vectors(bert: nn.Module, sentences: Sequence[Ids], tokenizer: Token
     vectors = np.zeros((len(sentences), bert.config.hidden_size), np.float32)
     for start in range(0, len(order), 256):
         rows = order[start : start + 256]
-        width = len(sentences[rows[-1]]) + 2
-        ids = torch.full((len(rows), width), tokenizer.special["pad"])
-        for i, row in enumerate(rows):
-            ids[i, : len(sentences[row]) + 2] = torch.tensor(
-                [tokenizer.special["cls"], *sentences[row], tokenizer.special["sep"]]
-            )
-        keep = (ids != tokenizer.special["pad"]).to(bert.device)
+        ids, keep = collate_texts([sentences[row] for row in rows], tokenizer)
         with torch.autocast(bert.device.type, torch.bfloat16):
-            states = bert(input_ids=ids.to(bert.device), attention_mask=keep.long()).last_hidden_state.float()
-        mean = (states * keep[..., None]).sum(1) / keep.sum(1, keepdim=True)
+            mean = mean_vectors(bert, ids.to(bert.device), keep.to(bert.device))
         vectors[rows] = normalize(mean, dim=-1).cpu().numpy()
     return vectors
 
