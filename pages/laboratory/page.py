@@ -28,19 +28,21 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     chosen = model_maps.chosen(cards, task) if cards else []
     st.space("stretch")
     row_input.menu(task)
-with shown():
+row = None
+with shown(stop=False):  # what was measured below needs no row
     row = row_input.row(task)
-st.html(f"<p>{escape(task.say(row))} <b>{escape(row_input.truth(task, row))}</b></p>")
+    st.html(f"<p>{escape(task.say(row))} <b>{escape(row_input.truth(task, row))}</b></p>")
 if not cards:
     st.info("No model of this task is trained yet: triattn train checkpoints/laboratory/…/config.json makes one.")
     st.stop()
-with shown():
-    model_maps.maps(chosen, task, row)
+if row is not None:
+    with shown(stop=False):
+        model_maps.maps(chosen, task, row)
+    figures.note(OUTLINED)
 proved, observed = NOTES[task.NAME]
-figures.note(OUTLINED)
 st.html(f'<p class="t-note"><b>Proved:</b> {escape(proved)}<br><b>Only observed:</b> {escape(observed)}</p>')
 records = laboratory_records()
 evidence.scores(cards, records, model_maps.references(cards))
 evidence.sizes(cards, task, records)
 evidence.replay(chosen, task)
-live.train_here(cards, task, row)
+live.train_here(cards, task, row or task.examples()[task.OPENS])

@@ -42,6 +42,8 @@ def test_no_true_pair_two_of_them_and_unknown_words_are_said_plainly():
     assert "2 pairs fit" in two and "no one right answer" in two
     app = opened("laboratory", **CARDS, **{"false-friends-context": "Vesc"})
     assert not app.exception and "did you mean 'Vesk'?" in texts(app).replace("\\", "")
+    assert "Over held-out rows" in texts(app) and "Outlined:" not in texts(app)
+    assert "Train it here" in [button.label for button in app.button]
 
 
 def trained_here(app: AppTest, until, seconds: float = 60):

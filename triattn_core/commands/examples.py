@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 FOLDED = ("query", "key", "context")
 REDUCED = ("mean", "sum", "max", "logsumexp")  # see `trace.reduce`
 ROWS = (
-    '{"text_a", "text_b"}, {"history", "candidates"}, {"passage", "question", "options"}, {"context", "question"} '
-    'or {"text"}'
+    '{"text_a", "text_b"}, {"history", "candidates"}, {"passage", "question", "options"}, {"context", "question"}, '
+    '{"text"} or, of the laboratory, {"query", "keys", "context"}'
 )
 
 
