@@ -88,5 +88,5 @@ def test_other_tasks_open_with_tri_and_their_numbers(task):
     said = texts(sound(opened("laboratory", laboratory=task)))
     assert "Only observed:" in said and "Over held-out rows" in said and "Train it here" in said
     assert "<b>Tri, " in said and "Tri, untrained" in said
-    assert ("Constructed" in said) == (task == "Planted XOR")
+    assert ("Constructed" in said) == ("Counts of payloads" in said) == (task == "Planted XOR")
     assert "agree" not in said  # a pair in both orders is one

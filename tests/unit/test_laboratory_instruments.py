@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pytest
 import torch
@@ -17,8 +19,9 @@ from triattn_core.checkpoint.registry import laboratory_checkpoints
 from triattn_core.inference.batch import collate
 from triattn_core.inference.explain import explain
 from triattn_core.inference.laboratory import evaluate_laboratory, weights_of
-from triattn_core.inference.laboratory_references import constructed_xor, reference_measures
+from triattn_core.inference.laboratory_references import constructed_xor, counts_alone, reference_measures
 from triattn_core.inference.laboratory_references import untrained as with_new_weights
+from triattn_core.results.laboratory import laboratory_records, seed_tests
 
 NAME, ROWS = "planted-sum-tri-scaled-dot", 4
 pytestmark = pytest.mark.skipif(not any(card.name == NAME for card in laboratory_checkpoints()), reason="not trained")
@@ -146,3 +149,20 @@ def test_the_constructed_xor_looks_at_the_truth_alone():
     found = reference_measures(xor)
     assert found["Constructed"]["accuracy"] == 100 and found["Constructed"]["mass"] > 99
     assert found["Tri, untrained"]["accuracy"] < 40 and found["Tri, untrained"]["mass"] < 6
+
+
+@pytest.mark.parametrize("name", ["planted-sum", "planted-xor"])
+def test_counts_of_payloads_are_a_floor_above_chance(name):
+    """Of the answers that the 36 pairs of a row would have, the most frequent: right for a third of the rows."""
+    bundle = load(f"{name}-tri-scaled-dot", "cpu")
+    for row in bundle.task.examples():
+        keys, context = ([int(text[-1]) for text in texts] for texts in (row.keys, row.context))
+        votes = Counter((a + b) % 4 for a in keys for b in context)
+        answer, weights = counts_alone(row)
+        assert votes[answer] == max(votes.values()) and weights.sum() == pytest.approx(1)
+        assert np.ptp(weights) == 0
+    floor = reference_measures(bundle)["Counts of payloads"]
+    assert 30 < floor["accuracy"] < 36 and floor["mass"] == floor["even_share"] and floor["n"] == 4000
+    two_way = [card for card in laboratory_checkpoints() if card.name.startswith(f"{name}-bi-joint")]
+    for card in two_way:
+        assert all(test["accuracy"] < floor["accuracy"] for test in seed_tests(card, laboratory_records()).values())

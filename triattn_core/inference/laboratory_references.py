@@ -1,8 +1,8 @@
-"""What laboratory models stand between: the same model untrained, and attention that is written down, not learnt."""
+"""What laboratory models stand between: the same model untrained, and answers that are written down, not learnt."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +14,8 @@ from triattn_core.inference.laboratory import CELLS, evaluate_laboratory
 from triattn_core.models import kinds
 from triattn_core.tasks.laboratory import Example
 
-ROWS = 500
+ROWS = 500  # for a model
+RULE_ROWS = 4000  # for what is written down
 SHARPNESS = 5.0  # of the constructed attention: a false cell has at most exp(-10) of the true one's weight
 
 
@@ -31,30 +32,48 @@ def constructed_xor(example: Example) -> tuple[int, np.ndarray]:
 
     Codes as bits of ±1: the sum over bits of q·k·c is 4 where the three cancel, and at most 2 elsewhere.
     """
-    (key_codes, key_pays), (context_codes, context_pays) = map(_parts, (example.keys, example.context))
+    (key_codes, _), (context_codes, _) = map(_parts, (example.keys, example.context))
     query = _signs(np.array([int(example.query)]))[0]
     scores = np.einsum("b,ib,jb->ij", query, _signs(key_codes), _signs(context_codes))
     weights = np.exp(SHARPNESS * (scores - scores.max()))
     weights /= weights.sum()
+    return _vote(example, weights), weights
+
+
+def counts_alone(example: Example) -> tuple[int, np.ndarray]:
+    """The likeliest answer to a row of a planted task where codes are not read, and its weights [I, J]: even ones.
+
+    Each of the I·J pairs is as likely to be the true one, so the best answer is the most frequent sum of payloads.
+    """
+    shape = len(example.keys), len(example.context)
+    weights = np.full(shape, 1 / np.prod(shape))
+    return _vote(example, weights), weights
+
+
+def _vote(example: Example, weights: np.ndarray) -> int:
+    """The sum of payloads, modulo 4, with the most weight [I, J]; the smallest of several."""
+    (_, key_pays), (_, context_pays) = map(_parts, (example.keys, example.context))
     sums = (key_pays[:, None] + context_pays[None]) % 4
-    return int(np.argmax([weights[sums == value].sum() for value in range(4)])), weights
+    return int(np.argmax([weights[sums == value].sum() for value in range(4)]))
 
 
 def reference_measures(bundle: Bundle) -> dict[str, dict[str, float]]:
-    """By name the measures of `evaluate_laboratory` and the task's baseline, over the first rows of its test seed."""
-    rows, chance = list(bundle.task.generate(bundle.config.data.test_seed, ROWS)), bundle.task.baseline()
-    found = {"Tri, untrained": evaluate_laboratory(untrained(bundle), rows)["metrics"]}
+    """By name the measures of `evaluate_laboratory` and the baseline of the task, over `n` rows of its test seed."""
+    rows, chance = list(bundle.task.generate(bundle.config.data.test_seed, RULE_ROWS)), bundle.task.baseline()
+    found = {"Tri, untrained": {**evaluate_laboratory(untrained(bundle), rows[:ROWS])["metrics"], "n": ROWS}}
+    if bundle.config.task in ("planted-sum", "planted-xor"):
+        found["Counts of payloads"] = _measure(counts_alone, rows)
     if bundle.config.task == "planted-xor":
-        found["Constructed"] = _measure_xor(rows)
-    return {name: {**metrics, **chance, "n": ROWS} for name, metrics in found.items()}
+        found["Constructed"] = _measure(constructed_xor, rows)
+    return {name: {**metrics, **chance} for name, metrics in found.items()}
 
 
-def _measure_xor(rows: Sequence[Example]) -> dict[str, float]:
-    told = [constructed_xor(row) for row in rows]
+def _measure(rule: Callable[[Example], tuple[int, np.ndarray]], rows: Sequence[Example]) -> dict[str, float]:
+    told = [rule(row) for row in rows]
     means = mean_measures([measures(weights, truth_mask(row, weights.shape)) for row, (_, weights) in zip(rows, told)])
     right = np.mean([answer == row.label for row, (answer, _) in zip(rows, told)])
     shares = {name: round(value * (100 if name in CELLS else 1), 2) for name, value in means.items()}
-    return {"accuracy": round(100 * float(right), 2), **shares}
+    return {"accuracy": round(100 * float(right), 2), **shares, "n": len(rows)}
 
 
 def _parts(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
