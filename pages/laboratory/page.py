@@ -38,11 +38,11 @@ if not cards:
 if row is not None:
     with shown(stop=False):
         model_maps.maps(chosen, task, row)
-    figures.note(OUTLINED)
+        figures.note(OUTLINED)
 proved, observed = NOTES[task.NAME]
 st.html(f'<p class="t-note"><b>Proved:</b> {escape(proved)}<br><b>Only observed:</b> {escape(observed)}</p>')
 records = laboratory_records()
 evidence.scores(cards, records, model_maps.references(cards))
 evidence.sizes(cards, task, records)
 evidence.replay(chosen, task)
-live.train_here(cards, task, row or task.examples()[task.OPENS])
+live.train_here(cards, task, row or task.examples()[task.OPENING_ROW])

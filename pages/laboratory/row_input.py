@@ -13,7 +13,6 @@ from triattn_core.errors import InputError
 from triattn_core.tasks.laboratory import LABORATORY, Example, LaboratoryTask
 from triattn_core.tasks.laboratory.task import MOST, SEPARATOR
 
-# Which of the rows each task opens on: one that Tri-Attention has right and, but for the control, the others wrong.
 LIMIT = 4000  # characters of a list of tokens
 FIELDS = {
     "false-friends": ("Word", "Cards", "Spoken tonight"),
@@ -44,7 +43,7 @@ def menu(task: LaboratoryTask) -> None:
 
 def row(task: LaboratoryTask) -> Example:
     """The row as it is written, with its truth found anew.  Raises InputError for a token the task does not know."""
-    opens = written(task, task.examples()[task.OPENS])
+    opens = written(task, task.examples()[task.OPENING_ROW])
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
         texts = [
             st.text_input(label, opens[i], key=_key(task, i), bind="query-params", max_chars=LIMIT, width=width)

@@ -163,6 +163,7 @@ def test_counts_of_payloads_are_a_floor_above_chance(name):
         assert np.ptp(weights) == 0
     floor = reference_measures(bundle)["Counts of payloads"]
     assert 30 < floor["accuracy"] < 36 and floor["mass"] == floor["even_share"] and floor["n"] == 4000
-    two_way = [card for card in laboratory_checkpoints() if card.name.startswith(f"{name}-bi-joint")]
+    two_way = [card for card in laboratory_checkpoints() if card.name.startswith((f"{name}-bi", f"{name}-cbi"))]
+    assert len(two_way) == 3
     for card in two_way:
         assert all(test["accuracy"] < floor["accuracy"] for test in seed_tests(card, laboratory_records()).values())

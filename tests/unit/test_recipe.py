@@ -85,7 +85,13 @@ def test_what_does_not_fit_is_named(tmp_path, capsys, at, value, said):
 
 @pytest.mark.parametrize(
     ("at", "value"),
-    [("word_weight", 0.2), ("swap", 0.5), ("stages.0.mask", 0.1), ("stages.0.match", True)],
+    [
+        ("word_weight", 0.2),
+        ("swap", 0.5),
+        ("stages.0.mask", 0.1),
+        ("stages.0.word_weight", 0.2),
+        ("stages.0.match", False),
+    ],
 )
 def test_what_texts_read_apart_do_not_use_is_refused(tmp_path, at, value):
     recipe = changed("objective", "apart") | {"word_weight": 0.0}

@@ -57,18 +57,23 @@ def _vote(example: Example, weights: np.ndarray) -> int:
     return int(np.argmax([weights[sums == value].sum() for value in range(4)]))
 
 
+Rule = Callable[[Example], tuple[int, np.ndarray]]
+RULES: dict[str, dict[str, Rule]] = {
+    "planted-sum": {"Counts of payloads": counts_alone},
+    "planted-xor": {"Counts of payloads": counts_alone, "Constructed": constructed_xor},
+}
+
+
 def reference_measures(bundle: Bundle) -> dict[str, dict[str, float]]:
     """By name the measures of `evaluate_laboratory` and the baseline of the task, over `n` rows of its test seed."""
-    rows, chance = list(bundle.task.generate(bundle.config.data.test_seed, RULE_ROWS)), bundle.task.baseline()
+    rules, chance = RULES.get(bundle.config.task, {}), bundle.task.baseline()
+    rows = list(bundle.task.generate(bundle.config.data.test_seed, RULE_ROWS if rules else ROWS))
     found = {"Tri, untrained": {**evaluate_laboratory(untrained(bundle), rows[:ROWS])["metrics"], "n": ROWS}}
-    if bundle.config.task in ("planted-sum", "planted-xor"):
-        found["Counts of payloads"] = _measure(counts_alone, rows)
-    if bundle.config.task == "planted-xor":
-        found["Constructed"] = _measure(constructed_xor, rows)
+    found |= {name: _measure(rule, rows) for name, rule in rules.items()}
     return {name: {**metrics, **chance} for name, metrics in found.items()}
 
 
-def _measure(rule: Callable[[Example], tuple[int, np.ndarray]], rows: Sequence[Example]) -> dict[str, float]:
+def _measure(rule: Rule, rows: Sequence[Example]) -> dict[str, float]:
     told = [rule(row) for row in rows]
     means = mean_measures([measures(weights, truth_mask(row, weights.shape)) for row, (_, weights) in zip(rows, told)])
     right = np.mean([answer == row.label for row, (answer, _) in zip(rows, told)])

@@ -15,6 +15,7 @@ from triattn_core.training.encoder.encoder_init import RELATION
 
 PRECISIONS = {"no": "float32", "bf16": "bfloat16", "fp16": "float16"}
 LICENSE = "Apache 2.0."
+COSINE = "cosine of two mean vectors"  # what an encoder that reads texts apart is judged by
 
 
 def sources_list(metrics: dict) -> str:
@@ -62,7 +63,7 @@ and {label} in the place of next-sentence prediction."""
 
 
 def _objective_alone(recipe: dict) -> str:
-    return "The cosine of two mean vectors" if recipe.get("objective") == "apart" else "Its pair objective alone"
+    return f"The {COSINE}" if recipe.get("objective") == "apart" else "Its pair objective alone"
 
 
 def _limits(recipe: dict) -> str:
@@ -219,7 +220,7 @@ def _start(name: str, metrics: dict) -> str:
 occur verbatim in training were removed from it; some remain in another order or punctuation:
 `triattn evaluate … --exclude-overlap` leaves those out."""
     )
-    head = "the cosine of two mean vectors" if recipe.get("objective") == "apart" else "its own pair head"
+    head = f"the {COSINE}" if recipe.get("objective") == "apart" else "its own pair head"
     return f"""
 The encoder had been trained before with labels on {sets}: {head} reached
 {encoder_dev(metrics):.2f} % on `{recipe["dev"]}`.{twice}

@@ -107,9 +107,9 @@ class Recipe(Strict):
 
     @model_validator(mode="after")
     def _read_alone(self) -> Recipe:
-        if self.objective == "apart" and (
-            self.swap or self.word_weight or any(stage.mask or stage.match is not None for stage in self.stages)
-        ):
+        joint = [self.swap, self.word_weight]
+        joint += [value for stage in self.stages for value in (stage.mask, stage.word_weight, stage.match is not None)]
+        if self.objective == "apart" and any(joint):
             raise ValueError("texts read apart have no mask, word_weight, swap or match")
         return self
 

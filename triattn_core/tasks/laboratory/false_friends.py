@@ -26,7 +26,7 @@ class FalseFriends(LaboratoryTask):
     """Cards are keys, the languages spoken tonight are the context; the answer is the colour of the right card."""
 
     NAME, LABEL, LABELS = "false-friends", "False friends", COLOURS
-    OPENS = 1
+    OPENING_ROW = 1
     SIZES = (TONIGHT + 1, len(FOREIGN))
 
     def __init__(self, size: int = len(FOREIGN)):

@@ -23,9 +23,9 @@ class Match(LaboratoryTask):
 
     LABELS = ("no", "yes")
 
-    def __init__(self, order: int, modulus: int):
+    def __init__(self, order: int, modulus: int, opening_row: int):
         self.NAME, self.LABEL, self.order, self.MODULUS = f"match{order}", f"Match{order}", order, modulus
-        self.OPENS = {2: 1, 3: 5}[order]
+        self.OPENING_ROW = opening_row
 
     def draw(self, random: Random) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """The label is drawn first, then numbers until they have it."""
@@ -67,4 +67,4 @@ class Match(LaboratoryTask):
         return f"{question} among {others} that {adds} up with {example.query} to 0 modulo {self.MODULUS}?"
 
 
-MATCH2, MATCH3 = Match(2, 11), Match(3, 31)
+MATCH2, MATCH3 = Match(2, 11, opening_row=1), Match(3, 31, opening_row=5)

@@ -28,7 +28,6 @@ class Planted(LaboratoryTask):
         self, name: str, label: str, rule: str, codes: int, complete: Callable[[int, int, int], int], size: int = SIDE
     ):
         self.NAME, self.LABEL, self.rule = name, label, rule
-        self.OPENS = 3 if name == "planted-sum" else 0
         self.codes, self._complete, self.size = codes, complete, size
 
     def complete(self, query: int, key: int) -> int:
@@ -93,3 +92,4 @@ def _parts(text: str) -> tuple[int, int]:
 SUM = "query + key + context ≡ 0 (mod 13)"
 PLANTED_SUM = Planted("planted-sum", "Planted sum", SUM, 13, lambda q, k, codes: -(q + k) % codes)
 PLANTED_XOR = Planted("planted-xor", "Planted XOR", "query ⊕ key ⊕ context = 0", 16, lambda q, k, codes: q ^ k)
+PLANTED_SUM.OPENING_ROW = 3

@@ -113,7 +113,9 @@ class LaboratoryTask(ABC):
     ORDERED = False  # whether the order of keys and context tokens matters
     MODULUS = 0  # of tasks on residues, whose tokens are numbers: for Fourier inputs
     SIZES: tuple[int, int] | None = None  # the smallest and the largest size, of tasks that have one
-    OPENS = 0  # which of the examples the page opens on
+    # Of the examples, the one that the page opens on: Tri-Attention has it right and, but for the control, the others
+    # do not.
+    OPENING_ROW = 0
     size = 0
 
     def dictionary(self) -> pd.DataFrame | None:

@@ -20,7 +20,7 @@ class TwoFacts(LaboratoryTask):
     """The query is a thing; key and context are the sentences; the answer is a place."""
 
     NAME, LABEL, LABELS, ORDERED = "two-facts", "Two supporting facts", PLACES, True
-    OPENS = 2
+    OPENING_ROW = 2
 
     def draw(self, random: Random) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """Three people take a thing each; everybody who has one goes somewhere at least once."""
