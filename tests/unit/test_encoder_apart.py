@@ -79,6 +79,24 @@ def test_the_loss_is_that_of_the_labels_and_of_the_batch(world):
     assert found == pytest.approx(total, rel=1e-4)
 
 
+def test_a_passage_that_options_share_is_encoded_once_and_the_loss_stays(world, monkeypatch):
+    tokenizer, module = Tokenizer(world / "start" / "tokenizer.json"), module_of(world)
+    options = [Pair((5, 6, 7), (8, 9), 0), Pair((5, 6, 7), (5, 9), 1), Pair((5, 6, 7), (7,), 0)]
+    single, encoded = [Pair((9, 8), (6, 7), 1)], []
+
+    def loss() -> float:
+        with torch.no_grad():
+            return apart.loss(module, [options, single], tokenizer, torch.device("cpu")).item()
+
+    seen = module.vectors
+    monkeypatch.setattr(module, "vectors", lambda ids, keep: encoded.append(len(ids)) or seen(ids, keep))
+    found = loss()
+    assert encoded == [2, 4]
+    monkeypatch.setattr(apart, "_distinct", lambda texts: (texts, torch.arange(len(texts))))
+    assert found == pytest.approx(loss(), rel=1e-6)
+    assert encoded[2:] == [4, 4]
+
+
 def test_what_stands_beside_a_text_in_the_batch_does_not_change_its_vector(world):
     tokenizer, module = Tokenizer(world / "start" / "tokenizer.json"), module_of(world)
     with torch.no_grad():

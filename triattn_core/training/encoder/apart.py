@@ -32,8 +32,11 @@ class ApartTraining(nn.Module):
         self.line = nn.Parameter(torch.tensor([10.0, -5.0]))
 
     def forward(self, *texts: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Mean vectors of both texts and how much they fit, from `ids, keep` of the first and of the second text."""
-        u, v = self.vectors(*texts[:2]), self.vectors(*texts[2:])
+        """Mean vectors of both texts of each row and how much they fit.
+
+        From `ids, keep` of the distinct first texts, the same of the second, and which of each a row holds, [rows].
+        """
+        u, v = self.vectors(*texts[:2])[texts[4]], self.vectors(*texts[2:4])[texts[5]]
         return u, v, self.fits(u, v)
 
     def vectors(self, ids: Tensor, keep: Tensor) -> Tensor:
@@ -48,8 +51,9 @@ class ApartTraining(nn.Module):
 def loss(module: nn.Module, groups: Sequence[Group], tokenizer: Tokenizer, device: torch.device) -> Tensor:
     """The labels' cross-entropy, plus that of each positive's second text among all second texts of the batch."""
     rows = [row for group in groups for row in group]
-    texts = [tensor.to(device) for side in _sides(rows) for tensor in collate_texts(side, tokenizer)]
-    u, v, fits = module(*texts)
+    sides = [_distinct(side) for side in _sides(rows)]
+    texts = [tensor.to(device) for texts, _ in sides for tensor in collate_texts(texts, tokenizer)]
+    u, v, fits = module(*texts, *(place.to(device) for _, place in sides))
     counts, labels = count_and_labels(groups)
     total = answers.loss(fits, counts, labels.to(device))
     positive = torch.tensor([i for i, row in enumerate(rows) if row.label == 1], device=device)
@@ -61,6 +65,13 @@ def loss(module: nn.Module, groups: Sequence[Group], tokenizer: Tokenizer, devic
 
 def _sides(rows: Group) -> tuple[list[Ids], list[Ids]]:
     return [row.a for row in rows], [row.b for row in rows]
+
+
+def _distinct(texts: list[Ids]) -> tuple[list[Ids], Tensor]:
+    """Each text once, for the options of an example share one passage, and which of them each row holds, [rows]."""
+    found = list(dict.fromkeys(texts))
+    place = {text: i for i, text in enumerate(found)}
+    return found, torch.tensor([place[text] for text in texts])
 
 
 @torch.inference_mode()
