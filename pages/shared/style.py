@@ -93,15 +93,22 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-big {display: flex; align-items: center; gap: 18px; margin: 10px 0}
 .t-big > b {font-size: 34px; font-weight: 600; line-height: 1; font-variant-numeric: tabular-nums}
 .t-big span {font-size: 13px; line-height: 1.4}
-.t-thumb {height: 196px; overflow: hidden}
-.t-thumb:not(:has(table)) > * {max-width: 384px}
-.t-thumb img {display: block; width: 100%; height: auto;}
+.t-maps {display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: flex-end}
+.t-maps figure {margin: 0; flex: 1 1 150px; min-width: 0; max-width: 380px; padding-right: 30px}
+.t-maps figcaption {font-weight: 600; font-size: 13px; line-height: 1.35}
+.t-maps table {border-collapse: separate; border-spacing: 1px; table-layout: fixed; width: 100%; font-size: 11.5px}
+.t-maps th {font-weight: 400; color: var(--t-muted); padding: 0; border: 0; line-height: 1; text-align: right;
+  overflow: hidden; text-overflow: ellipsis; white-space: nowrap}
+.t-maps td {padding: 0; border: 0} .t-maps .t-true {outline: 2px solid var(--t-key); outline-offset: -1px}
+.t-maps tbody th {padding-right: 5px}
+.t-maps thead th {height: 50px; vertical-align: bottom; overflow: visible; text-align: left}
+.t-maps thead span {display: inline-block; position: relative; left: 50%; bottom: 3px; transform: rotate(-40deg);
+  transform-origin: 0 100%}
 .t-study {font-size: 16px; font-weight: 600; margin: 6px 0 4px; padding: 0}
 .t-study-input {font-size: 14px; line-height: 1.4; margin: 0 0 6px; color: var(--t-muted)}
 .t-finding {color: var(--t-text); font-size: 14px}
 .t-corner {position: absolute; left: 0; bottom: 0; font-size: clamp(10.5px, 1.05vw, 13px); line-height: 1.3}
 .t-corner b {font-weight: 600}
-.t-titles {display: flex; gap: 3.3%; font-weight: 600; font-size: 13px; margin-bottom: 4px} .t-titles span {flex: 1}
 .t-scores th, .t-scores td {border: 0; padding: 3px 0 3px 6px; white-space: nowrap}
 .t-scores .t-block {padding-left: 26px} .t-scores th[colspan] {padding-top: 0}
 .t-scores tr > :first-child {padding-left: 0}

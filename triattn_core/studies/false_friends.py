@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from triattn_core.studies.study import Study
 from triattn_core.tasks.laboratory import LABORATORY, Example
+from triattn_core.trace.axes import TRUE_CELLS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -30,9 +31,13 @@ def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]
 
     cube = explain(bundles[0], example)[1].site("layer.0/a_over_b/weight").mean("head")
     joint = explain(bundles[1], example)[1].site("layer.0/joint/weight").mean("head")
+    cube = cube.isel(query=0, drop=True).rename(key="query", context="key")
+    joint = joint.isel(query=slice(0, 1)).rename(query="key", key="query")
+    ((card, language),) = example.truth
+    alone = [(1 + card, 0), (1 + len(example.keys) + language, 0)]
     return {
-        "Tri: card × language": cube.isel(query=0, drop=True).rename(key="query", context="key"),
-        "Bi: card or language": joint.isel(query=slice(0, 1)),
+        "Tri weighs each card with each language": cube.assign_attrs({TRUE_CELLS: [(card, language)]}),
+        "Bi weighs each card and each language alone": joint.assign_attrs({TRUE_CELLS: alone}),
     }
 
 
@@ -48,8 +53,9 @@ STUDY = Study(
     margin=40.0,
     finding=(
         "Each foreign word means another thing in each language, so a card alone or a language alone says nothing: "
-        "only the two together. Tri-Attention puts its weight on the one right pair and is {value:.0f} points surer of "
-        "the right colour than two-way attention, which guesses."
+        "only the two together (outlined). Tri-Attention puts its weight on that one pair and is {value:.0f} points "
+        "surer of the right colour than two-way attention, which has no place for a pair and guesses. Change a "
+        "language, and the right pair moves: Tri follows."
     ),
     refuted="Cards and languages for which Bi is right more often than one time in six.",
     page="laboratory",

@@ -80,3 +80,4 @@ COORDINATES = {
     "cells": "of a folded axis: how many cells of the model the group joins",
 }
 RANDOM = "random"  # the control beside methods of attribution, in tables and figures: none of them can have its name
+TRUE_CELLS = "true_cells"  # attribute of an array: the cells that are known to carry the answer, outlined in views

@@ -1,0 +1,53 @@
+"""The small maps of the first page: right cells, right colours, their words, and what is known to be true."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import numpy as np
+import xarray as xr
+
+from triattn_core.trace.axes import TRUE_CELLS
+from triattn_core.views import word_map
+from triattn_core.views.lib.palette import SEQUENTIAL
+
+
+def weights(top: float = 0.2) -> xr.DataArray:
+    values = np.full((3, 5), 0.2)
+    values[0, 0] = top
+    coords = {"query_token": ("query", ["<b>", "is", "not"]), "a_token": ("key", list("vwxyz"))}
+    return xr.DataArray(values, coords, ("query", "key"))
+
+
+def figures(*arrays: xr.DataArray, theme: str = "light") -> list[ElementTree.Element]:
+    html = word_map.maps({f"map {i}": array for i, array in enumerate(arrays)}, 90, theme)
+    return ElementTree.fromstring(re.sub(r"<col [^>]*>", "", html)).findall("figure")
+
+
+def fills(figure: ElementTree.Element) -> list[str]:
+    return [cell.get("style").removeprefix("background:") for cell in figure.findall("table/tbody/tr/td")]
+
+
+def test_maps_share_one_scale():
+    for theme in ("light", "dark"):
+        low, high = (fills(one) for one in figures(weights(), weights(0.9), theme=theme))
+        assert len(low) == len(high) == 15
+        assert high[0] == SEQUENTIAL[theme][-1] and (low + high).count(high[0]) == 1
+        assert set(low) == set(high[1:])
+
+
+def test_words_stand_beside_rows_and_above_columns():
+    (figure,) = figures(weights(0.9))
+    assert figure.findtext("figcaption") == "map 0"
+    assert [head.text for head in figure.findall("table/tbody/tr/th")] == ["<b>", "is", "not"]
+    assert [head.text for head in figure.findall("table/thead/tr/th/span")] == list("vwxyz")
+    assert figure.find("table/tbody/tr/td").get("title") == "<b> → v: 0.900"
+    (wide,) = figures(xr.concat([weights()] * 4, "key"))
+    assert wide.find("table/thead") is None
+
+
+def test_true_cells_are_outlined():
+    (figure,) = figures(weights().assign_attrs({TRUE_CELLS: [(1, 3)]}))
+    marks = [cell.get("class") for cell in figure.findall("table/tbody/tr/td")]
+    assert marks.index("t-true") == 8 and marks.count("t-true") == 1
