@@ -43,7 +43,8 @@ def section() -> list[Callable[[], None]]:
 
 
 def _first(name: str, study: Study, here: Mapping[str, Card]) -> Callable[[], None]:
-    text, picture = st.columns([1, 1.25], gap="large")
+    with st.container(key="first-study"):
+        text, picture = st.columns([1, 1.25], gap="large")
     text.html(_question(study))
     _finding(name, study, text)
     slot = _slot(study, picture, FIRST_ROWS)
