@@ -16,12 +16,6 @@ from triattn_core.results.measured import Record
 from triattn_core.tasks.laboratory import LaboratoryTask
 from triattn_core.views.charts import truth_scores, truth_sizes
 
-SIZES = {
-    "false-friends": "words (as many languages)",
-    "planted-sum": "keys (as many contexts)",
-    "planted-xor": "keys (as many contexts)",
-}
-
 
 def scores(cards: Sequence[Card], records: Sequence[Record], references: Mapping[str, Mapping]) -> None:
     """Every trained model of the task over the rows of the test seed, a dot a seed.
@@ -62,7 +56,7 @@ def sizes(cards: Sequence[Card], task: LaboratoryTask, records: Sequence[Record]
     rows = laboratory.size_rows(named, task.size, records)
     if rows.empty:
         return
-    x_name, theme = SIZES[task.NAME], "dark" if style.dark() else "light"
+    x_name, theme = task.SIZE, "dark" if style.dark() else "light"
     st.html(checkpoint_html.section("Against size", f"the same training at other numbers of {x_name}"))
     said = truth_sizes.describe(rows, x_name)
     with st.container(horizontal=True, gap="large", key="sizes"):

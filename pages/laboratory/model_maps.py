@@ -78,7 +78,7 @@ def map_panel(name: str, mechanism: str, task: LaboratoryTask, example: Example,
     """The same of whatever gave the answer and the weights.  mechanism: its colour is of it."""
     truth = truth_mask(example, weights.shape)
     verdict = "" if example.label is None else "right" if answer == task.LABELS[example.label] else "wrong"
-    said = truth_map.said(weights, truth)
+    said = truth_map.said(weights, truth, task.cells(weights.shape))
     chance = "" if share is None else f'<span class="t-muted t-num">probability {share:.2f}</span>'
     st.html(
         f'<div class="t-says"><span>{style.swatch(mechanism)}<b>{escape(name)}</b></span>'

@@ -6,8 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from pages.laboratory import evidence, live, model_maps, row_input
-from pages.laboratory.notes import NOTES
+from pages.laboratory import evidence, instruments, live, model_maps, row_input
 from pages.shared import figures, style
 from pages.shared.errors import shown
 from triattn_core.results.laboratory import laboratory_records
@@ -39,10 +38,11 @@ if row is not None:
     with shown(stop=False):
         model_maps.maps(chosen, task, row)
         figures.note(OUTLINED)
-proved, observed = NOTES[task.NAME]
-st.html(f'<p class="t-note"><b>Proved:</b> {escape(proved)}<br><b>Only observed:</b> {escape(observed)}</p>')
+about = f"<b>Proved:</b> {escape(task.PROVED)}<br><b>Only observed:</b> {escape(task.OBSERVED)}"
+st.html(f'<p class="t-note">{about}</p>')
 records = laboratory_records()
 evidence.scores(cards, records, model_maps.references(cards))
 evidence.sizes(cards, task, records)
+instruments.methods(chosen)
 evidence.replay(chosen, task)
 live.train_here(cards, task, row or task.examples()[task.OPENING_ROW])

@@ -14,19 +14,13 @@ from triattn_core.tasks.laboratory import LABORATORY, Example, LaboratoryTask
 from triattn_core.tasks.laboratory.task import MOST, SEPARATOR
 
 LIMIT = 4000  # characters of a list of tokens
-FIELDS = {
-    "false-friends": ("Word", "Cards", "Spoken tonight"),
-    "planted-sum": ("Query", "Keys, code:payload", "Contexts, code:payload"),
-    "planted-xor": ("Query", "Keys, code:payload", "Contexts, code:payload"),
-    "match2": ("Number", "The others"),
-    "match3": ("Number", "The others"),
-    "two-facts": ("Where is the", "Story"),
-}  # tasks with two fields read their keys as context too
 
 
 def picker() -> LaboratoryTask:
-    """The task, in the URL."""
+    """The task, in the URL; a link may give its name too."""
     tasks = list(LABORATORY.values())
+    if (name := st.query_params.get("laboratory")) in LABORATORY:
+        st.query_params["laboratory"] = LABORATORY[name].LABEL
     return url_state.pick("Task", tasks, "laboratory", show=lambda task: task.LABEL, width=200)
 
 
@@ -47,7 +41,7 @@ def row(task: LaboratoryTask) -> Example:
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
         texts = [
             st.text_input(label, opens[i], key=_key(task, i), bind="query-params", max_chars=LIMIT, width=width)
-            for i, (label, width) in enumerate(zip(FIELDS[task.NAME], (130, "stretch", "stretch")))
+            for i, (label, width) in enumerate(zip(task.FIELDS, (130, "stretch", "stretch")))
         ]
     query, *lists = texts
     keys, *context = ([part.strip() for part in text.split(",") if part.strip()] for text in lists)
@@ -60,7 +54,7 @@ def row(task: LaboratoryTask) -> Example:
 
 def written(task: LaboratoryTask, example: Example) -> list[str]:
     """The texts of the fields that hold a row."""
-    return [example.query, SEPARATOR.join(example.keys), SEPARATOR.join(example.context)][: len(FIELDS[task.NAME])]
+    return [example.query, SEPARATOR.join(example.keys), SEPARATOR.join(example.context)][: len(task.FIELDS)]
 
 
 def _key(task: LaboratoryTask, field: int) -> str:

@@ -106,15 +106,16 @@ def softmax(relevance: Array, keep_key: Array) -> Array:
     return weights
 
 
-def joint_softmax(relevance: Array, keep_key: Array, keep_context: Array) -> Array:
-    """Eq. 15: one softmax a query, over all pairs of a real key and a real context token."""
+def joint_softmax(relevance: Array, keep_key: Array, keep_context: Array, distinct: bool = False) -> Array:
+    """Eq. 15: one softmax a query, over all pairs of a real key and a real context token; if `distinct`, of pairs at
+    different places alone."""
     weights = np.zeros_like(relevance)
     for n in range(relevance.shape[0]):
         real = [
             (i, j)
             for i in range(relevance.shape[1])
             for j in range(relevance.shape[2])
-            if keep_key[i] and keep_context[j]
+            if keep_key[i] and keep_context[j] and not (distinct and i == j)
         ]
         if not real:
             continue

@@ -36,6 +36,18 @@ def test_joint_softmax_values():
     torch.testing.assert_close(found.sum((-1, -2)), torch.ones(BATCH, HEADS, N, dtype=torch.float64))
 
 
+def test_of_distinct_pairs_the_diagonal_gets_nothing():
+    rng = np.random.default_rng(2)
+    relevance, (keep, _) = 3 * rng.normal(size=(BATCH, HEADS, N, I, I)), masks(rng)
+    sides = keep[:, None], keep[:, None]
+    expected = oracle.each(lambda *given: oracle.joint_softmax(*given, distinct=True), (3, 1, 1), relevance, *sides)
+    found = joint_softmax(torch.tensor(relevance), *map(torch.tensor, sides), distinct=True)
+    torch.testing.assert_close(found, torch.tensor(expected))
+    assert not found.diagonal(dim1=-2, dim2=-1).any() and found.sum() == pytest.approx(BATCH * HEADS * N)
+    alone = joint_softmax(torch.ones(1, 1, 1), *[torch.ones(1, dtype=torch.bool)] * 2, distinct=True)
+    assert alone.item() == 0  # a token alone has no pair
+
+
 def test_both_marginals_are_distributions_and_log_sum_exp_gives_the_key_marginal():
     rng = np.random.default_rng(3)
     relevance, (keep_key, keep_context) = torch.tensor(rng.normal(size=(BATCH, N, I, J))), masks(rng)

@@ -31,8 +31,10 @@ def test_the_true_cells_stand_where_their_tokens_do(shape, true, places):
 
 def test_the_sentence_says_how_much_lies_on_the_truth():
     truth = np.array([[True, False], [False, False]])
-    assert truth_map.said(np.array([[0.7, 0.1], [0.1, 0.1]]), truth).startswith("70% of its weight lies on the truth")
-    assert "nothing to find" in truth_map.said(np.full((2, 2), 0.25), np.zeros((2, 2), bool))
+    assert truth_map.said(np.array([[0.7, 0.1], [0.1, 0.1]]), truth, 2) == (
+        "70% of its weight lies on the truth; an even share is 50.0%."
+    )
+    assert "nothing to find" in truth_map.said(np.full((2, 2), 0.25), np.zeros((2, 2), bool), 4)
 
 
 def test_scores_have_a_row_a_seed_and_measure():

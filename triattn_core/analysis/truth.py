@@ -33,9 +33,9 @@ def mass_on_truth(weights: np.ndarray, truth: np.ndarray) -> float:
     return float(weights[truth].sum())
 
 
-def even_share(truth: np.ndarray) -> float:
-    """The mass on truth of uniform weights."""
-    return float(truth.mean())
+def even_share(truth: np.ndarray, cells: int | None = None) -> float:
+    """The mass on truth of uniform weights; cells: over how many, by default all."""
+    return float(truth.sum() / (cells or truth.size))
 
 
 def first_rank(weights: np.ndarray, truth: np.ndarray) -> int:
@@ -50,11 +50,14 @@ def average_precision(weights: np.ndarray, truth: np.ndarray) -> float:
     return float(np.mean([truth[weights >= threshold].mean() for threshold in thresholds]))
 
 
-def measures(weights: np.ndarray, truth: np.ndarray) -> dict[str, float]:
-    """All measures of one row by name.  Raises ValueError where no cell is true, or the shapes differ."""
+def measures(weights: np.ndarray, truth: np.ndarray, cells: int | None = None) -> dict[str, float]:
+    """All measures of one row by name; cells: as of `even_share`.
+
+    Raises ValueError where no cell is true, or the shapes differ.
+    """
     if weights.shape != truth.shape or not truth.any():
         raise ValueError(f"weights {weights.shape} and truth {truth.shape} must agree, with a true cell")
-    mass, even, rank = mass_on_truth(weights, truth), even_share(truth), first_rank(weights, truth)
+    mass, even, rank = mass_on_truth(weights, truth), even_share(truth, cells), first_rank(weights, truth)
     return {
         "mass": mass,
         "even_share": even,

@@ -13,10 +13,18 @@ def masked_softmax(relevance: Float[Tensor, "*b N I"], keep_key: Bool[Tensor, "*
 
 
 def joint_softmax(
-    relevance: Float[Tensor, "*b N I J"], keep_key: Bool[Tensor, "*m I"], keep_context: Bool[Tensor, "*m J"]
+    relevance: Float[Tensor, "*b N I J"],
+    keep_key: Bool[Tensor, "*m I"],
+    keep_context: Bool[Tensor, "*m J"],
+    distinct: bool = False,
 ) -> Float[Tensor, "*b N I J"]:
-    """One softmax per query over all (key, context) pairs together (Eq. 15); sums to one over key x context."""
+    """One softmax per query over all (key, context) pairs together (Eq. 15); sums to one over key x context.
+
+    distinct: pairs of a key with the context token at its own place get no weight.
+    """
     keep = keep_key[..., None, :, None] & keep_context[..., None, None, :]
+    if distinct:
+        keep = keep & ~torch.eye(*relevance.shape[-2:], dtype=torch.bool, device=keep.device)
     flat = kept_softmax(relevance.flatten(-2), keep.expand(*keep.shape[:-2], *relevance.shape[-2:]).flatten(-2))
     return flat.view_as(relevance)
 

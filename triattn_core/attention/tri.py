@@ -27,6 +27,7 @@ class TriAttention(nn.Module):
 
     reads = "context"
     fixed: Callable | None = None  # as of BiAttention
+    distinct = False  # whether keys and context are the same tokens, and none is paired with itself
 
     def __init__(self, hidden: int, heads: int, similarity: str, value: str | None = None):
         super().__init__()
@@ -69,7 +70,7 @@ class TriAttention(nn.Module):
         pause()
         shown = tapped(f"{site}/relevance", f"{site}/weight") or replaced() or self.fixed is not None
         cells = q.shape[:3].numel() * k.shape[-2] * c.shape[-2]
-        products = hasattr(self.similarity, "factors") and hasattr(self.mix, "factors")
+        products = hasattr(self.similarity, "factors") and hasattr(self.mix, "factors") and not self.distinct
         if products and not shown and cells >= WORTH:
             factors = self.similarity.factors(q, k, c, has_context)
             return product_attention(*factors, *self.mix.factors(v, c, has_context), keep_key, keep_context)
@@ -79,7 +80,7 @@ class TriAttention(nn.Module):
             parts = zip(*(one.split(rows) for one in (q, k, v, c, keep_query, keep_key, keep_context, context)))
             return torch.cat([self.attend(*part, site) for part in parts])
         relevance = self.similarity.three(q, k, c, has_context)
-        weights = joint_softmax(relevance, keep_key[:, None], keep_context[:, None])
+        weights = joint_softmax(relevance, keep_key[:, None], keep_context[:, None], self.distinct)
         keeps = {"query": keep_query, "key": keep_key, "context": keep_context}
         weights = instead(f"{site}/weight", weights, keeps, self.fixed)
         tap(f"{site}/relevance", relevance, AXES, "relevance")

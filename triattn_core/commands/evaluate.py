@@ -11,13 +11,14 @@ from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triattn_core.commands import evaluate_laboratory
+from triattn_core.commands.evaluate_laboratory import SET
 from triattn_core.commands.examples import warn_other_language
 from triattn_core.errors import DataError
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint.bundle import Bundle
 
-SET = "laboratory:"  # before the name of a task whose rows are generated
 VOTE, VOTES = "majority vote", "vote"
 
 
@@ -30,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, default=4000, help="how many laboratory rows (default: 4000)")
     text = "measure the majority vote of the checkpoints too (a tie goes to the higher mean probability)"
     parser.add_argument("--vote", action="store_true", help=text)
-    text = "measure whether the attention matters too: reliance on its weights; of TANs more, see docs/commands.md"
+    text = "measure whether the attention matters too: reliance on its weights; of TANs and of laboratory models more"
     parser.add_argument("--attention", action="store_true", help=text)
     parser.add_argument("--limit", type=_count, metavar="N", help="the first N rows alone")
     text = (
@@ -58,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
     if options.record and not (options.vote or options.attention):
         raise DataError("--record keeps the numbers of a vote, or of the attention: add --vote or --attention")
     if str(options.data).startswith(SET):
-        return _laboratory(options)
+        return evaluate_laboratory.run(options)
     if not options.data.is_file():
         raise DataError(f"{options.data}: no such file")
     bundles = [load(name, options.device) for name in options.name]
@@ -75,33 +76,6 @@ def run(options: argparse.Namespace) -> int:
     if trouble is not None:
         before = f"; the numbers are those of the {len(rows):,} labelled rows before" if rows else ""
         raise DataError(f"{trouble}{before}")
-    return 0
-
-
-def _laboratory(options: argparse.Namespace) -> int:
-    """Accuracy and measures against truth of laboratory models, over rows generated from a seed."""
-    from tqdm import tqdm
-
-    from triattn_core.checkpoint.bundle import load
-    from triattn_core.inference.laboratory import evaluate_laboratory, rows_of
-
-    if options.rows < 1 or options.vote or options.exclude_overlap:
-        raise DataError("laboratory rows: --rows from 1, and neither --vote nor leaving rows out")
-    task, told = str(options.data).removeprefix(SET), []
-    for name in options.name:
-        bundle = load(name, options.device)
-        with tqdm(unit="row", desc=name, total=options.rows, disable=None) as bar:
-            rows = rows_of(task, options.seed, options.rows, getattr(bundle.config.data, "size", None))
-            if bundle.config.task != task:
-                raise DataError(f"{name} is a model of {bundle.config.task}, not of {task}")
-            found = evaluate_laboratory(bundle, rows, bar.update)
-        told.append({"name": name, "task": task, "seed": options.seed, **found, **bundle.task.baseline()})
-    if options.json:
-        print(json.dumps(told[0] if len(told) == 1 else {"checkpoints": told}))
-        return 0
-    for one in told:
-        parts = (f"{key} {value}" for key, value in (one["metrics"] | one["quadrants"]).items())
-        print(f"{one['name']}  {one['n']} rows  chance {one['chance']}  {'  '.join(parts)}")
     return 0
 
 
@@ -183,13 +157,13 @@ def measured_attention(bundle: Bundle, found: dict, options: argparse.Namespace)
     """What was found of a checkpoint with the measures of its attention; with --record they go to its metrics.json."""
     from tqdm import tqdm
 
-    from triattn_core.training.metrics_writer import attention_report, write_attention
+    from triattn_core.training.metrics_writer import attention_report, write_measures
 
     rows = list(islice(bundle.task.read(options.data), options.limit))
     with tqdm(total=len(rows), unit="row", desc=f"attention of {bundle.name}", disable=None) as bar:
         report = attention_report(bundle, rows, bar.update)
     if options.record:
-        write_attention(bundle.path, report | {"set": set_name(options.data)})
+        write_measures(bundle.path, "attention", report | {"set": set_name(options.data)})
     return found | {"attention": report}
 
 

@@ -70,7 +70,7 @@ def evaluate_laboratory(
             for example, answer, map_ in zip(batch, logits.argmax(-1).tolist(), weights):
                 rights.append(answer == example.label)
                 if example.truth:
-                    found.append(measures(map_, truth_mask(example, map_.shape)))
+                    found.append(measures(map_, truth_mask(example, map_.shape), bundle.task.cells(map_.shape)))
                     looked.append(found[-1]["hit_at_1"] == 1)
                     right.append(rights[-1])
         said(len(window))

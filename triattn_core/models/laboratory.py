@@ -125,9 +125,10 @@ def residue_features(words: Sequence[str], modulus: int) -> Tensor:
 class Block(nn.Module):
     """Attention and a token-wise network, each added to what it reads."""
 
-    def __init__(self, config: LaboratoryConfig):
+    def __init__(self, config: LaboratoryConfig, distinct: bool):
         super().__init__()
         self.attention = KINDS[config.mechanism](config.hidden, config.heads, config.similarity, config.value)
+        self.attention.distinct = distinct  # of Tri-Attention; two-way attention has no cell for a pair
         self.norm = nn.LayerNorm(config.hidden)
         self.widen = nn.Linear(config.hidden, 2 * config.hidden)
         self.narrow = nn.Linear(2 * config.hidden, config.hidden)
@@ -146,7 +147,7 @@ class LaboratoryModel(nn.Module):
         super().__init__()
         self.mechanism = config.mechanism
         self.embed = Embedding(task, config)
-        self.layers = nn.ModuleList(Block(config) for _ in range(config.layers))
+        self.layers = nn.ModuleList(Block(config, task.DISTINCT) for _ in range(config.layers))
         self.norm, self.predict = nn.LayerNorm(config.hidden), nn.Linear(config.hidden, task.OUTPUTS)
 
     def forward(self, batch: Batch) -> Tensor:

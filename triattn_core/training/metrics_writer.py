@@ -214,7 +214,7 @@ def _write(
     write_whole(folder / "metrics.json", json.dumps(record, indent=1, ensure_ascii=False) + "\n")
     if config.kind == "tan":
         rows = islice(_examples(config, "dev", rows_file(data, config.data.dev)), ATTENTION_ROWS)
-        write_attention(folder, attention_report(load(folder), list(rows)) | {"set": config.data.dev})
+        write_measures(folder, "attention", attention_report(load(folder), list(rows)) | {"set": config.data.dev})
     write_whole(folder / "README.md", CARDS[config.kind](folder))
     if config.kind != "laboratory" and root().resolve() in folder.parent.parents:  # under the project's, off the shelf
         append_record(results() / f"{TRAINED}.jsonl", run_record(folder, config, record, record["each_seed"]))
@@ -231,10 +231,10 @@ def attention_report(bundle: Bundle, examples: Sequence, progress: Callable[[int
     return report | {"worth": worth(bundle.config, scores, report["metric"])}
 
 
-def write_attention(folder: Path, report: Mapping) -> None:
-    """Puts the measures of its attention into a checkpoint's metrics.json."""
+def write_measures(folder: Path, name: str, report: Mapping) -> None:
+    """Puts measures, such as those of its `attention`, into a checkpoint's metrics.json under a name."""
     file = folder / "metrics.json"
-    found = json.loads(file.read_text("utf-8")) | {"attention": dict(report)}
+    found = json.loads(file.read_text("utf-8")) | {name: dict(report)}
     write_whole(file, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
 
 

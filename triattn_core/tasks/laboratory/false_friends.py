@@ -13,6 +13,7 @@ from random import Random
 import pandas as pd
 
 from triattn_core.errors import InputError
+from triattn_core.tasks.laboratory.statements import COUNTING, SMALL
 from triattn_core.tasks.laboratory.task import Cell, Example, LaboratoryTask
 
 ENGLISH = ("dog", "river", "bread", "moon", "door", "fish", "tree", "stone", "bird", "shoe", "rain")
@@ -27,6 +28,9 @@ class FalseFriends(LaboratoryTask):
 
     NAME, LABEL, LABELS = "false-friends", "False friends", COLOURS
     OPENING_ROW = 1
+    FIELDS = ("Word", "Cards", "Spoken tonight")
+    SIZE = "words (as many languages)"
+    PROVED, OBSERVED = COUNTING, SMALL
     SIZES = (TONIGHT + 1, len(FOREIGN))
 
     def __init__(self, size: int = len(FOREIGN)):

@@ -1,37 +1,61 @@
 """Match2 and Match3 (Sanford, Hsu, Telgarsky 2023, arXiv 2306.02896): is there one other number, or are there two
 others, that add up with this one to 0 modulo M?
 
-Indices are distinct: with repeated ones Match3 is partly a two-way question.  Rows in which a repeated number would
-fit are drawn anew, so that no cell of the diagonal is ever true and none needs a mask.
+Indices are distinct: with repeated ones Match3 is partly a two-way question.  Attention gives no weight to a number
+paired with itself, and rows in which such a pair would fit are drawn anew.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import log
 from random import Random
 
+from triattn_core.tasks.laboratory.statements import MATCH
 from triattn_core.tasks.laboratory.task import ROLES, Cell, Example, LaboratoryTask
 
-OTHERS = 7  # numbers beside the query: n = 8 in all
+STATEMENTS = {
+    2: (
+        f"one layer of two-way attention of constant width is enough ({MATCH}, Theorem 6).",
+        "that all mechanisms learn it here, one layer of Bi late and suddenly, after 10,000 steps: it is the control.",
+    ),
+    3: (
+        f"one layer of two-way attention fails unless width, heads and precision grow with the length ({MATCH}, "
+        "Theorem 7; at any precision: Kozachinskiy et al. 2025, arXiv 2501.19215, Theorem 3.6). The theorems are "
+        "asymptotic: at 8 numbers nothing is forbidden.",
+        "that Tri of this size learns it at this length, from batches of 512 rows; from batches of 128 it did not.",
+    ),
+}  # by how many numbers add up: what is proved, what is only observed
+NUMBERS = 8  # the query among them, unless another size is asked for
 
 
 class Match(LaboratoryTask):
-    """The query is one of n numbers modulo `modulus`, keys and context both are the others.
+    """The query is one of `size` numbers modulo `modulus`, keys and context both are the others.
 
     Of Match2 (`order` 2) the context adds nothing: a true key is true with every context token.
     """
 
     LABELS = ("no", "yes")
+    FIELDS = ("Number", "The others")
 
-    def __init__(self, order: int, modulus: int, opening_row: int):
+    SIZE = "numbers"
+
+    def __init__(self, order: int, modulus: int, opening_row: int, size: int = NUMBERS):
+        self.PROVED, self.OBSERVED = STATEMENTS[order]
         self.NAME, self.LABEL, self.order, self.MODULUS = f"match{order}", f"Match{order}", order, modulus
-        self.OPENING_ROW = opening_row
+        self.OPENING_ROW, self.size = opening_row, size
+        self.SIZES = (4, 16) if order == 3 else None
+
+    def resized(self, size: int) -> Match:
+        """So many numbers, modulo the odd number that has half of all rows fit: (n - 1)(n - 2) / (2 ln 2), about."""
+        modulus = 2 * int((size - 1) * (size - 2) / (4 * log(2))) + 1
+        return Match(self.order, modulus, self.OPENING_ROW, size)
 
     def draw(self, random: Random) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """The label is drawn first, then numbers until they have it."""
         wanted = random.randrange(2)
         while True:
-            query, *others = (random.randrange(self.MODULUS) for _ in range(OTHERS + 1))
+            query, *others = (random.randrange(self.MODULUS) for _ in range(self.size))
             repeated = self.order == 3 and any((query + 2 * other) % self.MODULUS == 0 for other in others)
             if not repeated and bool(self._cells(query, others)) == wanted:
                 texts = tuple(map(str, others))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
+from triattn_core.tasks.laboratory.statements import COUNTING, SMALL
 from triattn_core.tasks.laboratory.task import ROLES, Cell, Example, LaboratoryTask
 
 PAYLOADS = 4
@@ -21,7 +22,9 @@ class Planted(LaboratoryTask):
     """
 
     SIZES = (2, 8)
-
+    FIELDS = ("Query", "Keys, code:payload", "Contexts, code:payload")
+    SIZE = "keys (as many contexts)"
+    PROVED, OBSERVED = COUNTING, SMALL
     LABELS = tuple(map(str, range(PAYLOADS)))
 
     def __init__(

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import islice
+from math import prod
 from pathlib import Path
 from random import Random
 
@@ -111,11 +112,16 @@ class LaboratoryTask(ABC):
     LANGUAGES = ("en",)
     Example = Example
     ORDERED = False  # whether the order of keys and context tokens matters
+    DISTINCT = False  # whether keys and context are the same tokens, and a pair of one with itself is no pair
     MODULUS = 0  # of tasks on residues, whose tokens are numbers: for Fourier inputs
     SIZES: tuple[int, int] | None = None  # the smallest and the largest size, of tasks that have one
     # Of the examples, the one that the page opens on: Tri-Attention has it right and, but for the control, the others
     # do not.
     OPENING_ROW = 0
+    FIELDS: tuple[str, ...]  # names of its query, its keys and its context; of two, keys are read as context too
+    SIZE = ""  # what its size counts, of tasks that have one
+    PROVED = ""  # of it, with the source, and
+    OBSERVED = ""  # what is only observed of the models here: each a sentence without its first word
     size = 0
 
     def dictionary(self) -> pd.DataFrame | None:
@@ -142,6 +148,11 @@ class LaboratoryTask(ABC):
     @abstractmethod
     def say(self, example: Example) -> str:
         """The row in one or two sentences."""
+
+    def cells(self, shape: tuple[int, ...]) -> int:
+        """How many of the weights of a shape, as of `analysis.truth.truth_mask`, can be more than zero."""
+        size = prod(shape)
+        return size - min(shape) if self.DISTINCT and len(shape) == 2 else size
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

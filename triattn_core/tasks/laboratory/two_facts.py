@@ -21,6 +21,15 @@ class TwoFacts(LaboratoryTask):
 
     NAME, LABEL, LABELS, ORDERED = "two-facts", "Two supporting facts", PLACES, True
     OPENING_ROW = 2
+    FIELDS = ("Where is the", "Story")
+    PROVED = (
+        "composing two facts is beyond one two-way layer once the facts are many for its width, heads and precision "
+        "(Peng et al. 2024, arXiv 2402.08164); at eight sentences nothing is forbidden."
+    )
+    OBSERVED = (
+        "that one layer of Bi stops at guessing among the moves, and two layers do not. Pairs are enough for it in "
+        "principle, so no gap is forced; and Tri finds it with additive relevance, not with scaled dot."
+    )
 
     def draw(self, random: Random) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """Three people take a thing each; everybody who has one goes somewhere at least once."""

@@ -93,9 +93,9 @@ def _axis(kind: type, name: str, tokens: Sequence[str], **look) -> alt.X | alt.Y
     return kind(f"{name}:O", title=None, axis=ticks, scale=alt.Scale(domain=places, paddingInner=0, paddingOuter=0))
 
 
-def said(weights: np.ndarray, truth: np.ndarray) -> str:
-    """A sentence: how much weight lies on the truth, and what an even share would be."""
+def said(weights: np.ndarray, truth: np.ndarray, cells: int) -> str:
+    """A sentence: how much weight lies on the truth, and what an even share of `cells` cells would be."""
     if not truth.any():
         return "No cell is true: there is nothing to find."
     even = "an even share" if weights.ndim == 2 else "an even share of its two-way weights"
-    return f"{weights[truth].sum():.0%} of its weight lies on the truth; {even} is {truth.mean():.1%}."
+    return f"{weights[truth].sum():.0%} of its weight lies on the truth; {even} is {truth.sum() / cells:.1%}."

@@ -1,0 +1,58 @@
+"""Attribution methods on laboratory rows: how often each finds the planted pair, a dot a model, chance as a line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import altair as alt
+import pandas as pd
+
+from triattn_core.views.charts.grids import titled
+from triattn_core.views.lib.palette import THEMES
+
+COLUMNS = ["model", "mechanism", "method", "role", "trained", "untrained", "chance"]
+Report = Mapping[str, Mapping]
+PAIR = "pair"
+
+
+def table(models: Mapping[str, tuple[str, Report]]) -> pd.DataFrame:
+    """Rows `COLUMNS`, in per cent; models: name → (mechanism, report of `known_truth.try_instruments`)."""
+    rows = [
+        [name, mechanism, method, role, share, found["untrained"][method][role], found["trained"]["chance"][role]]
+        for name, (mechanism, found) in models.items()
+        for method, shares in found["trained"].items()
+        if method != "chance"
+        for role, share in shares.items()
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def figure(rows: pd.DataFrame, colours: Mapping[str, str], theme: str = "light") -> alt.LayerChart:
+    """A row a method, a dot a model, a hollow one untrained; a tick at chance.  colours: by mechanism."""
+    look, rows = THEMES[theme], rows[rows["role"] == PAIR]
+    kinds, names = dict(zip(rows["model"], rows["mechanism"])), list(dict.fromkeys(rows["method"]))
+    scale = alt.Scale(domain=list(kinds), range=[colours[kind] for kind in kinds.values()])
+    legend = alt.Legend(title=None, orient="top", labelColor=look["text"], labelLimit=240)
+    colour = alt.Color("model:N", scale=scale, legend=legend)
+    y = alt.Y("method:N", sort=names, title=None, axis=alt.Axis(ticks=False, domain=False, grid=True, labelLimit=220))
+    x = alt.X("trained:Q", title=None, scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(tickCount=5))
+    tips = ["model:N", "method:N", *(alt.Tooltip(f"{name}:Q", format=".1f") for name in COLUMNS[4:])]
+    base = alt.Chart(rows).encode(y=y, tooltip=tips)
+    chance = base.encode(alt.X("mean(chance):Q"), tooltip=alt.Undefined).mark_tick(
+        color=look["muted"], thickness=2, size=16
+    )
+    hollow = base.encode(alt.X("untrained:Q"), colour).mark_point(filled=False, size=44, opacity=0.7)
+    dots = base.encode(x, colour).mark_point(filled=True, size=80, opacity=0.9)
+    title = "true pair found, % of rows; hollow: untrained; tick: chance"
+    return titled(alt.layer(chance, hollow, dots).properties(width=420, height=alt.Step(26), title=title), theme)
+
+
+def describe(rows: pd.DataFrame) -> str:
+    """A sentence: of the model whose pair is found most often, how often by each method."""
+    pairs = rows[rows["role"] == PAIR]
+    if pairs.empty:
+        return "No method scores key and context token both."
+    best = pairs.loc[pairs["trained"].idxmax(), "model"]
+    of_best = pairs[pairs["model"] == best].sort_values("trained", ascending=False, kind="stable")
+    found = ", ".join(f"{row.method} {row.trained:.0f} %" for row in of_best.itertuples())
+    return f"True pair found in {best}: {found} (chance {of_best['chance'].iloc[0]:.1f} %)."
