@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet
 # Tests that need no browser run on two cores; the others one after another, for they measure.
 QUICK := -n 2 --dist loadfile --ignore tests/browser
 
-.PHONY: app lint test test-all scripts bench gpu fuzz soak
+.PHONY: app lint lock test test-all scripts bench gpu fuzz soak
 
 app: $(VENV)/app.done
 	$(BIN)/triattn app $(ARGS)
@@ -48,9 +48,9 @@ $(BIN)/python:
 		+ ": make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv --clear $(VENV)
 
-$(VENV)/app.done: requirements.txt pyproject.toml | $(BIN)/python
+$(VENV)/app.done: requirements.txt requirements.lock pyproject.toml | $(BIN)/python
 	@echo "Installing into $(VENV) (some minutes the first time)"
-	$(PIP) -r requirements.txt
+	$(PIP) -r requirements.txt -c requirements.lock
 	$(PIP) --no-deps --editable .
 	@touch $@
 
@@ -58,5 +58,9 @@ node_modules/.package-lock.json: package.json package-lock.json
 	npm ci --silent --no-audit --no-fund
 
 $(VENV)/test.done: requirements-dev.txt $(VENV)/app.done
-	$(PIP) -r requirements-dev.txt
+	$(PIP) -r requirements-dev.txt -c requirements.lock
 	@touch $@
+
+# The exact versions of everything that is installed, after a pin has changed; local builds (+cpu) under their release.
+lock: $(VENV)/test.done
+	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+[a-z0-9.]*$$//' >requirements.lock

@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 import re
 import sys
+import tomllib
 from importlib.metadata import PackageNotFoundError, packages_distributions, version
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 LINE = re.compile(r"(?P<name>[A-Za-z0-9-]+)==(?P<version>\S+) +# .+")
@@ -55,3 +58,23 @@ def test_the_app_imports_what_is_required_and_requires_what_it_imports():
 def test_the_tests_import_what_is_required():
     known = pins("requirements.txt").keys() | pins("requirements-dev.txt").keys()
     assert imported(*(ROOT / "tests").rglob("*.py")) <= known
+
+
+def test_the_package_works_with_ranges_that_hold_the_pins():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    ranges = {one.name: one.specifier for one in map(Requirement, project["dependencies"])}
+    tested = pins("requirements.txt")
+    assert ranges.keys() == tested.keys()
+    for name, version_tested in tested.items():
+        assert ranges[name].contains(version_tested), name
+        assert not ranges[name].contains("0.0.1"), name
+
+
+def test_the_lock_file_has_every_pin_and_nothing_but_exact_versions():
+    lines = (ROOT / "requirements.lock").read_text("utf-8").splitlines()
+    locked = dict(line.split("==") for line in lines)
+    assert all(re.fullmatch(r"[0-9][0-9a-z.]*", one) for one in locked.values())
+    locked = {canonicalize_name(name): one for name, one in locked.items()}
+    for file in ("requirements.txt", "requirements-dev.txt"):
+        for name, one in pins(file).items():
+            assert locked[canonicalize_name(name)] == one, name
