@@ -7,7 +7,7 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from pages.efficiency import run_benchmark
+from pages.efficiency import cost_table, run_benchmark
 from pages.shared import checkpoint_html, figures, style, url_state
 from pages.shared.errors import shown
 from triattn_core.results import efficiency
@@ -21,25 +21,6 @@ LEAP = (
     "torch writes such a block for each token, and above that size the C library takes each anew from the system."
 )
 FAMILIES = {"bi_lstm": "muted", "bi_gru": "muted", "multi_cnn": "bar", "hierarchical_cnn": "bar", "mtsa": "mtsa"}
-
-
-def table(measured: efficiency.Measurement, tokens: int) -> str:
-    """HTML: a row a block, what it costs at a length and how that compares with multi-head, here and in the paper."""
-    titles = {"training": ("training, ms", 1e3), "inference": ("inference, ms", 1e3), "memory": ("memory, MB", 1e-6)}
-    heads = "".join(f'<th class="r">{t}</th><th class="r">× multi-head</th><th class="r">paper</th>'
-                    for t, _ in titles.values())  # fmt: skip
-    body = ""
-    for row in efficiency.cost_rows(measured, tokens):
-        cells = f"<td>{escape(row['name'])}</td>"
-        for name, (_, unit) in titles.items():
-            value, *ratios = row[name], row[f"{name} ratio"], row[f"{name} printed"]
-            ratio, printed = ("–" if one is None else f"{one:.2f}" for one in ratios)
-            text = "–" if value is None else f"{value * unit:,.1f}"
-            cells += f'<td class="r" title="{escape(row["reason"], quote=True)}">{text}</td>'
-            cells += f'<td class="r">{ratio}</td><td class="r t-muted">{printed}</td>'
-        body += f"<tr>{cells}</tr>"
-    return f'<div class="t-scroll"><table class="t-table t-costs"><tr><th></th>{heads}</tr>{body}</table></div>'
-
 
 style.heading(
     "Efficiency",
@@ -67,13 +48,16 @@ if measured is None or not measured.lengths:
     st.info("Nothing is measured yet: begin with the button above, or with the command triattn efficiency.")
     st.stop()
 names = efficiency.block_names(measured)
+timed = [point for point in measured.points if point.passed == passed and point.seconds is not None]
 points = pd.DataFrame(
-    [{"name": names[p.block], "tokens": p.tokens, "seconds": p.seconds, "memory": p.memory}
-     for p in measured.points if p.passed == passed and p.seconds is not None]
-)  # fmt: skip
+    [
+        {"name": names[point.block], "tokens": point.tokens, "seconds": point.seconds, "memory": point.memory}
+        for point in timed
+    ]
+)
 title = f"{which.capitalize()}, batch {measured.batch}: memory and time of {passed} against the length of the text"
-st.html(checkpoint_html.section(title, escape(
-    f"{measured.machine}, {measured.threads} thread{'s' * (measured.threads != 1)}, {measured.date}")))  # fmt: skip
+threads = f"{measured.threads} thread{'s' * (measured.threads != 1)}"
+st.html(checkpoint_html.section(title, escape(f"{measured.machine}, {threads}, {measured.date}")))
 families = {name: FAMILIES.get(block, "text") for block, name in names.items()}
 theme = "dark" if style.dark() else "light"
 said = f"{passed.capitalize()}. {view.said(points)}{PIECES if 'disa' in names else ''}"
@@ -86,13 +70,7 @@ with st.container(horizontal=True, gap="medium", key="panels"):  # side by side 
 figures.note(said)
 figures.numbers("All lengths as numbers", points, "numbers")
 tokens = url_state.segments("Tokens", measured.lengths, "tokens", min(2, len(measured.lengths) - 1))
-st.html(table(measured, tokens))
-load = "not told" if measured.load is None else f"{measured.load:g}"
-left = dict.fromkeys(f"{names[p.block]}: {p.reason}." for p in measured.points if p.reason)
-st.html('<p class="t-note">' + escape(
-    f"One block alone on random vectors: batch {measured.batch}, {measured.width} features in, {measured.out} out, of "
-    f"Hrchy-CNN 300. Time is the median of repeats, or of a pass of many seconds its only one; memory, in the table "
-    f"that of training, is the {measured.memory}. Load before it: {load}. The paper's ratios (Table 1) are of "
-    f"whole networks on a GPU: times on SNLI, memory on made-up texts. {' '.join(left)}") + "</p>")  # fmt: skip
+st.html(cost_table.costs_html(measured, tokens))
+st.html(cost_table.method_html(measured))
 name = f"efficiency-{measured.date}.json"
 st.download_button("Save this record, JSON", measured.text(), name, "application/json", on_click="ignore")

@@ -12,13 +12,21 @@ from pages.shared import checkpoint_html, style
 from triattn_core.analysis.significance import RankingTest
 from triattn_core.checkpoint.registry import Card
 from triattn_core.results.measured import Record, has_settings
+from triattn_core.results.notes import notes_on_cells
 from triattn_core.results.paper_comparison import Cell
-from triattn_core.results.published import LeftOut, Live, Note, Ours, missing_checkpoints
+from triattn_core.results.published import LeftOut, Live, Note, Ours, PaperRecord, Table, missing_checkpoints
 from triattn_core.results.ranking_test import EXPECTED, MechanismRanking
 from triattn_core.trace.axes import MECHANISM_LABELS
 
 STATUS = {"holds": "It holds.", "against": "It does not hold.", "open": "Not shown.", "untested": "Not tested."}
 TEST = "Welch's test over runs, Holm's correction within a row, p < 0.05"
+
+
+def table_notes_html(paper: PaperRecord, table: Table, cells: Sequence[Sequence[Cell]], group: str) -> str:
+    """HTML: what to know of a table before comparing its columns of one data set, [rows][columns]."""
+    told = [*(paper.paper.setup if any(column.printed for column in table.columns) else ())]
+    told += [note for note in table.notes if note.about in ("", group)]
+    return notes_html([*told, *notes_on_cells([cell for line in cells for cell in line])])
 
 
 def notes_html(notes: Sequence[Note]) -> str:

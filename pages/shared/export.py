@@ -13,6 +13,7 @@ import streamlit as st
 from pages.shared import session_models
 from triattn_core.case_card import cli_settings
 from triattn_core.checkpoint.registry import Card
+from triattn_core.scenes.scene import Scene
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.lib.canvas import Canvas
 
@@ -36,22 +37,19 @@ ZIP = "application/zip"
 _pictures = st.components.v2.component("triattn_pictures", html=_BUTTONS, css=_STYLE, js=_PICTURES)
 
 
-def menu(
-    name: str,
-    figure: str,
-    page: Callable[[], Canvas],
-    data: Callable[[], pd.DataFrame],
-    trace: AttentionTrace,
-    card: session_models.Saved,
-) -> None:
+def menu(name: str, figure: str, card: session_models.Saved, scene: Scene) -> None:
     """The Export button and what is in it.
 
-    name: of the files, without ending.  figure: the key that the canvas is shown under.  page, data and card (see
-    `session_models.Saved`) are called only when they are asked for.
+    name: of the files, without ending.  figure: the key that the canvas is shown under.  Of the card and the scene
+    nothing is made before it is asked for.
     """
+
+    def page() -> Canvas:
+        return next(iter(card.draw().figures.values()))
+
     with st.popover("Export", width=92, key="export"), st.container(width=340):
         _save("Case card, ZIP: all of it", f"{name}.zip", card, ZIP)
-        _pieces(name, figure, page, data, trace)
+        _pieces(name, figure, page, lambda: scene.table, scene.trace)
         _again(card, "cell")  # a click chooses it without this menu
 
 
@@ -62,7 +60,8 @@ def figure_menu(
     data: Callable[[], pd.DataFrame],
     trace: AttentionTrace,
 ) -> None:
-    """The Export button of a figure of a trace that no checkpoint stands behind; see `menu`."""
+    """The Export button of a figure of a trace that no checkpoint stands behind; page and data are called only when
+    they are asked for."""
     with st.popover("Export", width=92, key="export"), st.container(width=340):
         _pieces(name, figure, page, data, trace)
 

@@ -1,10 +1,8 @@
-"""Readers side by side: which of them are chosen, what each answers, and what the score of a cell is made of."""
+"""Readers side by side: which of them are chosen, and what each answers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Sequence
 from statistics import mode
 
 import streamlit as st
@@ -18,7 +16,6 @@ from triattn_core.inference.device import choose_device
 from triattn_core.scenes import similarity
 from triattn_core.tasks import questions
 from triattn_core.trace.axes import FUNCTION_LABELS
-from triattn_core.trace.token_grouping import NO_GROUPING, TokenGrouping
 from triattn_core.views import similarity as view
 
 OUTPUTS = (  # h: a passage word's state, u~: the sum of the question's states by its weights (attention/qa.py)
@@ -28,18 +25,6 @@ OUTPUTS = (  # h: a passage word's state, u~: the sum of the question's states b
 KEY = "functions"  # of the widget, and in the URL
 OPENS = ("dot", "trilinear", "general3", "t_trilinear")
 BEST = "the answer"  # the part of a long passage in which the last function's answer stands
-
-
-@dataclass(frozen=True)
-class Side:
-    """Readers of one input: `panels` are what is drawn of them, of part `part` (from 0) of `parts` of the passage."""
-
-    cards: tuple[Card, ...]
-    example: questions.Example
-    panels: tuple[view.Panel, ...]
-    found: tuple[models.Explained, ...]
-    part: int = 0
-    parts: int = 1
 
 
 def shelf() -> list[Card]:
@@ -97,15 +82,10 @@ def opening(cards: Sequence[Card], opens: Sequence[str] = OPENS) -> list[str]:
     return found if len(found) > 1 else [card.name for card in cards[: view.MOST]]
 
 
-def read(
-    cards: Sequence[Card],
-    names: dict[str, str],
-    example: questions.Example,
-    place: DeltaGenerator,
-    reading: TokenGrouping = NO_GROUPING,
-    most: int = view.MOST,
-) -> Side:
-    """What the readers make of it; of a long passage the reader of the page chooses, at `place`, which part is drawn.
+def explain_readers(
+    cards: Sequence[Card], example: questions.Example, place: DeltaGenerator, most: int = view.MOST
+) -> list[models.Explained]:
+    """What each reader makes of one part of the passage, which of a long one the reader of the page chooses at `place`.
 
     Raises TriattnError: what cannot be read, and readers that cut a passage in different places.
     """
@@ -115,17 +95,14 @@ def read(
     bundles = model_jobs.result(
         device, ("readers", digests), "Loading the readers", lambda: [models.load(card) for card in cards]
     )
-    parts, asked, known = _parts(bundles[0], example), None, [None] * len(cards)
+    parts, part, known = _parts(bundles[0], example), None, [None] * len(cards)
     if parts > 1:
         says, key = f"Reading the passage in {parts} parts", ("spans", device, digests, example)
         known = model_jobs.result(device, key, says, lambda: _spans(bundles, example), why="this passage")
         with place:
             chosen = url_state.pick("Part of the passage", [BEST, *range(1, parts + 1)], "part", width=150)
-        asked = known[-1][0].window if chosen == BEST else chosen - 1
-    found = [models.explain(card, example, asked, some) for card, some in zip(cards, known)]
-    as_read = [models.read(one, reading) for one in found]
-    panels = tuple(similarity.panel(names[card.name], one, example, asked or 0) for card, one in zip(cards, as_read))
-    return Side(tuple(cards), example, panels, tuple(found), asked or 0, parts)
+        part = known[-1][0].window if chosen == BEST else chosen - 1
+    return [models.explain(card, example, part, spans) for card, spans in zip(cards, known)]
 
 
 def _parts(bundle, example: questions.Example) -> int:
@@ -143,25 +120,3 @@ def _spans(bundles: Sequence, example: questions.Example) -> list:
             said = decode_answers([bundles[i] for i in alike], [example], size=16)
             found |= {i: one[0] for i, one in zip(alike, said)}
     return [found[i] for i in range(len(bundles))]
-
-
-def facts(side: Side, cell: Sequence[int]) -> list[dict]:
-    """The exact numbers of a cell in every panel."""
-    from triattn_core.inference import span_decoding
-
-    found = []
-    for card, whole, panel in zip(side.cards, side.found, side.panels):
-        bundle = models.load(card)
-        states = models.answer(card, "The states of the words", _states(side), side.part, side.example)
-        terms = partial(span_decoding.score_terms_of, bundle, states)
-        found.append(similarity.facts_of(whole.trace, panel.trace, cell, terms))
-    return found
-
-
-def _states(side: Side) -> Callable:
-    def states(bundle):
-        from triattn_core.inference.span_decoding import states
-
-        return states(bundle, side.example, side.part)
-
-    return states

@@ -5,18 +5,59 @@ which checkpoint reads them.  The task follows from the checkpoint; the texts ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import languages, models, pair_input, url_state
-from pages.shared.errors import notice, plain
+from pages.shared import languages, models, pair_input, style, url_state
+from pages.shared.errors import notice, plain, shown
 from triattn_core.checkpoint.registry import Card
 from triattn_core.tasks import ENCODED
 from triattn_core.trace import AttentionTrace
 
 OPENS = "trec"  # the first example is a question
+
+
+@dataclass(frozen=True)
+class SentencePage:
+    """The top of a page: the checkpoint that is asked, of what, and what it predicts; layer: the chosen one, as sites
+    begin.  settings: the row of pickers, for the page to go on with."""
+
+    card: Card
+    example: Any
+    found: models.Explained
+    layer: str
+    settings: DeltaGenerator
+
+    def link(self) -> dict[str, str]:
+        """The parameters of a link to another page with the same texts, layer and checkpoint."""
+        text, several, _ = self.layer.partition("/")
+        of = {"of": text} if several else {}
+        return {**ENCODED[self.card.config["task"]].texts(self.example), "checkpoint": self.card.name, **of}
+
+
+def open_page(title: str, lead: str, mechanisms: Sequence[str]) -> SentencePage:
+    """Heading, texts, prediction, pickers of checkpoint and layer; the page ends where there is no checkpoint."""
+    head, _ = style.opening()
+    style.say(head, title, lead)
+    cards = shelf(mechanisms)
+    if not cards:
+        st.info(f"No {mechanisms[0].upper()} checkpoint is here yet: see Checkpoints for what is on the shelf.")
+        st.stop()
+    typed = example(current_checkpoint(cards).config["task"])
+    says = st.container()
+    settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
+    with settings:
+        card = checkpoint(cards)
+    with shown():
+        found = models.explain(card, typed)
+    with settings:
+        at = layer(found.trace)
+    with says:
+        pair_input.prediction(found)
+    return SentencePage(card, typed, found, at, settings)
 
 
 def shelf(mechanisms: Sequence[str]) -> list[Card]:
@@ -67,11 +108,6 @@ def layer(trace: AttentionTrace) -> str:
     count = int(trace.meta.get("layers", 1))
     at = url_state.segments("Layer", list(range(1, count + 1)), "layer") if count > 1 else 1
     return f"{text}layer.{at - 1}"
-
-
-def link(example: Any, task: str, card: Card, **more: str) -> dict[str, str]:
-    """The parameters of a link to another page with the same texts under the same checkpoint."""
-    return {**ENCODED[task].texts(example), "checkpoint": card.name, **more}
 
 
 def _title(task: str, example: Any) -> str:

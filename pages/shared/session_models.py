@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from pages.shared import ablation, models
-from triattn_core.case_card import cli_settings, draw
+from triattn_core.case_card import RenderedView, cli_settings, draw
 from triattn_core.checkpoint.registry import Card
 from triattn_core.scenes.runner import Explained, Models
 from triattn_core.tasks import TASKS
+from triattn_core.trace.token_grouping import TokenGrouping
 
 
 class Shared(Models):
@@ -25,6 +26,9 @@ class Shared(Models):
 
     def answer(self, card: Card, says: str, then: Callable[[Any], Any], *arguments: Any) -> Any:
         return models.answer(card, says, then, *arguments)
+
+    def read(self, found: Explained, reading: TokenGrouping, site: str = "") -> Explained:
+        return models.read(found, reading, site)
 
     def without(self, card: Card, example: Any) -> dict[str, Explained]:
         return ablation.explained(card, example)
@@ -46,7 +50,11 @@ class Saved:
     settings: Callable[[], Mapping[str, Any]]
 
     def __call__(self) -> bytes:
-        return draw(self.view, [one.name for one in self.cards], self.example, SHARED, **self.settings()).card()
+        return self.draw().card()
+
+    def draw(self) -> RenderedView:
+        """The view as it is chosen now."""
+        return draw(self.view, [card.name for card in self.cards], self.example, SHARED, **self.settings())
 
     @property
     def row(self) -> str:

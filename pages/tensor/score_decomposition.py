@@ -2,15 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from math import isfinite, isnan, nan
+from typing import TYPE_CHECKING
+
+import streamlit as st
 
 from pages.shared import checkpoint_html
-from triattn_core.trace import AttentionTrace
-from triattn_core.views.heads.terms import SAYS, Profile, Terms
+from triattn_core.scenes.tensor import TensorScene
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.views.heads.terms import SAYS, Profile, Terms, profile, terms
 from triattn_core.views.lib.palette import DIVERGING
+from triattn_core.views.lib.strongest import words as token_words
+
+if TYPE_CHECKING:
+    from triattn_core.analysis.maps.clusters import Clusters
 
 LISTED = 6  # features a side
+
+
+def show_cell(scene: TensorScene, choice: Choice, cell: Sequence[int], theme: str) -> None:
+    """The sum behind a cell, and whether the features agree on its pair."""
+    trace, layer, array = scene.trace, scene.settings.layer, scene.trace.site(choice.site)
+    pair = tuple(token_words(array, dict(trace.texts), axis)[i] for axis, i in zip(("query", "key"), cell))
+    with st.container(key="main"):
+        left, right = st.columns([1.15, 1], gap="large")
+    left.html(sum_of(terms(trace, layer, cell), trace, pair, cell[2], theme))
+    right.html(agreement(profile(trace, layer, cell), scene.clusters.of.tolist(), pair, cell[2]))
+
+
+def describe_clusters(clusters: Clusters) -> str:
+    """How many there are, and how much of the features' spread they explain."""
+    count = len(clusters.prototypes)
+    some = f"{count} cluster{'s' * (count > 1)} of {len(clusters.of)} features"
+    return f"{some} explain{'s' * (count == 1)} {100 * clusters.explained:.3g} % of how their maps differ"
 
 
 def format_number(value: float) -> str:

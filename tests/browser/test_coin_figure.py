@@ -8,7 +8,7 @@ import pytest
 
 from tests.browser.test_mtsa_pages import chosen
 from tests.support.coin_checkpoints import make_shelf
-from triattn_core.scenes.coin import answers, feature_orders, group_tokens
+from triattn_core.scenes.coin import answers, feature_orders
 from triattn_core.scenes.runner import Explained, Models, find_cards
 from triattn_core.tasks.pairs import Example
 from triattn_core.trace.token_grouping import NO_GROUPING, TokenGrouping
@@ -34,7 +34,7 @@ def found(tmp_path_factory) -> dict[str, dict[str, Explained]]:
 def figure(found: Mapping[str, Explained], off: str = "", features: bool = False, cell: Sequence[int] | None = None,
            reading: TokenGrouping = NO_GROUPING):  # fmt: skip
     """The canvas as the page makes it, A over B."""
-    read = group_tokens(found, reading)
+    read = {off: Models().read(one, reading) for off, one in found.items()}
     whole, trace = read[""], read[off].trace
     orders = feature_orders(whole.trace, "a_over_b") if features else ()
     label = whole.prediction.labels[whole.prediction.best]

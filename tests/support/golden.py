@@ -26,6 +26,7 @@ LINKS = f"""
 home
 cube
 cube?{PAIR}&layer=1&head=3&quantity=relevance
+cube?{PAIR}&query-as=words&context-as=words&hide=true&cell=2.1.3
 cube?task=Dialogue&option=2
 cube?task=Reading&option=1&context=sentences
 side_by_side
@@ -34,11 +35,18 @@ side_by_side?task=Dialogue&compare=options&option=1&other=2
 side_by_side?{PAIR}&language=English&query-as=words&key-as=words
 mtsa
 mtsa?heads=2+and+4&quantity=relevance
+mtsa?checkpoint=snli-mtsa&of=hypothesis&tokens-as=words
 tensor
+tensor?head=3&quantity=relevance&clusters=3&cell=1.2.5
+tensor?checkpoint=snli-mtsa&of=hypothesis
 coin
+coin?direction=B+over+A&off=context&gate=per+feature
+coin?tokens-as=phrases&off=block+1
 similarity
 similarity?quantity=centred
+similarity?scale=shared&question-as=phrases&cell=3.1.1
 distributions
+distributions?spread=centred&axis=one+each
 context
 context?task=Dialogue
 intervene
@@ -48,7 +56,9 @@ attribute?task=Reading
 compare
 cases
 results
+results?table=Table+2
 efficiency
+efficiency?pass=inference&axes=linear
 checkpoints
 """.split()
 # What is of a moment (times, sizes of memory) or of a run of the app (ids), not of the figure.
@@ -97,6 +107,7 @@ def shows(app: AppTest) -> dict[str, str]:
         "charts": digest([*charts, *data]),
         "tables": digest(one.value.to_csv(index=False, float_format="%.6g") for one in app.dataframe),
         "numbers": digest(html),
+        "commands": digest(one.value for one in app.code),
         "complaints": digest(one.value for one in (*app.exception, *app.error)),
     }
 

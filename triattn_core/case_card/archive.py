@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from triattn_core.case_card.manifest import COMMAND, FILE, manifest
-from triattn_core.case_card.rendered import RenderedView
+from triattn_core.scenes.scene import RequestedScene
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.trace import AttentionTrace
 
@@ -29,7 +29,7 @@ The pages need no network. This makes the card again, with the same numbers:
 """
 
 
-def packed(drawn: RenderedView) -> bytes:
+def packed(drawn: RequestedScene) -> bytes:
     """The bytes of the zip."""
     file = BytesIO()
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
@@ -40,7 +40,7 @@ def packed(drawn: RenderedView) -> bytes:
     return file.getvalue()
 
 
-def files(drawn: RenderedView) -> Iterator[tuple[str, bytes]]:
+def files(drawn: RequestedScene) -> Iterator[tuple[str, bytes]]:
     """Name and content of each."""
     about = manifest(drawn)
     figures = "\n".join(f"{f'{name}.html, .svg, .png':<34} {one['title']}" for name, one in about.figures.items())
@@ -62,6 +62,6 @@ def _trace(trace: AttentionTrace) -> bytes:
         return path.read_bytes()
 
 
-def write(drawn: RenderedView, path: Path) -> None:
+def write(drawn: RequestedScene, path: Path) -> None:
     """Writes the zip.  Raises DataError where it cannot be written."""
     write_whole(path, packed(drawn))

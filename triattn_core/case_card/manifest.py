@@ -10,11 +10,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from triattn_core.case_card import RenderedView, draw
 from triattn_core.checkpoint.registry import Card
-from triattn_core.errors import CheckpointError, DataError, choices
+from triattn_core.errors import DataError, choices
 from triattn_core.scenes.catalogue import VIEWS
-from triattn_core.scenes.runner import Explained, Models, find_cards
+from triattn_core.scenes.runner import Explained
+from triattn_core.scenes.scene import RequestedScene
 from triattn_core.scenes.settings import validate_settings
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import read_json
@@ -69,7 +69,7 @@ class Manifest(BaseModel):
     versions: dict[str, str]
 
 
-def manifest(drawn: RenderedView) -> Manifest:
+def manifest(drawn: RequestedScene) -> Manifest:
     """The manifest of what was drawn."""
     shown = list({one.card.name: one.card for one in drawn.found}.values())
     seeds = [card for card in {card.name: card for card in drawn.seeds}.values() if card not in shown]
@@ -81,7 +81,7 @@ def manifest(drawn: RenderedView) -> Manifest:
         task=drawn.task,
         row=dict(drawn.row),
         settings=drawn.settings.model_dump(mode="json"),
-        checkpoints=[_checkpoint(card) for card in (*shown, *seeds)],
+        checkpoints=[describe_checkpoint(card) for card in (*shown, *seeds)],
         drawn=len(shown),
         said=[_said(one) for one in drawn.found],
         figures=figures,
@@ -89,7 +89,8 @@ def manifest(drawn: RenderedView) -> Manifest:
     )
 
 
-def _checkpoint(card: Card) -> Checkpoint:
+def describe_checkpoint(card: Card) -> Checkpoint:
+    """A checkpoint as it lies here."""
     training = card.config.get("training")
     seed = training.get("seed", 1) if isinstance(training, Mapping) else None
     encoder = (card.config.get("encoder"), card.config.get("encoder_digest"))
@@ -129,27 +130,3 @@ def read(path: Path) -> Manifest:
             raise DataError(f"{path}: no {what} {getattr(made, what)!r}; {choices(getattr(made, what), known)}")
     validate_settings(VIEWS[made.view].settings, made.settings, str(path))
     return made
-
-
-def again(made: Manifest, models: Models | None = None, where: str = FILE) -> RenderedView:
-    """Draws what a manifest says.
-
-    Raises CheckpointError where a checkpoint has other weights than it records, and whatever `draw` does.
-    """
-    for recorded, card in zip(made.checkpoints, find_cards([one.name for one in made.checkpoints])):
-        here = _checkpoint(card)
-        pairs = ((recorded.name, here.digest, recorded.digest), *_encoders(here, recorded))
-        for name, found, wanted in pairs:
-            if found != wanted:
-                raise CheckpointError(
-                    f"{name} here has digest {found[:12]}, the manifest records {wanted[:12]}: the card was made with "
-                    "other weights; name the folder that has them with --checkpoints"
-                )
-    example = TASKS[made.task].Example.from_row(made.row, where)
-    names = [one.name for one in made.checkpoints[: made.drawn]]
-    return draw(made.view, names, example, models, **made.settings)
-
-
-def _encoders(here: Checkpoint, recorded: Checkpoint) -> list[tuple[str, str, str]]:
-    name = f"the encoder {recorded.encoder} of {recorded.name}" if recorded.encoder else f"the words of {recorded.name}"
-    return [(name, here.encoder_digest or "none", recorded.encoder_digest or "none")]

@@ -2,58 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from triattn_core.checkpoint.registry import Card
-from triattn_core.scenes.figures import Picture
-from triattn_core.scenes.runner import Explained
-from triattn_core.scenes.settings import ViewSettings
-from triattn_core.trace import AttentionTrace
+from triattn_core.case_card import archive
+from triattn_core.scenes.figures import Picture, Printed
+from triattn_core.scenes.scene import RequestedScene
+from triattn_core.views.lib.canvas import Canvas
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from triattn_core.scenes.figures import Figure
 
 
-@dataclass(frozen=True)
-class RenderedView:
-    """The figures by name, that of the page first; every cell as a row; all that was recorded.
+@dataclass(frozen=True, repr=False)
+class RenderedView(RequestedScene):
+    """A scene whose figures can be printed, shown and saved."""
 
-    view, task, row: what was asked: the page by its file, the task, the example in its file format.
-    settings: with nothing left open.  found: what each checkpoint said.  seeds: the checkpoints of other seeds that
-    the spread between seeds is of.
-    """
+    @cached_property
+    def figures(self) -> Mapping[str, Figure]:
+        """The figures by name, that of the page first."""
+        return {
+            name: Printed.of(figure) if isinstance(figure, Canvas) else figure for name, figure in self.draw().items()
+        }
 
-    view: str
-    task: str
-    row: Mapping[str, Any] = field(repr=False)
-    settings: ViewSettings
-    figures: Mapping[str, Figure] = field(repr=False)
-    table: pd.DataFrame = field(repr=False)
-    trace: AttentionTrace = field(repr=False)
-    found: Sequence[Explained] = field(repr=False)
-    seeds: Sequence[Card] = field(default=(), repr=False)
+    def __repr__(self) -> str:
+        return f"RenderedView(view={self.view!r}, task={self.task!r}, settings={self.settings!r})"
 
     def _repr_html_(self) -> str:
         """For notebooks: the figure of the page."""
         return next(iter(self.figures.values()))._repr_html_()
 
-    def picture(self, name: str | None = None) -> Any:
+    def picture(self, name: str | None = None) -> Picture:
         """A figure as a picture that shows itself, by default the page's; `svg()` and `png()` are its files."""
         return Picture(self.figures[name or next(iter(self.figures))])
 
     def card(self) -> bytes:
-        """The case card: a zip of all that can be taken away.  See `pack`."""
-        from triattn_core.case_card.archive import packed
-
-        return packed(self)
+        """The case card: a zip of all that can be taken away.  See `archive`."""
+        return archive.packed(self)
 
     def save(self, path: str | Path) -> None:
         """Writes the case card.  Raises DataError where the file cannot be written."""
-        from triattn_core.case_card.archive import write
-
-        write(self, Path(path))
+        archive.write(self, Path(path))

@@ -93,7 +93,8 @@ def _sentences(about: Manifest) -> dict[str, list[str]]:
 
 def _again(options: argparse.Namespace, path: Path) -> None:
     """A card made again, and how far the numbers are from those that lie beside the manifest."""
-    from triattn_core.case_card.manifest import again, read
+    from triattn_core.case_card.manifest import read
+    from triattn_core.case_card.remake import again
     from triattn_core.scenes.runner import Models
 
     if options.set:

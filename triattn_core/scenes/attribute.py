@@ -76,8 +76,8 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     option = None if question.option is None else question.option + 1
     return Scene(
         settings=settings.model_copy(update={"ranks": role, "method": method, "option": option}),
-        figures={name: Chart.of(*one) for name, one in charts.items()},
-        table=scene.stack_tables(**tables),
+        draw=lambda: {name: Chart.of(*one) for name, one in charts.items()},
+        tabulate=lambda: scene.stack_tables(**tables),
         trace=question.found.trace,
         found=(question.found,),
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 from triattn_core.checkpoint.registry import Card
@@ -13,7 +12,6 @@ from triattn_core.scenes.runner import Explained, Models
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import TextSettings
 from triattn_core.trace import AttentionTrace
-from triattn_core.trace.token_grouping import TokenGrouping
 from triattn_core.views import coin
 from triattn_core.views.coin.blocks import NEEDS, Answer, blocks, switch, table
 
@@ -31,30 +29,27 @@ class Settings(TextSettings):
 
 def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
     """The scene of the page.  Raises ConfigError where the checkpoint is no COIN or has no such part."""
-    asked = models.without(cards[0], example)
-    found = group_tokens(asked, settings.as_read())
-    if settings.off not in found:
-        raise ConfigError(f"{cards[0].name} has no {settings.off!r} to switch off; {choices(settings.off, found)}")
-    whole, trace = found[""], found[settings.off].trace
+    by_part = models.without(cards[0], example)
+    if settings.off not in by_part:
+        raise ConfigError(f"{cards[0].name} has no {settings.off!r} to switch off; {choices(settings.off, by_part)}")
+    found = {off: models.read(explained, settings.as_read()) for off, explained in by_part.items()}
+    whole, trace, unread = found[""], found[settings.off].trace, by_part[settings.off].trace
     label = whole.prediction.labels[whole.prediction.best]
     orders = feature_orders(whole.trace, settings.way) if settings.features else ()
     how = (whole.trace, trace, settings.way, answers(found), label, orders)
-    payload, unread = coin.figure(*how).payload, asked[settings.off].trace
-    sizes = [len(payload["axes"][axis]["label"]) for axis in NEEDS]
-    known = [range(n) for n in (*sizes, len(payload["blocks"]), payload["wide"], *sizes)]
-    cell = scene.valid_cell(settings.cell, known, payload["cell"])
+    canvas = coin.figure(*how, None, unread)
+    sizes = [len(canvas.payload["axes"][axis]["label"]) for axis in NEEDS]
+    known = [range(n) for n in (*sizes, len(canvas.payload["blocks"]), canvas.payload["wide"], *sizes)]
+    cell = scene.valid_cell(settings.cell, known, canvas.payload["cell"])
     return Scene(
         settings=settings.model_copy(update={"cell": cell}),
-        figures={"coin": coin.figure(*how, cell, unread)},
-        table=table(trace, settings.way),
+        draw=lambda: {"coin": coin.figure(*how, cell, unread)},
+        tabulate=lambda: table(trace, settings.way),
         trace=trace,
         found=(found[settings.off],),
+        screen=canvas,
+        axes=known,
     )
-
-
-def group_tokens(found: Mapping[str, Explained], reading: TokenGrouping) -> dict[str, Explained]:
-    """The same, each trace as it is read."""
-    return {off: replace(one, trace=reading.trace(one.trace)) for off, one in found.items()}
 
 
 def answers(found: Mapping[str, Explained]) -> list[Answer]:

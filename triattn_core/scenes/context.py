@@ -89,8 +89,8 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     at = {"layer": layer + 1, "head": head + 1, "cell": cell, "option": option}
     return Scene(
         settings=settings.model_copy(update=at),
-        figures={name: Chart.of(*told) for name, told in charts.items()},
-        table=scene.stack_tables(
+        draw=lambda: {name: Chart.of(*told) for name, told in charts.items()},
+        tabulate=lambda: scene.stack_tables(
             parts=table.rename(columns={name: f"{name}, share" for name in view.PARTS}),
             residual=scene.with_positions(residual.rows),
         ),

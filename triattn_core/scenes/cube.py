@@ -12,6 +12,7 @@ from triattn_core.scenes import scene
 from triattn_core.scenes.runner import Models
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import HidingSettings, Way
+from triattn_core.trace.token_grouping import TokenGrouping
 from triattn_core.views import cube
 from triattn_core.views.lib.strongest import strongest
 
@@ -27,21 +28,26 @@ class Settings(HidingSettings):
     context: Way | Literal["turns"] = "tokens"
     option: int | None = Field(None, ge=1)
 
+    def as_read(self) -> TokenGrouping:
+        """To what each axis folds, and what is hidden."""
+        return self.reading(query=self.query, key=self.key, context=self.context)
+
 
 def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
     """The scene of the page.  Raises TraceError where the checkpoint has no such cube or cell."""
     whole = models.explain(cards[0], example, settings.option and settings.option - 1)
     choice = scene.head_choice(settings.site, settings.head)
-    ways = {axis: getattr(settings, axis) for axis in cube.NEEDS}
-    trace = settings.reading(**ways).trace(whole.trace, settings.site.rsplit("/", 1)[0])
-    canvas = cube.figure(trace, choice, settings.hide)
+    trace = models.read(whole, settings.as_read(), settings.site.rsplit("/", 1)[0]).trace
+    canvas = cube.figure(trace, choice, settings.hide, exact=False)
     known, first = cube.places(canvas)
     cell = scene.valid_cell(settings.cell, known, first)
     at = {"cell": cell} | ({"option": whole.prediction.option + 1} if "option" in whole.trace.meta else {})
     return Scene(
         settings=settings.model_copy(update=at),
-        figures={"cube": cube.figure(trace, choice, settings.hide, at=cell)},
-        table=strongest(trace, choice, hide_special=settings.hide),
+        draw=lambda: {"cube": cube.figure(trace, choice, settings.hide, at=cell)},
+        tabulate=lambda: strongest(trace, choice, hide_special=settings.hide),
         trace=trace,
         found=(whole,),
+        screen=canvas,
+        axes=known,
     )

@@ -111,8 +111,8 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
         more["other"] = TASKS[cards[0].config["task"]].row(asked.more)
     return Scene(
         settings=settings.model_copy(update=more),
-        figures={name: Chart.of(*one) for name, one in charts.items()},
-        table=scene.stack_tables(**tables),
+        draw=lambda: {name: Chart.of(*one) for name, one in charts.items()},
+        tabulate=lambda: scene.stack_tables(**tables),
         trace=join_traces(found),
         found=(replace(question.found, what="before"), result),
     )

@@ -39,20 +39,24 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     found = models.explain(cards[0], example)
     if settings.quantity != "weight" and settings.as_read().folds:
         raise ConfigError(f"mtsa: {settings.read} are read of weights alone: {SCORES}")
-    trace, layer = settings.as_read().trace(found.trace), settings.layer or first_layer(found.trace)
+    trace, layer = models.read(found, settings.as_read()).trace, settings.layer or first_layer(found.trace)
     chosen = [i - 1 for i in settings.heads] if settings.heads else head_maps.beside(trace, 0)
     how = (trace, layer, chosen, settings.quantity, settings.features)
-    payload = maps(*how).payload
-    axes, panels = payload["axes"], payload["panels"]
-    known = [range(len(axes["query"]["label"])), range(len(axes["key"]["label"])), range(len(panels))]
-    cell = scene.valid_cell(settings.cell, [*known, range(len(panels[0]["order"] or [0]))], payload["cell"])
+    canvas = maps(*how)
+    axes, panels = canvas.payload["axes"], canvas.payload["panels"]
+    features = panels[0]["order"] or [0]
+    sizes = (len(axes["query"]["label"]), len(axes["key"]["label"]), len(panels), len(features))
+    known = [range(size) for size in sizes]
+    cell = scene.valid_cell(settings.cell, known, canvas.payload["cell"])
     at = {"cell": cell, "layer": layer, "heads": tuple(i + 1 for i in chosen)}
     return Scene(
         settings=settings.model_copy(update=at),
-        figures={"mtsa": maps(*how, cell)},
-        table=head_maps.table(trace, layer),
+        draw=lambda: {"mtsa": maps(*how, cell)},
+        tabulate=lambda: head_maps.table(trace, layer),
         trace=trace,
         found=(found,),
+        screen=canvas,
+        axes=known,
     )
 
 

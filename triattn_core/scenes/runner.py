@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from triattn_core.checkpoint.bundle import Bundle
     from triattn_core.inference.explain import Prediction
     from triattn_core.trace import AttentionTrace
+    from triattn_core.trace.token_grouping import TokenGrouping
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,12 @@ class Models:
         """What `then` makes of the card's model.  says: what is being done.  arguments: what the answer depends on;
         where answers are kept, they are kept by the function and these.  Raises TriattnError."""
         return then(self.load(card))
+
+    def read(self, found: Explained, reading: TokenGrouping, site: str = "") -> Explained:
+        """The same with its tokens grouped and hidden; see `TokenGrouping.trace`."""
+        if not reading.sinks and not reading.folds:
+            return found
+        return replace(found, trace=reading.trace(found.trace, site))
 
     def without(self, card: Card, example: Any) -> dict[str, Explained]:
         """Of COIN by what is switched off: "" (nothing), `layer.0`, …, `context`.  Raises ConfigError for another."""

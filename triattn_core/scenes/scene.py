@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from triattn_core.checkpoint.registry import Card
 from triattn_core.errors import InputError
@@ -21,23 +22,47 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Scene:
-    """The figures by name, that of the page first; every cell as a row; all that was recorded.
+    """What a view shows, its figures and its table made when they are asked for.
 
-    settings: with nothing left open.  found: what each checkpoint said.  seeds: the checkpoints of other seeds that
-    the spread between seeds is of.
+    settings: with nothing left open.  draw: makes the figures by name, that of the page first, at the chosen cell.
+    tabulate: makes the table, a row for each cell.  trace: all that was recorded.  found: the checkpoints' predictions.
+    seeds: the checkpoints of other seeds that the spread between seeds is of.  screen: the first figure as a page shows
+    it, at the cell on which it opens and without the exact numbers of all others.  axes: of a cell, the positions of
+    each axis.
     """
 
     settings: ViewSettings
-    figures: Mapping[str, Canvas | Figure] = field(repr=False)
-    table: pd.DataFrame = field(repr=False)
+    draw: Callable[[], Mapping[str, Canvas | Figure]] = field(repr=False)
+    tabulate: Callable[[], pd.DataFrame] = field(repr=False)
     trace: AttentionTrace = field(repr=False)
     found: Sequence[Explained] = field(repr=False)
     seeds: Sequence[Card] = field(default=(), repr=False)
+    screen: Canvas | None = field(default=None, repr=False)
+    axes: Sequence[Sequence[int]] = field(default=(), repr=False)
+
+    @cached_property
+    def figures(self) -> Mapping[str, Canvas | Figure]:
+        """The figures by name, that of the page first."""
+        return self.draw()
+
+    @cached_property
+    def table(self) -> pd.DataFrame:
+        """Every cell as a row."""
+        return self.tabulate()
 
     @property
     def sentences(self) -> dict[str, str]:
         """What each figure shows, in words."""
         return {name: figure.alt for name, figure in self.figures.items()}
+
+
+@dataclass(frozen=True)
+class RequestedScene(Scene):
+    """A scene and what was asked for: the view by its name, the task, the example in its file format."""
+
+    view: str = field(kw_only=True)
+    task: str = field(kw_only=True)
+    row: Mapping[str, Any] = field(kw_only=True, repr=False)
 
 
 def input_line(found: Explained) -> str:

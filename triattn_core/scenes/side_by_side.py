@@ -4,7 +4,7 @@ them."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Literal
 
@@ -52,11 +52,23 @@ class Settings(HidingSettings):
     edited: dict[str, Any] | None = None
     seeds: tuple[tuple[str, ...], ...] | None = None
 
+    def as_read(self) -> TokenGrouping:
+        """To what each axis folds, and what is hidden; with `options` keys are summed."""
+        ways = {"query": self.query} if self.compare == "options" else {"query": self.query, "key": self.key}
+        return self.reading(**ways)
 
-def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
+
+@dataclass(frozen=True)
+class SideScene(Scene):
+    """side: the panels and the difference of two of them."""
+
+    side: Side = field(kw_only=True, repr=False)
+
+
+def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> SideScene:
     """The scene of the page.  Raises TriattnError where checkpoints or settings do not fit."""
     choice, option = scene.head_choice(settings.site, settings.head), settings.option and settings.option - 1
-    reading = settings.reading(query=settings.query, key=settings.key)
+    reading = settings.as_read()
     if settings.compare == "mechanisms":
         gap = settings.difference or (len(cards), 1)
         if not all(1 <= one <= len(cards) for one in gap) or not view.FEWEST <= len(cards) <= view.MOST:
@@ -69,15 +81,18 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     else:
         other = TASKS[cards[0].config["task"]].Example.from_row(settings.edited or {}, "edited")
         side = inputs(models, example, other, cards[0], choice, option, reading)
-    known = [range(size) for size in side.panels[0].drawn.shape]
-    cell = scene.valid_cell(settings.cell, known, first_cell(side.panels, side.gap))
-    return Scene(
+    known, first = [range(size) for size in side.panels[0].drawn.shape], first_cell(side.panels, side.gap)
+    cell = scene.valid_cell(settings.cell, known, first)
+    return SideScene(
         settings=settings.model_copy(update={**side_settings(side), "cell": cell}),
-        figures={"side-by-side": figure(side, cell)},
-        table=view.table(side.panels, side.gap, side.texts, side.across),
+        draw=lambda: {"side-by-side": figure(side, cell)},
+        tabulate=lambda: view.table(side.panels, side.gap, side.texts, side.across),
         trace=side.trace,
         found=side.found,
         seeds=tuple(chain(*side.seeds)),
+        screen=figure(side, first),
+        axes=known,
+        side=side,
     )
 
 
@@ -155,7 +170,7 @@ def options(
     """
     first = models.explain(card, example, option)
     found = [first, models.explain(card, example, other_option(example, first, other))]
-    site, reading = choice.site.rsplit("/", 1)[0], replace(reading, ways=reading.ways[:1])  # keys are summed
+    site = choice.site.rsplit("/", 1)[0]
     found = [replace(one, trace=fold_axis(reading.marked(one.trace, site), way)) for one in found]
     shown = [panels.of_option(one, example, choice, reading) for one in found]
     compare.require_same_tokens([one.weights for one in shown], [one.name for one in shown])

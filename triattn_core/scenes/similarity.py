@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from triattn_core.tasks import questions
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.token_grouping import TokenGrouping, strongest_pair
 from triattn_core.views import similarity as view
+from triattn_core.views.lib.canvas import Canvas
 
 Words = Literal["words", "phrases", "sentences"]
 
@@ -41,7 +43,14 @@ class Settings(GroupingSettings):
         return self.reading(query=query, key=key)
 
 
-def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
+@dataclass(frozen=True)
+class ReadersScene(Scene):
+    """panels: what each reader shows, as its words are grouped."""
+
+    panels: Sequence[view.Panel] = field(kw_only=True, repr=False)
+
+
+def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> ReadersScene:
     """The scene of the page.  Raises ConfigError for other than one to four readers, or readers that cut a passage in
     different places."""
     require_readers(cards)
@@ -51,22 +60,32 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     part = last.prediction.option
     found = [last if card is cards[-1] else models.explain(card, example, part) for card in cards]
     titles = settings.titles or tuple(view.titles({card.name: dict(card.config["model"]) for card in cards}).values())
-    read = [replace(one, trace=settings.as_read().trace(one.trace)) for one in found]
-    panels = [panel(title, one, example, part) for title, one in zip(titles, read)]
+    panels = [
+        panel(title, models.read(explained, settings.as_read()), example, part)
+        for title, explained in zip(titles, found)
+    ]
     counted = view.counted(last.trace, part, last.prediction.parts)
-    look = {"quantity": settings.quantity, "shared": settings.shared, "counted": counted}
-    payload = view.figure(panels, **look).payload
-    sizes = [len(payload["axes"][axis]["label"]) for axis in ("query", "key")]
-    cell = scene.valid_cell(settings.cell, [range(n) for n in (*sizes, len(panels))], payload["cell"])
-    told = [facts(models, one, panel.trace, example, part, cell) for one, panel in zip(found, panels)]
     caption = f"{', '.join(card.name for card in cards)}: {example.question}"
-    more = {"cell": cell, "caption": caption, "facts": told, "exact": True}
-    return Scene(
-        settings=settings.model_copy(update={"cell": cell, "part": part + 1, "titles": titles}),
-        figures={"similarity": view.figure(panels, **more, **look)},
-        table=view.table(panels),
+    look = {"quantity": settings.quantity, "shared": settings.shared, "counted": counted, "caption": caption}
+    canvas = view.figure(panels, **look)
+    sizes = [len(canvas.payload["axes"][axis]["label"]) for axis in ("query", "key")]
+    known = [range(n) for n in (*sizes, len(panels))]
+    cell = scene.valid_cell(settings.cell, known, canvas.payload["cell"])
+    chosen = settings.model_copy(update={"cell": cell, "part": part + 1, "titles": titles})
+
+    def draw() -> Mapping[str, Canvas]:
+        numbers = facts(models, found, panels, example, chosen)
+        return {"similarity": view.figure(panels, cell=cell, facts=numbers, exact=True, **look)}
+
+    return ReadersScene(
+        settings=chosen,
+        draw=draw,
+        tabulate=lambda: view.table(panels),
         trace=view.joined(panels),
         found=tuple(found),
+        screen=canvas,
+        axes=known,
+        panels=panels,
     )
 
 
@@ -90,18 +109,24 @@ def panel(title: str, found: Explained, example: questions.Example, part: int) -
 
 def facts(
     models: Models,
-    found: Explained,
-    read: AttentionTrace,
+    found: Sequence[Explained],
+    panels: Sequence[view.Panel],
     example: questions.Example,
-    part: int,
-    cell: Sequence[int],
-) -> dict:
-    """The exact numbers of a cell of one reader, of whose trace `read` is made."""
+    settings: Settings,
+) -> list[dict]:
+    """The exact numbers of the chosen cell under each reader.  panels: what each shows of what it was explained to."""
     from triattn_core.inference import span_decoding
 
-    return facts_of(
-        found.trace, read, cell, lambda *at: span_decoding.score_terms(models.load(found.card), example, *at, part)
-    )
+    part, numbers = settings.part - 1, []
+
+    def word_states(bundle):
+        return span_decoding.states(bundle, example, part)
+
+    for explained, shown in zip(found, panels):
+        states = models.answer(explained.card, "The states of the words", word_states, part, example)
+        terms = partial(span_decoding.score_terms_of, models.load(explained.card), states)
+        numbers.append(facts_of(explained.trace, shown.trace, settings.cell, terms))
+    return numbers
 
 
 def facts_of(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
@@ -20,6 +21,8 @@ from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.lib.strongest import strongest
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from triattn_core.analysis.maps.clusters import Clusters
 
 
@@ -32,25 +35,58 @@ class Settings(CellSettings):
     clusters: int = Field(5, ge=1)
 
 
-def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
-    """The scene of the page.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
-    from triattn_core.analysis.maps.clusters import cluster_features
-    from triattn_core.analysis.maps.mtsa_tensor import head_tensor as computed
+@dataclass(frozen=True)
+class TensorScene(Scene):
+    """clusters: of the features.  below: their maps, which stand below the tensor."""
 
-    found = models.explain(cards[0], example)
-    layer = settings.layer or first_layer(found.trace)
-    trace, choice = computed(found.trace, layer, settings.head - 1), Choice(f"{layer}/tensor/{settings.quantity}")
-    groups = cluster_features(trace.site(f"{layer}/tensor/weight"), settings.clusters)
-    order = (groups.order.tolist(), groups.of.tolist())
-    known, first = cube.places(tensor.figure(trace, choice, *order, exact=False))
+    clusters: Clusters = field(kw_only=True, repr=False)
+    below: Canvas = field(kw_only=True, repr=False)
+
+    def cluster_table(self) -> pd.DataFrame:
+        """A row for each pair of tokens in each map of a cluster."""
+        found = prototype_maps(self.trace, self.settings.layer, self.clusters)
+        return head_maps.rows(found, self.trace.texts, [{"cluster": one.title} for one in found])
+
+
+def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> TensorScene:
+    """The scene of the page.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
+    whole = models.explain(cards[0], example)
+    layer = settings.layer or first_layer(whole.trace)
+
+    def compute_tensor(bundle):
+        from triattn_core.analysis.maps.mtsa_tensor import head_tensor
+
+        return head_tensor(whole.trace, layer, settings.head - 1)
+
+    def compute_clusters(bundle):
+        from triattn_core.analysis.maps.clusters import cluster_features
+
+        return cluster_features(trace.site(f"{layer}/tensor/weight"), settings.clusters)
+
+    head = (layer, settings.head, example)
+    trace = models.answer(cards[0], "The tensor of the head", compute_tensor, *head)
+    clusters = models.answer(cards[0], "Clusters of its features", compute_clusters, *head, settings.clusters)
+    choice, order = Choice(f"{layer}/tensor/{settings.quantity}"), (clusters.order.tolist(), clusters.of.tolist())
+    canvas = tensor.figure(trace, choice, *order, exact=False)
+    known, first = cube.places(canvas)
     cell = scene.valid_cell(settings.cell, known, first)
-    figure = tensor.figure(trace, choice, *order, at=cell)
-    return Scene(
+
+    def draw() -> Mapping[str, Canvas]:
+        return {
+            "tensor": tensor.figure(trace, choice, *order, at=cell),
+            "clusters": prototypes(trace, layer, clusters, cell),
+        }
+
+    return TensorScene(
         settings=settings.model_copy(update={"cell": cell, "layer": layer}),
-        figures={"tensor": figure, "clusters": prototypes(trace, layer, groups, cell)},
-        table=strongest(trace, choice),
+        draw=draw,
+        tabulate=lambda: strongest(trace, choice),
         trace=trace,
-        found=(found,),
+        found=(whole,),
+        screen=canvas,
+        axes=known,
+        clusters=clusters,
+        below=prototypes(trace, layer, clusters),
     )
 
 
@@ -60,10 +96,13 @@ def pair_of(cell: Sequence[int], of: Sequence[int]) -> list[int]:
     return [query, key, of[feature], 0]
 
 
+def prototype_maps(tensor: AttentionTrace, layer: str, groups: Clusters) -> list[head_maps.Map]:
+    """The maps that stand for clusters of the features of a tensor."""
+    return head_maps.prototypes(tensor, layer, groups.of.tolist(), groups.prototypes, groups.typical)
+
+
 def prototypes(tensor: AttentionTrace, layer: str, groups: Clusters, cell: Sequence[int] | None = None) -> Canvas:
-    """The canvas of the maps that stand for clusters of the features of a tensor.  cell: of it, whose pair is chosen at
-    first."""
-    means = head_maps.prototypes(tensor, layer, groups.of.tolist(), groups.prototypes, groups.typical)
+    """The canvas of `prototype_maps`.  cell: of the tensor, whose pair is chosen at first."""
     caption = f"{tensor.meta['checkpoint']}, {layer}, head {tensor.meta['head'] + 1} ({tensor.meta['mask']})"
     at = None if cell is None else pair_of(cell, groups.of.tolist())
-    return heads.figure(means, own_text(tensor, layer), caption=caption, cell=at)
+    return heads.figure(prototype_maps(tensor, layer, groups), own_text(tensor, layer), caption=caption, cell=at)

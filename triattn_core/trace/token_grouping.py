@@ -44,6 +44,11 @@ class TokenGrouping:
         return "-".join(way for _, way in self.ways) if self.folds else ""
 
     @property
+    def parts(self) -> tuple[str, ...]:
+        """What makes the cells of a figure others than those of the same texts: the groups."""
+        return (self.name, *self.own)
+
+    @property
     def settings(self) -> dict:
         """The same as a case card says it."""
         return {**dict(self.ways), "phrases": self.own, "hide": self.hide, "sinks": self.sinks}

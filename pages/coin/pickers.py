@@ -1,0 +1,29 @@
+"""The pickers of COIN: which way it looks, what is ablated, and how its tokens are grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import streamlit as st
+
+from pages.shared import token_grouping, url_state
+from triattn_core.scenes.coin import Settings
+from triattn_core.views.coin.blocks import switch
+
+WAYS = {"A over B": "a_over_b", "B over A": "b_over_a"}
+GATE = (
+    "COIN's tokens are words, in Chinese characters. A gate is no share of anything and a score has no sum: neither "
+    "folds, and both are shown of tokens alone."
+)
+GATES = ("per token", "per feature")
+
+
+def pick(parts: Iterable[str]) -> Settings:
+    """What is chosen on the page.  parts: what can be ablated, "" for nothing."""
+    way = WAYS[url_state.direction(WAYS)]
+    before = st.container(width="content", key="gates")
+    off = url_state.segments("Switch off", list(parts), "off", show=switch)
+    grouping = token_grouping.controls((token_grouping.COIN,), hide=False, says=GATE)
+    with before:
+        gate = GATES[0] if grouping.folds else url_state.segments("Gate", GATES, "gate")
+    return Settings(way=way, off=off, features=gate == GATES[1], **token_grouping.of_texts(grouping))

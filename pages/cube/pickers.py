@@ -1,0 +1,29 @@
+"""The pickers of the cube: which one of the model, to what it folds, and what of it is hidden."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import models, token_grouping, url_state
+from pages.shared.page_setup import Opened
+from triattn_core.analysis.maps.strongest_head import most_context
+from triattn_core.scenes.cube import Settings
+
+
+def pick(top: Opened, whole: models.Explained | None) -> Settings:
+    """What is chosen.  whole: what the model predicts, where it could be asked."""
+    words, model = top.words, top.card.config["model"]
+    direction = words.directions[url_state.direction(words.directions)]
+    opens = (lambda layer: first_head(whole.trace, repr(whole.source), direction, layer)) if whole else None
+    choice = url_state.site(direction, int(model.get("layers", 2)), int(model.get("heads", 12)), opens)
+    ways = (*words.ways, *(way for way in ("phrases", "words") if way not in words.ways))
+    context = token_grouping.Pick("Context as", "context", ("context",), ways)
+    grouping = token_grouping.controls((token_grouping.QUERY, token_grouping.KEY, context))
+    option = whole.prediction.option + 1 if whole and not top.pairs else None
+    return Settings(**Settings.of(choice, **grouping.settings, option=option))
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def first_head(_trace, source: str, direction: str, layer: int) -> int | None:
+    """The head that is shown first: the one whose third order says most of this example."""
+    return most_context(_trace, layer, direction)

@@ -1,0 +1,53 @@
+"""The scores of each function on one input, as histograms and as numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.distributions import run_spread
+from pages.shared import checkpoint_html, figures, models, page_setup, pair_input
+from triattn_core.scenes.similarity import panel
+from triattn_core.tasks import questions
+from triattn_core.views import similarity
+from triattn_core.views.charts import distributions as view
+
+CENTRED = {"relevance": "", "centred": ", minus the mean of their row"}
+ACROSS = 4
+
+
+def show(
+    found: Sequence[models.Explained],
+    titles: Mapping[str, str],
+    example: questions.Example,
+    quantity: str,
+    shared: bool,
+    row: DeltaGenerator,
+) -> None:
+    """One histogram a reader.  titles: by checkpoint.  shared: one axis for all.  row: where Export stands."""
+    part, parts = found[0].prediction.option, found[0].prediction.parts
+    panels = [panel(titles[explained.card.name], explained, example, part) for explained in found]
+    values, table = [view.scores(shown, quantity) for shown in panels], view.numbers(panels, quantity)
+    bins = [view.counts(scores, view.edges(values if shared else [scores])) for scores in values]
+    top = max(counts.share.max() for counts in bins) if shared else None
+    with row, st.popover("Export", width=92, key="export"):
+        run_spread.save_button("Scores in numbers, CSV", f"distributions-{quantity}.csv", table)
+        run_spread.save_button("All scores, CSV", "scores.csv", lambda: similarity.table(panels))
+    where = f", part {part + 1} of {parts} of the passage" if parts > 1 else ""
+    cells = f"{values[0].size:,} scores each; {pair_input.duration_text(found)}{where}"
+    with st.container(key="scores"):
+        st.html(checkpoint_html.section(f"Scores before the softmax on this input{CENTRED[quantity]}", cells))
+        for start in range(0, len(values), ACROSS):
+            for i, column in zip(range(start, len(values)), st.columns(ACROSS, gap="medium")):
+                with column:
+                    st.html(f"<b>{escape(panels[i].title)}</b>")
+                    summary = view.said(table.iloc[i].to_dict())
+                    chart = view.histogram(bins[i], page_setup.theme(), top=top)
+                    figures.drawn(chart, summary, f"scores-{i}-chart")
+                    figures.note(summary)
+        st.html(run_spread.table(table))
+        if notes := pair_input.notes(found):
+            st.html(notes)

@@ -1,0 +1,26 @@
+"""The pickers of MTSA: which heads are drawn, what of them, and how their tokens are grouped."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import sentence_input, token_grouping, url_state
+from triattn_core.scenes.mtsa import SCORES, Settings
+from triattn_core.views.heads import maps as head_maps
+
+
+def pick(top: sentence_input.SentencePage) -> Settings:
+    """What is chosen on the page."""
+    trace = top.found.trace
+    groups = head_maps.groups(trace).values()
+    pairs = [tuple(i + 1 for i in head_maps.beside(trace, number)) for number in range(max(map(len, groups)))]
+    every = tuple(range(1, int(trace.meta["heads"]) + 1))
+    choices = pairs if len(pairs[0]) == len(every) else [*pairs, every]
+    names = {heads: " and ".join(map(str, heads)) for heads in pairs} | {every: f"all {len(every)}"}
+    heads = url_state.pick("Heads", choices, "heads", show=lambda one: names.get(one, str(one)), width=108)
+    before = st.container(width="content", key="quantities")
+    grouping = token_grouping.controls((token_grouping.TEXT,), hide=False, says=f"Weights alone fold: {SCORES}.")
+    with before:
+        quantity = url_state.segments("Quantity", ["weight", "relevance"][: 1 if grouping.folds else 2], "quantity")
+    read = token_grouping.of_texts(grouping)
+    return Settings(layer=top.layer, heads=heads, quantity=quantity, features=heads in pairs, **read)

@@ -1,0 +1,42 @@
+"""The pickers of Results: which paper, which of its tables, and which columns of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pages.shared import url_state
+from triattn_core.results import paper_comparison
+from triattn_core.results.measured import Record
+from triattn_core.results.paper_comparison import Cell
+from triattn_core.results.published import PaperRecord, Table
+
+MANY = 7  # tables beyond this are offered in a list
+
+
+def choose_table(papers: Sequence[PaperRecord], records: Sequence[Record]) -> tuple[PaperRecord, Table | None]:
+    """Paper and table, by default those with most to compare."""
+    which, first = paper_comparison.default_table(papers, records)
+    paper = papers[which]
+    if len(papers) > 1:
+        names = {record.paper.name: record for record in papers}
+        paper = names[url_state.segments("Paper", list(names), "paper", which)]
+        first = first if paper is papers[which] else paper_comparison.default_table([paper], records)[1]
+    if not paper.tables:
+        return paper, None
+    tables = {table.label: table for table in paper.tables}
+    pick = url_state.segments if len(tables) <= MANY else url_state.pick
+    return paper, tables[pick("Table", list(tables), "table", first)]
+
+
+def choose_columns(table: Table, cells: Sequence[Sequence[Cell]]) -> tuple[list[int], int]:
+    """The columns of one data set, and which of them is drawn, by their places in the table."""
+    groups: dict[str, list[int]] = {}
+    for i, column in enumerate(table.columns):
+        groups.setdefault(column.group, []).append(i)
+    counts = [sum(bool(line[i].values) for line in cells for i in at) for at in groups.values()]
+    group = next(iter(groups))
+    if len(groups) > 1:
+        group = url_state.segments("Data", list(groups), "data", counts.index(max(counts)))
+    names = {table.columns[i].name: i for i in groups[group]}
+    drawn = url_state.segments("Draw", list(names), "draw") if len(names) > 1 else next(iter(names))
+    return groups[group], names[drawn]

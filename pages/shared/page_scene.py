@@ -1,0 +1,89 @@
+"""A scene on its page: built once for all sessions, drawn by one call, and saved with the cell that was clicked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import canvas_component, export, save_case, session_models
+from triattn_core.checkpoint.registry import Card
+from triattn_core.inference.device import choose_device
+from triattn_core.inference.result_cache import ResultCache
+from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.scene import Scene
+from triattn_core.scenes.settings import ViewSettings
+from triattn_core.tasks import TASKS
+
+SCENE_BYTES = 200_000_000  # of the scenes that are kept, with the traces that they show
+
+
+@st.cache_resource
+def scenes() -> ResultCache:
+    """What was built, for all sessions."""
+    return ResultCache(SCENE_BYTES)
+
+
+@dataclass
+class PageScene:
+    """A scene and the cell that is chosen in its figure: a click changes it without a run of the page.
+
+    key: of the figure, which keeps its cell for as long as the key stays.
+    """
+
+    view: str
+    cards: Sequence[Card]
+    example: Any
+    scene: Scene
+    key: str
+    cell: Sequence[int]
+
+    @classmethod
+    def build(cls, view: str, cards: Sequence[Card], example: Any, settings: ViewSettings, *parts: str) -> PageScene:
+        """The scene of a view of `VIEWS`, from memory where the same was asked before.  Raises TriattnError.
+
+        parts: what the figure's key is made of: texts, and what else makes its cells others.
+        """
+        build, digests = VIEWS[view].build, tuple((card.name, card.digest) for card in cards)
+        asked = (build.__module__, digests, choose_device(), example, settings.model_dump_json())
+        scene = scenes().get(asked)
+        if scene is None:
+            scene = build(session_models.SHARED, cards, example, settings)
+            scenes().put(asked, scene)
+        return cls(view, cards, example, scene, canvas_component.key(view, *parts), scene.settings.cell)
+
+    @property
+    def settings(self) -> ViewSettings:
+        """What is chosen now."""
+        return self.scene.settings.model_copy(update={"cell": tuple(self.cell)})
+
+    @property
+    def row(self) -> Mapping:
+        """The example in the file format of its task."""
+        return TASKS[self.cards[0].config["task"]].row(self.example)
+
+    def choose(self) -> Sequence[int]:
+        """Draws the figure, and returns the chosen cell; call it in a fragment, so that a click runs that alone."""
+        clicked = canvas_component.show(self.scene.screen, self.key)
+        self.cell = canvas_component.cell(self.key, clicked, self.scene.axes, self.scene.settings.cell)
+        return self.cell
+
+    def answer(self, **content: Any) -> None:
+        """Hands the figure the chosen cell and what is known of it."""
+        canvas_component.answer(self.key, {"cell": list(self.cell), **content})
+
+    def save_menus(self, name: str) -> None:
+        """The buttons Keep and Export.  name: of the files, without ending."""
+        with st.popover("Keep", width=76, key="keep"):
+            save_case.form(self.cards[0].config["task"], self.row, self.view)
+        saved = session_models.Saved(self.view, self.cards, self.example, lambda: self.settings.model_dump())
+        export.menu(name, self.key, saved, self.scene)
+
+
+@st.fragment
+def explore(page: PageScene) -> None:
+    """The figure of a view that has nothing else to say of a cell."""
+    page.choose()
+    page.answer()

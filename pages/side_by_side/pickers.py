@@ -1,0 +1,52 @@
+"""The pickers of Side by side: what is compared, under which checkpoints, and how tokens are grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.shared import checkpoint_picker, choice_input, token_grouping, url_state
+from pages.shared.task_picker import Words
+from pages.side_by_side import edited_input, option_picker
+from triattn_core.checkpoint.registry import Card
+from triattn_core.scenes.side_by_side import Settings
+from triattn_core.tasks import TASKS, InputForm, form
+
+MECHANISMS, OPTIONS, INPUTS = "mechanisms", "options", "inputs"
+EDITS = (
+    "One model on a text and on the same text edited, tokens aligned by their difference: what does the change do? "
+    "Rows of both maps share one scale."
+)
+
+
+def pick(task: str, words: Words, cards: Sequence[Card]) -> tuple[list[Card], Settings]:
+    """The chosen checkpoints, and what is chosen on the page but the edited input."""
+    pairs = form(task) is InputForm.PAIR
+    compare = url_state.pick("Compare", [MECHANISMS, *[OPTIONS] * (not pairs), INPUTS], "compare", width=112)
+    chosen: dict[str, Any] = {"compare": compare}
+    if compare == MECHANISMS:
+        shown, choice, gap = checkpoint_picker.settings(cards, words)
+        chosen["difference"] = (gap[0] + 1, gap[1] + 1)
+    elif compare == OPTIONS:
+        card, choice, chosen["context"] = option_picker.settings(task, words)
+        shown = [card]
+    else:
+        card, choice = edited_input.settings(cards, words)
+        shown = [card]
+    if not pairs:
+        given = choice_input.current_input(task)
+        chosen["option"] = None if given.option is None else given.option + 1
+        chosen["other"] = given.other + 1 if compare == OPTIONS and given.other is not None else None
+    grouping = token_grouping.controls(*token_grouping.BESIDE[compare])
+    return shown, Settings(**Settings.of(choice, **chosen, **grouping.settings))
+
+
+def with_edit(settings: Settings, place: DeltaGenerator, task: str, example: Any) -> Settings:
+    """The same with the edited input, whose fields stand at `place`; unchanged where no inputs are compared."""
+    if settings.compare != INPUTS:
+        return settings
+    with place:
+        other = edited_input.second(task, example)
+    return settings.model_copy(update={"edited": TASKS[task].row(other)})

@@ -1,0 +1,26 @@
+"""The pickers of Similarity: which readers, what is drawn of their scores, and how words are grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.shared import qa_models, token_grouping, url_state
+from triattn_core.checkpoint.registry import Card
+from triattn_core.scenes.similarity import Settings
+from triattn_core.views.similarity import SCALES
+
+
+def pick(cards: Sequence[Card]) -> tuple[list[Card], Settings]:
+    """The chosen readers, and what is chosen of them but the part of a long passage."""
+    chosen = qa_models.pick_readers(cards)
+    before = st.container(width="content", key="quantities")
+    grouping = token_grouping.controls(token_grouping.PASSAGE, hide=False, says=token_grouping.TERMS)
+    with before:
+        quantity = url_state.segments("Quantity", list(SCALES)["query" in grouping.folds :], "quantity")
+    scales = ["one each", "shared"]
+    shared = len(chosen) > 1 and url_state.segments("Colour scale", scales, "scale") == "shared"
+    titles = qa_models.named(cards)
+    look = {"quantity": quantity, "shared": shared, "titles": tuple(titles[card.name] for card in chosen)}
+    return chosen, Settings(**look, **token_grouping.of_passage(grouping))

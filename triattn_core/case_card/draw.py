@@ -1,0 +1,43 @@
+"""A view of an example under checkpoints, by the names of both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from triattn_core.case_card.rendered import RenderedView
+from triattn_core.errors import ConfigError, choices
+from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.runner import Models, find_cards
+from triattn_core.scenes.scene import Scene
+from triattn_core.scenes.settings import validate_settings
+from triattn_core.tasks import TASKS, check
+
+
+def draw(
+    view: str, checkpoints: Sequence[str], example: Any, models: Models | None = None, **settings: Any
+) -> RenderedView:
+    """A view of VIEWS of an example under checkpoints (names or folders), all of one task.
+
+    settings: of the view, see its module; what is left out is as the page opens.  models: who runs the checkpoints.
+    Raises TriattnError in one line: no such view, checkpoint or setting, an example that does not fit.
+    """
+    if view not in VIEWS:
+        raise ConfigError(f"no view {view!r}; {choices(view, VIEWS)}")
+    what, names = VIEWS[view], [checkpoints] if isinstance(checkpoints, str) else list(checkpoints)
+    chosen = validate_settings(what.settings, settings, view)
+    if not 1 <= len(names) <= what.most:
+        shows = "one checkpoint" if what.most == 1 else f"one to {what.most} checkpoints"
+        raise ConfigError(f"{view} shows {shows}, got {len(names)}")
+    found = find_cards(names)
+    called = [card.name for card in found]
+    if twice := next((name for name in called if called.count(name) > 1), None):
+        raise ConfigError(f"two of these checkpoints are called {twice}: name each once, a folder by a name of its own")
+    task = found[0].config["task"]
+    if other := next((card for card in found if card.config["task"] != task), None):
+        raise ConfigError(f"{found[0].name} is of the task {task}, {other.name} of {other.config['task']}: one task")
+    check(TASKS[task], example, found[0].name)
+    scene = what.build(models or Models(), found, example, chosen)
+    parts = {part.name: getattr(scene, part.name) for part in fields(Scene)}
+    return RenderedView(**parts, view=view, task=task, row=TASKS[task].row(example))

@@ -1,0 +1,34 @@
+"""A case card made again from its manifest."""
+
+from __future__ import annotations
+
+from triattn_core.case_card.draw import draw
+from triattn_core.case_card.manifest import FILE, Checkpoint, Manifest, describe_checkpoint
+from triattn_core.case_card.rendered import RenderedView
+from triattn_core.errors import CheckpointError
+from triattn_core.scenes.runner import Models, find_cards
+from triattn_core.tasks import TASKS
+
+
+def again(made: Manifest, models: Models | None = None, where: str = FILE) -> RenderedView:
+    """Draws what a manifest says.
+
+    Raises CheckpointError where a checkpoint has other weights than it records, and whatever `draw` does.
+    """
+    for recorded, card in zip(made.checkpoints, find_cards([one.name for one in made.checkpoints])):
+        here = describe_checkpoint(card)
+        pairs = ((recorded.name, here.digest, recorded.digest), *_encoders(here, recorded))
+        for name, found, wanted in pairs:
+            if found != wanted:
+                raise CheckpointError(
+                    f"{name} here has digest {found[:12]}, the manifest records {wanted[:12]}: the card was made with "
+                    "other weights; name the folder that has them with --checkpoints"
+                )
+    example = TASKS[made.task].Example.from_row(made.row, where)
+    names = [one.name for one in made.checkpoints[: made.drawn]]
+    return draw(made.view, names, example, models, **made.settings)
+
+
+def _encoders(here: Checkpoint, recorded: Checkpoint) -> list[tuple[str, str, str]]:
+    name = f"the encoder {recorded.encoder} of {recorded.name}" if recorded.encoder else f"the words of {recorded.name}"
+    return [(name, here.encoder_digest or "none", recorded.encoder_digest or "none")]
