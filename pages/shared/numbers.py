@@ -7,7 +7,6 @@ import streamlit as st
 from pages.shared import figures, style
 from triattn_core import views
 from triattn_core.trace import AttentionTrace, Choice
-from triattn_core.views import cube
 from triattn_core.views.lib.strongest import strongest
 
 
@@ -16,13 +15,14 @@ def below(trace: AttentionTrace, choice: Choice, hide: bool, query: int, size: i
     with st.expander(f"All {size:,} cells as numbers", key="numbers", bind="query-params") as box:
         if box.open:
             table(trace, choice, hide, query, size)
-    for name, view in views.beside(cube, trace.pick(choice).dims).items():
+    for name, view in views.views_of_axes(trace.pick(choice).dims).items():
         with st.expander(view.TITLE, key=name, bind="query-params") as box:
             if box.open:
                 theme = "dark" if style.dark() else "light"
                 figure = view.figure(trace, choice, hide_special=hide, theme=theme)
-                figures.drawn(figure, view.said(trace, choice, hide), f"{name}-chart")
-                figures.note(view.said(trace, choice, hide))
+                sentence = view.describe(trace, choice, hide_special=hide)
+                figures.drawn(figure, sentence, f"{name}-chart")
+                figures.note(sentence)
 
 
 def table(trace: AttentionTrace, choice: Choice, hide: bool, query: int, size: int) -> None:

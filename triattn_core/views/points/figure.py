@@ -18,7 +18,7 @@ AXES = {"x": "key", "y": "context", "z": "query"}
 
 
 def figure(
-    trace: AttentionTrace, choice: Choice, n: int = 400, hide_special: bool = False, theme: str = "light"
+    trace: AttentionTrace, choice: Choice, *, hide_special: bool = False, theme: str = "light", n: int = 400
 ) -> go.Figure:
     """The `n` strongest cells of a cube: key to the right, context into the depth, query downwards.
 
@@ -47,7 +47,7 @@ def figure(
     return go.Figure(points, _layout(title(rows, array.isel(shown).size, hide_special), scene, colours))
 
 
-def said(trace: AttentionTrace, choice: Choice, hide_special: bool = False, n: int = 400) -> str:
+def describe(trace: AttentionTrace, choice: Choice, *, hide_special: bool = False, n: int = 400) -> str:
     """A sentence: what is drawn of the cells, and the strongest of them."""
     array, rows = picked(trace, choice, NEEDS), strongest(trace, choice, n, hide_special)
     size, first = array.isel(visible(array, hide_special)).size, rows.iloc[0]

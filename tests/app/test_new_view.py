@@ -1,0 +1,97 @@
+"""A view of a trace is added as docs/extending.md says, and the cube then offers it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support.pages import APP
+
+ROOT, VIEWS = APP.parent, Path("triattn_core/views")
+FIGURE = '''"""What each key holds of the mass."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.views.lib.strongest import picked
+
+TITLE = "Mass of each key"
+NEEDS = ("query", "key", "context")
+
+
+def figure(trace: AttentionTrace, choice: Choice, *, hide_special: bool = False, theme: str = "light") -> alt.Chart:
+    """A bar for each key."""
+    mass = picked(trace, choice, NEEDS).sum(("query", "context")).values
+    return alt.Chart(pd.DataFrame({"key": range(len(mass)), "mass": mass})).mark_bar().encode(x="key:O", y="mass")
+
+
+def describe(trace: AttentionTrace, choice: Choice, *, hide_special: bool = False) -> str:
+    """How much they hold together."""
+    return f"All keys hold {float(picked(trace, choice, NEEDS).sum()):.3g}."
+'''
+OPENS = """
+import json, sys
+from pathlib import Path
+from tests.support.pages import app_test, at_page
+from tests.support.tiny import make_checkpoint, make_encoder
+shelf = Path(sys.argv[1])
+make_encoder(shelf / "shelf" / "encoders" / "tiny")
+make_checkpoint(shelf, "pairs-tri", "tri", 1)
+app = at_page(app_test(), "cube")
+app.query_params["masses"] = "true"
+app.run()
+html = " ".join(element.proto.body for element in app.get("html"))
+complaints = [one.value for one in (*app.exception, *app.error)]
+print("SHOWS " + json.dumps([complaints, html, [one.label for one in app.expander], len(app.get("vega_lite_chart"))]))
+"""
+
+
+def with_a_view_more(folder: Path) -> None:
+    """The project in a folder of its own, with what the row of docs/extending.md asks for."""
+    docs = (ROOT / "docs" / "extending.md").read_text("utf-8")
+    row = next(line for line in docs.splitlines() if "a view of a trace" in line)
+    file, table = re.search(r"`(triattn_core/\S+<name>/figure\.py)`.*`VIEWS` of `(views/__init__\.py)`", row).groups()
+    for path in (*ROOT.glob("*.py"), ROOT / "pages", ROOT / "tests", ROOT / "checkpoints", ROOT / "requirements.txt"):
+        (folder / path.name).symlink_to(path)
+    (folder / VIEWS.parent).mkdir()
+    for path in (ROOT / VIEWS.parent).iterdir():
+        if path.name != VIEWS.name:
+            (folder / VIEWS.parent / path.name).symlink_to(path)
+    shutil.copytree(ROOT / VIEWS, folder / VIEWS)
+    new = folder / file.replace("<name>", "masses")
+    new.parent.mkdir()
+    new.write_text(FIGURE, "utf-8")
+    (new.parent / "__init__.py").write_text("", "utf-8")
+    text = (folder / "triattn_core" / table).read_text("utf-8")
+    import_line = "from triattn_core.views.points import figure as points\n"
+    assert text.count('{"points": points}') == text.count(import_line) == 1
+    text = text.replace('{"points": points}', '{"points": points, "masses": masses}')
+    text = text.replace(import_line, "from triattn_core.views.masses import figure as masses\n" + import_line)
+    (folder / "triattn_core" / table).write_text(text, "utf-8")
+
+
+@pytest.mark.timeout(300)
+def test_a_file_and_an_entry_make_a_view_that_the_cube_offers(tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    with_a_view_more(project)
+    environment = {**os.environ, "PYTHONPATH": str(project), "TRIATTN_DEVICE": "cpu"}
+    environment["TRIATTN_CHECKPOINTS"] = str(tmp_path / "world" / "shelf")
+    command = [sys.executable, "-c", OPENS, str(tmp_path / "world")]
+    done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    complaints, html, folds, charts = json.loads(
+        next(line for line in done.stdout.splitlines() if line.startswith("SHOWS "))[6:]
+    )
+    assert complaints == [] and "Mass of each key" in folds
+    assert "All keys hold" in html and charts == 1

@@ -1,0 +1,125 @@
+"""What every view keeps: those of a trace below the cube, and those of an example as scenes."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from tests.support.card_checkpoints import ASKED, COIN, READ, cases, shelf
+from triattn_core.errors import TraceError, TriattnError
+from triattn_core.scenes.catalogue import VIEWS as SCENES
+from triattn_core.scenes.runner import Models, find_cards
+from triattn_core.scenes.scene import Scene
+from triattn_core.scenes.settings import validate_settings
+from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.axes import AXES
+from triattn_core.views import VIEWS, TraceView, views_of_axes
+from triattn_core.views.lib.canvas import Canvas
+
+SITE = "layer.0/a_over_b/weight"
+SIZES = {"query": 2, "key": 3, "context": 5, "feature": 7}
+# Of each kind of checkpoint one, and an example of its task.
+ASKS = {
+    "tan": ("pairs-tri", cases()["cube"][2]),
+    "sentence": ("trec-mtsa", ASKED),
+    "coin": ("quora-coin", COIN),
+    "reader": ("squad-dot", READ),
+}
+
+
+def trace_of_axes(axes: Sequence[str]) -> AttentionTrace:
+    """Weights with these axes, each row a distribution over all but the first; a word of each text stands twice."""
+    sizes = [SIZES[axis] for axis in axes]
+    weights = np.random.default_rng(7).dirichlet(np.ones(int(np.prod(sizes[1:]))), sizes[0]).reshape(sizes)
+    coords = {}
+    for axis, size in zip(axes, sizes):
+        starts = list(range(0, 4 * size, 4))
+        words = [f"<b{i % 2}>" for i in range(size)]
+        columns = {"token": words, "text": ["a"] * size, "start": starts, "end": [at + 3 for at in starts]}
+        columns |= {"segment": ["a"] * size, "special": [0] * size}
+        coords |= {f"{axis}_{name}": (axis, values) for name, values in columns.items()}
+    attrs = {"quantity": "weight", "sums_over": ",".join(axes[1:])}
+    return AttentionTrace({SITE: xr.DataArray(weights, coords, axes, attrs=attrs)}, {"a": "word " * 40}, {})
+
+
+def breaches(view: TraceView) -> list[str]:
+    """What a view of a trace lacks of its contract."""
+    lacks = [name for name in ("TITLE", "NEEDS", "figure", "describe") if not getattr(view, name, None)]
+    if lacks:
+        return [f"no {name}" for name in lacks]
+    trace, found = trace_of_axes(view.NEEDS), []
+    found += [f"{axis} is no axis" for axis in view.NEEDS if axis not in AXES]
+    for name in ("figure", "describe"):
+        for parameter, of in inspect.signature(getattr(TraceView, name)).parameters.items():
+            own = inspect.signature(getattr(view, name)).parameters.get(parameter)
+            if parameter != "self" and (own is None or own.kind is not of.kind):
+                found.append(f"{name} has no parameter {parameter}")
+    if not found:
+        drawn = [view.figure(trace, Choice(SITE), hide_special=hide, theme="dark").to_json() for hide in (False, True)]
+        found += ["a token is read as HTML"] * any("<b0>" in text.replace("\\u003cb0", "<b0") for text in drawn)
+        sentence = view.describe(trace, Choice(SITE), hide_special=False)
+        found += ["describe gives no sentence with a number"] * (not any(letter.isdigit() for letter in sentence))
+        with pytest.raises(TraceError):
+            view.figure(trace_of_axes(view.NEEDS[:-1]), Choice(SITE), hide_special=False, theme="light")
+    return found
+
+
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_view_of_a_trace_is_complete(name: str) -> None:
+    assert breaches(VIEWS[name]) == []
+    assert name in views_of_axes(("head", *VIEWS[name].NEEDS)) and name not in views_of_axes(VIEWS[name].NEEDS[:-1])
+
+
+def test_an_incomplete_view_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twin: without a title, and with a description that is asked otherwise."""
+    name, view = next(iter(VIEWS.items()))
+    monkeypatch.setattr(view, "TITLE", "")
+    assert breaches(VIEWS[name]) == ["no TITLE"]
+    monkeypatch.undo()
+    monkeypatch.setattr(view, "describe", lambda trace, choice: "A sentence.")
+    assert breaches(VIEWS[name]) == ["describe has no parameter hide_special"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def there(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with shelf(tmp_path_factory.mktemp("views")):
+        yield
+
+
+def build(view: str, kind: str, **settings) -> Scene:
+    """The scene of a view as it opens, under a checkpoint of a kind."""
+    name, example = ASKS[kind]
+    chosen = validate_settings(SCENES[view].settings, settings, view)
+    return SCENES[view].build(Models("cpu"), find_cards([name]), example, chosen)
+
+
+@pytest.mark.parametrize("view", SCENES)
+def test_a_view_draws_a_checkpoint_or_says_in_one_line_why_not(view: str) -> None:
+    scenes = {}
+    more = (
+        {"compare": "inputs", "edited": {"text_a": "a red car", "text_b": "a big movie"}}
+        if view == "side_by_side"
+        else {}
+    )
+    for kind in ASKS:
+        try:
+            scenes[kind] = build(view, kind, **more)
+        except TriattnError as error:
+            assert "\n" not in str(error) and str(error), (view, kind)
+    assert scenes, "no kind of checkpoint is drawn"
+    for kind, scene in scenes.items():
+        for name, figure in scene.figures.items():
+            assert figure.title and any(letter.isdigit() for letter in figure.alt), (kind, name)
+        assert len(scene.table) > 1 and scene.trace.sites and scene.found
+        again = json.loads(scene.settings.model_dump_json())
+        assert validate_settings(SCENES[view].settings, again, view) == scene.settings
+        first = next(iter(scene.figures.values()))
+        if isinstance(first, Canvas):
+            assert tuple(first.payload["cell"]) == scene.settings.cell == tuple(scene.screen.payload["cell"])
+            assert len(scene.axes) == len(scene.settings.cell) and scene.screen.alt == first.alt
+            assert all(at in axis for at, axis in zip(scene.settings.cell, scene.axes))
