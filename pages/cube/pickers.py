@@ -6,7 +6,6 @@ import streamlit as st
 
 from pages.shared import models, token_grouping, url_state
 from pages.shared.page_setup import Opened
-from triattn_core.analysis.maps.strongest_head import most_context
 from triattn_core.scenes.cube import Settings
 
 
@@ -26,4 +25,6 @@ def pick(top: Opened, whole: models.Explained | None) -> Settings:
 @st.cache_data(max_entries=64, show_spinner=False)
 def first_head(_trace, source: str, direction: str, layer: int) -> int | None:
     """The head that is shown first: the one whose third order says most of this example."""
+    from triattn_core.analysis.maps.strongest_head import most_context
+
     return most_context(_trace, layer, direction)
