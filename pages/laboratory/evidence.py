@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
+import pandas as pd
 import streamlit as st
 
 from pages.laboratory import model_maps
@@ -14,10 +15,12 @@ from triattn_core.checkpoint.registry import Card
 from triattn_core.results import laboratory
 from triattn_core.results.measured import Record
 from triattn_core.tasks.laboratory import LaboratoryTask
-from triattn_core.views.charts import truth_scores, truth_sizes
+from triattn_core.views.charts import truth_quadrants, truth_scores, truth_sizes
 
 
-def scores(cards: Sequence[Card], records: Sequence[Record], references: Mapping[str, Mapping]) -> None:
+def scores(
+    cards: Sequence[Card], task: LaboratoryTask, records: Sequence[Record], references: Mapping[str, Mapping]
+) -> None:
     """Every trained model of the task over the rows of the test seed, a dot a seed.
 
     references: measures of what was not trained, by name.
@@ -30,17 +33,29 @@ def scores(cards: Sequence[Card], records: Sequence[Record], references: Mapping
     rows, theme = truth_scores.table(tests | references), "dark" if style.dark() else "light"
     count = max(test["n"] for _, seeds in tests.values() for test in seeds)
     st.html(checkpoint_html.section("Over held-out rows", f"{count:,} generated rows, every seed a dot"))
-    said = truth_scores.said(rows)
+    said, measures = truth_scores.said(rows), truth_quadrants.table(tests | references)
     with st.container(horizontal=True, gap="large", key="scores"):
         for measure in truth_scores.PANELS:
             drawn = truth_scores.figure(rows, measure, style.colours(), theme)
             figures.drawn(drawn, said, f"scores-{measure}", width="content")
+        shortcuts = truth_quadrants.describe(measures)
+        figures.drawn(truth_quadrants.figure(measures, theme), shortcuts, "scores-quadrants", width="content")
     figures.note(
         f"{said} {_seeds([len(seeds) for _, seeds in tests.values()])} Weights of two-way models have no cell for a "
         "pair: they are measured against the keys and context tokens of the true pair, and do not compare with those "
-        "of Tri-Attention."
+        f"of Tri-Attention. Right without looking is a shortcut, or luck. {task.CHANCE}"
     )
-    figures.numbers("All seeds as numbers", rows, "numbers")
+    with st.container(key="main-measures"):
+        _measures(truth_quadrants.means(measures))
+    figures.numbers("All seeds as numbers", measures, "numbers")
+
+
+def _measures(rows: pd.DataFrame) -> None:
+    """The measures against the truth, means over seeds."""
+    names = ["model", *truth_quadrants.MEASURES.values()]
+    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in names[1:]}
+    st.dataframe(rows[names], hide_index=True, width="content", height="content", column_config=formats,
+                 alt="Measures against the truth, means over seeds")  # fmt: skip
 
 
 def _seeds(counts: Sequence[int]) -> str:

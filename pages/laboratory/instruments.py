@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pandas as pd
 import streamlit as st
 
 from pages.laboratory import model_maps
@@ -11,7 +12,12 @@ from pages.shared import checkpoint_html, figures, style
 from triattn_core.checkpoint.registry import Card
 from triattn_core.views.charts import truth_methods
 
-REPLACED = {"even": "even", "shuffled": "shuffled", "untrained": "those of an untrained model"}
+FOUND = (
+    "A method has found a row where both its highest score of a key and its highest of a context token are those of a "
+    "true pair; the scores are for the right answer. Where a key names that answer, as a card does by its colour, a "
+    "model at chance leads to it too, and to the pair as often as luck has the context token. Attention of C-Bi scores "
+    "no context."
+)
 
 
 def methods(cards: Sequence[Card]) -> None:
@@ -32,16 +38,15 @@ def methods(cards: Sequence[Card]) -> None:
     with st.container(horizontal=True, gap="large", key="methods"):
         figures.drawn(drawn, said, "methods-found", width="content")
         with st.container(width=420):
-            figures.note(
-                f"{said} A method has found a row where both its highest score of a key and its highest of a context "
-                "token are those of a true pair. It can find only what the model uses: where a model is at chance, no "
-                "method finds anything, and none should. Attention of C-Bi gives the context nothing to compare."
-            )
-            figures.note(" ".join(_replaced(name, report["accuracy"]) for name, (_, report) in measured.items()))
+            figures.note(f"{said} {FOUND}")
+            st.html('<p class="t-note">Accuracy in % with other weights in place of the model\'s own:</p>')
+            _replaced({name: report["accuracy"] for name, (_, report) in measured.items()})
     figures.numbers("All methods as numbers", rows, "method-numbers")
 
 
-def _replaced(name: str, accuracy: Mapping[str, float]) -> str:
-    """What is left of the accuracy when the weights are replaced."""
-    left = ", ".join(f"{text} {accuracy[how]:.1f} %" for how, text in REPLACED.items())
-    return f"{name} has {accuracy['as trained']:.1f} % of rows right; with other weights in place of its own: {left}."
+def _replaced(accuracy: Mapping[str, Mapping[str, float]]) -> None:
+    """By model what is left of its accuracy when its weights are replaced."""
+    rows = pd.DataFrame([{"model": name, **found} for name, found in accuracy.items()])
+    formats = {name: st.column_config.NumberColumn(format="%.1f") for name in rows.columns[1:]}
+    st.dataframe(rows, hide_index=True, width="content", height="content", column_config=formats,
+                 alt="Accuracy with weights replaced")  # fmt: skip

@@ -41,7 +41,7 @@ if row is not None:
 about = f"<b>Proved:</b> {escape(task.PROVED)}<br><b>Only observed:</b> {escape(task.OBSERVED)}"
 st.html(f'<p class="t-note">{about}</p>')
 records = laboratory_records()
-evidence.scores(cards, records, model_maps.references(cards))
+evidence.scores(cards, task, records, model_maps.references(cards))
 evidence.sizes(cards, task, records)
 instruments.methods(chosen)
 evidence.replay(chosen, task)

@@ -21,6 +21,7 @@ def picker() -> LaboratoryTask:
     tasks = list(LABORATORY.values())
     if (name := st.query_params.get("laboratory")) in LABORATORY:
         st.query_params["laboratory"] = LABORATORY[name].LABEL
+        st.rerun()
     return url_state.pick("Task", tasks, "laboratory", show=lambda task: task.LABEL, width=200)
 
 

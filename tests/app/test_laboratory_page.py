@@ -83,10 +83,22 @@ def test_a_run_that_nobody_watches_ends(monkeypatch):
     assert run.done == 0 and sorted(run.snapshots) == [0]
 
 
-@pytest.mark.parametrize("task", ["Match3", "Two supporting facts", "Planted XOR"])
+def test_the_measures_and_the_instruments_are_shown():
+    app = sound(opened("laboratory"))
+    said = texts(app)
+    assert "Which methods find the truth?" in said and "True pair found in Tri" in said
+    assert "Right without looking" in said and "is right once in 12 rows (8.3 %)" in said
+    tables = [set(table.value.columns) for table in app.dataframe]
+    wanted = {"Over its even share", "Strongest cell true, %", "Area under precision–recall, %"}
+    assert (
+        any(wanted <= names for names in tables) and {"model", "as trained", "even", "shuffled", "untrained"} in tables
+    )
+
+
+@pytest.mark.parametrize("task", ["Match3", "Two supporting facts", "planted-xor"])
 def test_other_tasks_open_with_tri_and_their_numbers(task):
     said = texts(sound(opened("laboratory", laboratory=task)))
     assert "Only observed:" in said and "Over held-out rows" in said and "Train it here" in said
     assert "<b>Tri, " in said and "Tri, untrained" in said
-    assert ("Constructed" in said) == ("Counts of payloads" in said) == (task == "Planted XOR")
+    assert ("Constructed" in said) == ("Counts of payloads" in said) == (task == "planted-xor")
     assert "agree" not in said  # a pair in both orders is one

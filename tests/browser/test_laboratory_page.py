@@ -67,3 +67,10 @@ def test_a_model_is_trained_on_the_page_cancelled_and_gone_on_with(page, app):
     expect(cancelled).to_be_visible(timeout=LONG)
     again = int(re.search(r"after ([\d,]+) of", cancelled.inner_text())[1].replace(",", ""))
     assert again >= done
+
+
+def test_a_link_may_give_the_name_of_a_task(page, app):
+    page.set_default_timeout(LONG)
+    page.goto(f"{app}/laboratory?laboratory=planted-xor")
+    page.wait_for_function("location.search.includes('Planted+XOR')")
+    expect(page.get_by_role("combobox", name=re.compile("Task"))).to_have_value("Planted XOR", timeout=LONG)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from triattn_core.analysis.film import load_film
-from triattn_core.views.charts import truth_map, truth_scores
+from triattn_core.views.charts import truth_map, truth_methods, truth_quadrants, truth_scores
 
 KEYS, CONTEXT = ("a", "b", "c"), ("x", "y")
 
@@ -35,6 +35,35 @@ def test_the_sentence_says_how_much_lies_on_the_truth():
         "70% of its weight lies on the truth; an even share is 50.0%."
     )
     assert "nothing to find" in truth_map.said(np.full((2, 2), 0.25), np.zeros((2, 2), bool), 4)
+
+
+def test_quadrants_are_means_over_seeds_and_name_the_shortcut():
+    test = dict.fromkeys(truth_quadrants.MEASURES, 50.0) | {"first_rank": 2.0}
+    seeds = [
+        test
+        | {"quadrants": {"right, looked": a, "right, did not look": b, "wrong, looked": 0.0, "wrong, did not look": c}}
+        for a, b, c in ((100.0, 0.0, 0.0), (80.0, 15.0, 5.0))
+    ]
+    rows = truth_quadrants.table({"Tri": ("tri", seeds), "Rule": ("muted", [test])})
+    assert len(rows) == 3 and rows["Rank of first true cell"].tolist() == [2.0] * 3
+    means = truth_quadrants.means(rows)
+    assert means["model"].tolist() == ["Tri", "Rule"]
+    assert means.loc[0, list(truth_quadrants.COLOURS)].tolist() == [90.0, 7.5, 0.0, 2.5]
+    assert truth_quadrants.describe(rows) == ("Right without looking, of the rows with a true cell: Tri 7.5 %.")
+    spec = truth_quadrants.figure(rows).to_dict()
+    (drawn,) = spec["datasets"].values()
+    assert {row["model"] for row in drawn} == {"Tri"} and sum(row["share"] for row in drawn) == 100
+
+
+def test_methods_have_a_row_a_role_and_the_figure_those_of_pairs():
+    shares = {"occlusion": {"key": 100.0, "context": 90.0, "pair": 90.0}, "attention": {"key": 40.0}}
+    trained = shares | {"chance": {"key": 16.7, "context": 16.7, "pair": 2.8}}
+    rows = truth_methods.table({"Tri": ("tri", {"trained": trained, "untrained": trained})})
+    assert rows["role"].tolist() == ["key", "context", "pair", "key"] and rows["chance"].iloc[2] == 2.8
+    (drawn,) = truth_methods.figure(rows, {"tri": "#000000"}).to_dict()["datasets"].values()
+    assert [row["method"] for row in drawn] == ["occlusion"]
+    assert truth_methods.describe(rows) == "True pair found in Tri: occlusion 90 % (chance 2.8 %)."
+    assert truth_methods.describe(rows[rows["role"] == "key"]).startswith("No method scores")
 
 
 def test_scores_have_a_row_a_seed_and_measure():

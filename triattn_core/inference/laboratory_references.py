@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from triattn_core.analysis.truth import mean_measures, measures, truth_mask
+from triattn_core.analysis.truth import mean_measures, measures, quadrants, truth_mask
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference.laboratory import CELLS, evaluate_laboratory
 from triattn_core.models import kinds
@@ -65,20 +65,24 @@ RULES: dict[str, dict[str, Rule]] = {
 
 
 def reference_measures(bundle: Bundle) -> dict[str, dict[str, float]]:
-    """By name the measures of `evaluate_laboratory` and the baseline of the task, over `n` rows of its test seed."""
+    """By name the measures and `quadrants` of `evaluate_laboratory`, and the baseline of the task, over `n` rows of its
+    test seed."""
     rules, chance = RULES.get(bundle.config.task, {}), bundle.task.baseline()
     rows = list(bundle.task.generate(bundle.config.data.test_seed, RULE_ROWS if rules else ROWS))
-    found = {"Tri, untrained": {**evaluate_laboratory(untrained(bundle), rows[:ROWS])["metrics"], "n": ROWS}}
+    drawn = evaluate_laboratory(untrained(bundle), rows[:ROWS])
+    found = {"Tri, untrained": {**drawn["metrics"], "quadrants": drawn["quadrants"], "n": ROWS}}
     found |= {name: _measure(rule, rows) for name, rule in rules.items()}
     return {name: {**metrics, **chance} for name, metrics in found.items()}
 
 
 def _measure(rule: Rule, rows: Sequence[Example]) -> dict[str, float]:
     told = [rule(row) for row in rows]
-    means = mean_measures([measures(weights, truth_mask(row, weights.shape)) for row, (_, weights) in zip(rows, told)])
-    right = np.mean([answer == row.label for row, (answer, _) in zip(rows, told)])
-    shares = {name: round(value * (100 if name in CELLS else 1), 2) for name, value in means.items()}
-    return {"accuracy": round(100 * float(right), 2), **shares, "n": len(rows)}
+    each = [measures(weights, truth_mask(row, weights.shape)) for row, (_, weights) in zip(rows, told)]
+    right = [answer == row.label for row, (answer, _) in zip(rows, told)]
+    shares = {name: round(value * (100 if name in CELLS else 1), 2) for name, value in mean_measures(each).items()}
+    looked = quadrants(right, [row["hit_at_1"] == 1 for row in each])
+    percent = {name: round(100 * share, 2) for name, share in looked.items()}
+    return {"accuracy": round(100 * float(np.mean(right)), 2), **shares, "quadrants": percent, "n": len(rows)}
 
 
 def _parts(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

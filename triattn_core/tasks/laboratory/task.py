@@ -119,6 +119,7 @@ class LaboratoryTask(ABC):
     # do not.
     OPENING_ROW = 0
     FIELDS: tuple[str, ...]  # names of its query, its keys and its context; of two, keys are read as context too
+    CHANCE = ""  # a sentence where a model that has learnt nothing is not at chance
     SIZE = ""  # what its size counts, of tasks that have one
     PROVED = ""  # of it, with the source, and
     OBSERVED = ""  # what is only observed of the models here: each a sentence without its first word

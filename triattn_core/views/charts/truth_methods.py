@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -11,7 +12,7 @@ from triattn_core.views.charts.grids import titled
 from triattn_core.views.lib.palette import THEMES
 
 COLUMNS = ["model", "mechanism", "method", "role", "trained", "untrained", "chance"]
-Report = Mapping[str, Mapping]
+Report = Mapping[str, Any]
 PAIR = "pair"
 
 
