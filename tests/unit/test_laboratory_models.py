@@ -123,6 +123,17 @@ def test_a_model_that_looks_at_the_truth_is_told_from_one_that_does_not(checkpoi
     assert found["quadrants"]["right, looked"] == 100
 
 
+def test_where_pairs_are_of_distinct_tokens_the_diagonal_has_no_weight(checkpoint, monkeypatch):
+    monkeypatch.setattr(type(LABORATORY["match3"]), "DISTINCT", True)
+    bundle = checkpoint("tri", 1, "match3")
+    rows = list(bundle.task.generate(1, 20))
+    _, weights = weights_of(bundle, rows)
+    assert not weights.diagonal(axis1=1, axis2=2).any() and weights.sum((1, 2)) == pytest.approx(1, abs=1e-5)
+    found = evaluate_laboratory(bundle, rows)["metrics"]
+    true = [len(row.truth) for row in rows if row.truth]
+    assert found["even_share"] == pytest.approx(100 * np.mean(true) / (49 - 7), abs=0.01)
+
+
 def test_train_and_evaluate_from_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path / "shelf"))
     folder = tmp_path / "shelf" / "laboratory" / "sum-tri"
