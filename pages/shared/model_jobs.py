@@ -9,23 +9,45 @@ from html import escape
 from typing import Any
 
 import streamlit as st
+from streamlit import runtime
 from streamlit.runtime.scriptrunner import StopException, get_script_run_ctx
 
 from pages.shared.errors import plain
 from triattn_core.inference.device import memory_guard
-from triattn_core.inference.jobs import JOBS, Job, Status, Task
+from triattn_core.inference.jobs import JOBS, Job
+from triattn_core.inference.memory import Housekeeper
 from triattn_core.inference.result_cache import ResultCache
+from triattn_core.inference.turns import Status, Task
 
 RESULT_BYTES = 400_000_000  # kept; the trace of two sentences of 20 tokens takes 7 MB, of 64 tokens 200 MB
+LEFT_BYTES = 60_000_000  # kept where nobody is there: what the next visitor most likely asks for
 QUICK = 0.3  # seconds of which nothing is said
 CANCELLED = "cancelled jobs"
 _NOTHING = object()
+_sessions: set[str] = set()
 
 
 @st.cache_resource
 def results() -> ResultCache:
     """What was computed, for all sessions."""
     return ResultCache(RESULT_BYTES)
+
+
+@st.cache_resource
+def _housekeeper() -> Housekeeper:
+    """Makes room once nobody is there."""
+    kept = results()
+    busy = lambda: bool(JOBS.running())  # noqa: E731
+    return Housekeeper(busy, _anybody, lambda: kept.shrink(LEFT_BYTES))
+
+
+def _anybody() -> bool:
+    """Whether a session that has asked for anything is still connected."""
+    if not runtime.exists():  # tests
+        return True
+    server = runtime.get_instance()
+    _sessions.difference_update([session for session in list(_sessions) if not server.is_active_session(session)])
+    return bool(_sessions)
 
 
 def result(
@@ -42,6 +64,8 @@ def result(
     Shared by all sessions: never write to it.  Raises TriattnError.
     """
     slot = st.empty() if get_script_run_ctx() else None
+    _sessions.add(_session())
+    _housekeeper().wake()
     known = results().get(key, _NOTHING)
     if known is not _NOTHING:
         return known

@@ -17,6 +17,7 @@ from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint import registry as shelves
 from triattn_core.checkpoint.registry import Card
 from triattn_core.inference.device import Device, choose_device, describe_device, memory_guard
+from triattn_core.inference.memory import freeze_modules
 from triattn_core.scenes.runner import Explained
 
 if TYPE_CHECKING:
@@ -31,7 +32,10 @@ BUNDLES = 24  # models kept: all of the shelf; each is some 8 MB beside its enco
 def _bundle(name: str, digest: str, device: str, _card: Card) -> Bundle:
     from triattn_core.checkpoint import bundle
 
-    return bundle.load(_card.path, device)
+    try:
+        return bundle.load(_card.path, device)
+    finally:
+        freeze_modules()
 
 
 def shelf(task: str | None = None, mechanisms: Sequence[str] = ()) -> tuple[Card, ...]:

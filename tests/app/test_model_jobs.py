@@ -9,7 +9,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import model_jobs
-from triattn_core.inference.jobs import JOBS, JobStopped, Status
+from triattn_core.inference.jobs import JOBS, JobStopped
+from triattn_core.inference.turns import Status
 
 
 def page() -> None:

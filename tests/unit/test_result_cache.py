@@ -44,3 +44,13 @@ def test_a_result_under_two_keys_counts_once():
     cache.put("one", value)
     cache.put("two", value)
     assert len(cache) == 2 and cache.bytes == 12_000
+
+
+def test_what_is_kept_for_nobody_can_be_made_less():
+    cache = ResultCache(100_000)
+    for key in "abc":
+        cache.put(key, np.zeros(1000))
+    cache.shrink(9_000)
+    assert len(cache) == 1 and cache.get("c") is not None
+    cache.shrink(0)
+    assert len(cache) == 0 and cache.bytes == 0

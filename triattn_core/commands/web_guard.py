@@ -31,7 +31,9 @@ from streamlit import config
 from streamlit.web.server.starlette import starlette_app
 
 from triattn_core.commands.web_guard import WebGuard
+from triattn_core.inference import preload
 
+preload.start()
 own_middleware = starlette_app.create_streamlit_middleware
 
 def middleware():

@@ -16,6 +16,7 @@ from importlib.metadata import PackageNotFoundError, version
 import psutil
 
 from triattn_core.errors import ConfigError, TriattnError
+from triattn_core.inference import preload
 
 VARIABLE = "TRIATTN_DEVICE"
 KINDS = ("cuda", "mps", "cpu")
@@ -40,6 +41,7 @@ def choose_device(name: str | None = None) -> str:
 
     Raises ConfigError where the name is unknown or the machine has no such device.
     """
+    preload.wait()
     import torch
 
     wanted = (name or os.environ.get(VARIABLE, "")).strip().lower()

@@ -1,156 +1,27 @@
 """Jobs: model work that takes turns on a device, is shared by all who ask for the same, and ends when nobody waits.
 
-A job runs in a thread of its own, and computes only while it has its device's turn.  At its pause points (see
-`inference.pause`) it hands the turn on once it has had it for SLICE seconds, to the waiting job whose session was
-served longest ago; there too it ends soon after the last who asked for it has left.
+A job runs in a thread of its own, in turn with others (see `inference.turns`).  At its pause points it ends soon after
+the last who asked for it has left.
 """
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable
+from contextlib import suppress
 from itertools import count
-from threading import Condition, Event, Lock, Thread, get_native_id
+from threading import Event, Lock, Thread, get_native_id
 from typing import Any
 
-from triattn_core.inference.pause import run_by
+from triattn_core.inference.turns import Task, Turns
 
-SLICE = 0.1  # seconds of a turn while others wait
 BEHIND = 5  # how much nicer a job's thread is than those that draw pages
 GRACE = 1.0  # seconds that a job goes on after the last has left: a page that runs anew asks again at once
 
 
 class JobStopped(Exception):
     """Raised at a pause point of a job that nobody waits for."""
-
-
-@dataclass(frozen=True)
-class Status:
-    """What can be said of a job that is under way.
-
-    behind: titles of the jobs that it shares its device with, or waits behind as long as it has not had a turn.
-    left: estimated seconds to the end of what is counted; None where nothing is.
-    """
-
-    waiting: bool
-    behind: tuple[str, ...]
-    done: int
-    total: int
-    seconds: float
-    left: float | None
-
-
-class Turns:
-    """Whose turn it is on one device."""
-
-    def __init__(self) -> None:
-        self._changed, self._holder = Condition(), None
-        self._waiting: list[Task] = []
-        self._tasks: list[Task] = []
-        self._served: dict[Hashable, int] = {}  # by session, when it had its last turn
-        self._clock = count(1)
-
-    @property
-    def contested(self) -> bool:
-        """Whether another task waits for the turn."""
-        return bool(self._waiting)
-
-    @property
-    def tasks(self) -> list[Task]:
-        """All that are under way, in the order in which they came."""
-        return list(self._tasks)
-
-    def join(self, task: Task) -> None:
-        """A task comes; it has no turn yet."""
-        with self._changed:
-            self._tasks.append(task)
-
-    def leave(self, task: Task) -> None:
-        """A task has ended."""
-        with self._changed:
-            self._tasks.remove(task)
-            if all(other.session != task.session for other in self._tasks):
-                self._served.pop(task.session, None)
-
-    def take(self, task: Task) -> None:
-        """Waits for the turn.  Raises what `task.check` does."""
-        with self._changed:
-            self._waiting.append(task)
-            try:
-                while self._holder is not None or self._next() is not task:
-                    task.check()
-                    self._changed.wait(0.1)
-                self._holder = task
-                self._served[task.session] = next(self._clock)
-            finally:
-                self._waiting.remove(task)
-                self._changed.notify_all()
-
-    def _next(self) -> Task:
-        return min(self._waiting, key=lambda task: self._served.get(task.session, 0))
-
-    def give(self, task: Task) -> None:
-        """Hands the turn on."""
-        with self._changed:
-            if self._holder is task:
-                self._holder = None
-                self._changed.notify_all()
-
-
-class Task:
-    """Something that needs turns.  session: whose it is.  whole: keeps its turn to its end, as a measurement must."""
-
-    def __init__(self, turns: Turns, title: str, session: Hashable, whole: bool = False):
-        self.turns, self.title, self.session, self.whole = turns, title, session, whole
-        self.done = self.total = 0
-        self.started = self.since = time.monotonic()
-        self._counting = self.started
-        self.served = False
-
-    def check(self) -> None:
-        """Raises JobStopped where the task is to end."""
-
-    def pause(self) -> None:
-        """Hands the turn on where others wait and it has lasted long enough.  Raises JobStopped."""
-        self.check()
-        if not self.whole and time.monotonic() - self.since > SLICE and self.turns.contested:
-            self.turns.give(self)
-            self._take()
-
-    def progress(self, done: int, total: int) -> None:
-        if total != self.total or done < self.done:
-            self._counting = time.monotonic()
-        self.done, self.total = done, total
-
-    def _take(self) -> None:
-        self.turns.take(self)
-        self.check()  # it may have been left while it waited
-        self.since, self.served = time.monotonic(), True
-
-    @contextmanager
-    def turn(self) -> Iterator[None]:
-        """Inside, it has the turn but at pause points."""
-        self.turns.join(self)
-        try:
-            self._take()
-            with run_by(self):
-                yield
-        finally:
-            self.turns.give(self)
-            self.turns.leave(self)
-
-    def status(self) -> Status:
-        """How far it is."""
-        now, tasks = time.monotonic(), self.turns.tasks
-        before = tasks[: tasks.index(self)] if self in tasks and not self.served else tasks
-        spent, left = now - self._counting, None
-        if 0 < self.done < self.total:
-            left = spent / self.done * (self.total - self.done)
-        others = tuple(task.title for task in before if task is not self)
-        return Status(not self.served, others, self.done, self.total, now - self.started, left)
 
 
 class Job(Task):
@@ -203,7 +74,7 @@ class Job(Task):
 
     def run(self) -> None:
         """The whole of it, in this thread."""
-        _give_way()
+        give_way()
         try:
             with self.turn():
                 self.result = self._run()
@@ -217,7 +88,7 @@ class Job(Task):
             self._ended.set()
 
 
-def _give_way() -> None:
+def give_way() -> None:
     """Lets the threads that draw pages go before this one, where the system can."""
     with suppress(AttributeError, OSError):
         os.setpriority(os.PRIO_PROCESS, get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + BEHIND)
@@ -235,6 +106,11 @@ class Jobs:
         """The turns of a device."""
         with self._lock:
             return self._turns.setdefault(device, Turns())
+
+    def running(self) -> list[Task]:
+        """What is under way on all devices."""
+        with self._lock:
+            return [task for turns in self._turns.values() for task in turns.tasks]
 
     def submit(
         self,

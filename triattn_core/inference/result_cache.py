@@ -60,6 +60,12 @@ class ResultCache:
             while len(self._items) > 1 and self._total() > self.limit:
                 self._items.popitem(last=False)
 
+    def shrink(self, limit: int) -> None:
+        """Drops the least recently used until all hold no more than `limit` bytes."""
+        with self._lock:
+            while self._items and self._total() > limit:
+                self._items.popitem(last=False)
+
     @property
     def bytes(self) -> int:
         """What all results hold; one that stands under two keys counts once."""

@@ -20,6 +20,7 @@ from triattn_core.text.tokenizer import Tokenizer
 BASE = "base_encoder"  # in config.json: whose tensors stand where the folder has none of its own
 
 _loaded: WeakValueDictionary[tuple, Encoder] = WeakValueDictionary()
+_digests: dict[tuple, str] = {}  # by the state of an encoder's files: what was read of them is not read again
 _lock = Lock()
 
 
@@ -56,18 +57,23 @@ def load_encoder(name: str, device: str, expected: str | None = None) -> tuple[E
     """
     folder = encoder_folder(name)
     require_regular(folder / "tokenizer.json")
-    tensors = encoder_tensors(folder)
-    found = digest(tensors)
+    state = _file_state(folder)
+    with _lock:
+        found = _digests.get(state)
+        encoder = found and _loaded.get((found, device))
+    tensors = None if encoder else encoder_tensors(folder)
+    found = found if encoder else digest(tensors)
     if expected and found != expected:
         raise CheckpointError(
             f"{folder / WEIGHTS}: digest {found[:12]}, but {expected[:12]} was recorded; copy the encoder anew"
         )
     with _lock:
-        encoder = _loaded.get((found, device))
+        encoder = encoder or _loaded.get((found, device))
         if encoder is None:
             encoder = _build(folder, tensors).to(device).eval().requires_grad_(False)
             encoder.digest = found
             _loaded[(found, device)] = encoder
+        _digests[state] = found
     return encoder, Tokenizer(folder / "tokenizer.json", match=encoder.joint.config.type_vocab_size > 2)
 
 
@@ -75,6 +81,21 @@ def encoder_tensors(folder: Path) -> dict[str, torch.Tensor]:
     """The tensors of an encoder: its own, over those of the encoder that its config names as its base."""
     own, config = read_tensors(folder / WEIGHTS), read_json(folder / "config.json")
     return encoder_tensors(encoder_folder(config[BASE])) | own if config.get(BASE) else own
+
+
+def _file_state(folder: Path) -> tuple:
+    """What changes where a file of an encoder, or of its base, is written anew."""
+    config = read_json(folder / "config.json")
+    at = [(str(path), *_written(path)) for path in (folder / "config.json", folder / WEIGHTS)]
+    return (*at, *(_file_state(encoder_folder(config[BASE])) if config.get(BASE) else ()))
+
+
+def _written(path: Path) -> tuple[int, int, int]:
+    try:
+        facts = os.stat(path)
+    except OSError:
+        return (0, 0, 0)
+    return facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
 def _build(folder: Path, tensors: dict[str, torch.Tensor]) -> Encoder:
