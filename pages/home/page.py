@@ -14,6 +14,7 @@ from pages.shared import checkpoint_html, models, style
 from pages.shared.errors import shown
 from triattn_core.checkpoint import metadata
 from triattn_core.trace.axes import MECHANISMS
+from triattn_core.views import word_map
 
 style.heading(
     "triattn",
@@ -48,7 +49,10 @@ def shelf(found) -> str:
     return checkpoint_html.section("Checkpoints", aside) + f'<div class="t-scroll">{table}</div>'
 
 
-st.html('<p class="t-lead"><b>Studies</b> <span class="t-muted">each opens its page on the same input</span></p>')
+about = word_map.legend("dark" if style.dark() else "light")
+st.html(
+    f'<p class="t-lead"><b>Studies</b> <span class="t-muted">each opens its page on the same input; {about}</span></p>'
+)
 fills = studies.section()
 with st.container(key="main"):
     links.questions()

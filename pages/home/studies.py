@@ -48,7 +48,7 @@ def _first(name: str, study: Study, here: Mapping[str, Card]) -> Callable[[], No
     text.html(_question(study))
     _finding(name, study, text)
     slot = _slot(study, picture, FIRST_ROWS)
-    return lambda: _fill(name, study, slot, here, FIRST_ROWS)
+    return lambda: _fill(name, study, slot, here, FIRST_ROWS, numbers=True)
 
 
 def _question(study: Study) -> str:
@@ -76,7 +76,9 @@ def _finding(name: str, study: Study, column: DeltaGenerator) -> None:
     )
 
 
-def _fill(name: str, study: Study, slot: DeltaGenerator, here: Mapping[str, Card], rows: int) -> None:
+def _fill(
+    name: str, study: Study, slot: DeltaGenerator, here: Mapping[str, Card], rows: int, numbers: bool = False
+) -> None:
     """Puts the maps of a study where its skeleton stands."""
     if study.maps is None:
         return
@@ -87,7 +89,8 @@ def _fill(name: str, study: Study, slot: DeltaGenerator, here: Mapping[str, Card
     except TriattnError as error:
         slot.html(f'<p class="t-note">{escape(str(error))}</p>')
         return
-    slot.html(f'<div class="t-thumb">{word_map.maps(arrays, rows, "dark" if style.dark() else "light")}</div>')
+    drawn = word_map.maps(arrays, rows, "dark" if style.dark() else "light", numbers)
+    slot.html(f'<div class="t-thumb">{drawn}</div>')
 
 
 def _maps(study: Study, cards: Sequence[Card]) -> Mapping:

@@ -20,13 +20,13 @@ def weights(top: float = 0.2) -> xr.DataArray:
     return xr.DataArray(values, coords, ("query", "key"))
 
 
-def figures(*arrays: xr.DataArray, theme: str = "light") -> list[ElementTree.Element]:
-    html = word_map.maps({f"map {i}": array for i, array in enumerate(arrays)}, 90, theme)
+def figures(*arrays: xr.DataArray, theme: str = "light", numbers: bool = False) -> list[ElementTree.Element]:
+    html = word_map.maps({f"map {i}": array for i, array in enumerate(arrays)}, 90, theme, numbers)
     return ElementTree.fromstring(re.sub(r"<col [^>]*>", "", html)).findall("figure")
 
 
 def fills(figure: ElementTree.Element) -> list[str]:
-    return [cell.get("style").removeprefix("background:") for cell in figure.findall("table/tbody/tr/td")]
+    return [re.match(r"background:(#\w+);", cell.get("style"))[1] for cell in figure.findall("table/tbody/tr/td")]
 
 
 def test_maps_share_one_scale():
@@ -42,7 +42,7 @@ def test_words_stand_beside_rows_and_above_columns():
     assert figure.findtext("figcaption") == "map 0"
     assert [head.text for head in figure.findall("table/tbody/tr/th")] == ["<b>", "is", "not"]
     assert [head.text for head in figure.findall("table/thead/tr/th/span")] == list("vwxyz")
-    assert figure.find("table/tbody/tr/td").get("title") == "<b> → v: 0.900"
+    assert figure.find("table/tbody/tr/td").get("title") == "<b>, v: 0.900"
     (wide,) = figures(xr.concat([weights()] * 4, "key"))
     assert wide.find("table/thead") is None
 
@@ -51,3 +51,11 @@ def test_true_cells_are_outlined():
     (figure,) = figures(weights().assign_attrs({TRUE_CELLS: [(1, 3)]}))
     marks = [cell.get("class") for cell in figure.findall("table/tbody/tr/td")]
     assert marks.index("t-true") == 8 and marks.count("t-true") == 1
+
+
+def test_large_weights_are_printed_where_they_are_asked_for():
+    small = weights()
+    small[1:] = 0.04
+    (figure,) = figures(small, numbers=True)
+    assert [cell.text for cell in figure.findall("table/tbody/tr/td")] == ["0.20"] * 5 + [None] * 10
+    assert not any(cell.text for cell in figures(small)[0].findall("table/tbody/tr/td"))

@@ -9,23 +9,32 @@ import numpy as np
 import xarray as xr
 
 from triattn_core.trace.axes import TRUE_CELLS
-from triattn_core.views.lib.palette import SEQUENTIAL, LogScale, ramp
+from triattn_core.views.lib.palette import SEQUENTIAL, THEMES, LogScale, ramp
 
 NAMED = 16  # columns that carry their words: more would not be read
 LETTERS = 12  # of a row's word that have room
+SPACING = 1  # pixels between rows, as in the page's style
+PRINTED = 0.1  # the least weight that is printed in its cell
 
 
-def maps(arrays: Mapping[str, xr.DataArray], height: int, theme: str = "light") -> str:
+def maps(arrays: Mapping[str, xr.DataArray], height: int, theme: str = "light", numbers: bool = False) -> str:
     """HTML of weights [query, key] beside each other on one scale, queries down, under their titles.
 
-    height: pixels of all rows together.  A cell tells its words and its weight on hover; those in the attribute
-    `TRUE_CELLS` are outlined.  Words are those of the coordinates `*_token`.
+    height: pixels of all rows together.  A cell tells its words and its weight on hover, with `numbers` the large ones
+    in print; those in the attribute `TRUE_CELLS` are outlined.  Words are those of the coordinates `*_token`.
     """
     arrays = {title: array.transpose("query", "key") for title, array in arrays.items()}
     values = [array.values.ravel() for array in arrays.values()]
     scale = LogScale.of(np.concatenate(values), next(iter(arrays.values())).sizes["key"])
-    shown = (_map(title, array, scale, height, theme) for title, array in arrays.items())
+    shown = (_map(title, array, scale, height, theme, numbers) for title, array in arrays.items())
     return f'<div class="t-maps">{"".join(shown)}</div>'
+
+
+def legend(theme: str = "light") -> str:
+    """HTML: what the colours of `maps` mean."""
+    colours = ", ".join(SEQUENTIAL[theme])
+    bar = f'<i class="t-ramp" style="background: linear-gradient(90deg, {colours})"></i>'
+    return f"weight: less {bar} more, log scale; point at a cell for its number"
 
 
 def words(array: xr.DataArray, axis: str) -> list[str]:
@@ -36,9 +45,11 @@ def words(array: xr.DataArray, axis: str) -> list[str]:
     return [str(i + 1) for i in range(array.sizes[axis])]
 
 
-def _map(title: str, array: xr.DataArray, scale: LogScale, height: int, theme: str) -> str:
+def _map(title: str, array: xr.DataArray, scale: LogScale, height: int, theme: str, numbers: bool) -> str:
     down, across = words(array, "query"), words(array, "key")
-    colours = ramp(SEQUENTIAL[theme], scale.steps)[scale.levels(array.values)]
+    levels = scale.levels(array.values)
+    colours = ramp(SEQUENTIAL[theme], scale.steps)[levels]
+    row_height = (height - SPACING * (len(down) + 1)) / len(down)
     true = {tuple(cell) for cell in array.attrs.get(TRUE_CELLS, ())}
     head = "".join(f'<th scope="col"><span>{escape(word)}</span></th>' for word in across)
     head = f"<thead><tr><td></td>{head}</tr></thead>" if len(across) <= NAMED else ""
@@ -46,12 +57,14 @@ def _map(title: str, array: xr.DataArray, scale: LogScale, height: int, theme: s
     for i, word in enumerate(down):
         cells = []
         for j, other in enumerate(across):
-            about = escape(f"{word} → {other}: {array.values[i, j]:.3f}", quote=True)
+            weight = array.values[i, j]
+            about = escape(f"{word}, {other}: {weight:.3f}", quote=True)
             mark = ' class="t-true"' if (i, j) in true else ""
-            cells.append(f'<td{mark} style="background:#{colours[i, j].tobytes().hex()}" title="{about}"></td>')
-        rows.append(
-            f'<tr style="height:{height / len(down):.1f}px"><th scope="row">{escape(word)}</th>{"".join(cells)}</tr>'
-        )
+            ink = THEMES[theme]["page" if levels[i, j] > scale.steps / 2 else "text"]
+            style = f"background:#{colours[i, j].tobytes().hex()};color:{ink}"
+            text = f"{weight:.2f}" if numbers and weight >= PRINTED else ""
+            cells.append(f'<td{mark} style="{style}" title="{about}">{text}</td>')
+        rows.append(f'<tr style="height:{row_height:.1f}px"><th scope="row">{escape(word)}</th>{"".join(cells)}</tr>')
     margin = f'<col style="width:{0.58 * min(LETTERS, max(map(len, down))) + 1:.1f}em">'
     body = f"<colgroup>{margin}</colgroup>{head}<tbody>{''.join(rows)}</tbody>"
     return f"<figure><figcaption>{escape(title)}</figcaption><table>{body}</table></figure>"

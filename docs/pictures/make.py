@@ -1,0 +1,49 @@
+"""The pictures of the README and of the gallery, taken from the running app: `python docs/pictures/make.py URL`."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+PICTURES = {
+    "laboratory": "laboratory",
+    "cube": "cube",
+    "side_by_side": "side_by_side?language=English",
+    "context": "context",
+    "tensor": "tensor?checkpoint=sst5-mtsa&text=The film is not good.&head=5",
+    "similarity": "similarity?example=paper-3",
+}  # file name → address
+SIZE = {"width": 1280, "height": 800}
+COLOURS = 128  # of a picture's palette: a third of the bytes, no difference that can be seen
+
+
+def settle(page: Page) -> None:
+    """Waits until nothing is computed any more and every figure is drawn."""
+    page.wait_for_timeout(3000)
+    busy = page.locator('[data-testid="stStatusWidget"], .stSkeleton, [data-testid="stSkeleton"]')
+    while busy.count():
+        page.wait_for_timeout(500)
+    page.wait_for_timeout(2000)
+
+
+def main(url: str) -> None:
+    """Writes NAME-light.png and NAME-dark.png of every picture beside this file."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        for theme in ("light", "dark"):
+            for name, address in PICTURES.items():
+                page = browser.new_page(viewport=SIZE, color_scheme=theme)
+                page.goto(f"{url}/{address}")
+                settle(page)
+                image = Image.open(io.BytesIO(page.screenshot())).convert("RGB").quantize(COLOURS, dither=0)
+                image.save(Path(__file__).with_name(f"{name}-{theme}.png"), optimize=True)
+                page.close()
+        browser.close()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1].rstrip("/"))
