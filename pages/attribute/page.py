@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from pages.attribute import attribution_agreement, attribution_long_text, attribution_table, faithfulness
+from pages.attribute import attribution_agreement, attribution_stream, faithfulness
 from pages.shared import export, figures, page_setup, save_case, url_state
 from pages.shared.errors import shown
 from triattn_core.scenes import attribute as scene
@@ -25,20 +25,13 @@ with question.settings:
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 with tail, st.popover("Keep", width=76, key="keep"):
     save_case.form(question.task, TASKS[question.task].row(question.example), "attribute")
-with shown():
-    pieces, odds = scene.attributions(question, steps)
-found = scene.fold_pieces(pieces, fold)
-shares, theme = found.shares(), page_setup.theme()
+theme = page_setup.theme()
 with st.container(key="main"):
     left, right = st.columns([3, 1.15], gap="medium")
-long, method = attribution_long_text.needs_long_layout(found.table), None
+with left, shown():
+    found, odds, method = attribution_stream.show_methods(question, steps, fold, theme)
+shares = found.shares()
 with left:
-    if long:
-        st.html(attribution_long_text.heading())
-        method = url_state.segments("Method", list(found.methods), "method", label_visibility="collapsed")
-        st.html(attribution_long_text.marks(found.table, shares, question.names, steps, theme, method))
-    else:
-        st.html(attribution_table.marks(found.table, shares, question.names, steps, theme))
     figures.note(view.said(found.table, shares, question.names))
     rows = partial(scene.rows, found, question.names)
     figures.numbers(f"All {len(shares):,} attributions as numbers", rows, "numbers")

@@ -25,20 +25,30 @@ QUICK = 0.3  # seconds of which nothing is said
 CANCELLED = "cancelled jobs"
 _NOTHING = object()
 _sessions: set[str] = set()
+_caches: list[ResultCache] = []
 
 
 @st.cache_resource
 def results() -> ResultCache:
     """What was computed, for all sessions."""
-    return ResultCache(RESULT_BYTES)
+    return dropped_with_the_last(ResultCache(RESULT_BYTES))
+
+
+def dropped_with_the_last(cache: ResultCache) -> ResultCache:
+    """A cache of which little is kept once no visitor is left."""
+    _caches.append(cache)
+    return cache
 
 
 @st.cache_resource
 def _housekeeper() -> Housekeeper:
     """Makes room once nobody is there."""
-    kept = results()
-    busy = lambda: bool(JOBS.running())  # noqa: E731
-    return Housekeeper(busy, _anybody, lambda: kept.shrink(LEFT_BYTES))
+    return Housekeeper(lambda: bool(JOBS.running()), _anybody, _make_room)
+
+
+def _make_room() -> None:
+    for cache in _caches:
+        cache.shrink(LEFT_BYTES)
 
 
 def _anybody() -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import canvas_component, export, save_case, session_models
+from pages.shared import canvas_component, export, model_jobs, save_case, session_models
 from triattn_core.checkpoint.registry import Card
 from triattn_core.inference.device import choose_device
 from triattn_core.inference.result_cache import ResultCache
@@ -23,7 +23,7 @@ SCENE_BYTES = 200_000_000  # of the scenes that are kept, with the traces that t
 @st.cache_resource
 def scenes() -> ResultCache:
     """What was built, for all sessions."""
-    return ResultCache(SCENE_BYTES)
+    return model_jobs.dropped_with_the_last(ResultCache(SCENE_BYTES))
 
 
 @dataclass

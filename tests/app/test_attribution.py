@@ -76,3 +76,19 @@ def test_the_page_has_one_choice_of_method_for_text_and_curves(tmp_path, monkeyp
     sound(app.segmented_control(key="method").set_value("occlusion").run())
     assert "The whole text by occlusion" in texts(app) and "perturbation curve of occlusion" in texts(app)
     assert [one.key for one in app.segmented_control].count("method") == 1
+
+
+def test_methods_come_one_after_another_and_together_are_what_all_at_once_are() -> None:
+    from triattn_core.analysis.attribution import methods
+    from triattn_core.analysis.intervention.batched_variants import run_query
+    from triattn_core.scenes import attribute
+    from triattn_core.scenes.runner import Models, Question, find_cards
+    from triattn_core.tasks import pairs
+
+    (card,), example, models = find_cards(["quora-tri-published"]), pairs.examples("en")[0], Models("cpu")
+    parts = list(attribute.stream_attributions(Question.put(models, card, example), 4))
+    counts = [len(found.methods) for found, _ in parts]
+    assert counts == [1, 2, 3, 4, 5] and parts[0][0].methods == ("attention",)
+    found, whole = parts[-1][0], methods.attribute(run_query(models.load(card), example), steps=4)
+    assert found.methods == whole.methods and found.gap == pytest.approx(whole.gap)
+    pd.testing.assert_frame_equal(found.table, whole.table, rtol=1e-4, atol=1e-5)

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import random
-import socket
 import statistics
-import subprocess
 import sys
 import threading
 import time
@@ -19,9 +16,9 @@ from pathlib import Path
 
 import psutil
 
+from tests.soak.server import serving, used
 from tests.soak.socket_client import Tab
 
-ROOT = Path(__file__).parents[2]
 PAGES = ("cube", "cube", "side_by_side", "similarity", "context", "intervene", "home", "checkpoints", "results")
 TYPED = ("cube", "side_by_side", "similarity", "context", "intervene")  # pages that take sentences
 SHOWN = ("cube", "side_by_side", "context", "intervene")  # those that send them as they were typed
@@ -56,13 +53,6 @@ def visit(port: int, session: int, draw: random.Random, record: dict) -> None:
         if tab:
             tab.close()
     record["visits"].append((page, time.monotonic() - begun, wrong))
-
-
-def used(server: psutil.Process) -> tuple[float, float]:
-    """Memory in MB and seconds of the processor of the server and its children."""
-    every = [server, *server.children(recursive=True)]
-    times = [one.cpu_times() for one in every]
-    return sum(one.memory_info().rss for one in every) / 1e6, sum(one.user + one.system for one in times)
 
 
 def soak(port: int, server: psutil.Process, sessions: int, seconds: float, seed: int = 1) -> dict:
@@ -123,23 +113,8 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=120)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "triattn_core", "app", "--no-browser", f"--port={port}"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    running = subprocess.Popen(command, cwd=ROOT, env=dict(os.environ), **quiet)
-    try:
-        for _ in range(600):
-            try:
-                Tab(port).close()
-                break
-            except OSError:
-                time.sleep(0.2)
-        report = soak(port, psutil.Process(running.pid), options.sessions, options.seconds)
-    finally:
-        running.terminate()
-        running.wait(30)
+    with serving() as (port, server):
+        report = soak(port, server, options.sessions, options.seconds)
     print(json.dumps(report, indent=1))
     if options.out:
         options.out.write_text(json.dumps(report, indent=1) + "\n", "utf-8")

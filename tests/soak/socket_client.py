@@ -7,6 +7,7 @@ import os
 import socket
 import struct
 import time
+from collections.abc import Iterator
 from urllib.parse import urlencode
 
 from streamlit.proto.BackMsg_pb2 import BackMsg
@@ -34,16 +35,20 @@ class Tab:
 
     def open_page(self, page: str, **query: str) -> list[ForwardMsg]:
         """All messages of a page's run.  Raises TimeoutError where it does not end."""
+        return [message for _, message in self.follow_page(page, **query)]
+
+    def follow_page(self, page: str, **query: str) -> Iterator[tuple[float, ForwardMsg]]:
+        """The same as they come, each with the seconds since the page was asked for."""
         asked = BackMsg()
         asked.rerun_script.query_string = urlencode(query)
         asked.rerun_script.page_name = page
         self._send(asked.SerializeToString())
-        found, until = [], time.monotonic() + self.limit
-        while time.monotonic() < until:
+        begun = time.monotonic()
+        while time.monotonic() < begun + self.limit:
             message = ForwardMsg.FromString(self._receive())
-            found.append(message)
+            yield time.monotonic() - begun, message
             if message.WhichOneof("type") == "script_finished":
-                return found
+                return
         raise TimeoutError(f"{page} does not end in {self.limit} s")
 
     def close(self) -> None:

@@ -9,10 +9,16 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Method:
     """A method of attribution (`methods.METHODS`): its name where there is little room, and how it goes about it;
-    `{steps}` in it are those of the path."""
+    `{steps}` in it are those of the path.  cost: of two methods the one with the lower is asked first."""
 
     short: str
     how: str
+    cost: int = 0
+
+    @property
+    def follows_path(self) -> bool:
+        """Whether it takes steps along a path."""
+        return "{steps}" in self.how
 
 
 @dataclass(frozen=True)
@@ -24,9 +30,9 @@ class Replacement:
 
 
 METHODS = {
-    "integrated gradients": Method("IG", "of word vectors, {steps} steps"),
-    "gradient × input": Method("grad × in", "of word vectors"),
-    "occlusion": Method("occlusion", "one token blanked at a time"),
+    "integrated gradients": Method("IG", "of word vectors, {steps} steps", 3),
+    "gradient × input": Method("grad × in", "of word vectors", 1),
+    "occlusion": Method("occlusion", "one token blanked at a time", 2),
     "attention": Method("attention", "mean of layers and heads"),
     "rollout": Method("rollout", "attention through the layers"),
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
@@ -83,18 +83,34 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     )
 
 
-def attributions(question: Question, steps: int) -> tuple[Attributions, float]:
-    """What the methods give each token, and the log-odds of the answer."""
+def stream_attributions(question: Question, steps: int) -> Iterator[tuple[Attributions, float]]:
+    """What the methods give each token, and the log-odds of the answer: first what the quick ones give, then with each
+    of the others, at last all of METHODS."""
+    columns, gap = {}, None
+    for name in sorted(METHODS, key=lambda one: METHODS[one].cost):
+        found, odds = _attribute_by(question, name, steps)
+        columns[name], gap = found.table[name], found.gap if found.gap is not None else gap
+        names = tuple(one for one in METHODS if one in columns)
+        table = found.table.drop(columns=name).assign(**{one: columns[one] for one in names})
+        yield replace(found, table=table, methods=names, gap=gap), odds
 
+
+def _attribute_by(question: Question, method: str, steps: int) -> tuple[Attributions, float]:
     def run(bundle):
         from triattn_core.analysis.attribution import methods
         from triattn_core.analysis.intervention.batched_variants import log_odds, run_query
 
         one = run_query(bundle, question.example, question.option)
-        return methods.attribute(one, steps=steps), float(log_odds(one.scores[None], one.answer))
+        return methods.attribute(one, [method], steps), float(log_odds(one.scores[None], one.answer))
 
-    says = f"Integrated gradients in {steps} steps, and {len(METHODS) - 1} more methods"
-    return question.answer(says, run, steps)
+    steps = steps if METHODS[method].follows_path else 1
+    says = method.capitalize() + (f" in {steps} steps" if METHODS[method].follows_path else "")
+    return question.answer(says, run, method, steps)
+
+
+def attributions(question: Question, steps: int) -> tuple[Attributions, float]:
+    """The same with all methods."""
+    return list(stream_attributions(question, steps))[-1]
 
 
 def perturbation_curves(question: Question, steps: int, draws: int = DRAWS, seed: int = 0) -> tuple[pd.DataFrame, ...]:
