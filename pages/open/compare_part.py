@@ -62,5 +62,5 @@ def explore(trace: AttentionTrace, key: str, name: str, settings: DeltaGenerator
     canvas_component.show(canvas, figure_key)
     rows = lambda: view.table(found.panels, found.gap, found.texts)  # noqa: E731
     with tail:
-        export.figure_menu(f"{name}-side-by-side", figure_key, lambda: canvas, rows, trace)
+        export.pair_menu(f"{name}-side-by-side", figure_key, lambda: canvas, rows, trace)
     figures.numbers("All cells as numbers", rows, "pair-numbers")

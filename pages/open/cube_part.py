@@ -10,13 +10,13 @@ from pages.shared import canvas_component, checkpoint_html, export, figures, num
 from pages.shared.errors import shown
 from triattn_core.analysis.maps import trace_context
 from triattn_core.scenes import trace_views
+from triattn_core.scenes.trace_views import CubeSettings
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.token_grouping import NO_GROUPING
 from triattn_core.views import cube
 from triattn_core.views.charts import anova as chart
 from triattn_core.views.charts import anova_text
 from triattn_core.views.lib import cell
-from triattn_core.views.lib.strongest import strongest
 
 WAYS = tuple(
     token_grouping.Pick(f"{axis.capitalize()} as", f"{axis}-as", (axis,), token_grouping.SIDES) for axis in cube.NEEDS
@@ -68,13 +68,9 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
     key = canvas_component.key("open-cube", source, site, as_read.name, *as_read.own)
     spot = st.session_state.setdefault("shown_cell", {})
     with tail:
-        export.figure_menu(
-            f"{name}-{site.replace('/', '-')}",
-            key,
-            lambda: cube.figure(read, choice, as_read.hide, at=spot.get("at")),
-            lambda: strongest(read, choice, hide_special=as_read.hide),
-            trace,
-        )
+        settings = CubeSettings.of(choice, hide=as_read.hide)
+        drawn = lambda: trace_views.draw_trace("cube", read, **settings, cell=spot.get("at"))  # noqa: E731
+        export.trace_menu(f"{name}-{site.replace('/', '-')}", key, drawn)
     with shown():
         slices(read, f"{source} {as_read}", choice, as_read.hide, key)
     if heads * len(sites) > 1:

@@ -12,7 +12,6 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.trace.sites import layer_of, two_way_sites
 from triattn_core.trace.token_grouping import NO_GROUPING
 from triattn_core.views import head_grid
-from triattn_core.views.heads import maps as head_maps
 
 HEAD, MEAN, ROLLOUT = "one head", "mean of heads", "rollout"
 COLUMNS = {name: head_grid.MEASURE_NAMES[name][0] for name in head_grid.MEASURE_NAMES}
@@ -99,12 +98,7 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
         key = canvas_component.key("map", source, as_read.name)
         canvas = large(read, f"{source} {as_read}", site, at, "weight" if show == ROLLOUT else quantity)
         canvas_component.show(canvas, key)
-        found = trace_views.the_map(read, site, at, quantity)
     with tail:
-        export.figure_menu(
-            f"{name}-{site.replace('/', '-')}",
-            key,
-            lambda: canvas,
-            lambda: head_maps.rows([found], read.texts, [{"map": found.title}]),
-            trace,
-        )
+        chosen = {"site": site, "head": None if at is None else at + 1, "quantity": quantity}
+        drawn = lambda: trace_views.draw_trace("map", read, **chosen)  # noqa: E731
+        export.trace_menu(f"{name}-{site.replace('/', '-')}", key, drawn)

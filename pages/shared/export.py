@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from pages.shared import session_models
-from triattn_core.case_card import cli_settings
+from pages.shared import paper_form, session_models
+from triattn_core.case_card import cli_settings, trace_card
+from triattn_core.case_card.archive import trace_file
+from triattn_core.case_card.paper import PaperFigure
 from triattn_core.checkpoint.registry import Card
 from triattn_core.scenes.scene import Scene
+from triattn_core.scenes.trace_views import RenderedTrace
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.lib.canvas import Canvas
 
@@ -49,21 +50,28 @@ def menu(name: str, figure: str, card: session_models.Saved, scene: Scene) -> No
 
     with st.popover("Export", width=92, key="export"), st.container(width=340):
         _save("Case card, ZIP: all of it", f"{name}.zip", card, ZIP)
-        _pieces(name, figure, page, lambda: scene.table, scene.trace)
+        _pieces(name, figure, page, lambda: scene.table, lambda: scene.trace)
+        paper_form.fold(name, lambda tail: PaperFigure.of_view(card.draw(), card.command("", *tail)))
         _again(card, "cell")  # a click chooses it without this menu
 
 
-def figure_menu(
-    name: str,
-    figure: str,
-    page: Callable[[], Canvas],
-    data: Callable[[], pd.DataFrame],
-    trace: AttentionTrace,
-) -> None:
-    """The Export button of a figure of a trace that no checkpoint stands behind; page and data are called only when
-    they are asked for."""
+def trace_menu(name: str, figure: str, drawn: Callable[[], RenderedTrace]) -> None:
+    """The Export button of a view of a trace that no checkpoint stands behind.  drawn: asked for when something is
+    saved; see `menu`."""
     with st.popover("Export", width=92, key="export"), st.container(width=340):
-        _pieces(name, figure, page, data, trace)
+        _save("Case card, ZIP: all of it", f"{name}.zip", lambda: trace_card.packed(drawn()), ZIP)
+        trace = lambda: drawn().trace  # noqa: E731
+        _pieces(name, figure, lambda: drawn().figure, lambda: drawn().table, trace)
+        paper_form.fold(name, lambda tail: trace_card.paper_of(drawn(), *tail))
+
+
+def pair_menu(
+    name: str, figure: str, page: Callable[[], Canvas], data: Callable[[], pd.DataFrame], trace: AttentionTrace
+) -> None:
+    """The Export button of two traces beside each other; see `menu`."""
+    with st.popover("Export", width=92, key="export"), st.container(width=340):
+        _pieces(name, figure, page, data, lambda: trace)
+        paper_form.fold(name, lambda tail: PaperFigure(page(), data, {}, f"the page {st.context.url}"))
 
 
 def _pieces(
@@ -71,13 +79,13 @@ def _pieces(
     figure: str,
     page: Callable[[], Canvas],
     data: Callable[[], pd.DataFrame],
-    trace: AttentionTrace,
+    trace: Callable[[], AttentionTrace],
 ) -> None:
     """Each piece by itself: pictures, the offline page, the data, the trace."""
     _pictures(data={"name": name, "figure": figure}, key="pictures")
     _save("Page that works offline, HTML", f"{name}.html", lambda: page().html(), "text/html")
     _save("All cells, CSV", f"{name}.csv", lambda: data().to_csv(index=False).encode("utf-8-sig"), "text/csv")
-    _save("Whole trace, NetCDF", f"{name}.nc", lambda: _bytes(trace), "application/x-netcdf")
+    _save("Whole trace, NetCDF", f"{name}.nc", lambda: trace_file(trace()), "application/x-netcdf")
 
 
 def card(view: str, cards: Sequence[Card], example: Any, settings: Mapping[str, Any]) -> None:
@@ -99,10 +107,3 @@ def _again(card: session_models.Saved, without: str = "") -> None:
 def _save(label: str, name: str, content: Callable[[], str | bytes], mime: str) -> None:
     ending = name.rsplit(".", 1)[1]
     st.download_button(label, content, name, mime, key=f"save-{ending}", on_click="ignore", width="stretch")
-
-
-def _bytes(trace: AttentionTrace) -> bytes:
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / "trace.nc"
-        trace.save(path)
-        return path.read_bytes()

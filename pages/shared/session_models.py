@@ -61,7 +61,7 @@ class Saved:
         """The example as a row of its task, JSON."""
         return json.dumps(TASKS[self.cards[0].config["task"]].row(self.example), ensure_ascii=False, indent=1) + "\n"
 
-    def command(self, without: str = "") -> str:
-        """What makes the same card without a page, but for one setting."""
+    def command(self, without: str = "", *tail: str) -> str:
+        """What makes the same card without a page, but for one setting; tail: what else it is asked."""
         settings = {name: value for name, value in self.settings().items() if name != without}
-        return cli_settings.command(self.view, [one.name for one in self.cards], settings)
+        return cli_settings.command(self.view, [one.name for one in self.cards], settings, *tail)

@@ -105,7 +105,7 @@ def test_tables_pages_and_pictures_are_sound(there, name):
             assert canvas.title in words and canvas.alt.split()[-1] in " ".join(words)
             continue
         for plate in plates(canvas).plates:
-            assert plate.title in words and plate.rows[plate.cell[0]][:13] in " ".join(words)
+            assert plate.heading in words and plate.rows[plate.cell[0]][:13] in " ".join(words)
 
 
 def test_the_manifest_has_no_setting_open_and_what_was_said(there):

@@ -5,7 +5,7 @@ No file in it has a date: the same numbers make the same tables, pictures and pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,9 +31,14 @@ The pages need no network. This makes the card again, with the same numbers:
 
 def packed(drawn: RequestedScene) -> bytes:
     """The bytes of the zip."""
+    return zipped(files(drawn))
+
+
+def zipped(contents: Iterable[tuple[str, bytes]]) -> bytes:
+    """A zip of names and contents, without dates."""
     file = BytesIO()
     with ZipFile(file, "w", ZIP_DEFLATED) as archive:
-        for name, content in files(drawn):
+        for name, content in contents:
             info = ZipInfo(name)
             info.compress_type, info.external_attr = ZIP_DEFLATED, 0o644 << 16
             archive.writestr(info, content)
@@ -52,10 +57,11 @@ def files(drawn: RequestedScene) -> Iterator[tuple[str, bytes]]:
         yield f"{name}.png", figure.png()
     yield "data.csv", drawn.table.to_csv(index=False).encode("utf-8-sig")
     yield "data.parquet", drawn.table.to_parquet(index=False)
-    yield "trace.nc", _trace(drawn.trace)
+    yield "trace.nc", trace_file(drawn.trace)
 
 
-def _trace(trace: AttentionTrace) -> bytes:
+def trace_file(trace: AttentionTrace) -> bytes:
+    """A trace as it is saved."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "trace.nc"
         trace.save(path)

@@ -7,6 +7,8 @@ import shlex
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from pydantic import BaseModel
+
 from triattn_core.errors import ConfigError
 from triattn_core.scenes.catalogue import VIEWS
 from triattn_core.scenes.settings import ViewSettings, validate_settings
@@ -36,17 +38,22 @@ def _value(kind: type[ViewSettings], name: str, text: str) -> Any:
     return [one for one in text.split(",") if one] if "tuple" in of else text
 
 
-def command(view: str, names: Sequence[str], settings: dict[str, Any]) -> str:
-    """The command that makes the card of a view; ROW has the example.  What is as the page opens is left out.
+def command(view: str, names: Sequence[str], settings: dict[str, Any], *tail: str) -> str:
+    """The command that makes the card of a view; ROW has the example.  What is as the page opens is left out.  tail:
+    what else it is asked, instead of the card's name.
 
     Raises ConfigError for settings that do not fit.
     """
-    found = validate_settings(VIEWS[view].settings, settings, view).model_dump(
-        mode="json", exclude_defaults=True, exclude_none=True
-    )
+    chosen = validate_settings(VIEWS[view].settings, settings, view)
+    return card_command(view, [*names, ROW], chosen, *(tail or ("--out", f"{view}.zip")))
+
+
+def card_command(view: str, inputs: Sequence[str], settings: BaseModel, *tail: str) -> str:
+    """`triattn card` of a view of these inputs with the settings that are not as the view opens."""
+    found = settings.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
     parts = [f"{name}={_text(value)}" for name, value in found.items()]
     asked = ["--set", *parts] if parts else []
-    return shlex.join(["triattn", "card", view, *names, ROW, *asked, "--out", f"{view}.zip"])
+    return shlex.join(["triattn", "card", view, *inputs, *asked, *tail])
 
 
 def _text(value: Any) -> str:

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triattn_core.commands import listing
+from triattn_core.commands import listing, paper
 from triattn_core.errors import ConfigError, DataError, choices
 from triattn_core.text.atomic_write import require_room
 
@@ -21,11 +21,14 @@ BEST = 3  # answers that are printed of each checkpoint
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What the command takes."""
-    text = "manifest.json of a case card; or a view, its checkpoints, and a JSON file with one row of their task"
+    text = "manifest.json of a case card; or a view, its checkpoints, and a JSON file with one row of their task; or "
+    text += "cube, heads or map, and a trace (.nc)"
     parser.add_argument("what", nargs="+", metavar="WHAT", help=text)
     text = "of a view: its settings, as its page has them: layer=2 units=token 1,token 2"
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=text)
-    parser.add_argument("--out", type=Path, required=True, help="where the card is written (zip)")
+    text = "where the card is written (.zip), or a figure for a paper (.pdf, .svg, .png)"
+    parser.add_argument("--out", type=Path, required=True, help=text)
+    paper.arguments(parser)
     listing.folders(parser)
 
 
@@ -35,7 +38,9 @@ def run(options: argparse.Namespace) -> None:
 
     require_room(options.out, "write the card")
     listing.added(options)
-    if len(options.what) == 1 and options.what[0] not in VIEWS:
+    if len(options.what) == 2 and options.what[1].endswith(".nc"):
+        _of_trace(options, *options.what)
+    elif len(options.what) == 1 and options.what[0] not in VIEWS:
         _again(options, Path(options.what[0]))
     else:
         _new(options, *options.what)
@@ -44,8 +49,9 @@ def run(options: argparse.Namespace) -> None:
 def _new(options: argparse.Namespace, view: str, *more: str) -> None:
     """A card of a view.  Raises ConfigError where checkpoint or input is missing."""
     from triattn_core.case_card import draw
-    from triattn_core.case_card.cli_settings import read
+    from triattn_core.case_card.cli_settings import command, read
     from triattn_core.case_card.manifest import manifest
+    from triattn_core.case_card.paper import PaperFigure
     from triattn_core.commands.examples import warn_other_language
     from triattn_core.scenes.catalogue import VIEWS
     from triattn_core.scenes.runner import Models, find_cards
@@ -61,6 +67,11 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
     example = TASKS[first.config["task"]].Example.from_row(read_json(Path(path)), path)
     warn_other_language(models.load(first), [example])
     drawn = draw(view, names, example, models, **settings)
+    if paper.wanted(options):
+        chosen = drawn.settings.model_dump(mode="json")
+        made = lambda tail: PaperFigure.of_view(drawn, command(view, names, chosen, *tail), options.figure)  # noqa: E731
+        paper.write(options, made)
+        return
     drawn.save(options.out)
     about = manifest(drawn)
     if options.json:
@@ -76,6 +87,24 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
         print(note)
     for said, titles in _sentences(about).items():
         print(f"{' and '.join(titles)}: {said}")
+
+
+def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
+    """A card or a figure of a trace alone.  Raises ConfigError for no view of a trace."""
+    from triattn_core.case_card.cli_settings import read
+    from triattn_core.case_card.trace_card import packed, paper_of
+    from triattn_core.importers.open_file import open_file
+    from triattn_core.scenes.trace_views import TRACE_VIEWS, draw_trace
+    from triattn_core.text.atomic_write import write_whole
+
+    if view not in TRACE_VIEWS:
+        raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_VIEWS)}")
+    drawn = draw_trace(view, open_file(Path(path)), **read(TRACE_VIEWS[view][0], options.set))
+    if paper.wanted(options):
+        paper.write(options, lambda tail: paper_of(drawn, *tail))
+        return
+    write_whole(options.out, packed(drawn))
+    print(f"{options.out}: {view} of {drawn.trace.meta.get('checkpoint', path)}, {len(drawn.table):,} rows")
 
 
 def _wrote(out: Path, about: Manifest, drawn: RenderedView) -> str:

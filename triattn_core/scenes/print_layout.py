@@ -20,7 +20,8 @@ GREY = "#b9bfbf"  # a difference that seeds alone explain
 class Plate:
     """One map.  axes: what stands down and across.  colours: uint8 [rows, columns, 3].  out: True where a mask leaves a
     cell out or a token is not there.  cell: (row, column) that is chosen.  place: (row, column) among the plates.
-    below: True where the value is below zero: a dash says it without hue.
+    below: True where the value is below zero: a dash says it without hue.  said: what the model says, the way its title
+    ends; score: of the model, on a data set; badge: the colour of its mechanism.  thumb: one of many, without labels.
     """
 
     title: str
@@ -32,6 +33,15 @@ class Plate:
     cell: tuple[int, int]
     place: tuple[int, int]
     below: np.ndarray = field(repr=False)
+    said: str = ""
+    score: str = ""
+    badge: str = ""
+    thumb: bool = False
+
+    @property
+    def heading(self) -> str:
+        """Its title, with what the model says."""
+        return f"{self.title}: {self.said}" if self.said else self.title
 
 
 @dataclass(frozen=True)
@@ -59,8 +69,8 @@ class Sheet:
 class Reader:
     """The payload of a figure, unpacked."""
 
-    def __init__(self, payload: Mapping):
-        self.payload, self.theme = payload, payload["themes"]["light"]
+    def __init__(self, payload: Mapping, theme: str = "light"):
+        self.payload, self.theme = payload, payload["themes"][theme]
 
     def bytes(self, packed: str, *shape: int, kind: str = "u1") -> np.ndarray:
         return np.frombuffer(base64.b64decode(packed), np.dtype(kind).newbyteorder("<")).reshape(shape)
@@ -89,7 +99,7 @@ class Reader:
         out: np.ndarray | None = None,
     ) -> Plate:
         """levels: [rows, columns] on this scale.  axes: those down and across, by their names in the payload."""
-        known = self.payload["axes"]
+        known = self.payload.get("axes", {})
         rows, columns = (
             self.labels(axis) if axis in known else [str(i + 1) for i in range(size)]
             for axis, size in zip(axes, levels.shape)
@@ -122,12 +132,12 @@ def _place(told: Mapping, value: float) -> float:
     return float(_levels(told, np.array([value]))[0]) / (told["steps"] - 1)
 
 
-def plates(canvas: Canvas) -> Sheet:
-    """The maps of a figure.  Raises TraceError where it is none of those that cases are kept of."""
+def plates(canvas: Canvas, theme: str = "light") -> Sheet:
+    """The maps of a figure, in the colours of a theme.  Raises TraceError for a figure that cases are not kept of."""
     payload = canvas.payload
     if canvas.kind not in KINDS:
         raise TraceError(f"{canvas.title}: this figure has no maps to be printed")
-    read = Reader(payload)
+    read = Reader(payload, theme)
     found, bars = KINDS[canvas.kind](read)
     texts = " / ".join(text if len(text) <= 160 else text[:159] + "…" for text in payload["texts"].values())
     return Sheet(canvas.title.partition(":")[0], payload.get("caption", ""), texts[:400], canvas.alt, found, bars)
@@ -162,13 +172,22 @@ def _side(read: Reader) -> tuple[list[Plate], list[Bar]]:
         read.plate(
             read.bytes(one["levels"], *shape),
             payload["scale"],
-            f"{one['title']}: {one['label']}, {one['share']}",
+            one["title"],
             axes,
             payload["cell"],
             (0, i),
             out,
         )
         for i, (one, out) in enumerate(zip(payload["panels"], gone))
+    ]
+    found = [
+        replace(
+            plate,
+            said=", ".join(filter(None, (one["label"], one["share"]))),
+            score=one["score"],
+            badge=read.theme.get(one["mechanism"], ""),
+        )
+        for one, plate in zip(payload["panels"], found)
     ]
     bars, gap = [read.bar(payload["scale"])], payload["gap"]
     if gap:
@@ -193,8 +212,8 @@ def _heads(read: Reader) -> tuple[list[Plate], list[Bar]]:
     for i, one in enumerate(payload["panels"]):
         out = read.bytes(one["masked"], *shape) if one["masked"] else None
         levels = read.bytes(one["levels"], *shape)
-        title = f"{one['title']}: {one['note']}"
-        found.append(read.plate(levels, payload["scale"], title, axes, (query, key), (0, i), out))
+        plate = read.plate(levels, payload["scale"], one["title"], axes, (query, key), (0, i), out)
+        found.append(replace(plate, said=one["note"]))
         if "source_levels" in one:
             levels = read.bytes(one["source_levels"], shape[1], -1)
             title = f"{one['title'].partition(',')[0]}: source2token, features in order of likeness"
@@ -229,6 +248,19 @@ def _similarity(read: Reader) -> tuple[list[Plate], list[Bar]]:
     return found, [read.bar(one["scale"], f"{one['title']}: {payload['title']}") for one in payload["panels"]]
 
 
+def _grid(read: Reader) -> tuple[list[Plate], list[Bar]]:
+    """All heads, a row a layer; below each its measure."""
+    payload, found = read.payload, []
+    shape, values = payload["shape"], payload["measures"][payload["measure"]]["values"]
+    for i, layer in enumerate(payload["layers"]):
+        for head, levels in enumerate(read.bytes(layer["levels"], -1, *shape)):
+            title = f"{layer['title']}.{head + 1}" if layer["title"] else str(head + 1)
+            plate = read.plate(levels, payload["scale"], title, ("rows", "columns"), (0, 0), (i, head))
+            value = values[i][head]
+            found.append(replace(plate, said="" if value is None else f"{value:.2g}", thumb=True))
+    return found, [read.bar(payload["scale"])]
+
+
 # By the kind of a canvas: how its payload is read.
 KINDS: dict[str, Callable[[Reader], tuple[list[Plate], list[Bar]]]] = {
     "cube": _cube,
@@ -236,4 +268,5 @@ KINDS: dict[str, Callable[[Reader], tuple[list[Plate], list[Bar]]]] = {
     "similarity": _similarity,
     "side_by_side": _side,
     "heads": _heads,
+    "head_grid": _grid,
 }

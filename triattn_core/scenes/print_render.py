@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable
 from io import BytesIO
 from threading import Lock
 
@@ -17,55 +17,50 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.font_manager import fontManager
 
-from triattn_core.scenes.print_layout import Bar, Plate, Sheet
+from triattn_core.scenes.print_layout import Plate, Sheet
+from triattn_core.scenes.print_plate import Look, columns_room, draw_bar, draw_plate, rows_room
 from triattn_core.views.lib.palette import FONTS, THEMES
 
-CELL, LEAST, MOST = 0.2, 0.012, 5.0  # inches: of a cell, of the narrowest one, of a whole axis
-LABEL, LETTER, GAP, TITLE = 0.125, 0.068, 0.3, 0.3  # of a line of labels, of a letter, between plates, of a title
+CELL, LEAST, MOST, THUMB = 0.2, 0.012, 5.0, 0.9  # inches: of a cell, of the narrowest one, of an axis, of a small one
+LETTER, GAP, TITLE = 0.068, 0.3, 0.3  # of a letter, between plates, of a title
 DOTS, SCREEN = 200, 90
-LONGEST, LINES = 14, 4  # letters of a label; lines of the sentence
-DASHED = 0.1  # inches of a cell that has room for a dash
+LINES = 4  # of the sentence
+LOOK = Look()
 _FAMILY = re.compile(rb"font-family: [^;\"]*")
+_FACTS = {  # no date: the same numbers make the same bytes
+    "svg": {"Date": None, "Creator": "triattn"},
+    "pdf": {"CreationDate": None, "Creator": "triattn"},
+    "png": {"Software": "triattn"},
+}
 _settings = Lock()  # Matplotlib's settings are one for all threads
 
 
 def printed(sheet: Sheet, kind: str, dots: int = DOTS) -> bytes:
     """The file of a sheet; kind: svg, whose text is text, or png."""
+    return figure_file(lambda: _draw(sheet), kind, dots)
+
+
+def figure_file(draw: Callable[[], Figure], kind: str, dots: int) -> bytes:
+    """The file of a figure: svg, pdf (its fonts embedded as outlines with names, so that text can be searched), png.
+    Fonts are set while `draw` runs."""
     there = {one.name for one in fontManager.ttflist}
     wished = [*(name.strip(' "') for name in FONTS.split(",")), "Noto Sans CJK JP", "DejaVu Sans"]
     fonts = [name for name in wished if name in there]
-    settings = {"svg.fonttype": "none", "svg.hashsalt": "triattn", "font.family": fonts}
+    settings = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "triattn", "font.family": fonts}
     with _settings, matplotlib.rc_context(settings):
         file = BytesIO()
-        meta = {"Date": None, "Creator": "triattn"} if kind == "svg" else {"Software": "triattn"}
-        _draw(sheet).savefig(file, format=kind, dpi=dots, metadata=meta)
-    if kind == "png":
+        draw().savefig(file, format=kind, dpi=dots, metadata=_FACTS[kind])
+    if kind != "svg":
         return file.getvalue()
     # Its reader may have other fonts than this machine.
     return _FAMILY.sub(b"font-family: " + FONTS.replace('"', "'").encode(), file.getvalue())
 
 
-def _pitch(count: int) -> float:
-    return float(np.clip(MOST / max(count, 1), LEAST, CELL))
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"
-
-
-def _room(labels: Sequence[str]) -> float:
-    """Inches that the longest label takes; a Chinese character is as wide as two letters."""
-    return 0.12 + LETTER * max((sum(1 + (ord(c) > 0x2E7F) for c in _short(one)) for one in labels), default=0)
-
-
-def _upright(labels: Sequence[str]) -> bool:
-    """Whether labels across need not lean: single characters, and numbers."""
-    return all(len(one) == 1 or one.isdecimal() for one in labels)
-
-
-def _above(labels: Sequence[str]) -> float:
-    """Inches above a map that its labels across take."""
-    return 0.22 if _upright(labels) else 0.1 + 0.71 * _room(labels)
+def _pitch(plate: Plate) -> tuple[float, float]:
+    """Inches of a cell, down and across."""
+    most = THUMB if plate.thumb else MOST
+    down, across = (float(np.clip(most / max(len(one), 1), LEAST, CELL)) for one in (plate.rows, plate.columns))
+    return down, across
 
 
 def _draw(sheet: Sheet) -> Figure:
@@ -75,10 +70,10 @@ def _draw(sheet: Sheet) -> Figure:
     lefts, widths, tops, heights = [0.0] * wide, [0.0] * wide, [0.0] * high, [0.0] * high
     for plate in sheet.plates:
         r, c = plate.place
-        lefts[c] = max(lefts[c], _room(plate.rows) + 0.18)
-        widths[c] = max(widths[c], _pitch(len(plate.columns)) * len(plate.columns), LETTER * 1.1 * len(plate.title))
-        tops[r] = max(tops[r], TITLE + _above(plate.columns))
-        heights[r] = max(heights[r], _pitch(len(plate.rows)) * len(plate.rows))
+        lefts[c] = max(lefts[c], rows_room(plate, LOOK.size) + 0.18)
+        widths[c] = max(widths[c], _pitch(plate)[1] * len(plate.columns), LETTER * 1.1 * len(plate.heading))
+        tops[r] = max(tops[r], TITLE + columns_room(plate, LOOK.size))
+        heights[r] = max(heights[r], _pitch(plate)[0] * len(plate.rows))
     bars = 0.72 * -(-len(sheet.bars) // 2)
     width = max(sum(lefts) + sum(widths) + GAP * (wide + 1), 6.4)
     room = int((width - 2 * GAP) / LETTER)
@@ -102,55 +97,14 @@ def _draw(sheet: Sheet) -> Figure:
         r, c = plate.place
         x = GAP * (c + 1) + sum(lefts[: c + 1]) + sum(widths[:c])
         y = 0.75 + sum(tops[: r + 1]) + sum(heights[:r]) + GAP * r
-        size = _pitch(len(plate.columns)) * len(plate.columns), _pitch(len(plate.rows)) * len(plate.rows)
-        write(x, y - tops[r] + 0.02, plate.title, fontsize=9, weight=700)
-        _plate(place(x, y, *size), plate)
+        pitch = _pitch(plate)
+        size = pitch[1] * len(plate.columns), pitch[0] * len(plate.rows)
+        write(x, y - tops[r] + 0.02, plate.heading, fontsize=9, weight=700)
+        draw_plate(place(x, y, *size), plate, pitch, LOOK)
     for i, bar in enumerate(sheet.bars):
         x, y = GAP + (i % 2) * width / 2, height - bars - below + 0.72 * (i // 2)
         write(x, y, bar.title, fontsize=9, weight=700)
-        _bar(place(x, y + 0.24, min(2.6, width / 2 - 0.6), 0.1), bar)
+        draw_bar(place(x, y + 0.24, min(2.6, width / 2 - 0.6), 0.1), bar, LOOK)
     write(GAP, height - below + 0.04, "\n".join(said), fontsize=8, linespacing=1.35)
     write(GAP, height - 0.24, sheet.caption, fontsize=8, color=tint["muted"])
     return figure
-
-
-def _plate(axes: Axes, plate: Plate) -> None:
-    rows, columns, tint = len(plate.rows), len(plate.columns), THEMES["light"]
-    axes.patch.set(facecolor=tint["page"], edgecolor=tint["hairline"], hatch="////" if plate.out.any() else "")
-    colours = np.dstack([plate.colours, np.where(plate.out, 0, 255).astype(np.uint8)])
-    mesh = axes.pcolormesh(colours, edgecolors=tint["page"], linewidth=0.6 if max(rows, columns) <= 40 else 0)
-    mesh.set_rasterized(rows * columns > 4096)
-    if min(_pitch(rows), _pitch(columns)) >= DASHED:
-        at, strong = np.argwhere(plate.below), plate.colours.mean(-1)[plate.below] < 128
-        inks = np.where(strong, tint["page"], tint["text"])
-        axes.scatter(at[:, 1] + 0.5, at[:, 0] + 0.5, marker="_", s=14, linewidths=0.7, c=inks)
-    axes.set(xlim=(0, columns), ylim=(rows, 0))
-    axes.xaxis.tick_top()
-    axes.tick_params(length=0, pad=2, labelcolor=tint["text"])
-    for axis, labels, name in ((axes.yaxis, plate.rows, plate.axes[0]), (axes.xaxis, plate.columns, plate.axes[1])):
-        across, flat = axis is axes.xaxis, _upright(labels)
-        need = _room(labels) - 0.04 if across and flat and len(labels[0]) > 1 else LABEL
-        step = int(np.ceil(need / _pitch(len(labels))))
-        chosen = plate.cell[across]
-        # The chosen one is always named: its neighbours give way to it.
-        at = [i for i in range(len(labels)) if i % step == chosen % step]
-        look = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"} if across and not flat else {}
-        axis.set_ticks([i + 0.5 for i in at], [_short(labels[i]) for i in at], fontsize=8, parse_math=False, **look)
-        axis.get_ticklabels()[at.index(chosen)].set(color=tint[name], weight=700)
-    for spine in axes.spines.values():
-        spine.set_visible(False)
-    row, column = plate.cell
-    box = {"fill": False, "clip_on": False}
-    axes.add_patch(matplotlib.patches.Rectangle((0, row), columns, 1, edgecolor=tint[plate.axes[0]], **box))
-    axes.add_patch(matplotlib.patches.Rectangle((column, 0), 1, rows, edgecolor=tint[plate.axes[1]], **box))
-    axes.add_patch(matplotlib.patches.Rectangle((column, row), 1, 1, edgecolor=tint["text"], linewidth=1.6, **box))
-
-
-def _bar(axes: Axes, bar: Bar) -> None:
-    axes.pcolormesh(bar.table[None], rasterized=True)
-    axes.set_yticks([])
-    places = [place * len(bar.table) for place, _ in bar.ticks]
-    axes.set_xticks(places, [label for _, label in bar.ticks], fontsize=8, color=THEMES["light"]["muted"])
-    axes.tick_params(length=2, pad=2, color=THEMES["light"]["muted"])
-    for spine in axes.spines.values():
-        spine.set_color(THEMES["light"]["hairline"])

@@ -1,0 +1,74 @@
+"""Figure for a paper, in the Export menu: width, ground, what stands on it; PDF, SVG, PNG, with caption and data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.shared.errors import shown
+from triattn_core.case_card.paper import PaperFigure
+from triattn_core.scenes.print_settings import (
+    COLUMN,
+    FORMATS,
+    GROUNDS,
+    NARROWEST,
+    PAGE,
+    PARTS,
+    SHOWN,
+    WIDEST,
+    PrintSettings,
+    print_settings,
+)
+
+WIDTHS = {f"{COLUMN:g} in, one column": COLUMN, f"{PAGE:g} in, both columns": PAGE, "another width": None}
+MIMES = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png", "zip": "application/zip"}
+FACTS = {"badges": "badge", "predictions": "said", "accuracy": "score"}  # of a plate, where it has them
+Make = Callable[[tuple[str, ...]], PaperFigure]
+
+
+@st.fragment
+def fold(name: str, make: Make) -> None:
+    """The fold with all of it; closed it costs nothing.
+
+    name: of the files, without ending.  make: the figure, of the tail of the command that its caption has.
+    """
+    with st.expander("Figure for a paper", key="paper", on_change="rerun") as box:
+        if not box.open:
+            return
+        with shown(stop=False):
+            _form(name, make)
+
+
+def _form(name: str, make: Make) -> None:
+    plates = make(()).sheet().plates
+    titles = [plate.title for plate in plates]
+    there = [part for part in PARTS if part not in FACTS or any(getattr(plate, FACTS[part]) for plate in plates)]
+    wide = st.selectbox("Width", list(WIDTHS), key="paper-width")
+    inches = WIDTHS[wide] or st.number_input("Inches", NARROWEST, WIDEST, 5.0, 0.1, key="paper-inches")
+    ground = st.segmented_control("Ground", GROUNDS, default="white", required=True, key="paper-ground")
+    show = st.multiselect(
+        "Show", there, [part for part in SHOWN if part in there], format_func=PARTS.get, key="paper-show"
+    )
+    kept = tuple(part for part in PARTS if part in show or (part in SHOWN and part not in there))
+    settings = {"width": inches, "ground": ground or "white", "show": kept if set(kept) != set(SHOWN) else SHOWN}
+    if 1 < len(titles) <= 8:
+        names = [f"{number}: {title}" for number, title in enumerate(titles, 1)]
+        panels = st.multiselect("Panels", names, placeholder="all", key="paper-panels")
+        settings["panels"] = tuple(names.index(one) + 1 for one in panels if one in names)
+    chosen = print_settings(settings)
+    file = lambda kind: make(chosen.options(f"{name}.{kind}")).file(kind, chosen)  # noqa: E731
+    with st.container(horizontal=True):
+        for kind in FORMATS:
+            _button(kind.upper(), f"{name}.{kind}", lambda kind=kind: file(kind))
+    _button("All three, caption and data, ZIP", f"{name}-figure.zip", lambda: _archive(name, make, chosen))
+    st.caption("Type is never below 7 points at this width; PNG has 300 dots an inch.")
+
+
+def _archive(name: str, make: Make, chosen: PrintSettings) -> bytes:
+    return make(chosen.options(f"{name}.pdf")).archive(name, chosen)
+
+
+def _button(label: str, file: str, content: Callable[[], bytes]) -> None:
+    ending = file.rsplit(".", 1)[1]
+    st.download_button(label, content, file, MIMES[ending], key=f"paper-{ending}", on_click="ignore", width="stretch")

@@ -1,0 +1,163 @@
+"""Figures for papers: type measured in the PDF, width, ground, panels, and what stands beside the picture."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from pypdf import PdfReader
+
+from tests.support.card_checkpoints import cases, shelf
+from triattn_core.__main__ import main
+from triattn_core.case_card import draw
+from triattn_core.case_card.paper import PaperFigure
+from triattn_core.case_card.trace_card import paper_of
+from triattn_core.errors import ConfigError
+from triattn_core.scenes.print_settings import print_settings
+from triattn_core.scenes.trace_views import draw_trace
+from triattn_core.tasks import TASKS
+from triattn_core.trace.open import trace_of
+
+LEAST = 7.0  # points
+DRAW = np.random.default_rng(11)
+
+
+@pytest.fixture(scope="module")
+def there(tmp_path_factory):
+    with shelf(tmp_path_factory.mktemp("cards")) as folder:
+        yield folder
+
+
+def figure(name: str) -> PaperFigure:
+    """The figure for a paper of one of `cases`."""
+    view, checkpoints, example, settings = cases()[name]
+    return PaperFigure.of_view(draw(view, checkpoints, example, **settings), "triattn card …")
+
+
+def opened(view: str, *sizes: int, **settings) -> PaperFigure:
+    """Of an array of random weights, with long tokens."""
+    axes = {2: ("query", "key"), 3: ("head", "query", "key"), 4: ("head", "query", "key", "context")}[len(sizes)]
+    over = tuple(range(axes.index("key"), len(sizes)))
+    weights = DRAW.random(sizes) ** 8
+    tokens = [f"residue {i + 1}" for i in range(sizes[-1])]
+    trace = trace_of(weights / weights.sum(over, keepdims=True), axes=axes, tokens=tokens, source="mine.npy")
+    return paper_of(draw_trace(view, trace, **settings))
+
+
+def type_sizes(pdf: bytes) -> dict[str, float]:
+    """Every text of a one-page PDF, and its type in points as it is printed."""
+    found: dict[str, float] = {}
+
+    def visit(text, cm, tm, font, size):
+        if text.strip():
+            a, b = tm[0] * cm[0] + tm[1] * cm[2], tm[0] * cm[1] + tm[1] * cm[3]
+            found[text.strip()] = size * float(np.hypot(a, b))
+
+    PdfReader(io.BytesIO(pdf)).pages[0].extract_text(visitor_text=visit)
+    return found
+
+
+def inches(pdf: bytes) -> float:
+    return float(PdfReader(io.BytesIO(pdf)).pages[0].mediabox.width) / 72
+
+
+@pytest.mark.parametrize("name", ["cube", "mechanisms", "mtsa", "coin", "similarity"])
+def test_no_type_is_below_seven_points_at_the_stated_width(there, name):
+    whole = figure(name)
+    for width in (2.0, 3.3, 7.0):
+        pdf = whole.file("pdf", print_settings({"width": width}))
+        assert inches(pdf) == pytest.approx(width, abs=0.01)
+        sizes = type_sizes(pdf)
+        assert len(sizes) > 8 and min(sizes.values()) >= LEAST - 0.01, sizes
+
+
+@pytest.mark.parametrize("sizes", [(12, 60, 60), (2, 40, 40, 40), (128, 128)])
+def test_of_a_large_file_too(sizes):
+    for view in ("heads", "map"):
+        pdf = opened(view, *sizes).file("pdf", print_settings({"width": 3.3}))
+        assert inches(pdf) == pytest.approx(3.3, abs=0.01) and min(type_sizes(pdf).values()) >= LEAST - 0.01
+
+
+def test_all_is_on_the_page():
+    """What is drawn ends within the page: nothing but ground along its edges."""
+    for view, sizes in (("cube", (2, 9, 14, 14)), ("map", (3, 20, 20)), ("heads", (12, 20, 20))):
+        picture = Image.open(io.BytesIO(opened(view, *sizes).file("png", print_settings({"width": 3.3}))))
+        assert picture.size[0] == 990
+        pixels = np.asarray(picture.convert("RGB"))
+        assert (pixels[[0, -1]] == 255).all() and (pixels[:, [0, -1]] == 255).all(), view
+
+
+@pytest.mark.parametrize(
+    "ground,corner", [("white", (255, 255, 255, 255)), ("none", (255, 255, 255, 0)), ("dark", None)]
+)
+def test_the_ground(ground, corner):
+    picture = Image.open(io.BytesIO(opened("map", 5, 5).file("png", print_settings({"ground": ground})))).convert(
+        "RGBA"
+    )
+    found = picture.getpixel((2, picture.size[1] - 3))
+    assert found[3] == 0 if ground == "none" else found == corner if corner else sum(found[:3]) < 120
+
+
+def test_parts_and_panels_can_be_left_out(there):
+    whole = figure("mechanisms")
+    titles = [plate.title for plate in whole.sheet().plates]
+
+    def text(**settings):
+        """All that is written, without spaces: a title may go on in another line."""
+        return "".join("".join(type_sizes(whole.file("pdf", print_settings(settings)))).split())
+
+    titles = ["".join(title.split()) for title in titles]
+    assert all(title in text() for title in titles)
+    assert titles[0] not in text(panels=(2,)) and titles[1] in text(panels=(2,))
+    assert not any(title in text(show=()) for title in titles) and "logscale" not in text(show=())
+    assert "0." in text(show=("predictions",))
+    with pytest.raises(ConfigError, match="there is no panel 9"):
+        whole.file("pdf", print_settings({"panels": (9,)}))
+    for wrong in ({"width": 0.5}, {"ground": "red"}, {"show": ("colours",)}, {"widht": 3}):
+        with pytest.raises(ConfigError, match="figure for a paper"):
+            print_settings(wrong)
+
+
+def test_the_command_writes_figure_caption_and_data(there, tmp_path, monkeypatch, capsys):
+    view, checkpoints, example, settings = cases()["cube"]
+    monkeypatch.chdir(tmp_path)
+    Path("row.json").write_text(json.dumps(TASKS["pairs"].row(example)), "utf-8")
+    chosen = [
+        "--set",
+        *[f"{name}={','.join(map(str, v)) if isinstance(v, list) else v}" for name, v in settings.items()],
+    ]
+    base = ["card", view, *checkpoints, "row.json", *chosen]
+    assert main([*base, "--width", "3.3", "--panels", "1", "--out", "figure.pdf"]) == 0
+    assert capsys.readouterr().out.split() == ["figure.pdf", "figure.caption.txt", "figure.csv"]
+    drawn = draw(view, checkpoints, example, **settings)
+    assert len(pd.read_csv("figure.csv")) == len(drawn.table)
+    caption = Path("figure.caption.txt").read_text("utf-8")
+    assert drawn.found[0].card.digest[:12] in caption and checkpoints[0] in caption and example.text_a in caption
+    command = caption.split("Made by: ")[1].split()
+    first = Path("figure.pdf").read_bytes()
+    Path("figure.pdf").unlink()
+    assert main(command[1:]) == 0  # the command of the caption makes the same file
+    assert Path("figure.pdf").read_bytes() == first
+    for more, line in (
+        (["--width", "3.3", "--out", "card.zip"], "--width is for a picture"),
+        (["--panels", "7", "--out", "a.svg"], "there is no panel 7"),
+    ):
+        capsys.readouterr()
+        assert main([*base, *more]) != 0
+        assert line in capsys.readouterr().err
+
+
+def test_a_saved_trace_has_figures_and_a_card(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    trace_of(DRAW.dirichlet(np.ones(20), 3).reshape(3, 4, 5), axes=("query", "key", "context")).save(Path("trace.nc"))
+    assert main(["card", "cube", "trace.nc", "--out", "a.svg"]) == 0
+    assert "SHA-256" in Path("a.caption.txt").read_text("utf-8")
+    assert main(["card", "heads", "trace.nc", "--out", "heads.zip"]) == 0
+    assert "heads of array" in capsys.readouterr().out
+    assert main(["card", "coin", "trace.nc", "--out", "b.zip"]) != 0
+    assert "no view 'coin' of a trace alone" in capsys.readouterr().err

@@ -1,0 +1,106 @@
+"""Figures for papers: a figure at a stated width with its caption and its data beside it, of a scene or of a trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from triattn_core.errors import ConfigError, choices
+from triattn_core.scenes.print_layout import KINDS, Sheet, plates
+from triattn_core.scenes.print_page import paper_figure
+from triattn_core.scenes.print_settings import DOTS, FORMATS, PrintSettings
+from triattn_core.text.atomic_write import write_whole
+from triattn_core.views.lib.canvas import Canvas
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from triattn_core.case_card.rendered import RenderedView
+
+DIGEST = 12  # letters of a digest in a caption
+
+
+@dataclass(frozen=True)
+class PaperFigure:
+    """What is printed of a canvas.
+
+    table: every cell as a row, asked for when it is written.  models: each checkpoint or file, by name its digest.
+    command: what makes it again.
+    """
+
+    canvas: Canvas = field(repr=False)
+    table: Callable[[], pd.DataFrame] = field(repr=False)
+    models: Mapping[str, str]
+    command: str
+
+    @classmethod
+    def of_view(cls, drawn: RenderedView, command: str, name: str | None = None) -> PaperFigure:
+        """Of a scene the figure with this name, by default the first that has maps.  Raises ConfigError: none has."""
+        there = [one for one, figure in drawn.figures.items() if can_print(figure)]
+        if name is not None and name not in there or not there:
+            known = choices(name or "", there) if there else f"{drawn.view} has charts, not maps: save its case card"
+            raise ConfigError(f"no figure {name!r} to print; {known}" if name else known)
+        models = {one.card.name: one.card.digest for one in drawn.found}
+        return cls(drawn.figures[name or there[0]], lambda: drawn.table, models, command)
+
+    def sheet(self, theme: str = "light") -> Sheet:
+        """Its maps; the titles of `plates` are what a reader chooses among."""
+        return plates(self.canvas, theme)
+
+    def file(self, kind: str, settings: PrintSettings, dots: int = DOTS) -> bytes:
+        """A PDF, SVG or PNG.  Raises ConfigError where a panel is not there."""
+        return paper_figure(self.sheet(settings.theme), settings, kind, dots)
+
+    def caption(self, settings: PrintSettings) -> str:
+        """What is drawn, of which input and weights, in numbers; and the command.  Plain text."""
+        sheet = self.sheet(settings.theme)
+        panels = "; ".join(plate.heading for plate in settings.pick(sheet.plates) if not plate.thumb)
+        models = "; ".join(
+            f"{name}, SHA-256 {digest[:DIGEST]}" if digest else name for name, digest in self.models.items()
+        )
+        score = "; ".join(dict.fromkeys(plate.score for plate in sheet.plates if plate.score))
+        parts = [
+            f"{sheet.title}: {panels}." if panels else f"{sheet.title}.",
+            f"{sheet.said.rstrip('.')}.",
+            f"Input: {sheet.texts}" if sheet.texts else "",
+            f"Shown: {sheet.caption.rstrip('.')}." if sheet.caption else "",
+            f"Weights: {models}." + (f" {score}." if score else "") if models else "",
+            f"Made by: {self.command}",
+        ]
+        return "\n".join(filter(None, parts)) + "\n"
+
+    def data(self) -> bytes:
+        """Every cell as a row, CSV."""
+        return self.table().to_csv(index=False).encode("utf-8-sig")
+
+    def archive(self, name: str, settings: PrintSettings) -> bytes:
+        """A zip of all formats, the caption and the data."""
+        from triattn_core.case_card.archive import zipped
+
+        files = [(f"{name}.{kind}", self.file(kind, settings)) for kind in FORMATS]
+        files += [(f"{name}.caption.txt", self.caption(settings).encode()), (f"{name}.csv", self.data())]
+        return zipped(files)
+
+    def save(self, path: Path, settings: PrintSettings) -> Sequence[Path]:
+        """Writes the figure, in the format of its ending, and beside it caption and data; what was written.
+
+        Raises ConfigError for another ending, DataError where it cannot be written.
+        """
+        kind = path.suffix.removeprefix(".")
+        if kind not in FORMATS:
+            raise ConfigError(f"{path}: {choices(kind, FORMATS)}")
+        contents = {
+            path: self.file(kind, settings),
+            path.with_suffix(".caption.txt"): self.caption(settings).encode(),
+            path.with_suffix(".csv"): self.data(),
+        }
+        for place, content in contents.items():
+            write_whole(place, content)
+        return list(contents)
+
+
+def can_print(figure: object) -> bool:
+    """Whether it has maps."""
+    return isinstance(figure, Canvas) and figure.kind in KINDS

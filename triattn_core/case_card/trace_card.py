@@ -1,0 +1,66 @@
+"""What can be taken away of a trace alone, such as one that was opened from a file: its case card, and its figure for a
+paper."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from triattn_core.case_card.archive import trace_file, zipped
+from triattn_core.case_card.cli_settings import card_command
+from triattn_core.case_card.manifest import FORMAT, versions
+from triattn_core.case_card.paper import PaperFigure
+from triattn_core.importers import trace_store
+from triattn_core.scenes.trace_views import RenderedTrace
+
+FILE = "trace.nc"
+TOLD = """A case card of triattn.
+
+{view}.html, .svg, .png            {title}
+data.csv, data.parquet             every cell that is drawn, as a row
+trace.nc                           all that was opened (NetCDF-4; xarray reads it)
+manifest.json                      the view, its settings, the digest of the numbers, versions
+
+The page needs no network. This makes the card again, with the same numbers:
+
+    {command}
+"""
+
+
+def command(drawn: RenderedTrace, *tail: str) -> str:
+    """What makes its card again from the saved trace, or what else is asked in the tail."""
+    return card_command(drawn.view, [FILE], drawn.settings, *(tail or ("--out", f"{drawn.view}.zip")))
+
+
+def packed(drawn: RenderedTrace) -> bytes:
+    """The bytes of its case card: a zip."""
+    return zipped(_files(drawn))
+
+
+def _files(drawn: RenderedTrace) -> Iterator[tuple[str, bytes]]:
+    figure, meta = drawn.figure, drawn.trace.meta
+    about = {
+        "format": FORMAT,
+        "command": command(drawn),
+        "view": drawn.view,
+        "trace": str(meta.get("checkpoint", "")),
+        "digest": str(meta.get("digest", "")),
+        "settings": drawn.settings.model_dump(mode="json"),
+        "figures": {drawn.view: {"title": figure.title, "alt": figure.alt}},
+        "versions": versions(),
+    }
+    yield "README.txt", TOLD.format(view=drawn.view, title=figure.title, command=command(drawn)).encode()
+    yield "manifest.json", (json.dumps(about, ensure_ascii=False, indent=1) + "\n").encode()
+    yield f"{drawn.view}.html", figure.html().encode()
+    yield f"{drawn.view}.svg", figure.svg()
+    yield f"{drawn.view}.png", figure.png()
+    yield "data.csv", drawn.table.to_csv(index=False).encode("utf-8-sig")
+    yield "data.parquet", drawn.table.to_parquet(index=False)
+    yield FILE, trace_file(drawn.trace)
+
+
+def paper_of(drawn: RenderedTrace, *tail: str) -> PaperFigure:
+    """Its figure for a paper; tail: of the command that stands in the caption."""
+    name = str(drawn.trace.meta.get("checkpoint", "trace"))
+    models = {name: str(drawn.trace.meta.get("digest", "")) or trace_store.digest(drawn.trace)}
+    return PaperFigure(drawn.figure, lambda: drawn.table, models, command(drawn, *tail))

@@ -1,0 +1,57 @@
+"""`triattn card … --out FIGURE.pdf`: the options of a figure for a paper, and what is written."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from triattn_core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from triattn_core.case_card.paper import PaperFigure
+    from triattn_core.scenes.print_settings import PrintSettings
+
+ENDINGS = (".pdf", ".svg", ".png")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """What `triattn card` takes where --out is a picture."""
+    group = parser.add_argument_group("a figure for a paper, where --out ends in .pdf, .svg or .png")
+    group.add_argument("--width", type=float, help="inches: 3.3 is one column, 7 both (the default)")
+    group.add_argument("--ground", help="behind the figure: white (the default), none or dark")
+    text = "what stands on it, of titles, badges, predictions, accuracy, crosshair, scale; by default all but accuracy"
+    group.add_argument("--show", nargs="*", metavar="PART", help=text)
+    group.add_argument("--panels", nargs="+", type=int, metavar="N", help="which maps, from 1, in this order")
+    group.add_argument("--figure", metavar="NAME", help="of several figures of the view, which")
+
+
+def wanted(options: argparse.Namespace) -> bool:
+    """Whether a picture is asked for.  Raises ConfigError where only its options are."""
+    if options.out.suffix in ENDINGS:
+        return True
+    given = [name for name in ("width", "ground", "show", "panels", "figure") if getattr(options, name) is not None]
+    if given:
+        raise ConfigError(f"--{given[0]} is for a picture: let --out end in {', '.join(ENDINGS)}")
+    return False
+
+
+def settings(options: argparse.Namespace) -> PrintSettings:
+    """Of the options.  Raises ConfigError."""
+    from triattn_core.scenes.print_settings import print_settings
+
+    names = ("width", "ground", "show", "panels")
+    return print_settings({name: getattr(options, name) for name in names if getattr(options, name) is not None})
+
+
+def write(options: argparse.Namespace, figure: Callable[[tuple[str, ...]], PaperFigure]) -> None:
+    """Writes the figure, its caption and its data, and prints which files these are.
+
+    figure: of the tail of the command that stands in the caption.
+    """
+    chosen = settings(options)
+    which = () if options.figure is None else ("--figure", options.figure)
+    made = figure((*which, *chosen.options(options.out.name)))
+    for path in made.save(Path(options.out), chosen):
+        print(path)

@@ -1,0 +1,132 @@
+"""One map and one colour bar of a printed figure, on axes of Matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+
+from triattn_core.scenes.print_layout import Bar, Plate
+from triattn_core.views.lib.palette import THEMES
+
+LINE, LETTER = 0.0156, 0.0085  # inches a point of type: of a line of labels, of a letter
+LONGEST = 14  # letters of a label
+DASHED = 0.1  # inches of a cell that has room for a dash
+FINE = 40  # cells of an axis from which no lines stand between them
+
+
+@dataclass(frozen=True)
+class Look:
+    """tint: colours by name, as `palette.THEMES` has them.  size: of the smallest type, in points.  crosshair: whether
+    the chosen cell is framed and named.  ground: behind the figure, a colour or `none`."""
+
+    tint: Mapping[str, str] = field(default_factory=lambda: THEMES["light"], repr=False)
+    size: float = 8.0
+    crosshair: bool = True
+    ground: str = THEMES["light"]["page"]
+
+
+def shorten(label: str) -> str:
+    """A label of at most LONGEST letters."""
+    return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"
+
+
+def label_room(labels: Sequence[str], size: float) -> float:
+    """Inches that the longest label takes; a Chinese character is as wide as two letters."""
+    return 0.12 + LETTER * size * max((sum(1 + (ord(c) > 0x2E7F) for c in shorten(one)) for one in labels), default=0)
+
+
+def upright(labels: Sequence[str]) -> bool:
+    """Whether labels across need not lean: single characters, and numbers."""
+    return all(len(one) == 1 or one.isdecimal() for one in labels)
+
+
+def room_above(labels: Sequence[str], size: float) -> float:
+    """Inches above a map that its labels across take."""
+    return 0.22 if upright(labels) else 0.1 + 0.71 * label_room(labels, size)
+
+
+def rows_room(plate: Plate, size: float) -> float:
+    """Inches that the labels of its rows take."""
+    return 0.0 if plate.thumb else label_room(plate.rows, size)
+
+
+def columns_room(plate: Plate, size: float) -> float:
+    """Inches above it that the labels of its columns take."""
+    return 0.02 if plate.thumb else room_above(plate.columns, size)
+
+
+def draw_plate(
+    axes: Axes, plate: Plate, pitch: tuple[float, float], look: Look, named: Sequence[bool] = (True, True)
+) -> None:
+    """The cells, their labels, and the chosen one.
+
+    pitch: inches of a cell down and across.  named: whether rows and columns have labels.
+    """
+    rows, columns, tint = len(plate.rows), len(plate.columns), look.tint
+    axes.patch.set(facecolor=look.ground, edgecolor=tint["hairline"], hatch="////" if plate.out.any() else "")
+    colours = np.dstack([plate.colours, np.where(plate.out, 0, 255).astype(np.uint8)])
+    if plate.thumb:
+        axes.imshow(colours, interpolation="nearest", aspect="auto")
+        axes.set_axis_off()
+        return
+    lines = 0.6 if max(rows, columns) <= FINE and min(pitch) >= DASHED / 2 and look.ground != "none" else 0
+    mesh = axes.pcolormesh(colours, edgecolors=look.ground, linewidth=lines)
+    mesh.set_rasterized(rows * columns > 4096)
+    if min(pitch) >= DASHED:
+        at, strong = np.argwhere(plate.below), plate.colours.mean(-1)[plate.below] < 128
+        dark = tint["text"] if look.tint is not THEMES["dark"] else tint["page"]
+        light = tint["page"] if look.tint is not THEMES["dark"] else tint["text"]
+        axes.scatter(at[:, 1] + 0.5, at[:, 0] + 0.5, marker="_", s=14, linewidths=0.7, c=np.where(strong, light, dark))
+    axes.set(xlim=(0, columns), ylim=(rows, 0))
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0, pad=2, labelcolor=tint["text"])
+    for across, labels in enumerate((plate.rows, plate.columns)):
+        _name_cells(axes, plate, across, labels if named[across] else (), pitch[across], look)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    if look.crosshair:
+        _frame_cell(axes, plate, tint)
+
+
+def _name_cells(axes: Axes, plate: Plate, across: int, labels: Sequence[str], pitch: float, look: Look) -> None:
+    """As many labels as there is room for; the chosen one is always named: its neighbours give way to it."""
+    axis = axes.xaxis if across else axes.yaxis
+    if not labels:
+        axis.set_ticks([])
+        return
+    flat = upright(labels)
+    wide = across and flat and len(labels[0]) > 1
+    need = label_room(labels, look.size) - 0.04 if wide else LINE * look.size * (1.2 if across and not flat else 1)
+    step = int(np.ceil(need / pitch))
+    chosen = plate.cell[across]
+    at = [i for i in range(len(labels)) if i % step == (chosen % step if look.crosshair else 0)]
+    leaning = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"} if across and not flat else {}
+    texts = [shorten(labels[i]) for i in at]
+    axis.set_ticks([i + 0.5 for i in at], texts, fontsize=look.size, parse_math=False, **leaning)
+    if look.crosshair:
+        axis.get_ticklabels()[at.index(chosen)].set(color=look.tint[plate.axes[across]], weight=700)
+
+
+def _frame_cell(axes: Axes, plate: Plate, tint: Mapping[str, str]) -> None:
+    """Lines along the row and the column of the chosen cell, and a frame around it."""
+    row, column = plate.cell
+    box = {"fill": False, "clip_on": False}
+    sizes = ((0, row, len(plate.columns), 1), (column, 0, 1, len(plate.rows)))
+    for name, (x, y, wide, high) in zip(plate.axes, sizes):
+        axes.add_patch(matplotlib.patches.Rectangle((x, y), wide, high, edgecolor=tint[name], **box))
+    axes.add_patch(matplotlib.patches.Rectangle((column, row), 1, 1, edgecolor=tint["text"], linewidth=1.6, **box))
+
+
+def draw_bar(axes: Axes, bar: Bar, look: Look) -> None:
+    """A colour bar with its ticks."""
+    axes.pcolormesh(bar.table[None], rasterized=True)
+    axes.set_yticks([])
+    places = [place * len(bar.table) for place, _ in bar.ticks]
+    axes.set_xticks(places, [label for _, label in bar.ticks], fontsize=look.size, color=look.tint["muted"])
+    axes.tick_params(length=2, pad=2, color=look.tint["muted"])
+    for spine in axes.spines.values():
+        spine.set_color(look.tint["hairline"])
