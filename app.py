@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from pages.shared.copy_link import report_unused
+
 st.set_page_config(page_title="triattn", layout="wide")
 st.navigation(
     {
@@ -33,3 +35,4 @@ st.navigation(
     },
     position="top",
 ).run()
+report_unused()

@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from pages.shared import languages, models, pair_input, url_state
+from pages.shared import carried_input, languages, models, pair_input, url_state
 from pages.shared.errors import notice
 from pages.shared.task_picker import Words
 from triattn_core.checkpoint import metadata
@@ -48,6 +48,10 @@ def presets(cards: Sequence[Card]) -> dict[str, list[str]]:
 def pick_language(cards: Sequence[Card], prefer: str) -> tuple[languages.Spoken, list[Card]]:
     """The language of the page and the cards to choose from; in another language stands the same similarity."""
     by, takes = languages.by_language(cards), {}
+    there = next((card for card in cards if card.name == carried_input.one()), None)
+    if carried := carried_input.choose_several(cards, preset_of(there) if there else []):
+        url_state.forget(KEY)
+        st.session_state[KEY] = carried
     now, first = languages.choose_language(by, KEY, prefer)
     similarity = _shared(presets(by.get(now, [])), languages.requested_checkpoints(KEY))
     for code, there in by.items():
@@ -88,6 +92,7 @@ def pick_checkpoints(cards: Sequence[Card]) -> list[Card]:
         st.selectbox("Similarity", list(sets), at, key="similarity", on_change=_take, args=(sets,), **look)
     with st.popover("Checkpoints", width=112):
         chosen = st.multiselect("Two to four of one language", names, key=KEY, max_selections=view.MOST)
+    carried_input.keep(several=chosen)
     if set(chosen) == set(first):
         st.query_params.pop(KEY, None)
     elif st.query_params.get_all(KEY) != chosen:

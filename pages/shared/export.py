@@ -8,13 +8,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.shared import paper_form, session_models
+from pages.shared import open_in, paper_form, session_models
 from triattn_core.case_card import cli_settings, trace_card
 from triattn_core.case_card.archive import trace_file
 from triattn_core.case_card.paper import PaperFigure
 from triattn_core.checkpoint.registry import Card
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.trace_views import RenderedTrace
+from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.lib.canvas import Canvas
 
@@ -48,6 +49,7 @@ def menu(name: str, figure: str, card: session_models.Saved, scene: Scene) -> No
     def page() -> Canvas:
         return next(iter(card.draw().figures.values()))
 
+    _open_in(card)
     with st.popover("Export", width=92, key="export"), st.container(width=340):
         _save("Case card, ZIP: all of it", f"{name}.zip", card, ZIP)
         _pieces(name, figure, page, lambda: scene.table, lambda: scene.trace)
@@ -92,9 +94,16 @@ def card(view: str, cards: Sequence[Card], example: Any, settings: Mapping[str, 
     """The Export button of a page whose figures and tables have menus of their own: all of it as one case card, and
     the command that makes the same.  settings: of the view, as they are chosen."""
     saved = session_models.Saved(view, cards, example, lambda: settings)
+    _open_in(saved)
     with st.popover("Export", width=92, key="export"), st.container(width=460):
         _save("Case card, ZIP: all of it", f"{view}.zip", saved, ZIP)
         _again(saved)
+
+
+def _open_in(card: session_models.Saved) -> None:
+    """The button to the other pages."""
+    task = card.cards[0].config["task"]
+    open_in.menu(card.view, task, TASKS[task].row(card.example), card.cards[0])
 
 
 def _again(card: session_models.Saved, without: str = "") -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import url_state
+from pages.shared import carried_input, url_state
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Card
 
@@ -66,7 +66,9 @@ def choose_language(by: Mapping[str, Sequence[Card]], key: str, prefer: str) -> 
     codes = {card.name: code for code, cards in by.items() for card in cards}
     found = [codes[name] for name in requested_checkpoints(key) if name in codes]
     first = prefer if prefer in by else next(iter(by), prefer)
-    link = {metadata.language_name(code): code for code in by}.get(st.query_params.get("language", ""), first)
+    carried = carried_input.language()
+    opens = carried if carried in by else first
+    link = {metadata.language_name(code): code for code in by}.get(st.query_params.get("language", ""), opens)
     if st.session_state.get(key) == []:  # all were taken out: the language stays
         link = st.session_state.get("language", link)
     return (found[0] if found else link), first
@@ -78,9 +80,11 @@ def single(cards: Sequence[Card], key: str, prefer: str) -> tuple[Spoken, list[C
     In another language stands the card with the same mechanism and similarity, else that with the same mechanism.
     """
     by = by_language(cards)
+    carried_input.choose_one(cards, key)
     now, first = choose_language(by, key, prefer)
     here = by.get(now, [])
     card = next((one for one in here if one.name in requested_checkpoints(key)), here[0] if here else None)
+    carried_input.keep(one=card.name if card else "")
     takes = {code: max(there, key=lambda one: _same_settings(one, card)) for code, there in by.items()}
     return Spoken(now, first, key, takes | ({now: card} if card else {})), here
 

@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from pages.shared import style, url_state
+from pages.shared import carried_input, style, url_state
 from pages.shared.errors import notice, plain
 from pages.shared.languages import Spoken
 from pages.shared.models import Explained
@@ -41,6 +41,7 @@ def pair(speaks: Spoken, task: PairTask = pairs) -> pairs.Example:
             notice(f"Sentence {name.upper()} fills its box: of a longer one only {LIMIT:,} characters are here.")
     a, b = (text[:LIMIT] for text in texts)
     _differs(a, b, speaks)
+    carried_input.keep(texts={"a": a, "b": b}, language=speaks.now)
     return _example(a, b, task) or task.Example(a, b)
 
 
@@ -66,6 +67,7 @@ def language(speaks: Spoken, task: PairTask = pairs) -> None:
 
 def _sentence(name: str, opens: str, first: str) -> str:
     """One sentence. Only what the page opens on is left out of the URL: it must not depend on the language."""
+    carried_input.text(name, opens)
     if name not in st.session_state and name not in st.query_params and first != opens:
         st.session_state[name] = first
     label = f"Sentence {name.upper()}"

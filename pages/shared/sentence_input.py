@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import languages, models, pair_input, style, url_state
+from pages.shared import carried_input, languages, models, pair_input, style, url_state
 from pages.shared.errors import notice, plain, shown
 from triattn_core.checkpoint.registry import Card
 from triattn_core.tasks import ENCODED
@@ -83,6 +83,7 @@ def example(task: str) -> Any:
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair"):
         for name, title in room.TEXTS.items():
             label = title.removeprefix("The ").capitalize()
+            carried_input.text(name, opens[name])
             look = {"bind": "query-params", "on_change": pair_input.shorten, "args": (name,)}
             texts[name] = st.text_input(label, opens[name], key=name, **look)
         look = {"on_click": _take, "args": (task,), "format_func": lambda one: _title(task, one), "width": 112}
@@ -92,6 +93,7 @@ def example(task: str) -> Any:
         if whole > pair_input.LIMIT:
             notice(f"{room.TEXTS[name]} has {whole:,} characters: only the first {pair_input.LIMIT:,} are kept.")
     texts = {name: text[: pair_input.LIMIT] for name, text in texts.items()}
+    carried_input.keep(texts=texts)
     found = next((one for one in known if room.texts(one) == texts), None)
     return found or replace(known[0], label=None, id="", **texts)
 

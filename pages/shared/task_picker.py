@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 
-from pages.shared import languages, models, url_state
+from pages.shared import carried_input, languages, models, url_state
 from pages.shared.errors import notice
 from triattn_core.tasks import TASKS as ALL
 from triattn_core.tasks.task import ChoiceTask, PairTask
@@ -91,8 +91,11 @@ def picker(mechanisms: Sequence[str], *keys: str) -> str:
     if link is None and st.session_state.get(KEY) not in there:
         asked = [name for key in keys for name in languages.requested_checkpoints(key)]
         found = [name for name in there for card in models.shelf(name, mechanisms) if card.name in asked]
-        st.session_state[KEY] = (found or there)[0]
-    return url_state.segments("Task", there, KEY, show=label, label_visibility="collapsed", on_change=_turn)
+        carried = [name for name in there if name == carried_input.task()]
+        st.session_state[KEY] = (found or carried or there)[0]
+    chosen = url_state.segments("Task", there, KEY, show=label, label_visibility="collapsed", on_change=_turn)
+    carried_input.keep(task=chosen)
+    return chosen
 
 
 def _turn() -> None:

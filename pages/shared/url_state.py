@@ -50,7 +50,7 @@ def toggle(label: str, key: str) -> bool:
     """A switch in the URL, off by default."""
     forget(key)
     if st.session_state.get(key) and arrived() and key not in st.query_params:
-        _carry(key, True, "true")
+        carry(key, True, "true")
     return st.toggle(label, key=key, bind="query-params")
 
 
@@ -129,7 +129,7 @@ def settle(
         same = [option for option, text in zip(options, texts) if current is not None and text == show(current)]
         st.session_state[key] = same[0] if same else options[default]
     elif key in st.session_state and arrived() and key not in st.query_params:
-        _carry(key, current, None if current == options[default] else show(current))
+        carry(key, current, None if current == options[default] else show(current))
 
 
 def arrive() -> None:
@@ -161,7 +161,7 @@ def forget(key: str) -> None:
     seen[key] = visit
 
 
-def _carry(key: str, value: Any, text: str | None) -> None:
+def carry(key: str, value: Any, text: str | None) -> None:
     """What was chosen under the same key on the page that was left holds here too, in the URL as well.
 
     Streamlit drops the values and the parameters of the widgets of that page, even those of a link that was clicked.

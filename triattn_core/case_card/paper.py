@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triattn_core.errors import ConfigError, choices
-from triattn_core.scenes.print_layout import KINDS, Sheet, plates
+from triattn_core.scenes.print_layout import KINDS, plates
 from triattn_core.scenes.print_page import paper_figure
 from triattn_core.scenes.print_settings import DOTS, FORMATS, PrintSettings
+from triattn_core.scenes.print_sheet import Sheet
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.views.lib.canvas import Canvas
 

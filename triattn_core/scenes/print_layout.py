@@ -5,65 +5,16 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
 from triattn_core.errors import TraceError
+from triattn_core.scenes.print_sheet import Bar, Plate, Sheet
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.lib.palette import LogScale, SignedScale, rgb
 
 GREY = "#b9bfbf"  # a difference that seeds alone explain
-
-
-@dataclass(frozen=True)
-class Plate:
-    """One map.  axes: what stands down and across.  colours: uint8 [rows, columns, 3].  out: True where a mask leaves a
-    cell out or a token is not there.  cell: (row, column) that is chosen.  place: (row, column) among the plates.
-    below: True where the value is below zero: a dash says it without hue.  said: what the model says, the way its title
-    ends; score: of the model, on a data set; badge: the colour of its mechanism.  thumb: one of many, without labels.
-    """
-
-    title: str
-    axes: tuple[str, str]
-    rows: Sequence[str] = field(repr=False)
-    columns: Sequence[str] = field(repr=False)
-    colours: np.ndarray = field(repr=False)
-    out: np.ndarray = field(repr=False)
-    cell: tuple[int, int]
-    place: tuple[int, int]
-    below: np.ndarray = field(repr=False)
-    said: str = ""
-    score: str = ""
-    badge: str = ""
-    thumb: bool = False
-
-    @property
-    def heading(self) -> str:
-        """Its title, with what the model says."""
-        return f"{self.title}: {self.said}" if self.said else self.title
-
-
-@dataclass(frozen=True)
-class Bar:
-    """A colour bar.  table: uint8 [steps, 3].  ticks: (place on it, 0 to 1, and what stands there)."""
-
-    title: str
-    table: np.ndarray = field(repr=False)
-    ticks: Sequence[tuple[float, str]]
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """Plates on one page, with their colour bars; texts: the input, as it stands under the title; said: the sentence
-    that says them in words."""
-
-    title: str
-    caption: str
-    texts: str
-    said: str
-    plates: Sequence[Plate]
-    bars: Sequence[Bar]
 
 
 class Reader:
@@ -82,7 +33,7 @@ class Reader:
 
     def bar(self, scale: Mapping, title: str = "") -> Bar:
         title = ", ".join(filter(None, (title or scale["title"], scale.get("how"))))
-        return Bar(title, self.table(scale), [(_place(scale, t), _short(t)) for t in scale["ticks"]])
+        return Bar(title, self.table(scale), _ticks(scale))
 
     def labels(self, axis: str) -> list[str]:
         tokens = self.payload["axes"][axis]
@@ -108,7 +59,9 @@ class Reader:
         table, below = self.table(scale), np.zeros(levels.shape, bool)
         if scale["kind"] == "signed":
             below = (levels < len(table) / 2 - 1) & ~masked
-        return Plate(title, tuple(axes), rows, columns, table[levels], masked, tuple(cell), place, below)
+        return Plate(
+            title, tuple(axes), rows, columns, table[levels], masked, tuple(cell), place, below, ticks=_ticks(scale)
+        )
 
 
 def _scale(told: Mapping) -> LogScale | SignedScale:
@@ -126,6 +79,10 @@ def _levels(told: Mapping, values: np.ndarray) -> np.ndarray:
 
 def _short(value: float) -> str:
     return f"{value:.2g}".replace("-", "−")
+
+
+def _ticks(scale: Mapping) -> list[tuple[float, str]]:
+    return [(_place(scale, value), _short(value)) for value in scale["ticks"]]
 
 
 def _place(told: Mapping, value: float) -> float:

@@ -14,7 +14,6 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.font_manager import FontProperties
 
-from triattn_core.scenes.print_layout import Bar, Plate, Sheet
 from triattn_core.scenes.print_plate import (
     LETTER,
     Look,
@@ -27,6 +26,7 @@ from triattn_core.scenes.print_plate import (
 )
 from triattn_core.scenes.print_render import figure_file
 from triattn_core.scenes.print_settings import DOTS, PrintSettings
+from triattn_core.scenes.print_sheet import Bar, Plate, Sheet
 from triattn_core.views.lib.palette import THEMES
 
 SMALL, HEADING = 7.0, 8.0  # points
@@ -211,13 +211,7 @@ def _wrap(text: str, room: float, size: float, weight: int) -> list[str]:
 
 def _needed(bars: Sequence[Bar], plates: Sequence[Plate]) -> list[Bar]:
     """The colour bars of scales that a chosen plate is drawn with."""
-
-    def used(bar: Bar, plate: Plate) -> bool:
-        table = {bytes(colour) for colour in bar.table}
-        drawn = {bytes(colour) for colour in plate.colours[~plate.out]}
-        return len(drawn & table) * 2 >= len(drawn)
-
-    return [bar for bar in bars if any(used(bar, plate) for plate in plates)]
+    return [bar for bar in bars if any(list(plate.ticks) == list(bar.ticks) for plate in plates)]
 
 
 def _bar_rows(bars: Sequence[Bar], settings: PrintSettings) -> list[list[Bar]]:

@@ -1,0 +1,75 @@
+"""What is carried from page to page through the menu: texts, task, language and checkpoints of the page that was left.
+
+A link says more: what it names counts.  Passages and dialogues are carried by `choice_input`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from pages.shared import url_state
+from triattn_core.checkpoint.registry import Card
+
+HELD = "carried"
+
+
+def _held() -> dict:
+    return st.session_state.setdefault(HELD, {"texts": {}, "language": "", "task": "", "one": "", "several": []})
+
+
+def keep(**what: str | Sequence[str] | Mapping[str, str]) -> None:
+    """Notes texts, language, task, `one` checkpoint or `several`: the last page that has such a thing counts."""
+    held = _held()
+    if "texts" in what:
+        held["texts"] |= what.pop("texts")
+    held |= what
+
+
+def text(name: str, opens: str) -> None:
+    """Before the box of a text is made: what stood in it on the page before.  opens: what the URL leaves out."""
+    value = _held()["texts"].get(name)
+    if value is not None and url_state.arrived() and not _linked(name):
+        url_state.carry(name, value, None if value == opens else value)
+
+
+def language() -> str:
+    """That of the page before, as a code; empty where a link or nothing says one."""
+    linked = _linked("language", "checkpoint", "checkpoints")
+    return _held()["language"] if url_state.arrived() and not linked else ""
+
+
+def task() -> str:
+    """That of the page before; empty where a link or nothing says one."""
+    return _held()["task"] if url_state.arrived() and not _linked("task", "checkpoint", "checkpoints") else ""
+
+
+def choose_one(cards: Sequence[Card], key: str) -> None:
+    """Before the picker of a checkpoint: the one of the page before, where it is offered here."""
+    if url_state.arrived() and not _linked(key):
+        names = [_held()["one"], *_held()["several"]]
+        offered = {card.name: card for card in cards}
+        if name := next((name for name in names if name in offered), None):
+            url_state.forget(key)  # counts as seen now
+            st.session_state[key] = offered[name]
+
+
+def choose_several(cards: Sequence[Card], preset: Sequence[str]) -> list[str]:
+    """The checkpoints beside each other that hold the one of the page before: those that were chosen last, else the
+    preset that it is in; empty where there is none."""
+    if not url_state.arrived() or _linked("checkpoints"):
+        return []
+    held, offered = _held(), {card.name for card in cards}
+    sets = [names for names in (held["several"], list(preset)) if names and set(names) <= offered]
+    return next((names for names in sets if not held["one"] or held["one"] in names), [])
+
+
+def one() -> str:
+    """The checkpoint of the last page that shows one."""
+    return _held()["one"]
+
+
+def _linked(*names: str) -> bool:
+    """Whether the URL says one of these."""
+    return any(name in st.query_params for name in names)

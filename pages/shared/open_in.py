@@ -1,0 +1,48 @@
+"""Open in: the same example, under the same checkpoint, on the other pages that take it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from pages.shared import checkpoint_picker, deep_links, models
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card
+from triattn_core.trace.axes import TAN_MECHANISMS
+
+TAKES = {  # by page: the mechanisms of its checkpoints
+    "cube": ("tri",),
+    "side_by_side": checkpoint_picker.KINDS,
+    "context": ("tri",),
+    "intervene": tuple(TAN_MECHANISMS),
+    "attribute": tuple(TAN_MECHANISMS),
+    "coin": ("coin",),
+    "mtsa": ("mtsa",),
+    "tensor": ("mtsa",),
+}
+
+
+def menu(page: str, task: str, row: Mapping, card: Card) -> None:
+    """The button with a link to each other page that takes this task; nothing where there is none.
+
+    row: of the task's file format.  card: the checkpoint that is shown, or the first of them.
+    """
+    there = {other: query for other in TAKES if other != page and (query := _checkpoints(other, task, card))}
+    if not there:
+        return
+    with st.popover("Open in", width=92, key="open-in"), st.container(width=220):
+        for other, query in there.items():
+            deep_links.link(task, row, other, query)
+
+
+def _checkpoints(page: str, task: str, card: Card) -> dict[str, str | list[str]]:
+    """The parameter with the checkpoints that the page opens with: this one, else one that goes with it; empty where
+    it has none for the task and the language."""
+    reads = metadata.language(card)
+    fits = [one.name for one in models.shelf(task, TAKES[page]) if metadata.language(one) == reads]
+    beside = [name for name in checkpoint_picker.preset_of(card) if name in fits]
+    if page == "side_by_side":
+        return {"checkpoints": beside or fits[:2]} if len(beside or fits) > 1 else {}
+    names = [card.name] * (card.name in fits) + beside[-1:] + fits
+    return {"checkpoint": names[0]} if names else {}
