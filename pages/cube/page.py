@@ -5,7 +5,16 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.cube import pickers
-from pages.shared import attention_worth, cell_command, choice_input, models, numbers, page_setup, token_grouping
+from pages.shared import (
+    attention_worth,
+    cell_command,
+    choice_input,
+    head_strip,
+    models,
+    numbers,
+    page_setup,
+    token_grouping,
+)
 from pages.shared.errors import shown
 from pages.shared.page_scene import PageScene
 from triattn_core.scenes.scene import head_choice
@@ -49,4 +58,7 @@ with shown():
 with tail:
     page.save_menus(f"cube-{settings.site.replace('/', '-')}" + token_grouping.ending(settings.as_read()))
 attention_worth.notes([top.card])
+heads = head_strip.of_layers(whole.trace, f"{direction}/weight")
+at = head_strip.row_of(heads, settings.site), settings.head and settings.head - 1
+head_strip.show(heads, f"{whole.source} {direction}", at)
 explore(page, choice)

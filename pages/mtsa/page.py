@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.mtsa import pickers
-from pages.shared import cell_command, figures, sentence_input, token_grouping
+from pages.shared import cell_command, figures, head_strip, sentence_input, token_grouping
 from pages.shared.errors import shown
 from pages.shared.page_scene import PageScene
 
@@ -44,5 +44,9 @@ with shown():
     page = PageScene.build("mtsa", [top.card], top.example, settings, *parts)
 with tail:
     page.save_menus(f"mtsa-{top.layer.replace('/', '-')}" + token_grouping.ending(grouping))
+heads = head_strip.of_layers(top.found.trace, f"{top.layer}/token2token/weight")
+pairs = {head: pair for pair in pickers.pairs_of(top.found.trace) for head in pair}
+first = settings.heads[0] - 1 if settings.features else None
+head_strip.show(heads, f"{top.found.source} {top.layer}", (0, first), choose=lambda _, head: {"heads": pairs[head + 1]})
 explore(page, top.link())
 figures.numbers("All pairs of all heads as numbers", lambda: page.scene.table, "numbers")

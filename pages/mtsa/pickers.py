@@ -6,14 +6,20 @@ import streamlit as st
 
 from pages.shared import sentence_input, token_grouping, url_state
 from triattn_core.scenes.mtsa import SCORES, Settings
+from triattn_core.trace import AttentionTrace
 from triattn_core.views.heads import maps as head_maps
+
+
+def pairs_of(trace: AttentionTrace) -> list[tuple[int, ...]]:
+    """The heads that stand beside each other, from 1."""
+    groups = head_maps.groups(trace).values()
+    return [tuple(i + 1 for i in head_maps.beside(trace, number)) for number in range(max(map(len, groups)))]
 
 
 def pick(top: sentence_input.SentencePage) -> Settings:
     """What is chosen on the page."""
     trace = top.found.trace
-    groups = head_maps.groups(trace).values()
-    pairs = [tuple(i + 1 for i in head_maps.beside(trace, number)) for number in range(max(map(len, groups)))]
+    pairs = pairs_of(trace)
     every = tuple(range(1, int(trace.meta["heads"]) + 1))
     choices = pairs if len(pairs[0]) == len(every) else [*pairs, every]
     names = {heads: " and ".join(map(str, heads)) for heads in pairs} | {every: f"all {len(every)}"}

@@ -12,6 +12,7 @@ from triattn_core.importers.prediction import prediction_of
 from triattn_core.scenes.trace_pair import Pair, Side, trace_pair
 from triattn_core.scenes.trace_views import map_sites
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.sites import two_way_sites
 from triattn_core.views import side_by_side as view
 
 ITSELF, OTHER = "another head", "another file"
@@ -41,8 +42,10 @@ def side(trace: AttentionTrace, prefix: str, name: str, start: int = 0) -> Side:
 
 def explore(trace: AttentionTrace, key: str, name: str, settings: DeltaGenerator) -> None:
     """Two maps on one scale, their difference, and the menu of what can be taken away."""
+    alone = all(trace.site(site).sizes.get("head", 1) == 1 for site in two_way_sites(trace))
+    ways = [OTHER] if alone and len(two_way_sites(trace)) == 1 else [ITSELF, OTHER]
     with settings:
-        way = url_state.segments("Compare with", [ITSELF, OTHER], "with")
+        way = url_state.segments("Compare with", ways, "with")
     other = trace if way == ITSELF else source.second()
     if other is None:
         st.html('<p class="t-note">Open a second file, of the same tokens or of the same texts.</p>')

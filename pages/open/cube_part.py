@@ -6,7 +6,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.open import map_part
-from pages.shared import canvas_component, checkpoint_html, export, figures, numbers, style, token_grouping, url_state
+from pages.shared import canvas_component, export, figures, head_strip, numbers, style, token_grouping, url_state
 from pages.shared.errors import shown
 from triattn_core.analysis.maps import trace_context
 from triattn_core.scenes import trace_views
@@ -71,13 +71,12 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
         settings = CubeSettings.of(choice, hide=as_read.hide)
         drawn = lambda: trace_views.draw_trace("cube", read, **settings, cell=spot.get("at"))  # noqa: E731
         export.trace_menu(f"{name}-{site.replace('/', '-')}", key, drawn)
+    heads_of_site = head_strip.of_layers(trace, "/weight")
+    row = head_strip.row_of(heads_of_site, site)
+    head_strip.show(heads_of_site, source, (row, None if head == MEAN else int(head) - 1))
     with shown():
         slices(read, f"{source} {as_read}", choice, as_read.hide, key)
     if heads * len(sites) > 1:
-        st.html(checkpoint_html.section("All heads", "query × key, summed over context"))
-        with st.container(horizontal=True, vertical_alignment="bottom", key="grid-settings"):
-            measure = map_part.measure_picker(trace, source)
-        canvas_component.show(map_part.grid(trace, source, measure, (0, 0)), canvas_component.key("grid", source))
         map_part.table(trace, source)
     context(trace, source)
 

@@ -12,6 +12,7 @@ from pages.shared import url_state
 from pages.shared.errors import notice, plain, shown
 from triattn_core.errors import TraceError, TriattnError
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.array_axes import AxesError
 from triattn_core.trace.axes import QUANTITIES
 
 FILE, MODEL = "file", "model"
@@ -76,10 +77,20 @@ def _file(key: str) -> AttentionTrace | None:
     if given is None and not path:
         return None
     if given is not None:
-        return _open_file((given.file_id, given.name), options, given.getvalue())
+        return _ask_axes(key, (given.file_id, given.name), options, given.getvalue())
     found = Path(path).expanduser()
     state = (found.stat().st_mtime, found.stat().st_size) if found.is_file() else ()
-    return _open_file((str(found), *state), options, None)
+    return _ask_axes(key, (str(found), *state), options, None)
+
+
+def _ask_axes(key: str, source: tuple, options: tuple, content: bytes | None) -> AttentionTrace | None:
+    """The trace of a file; where its axes can be read in several ways, which one is asked."""
+    try:
+        return _open_file(source, options, content)
+    except AxesError as error:
+        notice(str(error))
+        reading = st.segmented_control("Its axes are", error.readings, key=f"{key}reading")
+    return _open_file(source, (*options, ("axes", reading)), content) if reading else None
 
 
 def _local() -> bool:
@@ -125,6 +136,8 @@ def _open_file(source: tuple, options: tuple[tuple[str, str], ...], _content: by
         path.write_bytes(_content)
         try:
             return open_file(path, typed.get("name"), **more)
+        except AxesError:
+            raise
         except TriattnError as error:
             raise type(error)(str(error).replace(f"{folder}/", "")) from None
 

@@ -11,6 +11,7 @@ from pages.shared import (
     checkpoint_picker,
     choice_input,
     figures,
+    head_strip,
     models,
     pair_input,
     style,
@@ -63,6 +64,8 @@ with said:
 with tail:
     page.save_menus("side-by-side" + token_grouping.ending(settings.as_read()))
 attention_worth.notes(side.cards)
+named = dict(zip(checkpoint_picker.named([one.card for one in side.found]), [one.trace for one in side.found]))
+head_strip.show_models(named, f"{settings.site.rsplit('/', 1)[0]}/weight", page.key, settings.head)
 explore(page)
 if measured := attention_worth.table(side.cards):
     st.html(measured)

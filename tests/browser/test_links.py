@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 pytestmark = pytest.mark.browser
 PAIR = {"a": "Cats sleep on mats", "b": "Dogs never sleep"}
+expect.set_options(timeout=60_000)  # a busy machine
 LINK = "/cube?a=Cats+sleep+on+mats&b=Dogs+never+sleep"
 
 

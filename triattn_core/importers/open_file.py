@@ -8,6 +8,7 @@ from pathlib import Path
 from triattn_core.errors import TraceError
 from triattn_core.importers.array_files import read_array
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.array_axes import AxesError
 from triattn_core.trace.open import trace_of
 
 
@@ -36,5 +37,7 @@ def open_file(
     more = {"quantity": quantity, "axes": axes, "sums_over": sums_over, "names": names, "crop": crop}
     try:
         return trace_of(array, **(tokens or {}), **more, source=path.name)
+    except AxesError as error:
+        raise AxesError(f"{path.name}: {error}", error.readings) from None
     except TraceError as error:
         raise TraceError(f"{path.name}: {error}") from None

@@ -12,7 +12,21 @@ LAYER = "layer"
 AXIS_NAMES = (LAYER, "head", "query", "key", "context", "feature", "batch")
 DEFAULT_AXES = {2: ("query", "key"), 4: ("head", "query", "key", "context")}
 FEWEST, MOST = 2, 6
+READINGS = {  # of arrays whose axes are not named, those that a page offers
+    3: ("query key context", "head query key", "layer query key"),
+    4: ("head query key context", "layer head query key", "head query context key", "batch head query key"),
+    5: ("layer head query key context", "layer batch head query key"),
+    6: ("layer batch head query key context",),
+}
 CLOSE = 1e-3  # of a row's sum to one
+
+
+class AxesError(TraceError):
+    """Axes that can be read in more than one way.  readings: the names of each, in the order of the array."""
+
+    def __init__(self, text: str, readings: Sequence[str]):
+        super().__init__(text)
+        self.readings = tuple(readings)
 
 
 def resolve_axes(values: np.ndarray, axes: Sequence[str] | None, context: bool) -> tuple[str, ...]:
@@ -41,23 +55,24 @@ def resolve_axes(values: np.ndarray, axes: Sequence[str] | None, context: bool) 
 
 
 def _default(values: np.ndarray, context: bool) -> tuple[str, ...]:
-    if values.ndim == 3 and context:
-        return ("query", "key", "context")
+    if values.ndim == 3 and (context or (sums_to_one(values, (1, 2)) and not sums_to_one(values, (2,)))):
+        return ("query", "key", "context")  # rows of weights over two axes: no other reading has such
     if values.ndim == 4 and not context and sums_to_one(values, (3,)) and not sums_to_one(values, (2, 3)):
         batch = values.shape[0] == 1  # as Hugging Face has the attentions of one layer
-        raise TraceError(
+        raise AxesError(
             f"{_shape(values)}: the last axis alone sums to one, as of {'batch' if batch else 'layer'} head query key: "
-            "name the axes so, or otherwise"
+            "name the axes so, or otherwise",
+            READINGS[4][: 4 if batch else 3],
         )
     if values.ndim in DEFAULT_AXES:
         return DEFAULT_AXES[values.ndim]
-    raise TraceError(f"{_shape(values)} can be read in more than one way: name the axes, such as {_likely(values)}")
+    text = f"{_shape(values)} can be read in more than one way: name the axes, such as {_likely(values)}"
+    raise AxesError(text, READINGS[values.ndim])
 
 
 def _likely(values: np.ndarray) -> str:
     if values.ndim == 3:
-        cube = sums_to_one(values, (1, 2)) and not sums_to_one(values, (2,))
-        return "query key context" if cube else "head query key"
+        return "head query key"
     last = sums_to_one(values, (values.ndim - 1,))
     return {5: "layer batch head query key" if last else "layer head query key context"}.get(
         values.ndim, "layer batch head query key context"

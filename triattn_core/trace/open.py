@@ -47,7 +47,8 @@ def trace_of(
     quantity: one of `axes.QUANTITIES`; None is an xarray's own, or `weight` where the rows of numbers from 0 sum to
         one.  Of relevances the weights are added, their softmax over `sums_over`.
     axes: the name of each axis, in the order of the array (`array_axes.AXIS_NAMES`); None is query × key of two and
-        head × query × key × context of four; three are query × key × context where context has tokens.
+        head × query × key × context of four; three are query × key × context where context has tokens, or where rows
+        sum to one over two axes and not over one.
     sums_over: the axes that a distribution runs over; None is key, and context where there is one.
     names: what you call an axis, such as {"query": "residue i"}.
     crop: first position and the one after the last of an axis; an axis of more than 256 is cropped to its first 256.

@@ -6,6 +6,7 @@ What is sent is levels alone: of a long text a thumbnail shows the largest weigh
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from triattn_core.views.lib.tokens import named
 
 SCRIPT = "head_grid/head_grid.js"
 STYLE = ("lib/map_figure.css", "lib/linked_maps.css")
+SHORT = {"query_information": "query, bits", "context_information": "context, bits"}  # in a strip
 FINEST = 48  # cells of a thumbnail along an axis
 MEASURE_NAMES = {  # of `analysis.maps.head_measures`, with what each says
     "entropy": ("entropy, bits", "How spread a query's weights are: 0 is one key, log2 of the keys is even."),
@@ -32,6 +34,23 @@ MEASURE_NAMES = {  # of `analysis.maps.head_measures`, with what each says
     "distance": ("distance, tokens", "How far away the keys of a query are, on average."),
     "special": ("on special tokens", "The share of the weight that special tokens such as [SEP] hold."),
 }
+
+
+def strip(trace: AttentionTrace, measures: pd.DataFrame, rows: Sequence[str] = ()) -> Canvas:
+    """The same small, to stand above another figure: query and context information below each thumbnail.
+
+    rows: what the rows are called, where they are no layers.  See `figure`.
+    """
+    canvas = figure(trace, measures)
+    known, layers = canvas.payload["measures"], canvas.payload["layers"]
+    names = list(rows) or [f"layer {one['title']}" if one["title"] else "heads" for one in layers]
+    more = {
+        "strip": True,
+        "below": [name for name in SHORT if name in known],
+        "layers": [{**one, "title": name} for one, name in zip(layers, names)],
+        "measures": {name: one | {"short": SHORT.get(name, "")} for name, one in known.items()},
+    }
+    return replace(canvas, payload={**canvas.payload, **more}, height=160)
 
 
 def figure(
@@ -63,6 +82,8 @@ def figure(
         "measures": {name: {"title": MEASURE_NAMES[name][0], "values": known[name]} for name in known},
         "says": {name: MEASURE_NAMES[name][1] for name in known},
         "measure": measure if measure in known else next(iter(known)),
+        "below": [measure if measure in known else next(iter(known))],
+        "strip": False,
         "cell": list(cell),
         "notes": "",
         "caption": str(trace.meta.get("checkpoint", "")),

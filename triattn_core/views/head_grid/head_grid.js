@@ -1,5 +1,6 @@
 // All heads at once: a thumbnail each, layers down and heads across, with a measure below each.
-// Cells are [layer, head].
+// Cells are [layer, head].  A strip is the same above another figure: small, without a colour bar,
+// its rows and measures named on the left.
 
 import { clamp, unpackBytes } from "../lib/arrays.js";
 import { paintCells } from "../lib/cells.js";
@@ -11,23 +12,30 @@ import { formatNumber } from "../lib/numbers.js";
 import { largestIndices } from "../lib/walk.js";
 
 const LEFT = 22; // pixels of the layers' numbers
+const NAMES = 92; // of the names on the left of a strip
 const TOP = 22;
 const BELOW = 16; // of the number below a thumbnail
 const GAP = 8;
 const NARROW = 34; // a thumbnail that has no room for its number
 const LARGEST = 150;
+const STRIP = { wide: 60, high: 44, low: 28 }; // thumbnails of a strip; low where it has many rows
+const MANY = 3;
 const LEAST = 14;
 const SCALE = 84;
 
-const measured = (data, [layer, head]) => data.measures[data.measure].values[layer]?.[head] ?? null;
+const measured = (data, [layer, head], name = data.measure) =>
+  data.measures[name].values[layer]?.[head] ?? null;
 
 function layoutGrid(data, width) {
   const [rows, columns] = data.shape;
-  const pitch = clamp((width - LEFT) / data.heads, LEAST + 2, LARGEST + GAP);
+  const left = data.strip ? NAMES : LEFT;
+  const largest = data.strip ? STRIP.wide : LARGEST;
+  const lines = data.layers.length < MANY ? STRIP.high : STRIP.low;
+  const pitch = clamp((width - left) / data.heads, LEAST + 2, largest + GAP);
   const gap = pitch < NARROW ? 2 : GAP;
   const wide = pitch - gap;
-  const high = clamp((wide * rows) / columns, LEAST, LARGEST);
-  const below = wide < NARROW ? gap : BELOW + gap;
+  const high = clamp((wide * rows) / columns, LEAST, data.strip ? lines : LARGEST);
+  const below = wide < NARROW ? gap : BELOW * data.below.length + gap;
   const line = (count, size) => ({
     at: Array.from({ length: count }, (_, i) => (i * size) / count),
     pitch: size / count,
@@ -36,7 +44,8 @@ function layoutGrid(data, width) {
   });
   const foot = TOP + data.layers.length * (high + below);
   const axes = { rows: line(rows, high), columns: line(columns, wide) };
-  return { width, pitch, wide, high, below, ...axes, foot, height: foot + SCALE };
+  const height = foot + (data.strip ? 0 : SCALE);
+  return { width, left, pitch, wide, high, below, ...axes, foot, height };
 }
 
 class HeadGrid extends LinkedMaps {
@@ -71,11 +80,30 @@ class HeadGrid extends LinkedMaps {
   }
 
   hit(x, y) {
-    const { pitch, high, below } = this.place;
-    const head = Math.floor((x - LEFT) / pitch);
+    const { left, pitch, high, below } = this.place;
+    const head = Math.floor((x - left) / pitch);
     const layer = Math.floor((y - TOP) / (high + below));
     const inside = head >= 0 && head < this.data.heads && this.data.layers[layer];
     return inside && (head + 1) * this.data.size <= inside.grid.length ? [layer, head] : null;
+  }
+
+  hint() {
+    return this.payload.strip ? make("p") : super.hint();
+  }
+
+  /** A strip shows what is chosen elsewhere on the page; no frame stands for the mean of heads. */
+  receive() {
+    if (!this.payload.strip) return super.receive();
+    const answer = window.triattnExact?.[this.host.key];
+    if (!answer) return;
+    this.unchosen = answer.cell[1] < 0;
+    this.kept.cell = null;
+    this.moveTo(answer.cell);
+  }
+
+  choose(cell) {
+    this.unchosen = false;
+    super.choose(cell);
   }
 
   paint(ctx, place, state) {
@@ -83,18 +111,19 @@ class HeadGrid extends LinkedMaps {
     const colours = state.tables.log;
     for (let head = 0; head < data.heads; head++) {
       if (place.pitch < 20 && head % 2) continue;
-      const chosen = head === state.cell[1];
+      const chosen = head === state.cell[1] && !this.unchosen;
       drawText(
         ctx,
         String(head + 1),
-        LEFT + head * place.pitch + place.wide / 2,
+        place.left + head * place.pitch + place.wide / 2,
         TOP - 8,
         chosen ? theme.accent : theme.muted,
         { size: 12, weight: chosen ? 700 : 400, align: "center", theme },
       );
     }
-    this.paintMeasure(ctx, place);
+    if (!data.strip) this.paintMeasure(ctx, place);
     data.layers.forEach((layer, i) => this.paintLayer(ctx, place, state, layer, i, colours));
+    if (data.strip) return;
     paintColourBar(
       ctx,
       LEFT,
@@ -123,18 +152,20 @@ class HeadGrid extends LinkedMaps {
     const { data, theme } = this;
     const [, columns] = data.shape;
     const y = TOP + i * (place.high + place.below);
-    const own = i === state.cell[0];
+    const own = i === state.cell[0] && !this.unchosen;
     const look = { size: 12, weight: own ? 700 : 400, align: "right", theme };
-    drawText(
-      ctx,
-      layer.title,
-      LEFT - 8,
-      y + place.high / 2 + 4,
-      own ? theme.accent : theme.muted,
-      look,
-    );
+    const ink = own ? theme.accent : theme.muted;
+    const middle = y + place.high / 2 + 4;
+    drawText(ctx, layer.title, place.left - 8, middle, ink, { ...look, room: place.left - 8 });
+    if (data.strip && place.wide >= NARROW)
+      data.below.forEach((name, line) => {
+        if (measured(data, [i, 0], name) === null) return;
+        const foot = y + place.high + 13 + line * BELOW;
+        const small = { ...look, size: 11, weight: 400 };
+        drawText(ctx, data.measures[name].short, place.left - 8, foot, theme.muted, small);
+      });
     for (let head = 0; (head + 1) * data.size <= layer.grid.length; head++) {
-      const x = LEFT + head * place.pitch;
+      const x = place.left + head * place.pitch;
       const level = (r, c) => layer.grid[head * data.size + r * columns + c];
       paintCells(ctx, place.rows, place.columns, x, y, level, colours);
       const chosen = own && head === state.cell[1];
@@ -143,27 +174,27 @@ class HeadGrid extends LinkedMaps {
       ctx.strokeStyle = chosen ? theme.query : under ? theme.text : theme.hairline;
       const edge = chosen ? 2 : 0.5;
       ctx.strokeRect(x - edge, y - edge, place.wide + 2 * edge, place.high + 2 * edge);
-      const value = measured(data, [i, head]);
-      if (place.wide < NARROW || value === null) continue;
-      drawText(
-        ctx,
-        formatNumber(value),
-        x + place.wide / 2,
-        y + place.high + 13,
-        chosen ? theme.text : theme.muted,
-        {
-          size: 11,
-          weight: chosen ? 700 : 400,
-          align: "center",
-          theme,
-        },
-      );
+      if (place.wide >= NARROW) this.paintNumbers(ctx, place, [i, head], x, y, chosen);
     }
   }
 
+  /** The measures below a thumbnail. */
+  paintNumbers(ctx, place, cell, x, y, chosen) {
+    const { data, theme } = this;
+    const look = { size: 11, weight: chosen ? 700 : 400, align: "center", theme };
+    const ink = chosen ? theme.text : theme.muted;
+    data.below.forEach((name, line) => {
+      const value = measured(data, cell, name);
+      const foot = y + place.high + 13 + line * BELOW;
+      if (value !== null)
+        drawText(ctx, formatNumber(value), x + place.wide / 2, foot, ink, look);
+    });
+  }
+
   describe(cell) {
-    const layer =
-      this.data.layers.length > 1 ? `Layer ${this.data.layers[cell[0]].title}, head` : "Head";
+    const { title } = this.data.layers[cell[0]];
+    const row = this.data.strip ? `${title}, head` : `Layer ${title}, head`;
+    const layer = this.data.layers.length > 1 ? row : "Head";
     const rows = Object.values(this.data.measures).map(({ title, values }) => {
       const value = values[cell[0]]?.[cell[1]] ?? null;
       return value === null ? "" : `${title} ${formatNumber(value)}`;
@@ -172,6 +203,7 @@ class HeadGrid extends LinkedMaps {
   }
 
   fillBelow(box) {
+    if (this.data.strip) return box.remove();
     const [name, ...rest] = this.describe(this.state.cell);
     const pooled = this.data.pooled
       ? " Of a text this long, a thumbnail shows the largest weight of each block."

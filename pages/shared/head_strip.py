@@ -1,0 +1,77 @@
+"""All heads of what a page shows, as a strip above its figure: a click chooses the head."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from pages.shared import canvas_component
+from triattn_core.trace import AttentionTrace
+from triattn_core.trace.sites import layer_of
+from triattn_core.views import head_grid
+from triattn_core.views.lib.canvas import Canvas
+
+Choose = Callable[[int, int], Mapping[str, Any]]
+
+
+def of_layers(trace: AttentionTrace, tail: str) -> AttentionTrace:
+    """The sites whose names end so ("a_over_b/weight"), a row of the strip each."""
+    return AttentionTrace({name: one for name, one in trace.sites.items() if name.endswith(tail)}, trace.texts)
+
+
+def show(
+    trace: AttentionTrace,
+    source: str,
+    chosen: tuple[int, int | None],
+    rows: Sequence[str] = (),
+    choose: Choose = lambda layer, head: {"layer": layer + 1, "head": head + 1},
+) -> None:
+    """Draws the strip, where there are several heads.
+
+    source: what tells this trace from others.  chosen: row and head, from 0; None is the mean of heads.  rows: what
+    they are called, where they are no layers.  choose: of a row and a head that are clicked what the page's pickers
+    hold, by their keys.
+    """
+    if sum(one.sizes.get("head", 1) for one in trace.sites.values()) < 2:
+        return
+    canvas = _strip(trace, source, tuple(rows))
+    key = canvas_component.key("strip", source, *rows)
+    canvas_component.show_choosable(canvas, key, cell=partial(_take, choose))
+    row, head = chosen
+    canvas_component.answer(key, {"cell": [row, -1 if head is None else head]})
+
+
+def show_models(traces: Mapping[str, AttentionTrace], site: str, source: str, head: int | None) -> None:
+    """The strip of one site of several models, a row each by name; those that have the site and the same tokens.
+
+    head: from 1; None is the mean.
+    """
+    weights = {name: trace.site(site) for name, trace in traces.items() if site in trace.sites}
+    shapes = {name: (one.sizes["query"], one.sizes["key"]) for name, one in weights.items()}
+    same = [name for name in weights if shapes[name] == next(iter(shapes.values()))]
+    sites = {f"layer.{row}/model/weight": weights[name] for row, name in enumerate(same)}
+    joined = AttentionTrace(sites, next(iter(traces.values())).texts)
+    chosen = (0, None if head is None else head - 1)
+    show(joined, source, chosen, same, lambda _, head: {"head": head + 1})
+
+
+def row_of(trace: AttentionTrace, site: str) -> int:
+    """Which row a site is, from 0."""
+    return sorted({layer_of(name) for name in trace.sites}).index(layer_of(site))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _strip(_trace: AttentionTrace, source: str, rows: tuple[str, ...]) -> Canvas:
+    """Kept: a click measures nothing again."""
+    from triattn_core.analysis.maps.head_measures import head_table
+
+    return head_grid.strip(_trace, head_table(_trace), rows)
+
+
+def _take(choose: Choose, cell: Sequence[int]) -> None:
+    """Before the page runs: its pickers hold what was clicked."""
+    for name, value in choose(int(cell[0]), int(cell[1])).items():
+        st.session_state[name] = value
