@@ -10,6 +10,7 @@ import xarray as xr
 import triattn_core
 from tests.oracles import array_trace as oracle
 from triattn_core.errors import ConfigError, TraceError
+from triattn_core.trace.array_axes import AxesError
 from triattn_core.trace.open import LONGEST, notes_of, trace_of
 from triattn_core.trace.quantity_check import row_notes, softmax
 from triattn_core.trace.token_lists import join_tokens
@@ -41,8 +42,10 @@ def test_two_axes_and_a_cube_need_no_names_and_three_do():
     assert trace_of(weights(N, I, over=1)).site("attention/weight").dims == ("query", "key")
     cube = trace_of(weights(N, I, J), context=words(J)).site("attention/weight")
     assert cube.dims == ("query", "key", "context")
-    with pytest.raises(TraceError, match="name the axes, such as query key context"):
-        trace_of(weights(N, I, J))
+    assert trace_of(weights(N, I, J)).site("attention/weight").dims == ("query", "key", "context")
+    with pytest.raises(AxesError, match="can be read in more than one way") as error:
+        trace_of(DRAW.random((N, I, J)))
+    assert error.value.readings[:2] == ("query key context", "head query key")
     with pytest.raises(TraceError, match="name the axes, such as head query key"):
         trace_of(weights(HEADS, N, I, over=1))
     with pytest.raises(TraceError, match="last axis alone sums to one, as of batch head query key"):
