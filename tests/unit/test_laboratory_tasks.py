@@ -154,3 +154,15 @@ def test_at_another_size_one_pair_is_true_and_chance_is_that_of_the_rows(name, s
     assert LABORATORY[name].sized(None) is LABORATORY[name]
     with pytest.raises(ConfigError, match="sizes from"):
         LABORATORY[name].sized(99)
+
+
+@pytest.mark.parametrize("size, modulus", [(4, 5), (8, 31), (16, 151)])
+def test_match3_at_another_size_is_modulo_what_lets_half_of_the_rows_fit(size, modulus):
+    task = LABORATORY["match3"].sized(size)
+    assert task.MODULUS == modulus
+    for row in task.generate(1, 40):
+        numbers = [*map(int, row.keys)]
+        fits = [(int(row.query) + a + b) % modulus == 0 for i, a in enumerate(numbers) for b in numbers[:i]]
+        assert len(numbers) == size - 1 and any(fits) == row.label and 2 * sum(fits) == len(row.truth)
+    with pytest.raises(ConfigError, match="its own alone"):
+        LABORATORY["match2"].sized(16)
