@@ -159,7 +159,7 @@ def test_at_another_size_one_pair_is_true_and_chance_is_that_of_the_rows(name, s
 @pytest.mark.parametrize("size, modulus", [(4, 5), (8, 31), (16, 151)])
 def test_match3_at_another_size_is_modulo_what_lets_half_of_the_rows_fit(size, modulus):
     task = LABORATORY["match3"].sized(size)
-    assert task.MODULUS == modulus
+    assert modulus == task.MODULUS
     for row in task.generate(1, 40):
         numbers = [*map(int, row.keys)]
         fits = [(int(row.query) + a + b) % modulus == 0 for i, a in enumerate(numbers) for b in numbers[:i]]
