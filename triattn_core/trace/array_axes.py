@@ -1,4 +1,4 @@
-"""Which axis of an array is which: as its owner says, or where only one reading fits."""
+"""Name the axes of an array: as you name them, or by shape where only one order fits."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class AxesError(TraceError):
 
 
 def resolve_axes(values: np.ndarray, axes: Sequence[str] | None, context: bool) -> tuple[str, ...]:
-    """The name of each axis.  axes: as named, or None; context: whether tokens of a context are there.
+    """The name of each axis.  axes: the names you gave, or None; context: whether context tokens were given.
 
-    Raises TraceError where names are unknown, are not one for each axis, or leave out query or key; and where nothing
-    is named and more than one reading fits.
+    Raises TraceError if a name is unknown, if there is not one name per axis, or if query or key is missing; and if no
+    names are given and the shape fits more than one order.
     """
     if not FEWEST <= values.ndim <= MOST:
         raise TraceError(f"expected an array of two to four axes, head? × query × key × context?, got {_shape(values)}")
@@ -80,7 +80,7 @@ def _likely(values: np.ndarray) -> str:
 
 
 def sums_to_one(values: np.ndarray, axes: tuple[int, ...]) -> bool:
-    """Whether the sums over axes are all one, but for rows of zeros."""
+    """Whether all sums over the axes are one, rows of zeros aside."""
     sums = values.sum(axes, dtype=np.float64)
     return bool(np.all((np.abs(sums - 1) < CLOSE) | (sums == 0)) and np.any(sums))
 

@@ -1,9 +1,9 @@
-"""An array of any origin as an AttentionTrace: `trace_of`.
+"""Make an AttentionTrace of an array from any source: `trace_of`.
 
     trace_of(weights, axes=("head", "query", "key"), query=tokens, key=tokens)
 
-Values are never changed: not normalised, not smoothed.  What is left out (a crop) and what does not hold (rows that do
-not sum to one) stands in `notes_of(trace)`.
+Values are never changed: not normalised, not smoothed.  `notes_of(trace)` says what was cropped and which rows do not
+sum to one.
 """
 
 from __future__ import annotations
@@ -40,48 +40,48 @@ def trace_of(
     crop: Mapping[str, tuple[int, int]] | None = None,
     source: str = "array",
 ) -> AttentionTrace:
-    """The trace of an array of NumPy, torch, JAX or xarray with the axes layer? × head? × query × key × context?.
+    """Make a trace of a NumPy, torch, JAX or xarray array with the axes layer? × head? × query × key × context?.
 
-    tokens: of every axis that has as many positions; query, key, context: of that axis.  Any strings; without them
-        positions are numbered from 1.
-    quantity: one of `axes.QUANTITIES`; None is an xarray's own, or `weight` where the rows of numbers from 0 sum to
-        one.  Of relevances the weights are added, their softmax over `sums_over`.
-    axes: the name of each axis, in the order of the array (`array_axes.AXIS_NAMES`); None is query × key of two and
-        head × query × key × context of four; three are query × key × context where context has tokens, or where rows
-        sum to one over two axes and not over one.
-    sums_over: the axes that a distribution runs over; None is key, and context where there is one.
-    names: what you call an axis, such as {"query": "residue i"}.
-    crop: first position and the one after the last of an axis; an axis of more than 256 is cropped to its first 256.
-    source: where it is from: the name on figures.
+    tokens: tokens of every axis with that many positions; query, key, context: tokens of that axis.  Any strings;
+        without tokens, positions are numbered from 1.
+    quantity: one of `axes.QUANTITIES`; None takes the one of an xarray, or `weight` if values are not negative and rows
+        sum to one.  For relevances, the weights are added: their softmax over `sums_over`.
+    axes: the name of each axis, in the order of the array (`array_axes.AXIS_NAMES`).  None means query × key for two
+        axes, head × query × key × context for four, and query × key × context for three if `context` is given, or if
+        rows sum to one over two axes but not over one.
+    sums_over: the axes that a distribution runs over; None means key, and context where there is one.
+    names: your own label for an axis, such as {"query": "residue i"}.
+    crop: (first position, one past the last) by axis; an axis of more than 256 is cropped to its first 256.
+    source: where the array comes from; its name on figures.
 
-    Sites are `attention/<quantity>`, with layers `layer.0/attention/<quantity>`.  Raises TraceError in one line where
+    Sites are `attention/<quantity>`, or `layer.0/attention/<quantity>` with layers.  Raises TraceError, in one line, if
     axes, tokens, quantity or crop do not fit.
     """
     dims, attrs = _own_names(array)
     values = _numpy(array)
-    given = {"query": query, "key": key, "context": context}
+    axis_tokens = {"query": query, "key": key, "context": context}
     dims = resolve_axes(values, axes or dims, context is not None)
     values, dims = _squeeze(values, dims)
     quantity, over, notes = check_quantity(
         values, dims, quantity or attrs.get("quantity"), sums_over or _listed(attrs.get("sums_over", ""))
     )
-    kept = _crop(values.shape, dims, crop or {})
-    notes += _crop_notes(values, dims, kept, quantity, over)
+    crops = _crop(values.shape, dims, crop or {})
+    notes += _crop_notes(values, dims, crops, quantity, over)
     sizes = dict(zip(dims, values.shape))
-    values = np.array(values[tuple(slice(*kept[axis]) for axis in dims)], DTYPE)
-    coords, texts = token_coords(sizes, kept, tokens, given, names or {})
+    values = np.array(values[tuple(slice(*crops[axis]) for axis in dims)], DTYPE)
+    coords, texts = token_coords(sizes, crops, tokens, axis_tokens, names or {})
     meta = {"checkpoint": source, "digest": _digest(values, dims), "notes": "\n".join(notes)}
-    meta |= {f"{axis}_name": called for axis, called in _known_names(names or {}, dims).items()}
+    meta |= {f"{axis}_name": label for axis, label in _known_names(names or {}, dims).items()}
     return AttentionTrace(_sites(values, dims, coords, quantity, over), texts, meta)
 
 
 def notes_of(trace: AttentionTrace) -> list[str]:
-    """What was found and left out when a trace was made of an array, a sentence each."""
+    """What was checked and cropped when a trace was made of an array, one sentence each."""
     return [note for note in str(trace.meta.get("notes", "")).split("\n") if note]
 
 
 def _own_names(array: Any) -> tuple[tuple[str, ...] | None, Mapping]:
-    """The axes of an xarray, where they are named as ours, and its attributes."""
+    """The dims of an xarray if all of them are names of `AXIS_NAMES`, and its attributes."""
     if not isinstance(array, xr.DataArray):
         return None, {}
     dims = tuple(map(str, array.dims))
@@ -93,7 +93,7 @@ def _listed(text: str) -> list[str] | None:
 
 
 def _numpy(array: Any) -> np.ndarray:
-    """The numbers of an array of any library, without copying where that can be; a memory map stays one."""
+    """The values of an array of any library, not copied if possible; a memory map stays one."""
     if hasattr(array, "detach"):  # a torch tensor, whatever its device
         array = array.detach().cpu()
         array = array.to_dense() if getattr(array, "is_sparse", False) else array
@@ -115,14 +115,14 @@ def _numpy(array: Any) -> np.ndarray:
 
 
 def _squeeze(values: np.ndarray, dims: Sequence[str]) -> tuple[np.ndarray, list[str]]:
-    """Without the axes that are named `batch`, which have one position."""
+    """Drop the axes named `batch`, which have one position."""
     keep = [axis for axis in dims if axis != "batch"]
     return values[tuple(0 if axis == "batch" else slice(None) for axis in dims)], keep
 
 
 def _crop(shape: Sequence[int], dims: Sequence[str], crop: Mapping[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
-    """First position and the one after the last of each axis."""
-    kept = {}
+    """(first position, one past the last) of each axis."""
+    crops = {}
     for axis in crop:
         if axis not in dims:
             raise TraceError(f"crop: no axis {axis!r} here; {choices(axis, dims)}")
@@ -132,27 +132,27 @@ def _crop(shape: Sequence[int], dims: Sequence[str], crop: Mapping[str, tuple[in
             raise TraceError(f"crop: {axis} {start}:{stop} is not within 0:{size}")
         if axis not in ("head", LAYER) and stop - start > LONGEST:
             raise TraceError(f"crop: {axis} {start}:{stop} has {stop - start} positions; at most {LONGEST} are drawn")
-        kept[axis] = (start, stop)
-    for axis in (LAYER, "head"):  # where it is too much, fewer of these
-        cells = int(np.prod([stop - start for start, stop in kept.values()]))
-        if axis in kept and cells > MOST_CELLS:
-            start, stop = kept[axis]
+        crops[axis] = (start, stop)
+    for axis in (LAYER, "head"):  # too many cells: keep fewer layers, then fewer heads
+        cells = int(np.prod([stop - start for start, stop in crops.values()]))
+        if axis in crops and cells > MOST_CELLS:
+            start, stop = crops[axis]
             fits = max(1, MOST_CELLS * (stop - start) // cells)
-            kept[axis] = (start, start + fits)
-    return kept
+            crops[axis] = (start, start + fits)
+    return crops
 
 
 def _crop_notes(
-    values: np.ndarray, dims: Sequence[str], kept: Mapping[str, tuple[int, int]], quantity: str, over: Sequence[str]
+    values: np.ndarray, dims: Sequence[str], crops: Mapping[str, tuple[int, int]], quantity: str, over: Sequence[str]
 ) -> list[str]:
-    cut = [(axis, size) for axis, size in zip(dims, values.shape) if kept[axis] != (0, size)]
-    if not cut:
+    cropped = [(axis, size) for axis, size in zip(dims, values.shape) if crops[axis] != (0, size)]
+    if not cropped:
         return []
-    parts = [f"{axis} {kept[axis][0]}:{kept[axis][1]} of {size:,}" for axis, size in cut]
+    parts = [f"{axis} {crops[axis][0]}:{crops[axis][1]} of {size:,}" for axis, size in cropped]
     note = f"Cropped to {', '.join(parts)} (positions from 0)"
-    if quantity == "weight" and any(axis in over for axis, _ in cut):
-        rows = tuple(slice(None) if axis in over else slice(*kept[axis]) for axis in dims)
-        part = tuple(slice(*kept[axis]) for axis in dims)
+    if quantity == "weight" and any(axis in over for axis, _ in cropped):
+        rows = tuple(slice(None) if axis in over else slice(*crops[axis]) for axis in dims)
+        part = tuple(slice(*crops[axis]) for axis in dims)
         share = values[part].sum(dtype=np.float64) / (values[rows].sum(dtype=np.float64) or 1.0)
         note += f"; the crop holds {100 * share:.3g} % of the weight of its rows"
     return [note + "."]
@@ -165,17 +165,16 @@ def _sites(
     if quantity == "relevance":
         weights = softmax(values, tuple(dims.index(axis) for axis in over))
         parts["weight"] = (weights, ",".join(over))
+    order = [axis for axis in AXIS_NAMES if axis in dims]
     sites = {}
-    for what, (numbers, sums) in parts.items():
-        whole = xr.DataArray(numbers, dims=list(dims), attrs={"quantity": what, "sums_over": sums})
-        whole = whole.assign_coords(coords)
-        order = [axis for axis in AXIS_NAMES if axis in dims]
-        whole = whole.transpose(*order)
+    for name, (numbers, sums_over) in parts.items():
+        site = xr.DataArray(numbers, coords, list(dims), attrs={"quantity": name, "sums_over": sums_over})
+        site = site.transpose(*order)
         if LAYER not in dims:
-            sites[f"attention/{what}"] = whole
+            sites[f"attention/{name}"] = site
             continue
-        for number in range(whole.sizes[LAYER]):
-            sites[f"layer.{number}/attention/{what}"] = whole.isel({LAYER: number})
+        for layer in range(site.sizes[LAYER]):
+            sites[f"layer.{layer}/attention/{name}"] = site.isel({LAYER: layer})
     return sites
 
 
@@ -187,4 +186,4 @@ def _known_names(names: Mapping[str, str], dims: Sequence[str]) -> dict[str, str
     for axis in names:
         if axis not in dims:
             raise TraceError(f"names: no axis {axis!r} here; {choices(axis, dims)}")
-    return {axis: str(called) for axis, called in names.items()}
+    return {axis: str(label) for axis, label in names.items()}

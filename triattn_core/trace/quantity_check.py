@@ -1,4 +1,4 @@
-"""What the numbers of an array are, and whether they can be: weights are not negative and sum to one."""
+"""Determine what an array holds (weights, relevances, gates, contributions) and check that its values allow it."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from triattn_core.errors import TraceError, choices
 from triattn_core.trace.array_axes import CLOSE, LAYER, sums_to_one
 from triattn_core.trace.axes import QUANTITIES
 
-BELOW = 1e-6  # of a weight: rounding may leave so little below zero
+BELOW = 1e-6  # how far below zero rounding may put a weight
 
 
 def check_quantity(
     values: np.ndarray, dims: Sequence[str], quantity: str | None, sums_over: Sequence[str] | None
 ) -> tuple[str, tuple[str, ...], list[str]]:
-    """The quantity, the axes that a distribution runs over, and what is to be said of the rows.
+    """The quantity, the axes that a distribution runs over, and notes on the rows.
 
-    Raises TraceError where the numbers cannot be of that quantity, or none is named and they are no weights.
+    Raises TraceError if the values do not allow that quantity, or if none is named and they are not weights.
     """
     over = tuple(sums_over or (axis for axis in ("key", "context") if axis in dims))
     for axis in over:
         if axis not in dims or axis in (LAYER, "head"):
-            known = [one for one in dims if one not in (LAYER, "head")]
+            known = [axis_name for axis_name in dims if axis_name not in (LAYER, "head")]
             raise TraceError(f"sums over: no axis {axis!r} to sum over here; {choices(axis, known)}")
     low, high = float(values.min()), float(values.max())  # both are NaN where any is
     if np.isnan(low):
@@ -60,50 +60,50 @@ def _check_range(values: np.ndarray, dims: Sequence[str], quantity: str, low: fl
 
 
 def row_notes(values: np.ndarray, dims: Sequence[str], over: Sequence[str]) -> list[str]:
-    """Sentences on the sums of the rows: the worst of them, and how many hold nothing."""
+    """Sentences on the row sums: whether they are one, the worst of them, and how many rows are zero."""
     axes = tuple(dims.index(axis) for axis in over)
     sums = values.sum(axes, dtype=np.float64)
-    filled = sums != 0
+    nonzero = sums != 0
     notes = []
-    if filled.any():
-        worst = np.where(filled, np.abs(sums - 1), -1.0)
-        off, most = int((worst > CLOSE).sum()), float(worst.max())
-        if off:
+    if nonzero.any():
+        deviations = np.where(nonzero, np.abs(sums - 1), -1.0)
+        misses, largest = int((deviations > CLOSE).sum()), float(deviations.max())
+        if misses:
             notes.append(f"{_apart(values, dims, over)}. Nothing is normalised.")
         else:
-            notes.append(f"All rows sum to one over {' × '.join(over)}, within {most:.1g}.")
-    if empty := int((~filled).sum()):
+            notes.append(f"All rows sum to one over {' × '.join(over)}, within {largest:.1g}.")
+    if empty := int((~nonzero).sum()):
         notes.append(f"{empty:,} of {sums.size:,} rows are all zero.")
     return notes
 
 
 def _apart(values: np.ndarray, dims: Sequence[str], over: Sequence[str]) -> str:
-    """Which rows miss one, the worst by name, and over which axes the numbers do sum to one."""
+    """How many rows do not sum to one, the worst of them, and the axes over which the values do sum to one."""
     sums = values.sum(tuple(dims.index(axis) for axis in over), dtype=np.float64)
     miss = np.where(sums != 0, np.abs(sums - 1), 0.0)
     rest, worst = [axis for axis in dims if axis not in over], np.unravel_index(int(miss.argmax()), miss.shape)
-    place = ", ".join(f"{axis} {at}" for axis, at in zip(rest, worst)) or "all of it"
-    found = f"{int((miss > CLOSE).sum()):,} of {sums.size:,} rows do not sum to one over {' × '.join(over)}"
-    found += f"; the worst, {place} (from 0), sums to {float(sums[worst]):.6g}"
-    others = [one for one in _candidates(dims) if set(one) != set(over)]
-    if fits := next((one for one in others if sums_to_one(values, tuple(dims.index(axis) for axis in one))), None):
-        found += f"; over {' × '.join(fits)} they do"
-    return found
+    place = ", ".join(f"{axis} {position}" for axis, position in zip(rest, worst)) or "all of it"
+    sentence = f"{int((miss > CLOSE).sum()):,} of {sums.size:,} rows do not sum to one over {' × '.join(over)}"
+    sentence += f"; the worst, {place} (from 0), sums to {float(sums[worst]):.6g}"
+    others = [axes for axes in _candidates(dims) if set(axes) != set(over)]
+    if fits := next((axes for axes in others if sums_to_one(values, tuple(dims.index(axis) for axis in axes))), None):
+        sentence += f"; over {' × '.join(fits)} they do"
+    return sentence
 
 
 def _candidates(dims: Sequence[str]) -> list[tuple[str, ...]]:
     """Sets of axes that a softmax may run over."""
     known = [axis for axis in ("key", "context", "query") if axis in dims]
-    return [found for count in (1, 2) for found in combinations(known, count)]
+    return [axes for count in (1, 2) for axes in combinations(known, count)]
 
 
-def _place(where: np.ndarray, dims: Sequence[str]) -> str:
-    at = np.unravel_index(int(where.argmax()), where.shape)
-    return ", ".join(f"{axis} {i}" for axis, i in zip(dims, at)) + " (from 0)"
+def _place(flags: np.ndarray, dims: Sequence[str]) -> str:
+    position = np.unravel_index(int(flags.argmax()), flags.shape)
+    return ", ".join(f"{axis} {i}" for axis, i in zip(dims, position)) + " (from 0)"
 
 
 def softmax(scores: np.ndarray, axes: tuple[int, ...]) -> np.ndarray:
-    """exp(s) over its sum along axes, in the dtype of the scores; a row of −inf alone is zeros."""
+    """exp(s) / Σ exp(s) along axes, in the dtype of the scores; a row of only −inf becomes zeros."""
     top = scores.max(axes, keepdims=True)
     powers = np.exp(scores - np.where(np.isfinite(top), top, 0.0))
     total = powers.sum(axes, keepdims=True, dtype=np.float64)

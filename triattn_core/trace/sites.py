@@ -1,4 +1,4 @@
-"""The sites of a trace that hold two-way weights, or can be summed to such."""
+"""Sites of a trace that hold two-way weights, or three-way weights to be summed over context."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from triattn_core.trace.trace import AttentionTrace
 
 
 def two_way_sites(trace: AttentionTrace) -> list[str]:
-    """The sites of weights over query and key, with or without a context.  Raises TraceError where there is none."""
-    found = [
+    """Names of the sites with weights over query and key, with or without context.  Raises TraceError if none has."""
+    names = [
         name
-        for name, one in trace.sites.items()
-        if one.attrs["quantity"] == "weight" and {"query", "key"} <= set(one.dims) and "feature" not in one.dims
+        for name, array in trace.sites.items()
+        if array.attrs["quantity"] == "weight" and {"query", "key"} <= set(array.dims) and "feature" not in array.dims
     ]
-    if not found:
+    if not names:
         raise TraceError("no weights over query and key in this trace")
-    return found
+    return names
 
 
 def two_way_weights(trace: AttentionTrace, site: str) -> xr.DataArray:
-    """Weights [head, query, key] of a site, summed over context where there is one; without heads there is one."""
+    """Weights [head, query, key] of a site, summed over any context; a site without heads gets one."""
     weights = trace.site(site)
     if "context" in weights.dims:
         weights = weights.sum("context", keep_attrs=True)
@@ -34,13 +34,13 @@ def two_way_weights(trace: AttentionTrace, site: str) -> xr.DataArray:
 
 
 def layer_of(site: str) -> int:
-    """The layer of a site from 0; 0 where it has none."""
-    found = re.search(r"layer\.(\d+)/", site)
-    return int(found[1]) if found else 0
+    """The layer number of a site, from 0; also 0 if the name has no layer."""
+    match = re.search(r"layer\.(\d+)/", site)
+    return int(match[1]) if match else 0
 
 
 def same_tokens(weights: xr.DataArray) -> bool:
-    """Whether queries and keys are the same tokens: texts that attend to themselves."""
+    """Whether queries and keys are the same tokens, as in self-attention."""
     if weights.sizes["query"] != weights.sizes["key"]:
         return False
     names = ("token", "text", "start")

@@ -1,5 +1,4 @@
-"""Folding the texts of a trace to words, phrases, sentences or turns, how much of the attention lies on each of them,
-and the tokens that draw more of it than their share."""
+"""Fold the texts of a trace to words, phrases, sentences or turns; measure the attention on each; find sinks."""
 
 from __future__ import annotations
 
@@ -17,76 +16,83 @@ from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.aggregation import continues_word, fold
 
 UNITS = ("turns", "sentences", "phrases", "words", "tokens")
-NUMBERED_UNITS = ("turns", "sentences")  # called by their number, not by their characters
+NUMBERED_UNITS = ("turns", "sentences")  # named by number, not by their text
 SPECIAL = "[CLS] [SEP]"
-SINK = 2  # what `special` says of a token that is hidden as a sink
+SINK = 2  # value of the coordinate `special` for a token hidden as a sink
 
 
 def fold_axis(trace: AttentionTrace, way: str, axis: str = "context", own: Sequence[str] = ()) -> AttentionTrace:
-    """The trace with an axis folded to one of WAYS; `tokens` (the model's cells) leaves it as it is.
+    """Fold an axis of a trace to one of UNITS; `tokens` (the model's cells) leaves it unchanged.
 
-    Of turns and sentences all special tokens make one group, else they stay.  own: see `unit_groups`.  Raises
-    TraceError for another way.
+    With turns and sentences, all special tokens form one group; otherwise each stays.  own: see `unit_groups`.  Raises
+    TraceError for an unknown unit.
     """
     if way not in UNITS:
         raise TraceError(f"cannot fold to {way!r}; {choices(way, UNITS)}")
     if way == "tokens":
         return trace
-    return trace.fold(axis, lambda one: unit_groups(one, axis, trace.texts, way, own), way in NUMBERED_UNITS)
+    return trace.fold(axis, lambda array: unit_groups(array, axis, trace.texts, way, own), way in NUMBERED_UNITS)
 
 
 def unit_groups(
     array: xr.DataArray, axis: str, texts: Mapping[str, str], way: str, own: Sequence[str] = ()
 ) -> list[str]:
-    """The group of each position: its segment; with `sentences`, of a turn with several, the sentence that it begins
-    in: "turn 3.2"; its word, pieces joined; or the phrase that it begins in.
+    """The group of each position.
 
-    A phrase is what stands between two punctuation marks: nothing here parses.  own: phrases of the reader's, wherever
-    they stand in a text, upper or lower case; all else then stands word by word.
+    turns: its segment; sentences: the sentence in which it begins, within a turn of several as "turn 3.2"; words: its
+    word, pieces joined; phrases: the phrase in which it begins.  A phrase is the text between two punctuation marks;
+    nothing is parsed.  own: phrases of your choice, found anywhere in a text regardless of case; all other text is then
+    grouped by words.
     """
-    of, starts = (array[f"{axis}_{what}"].values for what in ("text", "start"))
+    owners, starts = (array[f"{axis}_{field}"].values for field in ("text", "start"))
     if way in NUMBERED_UNITS:
         segments = array[f"{axis}_segment"].values
-        return [name or SPECIAL for name in segment_units(segments, of, starts, texts, way)]
-    found, special = [], array[f"{axis}_special"].values
+        return [name or SPECIAL for name in segment_units(segments, owners, starts, texts, way)]
+    groups, special = [], array[f"{axis}_special"].values
     spans = {name: _phrase_spans(text, own) if own else phrases(text) for name, text in texts.items()}
-    for i, (name, start, tied) in enumerate(zip(map(str, of), map(int, starts), continues_word(array, axis))):
-        within = [] if way == "words" or special[i] or not name else spans[name]
-        inside = next((begin for begin, end in within if begin <= start < end), None)
-        found.append(f"{name} {inside}" if inside is not None else found[-1] if tied else f"{i}")
-    return found
+    continues = continues_word(array, axis)
+    for i, (name, start) in enumerate(zip(map(str, owners), map(int, starts))):
+        candidates = [] if way == "words" or special[i] or not name else spans[name]
+        phrase_start = next((begin for begin, end in candidates if begin <= start < end), None)
+        groups.append(f"{name} {phrase_start}" if phrase_start is not None else groups[-1] if continues[i] else f"{i}")
+    return groups
 
 
 def _phrase_spans(text: str, own: Sequence[str]) -> list[tuple[int, int]]:
-    return [match.span() for one in own for match in re.finditer(re.escape(one), text, re.IGNORECASE)]
+    return [match.span() for phrase in own for match in re.finditer(re.escape(phrase), text, re.IGNORECASE)]
 
 
 def missing_phrases(texts: Mapping[str, str], own: Sequence[str]) -> list[str]:
-    """The reader's phrases that stand in none of the texts."""
-    return [one for one in own if not any(_phrase_spans(text, [one]) for text in texts.values())]
+    """The phrases of `own` that occur in none of the texts."""
+    return [phrase for phrase in own if not any(_phrase_spans(text, [phrase]) for text in texts.values())]
 
 
-def segment_units(segments: Iterable, of: Iterable, starts: Iterable, texts: Mapping[str, str], way: str) -> list[str]:
-    """The same from the segment, the text's name and the first character of each position; "" of special tokens."""
-    names = [str(name) for name in segments]
+def segment_units(
+    segments: Iterable, owners: Iterable, starts: Iterable, texts: Mapping[str, str], way: str
+) -> list[str]:
+    """Turn or sentence of each position, "" for special tokens.
+
+    segments, owners, starts: the segment, name of the text and first character of each position.
+    """
+    units = [str(segment) for segment in segments]
     if way == "sentences":
-        places = zip(names, of, starts)
-        names = [_sentence(name, texts.get(str(text), ""), int(start)) for name, text, start in places]
-    return names
+        positions = zip(units, owners, starts)
+        units = [_sentence(name, texts.get(str(text), ""), int(start)) for name, text, start in positions]
+    return units
 
 
 def _sentence(segment: str, text: str, start: int) -> str:
-    begins = [begin for begin, _ in sentences(text)]
+    starts = [begin for begin, _ in sentences(text)]
     if segment == "passage":
-        return f"sentence {bisect_right(begins, start)}"
-    spoken = segment.startswith("turn ") or segment == "response"  # all else is cut into sentences already
-    return f"{segment}.{bisect_right(begins, start)}" if spoken and len(begins) > 1 else segment
+        return f"sentence {bisect_right(starts, start)}"
+    spoken = segment.startswith("turn ") or segment == "response"  # other segments are sentences already
+    return f"{segment}.{bisect_right(starts, start)}" if spoken and len(starts) > 1 else segment
 
 
 def turn_shares(trace: AttentionTrace, choice: Choice) -> xr.DataArray:
-    """[context]: the part of the mass on each turn or sentence, the mean over queries; all together 1.
+    """[context]: the share of the mass on each turn or sentence, averaged over queries; sums to 1.
 
-    choice: weights, brought to query, key and context.  Raises TraceError for another.
+    choice: weights with just the axes query, key and context.  Raises TraceError for anything else.
     """
     weights = trace.pick(choice)
     if weights.attrs["quantity"] != "weight" or set(weights.dims) != {"query", "key", "context"}:
@@ -96,43 +102,43 @@ def turn_shares(trace: AttentionTrace, choice: Choice) -> xr.DataArray:
 
 
 def exchange_key_context(site: xr.DataArray) -> xr.DataArray:
-    """Key and context under each other's name: what sums over context now sums over keys.
+    """Swap the names of key and context, so that a sum over context becomes a sum over keys.
 
-    `compare.two_way_map` of it is the map query × context.
+    `compare.two_way_map` of the result is the map query × context.
     """
     other = {"key": "context", "context": "key"}
     parts = {str(name): str(name).partition("_") for name in site.coords}
-    coords = {name: f"{other[axis]}_{what}" for name, (axis, _, what) in parts.items() if axis in other}
+    coords = {name: f"{other[axis]}_{field}" for name, (axis, _, field) in parts.items() if axis in other}
     return site.rename({**other, **coords})
 
 
 def received_mass(weights: xr.DataArray, axis: str) -> xr.DataArray:
-    """[axis]: the share of all mass that lies on each position, the mean over heads and queries; together 1."""
-    over = [one for one in weights.attrs["sums_over"].split(",") if one != axis]
-    found = weights.sum(over).mean([one for one in weights.dims if one not in (axis, *over)])
-    return found / max(float(found.sum()), 1e-30)
+    """[axis]: the share of the mass on each position, averaged over heads and queries; sums to 1."""
+    over = [name for name in weights.attrs["sums_over"].split(",") if name != axis]
+    mass = weights.sum(over).mean([name for name in weights.dims if name not in (axis, *over)])
+    return mass / max(float(mass.sum()), 1e-30)
 
 
 def find_sinks(trace: AttentionTrace, site: str, above: float) -> dict[str, list[int]]:
-    """Of each axis that the weights of a site sum to one over, the sinks: tokens other than special ones that receive
-    more than `above` times an even share of the mass, the mean over heads and queries.
+    """Positions of the sinks on each axis that the weights of a site sum to one over.
 
-    site: "layer.0/a_over_b".  The word is that of Xiao et al. (2024) for tokens that attention rests on.
+    A sink is a token, other than special ones, that receives more than `above` times an even share of the mass,
+    averaged over heads and queries (the term is from Xiao et al., 2024).  site: such as "layer.0/a_over_b".
     """
-    weights, found = trace.site(f"{site}/weight"), {}
+    weights, sinks = trace.site(f"{site}/weight"), {}
     for axis in filter(None, weights.attrs["sums_over"].split(",")):
         times = received_mass(weights, axis).values * weights.sizes[axis]
-        found[axis] = np.flatnonzero((times > above) & (weights[f"{axis}_special"].values == 0)).tolist()
-    return found
+        sinks[axis] = np.flatnonzero((times > above) & (weights[f"{axis}_special"].values == 0)).tolist()
+    return sinks
 
 
 def mark_sinks(trace: AttentionTrace, site: str, above: float) -> AttentionTrace:
-    """The trace with the sinks of a site told apart by `special` (SINK), so that views can hide them."""
-    found, sites = find_sinks(trace, site, above), dict(trace.sites)
+    """Mark the sinks of a site in the coordinate `special` (SINK), so that views can hide them."""
+    sinks, sites = find_sinks(trace, site, above), dict(trace.sites)
     for name in [name for name in sites if name.rsplit("/", 1)[0] == site]:
-        for axis, places in found.items():
+        for axis, positions in sinks.items():
             if f"{axis}_special" in sites[name].coords:
                 special = sites[name][f"{axis}_special"].values.copy()
-                special[places] = SINK
+                special[positions] = SINK
                 sites[name] = sites[name].assign_coords({f"{axis}_special": (axis, special)})
     return replace(trace, sites=sites, meta={**trace.meta, "sinks": above})

@@ -1,4 +1,4 @@
-"""Read as a person: to what each axis of a trace or of a map folds, and what of it is hidden."""
+"""How tokens are grouped for reading: the unit that each axis of a trace folds to, and which tokens are hidden."""
 
 from __future__ import annotations
 
@@ -18,9 +18,11 @@ MASK = "mask/contribution"
 
 @dataclass(frozen=True)
 class TokenGrouping:
-    """ways: (axis, one of `text_units.UNITS`) each; an axis that is not named stays as it is.  own: phrases of the
-    reader's, see `text_units.unit_groups`.  hide: leave out special tokens, and sinks where `sinks` says above how many
-    times an even share of the mass a token is one.
+    """The unit of each axis, and whether special tokens are hidden.
+
+    ways: pairs of axis and unit (`text_units.UNITS`); other axes stay unchanged.
+    own: phrases of your choice, see `text_units.unit_groups`.
+    hide: hide special tokens, and, if `sinks` is given, tokens with more than `sinks` times an even share of the mass.
     """
 
     ways: tuple[tuple[str, str], ...] = ()
@@ -30,17 +32,17 @@ class TokenGrouping:
 
     @classmethod
     def of(cls, own: Sequence[str] = (), hide: bool = False, sinks: float | None = None, **ways: str) -> TokenGrouping:
-        """The same, each way under the name of its axis."""
+        """Make a grouping from keywords: `query="words"`."""
         return cls(tuple(ways.items()), tuple(own), hide, sinks if hide else None)
 
     @property
     def folds(self) -> dict[str, str]:
-        """The axes that fold, each with its way."""
+        """The axes that fold, with their units."""
         return {axis: way for axis, way in self.ways if way != "tokens"}
 
     @property
     def name(self) -> str:
-        """In a few letters, for a file's name: "words-words-turns"; empty where nothing folds."""
+        """A short name for file names, such as "words-words-turns"; empty if no axis folds."""
         return "-".join(way for _, way in self.ways) if self.folds else ""
 
     @property
@@ -50,13 +52,13 @@ class TokenGrouping:
 
     @property
     def settings(self) -> dict:
-        """The same as a case card says it."""
+        """The grouping as a dictionary, as case cards store it."""
         return {**dict(self.ways), "phrases": self.own, "hide": self.hide, "sinks": self.sinks}
 
     def trace(self, trace: AttentionTrace, site: str = "") -> AttentionTrace:
-        """A trace as it is read.  site: `layer.0/a_over_b`, whose sinks are told apart.
+        """Group a trace.  site: such as `layer.0/a_over_b`; its sinks are marked.
 
-        Where a mask stands between scores and weights, weights alone are left: see `keep_weights`.  Raises TraceError.
+        If layers have masks, only weights are kept: see `keep_weights`.  Raises TraceError.
         """
         trace = self.marked(trace, site)
         if self.folds:
@@ -67,16 +69,16 @@ class TokenGrouping:
 
     @property
     def option(self) -> str:
-        """The option of `triattn explain` that groups the same."""
+        """The option of `triattn explain` for this grouping."""
         own = f" --phrases {quote(' | '.join(self.own))}" if self.own else ""
         return f"--group-by {' '.join(f'{axis}={way}' for axis, way in self.folds.items())}{own}"
 
     def marked(self, trace: AttentionTrace, site: str) -> AttentionTrace:
-        """The same tokens, with the sinks of a site told apart where they are to be hidden."""
+        """Mark the sinks of a site if they are to be hidden; tokens are not grouped."""
         return mark_sinks(trace, site, self.sinks) if self.sinks else trace
 
     def array(self, array: xr.DataArray, texts: Mapping[str, str], over: Sequence[str] = ("key",)) -> xr.DataArray:
-        """One array folded.  over: the axes that its distributions run over, where it does not say."""
+        """Fold one array.  over: the axes that its distributions run over, where `sums_over` does not say."""
         for axis, way in self.folds.items():
             if axis in array.dims:
                 names = unit_groups(array, axis, texts, way, self.own)
@@ -88,35 +90,38 @@ NO_GROUPING = TokenGrouping()
 
 
 def keep_weights(trace: AttentionTrace) -> AttentionTrace:
-    """A trace whose layers have masks, brought to its weights, with EVEN of each layer; others as they are.
+    """Keep only the weights of a trace whose layers have masks, and add the site EVEN of each layer; other traces are
+    returned unchanged.
 
-    Scores go through a scale and the mask before the softmax: joined, they would not be the scores of joined weights.
+    Scores pass a scale and the mask before the softmax: joined scores would not be the scores of joined weights.
     """
-    masks = {name.removesuffix(MASK): one for name, one in trace.sites.items() if name.endswith(f"/{MASK}")}
+    masks = {name.removesuffix(MASK): mask for name, mask in trace.sites.items() if name.endswith(f"/{MASK}")}
     if not masks:
         return trace
-    sites = {name: one for name, one in trace.sites.items() if one.attrs["quantity"] == "weight"}
-    sites |= {layer + EVEN: even_weights(one) for layer, one in masks.items()}
+    sites = {name: array for name, array in trace.sites.items() if array.attrs["quantity"] == "weight"}
+    sites |= {layer + EVEN: even_weights(mask) for layer, mask in masks.items()}
     return replace(trace, sites=sites)
 
 
 def grouping_caption(trace: AttentionTrace) -> str:
-    """How the axes of a trace are grouped, for a figure's caption; empty where they are not."""
-    _, _, ways = str(trace.meta.get("read", "")).partition(" ")  # a trace saved before has another option's name there
+    """How the axes of a trace are grouped, for captions; empty if they are not."""
+    _, _, ways = str(trace.meta.get("read", "")).partition(
+        " "
+    )  # older traces have another option name before the space
     return ways and f"grouped by {ways}"
 
 
-def strongest_pair(whole: AttentionTrace, read: AttentionTrace, site: str, cell: tuple[int, int]) -> tuple[int, int]:
-    """The pair of tokens of the largest value of a site [query, key] within a cell of what was read of it."""
-    values, folded = (one.site(site).transpose("query", "key") for one in (whole, read))
-    places = [_member_positions(values, folded, axis, at) for axis, at in zip(("query", "key"), cell)]
-    part = values.values[np.ix_(*places)]
+def strongest_pair(whole: AttentionTrace, grouped: AttentionTrace, site: str, cell: tuple[int, int]) -> tuple[int, int]:
+    """(query, key): the tokens with the largest value of a site within one cell of the grouped trace."""
+    values, folded = (trace.site(site).transpose("query", "key") for trace in (whole, grouped))
+    members = [_member_positions(values, folded, axis, position) for axis, position in zip(("query", "key"), cell)]
+    part = values.values[np.ix_(*members)]
     query, key = np.unravel_index(part.argmax(), part.shape)
-    return int(places[0][query]), int(places[1][key])
+    return int(members[0][query]), int(members[1][key])
 
 
-def _member_positions(whole: xr.DataArray, folded: xr.DataArray, axis: str, at: int) -> np.ndarray:
-    """The positions that a group of one stretch of text joins."""
-    text, start, end = (folded[f"{axis}_{name}"].values[at] for name in ("text", "start", "end"))
+def _member_positions(whole: xr.DataArray, folded: xr.DataArray, axis: str, position: int) -> np.ndarray:
+    """The positions that a group, one contiguous span of text, joins."""
+    text, start, end = (folded[f"{axis}_{name}"].values[position] for name in ("text", "start", "end"))
     starts = whole[f"{axis}_start"].values
     return np.flatnonzero((whole[f"{axis}_text"].values == text) & (starts >= start) & (starts < end))

@@ -1,4 +1,4 @@
-"""Tokens as plain lists of strings: the coordinates of an axis, and the texts that they are cut from."""
+"""Coordinates and texts from tokens given as plain lists of strings."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def token_coords(
 ) -> tuple[dict, dict[str, str]]:
     """Coordinates of each axis (`axes.COORDINATES`), and the texts by name.
 
-    sizes: of the whole array; kept: first position and the one after the last; tokens: of every axis that has as many
-    positions; given: of one axis.  Where the same list is on several axes they share a text.  Raises TraceError where a
+    sizes: of the uncropped array; kept: (first position, one past the last) of each axis; tokens: tokens of every axis
+    with that many positions; given: tokens by axis.  Axes with the same tokens share a text.  Raises TraceError if a
     list does not fit.
     """
     lists = _lists(sizes, kept, tokens, given)
     coords, texts, owners = {}, {}, {}
-    for axis in (one for one in TOKEN_AXES if one in sizes):
+    for axis in filter(sizes.__contains__, TOKEN_AXES):
         words = lists.get(axis)
         if words is None:
             start, stop = kept[axis]
@@ -33,23 +33,25 @@ def token_coords(
         else:
             name = owners.setdefault(tuple(words), _text_name(axis, words, lists, names))
             texts[name], spans = join_tokens(words)
-        called = names.get(axis, name)
+        segment = names.get(axis, name)
         special = [int(word in SPECIAL) for word in words]
         coords |= {
             f"{axis}_token": (axis, words),
-            f"{axis}_text": (axis, ["" if mark else name for mark in special]),
+            f"{axis}_text": (axis, ["" if is_special else name for is_special in special]),
             f"{axis}_start": (axis, [start for start, _ in spans]),
             f"{axis}_end": (axis, [end for _, end in spans]),
             f"{axis}_special": (axis, special),
-            f"{axis}_segment": (axis, ["" if mark else called for mark in special]),
+            f"{axis}_segment": (axis, ["" if is_special else segment for is_special in special]),
             f"{axis}_tokens": (axis, [1] * len(words)),
         }
     return coords, texts
 
 
 def join_tokens(tokens: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
-    """The text of tokens, a space between them but before a word piece (##), and the span of each in it; special tokens
-    are no part of the text."""
+    """Join tokens to a text, with spaces except before word pieces (##); returns it with the span of each token.
+
+    Special tokens are not part of the text.
+    """
     text, spans = "", []
     for token in tokens:
         if token in SPECIAL:
@@ -63,7 +65,7 @@ def join_tokens(tokens: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
 
 
 def _text_name(axis: str, words: Sequence[str], lists: Mapping[str, Sequence[str]], names: Mapping[str, str]) -> str:
-    """ "tokens" where other axes have the same; else what you call the axis."""
+    """ "tokens" if several axes share these words; otherwise your name for the axis."""
     shared = sum(list(other) == list(words) for other in lists.values())
     return "tokens" if shared > 1 else names.get(axis, axis)
 
@@ -74,22 +76,22 @@ def _lists(
     tokens: Iterable | None,
     given: Mapping[str, Iterable | None],
 ) -> dict[str, list[str]]:
-    """The tokens of each axis that has any, as many as are kept."""
-    found = {}
+    """The tokens of each axis that has any, cropped to the positions kept."""
+    lists = {}
     for axis, words in given.items():
         if words is None:
             continue
         if axis not in sizes:
             raise TraceError(f"tokens of {axis}: there is no such axis; {choices(axis, sizes)}")
-        found[axis] = _fitting(axis, _strings(axis, words), sizes[axis], kept[axis])
+        lists[axis] = _fitting(axis, _strings(axis, words), sizes[axis], kept[axis])
     if tokens is None:
-        return found
-    words, free = _strings("tokens", tokens), [axis for axis in TOKEN_AXES if axis in sizes and axis not in found]
-    fits = [axis for axis in free if len(words) in (sizes[axis], kept[axis][1] - kept[axis][0])]
-    if not fits:
-        there = ", ".join(f"{axis} {sizes[axis]}" for axis in free) or "none is left without"
-        raise TraceError(f"{len(words)} tokens fit no axis: {there}")
-    return found | {axis: _fitting(axis, words, sizes[axis], kept[axis]) for axis in fits}
+        return lists
+    words, unlisted = _strings("tokens", tokens), [axis for axis in TOKEN_AXES if axis in sizes and axis not in lists]
+    fitting = [axis for axis in unlisted if len(words) in (sizes[axis], kept[axis][1] - kept[axis][0])]
+    if not fitting:
+        lengths = ", ".join(f"{axis} {sizes[axis]}" for axis in unlisted) or "none is left without"
+        raise TraceError(f"{len(words)} tokens fit no axis: {lengths}")
+    return lists | {axis: _fitting(axis, words, sizes[axis], kept[axis]) for axis in fitting}
 
 
 def _strings(axis: str, words: Iterable) -> list[str]:
@@ -99,7 +101,7 @@ def _strings(axis: str, words: Iterable) -> list[str]:
     for word in words:
         if not isinstance(word, str):
             raise TraceError(f"tokens of {axis}: expected strings, got {type(word).__name__} {word!r:.40}")
-    return [str(word).replace("\0", "") for word in words]  # HDF5 strings end at a zero
+    return [str(word).replace("\0", "") for word in words]  # HDF5 strings end at a zero byte
 
 
 def _fitting(axis: str, words: list[str], size: int, kept: tuple[int, int]) -> list[str]:

@@ -1,4 +1,4 @@
-"""AttentionTrace: what one example left behind, as labelled arrays without torch and without a batch axis."""
+"""AttentionTrace: the attention of a model on one example, as labelled arrays; no torch, no batch axis."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from triattn_core.text.atomic_write import write_whole
 from triattn_core.trace.aggregation import fold, logsumexp
 from triattn_core.trace.axes import AXES, QUANTITIES
 
-MOST_BYTES = 2 << 30  # of all arrays of a file, unpacked
+MOST_BYTES = 2 << 30  # of all unpacked arrays of a file
 
 
 @dataclass(frozen=True)
 class AttentionTrace:
-    """Sites of one example.
+    """The recorded arrays (sites) of one example.
 
-    sites: `"layer.0/a_over_b/weight"` → DataArray; dims are names of `axes.AXES`; the index of each axis is its
-        position; other coords are named `<axis>_<name>`, see `axes.COORDINATES`, and those of `fold`;
-        attrs are `quantity` (of `axes.QUANTITIES`) and, for weights, `sums_over` (axes joined by a comma).
-    texts: the input, untouched, by name; spans are offsets into these.
+    sites: `"layer.0/a_over_b/weight"` → DataArray; dims are names of `axes.AXES`; the index of an axis is the position;
+        other coords are named `<axis>_<name>` (see `axes.COORDINATES`); attrs are `quantity` (of `axes.QUANTITIES`)
+        and, for weights, `sums_over` (axes, comma-separated).
+    texts: the unchanged input texts by name; spans are offsets into these.
     meta: plain values: checkpoint, digest, mechanism, similarity, ….
 
-    Raises TraceError for an axis or a quantity that the glossary does not have.
+    Raises TraceError for an axis or a quantity that is not in `axes`.
     """
 
     sites: Mapping[str, xr.DataArray]
@@ -44,13 +44,13 @@ class AttentionTrace:
                 raise TraceError(f"site {name}: unknown quantity {array.attrs.get('quantity')!r}")
 
     def site(self, name: str) -> xr.DataArray:
-        """The array of a site. Raises TraceError naming the nearest site."""
+        """The array of a site.  Raises TraceError that names the closest site."""
         if name not in self.sites:
             raise TraceError(f"no site {name!r} in this trace; {choices(name, self.sites)}")
         return self.sites[name]
 
     def pick(self, choice: Choice) -> xr.DataArray:
-        """The array of a choice: indexed first, then reduced, axis by axis."""
+        """Index, then reduce the array of a choice, axis by axis."""
         array = self.site(choice.site)
         for axis, position in choice.index:
             self._need(array, axis, choice.site)
@@ -63,8 +63,10 @@ class AttentionTrace:
         return array
 
     def fold(self, axis: str, groups: Callable[[xr.DataArray], Sequence[str]], labelled: bool = True) -> AttentionTrace:
-        """The same trace with an axis folded wherever a site has it: `groups` names the group of each position (see
-        `aggregation.fold`).  A gate stays as it is: it is no share of anything."""
+        """Fold an axis of every site that has it (see `aggregation.fold`).  Gates, which have no sum, stay unchanged.
+
+        groups: returns the group name of each position of an array.
+        """
 
         def folds(array: xr.DataArray) -> bool:
             return axis in array.dims and array.attrs["quantity"] != "gate"
@@ -73,11 +75,11 @@ class AttentionTrace:
             twin = self.sites.get(site.rsplit("/", 1)[0] + "/weight", self.sites[site])
             return tuple(filter(None, twin.attrs.get("sums_over", "").split(",")))
 
-        found = {
-            name: fold(one, axis, groups(one), over(name), labelled, self.texts) if folds(one) else one
-            for name, one in self.sites.items()
+        sites = {
+            name: fold(array, axis, groups(array), over(name), labelled, self.texts) if folds(array) else array
+            for name, array in self.sites.items()
         }
-        return replace(self, sites=found)
+        return replace(self, sites=sites)
 
     @staticmethod
     def _need(array: xr.DataArray, axis: str, site: str) -> None:
@@ -85,22 +87,22 @@ class AttentionTrace:
             raise TraceError(f"{site} has no axis {axis!r} (it has {', '.join(map(str, array.dims))})")
 
     def save(self, path: Path) -> None:
-        """One NetCDF-4 file: a group a site, texts and meta as attributes.  Raises TraceError where it cannot be.
+        """Write a NetCDF-4 file: one group per site, texts and meta as attributes.  Raises TraceError if it cannot.
 
-        It is packed in memory: on a full disk the HDF5 library crashes when it closes a file.
+        The file is packed in memory, because the HDF5 library crashes on a full disk when it closes a file.
         """
         root = xr.Dataset(attrs={"texts": json.dumps(dict(self.texts)), "meta": json.dumps(dict(self.meta))})
         groups = {name: array.to_dataset(name="value") for name, array in self.sites.items()}
         tree = xr.DataTree.from_dict({"/": root, **groups})
-        squeezed = {"/" + name: {"value": {"zlib": True, "complevel": 1}} for name in groups}
+        compression = {"/" + name: {"value": {"zlib": True, "complevel": 1}} for name in groups}
         try:
-            write_whole(path, tree.to_netcdf(engine="h5netcdf", encoding=squeezed))
+            write_whole(path, tree.to_netcdf(engine="h5netcdf", encoding=compression))
         except DataError as error:
             raise TraceError(str(error)) from None
 
     @classmethod
     def load(cls, path: Path) -> AttentionTrace:
-        """Raises TraceError where the file is not a trace, or unpacks to more than `MOST_BYTES`."""
+        """Read a trace file.  Raises TraceError if it is not one, or unpacks to more than `MOST_BYTES`."""
         try:
             with xr.open_datatree(path, engine="h5netcdf") as lazy:
                 if (size := sum(node.nbytes for node in lazy.subtree)) > MOST_BYTES:
@@ -114,7 +116,7 @@ class AttentionTrace:
 
 @dataclass(frozen=True)
 class Choice:
-    """What a view shows: a site, an index for some axes, a reduction for others. Hashable, and a URL."""
+    """What a view shows: a site, an index for some axes, a reduction for others.  Hashable; `query` makes it a URL."""
 
     site: str
     index: tuple[tuple[str, int], ...] = ()
@@ -127,12 +129,12 @@ class Choice:
 
     @classmethod
     def from_query(cls, query: str) -> Choice:
-        """The reverse of `query`. Raises TraceError where it does not fit."""
+        """The choice that `query` wrote.  Raises TraceError if the string is not one."""
         try:
             parts = {name: values[-1] for name, values in parse_qs(query, strict_parsing=True).items()}
             index = tuple((n[3:], int(v)) for n, v in parts.items() if n.startswith("at."))
-            reduced = tuple((n[3:], v) for n, v in parts.items() if n.startswith("by."))
-            return cls(parts["site"], index, reduced)
+            reductions = tuple((n[3:], v) for n, v in parts.items() if n.startswith("by."))
+            return cls(parts["site"], index, reductions)
         except (KeyError, ValueError):
             raise TraceError(f"not a choice: {query!r}") from None
 
@@ -140,16 +142,16 @@ class Choice:
 def reduce(array: xr.DataArray, axis: str, how: str) -> xr.DataArray:
     """Reduce one axis by `sum`, `mean`, `max` or `logsumexp`.
 
-    What still sums to one is kept in `sums_over`: after a sum over one of its axes the others, after a mean over an
-    axis outside of it all; otherwise nothing does.
+    `sums_over` stays true: a sum over one of its axes leaves the others, a mean over any other axis leaves all, and
+    every other reduction leaves none.
 
-    Raises TraceError for a reduction that makes no sense for the quantity: relevances are joined by log-sum-exp
-    over key or context, never summed.
+    Raises TraceError for a reduction that does not fit the quantity: relevances are joined by log-sum-exp, never
+    summed.
     """
     quantity = array.attrs["quantity"]
     if how == "sum" and quantity == "relevance" or how == "logsumexp" and quantity != "relevance":
-        instead = {"sum": "logsumexp", "logsumexp": "sum"}[how]
-        raise TraceError(f"a {quantity} has no {how} over {axis}: use {instead}")
+        alternative = {"sum": "logsumexp", "logsumexp": "sum"}[how]
+        raise TraceError(f"a {quantity} has no {how} over {axis}: use {alternative}")
     if axis not in array.dims:
         raise TraceError(f"no axis {axis!r} here (there are {', '.join(map(str, array.dims))})")
     ways = {"sum": xr.DataArray.sum, "mean": xr.DataArray.mean, "max": xr.DataArray.max, "logsumexp": logsumexp}
