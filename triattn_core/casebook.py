@@ -1,7 +1,7 @@
-"""The case book: examples worth keeping, with a note and tags.  One SQLite file for pages, command line and notebooks.
+"""The case book: examples with a note and tags, in one SQLite file for pages, command line and notebooks.
 
-Two people who write at once lose nothing: a change names the version it was made from, and a change to a case that has
-moved on meanwhile is refused with what stands there now.
+Concurrent edits lose nothing: a change names the version that it was made from, and is refused, with the current
+version, if the case has changed since.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Case:
-    """An example of a task as a row of its file format, where to look at it (a page and its query), and what to say.
+    """An example of a task as a row of its file format, the page and query that show it, and a note with tags.
 
     `version` counts the changes, from 1; times are UTC, ISO 8601.
     """
@@ -71,24 +71,25 @@ class _Case(_Base):
 
 
 def place() -> Path:
-    """Where the case book lies: TRIATTN_CASES, or `cases.sqlite` where triattn was started."""
+    """The path of the case book: TRIATTN_CASES, or `cases.sqlite` in the working directory."""
     return Path(os.environ.get("TRIATTN_CASES", "cases.sqlite"))
 
 
 class CaseBook:
-    """Raises CaseError in one line where the file is no case book, or a case is not there or has moved on."""
+    """Reads and writes cases.  Raises CaseError, in one line, if the file is not a case book, or a case is missing or
+    has changed since it was read."""
 
     def __init__(self, path: Path | None = None):
         self.path = Path(path or place())
         self._engine = _open(self.path)
 
     def keep(self, case: Case) -> Case:
-        """A new case; returns it with its id."""
+        """Store a new case; returns it with its id."""
         now = _now()
-        kept = replace(case, id=uuid.uuid4().hex[:12], version=1, created=now, changed=now, tags=_tags(case.tags))
+        new = replace(case, id=uuid.uuid4().hex[:12], version=1, created=now, changed=now, tags=_tags(case.tags))
         with self._session() as session:
-            session.add(_row(kept))
-        return kept
+            session.add(_row(new))
+        return new
 
     def get(self, id: str) -> Case:
         """One case."""
@@ -96,45 +97,45 @@ class CaseBook:
             return _case(self._find(session, id))
 
     def change(self, case: Case) -> Case:
-        """Writes note, tags, page and query of a case that was read before.
+        """Update note, tags, page and query of a case.
 
-        Raises CaseError, with what stands there now as `now`, where another has changed it since.
+        Raises CaseError, with the current version as `now`, if it has been changed since it was read.
         """
         with self._session() as session:
-            found = self._find(session, case.id)
-            if found.version != case.version:
-                said = f"case {case.id} was changed meanwhile, at {found.changed}: read it again"
-                raise CaseError(said, _case(found))
-            found.note, found.page, found.query, found.changed = _note(case.note), case.page, case.query, _now()
+            stored = self._find(session, case.id)
+            if stored.version != case.version:
+                problem = f"case {case.id} was changed meanwhile, at {stored.changed}: read it again"
+                raise CaseError(problem, _case(stored))
+            stored.note, stored.page, stored.query, stored.changed = _note(case.note), case.page, case.query, _now()
             names = _tags(case.tags)
-            found.tags = [tag for tag in found.tags if tag.name in names]
-            found.tags += [_Tag(name=name) for name in names if name not in {tag.name for tag in found.tags}]
-            found.version += 1
-            return _case(found)
+            stored.tags = [tag for tag in stored.tags if tag.name in names]
+            stored.tags += [_Tag(name=name) for name in names if name not in {tag.name for tag in stored.tags}]
+            stored.version += 1
+            return _case(stored)
 
     def drop(self, id: str) -> None:
-        """Takes a case out."""
+        """Delete a case."""
         with self._session() as session:
             session.delete(self._find(session, id))
 
     def search(self, text: str = "", tags: Sequence[str] = (), task: str = "") -> list[Case]:
-        """Cases that have all words in note, tags or texts, all tags, and the task; the last changed first."""
-        asked = select(_Case).order_by(_Case.changed.desc(), _Case.id)
+        """Cases of a task that contain all words (in note, tags or texts) and have all tags; last changed first."""
+        query = select(_Case).order_by(_Case.changed.desc(), _Case.id)
         if task:
-            asked = asked.where(_Case.task == task)
+            query = query.where(_Case.task == task)
         for tag in tags:
-            asked = asked.where(_Case.tags.any(_Tag.name == tag))
+            query = query.where(_Case.tags.any(_Tag.name == tag))
         for word in text.split():
-            has = [column.icontains(word, autoescape=True) for column in (_Case.note, _Case.texts)]
-            asked = asked.where(or_(*has, _Case.tags.any(_Tag.name.icontains(word, autoescape=True))))
+            matches = [column.icontains(word, autoescape=True) for column in (_Case.note, _Case.texts)]
+            query = query.where(or_(*matches, _Case.tags.any(_Tag.name.icontains(word, autoescape=True))))
         with self._session() as session:
-            return [_case(found) for found in session.scalars(asked)]
+            return [_case(row) for row in session.scalars(query)]
 
     def of(self, task: str, row: Mapping) -> list[Case]:
-        """The cases of just this row, the last changed first."""
-        asked = select(_Case).where(_Case.task == task, _Case.row == _dumped(row)).order_by(_Case.changed.desc())
+        """The cases of exactly this row, last changed first."""
+        query = select(_Case).where(_Case.task == task, _Case.row == _dumped(row)).order_by(_Case.changed.desc())
         with self._session() as session:
-            return [_case(found) for found in session.scalars(asked)]
+            return [_case(case) for case in session.scalars(query)]
 
     def tags(self) -> list[str]:
         """All tags in use."""
@@ -146,7 +147,7 @@ class CaseBook:
         return [json.dumps({"format": FORMAT, **vars(case)}, ensure_ascii=False) + "\n" for case in self.search()]
 
     def export(self, path: Path) -> int:
-        """All cases as a file of JSON Lines; returns how many."""
+        """Write all cases to a file of JSON Lines; returns their number."""
         lines = self.lines()
         try:
             write_whole(Path(path), "".join(lines))
@@ -155,21 +156,20 @@ class CaseBook:
         return len(lines)
 
     def load(self, rows: Iterable[tuple[str, dict]]) -> tuple[int, int]:
-        """Takes in what `export` wrote, as ("file:line", row): how many are new, and how many were here already.
+        """Import what `export` wrote, as ("file:line", row); returns (number added, number already present).
 
-        A case that is here in another state stands beside the old one under a new id.  Where one is no case, none is
-        taken in.
+        A case that is present with other content is added under a new id.  If any row is not a case, none is imported.
         """
-        new = same = 0
+        added = known = 0
         for case in [_read(row, where) for where, row in rows]:
             with self._session() as session:
-                here = session.get(_Case, case.id)
-                if here is not None and _bare(_case(here)) == _bare(case):
-                    same += 1
+                stored = session.get(_Case, case.id)
+                if stored is not None and _bare(_case(stored)) == _bare(case):
+                    known += 1
                     continue
-                session.add(_row(case if here is None else replace(case, id=uuid.uuid4().hex[:12])))
-                new += 1
-        return new, same
+                session.add(_row(case if stored is None else replace(case, id=uuid.uuid4().hex[:12])))
+                added += 1
+        return added, known
 
     @contextmanager
     def _session(self) -> Iterator[Session]:
@@ -180,10 +180,10 @@ class CaseBook:
             raise CaseError(f"{self.path}: cannot be read or written as a case book ({error.orig})") from None
 
     def _find(self, session: Session, id: str) -> _Case:
-        found = session.get(_Case, id)
-        if found is None:
+        row = session.get(_Case, id)
+        if row is None:
             raise CaseError(f"no case {id!r} in {self.path}")
-        return found
+        return row
 
 
 def _open(path: Path) -> Engine:
@@ -223,14 +223,14 @@ def _note(note: str) -> str:
 
 
 def _tags(tags: Iterable[str]) -> tuple[str, ...]:
-    found = sorted({" ".join(tag.split())[:80] for tag in tags})
-    return tuple(tag for tag in found if tag)
+    names = sorted({" ".join(tag.split())[:80] for tag in tags})
+    return tuple(tag for tag in names if tag)
 
 
 def _row(case: Case) -> _Case:
-    plain = {name: one for name, one in vars(case).items() if name not in ("row", "tags", "note")}
+    fields = {name: value for name, value in vars(case).items() if name not in ("row", "tags", "note")}
     tags = [_Tag(name=name) for name in case.tags]
-    return _Case(**plain, row=_dumped(case.row), texts="\n".join(texts(case.row)), note=_note(case.note), tags=tags)
+    return _Case(**fields, row=_dumped(case.row), texts="\n".join(texts(case.row)), note=_note(case.note), tags=tags)
 
 
 def _dumped(row: Mapping) -> str:
@@ -242,22 +242,22 @@ def texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list | tuple):
-        for one in value.values() if isinstance(value, dict) else value:
-            yield from texts(one)
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from texts(item)
 
 
-def _case(found: _Case) -> Case:
+def _case(stored: _Case) -> Case:
     names = ("task", "note", "page", "query", "id", "version", "created", "changed")
-    tags = tuple(sorted(tag.name for tag in found.tags))
-    return Case(**{name: getattr(found, name) for name in names}, row=json.loads(found.row), tags=tags)
+    tags = tuple(sorted(tag.name for tag in stored.tags))
+    return Case(**{name: getattr(stored, name) for name in names}, row=json.loads(stored.row), tags=tags)
 
 
 def _read(row: dict, where: str) -> Case:
     try:
-        kinds = {"task": str, "note": str, "page": str, "query": str, "id": str, "created": str, "changed": str}
+        types = {"task": str, "note": str, "page": str, "query": str, "id": str, "created": str, "changed": str}
         if row["format"] != FORMAT or not isinstance(row["row"], dict) or type(row["version"]) is not int:
             raise ValueError
-        texts = {name: row[name] for name, kind in kinds.items() if isinstance(row[name], kind)}
+        texts = {name: row[name] for name, type_ in types.items() if isinstance(row[name], type_)}
         return Case(**texts, row=row["row"], version=row["version"], tags=_tags(map(str, row["tags"])))
     except (KeyError, TypeError, ValueError):
         raise CaseError(f"{where}: not a case as `triattn book export` writes it") from None

@@ -236,7 +236,7 @@ def machine(device: Device) -> str:
     gib = f"{device.free / 2**30:.3g} of {device.total / 2**30:.3g} GiB"
     rows = [
         ("models run on", f"{device.title} ({device.name})" if device.name != "cpu" else f"CPU, {device.cores} cores"),
-        ("chosen", {"found": "auto-detected"}.get(device.chosen, f"by {device.chosen}")),
+        ("chosen", {"found": "auto-detected"}.get(device.chosen_by, f"by {device.chosen_by}")),
         ("memory left", gib),
         *((name, number) for name, number in device.versions),
     ]

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from triattn_core.text.cells import cells, merged, sentences
+from triattn_core.text.cells import cells, merge_spans, sentences
 
 
 def drawn(seed: int) -> tuple[list[str], int]:
@@ -73,7 +73,7 @@ def test_sentences(text, parts):
 @pytest.mark.parametrize("most", [1, 2, 5, 9])
 def test_the_shortest_neighbours_are_joined(most):
     spans = sentences("Aa. Bb bb bb. Cc. Dd. Eeee eeee eeee. Ff.")
-    found = merged(spans, most)
+    found = merge_spans(spans, most)
     assert len(found) == min(most, len(spans))
     assert [i for first, last, _ in found for i in range(first, last + 1)] == list(range(len(spans)))
     assert all((start, end) == (spans[first][0], spans[last][1]) for first, last, (start, end) in found)

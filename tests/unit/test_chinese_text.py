@@ -11,7 +11,7 @@ from triattn_core.checkpoint.registry import encoder_root
 from triattn_core.errors import InputError
 from triattn_core.tasks import pairs
 from triattn_core.text.roles import Limits
-from triattn_core.text.tokenizer import LONGEST, SEEN, SPECIAL, Tokenizer, whole
+from triattn_core.text.tokenizer import LONGEST, SEEN, SPECIAL, Tokenizer, merge_characters
 
 PATH = encoder_root() / "characters-zh" / "tokenizer.json"
 PAPER = ("哪些浏览器可以看电影", "什么浏览器可以下电影")
@@ -92,7 +92,7 @@ def test_without_the_joining_a_character_falls_apart() -> None:
     raw = tokenizers.Tokenizer.from_file(str(PATH)).encode(text, add_special_tokens=False)
     rows = list(zip(raw.ids, raw.tokens, raw.offsets))
     assert len(rows) == 4 and rows[-1][2] == (5, 6)
-    assert [span for *_, span in whole(text, rows, raw.ids[0])] == [(0, 5), (5, 7)]
+    assert [span for *_, span in merge_characters(text, rows, raw.ids[0])] == [(0, 5), (5, 7)]
 
 
 def test_full_width_reads_as_half_width_and_is_shown_as_written(tokenizer) -> None:

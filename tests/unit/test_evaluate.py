@@ -243,13 +243,13 @@ def test_the_command_line_refuses_strangers_in_one_line(world, stranger, capsys)
 
 def test_a_stopped_measurement_goes_on_after_its_last_whole_row(bundles, examples, tmp_path):
     file = tmp_path / "kept.jsonl"
-    whole = verdicts(bundles, examples, kept=file)
+    whole = verdicts(bundles, examples, cache=file)
     lines = file.read_text().splitlines(keepends=True)
     assert len(lines) == 75 and verdicts(bundles, examples) == whole
     wrong = [[not right, *rest] for right, *rest in json.loads(lines[0])]
     file.write_text(json.dumps(wrong) + "\n" + "".join(lines[1:40]) + lines[40][:9])
     asked: list[int] = []
-    again = verdicts(bundles, examples, asked.append, kept=file)
+    again = verdicts(bundles, examples, asked.append, cache=file)
     assert asked == [40, *[1] * 35]
     assert [list(map(tuple, column)) for column in zip(*again)][1:] == [list(column) for column in zip(*whole)][1:]
     assert [one[0] for one in again] == [tuple(one) for one in wrong], "rows that are kept are not asked again"

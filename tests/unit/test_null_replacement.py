@@ -14,7 +14,7 @@ from triattn_core.analysis.intervention.batched_variants import run_query
 from triattn_core.attention import MECHANISMS, tri
 from triattn_core.attention.states import States, join_heads, split_heads
 from triattn_core.attention.tap import recording
-from triattn_core.attention.weight_override import replaced, replacing
+from triattn_core.attention.weight_override import is_overridden, replacing
 from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import InputError
 from triattn_core.inference.batch import collate
@@ -53,11 +53,11 @@ def test_a_mechanism_goes_on_with_the_weights_it_is_given(mechanism, similarity,
 
     with replacing(change), torch.no_grad():
         found = module(query, key, context, "here")
-        seen = threading.Thread(target=lambda: asked.append(replaced()))
+        seen = threading.Thread(target=lambda: asked.append(is_overridden()))
         seen.start()
         seen.join()
     keeps = {"query": (2, N), "key": (2, keys)} | ({"context": (2, J)} if mechanism == "tri" else {})
-    assert asked == [("here/weight", given.shape, keeps), False] and not replaced()
+    assert asked == [("here/weight", given.shape, keeps), False] and not is_overridden()
     states = {
         "cbi": lambda: key.vectors + key.own,
         "bi_joint": lambda: torch.cat(

@@ -10,21 +10,21 @@ from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.states import States, join_heads, split_heads
 from triattn_core.attention.tap import NO_ROLES, tap
-from triattn_core.attention.weight_override import instead
+from triattn_core.attention.weight_override import override_weights
 from triattn_core.inference.pause import pause
 
 AXES = ("head", "query", "key")
 
 
 class BiAttention(nn.Module):
-    """Multi-head two-way attention that leaves the context out.
+    """Multi-head two-way attention that ignores the context.
 
-    `value` is taken for the sake of a common signature and has no effect: there is no context to mix in.
+    `value` is accepted for a common signature and has no effect: there is no contextual value.
     """
 
-    reads = ""  # of the context: nothing, "own" for each token its own vector, "context" for all of it
-    vectors = 1  # attended vectors that a query gets, side by side
-    fixed: Callable | None = None  # of `fixed_weights.FIXED`: what a control attends with in place of its own weights
+    reads = ""  # what is read of the context: "" nothing, "own" each token's own vector, "context" all of it
+    vectors = 1  # attended vectors per query, concatenated
+    fixed: Callable | None = None  # of `fixed_weights.FIXED`: the weights of a control, in place of learnt ones
 
     def __init__(self, hidden: int, heads: int, similarity: str, value: str | None = None):
         super().__init__()
@@ -47,7 +47,7 @@ class BiAttention(nn.Module):
     ) -> Tensor:
         """Attention of [B, N, hidden] over [B, I, hidden], real where `keep_query` [B, N] and `keep` [B, I].
 
-        roles: what stands along an axis, where it is not the one role of its name; see `tap.Tapped`.
+        roles: the roles along an axis, if not just the one of its name; see `tap.TappedTensor`.
         """
         pause()
         q, k, v = (
@@ -56,7 +56,7 @@ class BiAttention(nn.Module):
         )
         relevance = self.similarity.two(q, k)
         weights = masked_softmax(relevance, keep[:, None])
-        weights = instead(f"{site}/weight", weights, {"query": keep_query, "key": keep}, self.fixed)
+        weights = override_weights(f"{site}/weight", weights, {"query": keep_query, "key": keep}, self.fixed)
         tap(f"{site}/relevance", relevance, AXES, "relevance", roles=roles)
         tap(f"{site}/weight", weights, AXES, "weight", ("key",), roles)
         return join_heads(weights @ v)

@@ -1,13 +1,13 @@
 """Bi-directional block self-attention (Bi-BloSA; Shen et al. 2018c): attention inside blocks, then between blocks.
 
     h = masked attention within each block of r tokens                  intra-block
-    v = source2token pooling of each block                              a vector a block
+    v = source2token pooling of each block                              one vector per block
     o = masked attention over blocks,  e = G * o + (1 - G) * v          inter-block, G a sigmoid of both
-    E = e of the block that a token stands in
+    E = e of the block of each token
     u = G * act(W [x; h; E] + b) + (1 - G) * x                          context fusion, G a sigmoid of [x; h; E]
 
-The masked attention is that of DiSA.  The block length is a setting: taken from the length of the batch, as it may be,
-padding would change the output.
+The masked attention is that of DiSA.  The block length is a setting: if it depended on the length of the batch, padding
+would change the output.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch.nn.functional import pad
 
 from triattn_core.attention.disa import DIRECTIONS, Gate, MaskedAttention
 from triattn_core.attention.pooling import Source2TokenPooling
-from triattn_core.attention.sequence import aligned, back
+from triattn_core.attention.sequence import move_padding_last, restore_order
 
 
 class BlockAttention(nn.Module):
@@ -32,7 +32,7 @@ class BlockAttention(nn.Module):
         self.fuse, self.share = nn.Linear(3 * size, size), nn.Linear(3 * size, size)
 
     def forward(self, x: Tensor, keep: Tensor) -> Tensor:
-        """Taps nothing: no map of it is [query, key] of tokens."""
+        """Taps nothing: none of its maps is [query, key] over tokens."""
         (B, n, size), r = x.shape, self.block
         blocks = -(-n // r)
         tokens = pad(x, (0, 0, 0, blocks * r - n)).view(B * blocks, r, size)
@@ -41,13 +41,13 @@ class BlockAttention(nn.Module):
         v = self.pool(h, real, "").view(B, blocks, size)
         e = self.gate(self.between(v, real.any(-1).view(B, blocks)), v)
         h, e = h.reshape(B, -1, size)[:, :n], e.repeat_interleave(r, 1)[:, :n]
-        together = torch.cat([x, h, e], -1)
-        G = torch.sigmoid(self.share(together))
-        return G * self.activation(self.fuse(together)) + (1 - G) * x
+        joined = torch.cat([x, h, e], -1)
+        G = torch.sigmoid(self.share(joined))
+        return G * self.activation(self.fuse(joined)) + (1 - G) * x
 
 
 class BiBlosa(nn.Module):
-    """Both directions one after the other in the features: [B, n, width] → [B, n, out]."""
+    """Both directions, features concatenated: [B, n, width] → [B, n, out]."""
 
     def __init__(self, width: int, out: int, block: int, activation: nn.Module, keep: float = 1.0):
         super().__init__()
@@ -57,6 +57,6 @@ class BiBlosa(nn.Module):
         self.activation = activation
 
     def forward(self, x: Tensor, keep: Tensor, site: str = "bi_blosa") -> Tensor:
-        x, keep, order = aligned(x, keep)
-        found = [block(self.activation(linear(x)), keep) for linear, block in zip(self.hidden, self.blocks)]
-        return back(torch.cat(found, -1), order)
+        x, keep, order = move_padding_last(x, keep)
+        directions = [block(self.activation(linear(x)), keep) for linear, block in zip(self.hidden, self.blocks)]
+        return restore_order(torch.cat(directions, -1), order)

@@ -1,4 +1,4 @@
-"""C-Bi-Attention: each token carries its own context vector into ordinary two-way attention."""
+"""C-Bi-Attention: each token carries its own context vector, followed by ordinary two-way attention."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from triattn_core.attention.states import States
 
 
 def with_own_context(states: States) -> Tensor:
-    """`x + c_x` [B, n, h]: c_x is the context vector at the token's own place in the joint sequence."""
+    """`x + c_x` [B, n, h]: c_x is the context vector at the token's position in the joint sequence."""
     return states.vectors if states.own is None else states.vectors + states.own
 
 
@@ -25,9 +25,9 @@ class CBiAttention(BiAttention):
 
 
 class OwnContext(nn.Module):
-    """A token's own context vector where sequences are encoded apart, and it has no place in the context.
+    """A token's own context vector if sequences are encoded separately, so that it has no position in the context.
 
-    `c_x = sum_j softmax_j(A x . B c_j / sqrt D) c_j` (ours, not published); zeros where there is no context.
+    `c_x = sum_j softmax_j(A x . B c_j / sqrt D) c_j` (ours, not published); zeros without context.
     """
 
     def __init__(self, hidden: int):

@@ -43,7 +43,7 @@ def bilinear(
 ) -> Float[Tensor, "*o N D"]:
     """`sum_ij A[n,i,j] (U' v_i) * (H' c_j)` (Eqs. 18 and 19); `H' c` is 1 in rows without context.
 
-    U and H are the paper's U' and H', named with a prime there to tell them from the relevance's.
+    U and H are the paper's U' and H'; the prime there distinguishes them from those of the relevance.
     """
     return multiplicative(weights, value @ U.mT, with_neutral(context @ H.mT, has_context, 1.0))
 
@@ -54,7 +54,7 @@ def plain(
     context: Float[Tensor, "*c J D"],
     has_context: Bool[Tensor, "*b"] | None = None,
 ) -> Float[Tensor, "*o N D"]:
-    """`sum_i K[n,i] v_i` with `K[n,i] = sum_j A[n,i,j]`: the context chooses, and is no part of what is read (ours)."""
+    """`sum_i K[n,i] v_i` with `K[n,i] = sum_j A[n,i,j]`: the context affects the weights only (ours)."""
     return weights.sum(-1) @ value
 
 
@@ -74,7 +74,7 @@ def value_and_product(
     context: Float[Tensor, "*c J D"],
     has_context: Bool[Tensor, "*b"] | None = None,
 ) -> Float[Tensor, "*o N D2"]:
-    """`sum_ij A[n,i,j] [v_i; v_i * c_j]` (ours): what a token can compare itself with, beside the product."""
+    """`sum_ij A[n,i,j] [v_i; v_i * c_j]` (ours): a token can be compared with the value besides the product."""
     return torch.cat([plain(weights, value, context), multiplicative(weights, value, context, has_context)], -1)
 
 
@@ -104,7 +104,7 @@ class Multiplicative(nn.Module):
         return multiplicative(weights, value, context, has_context)
 
     def factors(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """The two that a contextual value is the product of: [B, heads, I, D] and [B, heads, J, D]."""
+        """The two factors of a contextual value: [B, heads, I, D] and [B, heads, J, D]."""
         return value, with_neutral(context, has_context, 1.0)
 
 
@@ -122,7 +122,7 @@ class Bilinear(nn.Module):
         return bilinear(weights, value, context, self.U, self.H, has_context)
 
     def factors(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """The two that a contextual value is the product of: [B, heads, I, D] and [B, heads, J, D]."""
+        """The two factors of a contextual value: [B, heads, I, D] and [B, heads, J, D]."""
         return value @ self.U.mT, with_neutral(context @ self.H.mT, has_context, 1.0)
 
 

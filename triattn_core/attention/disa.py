@@ -16,16 +16,16 @@ from torch.utils.checkpoint import checkpoint
 
 from triattn_core.attention import masks
 from triattn_core.attention.softmax import kept_softmax
-from triattn_core.attention.tap import tap, tapped
+from triattn_core.attention.tap import is_tapped, tap
 
 C = 5.0
 DIRECTIONS = ("forward", "backward")
 AXES = ("query", "key", "feature")
-LARGEST = 1 << 25  # numbers of a tensor [B, query, key, feature] that are held at once
+LARGEST = 1 << 25  # most elements of a tensor [B, query, key, feature] in memory at once
 
 
 class MaskedAttention(nn.Module):
-    """s of the equations above: [B, n, D] → [B, n, D], zeros for a token that may attend to nothing."""
+    """s in the equations above: [B, n, D] → [B, n, D], zeros for tokens that may attend to nothing."""
 
     def __init__(self, size: int, mask: str, keep: float = 1.0):
         super().__init__()
@@ -33,29 +33,29 @@ class MaskedAttention(nn.Module):
         self.key, self.query = nn.Linear(size, size, bias=False), nn.Linear(size, size)
 
     def forward(self, h: Tensor, keep: Tensor, site: str = "") -> Tensor:
-        """Memory is linear in n: long texts go a few queries at a time.  Taps `<site>/weight` [query, key, feature]."""
+        """Memory is linear in n: long texts run in parts.  Taps `<site>/weight` [query, key, feature]."""
         n = h.shape[1]
         M = masks.mask(self.mask, n, device=h.device)
-        keys, queries, open_ = self.key(h), self.query(h), ~M.isneginf() & keep[:, None, :] & keep[..., None]
+        keys, queries, allowed = self.key(h), self.query(h), ~M.isneginf() & keep[:, None, :] & keep[..., None]
         size = max(1, LARGEST // max(1, h.numel()))
         share = self.share if self.training else 0.0
 
-        def some(queries: Tensor, open_: Tensor) -> Tensor:
-            weights = dropout(_weights(keys, queries, open_), share)
+        def attend_rows(queries: Tensor, allowed: Tensor) -> Tensor:
+            weights = dropout(_weights(keys, queries, allowed), share)
             return torch.einsum("bjil,bil->bjl", weights, h)
 
-        if site and tapped(f"{site}/weight"):
-            tap(f"{site}/weight", _weights(keys, queries, open_), AXES, "weight", ("key",))
+        if site and is_tapped(f"{site}/weight"):
+            tap(f"{site}/weight", _weights(keys, queries, allowed), AXES, "weight", ("key",))
         if size >= n:
-            return some(queries, open_)
-        parts = zip(queries.split(size, 1), open_.split(size, 1))
-        return torch.cat([checkpoint(some, *part, use_reentrant=False) for part in parts], 1)
+            return attend_rows(queries, allowed)
+        parts = zip(queries.split(size, 1), allowed.split(size, 1))
+        return torch.cat([checkpoint(attend_rows, *part, use_reentrant=False) for part in parts], 1)
 
 
-def _weights(keys: Tensor, queries: Tensor, open_: Tensor) -> Tensor:
+def _weights(keys: Tensor, queries: Tensor, allowed: Tensor) -> Tensor:
     """[B, query, key, feature]; sums to one over key."""
     scores = C * torch.tanh((keys[:, None] + queries[:, :, None]) / C)
-    return kept_softmax(scores.transpose(-1, -2), open_[:, :, None]).transpose(-1, -2)
+    return kept_softmax(scores.transpose(-1, -2), allowed[:, :, None]).transpose(-1, -2)
 
 
 class Gate(nn.Module):
@@ -71,7 +71,7 @@ class Gate(nn.Module):
 
 
 class Disa(nn.Module):
-    """Both directions, each with its own layers, one after the other in the features: [B, n, width] → [B, n, out]."""
+    """Both directions, each with its own layers, features concatenated: [B, n, width] → [B, n, out]."""
 
     def __init__(self, width: int, out: int, activation: nn.Module, keep: float = 1.0):
         super().__init__()
@@ -83,8 +83,8 @@ class Disa(nn.Module):
 
     def forward(self, x: Tensor, keep: Tensor, site: str = "disa") -> Tensor:
         """Taps `<site>/forward/weight` and `<site>/backward/weight`, [query, key, feature]."""
-        found = []
+        directions = []
         for name, linear, attention, gate in zip(DIRECTIONS, self.hidden, self.attention, self.gates):
             h = self.activation(linear(x)).masked_fill(~keep[..., None], 0.0)
-            found.append(gate(h, attention(h, keep, f"{site}/{name}")))
-        return torch.cat(found, -1)
+            directions.append(gate(h, attention(h, keep, f"{site}/{name}")))
+        return torch.cat(directions, -1)

@@ -1,6 +1,6 @@
 """Bi-joint: two-way attention whose keys are the key sequence followed by the context.
 
-The fair opponent of Tri-Attention where sequences are encoded apart: it reads all that Tri reads, two at a time.
+The fair comparison for Tri-Attention if sequences are encoded separately: it reads the same inputs, but in pairs.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ NAMES = ("key", "context")
 class JointAttention(BiAttention):
     """Bi-Attention over `[k; P c]`: one softmax over I + J keys, values from both, marked by role.
 
-    P is a projection of the context, so that parameters match those of Tri-Attention; each role has a vector of its
-    own that is added to its states.
+    P is a projection of the context, so that parameters match those of Tri-Attention; each role has its own vector,
+    which is added to its states.
     """
 
     reads = "context"

@@ -1,4 +1,4 @@
-"""Positional masks: what a token may attend to by where it stands (MTSA, section 3.2; DiSA, Shen et al. 2018).
+"""Positional masks: which positions a token may attend to (MTSA, section 3.2; DiSA, Shen et al. 2018).
 
 A mask M [query, key] is added to scores before their softmax: 0 where the query (the governor) may attend to the key
 (the dependent), -inf where not.
@@ -13,9 +13,9 @@ from torch import Tensor
 
 from triattn_core.errors import ConfigError, choices
 
-Shape = Callable[[Tensor], Tensor]  # query less key [n, n], whole numbers → M
+Shape = Callable[[Tensor], Tensor]  # query position - key position [n, n] → M
 
-WINDOW = "window:"  # and how many tokens it reaches on either side
+WINDOW = "window:"  # prefix, followed by the number of tokens on either side
 FARTHEST = 1_000_000
 
 
@@ -24,9 +24,9 @@ def _only(allowed: Tensor) -> Tensor:
 
 
 MASKS: dict[str, Shape] = {
-    "forward": lambda ahead: _only(ahead >= 0),  # only what stands before it
-    "backward": lambda ahead: _only(ahead <= 0),  # only what stands after it
-    "distance": lambda ahead: -ahead.abs().float(),  # all, the farther the less
+    "forward": lambda ahead: _only(ahead >= 0),  # earlier tokens only
+    "backward": lambda ahead: _only(ahead <= 0),  # later tokens only
+    "distance": lambda ahead: -ahead.abs().float(),  # all, less with distance
     "none": lambda ahead: torch.zeros(ahead.shape, device=ahead.device),
 }
 
@@ -34,30 +34,30 @@ MASKS: dict[str, Shape] = {
 def mask(name: str, n: int, include_self: bool = False, device: torch.device | str = "cpu") -> Tensor:
     """M [n, n], float32: one of MASKS, or `window:k` for k tokens on either side.
 
-    include_self: whether a token may attend to itself; of `none` it always does.  Raises ConfigError: unknown name.
+    include_self: whether a token may attend to itself; with `none` it always may.  Raises ConfigError: unknown name.
     """
-    known(name)
-    places = torch.arange(n, device=device)
-    ahead = places[:, None] - places
-    found = _only(ahead.abs() <= int(name.removeprefix(WINDOW))) if name.startswith(WINDOW) else MASKS[name](ahead)
-    return found if include_self or name == "none" else found.masked_fill(ahead == 0, -torch.inf)
+    require_mask(name)
+    positions = torch.arange(n, device=device)
+    ahead = positions[:, None] - positions
+    allowed = _only(ahead.abs() <= int(name.removeprefix(WINDOW))) if name.startswith(WINDOW) else MASKS[name](ahead)
+    return allowed if include_self or name == "none" else allowed.masked_fill(ahead == 0, -torch.inf)
 
 
 def of_heads(names: Sequence[str], heads: int) -> tuple[str, ...]:
-    """A mask for each head, of one name for all or one for each; by default forward for the first half of the heads and
+    """The mask of each head, from one name for all or one each; by default forward for the first half of the heads and
     backward for the rest (MTSA, section 3.2).
 
-    Raises ConfigError: an unknown name, or another number of them.
+    Raises ConfigError: an unknown name, or a wrong number of names.
     """
     names = list(names) or ["forward"] * (heads // 2) + ["backward"] * (heads - heads // 2)
-    found = tuple(map(known, names * heads if len(names) == 1 else names))
-    if len(found) != heads:
-        raise ConfigError(f"{len(found)} masks for {heads} heads: name one, or one for each")
-    return found
+    masks = tuple(map(require_mask, names * heads if len(names) == 1 else names))
+    if len(masks) != heads:
+        raise ConfigError(f"{len(masks)} masks for {heads} heads: name one, or one for each")
+    return masks
 
 
-def known(name: str) -> str:
-    """The name of a mask as it stands.  Raises ConfigError naming the nearest."""
+def require_mask(name: str) -> str:
+    """Returns the name if it is that of a mask.  Raises ConfigError that suggests the closest."""
     reach = name.removeprefix(WINDOW) if name.startswith(WINDOW) else ""
     if name in MASKS or (reach.isdecimal() and 0 < int(reach) <= FARTHEST):
         return name

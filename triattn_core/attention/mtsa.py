@@ -13,7 +13,7 @@ from triattn_core.attention import masks as positions
 from triattn_core.attention import tensorized
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.states import heads_first
-from triattn_core.attention.tap import tap, tapped
+from triattn_core.attention.tap import is_tapped, tap
 from triattn_core.attention.weight_override import scores
 
 ACTIVATIONS = {"relu": relu, "elu": elu}
@@ -27,8 +27,8 @@ class PerHead(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(torch.empty(heads, inputs, outputs))
         self.bias = nn.Parameter(torch.zeros(heads, 1, outputs))
-        for one in self.weight:
-            nn.init.xavier_uniform_(one)
+        for head in self.weight:
+            nn.init.xavier_uniform_(head)
 
     def forward(self, states: Tensor) -> Tensor:
         return torch.baddbmm(self.bias, states.flatten(1, 2), self.weight).unflatten(1, states.shape[1:3])
@@ -47,11 +47,10 @@ class Source2Token(nn.Module):
 
 
 class Mtsa(nn.Module):
-    """MTSA: every head a tensorized self-attention of its own, under its own positional mask.
+    """MTSA: each head is a tensorized self-attention with its own positional mask.
 
-    masks: names of `masks.MASKS`, see `masks.of_heads`.  token2token, source2token: False leaves the score out (the
-    ablations of Table 3).
-    keep: of attention dropout, the probability p with which a product is kept: sqrt(p) on each factor (Appendix A.3).
+    masks: names of `masks.MASKS`, see `masks.of_heads`.  token2token, source2token: False ablates the score (Table 3).
+    keep: probability p that attention dropout keeps a product: sqrt(p) on each factor (Appendix A.3).
     Raises ConfigError for an unknown mask.
     """
 
@@ -73,33 +72,36 @@ class Mtsa(nn.Module):
         self.masks = positions.of_heads(masks, heads)
         self.heads, self.include_self, self.share = heads, include_self, 1 - sqrt(keep)
         self.scale_t, self.scale_s = scale_t, scale_s
-        scores = token2token, token2token or source2token, True  # what is left out has no weights
-        self.query, self.key, self.value = (nn.Linear(width, heads * size) if one else None for one in scores)
+        scores = token2token, token2token or source2token, True  # ablated scores have no parameters
+        self.query, self.key, self.value = (nn.Linear(width, heads * size) if needed else None for needed in scores)
         self.source2token = Source2Token(heads, size, activation) if source2token else None
         self.out = nn.Linear(heads * size, heads * size)
 
     def forward(self, x: Tensor, keep: Tensor, site: str = "mtsa") -> Tensor:
         """Contextual embeddings [B, n, heads * size] of x [B, n, width]; `keep` [B, n] True = a real token.
 
-        Taps the scores and their two-way weights: `<site>/token2token/…` [head, query, key], a query being the governor
-        and a key the dependent, `<site>/source2token/…` [head, key, feature], and the mask M as
+        Taps the scores and their two-way weights: `<site>/token2token/…` [head, query, key] (the query is the governor,
+        the key the dependent), `<site>/source2token/…` [head, key, feature], and the mask M as
         `<site>/mask/contribution` [head, query, key].
         """
         v = heads_first(self.value(x), self.heads)
-        q, k = (heads_first(one(x), self.heads) if one else torch.zeros_like(v) for one in (self.query, self.key))
+        q, k = (
+            heads_first(project(x), self.heads) if project else torch.zeros_like(v)
+            for project in (self.query, self.key)
+        )
         S = scores(self.source2token(k)) if self.source2token else torch.zeros_like(v)
         q = scores(q)  # a query of zeros is as relevant to every key
         share = self.share if self.training else 0.0
         M = {name: positions.mask(name, x.shape[1], self.include_self, x.device) for name in dict.fromkeys(self.masks)}
         M = torch.stack([M[name] for name in self.masks])
-        found = tensorized.attend(q, k, v, S, M.to(x.dtype), keep, self.scale_t, self.scale_s, share)
-        self._show(*(one.transpose(0, 1) for one in (q, k, S)), M, keep, site)
-        return self.out(found.movedim(0, -2).flatten(-2))
+        attended = tensorized.attend(q, k, v, S, M.to(x.dtype), keep, self.scale_t, self.scale_s, share)
+        self._show(*(tensor.transpose(0, 1) for tensor in (q, k, S)), M, keep, site)
+        return self.out(attended.movedim(0, -2).flatten(-2))
 
     def _show(self, q: Tensor, k: Tensor, S: Tensor, M: Tensor, keep: Tensor, site: str) -> None:
         kinds = ("token2token", "source2token")
-        names = [f"{site}/{kind}/{what}" for kind in kinds for what in ("relevance", "weight")]
-        if not tapped(*names, f"{site}/mask/contribution"):
+        names = [f"{site}/{kind}/{quantity}" for kind in kinds for quantity in ("relevance", "weight")]
+        if not is_tapped(*names, f"{site}/mask/contribution"):
             return
         R = q @ k.mT / sqrt(q.shape[-1])
         scores = tensorized.SCALES[self.scale_t](R) + M.masked_fill(M.isneginf(), 0.0)

@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
-from triattn_core.attention.sequence import places
+from triattn_core.attention.sequence import token_positions
 from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.states import join_heads, split_heads
 from triattn_core.attention.tap import tap
@@ -35,7 +35,7 @@ class MultiHead(nn.Module):
 
     def forward(self, x: Tensor, keep: Tensor, site: str = "multi_head") -> Tensor:
         """[B, n, heads * size] of x [B, n, width].  Taps `<site>/relevance`, `<site>/weight` [head, query, key]."""
-        x = x + sinusoids(places(keep), x.shape[-1]).to(x.dtype)
+        x = x + sinusoids(token_positions(keep), x.shape[-1]).to(x.dtype)
         q, k, v = (split_heads(project(x), self.heads) for project in (self.query, self.key, self.value))
         relevance = q @ k.mT / sqrt(q.shape[-1])
         weights = masked_softmax(relevance, keep[:, None, :])

@@ -1,4 +1,4 @@
-"""No context: the neutral element of each operation, put in after its projection (Tri-Attention, section IV-A)."""
+"""No context: the neutral element of each operation, inserted after the projection (Tri-Attention, section IV-A)."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def with_neutral(
 def at_least_one(
     context: Float[Tensor, "B J h"], keep: Bool[Tensor, "B J"]
 ) -> tuple[Float[Tensor, "B J1 h"], Bool[Tensor, "B J1"], Bool[Tensor, " B"]]:
-    """Context with a place for the neutral element: `(context, keep, has_context)`.
+    """Context with a position for the neutral element: `(context, keep, has_context)`.
 
-    Where no row of the batch has any context token (J = 0), one place is made; in a row without a real token the
-    first place is kept, to hold the neutral element.
+    If no row of the batch has a context token (J = 0), one position is added; in a row without real tokens, the first
+    position is kept for the neutral element.
     """
     if context.shape[1] == 0:
         context = context.new_zeros(context.shape[0], 1, context.shape[2])

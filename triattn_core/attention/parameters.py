@@ -1,4 +1,4 @@
-"""How the weights of a relevance or a contextual value begin."""
+"""Initialisation of the parameters of relevances and contextual values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ def matrix(*shape: int) -> nn.Parameter:
 def vector(*shape: int) -> nn.Parameter:
     """Vectors `[..., features]`, uniform within four over the root of the length.
 
-    Relevances then start spread by about one: with less the softmax starts uniform, and attention learns very slowly.
+    Initial relevances then have a standard deviation of about one; with less, the softmax starts uniform and attention
+    learns very slowly.
     """
     bound = 4 * shape[-1] ** -0.5
     return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))

@@ -1,4 +1,4 @@
-"""Multi-dim source2token pooling: a sequence to one vector, each feature with its own weights over the tokens."""
+"""Multi-dim source2token pooling of a sequence to one vector; each feature has its own weights over the tokens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AXES = ("key", "feature")
 class Source2TokenPooling(nn.Module):
     """S = W2 act(W1 x + b1) + b2, P = softmax of S over tokens, s[l] = sum_i P[i, l] x[i, l] (Shen et al. 2018a, 3.3).
 
-    The score is that of Eq. 9 of "Tensorized Self-Attention", here of the sequence itself.
+    The score is that of Eq. 9 of "Tensorized Self-Attention", applied to the sequence itself.
     """
 
     def __init__(self, size: int, activation: nn.Module):
@@ -22,9 +22,9 @@ class Source2TokenPooling(nn.Module):
         self.activation = activation
 
     def forward(self, x: Tensor, keep: Tensor, site: str = "pool") -> Tensor:
-        """[B, size] of x [B, n, size]; zeros where no token is real.
+        """[B, size] of x [B, n, size]; zeros if no token is real.
 
-        Taps `<site>/relevance` and `<site>/weight`, nothing without a site.
+        Taps `<site>/relevance` and `<site>/weight`, or nothing if `site` is empty.
         """
         S = self.second(self.activation(self.first(x)))
         P = kept_softmax(S.mT, keep[:, None, :]).mT

@@ -1,4 +1,4 @@
-"""Attention of a passage over a question (the T-trilinear paper, section 3.3): weights, summary, and what goes on."""
+"""Attention of a passage over a question (the T-trilinear paper, section 3.3): weights, summary and output."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from torch import Tensor, nn
 from triattn_core.attention.qa_similarity import QA_SIMILARITIES
 from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.states import States
-from triattn_core.attention.tap import tap, tapped
+from triattn_core.attention.tap import is_tapped, tap
 from triattn_core.attention.weight_override import scores
 
-AXES = ("query", "key")  # a passage word looks, at question words
+AXES = ("query", "key")  # passage words attend to question words
 OUTPUTS = {"O_1": 2, "O_2": 3}  # times d features
 
 
 class QaMatrix(nn.Module):
-    """S of any similarity, with its weights over the question shown to who records; what is made of it is another's."""
+    """The matrix S of any similarity, tapped with its weights over the question; QA systems use S in their own ways."""
 
     def __init__(self, features: int, similarity: str):
         super().__init__()
@@ -25,13 +25,13 @@ class QaMatrix(nn.Module):
     def forward(self, passage: States, question: States, site: str = "attention", beyond: int = 0) -> Tensor:
         """[B, M, N] of states [B, M, d] and [B, N, d]; taps `<site>/relevance` and `<site>/weight`.
 
-        beyond: how many of either, at the end, are no words, such as sentinels: they are not tapped, and what they hold
-        of the weights is missing there.
+        beyond: how many states at the end of each are not words, such as sentinels: they are not tapped, so the tapped
+        weights lack their share.
         """
         S = scores(self.similarity(passage.vectors, question.vectors))
         m, n = (size - beyond for size in S.shape[-2:])
         tap(f"{site}/relevance", S[:, :m, :n], AXES, "relevance")
-        if tapped(f"{site}/weight"):
+        if is_tapped(f"{site}/weight"):
             A = masked_softmax(S, question.keep)[:, :m, :n]
             tap(f"{site}/weight", A, AXES, "weight", () if beyond else ("key",))
         return S

@@ -1,8 +1,8 @@
-"""What three QA systems make of a matrix S of similarities: BiDAF's attention flow, DCN's coattention, QANet's
-context-query attention.  The matrix is any of `qa_similarity`; the T-trilinear paper's Table 4 puts its own there.
+"""How three QA systems use a similarity matrix S: BiDAF's attention flow, DCN's coattention, QANet's context-query
+attention.  S may come from any of `qa_similarity`; Table 4 of the T-trilinear paper uses its own.
 
-All take H [B, M, d] and U [B, N, d] with keep-masks (True = a real word) and are differentiable; what is masked counts
-for nothing.
+All take H [B, M, d] and U [B, N, d] with keep-masks (True = a real word) and are differentiable; masked words have no
+effect.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ def attention_flow(
 def coattention(D: Words, Q: Asked, L: Float[Tensor, "B M N"], passage: Keep, question: Keep) -> Float[Tensor, "B M _"]:
     """`C^D = [Q; C^Q] A^D` [B, M, 2d] with `C^Q = D A^Q` (Xiong et al. 2017, section 2.2).
 
-    A^Q: the softmax of a column of L, over the passage; A^D: of a row, over the question.  Sentinels, where there are
-    such, are a last word of D and of Q.
+    A^Q: the softmax of a column of L, over the passage; A^D: of a row, over the question.  Sentinels, if any, are the
+    last words of D and Q.
     """
     of_question = masked_softmax(L.mT, passage) @ D
     return masked_softmax(L, question) @ torch.cat([Q, of_question], -1)

@@ -1,4 +1,4 @@
-"""What blocks need that read tokens in order: the real ones side by side, wherever the padding stands."""
+"""For blocks that read tokens in order: real tokens first, padding last, and back."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 
-def places(keep: Bool[Tensor, "B n"]) -> Int[Tensor, "B n"]:
-    """The number of each real token, from 0."""
+def token_positions(keep: Bool[Tensor, "B n"]) -> Int[Tensor, "B n"]:
+    """The index of each real token among the real ones, from 0."""
     return (keep.cumsum(1) - 1).clamp(min=0)
 
 
-def aligned(
+def move_padding_last(
     x: Float[Tensor, "B n h"], keep: Bool[Tensor, "B n"]
 ) -> tuple[Float[Tensor, "B n h"], Bool[Tensor, "B n"], Int[Tensor, "B n"] | None]:
-    """x and keep with the real tokens first, padding zeros; and where each came from, for `back`: None where they
-    stood so already."""
+    """x and keep with real tokens first and padding zeroed, and the order for `restore_order`: None if unchanged."""
     if bool((keep[:, 1:] <= keep[:, :-1]).all()):
         return x * keep[..., None], keep, None
     order = (~keep).int().argsort(dim=1, stable=True)
@@ -23,8 +22,8 @@ def aligned(
     return x.gather(1, order[..., None].expand_as(x)) * keep[..., None], keep, order
 
 
-def back(x: Float[Tensor, "B n h"], order: Int[Tensor, "B n"] | None) -> Float[Tensor, "B n h"]:
-    """Every token where it stood before `aligned`."""
+def restore_order(x: Float[Tensor, "B n h"], order: Int[Tensor, "B n"] | None) -> Float[Tensor, "B n h"]:
+    """Move every token back to its position before `move_padding_last`."""
     if order is None:
         return x
     return x.new_zeros(x.shape).scatter(1, order[..., None].expand_as(x), x)

@@ -1,4 +1,4 @@
-"""Relevance to weights: one softmax per query, masks first, zeros where a query has nothing to attend to."""
+"""From relevances to weights: one softmax per query, after masking; zeros if a query has nothing to attend to."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def kept_softmax(relevance: Tensor, keep: Tensor) -> Tensor:
         return kept_softmax(relevance.float(), keep).to(relevance.dtype)
     if keep.all():
         return relevance.softmax(-1)
-    # The mask replaces the score: added to it, an infinite score would outlast it.
+    # The mask replaces the score: an infinite score would survive an added mask.
     masked = torch.where(keep, relevance, -torch.inf)
     empty = ~keep.any(-1, keepdim=True)
     if not empty.any():

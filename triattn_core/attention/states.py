@@ -1,4 +1,4 @@
-"""What a mechanism is given: states of tokens or cells, which of them are real, and the context of each its own."""
+"""Inputs of a mechanism: states of tokens or cells, which of them are real, and each one's own context vector."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class States:
 
     vectors: [B, n, h].
     keep: [B, n] bool, True = a real token.
-    own: [B, n, h], the context vector at each one's own place in the joint sequence, zeros where there is none; None
-        for the context itself, and where nobody reads it.
+    own: [B, n, h], the context vector at each token's position in the joint sequence, zeros if it has none; None for
+        the context itself, and for mechanisms that do not read it.
     """
 
     vectors: Tensor
@@ -23,12 +23,12 @@ class States:
 
 
 def split_heads(projected: Tensor, heads: int) -> Tensor:
-    """[B, n, heads * D] → [B, heads, n, D], in this order in memory too: cubes made from it need no copy."""
+    """[B, n, heads * D] → [B, heads, n, D], contiguous, so that cubes made from it need no copy."""
     return projected.unflatten(-1, (heads, -1)).transpose(1, 2).contiguous()
 
 
 def heads_first(projected: Tensor, heads: int) -> Tensor:
-    """[B, n, heads * D] → [heads, B, n, D], in this order in memory too: a head's weights meet all examples at once."""
+    """[B, n, heads * D] → [heads, B, n, D], contiguous: each head's parameters apply to all examples at once."""
     return projected.unflatten(-1, (heads, -1)).movedim(-2, 0).contiguous()
 
 

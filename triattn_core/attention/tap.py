@@ -1,6 +1,6 @@
-"""Taps: mechanisms show what passes, and only who asked, in its own thread, keeps it.
+"""Taps: mechanisms show intermediate tensors, which are kept only if the current thread records them.
 
-Nothing hangs on the model, which all sessions share; when nobody records, a tap is a lookup of one variable.
+Nothing is attached to the model, which all sessions share; without a recording, a tap only looks up one variable.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ NO_ROLES: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
-class Tapped:
-    """A recorded tensor [B, *axes]: what it is and what it sums to one over.
+class TappedTensor:
+    """A recorded tensor [B, *axes], its quantity and the axes that it sums to one over.
 
-    roles: of an axis along which several roles stand one after the other, their names, such as key and context.
+    roles: for an axis that concatenates several roles, their names, such as key and context.
     """
 
     tensor: Tensor
@@ -32,19 +32,19 @@ class Tapped:
 
 @dataclass
 class Record:
-    """What a `with recording()` block has kept, by site."""
+    """The tensors recorded in a `with recording()` block, by site."""
 
-    wanted: Callable[[str], bool]
-    sites: dict[str, Tapped] = field(default_factory=dict)
+    keep_site: Callable[[str], bool]
+    sites: dict[str, TappedTensor] = field(default_factory=dict)
 
 
 _record: ContextVar[Record | None] = ContextVar("record", default=None)
 
 
 @contextmanager
-def recording(wanted: Callable[[str], bool] = lambda site: True) -> Iterator[Record]:
-    """Keep every tapped tensor whose site is wanted, in this thread, inside the block."""
-    record = Record(wanted)
+def recording(keep_site: Callable[[str], bool] = lambda site: True) -> Iterator[Record]:
+    """Record tapped tensors within the block, in this thread, from sites for which `keep_site` is true."""
+    record = Record(keep_site)
     token = _record.set(record)
     try:
         yield record
@@ -62,16 +62,16 @@ def tap(
 ) -> None:
     """Show a tensor [B, *axes] at a site such as `layer.0/a_over_b/weight`."""
     record = _record.get()
-    if record is not None and record.wanted(site):
-        record.sites[site] = Tapped(tensor.detach(), axes, quantity, sums_over, roles)
+    if record is not None and record.keep_site(site):
+        record.sites[site] = TappedTensor(tensor.detach(), axes, quantity, sums_over, roles)
 
 
-def recorded() -> bool:
-    """Whether somebody records in this thread."""
+def is_recording() -> bool:
+    """Whether this thread is recording."""
     return _record.get() is not None
 
 
-def tapped(*sites: str) -> bool:
-    """Whether somebody records one of the sites in this thread: if not, what is only to be shown need not be made."""
+def is_tapped(*sites: str) -> bool:
+    """Whether this thread records one of the sites; if not, tensors that are only shown need not be computed."""
     record = _record.get()
-    return record is not None and any(record.wanted(site) for site in sites)
+    return record is not None and any(record.keep_site(site) for site in sites)

@@ -6,7 +6,7 @@ R [query, key] is the token2token score, S [key, feature] the source2token score
     P = softmax of T over keys i                                         Eq. 11
     s[j, l] = sum_i P[j, i, l] v[i, l]                                   Eq. 12
 
-`tensor` builds P, to be looked at; `attend` gives s by matrix products alone (Algorithm 1).
+`tensor` builds P for inspection; `attend` computes s by matrix products alone (Algorithm 1).
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from torch.nn.functional import dropout, logsigmoid
 from torch.utils.checkpoint import checkpoint
 
 SCALES: dict[str, Callable[[Tensor], Tensor]] = {"log_sigmoid": logsigmoid, "identity": lambda scores: scores}
-EXACT = 1 << 22  # numbers of a tensor that are held at once where rows are computed exactly
+EXACT = 1 << 22  # most elements in memory at once when rows are computed exactly
 
 
 def lowest(x: Tensor) -> float:
-    """In place of -inf among numbers of its type: a row of it is even, and finite."""
+    """A finite stand-in for -inf in the type of x: a row of it has an even softmax."""
     return torch.finfo(x.dtype).min / 2
 
 
@@ -36,20 +36,20 @@ def tensor(
     scale_t: str,
     scale_s: str,
 ) -> Float[Tensor, "*b n n D"]:
-    """P [query, key, feature] of Eqs. 10 and 11: sums to one over key; zeros where a query may attend to nothing."""
+    """P [query, key, feature] of Eqs. 10 and 11: sums to one over key; zeros if a query may attend to nothing."""
     return _softmax(_rows(R, S, M, keep[..., None, :], scale_t, scale_s))
 
 
 def _rows(R: Tensor, S: Tensor, M: Tensor, keep: Tensor, scale_t: str, scale_s: str) -> Tensor:
-    """T [..., query, key, feature] of Eq. 10, -inf where a key may not be attended to; `keep` as the pairs."""
+    """T [..., query, key, feature] of Eq. 10, -inf where a key may not be attended to; `keep` in the shape of pairs."""
     pairs = torch.where(keep & ~M.isneginf(), SCALES[scale_t](R) + M, -torch.inf)
     return pairs[..., None] + SCALES[scale_s](S)[..., None, :, :]
 
 
 def _softmax(T: Tensor) -> Tensor:
-    """Over keys, the last axis but one; a query that may attend to nothing has zeros, and so has its gradient."""
-    nothing = T.isneginf().all(-2, keepdim=True)
-    return T.masked_fill(nothing, 0.0).softmax(-2).masked_fill(nothing, 0.0)
+    """Softmax over keys, the second-last axis; a query that may attend to nothing has zeros and zero gradient."""
+    empty = T.isneginf().all(-2, keepdim=True)
+    return T.masked_fill(empty, 0.0).softmax(-2).masked_fill(empty, 0.0)
 
 
 def attend(
@@ -63,60 +63,60 @@ def attend(
     scale_s: str,
     share: float = 0.0,
 ) -> Float[Tensor, "H B n D"]:
-    """s of Eq. 12 in time and memory of matrices: (G (v E)) / (G E), with G = exp(scale_t(R) + M), E = exp(scale_s(S)).
+    """s of Eq. 12 by matrix products: (G (v E)) / (G E), with G = exp(scale_t(R) + M), E = exp(scale_s(S)).
 
-    Heads first: then each has its weights and its mask without a copy for every example.
-    share: of each of the dividend's two matrices that is dropped (Appendix A.3).  Where a divisor is too small to be
-    trusted although something may be attended to, that row is computed exactly.
+    Heads come first, so that each has its mask without a copy per example.
+    share: the share of each of the numerator's two matrices that is dropped (Appendix A.3).  Rows whose denominator is
+    too small, although they have keys, are computed exactly.
     """
     S, real = SCALES[scale_s](S), keep[..., None]
     if keep.all():
-        E = S.softmax(-2)  # its divisor cancels
+        E = S.softmax(-2)  # the normalisation cancels
     else:
         E = S.masked_fill(~real, lowest(S)).softmax(-2) * real
     G = _pairs(q, k, M, keep, scale_t)
     if share:
-        above, below = dropout(G, share) @ dropout(v * E, share), G @ E
+        numerator, denominator = dropout(G, share) @ dropout(v * E, share), G @ E
     else:
-        above, below = (G @ torch.cat([v * E, E], -1)).chunk(2, -1)
-    kind, something = torch.finfo(below.dtype), _open(M, keep)
-    lost = something & (below.detach().amin(-1) < kind.tiny / kind.eps)
-    found = above / below.masked_fill((lost | ~something)[..., None], torch.inf)
-    if not lost.any():
-        return found
-    at = lost.nonzero(as_tuple=True)
-    return found.index_put(at, _exactly(q, k, S, v, M, keep, scale_t, at).to(found.dtype))
+        numerator, denominator = (G @ torch.cat([v * E, E], -1)).chunk(2, -1)
+    limits, has_keys = torch.finfo(denominator.dtype), _open(M, keep)
+    unstable = has_keys & (denominator.detach().amin(-1) < limits.tiny / limits.eps)
+    outputs = numerator / denominator.masked_fill((unstable | ~has_keys)[..., None], torch.inf)
+    if not unstable.any():
+        return outputs
+    rows = unstable.nonzero(as_tuple=True)
+    return outputs.index_put(rows, _exactly(q, k, S, v, M, keep, scale_t, rows).to(outputs.dtype))
 
 
 def _pairs(q: Tensor, k: Tensor, M: Tensor, keep: Tensor, scale_t: str) -> Tensor:
-    """G [H, B, query, key], each row up to a factor of its own; finite where a query may attend to nothing."""
+    """G [H, B, query, key], each row up to its own factor; finite even if a query may attend to nothing."""
     R, M = q / q.shape[-1] ** 0.5 @ k.mT, M[:, None]
     closed = M.isneginf()
-    graded = M.masked_fill(closed, 0.0)
+    finite_mask = M.masked_fill(closed, 0.0)
     if scale_t == "log_sigmoid":
-        G = R.masked_fill_(closed, lowest(R)).sigmoid_()  # of padding E is nothing
-        return G * graded.exp() if graded.any() else G
-    R = (R if scale_t == "identity" else SCALES[scale_t](R)) + graded
+        G = R.masked_fill_(closed, lowest(R)).sigmoid_()  # padding is removed by E = 0
+        return G * finite_mask.exp() if finite_mask.any() else G
+    R = (R if scale_t == "identity" else SCALES[scale_t](R)) + finite_mask
     return R.masked_fill_(closed if keep.all() else closed | ~keep[:, None, :], lowest(R)).softmax(-1)
 
 
 def _open(M: Tensor, keep: Tensor) -> Tensor:
-    """Whether a query is real and may attend to anything: [H, B, query]."""
-    can = ~M.isneginf()
-    keys = keep.to(M.dtype) @ can.to(M.dtype).mT  # how many, [H, B, query]
+    """[H, B, query]: whether a query is real and has a key to attend to."""
+    allowed = ~M.isneginf()
+    keys = keep.to(M.dtype) @ allowed.to(M.dtype).mT  # number of keys [H, B, query]
     return (keys > 0) & keep
 
 
 def _exactly(
-    q: Tensor, k: Tensor, S: Tensor, v: Tensor, M: Tensor, keep: Tensor, scale_t: str, at: tuple[Tensor, ...]
+    q: Tensor, k: Tensor, S: Tensor, v: Tensor, M: Tensor, keep: Tensor, scale_t: str, rows: tuple[Tensor, ...]
 ) -> Tensor:
-    """s of the rows `at` (head, example, query), [rows, D], by the tensor of a few rows at a time; S is scaled."""
+    """s [rows, D] of the given rows (head, example, query), from the tensor of a few rows at a time; S is scaled."""
 
-    def some(h: Tensor, b: Tensor, j: Tensor) -> Tensor:
+    def attend_rows(h: Tensor, b: Tensor, j: Tensor) -> Tensor:
         R = q[h, b, j][:, None] @ k[h, b].mT / q.shape[-1] ** 0.5
         T = _rows(R, S[h, b], M[h, j][:, None], keep[b][:, None], scale_t, "identity")
         return (_softmax(T)[:, 0] * v[h, b]).sum(-2)
 
     size = max(1, EXACT // v[0, 0].numel())
-    parts = zip(*(one.split(size) for one in at))
-    return torch.cat([checkpoint(some, *part, use_reentrant=False) for part in parts])
+    parts = zip(*(indices.split(size) for indices in rows))
+    return torch.cat([checkpoint(attend_rows, *part, use_reentrant=False) for part in parts])

@@ -13,12 +13,12 @@ from triattn_core.attention.neutral import at_least_one
 from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.softmax import joint_softmax
 from triattn_core.attention.states import States, join_heads, split_heads
-from triattn_core.attention.tap import tap, tapped
-from triattn_core.attention.weight_override import instead, replaced
+from triattn_core.attention.tap import is_tapped, tap
+from triattn_core.attention.weight_override import is_overridden, override_weights
 from triattn_core.inference.pause import pause
 
-LARGEST = 1 << 22  # cells of a cube at once on a CPU: larger blocks cost a page fault each 4 KB
-WORTH = 1 << 19  # cells of a batch's cubes from which on its products go without them
+LARGEST = 1 << 22  # most cells of a cube at once on a CPU: larger blocks cost a page fault per 4 KB
+WORTH = 1 << 19  # cells of a batch's cubes from which on factored attention is faster
 AXES = ("head", "query", "key", "context")
 
 
@@ -40,7 +40,7 @@ class TriAttention(nn.Module):
     def forward(self, query: States, key: States, context: States, site: str) -> Tensor:
         """The attended states [B, N, vectors * hidden] of the queries; taps `<site>/relevance` and `<site>/weight`.
 
-        When nothing records these, a relevance made of products gives the same without its cube.
+        If these are not recorded, a relevance made of products gives the same output without the cube.
         """
         states, keep, has_context = at_least_one(context.vectors, context.keep)
         q, k, v, c = (
@@ -66,23 +66,23 @@ class TriAttention(nn.Module):
         has_context: Tensor | None,
         site: str,
     ) -> Tensor:
-        """The same of projected heads: [B, heads, n, D] each and keeps [B, n] → [B, heads, N, vectors * D]."""
+        """`forward` for projected heads: [B, heads, n, D] each and keeps [B, n] → [B, heads, N, vectors * D]."""
         pause()
-        shown = tapped(f"{site}/relevance", f"{site}/weight") or replaced() or self.fixed is not None
+        needs_weights = is_tapped(f"{site}/relevance", f"{site}/weight") or is_overridden() or self.fixed is not None
         cells = q.shape[:3].numel() * k.shape[-2] * c.shape[-2]
         products = hasattr(self.similarity, "factors") and hasattr(self.mix, "factors") and not self.distinct
-        if products and not shown and cells >= WORTH:
+        if products and not needs_weights and cells >= WORTH:
             factors = self.similarity.factors(q, k, c, has_context)
             return product_attention(*factors, *self.mix.factors(v, c, has_context), keep_key, keep_context)
-        rows = max(2, LARGEST * len(q) // max(1, cells))  # of one alone nothing is compiled
-        if not shown and rows < len(q) and q.device.type == "cpu":
+        rows = max(2, LARGEST * len(q) // max(1, cells))  # single rows would not be compiled
+        if not needs_weights and rows < len(q) and q.device.type == "cpu":
             context = q.new_ones(len(q), dtype=torch.bool) if has_context is None else has_context
-            parts = zip(*(one.split(rows) for one in (q, k, v, c, keep_query, keep_key, keep_context, context)))
+            parts = zip(*(tensor.split(rows) for tensor in (q, k, v, c, keep_query, keep_key, keep_context, context)))
             return torch.cat([self.attend(*part, site) for part in parts])
         relevance = self.similarity.three(q, k, c, has_context)
         weights = joint_softmax(relevance, keep_key[:, None], keep_context[:, None], self.distinct)
         keeps = {"query": keep_query, "key": keep_key, "context": keep_context}
-        weights = instead(f"{site}/weight", weights, keeps, self.fixed)
+        weights = override_weights(f"{site}/weight", weights, keeps, self.fixed)
         tap(f"{site}/relevance", relevance, AXES, "relevance")
         tap(f"{site}/weight", weights, AXES, "weight", ("key", "context"))
         return self.mix(weights.to(v.dtype), v, c, has_context)

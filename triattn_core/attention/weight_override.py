@@ -1,6 +1,7 @@
-"""Other weights, or even ones, in place of a model's own: a mechanism asks whether somebody, in its thread, wants them.
+"""Override a model's attention weights, per thread: with the result of a function, or with even weights.
 
-As with taps nothing hangs on the model, which all sessions share; when nobody replaces, it is a lookup of one variable.
+As with taps, nothing is attached to the model, which all sessions share; without an override, this only looks up one
+variable.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _evened: ContextVar[list[int] | None] = ContextVar("evened", default=None)
 
 @contextmanager
 def replacing(change: Change) -> Iterator[None]:
-    """Inside, in this thread, attention goes on with `change(site, weights, keeps)` in place of its weights.
+    """Within the block, in this thread, attention uses `change(site, weights, keeps)` in place of its weights.
 
     weights: [B, head, query, key] or [B, head, query, key, context]; keeps: of query, key and context, [B, n] bool.
     """
@@ -30,28 +31,28 @@ def replacing(change: Change) -> Iterator[None]:
         _change.reset(token)
 
 
-def instead(
+def override_weights(
     site: str, weights: Tensor, keeps: Mapping[str, Tensor], fixed: Callable[..., Tensor] | None = None
 ) -> Tensor:
-    """The weights to go on with at a site such as `layer.0/a_over_b/weight`.
+    """The weights to use at a site such as `layer.0/a_over_b/weight`: overridden if this thread overrides them.
 
-    fixed: what a control has in place of its own weights, of `fixed_weights.FIXED`.
+    fixed: for a control, the function of `fixed_weights.FIXED` that replaces its weights.
     """
     weights = weights if fixed is None else fixed(weights, keeps)
     change = _change.get()
     return weights if change is None else change(site, weights, keeps)
 
 
-def replaced() -> bool:
-    """Whether somebody replaces weights in this thread: then they have to be made, whole batches at once."""
+def is_overridden() -> bool:
+    """Whether this thread overrides weights: then they must be computed, whole batches at once."""
     return _change.get() is not None
 
 
 @contextmanager
 def even_scores() -> Iterator[list[int]]:
-    """Inside, in this thread, MTSA, COIN and the readers attend evenly to what their masks let them see.
+    """Within the block, in this thread, MTSA, COIN and the readers attend evenly to all unmasked keys.
 
-    Yields a list with one number: how many relevances were replaced so far.
+    Yields a list with one number: how many relevances have been replaced so far.
     """
     count = [0]
     token = _evened.set(count)
@@ -62,7 +63,7 @@ def even_scores() -> Iterator[list[int]]:
 
 
 def scores(relevance: Tensor) -> Tensor:
-    """The relevance to go on with: zeros where even weights are wanted, else as it is."""
+    """The relevance to use: zeros within `even_scores`, otherwise unchanged."""
     count = _evened.get()
     if count is None:
         return relevance

@@ -24,10 +24,9 @@ from triattn_core.text.tokenizer import Tokenizer
 
 @dataclass(frozen=True)
 class Bundle:
-    """A loaded checkpoint: its modules in eval mode, config, metrics and tokenizer. Never written to after loading;
-    shared by all sessions.
+    """A loaded checkpoint: modules in eval mode, config, metrics and tokenizer.  Shared by all sessions: do not modify.
 
-    Of every kind: `encoder` is frozen, shared, and makes of a batch what `model`, which was trained, takes.
+    For every kind of model, the frozen, shared `encoder` turns a batch into the inputs of the trained `model`.
     """
 
     name: str
@@ -60,14 +59,14 @@ class Bundle:
         return kinds.outputs(self.config)
 
     def untrained(self, seed: int | None = None) -> Bundle:
-        """The same network with newly drawn weights, by default with the seed that it was trained from."""
+        """The same network with new random weights, by default drawn with its training seed."""
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self.config.training.seed if seed is None else seed)
-            fresh = kinds.build(self.config, self.encoder.hidden)
-        return replace(self, model=fresh.to(self.device).eval().requires_grad_(False))
+            model = kinds.build(self.config, self.encoder.hidden)
+        return replace(self, model=model.to(self.device).eval().requires_grad_(False))
 
     def logits(self, batch: Batch | TextBatch) -> Tensor:
-        """[B, outputs] of a batch, on the CPU."""
+        """Logits [B, outputs] of a batch, on the CPU."""
         with torch.inference_mode():
             return self.model(self.encoder(batch.to(self.device))).float().cpu()
 
@@ -100,18 +99,18 @@ def load(name: str | Path, device: str | None = None) -> Bundle:
 
 
 def _fill(module: torch.nn.Module, tensors: dict[str, Tensor], path: Path) -> None:
-    wanted = module.state_dict()
-    spare = [name for name in tensors if name not in wanted]
-    if missing := [name for name in wanted if name not in tensors]:
-        near = get_close_matches(missing[0], spare or tensors, 1, 0.0)
-        hint = f"; the nearest there is {near[0]!r}" if near else ", and no other either"
+    expected = module.state_dict()
+    extra = [name for name in tensors if name not in expected]
+    if missing := [name for name in expected if name not in tensors]:
+        closest = get_close_matches(missing[0], extra or tensors, 1, 0.0)
+        hint = f"; the nearest there is {closest[0]!r}" if closest else ", and no other either"
         raise CheckpointError(f"{path}: no tensor {missing[0]!r}, which config.json asks for{hint}")
-    if spare:
-        raise CheckpointError(f"{path}: tensor {min(spare)!r} does not belong to the model of config.json")
-    for name, tensor in wanted.items():
+    if extra:
+        raise CheckpointError(f"{path}: tensor {min(extra)!r} does not belong to the model of config.json")
+    for name, tensor in expected.items():
         if tensors[name].shape != tensor.shape:
-            expected, got = tuple(tensor.shape), tuple(tensors[name].shape)
-            raise CheckpointError(f"{path}: tensor {name!r} is {got}, config.json asks for {expected}")
+            shape, expected_shape = tuple(tensors[name].shape), tuple(tensor.shape)
+            raise CheckpointError(f"{path}: tensor {name!r} is {shape}, config.json asks for {expected_shape}")
     module.load_state_dict({name: tensor.float() for name, tensor in tensors.items()})
 
 

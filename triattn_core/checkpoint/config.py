@@ -66,8 +66,8 @@ class Config(Strict):
         return self
 
 
-class Unfiltered(Strict):
-    """A checkpoint that reads tokens, not cells."""
+class TokenCheckpoint(Strict):
+    """A checkpoint that reads every token, without averaging them in cells."""
 
     @property
     def limits(self) -> Limits:
@@ -75,8 +75,8 @@ class Unfiltered(Strict):
         return Limits(self.max_tokens)
 
 
-class SentenceCheckpoint(Unfiltered):
-    """A sentence model; `labels` are what the classes of its data set are called (`labels.json`), in their order."""
+class SentenceCheckpoint(TokenCheckpoint):
+    """A sentence model; `labels` names the classes of its data set in order (`labels.json`)."""
 
     format: Literal[1]
     kind: Literal["sentence"]
@@ -102,10 +102,10 @@ class SentenceCheckpoint(Unfiltered):
         return self
 
 
-class CoinCheckpoint(Unfiltered):
-    """A COIN: it learns vectors of the words of `vocabulary`, or takes those of an encoder's table, frozen.
+class CoinCheckpoint(TokenCheckpoint):
+    """A COIN: it learns vectors for the words of `vocabulary`, or reads the frozen embedding table of an encoder.
 
-    encoder_digest: of the encoder's tensors, or of `tokenizer.json`, where there is no encoder.
+    encoder_digest: digest of the encoder's tensors, or of `tokenizer.json` if there is no encoder.
     """
 
     format: Literal[1]
@@ -128,8 +128,8 @@ class CoinCheckpoint(Unfiltered):
         return self
 
 
-class ReaderCheckpoint(Unfiltered):
-    """A reader of passages; `max_tokens` of a window of the passage.  Without a set `dev`, passages are held out."""
+class ReaderCheckpoint(TokenCheckpoint):
+    """A reader of passages; `max_tokens` is the size of a passage window.  Without `dev`, passages are held out."""
 
     format: Literal[1]
     kind: Literal["reader"]
@@ -151,7 +151,7 @@ class ReaderCheckpoint(Unfiltered):
 
 
 class LaboratoryCheckpoint(Strict):
-    """A small model of a laboratory task; its rows are generated, its words are the task's."""
+    """A small model of a laboratory task, which generates its rows and defines its words."""
 
     format: Literal[1]
     kind: Literal["laboratory"]
@@ -191,39 +191,39 @@ def read_config(path: Path, changes: Mapping[str, Any] = NO_CHANGES) -> AnyConfi
     Raises ConfigError in one line that names the file, the key and what to do.
     """
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        settings = json.loads(Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else error
         raise ConfigError(f"{path}: not a JSON file ({reason})") from None
-    for name, one in changes.items():
+    for name, value in changes.items():
         *parts, last = name.split(".")
-        place = found
+        parent = settings
         for part in parts:
-            place = place.setdefault(part, {}) if isinstance(place, dict) else None
-        if not isinstance(place, dict):
+            parent = parent.setdefault(part, {}) if isinstance(parent, dict) else None
+        if not isinstance(parent, dict):
             raise ConfigError(f"{path}: {name!r} is no setting: its parts are objects of the file")
-        place[last] = one
-    kind = KINDS.get(str(found.get("kind", "tan")) if isinstance(found, dict) else "tan")
+        parent[last] = value
+    kind = KINDS.get(str(settings.get("kind", "tan")) if isinstance(settings, dict) else "tan")
     if kind is None:
-        raise ConfigError(f"{path}: kind: {choices(str(found['kind']), KINDS)}, got {found['kind']!r:.60}")
+        raise ConfigError(f"{path}: kind: {choices(str(settings['kind']), KINDS)}, got {settings['kind']!r:.60}")
     try:
-        return kind.model_validate(found)
+        return kind.model_validate(settings)
     except ValidationError as error:
         raise ConfigError(error_line(path, error, _keys(kind))) from None
 
 
 def _keys(kind: type[BaseModel]) -> set[str]:
-    """All that a config of this kind may have."""
-    parts = [one.annotation for one in kind.model_fields.values()]
-    inner = [one for one in parts if isinstance(one, type) and issubclass(one, BaseModel)]
-    return {key for one in (kind, *inner) for key in one.model_fields}
+    """All keys that a config of this kind may have."""
+    types = [field.annotation for field in kind.model_fields.values()]
+    nested = [annotation for annotation in types if isinstance(annotation, type) and issubclass(annotation, BaseModel)]
+    return {key for model in (kind, *nested) for key in model.model_fields}
 
 
 def error_line(path: Path, error: ValidationError, keys: set[str]) -> str:
-    """The first validation error of a settings file in one line; `keys`: all keys such a file may have."""
+    """The first validation error of a settings file, in one line; `keys`: all keys that such a file may have."""
     first = error.errors()[0]
     key = ".".join(map(str, first["loc"]))
     if first["type"] == "extra_forbidden":
         return f"{path}: unknown key {key!r}; {choices(str(first['loc'][-1]), keys)}"
-    said = first["msg"].removeprefix("Value error, ")
-    return f"{path}: {key or 'file'}: {said}, got {first['input']!r:.60}"
+    message = first["msg"].removeprefix("Value error, ")
+    return f"{path}: {key or 'file'}: {message}, got {first['input']!r:.60}"

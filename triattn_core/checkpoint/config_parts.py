@@ -14,10 +14,11 @@ class Strict(BaseModel):
 
 
 class Data(Strict):
-    """Sets by name: files `<name>.jsonl.gz` under the data folder; of the training rows, every `every`-th.
+    """Data sets by name: files `<name>.jsonl.gz` under the data folder.
 
-    `where`: of train and dev, only rows whose fields have these values, such as {"level": "middle"}.
-    `even`: in each tenth of token overlap no label has more than so many times the rows of the other; see
+    every: k keeps every k-th training row.
+    where: of train and dev, keep only rows whose fields have these values, such as {"level": "middle"}.
+    even: in each tenth of token overlap, no label has more than this many times the rows of the other; see
     `training.overlap_balance`.
     """
 
@@ -36,13 +37,13 @@ class Data(Strict):
 
 
 class Training(Strict):
-    """AdamW with linear warm-up and decay; the epoch that is best on dev is kept."""
+    """AdamW with linear warm-up and decay; the best epoch on dev is kept."""
 
     epochs: int = Field(ge=1)
     rate: float = Field(gt=0, lt=1)
     batch: int = Field(ge=1)
     seed: int = Field(1, ge=0)
-    more_seeds: tuple[int, ...] = ()  # trained and measured too, not shipped: how far do seeds alone move the numbers?
+    more_seeds: tuple[int, ...] = ()  # trained and measured for seed variance; not shipped
     weight_decay: float = Field(0.01, ge=0)
     precision: Literal["no", "bf16"] = "no"  # of the matrix products in training; weights and metrics are float32
 
@@ -54,14 +55,14 @@ class Training(Strict):
 
 
 class SentenceData(Strict):
-    """Sets by name, as in `Data`; `where` chooses among the rows of the training sets, and of what is cut from them.
+    """Data sets by name, as in `Data`; `where` filters the training sets and whatever is split off them.
 
-    dev: None where there is no such set: then `dev_share` of the training rows is held out.
-    folds: where a set has no split at all, so many parts of it are tested on in turn, each by a model trained on the
-    others; `train` and `test` name the same set, and the shipped weights are those tested on part `fold`, from 1.
-    repeats: folds are drawn over rows, as published figures have them: a text that stands twice may be trained on and
-    tested; else equal texts are in one fold, and trained on once.
-    split_seed: of what is drawn; the same for all seeds of training, so that they compare.
+    dev: None if there is no such set: `dev_share` of the training rows is then held out.
+    folds: number of folds of cross-validation, for a set without a split; `train` and `test` name the same set, and the
+    shipped weights are those tested on fold `fold`, from 1.
+    repeats: draw folds over rows, as in published figures, so that a text that occurs twice may be in training and
+    test; by default equal texts share a fold and are trained on once.
+    split_seed: seed of the splits; the same for all training seeds, so that they are comparable.
     """
 
     train: tuple[str, ...] = Field(min_length=1)
@@ -89,7 +90,7 @@ class SentenceData(Strict):
 
 
 class SentenceTraining(Training):
-    """As appendix B: L2 is the optimizer's weight decay (`adamw` takes it apart from the gradient); no schedule."""
+    """As appendix B: L2 is the optimizer's weight decay (decoupled from the gradient in `adamw`); no schedule."""
 
     rate: float = Field(gt=0, le=1)
     optimizer: Literal["adam", "adadelta", "adamw"] = "adam"
@@ -98,7 +99,7 @@ class SentenceTraining(Training):
 
 
 class ReaderTraining(SentenceTraining):
-    """As section 5.2 of the T-trilinear paper; average: decay of the moving average of the weights; that is shipped."""
+    """As section 5.2 of the T-trilinear paper; average: decay of the moving average of the weights."""
 
     optimizer: Literal["adam", "adadelta", "adamw"] = "adadelta"
     weight_decay: float = Field(0.0, ge=0)
@@ -106,16 +107,16 @@ class ReaderTraining(SentenceTraining):
 
 
 class Vocabulary(Strict):
-    """The words of the training rows, those that stand there at least `least` times: `characters`, or words."""
+    """The vocabulary of the training rows, characters or words: those that occur at least `least` times."""
 
     tokens: Literal["characters", "words"]
     least: int = Field(2, ge=1)
 
 
 class CoinTraining(Training):
-    """Appendix A: Adam, the rate times `decay` after each epoch, L2 on all matrices but the words' vectors.
+    """As appendix A: Adam, rate × `decay` after each epoch, L2 on all matrices except word vectors.
 
-    balanced: each label weighs the same in the loss, however many rows have it.
+    balanced: every label has the same weight in the loss, whatever its number of rows.
     """
 
     optimizer: Literal["adam", "adamw"] = "adam"
@@ -127,9 +128,9 @@ class CoinTraining(Training):
 
 
 class LaboratoryData(Strict):
-    """How many rows are generated, and from which seeds; `triattn evaluate NAME laboratory:TASK` draws them again."""
+    """Numbers and seeds of the generated rows; `triattn evaluate NAME laboratory:TASK` generates them again."""
 
-    size: int | None = None  # of the task, where it is not its own: words, or keys and contexts
+    size: int | None = None  # of the task, if not its default: number of words, or of keys and contexts
     train_rows: int = Field(64_000, ge=1)
     dev_rows: int = Field(1000, ge=1)
     test_rows: int = Field(4000, ge=1)

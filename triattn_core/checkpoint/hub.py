@@ -1,4 +1,4 @@
-"""Whether the Hugging Face hub may be asked for what is not on this machine: only where somebody says so."""
+"""Whether files may be downloaded from the Hugging Face hub: only if you allow it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ OFFERED = f"{FLAG}, or {VARIABLE}=1, asks the Hugging Face hub"
 
 
 def hub_allowed() -> bool:
-    """Whether the hub may be asked; by default nothing leaves this machine."""
+    """Whether the hub may be used; by default nothing leaves this machine."""
     return os.environ.get(VARIABLE, "").strip().lower() in ("1", "true", "yes", "on")
 
 
 def settle_hub(allow: bool) -> None:
-    """Decides for this process and its children, before a library of the hub is imported.
+    """Allow or forbid the hub for this process and its children; call it before a hub library is imported.
 
-    These libraries look something up even where they are told to stay local, unless a variable of theirs is set.
+    These libraries make look-ups even for local files unless their environment variable is set.
     """
     if allow:
         os.environ[VARIABLE] = "1"

@@ -15,21 +15,21 @@ from triattn_core.checkpoint import registry
 from triattn_core.checkpoint.registry import Card
 from triattn_core.tasks import TASKS
 
-# What a model is judged by: the first of these that its metrics.json has, with the words for it.
+# Main metric of a model: the first of these in its metrics.json, with its display name.
 METRICS = {"f1": "F1", "em": "exact match", "accuracy_middle": "middle school", "accuracy_high": "high school"}
-BASELINES = {"majority": "largest class", "chance": "chance"}  # what a model without eyes would reach
+BASELINES = {"majority": "largest class", "chance": "chance"}  # scores without looking at the input
 LANGUAGES = {"en": "English", "zh": "Chinese"}
 SIMILARITIES = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them
 SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC", "ubuntu_irc": "Ubuntu IRC", "race": "RACE"} | {
     "squad1.1": "SQuAD", "snli": "SNLI", "mnli_subset": "MultiNLI, a sample", "trec": "TREC", "sst5": "SST-5",
     "cr": "CR", "mpqa": "MPQA", "subj": "SUBJ",
 }  # fmt: skip
-NO_SETTINGS = {"digest", "encoder_digest"}  # of a config: they differ always and explain nothing
+NO_SETTINGS = {"digest", "encoder_digest"}  # of a config: they always differ and explain nothing
 
 
 @dataclass(frozen=True)
 class Source:
-    """A source that the start weights were pre-trained on; `of_test`: whether the test set was drawn from it."""
+    """A source of the encoder's pre-training data; `of_test`: whether the test set was drawn from it."""
 
     name: str
     what: str
@@ -59,7 +59,7 @@ def language_name(code: str) -> str:
 
 
 def is_living(card: Card) -> bool:
-    """Whether a TAN encodes its sequences apart, so that its answer goes through the attention."""
+    """Whether a TAN encodes its sequences separately, so that its answer depends on the attention alone."""
     return model_setting(card, "context") == "apart"
 
 
@@ -183,13 +183,15 @@ def flatten(config: Mapping, prefix: str = "") -> dict[str, Any]:
 
 def differences(*configs: Mapping) -> tuple[dict[str, tuple[Any, ...]], dict[str, Any]]:
     """Settings in which configs differ, with all values (None if a config lacks one), and those that are equal."""
-    flat_configs = [{name: value for name, value in flatten(one).items() if name not in NO_SETTINGS} for one in configs]
-    names = dict.fromkeys(name for one in flat_configs for name in one)
-    values = {name: tuple(one.get(name) for one in flat_configs) for name in names}
+    flat_configs = [
+        {name: value for name, value in flatten(config).items() if name not in NO_SETTINGS} for config in configs
+    ]
+    names = dict.fromkeys(name for settings in flat_configs for name in settings)
+    values = {name: tuple(settings.get(name) for settings in flat_configs) for name in names}
     differ = {
         name: alternatives
         for name, alternatives in values.items()
-        if any(one != alternatives[0] for one in alternatives)
+        if any(setting != alternatives[0] for setting in alternatives)
     }
     return differ, {name: alternatives[0] for name, alternatives in values.items() if name not in differ}
 
@@ -201,24 +203,26 @@ def encoder_folder(card: Card) -> Path | None:
 
 
 def pretraining_sources(card: Card) -> tuple[Source, ...] | None:
-    """What the start weights were pre-trained on, as the encoder's metrics.json records it; None if it does not.
+    """Pre-training data of the encoder as its metrics.json records them; None if it does not.
 
-    Empty is a record too: the encoder began from nothing. `set` of a record names the folders of the data sets that
-    were cut from the same source.
+    Empty means that the encoder started from random weights.  `set` of a record names the folders of the data sets
+    drawn from the same source.
     """
     folder, own = encoder_folder(card), data_folder(card)
-    if "vocabulary" in card.config:  # it has learnt its words itself
+    if "vocabulary" in card.config:  # it learnt its own word vectors
         return ()
     try:
         sources = _read_object(folder / "metrics.json")["start_had_seen"] if folder else None
         sets = [source.get("set", "").replace(",", " ").split() for source in sources]
-        return tuple(Source(source["name"], source.get("what", ""), own in of) for source, of in zip(sources, sets))
+        return tuple(
+            Source(source["name"], source.get("what", ""), own in data_sets) for source, data_sets in zip(sources, sets)
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
 
 def _read_object(file: Path) -> dict:
-    if not file.is_file():  # a named pipe would be waited for
+    if not file.is_file():  # reading a named pipe would block
         raise FileNotFoundError(file)
     return json.loads(file.read_text("utf-8"))
 
@@ -256,5 +260,5 @@ def model_card_summary(card: Card) -> str:
 
 def files(folder: Path) -> dict[str, int]:
     """Files of a folder and their bytes, without hidden ones."""
-    found = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    return {path.name: path.stat().st_size for path in found}
+    paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    return {path.name: path.stat().st_size for path in paths}

@@ -16,7 +16,7 @@ VARIABLE = "TRIATTN_CHECKPOINTS"
 WEIGHTS = "model.safetensors"
 LABORATORY = "laboratory"  # the folder of laboratory models under a root
 PARTS = ("config.json", "metrics.json")
-# Names that are no longer shipped: of the published form one similarity a data set is, under another name.
+# Names no longer shipped: one similarity per data set remains of the published form, under another name.
 RETIRED = re.compile(r"(quora|lcqmc|ubuntu|race)-(bi|cbi|tri)-(?:additive|dot|scaled-dot|bilinear)")
 REMEMBERED = 4096  # folders
 LONGEST_NAME = 80  # letters of a name in an error
@@ -24,8 +24,10 @@ LONGEST_NAME = 80  # letters of a name in an error
 
 @dataclass(frozen=True)
 class Card:
-    """What is known of a checkpoint without loading it; `size`: bytes of its weights; `problem`: one line if it cannot
-    be read.  Shared by all who list it: never write to `config` or `metrics`."""
+    """What is known of a checkpoint without loading it; shared, so never modify `config` or `metrics`.
+
+    size: bytes of its weights.  problem: one line that says why it cannot be read, or None.
+    """
 
     name: str
     path: Path
@@ -39,8 +41,8 @@ class Card:
 def roots() -> tuple[Path, ...]:
     """The folders that hold checkpoints: those in TRIATTN_CHECKPOINTS, separated as in PATH, or `checkpoints` beside
     the package."""
-    named = [part for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
-    return tuple(map(Path, named)) or (Path(__file__).parents[2] / "checkpoints",)
+    paths = [part for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
+    return tuple(map(Path, paths)) or (Path(__file__).parents[2] / "checkpoints",)
 
 
 def root() -> Path:
@@ -81,18 +83,18 @@ def find_checkpoint(name: str | Path) -> Path:
 
 
 def current_name(name: str) -> str:
-    """The name that a retired one stands for now: `quora-tri-dot` → `quora-tri-published`; any other as it is."""
+    """The current name for a retired one: `quora-tri-dot` → `quora-tri-published`; other names are unchanged."""
     retired = RETIRED.fullmatch(name)
     return f"{retired[1]}-{retired[2]}-published" if retired else name
 
 
 def shorten(name: str) -> str:
-    """A name as an error quotes it: its first and last letters where it is long."""
+    """A name as errors quote it: only its first and last letters if it is long."""
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 20]}…{name[-19:]}"
 
 
 def require_regular(path: Path) -> Path:
-    """The path. Raises CheckpointError where it names a pipe or a device, on which a reader would wait forever."""
+    """Returns the path.  Raises CheckpointError if it is a pipe or a device, on which reading would block."""
     if os.path.exists(path) and not os.path.isfile(path):
         raise CheckpointError(f"{path}: not a regular file; copy the checkpoint anew")
     return path
@@ -104,26 +106,21 @@ def checkpoint_name(path: Path) -> str:
 
 
 def laboratory_checkpoints() -> tuple[Card, ...]:
-    """The models of laboratory tasks: they read rows of codes, not texts, so that only their own page lists them."""
+    """The models of laboratory tasks; they read codes instead of texts, so only their own page lists them."""
     return list_checkpoints(root() / LABORATORY)
 
 
 def list_checkpoints(folder: Path | None = None) -> tuple[Card, ...]:
     """All checkpoints under a folder, sorted by name; by default those of all `roots`.
 
-    A root that is not there is a card with a problem, where several are named.
+    If there are several roots, a missing one is a card with a problem.
     """
     if folder is not None:
         return tuple(_card(path.name, path) for path in _folders(folder))
-    several = roots() if len(roots()) > 1 else ()
-    missing = [folder_path for folder_path in several if not folder_path.is_dir()]
-    absent = [
-        Card(folder_path.name, folder_path, {}, {}, "", 0, f"{folder_path}: no such folder; {VARIABLE} names it")
-        for folder_path in missing
-    ]
-    return tuple(
-        sorted([*(_card(*folder_path) for folder_path in _named().items()), *absent], key=lambda card: card.name)
-    )
+    missing = [path for path in roots() if not path.is_dir()] if len(roots()) > 1 else []
+    absent = [Card(path.name, path, {}, {}, "", 0, f"{path}: no such folder; {VARIABLE} names it") for path in missing]
+    present = [_card(name, path) for name, path in _named().items()]
+    return tuple(sorted([*present, *absent], key=lambda card: card.name))
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -140,12 +137,12 @@ def _folders(folder: Path) -> list[Path]:
 def _named() -> dict[str, Path]:
     """The checkpoints of all roots by unique name: a later duplicate is prefixed with its parent folder, then
     numbered."""
-    found: dict[str, Path] = {}
-    for path in dict.fromkeys(path for one in roots() for path in _folders(one)):
-        name = path.name if path.name not in found else f"{path.parent.name}/{path.name}"
-        number = sum(one == name or one.startswith(f"{name} (") for one in found)
-        found[f"{name} ({number + 1})" if number else name] = path
-    return found
+    folders: dict[str, Path] = {}
+    for path in dict.fromkeys(path for root_folder in roots() for path in _folders(root_folder)):
+        name = path.name if path.name not in folders else f"{path.parent.name}/{path.name}"
+        number = sum(known == name or known.startswith(f"{name} (") for known in folders)
+        folders[f"{name} ({number + 1})" if number else name] = path
+    return folders
 
 
 def _card(name: str, path: Path) -> Card:
@@ -154,17 +151,17 @@ def _card(name: str, path: Path) -> Card:
 
 
 def _stamp(file: str) -> tuple[int, ...]:
-    """What changes when a file is written or replaced; empty where there is none."""
+    """A stamp that changes when a file is written or replaced; empty if there is no file."""
     try:
-        about = os.stat(file)
+        status = os.stat(file)
     except OSError:
         return ()
-    return about.st_mtime_ns, about.st_ctime_ns, about.st_size, about.st_ino
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 @lru_cache(REMEMBERED)
 def _parse(name: str, path: Path, stamps: tuple) -> Card:
-    """The card of a folder; `stamps`: the state of its files, of which it is remembered for each."""
+    """The card of a folder, cached by `stamps`: the states of its files."""
     weights = path / WEIGHTS
     size = weights.stat().st_size if weights.is_file() else 0
     parts, problem = {}, None if size else f"{weights}: no such file; train it, or copy the checkpoint anew"
@@ -179,7 +176,7 @@ def _parse(name: str, path: Path, stamps: tuple) -> Card:
             parts[part], problem = {}, f"{file}: not JSON ({reason}); copy the checkpoint anew"
     config = parts["config.json"]
     if wrong := _wrong_setting(config):
-        # Pages and commands that list checkpoints rely on these types: settings that have others are not handed out.
+        # Pages and commands that list checkpoints rely on these types: a config with other types is not returned.
         problem, config = problem or f"{path / 'config.json'}: {wrong}", {}
     return Card(name, path, config, parts["metrics.json"], str(config.get("digest") or ""), size, problem)
 

@@ -22,7 +22,7 @@ class Check:
 
 
 def verify(name: str, device: str | None = None) -> list[Check]:
-    """Verifies a checkpoint; a folder that cannot be loaded is one failed check."""
+    """Verify a checkpoint; a folder that cannot be loaded is one failed check."""
     try:
         bundle = load(name, device)
     except TriattnError as error:
@@ -38,7 +38,7 @@ def verify(name: str, device: str | None = None) -> list[Check]:
 
 def example_record(bundle: Bundle, example) -> dict:
     """The entry for one example in metrics.json: its row and the probabilities."""
-    prediction, _ = explain(bundle, example, wanted=lambda site: False)
+    prediction, _ = explain(bundle, example, keep_site=lambda site: False)
     return {"row": bundle.task.row(example), "probabilities": [round(p, 6) for p in prediction.probabilities]}
 
 
@@ -46,7 +46,7 @@ def _example(bundle: Bundle) -> list[Check]:
     recorded = bundle.metrics.get("example")
     if not recorded:
         return [Check("recorded example", "none recorded", "an example in metrics.json", False)]
-    found = example_record(bundle, bundle.task.Example.from_row(recorded["row"]))["probabilities"]
-    good = all(abs(a - b) <= TOLERANCE for a, b in zip(found, recorded["probabilities"], strict=True))
-    best = max(range(len(found)), key=found.__getitem__)
-    return [Check("recorded example", f"{found[best]:.4f}", f"{recorded['probabilities'][best]:.4f}", good)]
+    probabilities = example_record(bundle, bundle.task.Example.from_row(recorded["row"]))["probabilities"]
+    good = all(abs(a - b) <= TOLERANCE for a, b in zip(probabilities, recorded["probabilities"], strict=True))
+    best = max(range(len(probabilities)), key=probabilities.__getitem__)
+    return [Check("recorded example", f"{probabilities[best]:.4f}", f"{recorded['probabilities'][best]:.4f}", good)]

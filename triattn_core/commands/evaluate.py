@@ -86,7 +86,7 @@ def _judged(
     and how many have one."""
     from tqdm import tqdm
 
-    from triattn_core.inference.evaluate import exclude_overlap, judge, voted
+    from triattn_core.inference.evaluate import append_vote, exclude_overlap, judge
 
     task, found, counts = bundles[0].task, [], Counter()
 
@@ -106,7 +106,7 @@ def _judged(
             if options.exclude_overlap:
                 seen = (example for file in options.exclude_overlap for example in task.read(file))
                 rows = exclude_overlap(rows, seen)
-            for row in judge(bundles, counted(rows), bar.update, voted if options.vote else list):
+            for row in judge(bundles, counted(rows), bar.update, append_vote if options.vote else list):
                 found.append(row)
     except KeyboardInterrupt as stop:
         return found, stop, counts
@@ -121,13 +121,13 @@ def _tell(
 ) -> None:
     from triattn_core.analysis.maps.report import describe
     from triattn_core.analysis.significance import mcnemar
-    from triattn_core.inference.evaluate import by_bundle, measured
+    from triattn_core.inference.evaluate import by_bundle, score_verdicts
 
     try:
         judged = by_bundle(rows)
     except DataError as error:
         raise DataError(f"{options.data}: {error}") from None
-    found, names = [measured(bundles[0].task, one) for one in judged], [*options.name, *[VOTE] * options.vote]
+    found, names = [score_verdicts(bundles[0].task, one) for one in judged], [*options.name, *[VOTE] * options.vote]
     differences = mcnemar(names, [[right for right, *_ in one] for one in judged])
     if options.attention:
         found = [*map(measured_attention, bundles, found, repeat(options)), *found[len(bundles) :]]

@@ -19,7 +19,7 @@ class RoleBatch:
     """The tensors of one role of a batch.
 
     ids, types, positions: [B, n] long.  keep: [B, n] bool.  alone: [B, n + 2], the ids as `[CLS] … [SEP]`.
-    average: [B, cells, n], of a long text what takes the mean of each cell's tokens; None where tokens stay tokens.
+    average: [B, cells, n], for long texts the matrix that averages the tokens of each cell; otherwise None.
     special: [B, n] bool, `[CLS]` and `[SEP]`.
     """
 
@@ -49,19 +49,19 @@ class Batch:
 
 @dataclass(frozen=True)
 class TextBatch:
-    """Texts of B examples that are each encoded on their own, in the task's order."""
+    """Texts of B examples, each encoded separately, in the order of the task."""
 
     texts: tuple[RoleBatch, ...]
 
     def to(self, device: str | torch.device) -> TextBatch:
-        return TextBatch(tuple(one.to(device) for one in self.texts))
+        return TextBatch(tuple(batch.to(device) for batch in self.texts))
 
 
 def collate(roles: Sequence[Roles] | Sequence[Texts], tokenizer: Tokenizer | Vocabulary) -> Batch | TextBatch:
-    """Batches the examples' roles, or their texts, each padded to its longest."""
+    """Batch the roles or texts of examples, each padded to its longest."""
     if isinstance(roles[0], Texts):
-        return TextBatch(tuple(_pad([one.roles[name] for one in roles], tokenizer) for name in roles[0].roles))
-    return Batch(*(_pad([getattr(one, name) for one in roles], tokenizer) for name in ("query", "key", "context")))
+        return TextBatch(tuple(_pad([row.roles[name] for row in roles], tokenizer) for name in roles[0].roles))
+    return Batch(*(_pad([getattr(row, name) for row in roles], tokenizer) for name in ("query", "key", "context")))
 
 
 def _pad(roles: Sequence[Role], tokenizer: Tokenizer | Vocabulary) -> RoleBatch:

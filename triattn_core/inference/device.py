@@ -25,52 +25,55 @@ PACKAGES = ("torch", "transformers", "streamlit")
 
 @dataclass(frozen=True)
 class Device:
-    """The device that runs the models: `name` is torch's (`cuda:0`), `title` for display; memory in bytes."""
+    """The device that runs the models: `name` as in torch (`cuda:0`), `title` for display; memory in bytes.
+
+    chosen_by: "option", the name of the environment variable, or "found" if it was detected.
+    """
 
     name: str
     title: str
     free: int
     total: int
     cores: int
-    chosen: str
+    chosen_by: str
     versions: tuple[tuple[str, str], ...]
 
 
 def choose_device(name: str | None = None) -> str:
     """The torch name of the device to use: `name`, else the environment variable, else CUDA, then MPS, then CPU.
 
-    Raises ConfigError where the name is unknown or the machine has no such device.
+    Raises ConfigError if the name is unknown or the machine has no such device.
     """
     preload.wait()
     import torch
 
-    wanted = (name or os.environ.get(VARIABLE, "")).strip().lower()
-    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
-    if not wanted:
-        return next(kind for kind in KINDS if there[kind])
-    kind, _, number = wanted.partition(":")
+    requested = (name or os.environ.get(VARIABLE, "")).strip().lower()
+    present = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if not requested:
+        return next(kind for kind in KINDS if present[kind])
+    kind, _, number = requested.partition(":")
     if kind not in KINDS or (number and not number.isdecimal()):
-        raise ConfigError(f"device {wanted!r}: expected {', '.join(KINDS)} or cuda:0, cuda:1, …")
-    if not there[kind] or (kind == "cuda" and int(number or 0) >= torch.cuda.device_count()):
-        available = ", ".join(k for k in KINDS if there[k])
-        raise ConfigError(f"device {wanted!r} is not on this machine, which has {available}; leave {VARIABLE} unset")
-    return wanted
+        raise ConfigError(f"device {requested!r}: expected {', '.join(KINDS)} or cuda:0, cuda:1, …")
+    if not present[kind] or (kind == "cuda" and int(number or 0) >= torch.cuda.device_count()):
+        available = ", ".join(k for k in KINDS if present[k])
+        raise ConfigError(f"device {requested!r} is not on this machine, which has {available}; leave {VARIABLE} unset")
+    return requested
 
 
 def describe_device(name: str | None = None) -> Device:
     """The chosen device, its free memory, and versions. Raises ConfigError as `choose_device`."""
-    chosen = choose_device(name)
+    device = choose_device(name)
     memory = psutil.virtual_memory()
     free, total, title = memory.available, memory.total, "CPU"
-    if chosen.startswith("cuda"):
+    if device.startswith("cuda"):
         import torch
 
-        free, total = torch.cuda.mem_get_info(chosen)
-        title = torch.cuda.get_device_name(chosen)
-    elif chosen.startswith("mps"):
+        free, total = torch.cuda.mem_get_info(device)
+        title = torch.cuda.get_device_name(device)
+    elif device.startswith("mps"):
         title = "Apple GPU"  # its memory is the machine's
-    by = "option" if name else VARIABLE if os.environ.get(VARIABLE) else "found"
-    return Device(chosen, title, free, total, core_count(), by, package_versions())
+    chosen_by = "option" if name else VARIABLE if os.environ.get(VARIABLE) else "found"
+    return Device(device, title, free, total, core_count(), chosen_by, package_versions())
 
 
 def core_count() -> int:
@@ -90,9 +93,10 @@ def package_versions() -> tuple[tuple[str, str], ...]:
 
 
 def keep_freed_memory() -> None:
-    """Makes the allocator on Linux keep freed memory for reuse instead of returning it page by page.
+    """Make the allocator on Linux keep freed memory for reuse instead of returning it page by page.
 
-    For long work on many tensors, of which page faults can take a large part. Elsewhere it does nothing.
+    Call it before long computations on many tensors, where page faults can take much of the time.  It does nothing on
+    other systems.
     """
     try:
         mallopt = ctypes.CDLL("libc.so.6").mallopt
@@ -104,7 +108,7 @@ def keep_freed_memory() -> None:
 
 @contextmanager
 def memory_guard(what: str) -> Iterator[None]:
-    """Turns running out of memory, on a GPU or not, into one TriattnError that says what to do."""
+    """Turn an out-of-memory error, on a GPU or CPU, into a TriattnError that says what to do."""
     try:
         yield
     except (MemoryError, RuntimeError) as error:

@@ -13,7 +13,7 @@ from pathlib import Path
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError, InputError
 from triattn_core.inference.predict import probabilities
-from triattn_core.inference.span_decoding import decode_answers as read
+from triattn_core.inference.span_decoding import decode_answers
 from triattn_core.tasks import CHOICES
 
 WINDOW = 2048  # rows sorted by length together
@@ -23,120 +23,121 @@ OPTIONS = {task.WORDS.lists[-1] for task in CHOICES.values()}  # fields that hol
 def predictions(
     bundles: Sequence[Bundle], examples: Iterable, size: int = 64
 ) -> Iterator[tuple[object, list[list[float]]]]:
-    """(example, probabilities, or spans, of each bundle) in the order of the rows; the encoder reads each row once.
+    """Yield (example, [probabilities or answer spans of each bundle]) in row order; the encoder reads each row once.
 
     Raises DataError for an example that cannot be read, ConfigError for bundles that do not share an encoder.
     """
-    rows, before = iter(examples), 0
-    several = 8 if bundles[0].task.OUTPUTS == 1 else 1  # rows of an example, about
-    ask = read if bundles[0].config.kind == "reader" else probabilities
-    trouble = None
-    while trouble is None:
-        window, trouble = _window(rows, max(1, WINDOW // several), before)
+    rows, num_done = iter(examples), 0
+    rows_per_example = 8 if bundles[0].task.OUTPUTS == 1 else 1  # approximate
+    predict = decode_answers if bundles[0].config.kind == "reader" else probabilities
+    error = None
+    while error is None:
+        window, error = _window(rows, max(1, WINDOW // rows_per_example), num_done)
         try:
-            found = ask(bundles, window, size) if window else ()
+            outputs = predict(bundles, window, size) if window else ()
         except InputError:
-            good, trouble = _unreadable(bundles[0], window, before)
-            window = window[:good]
-            found = ask(bundles, window, size) if window else ()
-        before += len(window)
-        yield from zip(window, map(list, zip(*found)))
-        if not window and trouble is None:
+            num_readable, error = _unreadable(bundles[0], window, num_done)
+            window = window[:num_readable]
+            outputs = predict(bundles, window, size) if window else ()
+        num_done += len(window)
+        yield from zip(window, map(list, zip(*outputs)))
+        if not window and error is None:
             return
-    raise trouble
+    raise error
 
 
-def _window(rows: Iterator, most: int, before: int) -> tuple[list, DataError | None]:
-    """The next examples, at most so many, and why there are no more, where one cannot be read."""
+def _window(rows: Iterator, most: int, num_done: int) -> tuple[list, DataError | None]:
+    """The next examples, at most `most`, and the error if one cannot be read."""
     window: list = []
     try:
         for example in islice(rows, most):
             example.check()
             window.append(example)
     except InputError as error:
-        return window, _named(example, before + len(window) + 1, error)
+        return window, _named(example, num_done + len(window) + 1, error)
     except DataError as error:
         return window, error
     return window, None
 
 
-def _unreadable(bundle: Bundle, window: Sequence, before: int) -> tuple[int, DataError]:
-    """The first example of a window that the model cannot read: how many are before it, and why."""
+def _unreadable(bundle: Bundle, window: Sequence, num_done: int) -> tuple[int, DataError]:
+    """The index of the first example in a window that the model cannot read, and the error."""
     for i, example in enumerate(window):
         try:
             bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)
         except InputError as error:
-            return i, _named(example, before + i + 1, error)
+            return i, _named(example, num_done + i + 1, error)
     raise AssertionError("a window that cannot be read has a row that cannot be read")
 
 
 def _named(example, number: int, error: InputError) -> DataError:
-    """By the example's id, or its number from 1."""
+    """The error, prefixed with the example's id, or its number from 1."""
     return DataError(f"{f'row {example.id}' if example.id else f'labelled row {number}'}: {error}")
 
 
 def vote(answers: Sequence[Sequence[float]]) -> list[float]:
-    """One answer of several models' probabilities, each of which has a vote; the mean probability settles a tie.
+    """The majority vote of several models' probabilities; ties are broken by mean probability.
 
-    The shares sum to one, and rank all options of a task that chooses among texts.
+    The returned shares sum to one and rank all options of a task that chooses among texts.
     """
     votes = [0.0] * len(answers[0])
-    for one in answers:
-        votes[max(range(len(one)), key=one.__getitem__)] += 1
+    for scores in answers:
+        votes[max(range(len(scores)), key=scores.__getitem__)] += 1
     means = [sum(column) / len(answers) for column in zip(*answers)]
     return [(count + mean) / (len(answers) + 1) for count, mean in zip(votes, means)]
 
 
-def voted(answers: list) -> list:
-    """The answers, and after them their majority vote."""
+def append_vote(answers: list) -> list:
+    """The answers, followed by their majority vote."""
     return [*answers, vote(answers)]
 
 
 def judge(
     bundles: Sequence[Bundle],
     examples: Iterable,
-    said: Callable[[int], None] = lambda n: None,
-    joined: Callable[[list], list] = list,
-    kept: Path | None = None,
+    report: Callable[[int], None] = lambda n: None,
+    combine: Callable[[list], list] = list,
+    cache: Path | None = None,
 ) -> Iterator[list[tuple]]:
-    """Row by row what the task says of each answer, [bundles], first whether it is right; of examples with a label.
+    """Yield the task's verdicts on each labelled example, one per bundle; a verdict begins with whether it is right.
 
-    joined: what is judged, of the bundles' answers to a row: by default each.  kept: JSON Lines of what was said of the
-    first rows, which are not asked again; the others are added.  `said(1)` is called for each row.
+    report: called with 1 for each row.
+    combine: turns the bundles' answers to a row into the answers to judge; by default all of them.
+    cache: JSON Lines file with the verdicts of the first rows, which are not predicted again; new ones are appended.
     """
     verdict = bundles[0].task.verdict
-    before = [[tuple(one) for one in row] for row in _rows(kept)] if kept else []
-    if before:
-        said(len(before))
-    yield from before
-    rest = islice((one for one in examples if one.label is not None), len(before), None)
-    with open(kept or os.devnull, "a", encoding="utf-8") as file:
+    cached = [list(map(tuple, row)) for row in _rows(cache)] if cache else []
+    if cached:
+        report(len(cached))
+    yield from cached
+    rest = islice((example for example in examples if example.label is not None), len(cached), None)
+    with open(cache or os.devnull, "a", encoding="utf-8") as file:
         for example, answers in predictions(bundles, rest):
-            found = [verdict(example, answer) for answer in joined(answers)]
-            file.write(json.dumps(found) + "\n")
-            said(1)
-            yield found
+            row = [verdict(example, answer) for answer in combine(answers)]
+            file.write(json.dumps(row) + "\n")
+            report(1)
+            yield row
 
 
 def verdicts(
     bundles: Sequence[Bundle],
     examples: Iterable,
-    said: Callable[[int], None] = lambda n: None,
-    kept: Path | None = None,
+    report: Callable[[int], None] = lambda n: None,
+    cache: Path | None = None,
 ) -> list[list[tuple]]:
-    """As `judge`, all rows at once, [bundles][rows].  Raises DataError where no row has a label."""
-    return by_bundle(judge(bundles, examples, said, kept=kept))
+    """As `judge`, for all rows: [bundles][rows].  Raises DataError if no row has a label."""
+    return by_bundle(judge(bundles, examples, report, cache=cache))
 
 
 def by_bundle(rows: Iterable[list[tuple]]) -> list[list[tuple]]:
-    """[rows][bundles] turned round.  Raises DataError where there is no row."""
+    """Transpose [rows][bundles] to [bundles][rows].  Raises DataError if there are no rows."""
     if not (rows := list(rows)):
         raise DataError("no row has a label, or an answer: nothing to measure")
     return list(map(list, zip(*rows)))
 
 
 def _rows(file: Path) -> list:
-    """The whole lines of JSON Lines; a last one that a stop has cut is taken off the file."""
+    """The complete lines of a JSON Lines file; an incomplete last line is removed from the file."""
     lines = file.read_bytes().splitlines(keepends=True) if file.is_file() else []
     if lines and not lines[-1].endswith(b"\n"):
         file.write_bytes(b"".join(lines[:-1]))
@@ -146,27 +147,27 @@ def _rows(file: Path) -> list:
 def evaluate(
     bundles: Sequence[Bundle],
     examples: Iterable,
-    said: Callable[[int], None] = lambda n: None,
-    kept: Path | None = None,
+    report: Callable[[int], None] = lambda n: None,
+    cache: Path | None = None,
 ) -> list[dict]:
-    """`{"task", "n", "metrics"}` of each bundle over the examples that have a label; see `verdicts`."""
-    return [measured(bundles[0].task, one) for one in verdicts(bundles, examples, said, kept=kept)]
+    """`{"task", "n", "metrics"}` of each bundle over the labelled examples; see `verdicts`."""
+    return [score_verdicts(bundles[0].task, rows) for rows in verdicts(bundles, examples, report, cache=cache)]
 
 
-def measured(task, found: Sequence[tuple]) -> dict:
-    """`{"task", "n", "metrics"}` of the verdicts on one bundle's answers."""
-    return {"task": task.NAME, "n": len(found), "metrics": task.metrics(found)}
+def score_verdicts(task, verdicts: Sequence[tuple]) -> dict:
+    """`{"task", "n", "metrics"}` of the verdicts on one bundle."""
+    return {"task": task.NAME, "n": len(verdicts), "metrics": task.metrics(verdicts)}
 
 
 def exclude_overlap(examples: Iterable, others: Iterable) -> Iterator:
-    """The examples whose texts are not together in one of `others` too, in whatever order, case and punctuation."""
-    known = {texts_of(one) for one in others}
-    return (one for one in examples if texts_of(one) not in known)
+    """The examples whose texts do not occur together in one of `others`, ignoring order, case and punctuation."""
+    known = set(map(texts_of, others))
+    return (example for example in examples if texts_of(example) not in known)
 
 
 def texts_of(example) -> frozenset[str]:
-    """Letters and digits of each text of an example; of texts that are chosen among, the right one alone, for another
-    file may offer others beside it."""
+    """Letters and digits of each text of an example.  Of several options only the right one counts: another file may
+    list other wrong ones."""
     texts: list[str] = []
     for field in fields(example):
         value = getattr(example, field.name)
@@ -174,4 +175,4 @@ def texts_of(example) -> frozenset[str]:
             value = value[example.label]
         if field.name != "id":
             texts += value if isinstance(value, tuple) else [value] if isinstance(value, str) else []
-    return frozenset("".join(filter(str.isalnum, unicodedata.normalize("NFKC", one).casefold())) for one in texts)
+    return frozenset("".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).casefold())) for text in texts)

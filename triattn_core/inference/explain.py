@@ -13,10 +13,9 @@ from triattn_core.attention.tap import Record, recording
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference.batch import collate
 from triattn_core.inference.predict import probabilities
-from triattn_core.inference.span_decoding import Span, locate_spans
-from triattn_core.inference.span_decoding import decode_answers as read
+from triattn_core.inference.span_decoding import Span, decode_answers, locate_spans
 from triattn_core.models import answers
-from triattn_core.tasks import check, chosen
+from triattn_core.tasks import check, require_option
 from triattn_core.text.roles import Role, Roles
 from triattn_core.text.texts import Texts
 from triattn_core.trace import AttentionTrace
@@ -24,9 +23,9 @@ from triattn_core.trace import AttentionTrace
 
 @dataclass(frozen=True)
 class Prediction:
-    """Labels with their probabilities; `best` and `gold` are indices; `notes` are sentences for the reader.
+    """Labels with their probabilities; `best` and `gold` are indices; `notes` are sentences for the user.
 
-    `option`: of a task that chooses among texts, the one that the trace was recorded with.
+    option: for tasks that choose among texts, the index of the option that was traced.
     """
 
     labels: tuple[str, ...]
@@ -39,7 +38,7 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Answer(Prediction):
-    """Answer spans of a passage, the best first: `labels` are their texts; `option` is the traced window of `parts`."""
+    """Answer spans of a passage, best first: `labels` are their texts; `option` is the traced window of `parts`."""
 
     spans: tuple[Span, ...] = ()
     parts: int = 1
@@ -49,34 +48,35 @@ class Answer(Prediction):
 def explain(
     bundle: Bundle,
     example,
-    wanted: Callable[[str], bool] = lambda site: True,
+    keep_site: Callable[[str], bool] = lambda site: True,
     option: int | None = None,
     known: Sequence | None = None,
 ) -> tuple[Prediction, AttentionTrace]:
-    """Predicts one example of the bundle's task and records a trace of the wanted sites.
+    """Predict one example of the bundle's task and record its trace.
 
-    option: of a task that chooses among texts, which of them is traced; by default the one that is chosen.  Of a long
-    passage, which window; by default the one with the answer.
-    known: the probabilities of the options, or an answer's spans, where an earlier call has found them: only the one
-    traced is run then.
-    Raises InputError in one line where the input cannot be read.
+    keep_site: whether to record a site, by name.
+    option: the option to trace in tasks that choose among texts (default: the predicted one), or the window to trace of
+    a long passage (default: the one with the answer).
+    known: probabilities of the options, or answer spans, from an earlier call; only the traced option is then run.
+    Raises InputError, in one line, if the input cannot be read.
     """
     check(bundle.task, example, bundle.name)
     options = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0]
-    chosen(bundle.task, option, len(options))
-    started, reads = time.perf_counter(), bundle.config.kind == "reader"
+    require_option(bundle.task, option, len(options))
+    start, reads = time.perf_counter(), bundle.config.kind == "reader"
     if len(options) > 1:
-        result = list(known) if known else (read if reads else probabilities)([bundle], [example])[0][0]
+        predict = decode_answers if reads else probabilities
+        result = list(known) if known else predict([bundle], [example])[0][0]
         if option is None:
             option = result[0].window if reads else _best(result)
     roles = options[option or 0]
-    with recording(wanted) as record:
+    with recording(keep_site) as record:
         outputs = bundle.logits(collate([roles], bundle.tokenizer))
     if len(options) == 1 and reads:
         result = locate_spans(options, [outputs[0]], bundle.config.model.longest)
     elif len(options) == 1:
         (result,) = answers.probabilities(outputs, [1])
-    seconds = time.perf_counter() - started
+    seconds = time.perf_counter() - start
     notes = (*roles.notes, *_unread(record, getattr(bundle.task, "TEXTS", {})))
     common = {"notes": notes, "option": option or 0}
     if reads:
@@ -99,12 +99,12 @@ def explain(
 
 
 def _unread(record: Record, names: Mapping[str, str]) -> list[str]:
-    """A note for each one-token text whose masks leave it nothing to attend to.  `names`: what a text is called."""
+    """A note for each one-token text that its masks leave nothing to attend to.  names: display names of texts."""
     sentences = []
     for site, tapped in record.sites.items():
-        of, _, rest = f"/{site}".rpartition("/layer.0/")
+        owner, _, rest = f"/{site}".rpartition("/layer.0/")
         if rest == "token2token/weight" and tapped.tensor.shape[-1] == 1 and not tapped.tensor.any():
-            name = names.get(of.strip("/"), "The sentence")
+            name = names.get(owner.strip("/"), "The sentence")
             sentences.append(f"{name} is one token, which no mask lets attend to itself: any other would say the same.")
     return sentences
 
@@ -116,18 +116,18 @@ def _best(probabilities: list[float]) -> int:
 def sites(
     record: Record, roles: Roles | Texts, texts: Mapping[str, str], attend_special: bool = True
 ) -> dict[str, xr.DataArray]:
-    """The recorded tensors of the first row as labelled arrays; `texts` by the names that tokens carry.
+    """The recorded tensors of the first row as labelled arrays; `texts` by name, as tokens refer to them.
 
     attend_special: whether special tokens are context; see `TanConfig`.
     """
     arrays = {}
     for site, tapped in record.sites.items():
-        coords, along = {}, roles.axes(site)
-        for axis in along:
+        coords, axis_roles = {}, roles.axes(site)
+        for axis in axis_roles:
             if axis in tapped.axes:
-                coords.update(_along(axis, [along[name] for name in tapped.roles.get(axis, (axis,))], texts))
+                coords.update(_along(axis, [axis_roles[name] for name in tapped.roles.get(axis, (axis,))], texts))
             if axis in tapped.roles:
-                names = [name for name in tapped.roles[axis] for _ in along[name].runs]
+                names = [name for name in tapped.roles[axis] for _ in axis_roles[name].runs]
                 coords[f"{axis}_role"] = (axis, names)
         attrs = {"quantity": tapped.quantity, "sums_over": ",".join(tapped.sums_over)}
         array = xr.DataArray(tapped.tensor[0].float().cpu().numpy(), coords, tapped.axes, attrs=attrs)
@@ -136,13 +136,13 @@ def sites(
 
 
 def _along(axis: str, roles: Sequence[Role], texts: Mapping[str, str]) -> dict:
-    """The coordinates of an axis along which roles stand one after the other."""
-    parts = [coordinates(axis, role, texts) for role in roles]
-    return {name: (axis, [value for part in parts for value in part[name][1]]) for name in parts[0]}
+    """The coordinates of an axis that concatenates several roles."""
+    coords = [coordinates(axis, role, texts) for role in roles]
+    return {name: (axis, [value for part in coords for value in part[name][1]]) for name in coords[0]}
 
 
 def _without_special(array: xr.DataArray) -> xr.DataArray:
-    """Without `[CLS]` and `[SEP]`, where these are no context: nothing attends to them."""
+    """Drop `[CLS]` and `[SEP]` from key and context, for models in which nothing attends to them."""
     for axis in ("key", "context"):
         if axis in array.dims:
             array = array.isel({axis: array[f"{axis}_special"].values == 0})
@@ -150,7 +150,7 @@ def _without_special(array: xr.DataArray) -> xr.DataArray:
 
 
 def coordinates(axis: str, role: Role, texts: Mapping[str, str]) -> dict:
-    """The coordinates of one axis; see `axes.COORDINATES`.  `texts`: the example's, by the names that tokens carry."""
+    """The coordinates of one axis; see `axes.COORDINATES`.  texts: the example's, by name."""
     runs = role.runs
     first, last = [start for start, _ in runs], [end - 1 for _, end in runs]
     starts, ends = [role.spans[i][0] for i in first], [role.spans[i][1] for i in last]

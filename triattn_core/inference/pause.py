@@ -1,8 +1,8 @@
-"""Pause points: long computations call `pause` between blocks, and say how far they are with `progress`.
+"""Pause points: long computations call `pause` between blocks, and report how far they are with `progress`.
 
-As with taps nothing hangs on the model, which all sessions share: who runs a computation sets, in its own thread, what
-happens at its pause points; it may suspend the computation there, or end it by raising.  Otherwise a pause point is a
-lookup of one variable.
+As with taps, nothing is attached to the model, which all sessions share: whoever runs a computation sets, in its own
+thread, what happens at pause points, and may suspend the computation there or end it by raising.  Without a runner, a
+pause point only looks up one variable.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _runner: ContextVar[Runner | None] = ContextVar("runner", default=None)
 
 @contextmanager
 def run_by(runner: Runner) -> Iterator[None]:
-    """Inside, in this thread, pause points and progress are the runner's."""
+    """Within the block, pause points and progress of this thread go to the runner."""
     token = _runner.set(runner)
     try:
         yield
@@ -45,7 +45,7 @@ def pause() -> None:
 
 
 def progress(done: int, total: int) -> None:
-    """Says that `done` of `total` parts of a computation are done; a pause point too."""
+    """Report that `done` of `total` parts of a computation are done; also a pause point."""
     runner = _runner.get()
     if runner is not None:
         runner.progress(done, total)

@@ -1,4 +1,4 @@
-"""Outputs and probabilities of several checkpoints over many rows, in batches of like length."""
+"""Outputs and probabilities of several checkpoints over many rows, in batches of similar length."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def require_shared_encoder(bundles: Sequence[Bundle]) -> None:
     """Raises ConfigError unless all bundles share an encoder, its limits and a task."""
     first = bundles[0]
     for other in bundles[1:]:
-        differing = [what for what in ("device", "task") if getattr(other, what) != getattr(first, what)]
+        differing = [name for name in ("device", "task") if getattr(other, name) != getattr(first, name)]
         differing += [what for what in ("max_tokens", "cells", "labels") if _differ(first.config, other.config, what)]
         differing += ["vectors"] * _differ(first.config.model, other.config.model, "vectors")
         if first.encoder is not other.encoder and first.encoder != other.encoder:
@@ -31,8 +31,8 @@ def require_shared_encoder(bundles: Sequence[Bundle]) -> None:
             raise ConfigError(f"{first.name} and {other.name} differ in their {' and '.join(differing)}: {ask}")
 
 
-def _differ(first: object, other: object, what: str) -> bool:
-    return getattr(first, what, ()) != getattr(other, what, ())
+def _differ(first: object, other: object, name: str) -> bool:
+    return getattr(first, name, ()) != getattr(other, name, ())
 
 
 def batch_by_length(lengths: Sequence[int], size: int, most: float = 1.25) -> Iterator[list[int]]:
@@ -42,11 +42,11 @@ def batch_by_length(lengths: Sequence[int], size: int, most: float = 1.25) -> It
     A cube is padded along three axes: one long row in a batch of short ones would cost more than all of them.
     """
     batch: list[int] = []
-    for place in sorted(range(len(lengths)), key=lengths.__getitem__):
-        if batch and (len(batch) == size or lengths[place] > 4 + most * lengths[batch[0]]):
+    for row in sorted(range(len(lengths)), key=lengths.__getitem__):
+        if batch and (len(batch) == size or lengths[row] > 4 + most * lengths[batch[0]]):
             yield batch
             batch = []
-        batch.append(place)
+        batch.append(row)
     if batch:
         yield batch
 
@@ -54,26 +54,26 @@ def batch_by_length(lengths: Sequence[int], size: int, most: float = 1.25) -> It
 def probabilities(bundles: Sequence[Bundle], examples: Sequence, size: int = 64) -> list[list[list[float]]]:
     """The probabilities that each bundle gives each example: [bundles][examples][answers].
 
-    Rows of like length, whichever example they belong to, go in batches of at most `size`, and the encoder reads each
-    once for all bundles.  Raises ConfigError where they do not share it.
+    Rows of similar length, from any example, share batches of at most `size`; the encoder reads each row once for all
+    bundles.  Raises ConfigError if the bundles do not share an encoder.
     """
     require_shared_encoder(bundles)
     first = bundles[0]
     grouped = first.task.roles(examples, first.tokenizer, first.config.limits)
-    counts, roles = [len(one) for one in grouped], [row for one in grouped for row in one]
+    counts, roles = [len(rows) for rows in grouped], [row for rows in grouped for row in rows]
     scores = torch.zeros(len(bundles), len(roles), first.num_outputs)
-    for places, outputs in batched_outputs(bundles, roles, size):
-        scores[:, places] = torch.stack(outputs)
-    return [answers.probabilities(one, counts) for one in scores]
+    for indices, outputs in batched_outputs(bundles, roles, size):
+        scores[:, indices] = torch.stack(outputs)
+    return [answers.probabilities(bundle_scores, counts) for bundle_scores in scores]
 
 
 def batched_outputs(bundles: Sequence[Bundle], rows: Sequence, size: int) -> Iterator[tuple[list[int], list[Tensor]]]:
-    """Yields batches of rows of similar length: their indices in `rows`, and each bundle's outputs, on the CPU."""
+    """Yield, for batches of rows of similar length, their indices in `rows` and each bundle's outputs on the CPU."""
     first = bundles[0]
     done = 0
-    for places in batch_by_length([row.length for row in rows], size):
+    for indices in batch_by_length([row.length for row in rows], size):
         progress(done, len(rows))
-        done += len(places)
+        done += len(indices)
         with torch.inference_mode():
-            encoded = first.encoder(collate([rows[i] for i in places], first.tokenizer).to(first.device))
-            yield places, [bundle.model(encoded).float().cpu() for bundle in bundles]
+            encoded = first.encoder(collate([rows[i] for i in indices], first.tokenizer).to(first.device))
+            yield indices, [bundle.model(encoded).float().cpu() for bundle in bundles]

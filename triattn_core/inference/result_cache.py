@@ -1,4 +1,4 @@
-"""A cache of results that is bounded by what they hold, not by how many they are."""
+"""A cache of results bounded by their total size in bytes, not by their number."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from dataclasses import is_dataclass
 from threading import Lock
 from typing import Any
 
-SMALL = 64  # bytes of what is not looked into
+SMALL = 64  # bytes counted for an opaque object
 
 
 def held_bytes(value: Any, seen: set[int] | None = None) -> int:
-    """About how many bytes a result holds: its arrays, tables, texts, and what they are kept in; a model counts 0."""
+    """Approximate bytes of a result: its arrays, tables, texts and their containers; a model counts 0."""
     seen = set() if seen is None else seen
     if id(value) in seen:
         return 0
@@ -21,20 +21,20 @@ def held_bytes(value: Any, seen: set[int] | None = None) -> int:
         usage = value.memory_usage(deep=True)
         return int(usage.sum() if hasattr(usage, "sum") else usage)
     if isinstance(getattr(value, "nbytes", None), int):  # an array, a tensor
-        return value.nbytes + sum(int(one.nbytes) for one in getattr(value, "coords", {}).values())
+        return value.nbytes + sum(int(coord.nbytes) for coord in getattr(value, "coords", {}).values())
     if isinstance(value, str | bytes):
         return SMALL + len(value)
     if isinstance(value, Mapping):
-        return SMALL + sum(held_bytes(one, seen) for pair in value.items() for one in pair)
+        return SMALL + sum(held_bytes(item, seen) for pair in value.items() for item in pair)
     if isinstance(value, list | tuple | set | frozenset):
-        return SMALL + sum(held_bytes(one, seen) for one in value)
+        return SMALL + sum(held_bytes(item, seen) for item in value)
     if is_dataclass(value) and not hasattr(value, "encoder"):
-        return SMALL + sum(held_bytes(one, seen) for one in vars(value).values())
+        return SMALL + sum(held_bytes(item, seen) for item in vars(value).values())
     return SMALL
 
 
 class ResultCache:
-    """Results by key, the least recently used dropped first once all hold more than `limit` bytes."""
+    """Results by key; the least recently used are dropped once all of them exceed `limit` bytes."""
 
     def __init__(self, limit: int):
         self.limit = limit
@@ -43,7 +43,7 @@ class ResultCache:
         self._lock = Lock()
 
     def get(self, key: Hashable, default: Any = None) -> Any:
-        """The result kept for a key."""
+        """The result stored for a key, or `default`."""
         with self._lock:
             if key not in self._items:
                 return default
@@ -51,7 +51,7 @@ class ResultCache:
             return self._items[key]
 
     def put(self, key: Hashable, value: Any) -> None:
-        """Keeps a result; the newest stays even where it alone is too large."""
+        """Store a result; the newest stays even if it alone exceeds the limit."""
         size = held_bytes(value)
         with self._lock:
             self._items[key] = value
@@ -68,7 +68,7 @@ class ResultCache:
 
     @property
     def bytes(self) -> int:
-        """What all results hold; one that stands under two keys counts once."""
+        """Total bytes of all results; one stored under two keys counts once."""
         with self._lock:
             return self._total()
 
@@ -76,6 +76,6 @@ class ResultCache:
         return len(self._items)
 
     def _total(self) -> int:
-        kept = {id(value) for value in self._items.values()}
-        self._sizes = {number: size for number, size in self._sizes.items() if number in kept}
+        ids = {id(value) for value in self._items.values()}
+        self._sizes = {id_: size for id_, size in self._sizes.items() if id_ in ids}
         return sum(self._sizes.values())

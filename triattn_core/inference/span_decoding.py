@@ -18,9 +18,9 @@ from triattn_core.inference.predict import batched_outputs, require_shared_encod
 from triattn_core.text.texts import Texts
 from triattn_core.trace import AttentionTrace
 
-COUNT = 5  # spans of an answer: the best and the next best
-QUESTION = re.compile(r"(?<![a-z])u(?![a-z])")  # a question word's state in the name of a term
-DIMENSIONS = 5  # of a score that are listed
+COUNT = 5  # spans per answer
+QUESTION = re.compile(r"(?<![a-z])u(?![a-z])")  # matches the question state in the name of a term
+DIMENSIONS = 5  # of a score to list
 
 
 class Span(NamedTuple):
@@ -35,20 +35,20 @@ class Span(NamedTuple):
 def best_spans(scores: Sequence[Tensor], longest: int, count: int) -> list[tuple[float, int, int, int]]:
     """(probability, window, first word, last word) of the `count` most likely spans of at most `longest` words.
 
-    scores: [words, 2] of each window, start and end before their softmax.  The probability is that of the start times
-    that of the end, each over the words of all windows together: with one window p_1 p_2 of Eqs. 11 and 12.
+    scores: [words, 2] of each window, start and end before their softmax.  The probability is p(start) × p(end), each a
+    softmax over the words of all windows; with one window, p_1 p_2 of Eqs. 11 and 12.
     """
-    starts, ends = torch.cat([one.double() for one in scores]).logsumexp(0)
+    starts, ends = torch.cat([window_scores.double() for window_scores in scores]).logsumexp(0)
     spans = []
     for window, window_scores in enumerate(scores):
         start, end = window_scores[:, 0].double() - starts, window_scores[:, 1].double() - ends
         joint = start[:, None] + pad(end, (0, longest - 1), value=-torch.inf).unfold(0, longest, 1)  # [words, longest]
         top = joint.flatten().topk(min(count, joint.numel()))
-        for value, place in zip(top.values.exp().tolist(), top.indices.tolist()):
+        for value, index in zip(top.values.exp().tolist(), top.indices.tolist()):
             if value > 0 or not spans:
-                first, more = divmod(place, longest)
-                spans.append((value, window, first, min(first + more, len(window_scores) - 1)))
-    return sorted(spans, key=lambda one: -one[0])
+                first, offset = divmod(index, longest)
+                spans.append((value, window, first, min(first + offset, len(window_scores) - 1)))
+    return sorted(spans, key=lambda span: -span[0])
 
 
 def locate_spans(
@@ -58,30 +58,30 @@ def locate_spans(
     spans: dict[tuple[int, int], Span] = {}
     for probability, window, first, last in best_spans(scores, longest, count):
         passage = windows[window].roles["passage"]
-        place = passage.spans[passage.runs[first][0]][0], passage.spans[passage.runs[last][1] - 1][1]
-        spans.setdefault(place, Span(*place, probability, window))
+        characters = passage.spans[passage.runs[first][0]][0], passage.spans[passage.runs[last][1] - 1][1]
+        spans.setdefault(characters, Span(*characters, probability, window))
     return tuple(spans.values())[:count]
 
 
 def decode_answers(bundles: Sequence[Bundle], examples: Sequence, size: int = 64) -> list[list[tuple[Span, ...]]]:
     """The answer spans of each bundle for each example: [bundles][examples], the best span first.
 
-    Windows of like length go in batches of at most `size`, and the encoder reads each once for all bundles.  Raises
-    ConfigError where they do not share it.
+    Windows of similar length share batches of at most `size`; the encoder reads each once for all bundles.  Raises
+    ConfigError if the bundles do not share an encoder.
     """
     require_shared_encoder(bundles)
     first = bundles[0]
     grouped = first.task.roles(examples, first.tokenizer, first.config.limits)
-    rows = [row for one in grouped for row in one]
+    rows = [row for windows in grouped for row in windows]
     scores: list[list[Tensor]] = [[torch.empty(0)] * len(rows) for _ in bundles]
-    for places, found in batched_outputs(bundles, rows, size):
-        for mine, window_scores in zip(scores, found):
-            for place, one in zip(places, window_scores):
-                mine[place] = one[: len(rows[place].roles["passage"].runs)]
+    for indices, batch_scores in batched_outputs(bundles, rows, size):
+        for bundle_scores, window_scores in zip(scores, batch_scores):
+            for index, word_scores in zip(indices, window_scores):
+                bundle_scores[index] = word_scores[: len(rows[index].roles["passage"].runs)]
     decoded = []
-    for bundle, mine in zip(bundles, scores):
-        rest = iter(mine)
-        per_example = ([next(rest) for _ in windows] for windows in grouped)
+    for bundle, bundle_scores in zip(bundles, scores):
+        remaining = iter(bundle_scores)
+        per_example = ([next(remaining) for _ in windows] for windows in grouped)
         longest = bundle.config.model.longest
         decoded.append(
             [locate_spans(windows, window_scores, longest) for windows, window_scores in zip(grouped, per_example)]
@@ -105,37 +105,38 @@ def score_terms(bundle: Bundle, example, query: int, key: int, window: int = 0) 
 @torch.inference_mode()
 def score_terms_of(bundle: Bundle, word_states: tuple[Tensor, Tensor], query: int, key: int) -> dict[str, np.ndarray]:
     """As `score_terms`, from `states`."""
-    parts = bundle.model.attention.similarity.terms(word_states[0][query], word_states[1][key])
-    return {name: term.float().cpu().numpy() for name, term in parts.items()}
+    terms = bundle.model.attention.similarity.terms(word_states[0][query], word_states[1][key])
+    return {name: term.float().cpu().numpy() for name, term in terms.items()}
 
 
 def require_cell(trace: AttentionTrace, query: int, key: int) -> None:
     """Raises InputError if a reader's trace has no such cell."""
     sizes = trace.site("attention/weight").sizes
     if not (0 <= query < sizes["query"] and 0 <= key < sizes["key"]):
-        has = f"passage words are 0 to {sizes['query'] - 1}, question words 0 to {sizes['key'] - 1}"
-        raise InputError(f"There is no cell {query}.{key}: {has}.")
+        ranges = f"passage words are 0 to {sizes['query'] - 1}, question words 0 to {sizes['key'] - 1}"
+        raise InputError(f"There is no cell {query}.{key}: {ranges}.")
 
 
 def cell_facts(trace: AttentionTrace, terms: Mapping[str, np.ndarray], query: int, key: int) -> dict:
-    """The exact numbers of a cell of a reader's trace, with the terms [d] of its score.
+    """The exact numbers of one cell of a reader's trace, with the terms [d] of its score.
 
-    score; `centred`, the score minus the mean of its row; weight, its rank in its row, largest first, `of` how many;
-    terms: [name, value]; alike: the terms without u, which all cells of a row share and the softmax does not see;
-    dimensions: the largest products, as (number of the term, dimension, value), all from 0;
-    width: d.
+    score; centred: the score minus the mean of its row; weight; rank: of the weight in its row, largest first; of: the
+    row's length; terms: [name, value]; alike: names of the terms without u, which are equal along a row and cancel in
+    the softmax; dimensions: the largest products, as (index of the term, dimension, value); width: d.
     """
     sites = (trace.site(f"attention/{name}").transpose("query", "key") for name in ("weight", "relevance"))
     weights, scores = (array.values[query].astype(np.float64) for array in sites)
-    parts = [(i, at, float(value)) for i, one in enumerate(terms.values()) for at, value in enumerate(one)]
+    products = [
+        (i, dimension, float(value)) for i, term in enumerate(terms.values()) for dimension, value in enumerate(term)
+    ]
     return {
         "score": float(scores[key]),
         "centred": float(scores[key] - scores.mean()),
         "weight": float(weights[key]),
         "rank": int((weights > weights[key]).sum()) + 1,
         "of": len(weights),
-        "terms": [[name, float(one.sum(dtype=np.float64))] for name, one in terms.items()],
+        "terms": [[name, float(term.sum(dtype=np.float64))] for name, term in terms.items()],
         "alike": [name for name in terms if not QUESTION.search(name)],
-        "dimensions": sorted(parts, key=lambda one: -abs(one[2]))[:DIMENSIONS],
+        "dimensions": sorted(products, key=lambda product: -abs(product[2]))[:DIMENSIONS],
         "width": len(next(iter(terms.values()))),
     }

@@ -1,4 +1,4 @@
-"""From a TAN's outputs to the answers of a task: a label for a pair, or one among the options of an example."""
+"""From model outputs to the answers of a task: a label for a pair, or one of an example's options."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from torch.nn.utils.rnn import pad_sequence
 def scores(outputs: Tensor, counts: Sequence[int]) -> Tensor:
     """Scores [examples, answers] before their softmax, -inf where an example has fewer answers than others.
 
-    outputs: [rows, labels], one row an example; or [rows, 1], a score for each option, `counts` options an example.  A
-    single option stands against a score of 0: whether it fits.  (Tri-Attention, section V-E: cross-entropy over the
-    options of one question; for dialogue over true and false response.)
+    outputs: [rows, labels] with one row per example; or [rows, 1] with one row per option, `counts` options per
+    example.  A single option is compared with a score of 0: whether it fits.  (Tri-Attention, section V-E:
+    cross-entropy over the options of one question; for dialogue, over true and false response.)
     """
     if outputs.shape[1] > 1:
         return outputs
@@ -25,17 +25,17 @@ def scores(outputs: Tensor, counts: Sequence[int]) -> Tensor:
 
 
 def probabilities(outputs: Tensor, counts: Sequence[int]) -> list[list[float]]:
-    """The probabilities of each example's answers: one an option, two where there is a single option."""
-    found = scores(outputs, counts).softmax(-1).tolist()
+    """The probabilities of each example's answers: one per option, two if there is a single option."""
+    rows = scores(outputs, counts).softmax(-1).tolist()
     if outputs.shape[1] > 1:
-        return found
-    return [row[: max(2, count)] for row, count in zip(found, counts)]
+        return rows
+    return [row[: max(2, count)] for row, count in zip(rows, counts)]
 
 
 def loss(
     outputs: Tensor, counts: Sequence[int], labels: Tensor, reduction: str = "mean", weight: Tensor | None = None
 ) -> Tensor:
-    """Cross-entropy of the labels [examples]; `weight` of each label, where they do not weigh the same."""
+    """Cross-entropy of the labels [examples]; `weight`: of each label, if they are not equal."""
     return cross_entropy(scores(outputs, counts), labels, weight, reduction=reduction)
 
 

@@ -1,4 +1,4 @@
-"""The encoding of the living TAN: one pretrained encoder reads each sequence, and each text of the context, alone."""
+"""The encoding of the living TAN: one pretrained encoder reads each sequence and each context text separately."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from torch.nn.functional import pad
 
 from triattn_core.attention.states import States
 from triattn_core.inference.batch import Batch, RoleBatch
-from triattn_core.models.encoder import AS_IT_IS, Encoded, Encoder, Given, filtered
+from triattn_core.models.encoder import AS_IT_IS, Encoded, Encoder, Given, pool_cells
 
-NEAR = 1.5  # longest over shortest of what is padded to one length
+NEAR = 1.5  # largest ratio of widths that are padded to one
 
 
 @dataclass(frozen=True)
 class ApartEncoder:
-    """Two are equal where they read the same of the same encoder: then bundles share what they give.
+    """Encodes query, key and context texts separately.  Equal instances give equal states, which bundles share.
 
-    layers: of the states of query and key, and of those of the context.  attend_special: whether special tokens are
-    context.  In the context every `[CLS]` begins a text that is encoded alone.
+    layers: the encoder layer of query and key, and that of the context.  attend_special: whether special tokens are
+    context.  In the context, every `[CLS]` begins a text that is encoded separately.
     """
 
     encoder: Encoder
@@ -40,13 +40,13 @@ class ApartEncoder:
 
     @property
     def digest(self) -> str:
-        """Of the encoder's tensors."""
+        """Digest of the encoder's tensors."""
         return self.encoder.digest
 
     def __call__(self, batch: Batch, given: Mapping[str, Given] = AS_IT_IS) -> Encoded:
-        """States of a batch, of its cells where texts are filtered; no pooled vector.
+        """States of a batch (of its cells, for long texts); no pooled vector.
 
-        given: by role, what the encoder is given in place of the batch's words, or may attend to.
+        given: by role, word vectors that replace the batch's words, or a mask of what may be attended to.
         """
         sequences = {
             "query": _alone(batch.query, given.get("query")),
@@ -55,45 +55,49 @@ class ApartEncoder:
         }
         states = self._states(sequences)
         query, key = (
-            filtered(States(states[name][:, 1:-1], role.keep), role)
+            pool_cells(States(states[name][:, 1:-1], role.keep), role)
             for name, role in (("query", batch.query), ("key", batch.key))
         )
         context = sequences["context"].unfold(states["context"], batch.context.ids.shape)
-        around = filtered(States(context, batch.context.keep), batch.context)
+        around = pool_cells(States(context, batch.context.keep), batch.context)
         if not self.attend_special:
             around = States(around.vectors, around.keep & ~_special_cells(batch.context))
         return Encoded(query, key, around, None)
 
     def _states(self, sequences: Mapping[str, Sequences]) -> dict[str, Tensor]:
-        """The states of each role's sequences; what is plain text and alike is read once."""
+        """The states of each role's sequences; equal sequences without overrides are read once."""
         layer = dict(zip(("query", "key", "context"), (self.layers[0], *self.layers)))
-        plain = {name: one.ids for name, one in sequences.items() if one.words is None and one.seen is None}
-        found = {}
-        for names in _of_like_width(plain):
-            width = max(plain[name].shape[1] for name in names)
-            ids = torch.cat([pad(plain[name], (0, width - plain[name].shape[1]), value=-1) for name in names])
-            distinct, place = ids.unique(dim=0, return_inverse=True)
-            every = self._run(distinct.clamp(min=0), distinct >= 0, None)
-            for name, rows in zip(names, place.split([len(plain[name]) for name in names])):
-                found[name] = every[layer[name]][rows, : plain[name].shape[1]]
-        for name, one in sequences.items():
-            if name not in found:
-                seen = one.ids >= 0 if one.seen is None else one.seen
-                states = self._run(one.ids.clamp(min=0), seen, one.words)[layer[name]]
-                found[name] = states if one.rows is None else states[one.rows]
-        return found
+        plain_ids = {
+            name: sequence.ids
+            for name, sequence in sequences.items()
+            if sequence.words is None and sequence.seen is None
+        }
+        states_by_role = {}
+        for names in _of_like_width(plain_ids):
+            width = max(plain_ids[name].shape[1] for name in names)
+            ids = torch.cat([pad(plain_ids[name], (0, width - plain_ids[name].shape[1]), value=-1) for name in names])
+            distinct, positions = ids.unique(dim=0, return_inverse=True)
+            layer_states = self._run(distinct.clamp(min=0), distinct >= 0, None)
+            for name, rows in zip(names, positions.split([len(plain_ids[name]) for name in names])):
+                states_by_role[name] = layer_states[layer[name]][rows, : plain_ids[name].shape[1]]
+        for name, inputs in sequences.items():
+            if name not in states_by_role:
+                mask = inputs.ids >= 0 if inputs.seen is None else inputs.seen
+                states = self._run(inputs.ids.clamp(min=0), mask, inputs.words)[layer[name]]
+                states_by_role[name] = states if inputs.rows is None else states[inputs.rows]
+        return states_by_role
 
-    def _run(self, ids: Tensor, seen: Tensor, words: Tensor | None) -> tuple[Tensor, ...]:
-        what = {"input_ids": ids} if words is None else {"inputs_embeds": words}
-        return self.joint(**what, attention_mask=seen.long(), output_hidden_states=True).hidden_states
+    def _run(self, ids: Tensor, mask: Tensor, words: Tensor | None) -> tuple[Tensor, ...]:
+        words_or_ids = {"input_ids": ids} if words is None else {"inputs_embeds": words}
+        return self.joint(**words_or_ids, attention_mask=mask.long(), output_hidden_states=True).hidden_states
 
 
 @dataclass(frozen=True)
 class Sequences:
-    """What the encoder reads of a role: ids [S, n], -1 where padded; `words` and `seen` where an analysis gives them.
+    """The sequences of a role: ids [S, n], -1 where padded; `words` and `seen` if an analysis overrides them.
 
-    rows: which sequence each row of the batch has, where rows are alike.
-    row, column, sequence, place: of each token of a context its cell of the batch, and where it is read.
+    rows: the sequence of each row of the batch, if rows share sequences.
+    row, column, sequence, place: of each context token, its position in the batch and in the sequences.
     """
 
     ids: Tensor
@@ -106,10 +110,10 @@ class Sequences:
     place: Tensor | None = None
 
     def unfold(self, states: Tensor, shape: Sequence[int]) -> Tensor:
-        """States [S, n, h] of the sequences, put where their tokens stand in the context: [B, J, h]."""
-        found = states.new_zeros(*shape, states.shape[-1])
-        found[self.row, self.column] = states[self.sequence, self.place]
-        return found
+        """Scatter states [S, n, h] of the sequences to the positions of their tokens in the context: [B, J, h]."""
+        unfolded = states.new_zeros(*shape, states.shape[-1])
+        unfolded[self.row, self.column] = states[self.sequence, self.place]
+        return unfolded
 
 
 def _alone(role: RoleBatch, given: Given | None) -> Sequences:
@@ -118,19 +122,19 @@ def _alone(role: RoleBatch, given: Given | None) -> Sequences:
     ids = role.alone.masked_fill(~real, -1)
     if given is None:
         return Sequences(ids)
-    some = slice(None) if given.words is None else slice(len(given.words))
-    return Sequences(ids[some], given.words, given.seen, given.rows)
+    rows = slice(None) if given.words is None else slice(len(given.words))
+    return Sequences(ids[rows], given.words, given.seen, given.rows)
 
 
 def _texts(context: RoleBatch, given: Given | None) -> Sequences:
-    """The texts of the contexts, each from its `[CLS]` on."""
+    """The texts of the contexts as sequences, each starting at its `[CLS]`."""
     given = given or Given()
     real = context.keep if given.seen is None or given.rows is not None else context.keep | given.seen.bool()
     row, column = real.nonzero(as_tuple=True)
-    begins = ((context.ids == context.ids[:, :1]) & real)[row, column]
-    sequence = begins.cumsum(0) - 1
-    place = column - column[begins][sequence]  # tokens keep their places where others are gone
-    count, size = int(begins.sum()), int(place.max()) + 1
+    is_start = ((context.ids == context.ids[:, :1]) & real)[row, column]
+    sequence = is_start.cumsum(0) - 1
+    place = column - column[is_start][sequence]  # tokens keep their places if others are removed
+    count, size = int(is_start.sum()), int(place.max()) + 1
     ids = context.ids.new_full((count, size), -1)
     ids[sequence, place] = context.ids[row, column]
     words = seen = None
@@ -146,9 +150,9 @@ def _texts(context: RoleBatch, given: Given | None) -> Sequences:
 
 
 def _of_like_width(plain: Mapping[str, Tensor]) -> list[list[str]]:
-    """The names in groups whose widths are near each other, narrow ones first."""
+    """The roles in groups of similar width, narrow ones first."""
     groups: list[list[str]] = []
-    for name in sorted(plain, key=lambda one: plain[one].shape[1]):
+    for name in sorted(plain, key=lambda role: plain[role].shape[1]):
         if groups and plain[name].shape[1] <= NEAR * plain[groups[-1][0]].shape[1] + 4:
             groups[-1].append(name)
         else:
@@ -157,7 +161,7 @@ def _of_like_width(plain: Mapping[str, Tensor]) -> list[list[str]]:
 
 
 def _special_cells(context: RoleBatch) -> Tensor:
-    """[B, tokens or cells] bool: special tokens are cells of their own."""
+    """[B, tokens or cells] bool: which are special tokens, each a cell of its own."""
     if context.average is None:
         return context.special
     return (context.average * context.special[:, None]).sum(-1) > 0

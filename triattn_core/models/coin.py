@@ -23,7 +23,7 @@ from triattn_core.models.coin_layers import POOLINGS, Convolution
 from triattn_core.models.encoder import Encoder
 from triattn_core.text.tokenizer import Tokenizer
 
-VECTOR = 0.1  # a feature of a word's vector begins this large
+VECTOR = 0.1  # initial standard deviation of word vectors
 TOKENIZER = "tokenizer.json"
 
 
@@ -49,7 +49,7 @@ class CoinConfig(BaseModel):
 
     @property
     def about(self) -> dict[str, str | int]:
-        """What a trace says of the model that left it."""
+        """Facts about the model that its traces record."""
         return {name: getattr(self, name) for name in ("mechanism", "layers", "heads")}
 
 
@@ -57,7 +57,7 @@ class CoinConfig(BaseModel):
 class Sentences:
     """One side of a batch of pairs.
 
-    words: [B, n] numbers of words that the model has vectors of, or [B, n, h] frozen vectors.
+    words: [B, n] word ids, or [B, n, h] frozen vectors.
     keep: [B, n] bool, True = a real token.
     """
 
@@ -67,9 +67,9 @@ class Sentences:
 
 @dataclass(frozen=True)
 class PairWords:
-    """What COIN is given of a batch: numbers of words, or vectors of an encoder's table, standardised token by token.
+    """Turns a batch into COIN's inputs: word ids, or vectors of an encoder's table, standardised token by token.
 
-    Two are equal where they give the same.  hidden: how many words there are, or the width of a vector.  digest: of
+    Equal instances give equal inputs.  hidden: the number of words, or the width of a vector.  digest: of
     `tokenizer.json`, or of the encoder's tensors.
     """
 
@@ -78,36 +78,36 @@ class PairWords:
     encoder: Encoder | None = None
 
     def __call__(self, batch: Batch) -> tuple[Sentences, Sentences]:
-        """Both sentences of each pair; a token is read by itself, so that the context is not needed."""
+        """Both sentences of each pair; each token is looked up by itself, so the context is not needed."""
         a, b = (Sentences(self.look(side.ids), side.keep) for side in (batch.query, batch.key))
         return a, b
 
     def look(self, ids: Int[Tensor, "B n"]) -> Tensor:
-        """[B, n] as they are, or [B, n, hidden]."""
+        """The ids [B, n] unchanged, or their vectors [B, n, hidden]."""
         if self.encoder is None:
             return ids
         return layer_norm(self.encoder.joint.embeddings.word_embeddings(ids), (self.hidden,))
 
 
 def own_words(folder: Path, expected: str | None = None) -> tuple[PairWords, Tokenizer]:
-    """The words of a `tokenizer.json`.  Raises CheckpointError where it is not the file of the digest `expected`."""
+    """The words of a `tokenizer.json`.  Raises CheckpointError if its digest is not `expected`."""
     file = folder / TOKENIZER
     tokenizer = Tokenizer(file)
-    found = sha256(file.read_bytes()).hexdigest()
-    if expected and found != expected:
-        told = f"digest {found[:12]}, but {expected[:12]} was recorded"
-        raise CheckpointError(f"{file}: {told}; copy the checkpoint anew")
-    return PairWords(len(tokenizer), found), tokenizer
+    actual = sha256(file.read_bytes()).hexdigest()
+    if expected and actual != expected:
+        problem = f"digest {actual[:12]}, but {expected[:12]} was recorded"
+        raise CheckpointError(f"{file}: {problem}; copy the checkpoint anew")
+    return PairWords(len(tokenizer), actual), tokenizer
 
 
 class Coin(nn.Module):
-    """Logits of a batch of pairs; `words`: how many it learns vectors of, or the width of the frozen ones it is given.
+    """Logits of a batch of pairs; `words`: the number of learnt word vectors, or the width of the frozen ones.
 
-    What the paper leaves open is chosen so: F and each G have one layer; the convolutions have a bias and a relu;
-    dropout stands before the encoder, each block, the last layer of a gate fusion, the aggregation, and both layers of
-    the prediction; L2 (in training) leaves out biases and learnt vectors.
+    Where the paper leaves a choice: F and each G have one layer; the convolutions have a bias and a relu; dropout
+    precedes the encoder, each block, the last layer of a gate fusion, the aggregation, and both layers of the
+    prediction; L2 (in training) excludes biases and learnt vectors.
 
-    Raises ConfigError where the heads do not share the features evenly.
+    Raises ConfigError if the number of features is not divisible by the number of heads.
     """
 
     def __init__(self, config: CoinConfig, words: int, outputs: int = 2, frozen: bool = False):
@@ -124,23 +124,23 @@ class Coin(nn.Module):
         self.pool = POOLINGS[config.pooling](width, config.heads)
         self.hidden, self.predict = nn.Linear(4 * width, config.hidden), nn.Linear(config.hidden, outputs)
         self.dropout = Dropout(config.dropout)
-        for one in self.parameters():
-            nn.init.zeros_(one) if one.ndim == 1 else nn.init.xavier_uniform_(one)
-        # Products of features (Eq. 9) in block after block overflow where vectors begin large.
+        for parameter in self.parameters():
+            nn.init.zeros_(parameter) if parameter.ndim == 1 else nn.init.xavier_uniform_(parameter)
+        # Products of features (Eq. 9), block after block, overflow if initial vectors are large.
         nn.init.normal_(self.embed.weight, std=VECTOR / (words**0.5 if frozen else 1))
         if not frozen:
-            self.embed.weight.no_decay = True  # most words are in few batches: in the others L2 alone would move them
+            self.embed.weight.no_decay = True  # most words are in few batches; in all others only L2 would change them
 
     def forward(self, sentences: tuple[Sentences, Sentences], off: Collection[str] = ()) -> Tensor:
-        """[B, outputs].  off: blocks to leave out of this call (`layer.0`: it hands on what it was given), and
-        `context`, the context term of every block.
+        """[B, outputs].  off: what to ablate in this call: blocks (`layer.0` passes its input on), and `context`, the
+        context term of every block.
         """
         a, b = sentences
         embedded = Pair(together(self.embed(a.words), self.embed(b.words)), a.keep, b.keep)
-        embedded = inner = embedded.of(self.dropout(embedded.rows))
+        embedded = encoded = embedded.of(self.dropout(embedded.rows))
         for layer in self.encode:
-            inner = layer(inner)
-        pair = inner.of(torch.cat([embedded.rows.to(inner.rows), inner.rows], -1))  # in autocast's precision
+            encoded = layer(encoded)
+        pair = encoded.of(torch.cat([embedded.rows.to(encoded.rows), encoded.rows], -1))  # in autocast's precision
         for i, layer in enumerate(self.layers):
             if f"layer.{i}" not in off:
                 pair = layer(pair, f"layer.{i}", off)

@@ -1,4 +1,4 @@
-"""COIN's layers beside its interaction blocks: convolutions, and what makes one vector of a sentence."""
+"""COIN's layers other than its interaction blocks: convolutions, and pooling of a sentence to one vector."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KERNEL = 3
 
 
 class Convolution(nn.Module):
-    """relu of a convolution of kernel 3 over each sentence, zeros beyond its ends and where padding stands."""
+    """relu of a convolution of kernel 3 over each sentence, with zeros beyond its ends and at padding."""
 
     def __init__(self, width: int, out: int):
         super().__init__()
@@ -30,7 +30,7 @@ class Convolution(nn.Module):
 
 
 def windows_of(x: Float[Tensor, "B n h"], keep: Bool[Tensor, "B n"]) -> Float[Tensor, "B n 3*h"]:
-    """Each token's neighbour before it, itself, the one after it."""
+    """Concatenate each token with its neighbours: the one before, itself, the one after."""
     padded = nn.functional.pad(x.masked_fill(~keep[..., None], 0.0), (0, 0, 1, 1))
     return torch.cat([padded[:, i : i + x.shape[1]] for i in range(KERNEL)], -1)
 
@@ -45,14 +45,14 @@ class HeadPooling(nn.Module):
         self.score, self.value = nn.Linear(width, heads, bias=False), nn.Linear(width, width, bias=False)
 
     def forward(self, pair: Pair) -> tuple[Tensor, Tensor]:
-        """A vector [B, width] of each side.  Taps `pool/a_over_a/weight` [head, key] and that of b."""
-        scores, values, found = pair.of(self.score(pair.rows)).apart, pair.of(self.value(pair.rows)).apart, []
+        """A vector [B, width] of each side.  Taps `pool/a_over_a/weight` [head, key], and the same for b."""
+        scores, values, pooled = pair.of(self.score(pair.rows)).apart, pair.of(self.value(pair.rows)).apart, []
         for name, score, value, keep in zip("ab", scores, values, (pair.a, pair.b)):
             weights = kept_softmax(score.mT, keep[:, None])
             tap(f"pool/{name}_over_{name}/weight", weights, ("head", "key"), "weight", ("key",))
             by_head = value.unflatten(-1, (weights.shape[1], -1)).transpose(1, 2)
-            found.append((weights[:, :, None] @ by_head).flatten(1))
-        return found[0], found[1]
+            pooled.append((weights[:, :, None] @ by_head).flatten(1))
+        return pooled[0], pooled[1]
 
 
 class MaxPooling(nn.Module):
@@ -68,9 +68,9 @@ class MaxPooling(nn.Module):
 
 
 def largest(x: Float[Tensor, "B n h"], keep: Bool[Tensor, "B n"]) -> Float[Tensor, "B h"]:
-    """Over the real tokens."""
-    found = x.masked_fill(~keep[..., None], torch.finfo(x.dtype).min).amax(1)
-    return found.masked_fill(~keep.any(1, keepdim=True), 0.0)
+    """The maximum of each feature over the real tokens; zeros if there is none."""
+    maxima = x.masked_fill(~keep[..., None], torch.finfo(x.dtype).min).amax(1)
+    return maxima.masked_fill(~keep.any(1, keepdim=True), 0.0)
 
 
 POOLINGS = {"heads": HeadPooling, "max": MaxPooling}

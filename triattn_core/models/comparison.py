@@ -1,4 +1,4 @@
-"""The read-out of the living TAN: every token compares itself with what it attended to, then a sequence is pooled."""
+"""The read-out of the living TAN: every token is compared with its attended vector, then a sequence is pooled."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from triattn_core.attention.states import States
 
 
 class TokenComparison(nn.Module):
-    """`MLP([x; y; x - y; x * y])` of a token x and what it got y; of several attended vectors the last three of each.
+    """`MLP([x; y; x - y; x * y])` of a token x and its attended vector y; of several vectors, the last three of each.
 
-    Nothing goes round it: what a sequence says of another reaches the answer through the attention alone.
+    There is no path around it: one sequence affects the answer of another only through the attention.
     """
 
     def __init__(self, width: int, vectors: int, dropout: float):
@@ -36,8 +36,8 @@ def mean(states: States) -> Tensor:
 def largest(states: States) -> Tensor:
     """Maximum [B, h] of each feature over the real tokens; zeros where there is none."""
     keep = states.keep[..., None]
-    found = states.vectors.masked_fill(~keep, torch.finfo(states.vectors.dtype).min).amax(1)
-    return torch.where(keep.any(1), found, 0.0)
+    maxima = states.vectors.masked_fill(~keep, torch.finfo(states.vectors.dtype).min).amax(1)
+    return torch.where(keep.any(1), maxima, 0.0)
 
 
 POOLING = {"mean": (mean,), "mean_max": (mean, largest)}

@@ -1,7 +1,7 @@
 """The two encodings of TAN from one pretrained encoder (Tri-Attention, sections IV-F and VI-B).
 
-BERT_t reads each sequence alone and gives the output of its layer 1; BERT_n reads the joint sequence and gives its
-last layer and its pooled vector.
+BERT_t reads each sequence separately and returns the output of its layer 1; BERT_n reads the joint sequence and returns
+its last layer and its pooled vector.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from triattn_core.inference.batch import Batch, RoleBatch
 
 @dataclass(frozen=True)
 class Encoded:
-    """What the encoder hands to TAN: states of query, key and context, and the pooled joint vector [B, h], or None
-    where sequences are encoded apart."""
+    """The inputs of TAN: states of query, key and context, and the pooled joint vector [B, h] (None if sequences are
+    encoded separately)."""
 
     query: States
     key: States
@@ -31,10 +31,10 @@ class Encoded:
 
 @dataclass(frozen=True)
 class Given:
-    """What BERT is given of a role in place of what the batch says, where an analysis asks for it.
+    """Overrides of BERT's inputs for one role, as analyses need them.
 
-    seen: [B, n] bool, the tokens that it attends to.  words: [B, n, h], word vectors instead of ids.  Of query and key
-    n counts their `[CLS]` and `[SEP]`.  rows: [B], where rows of the batch are alike: which of these each of them is.
+    seen: [B, n] bool, the tokens that it attends to.  words: [B, n, h], word vectors instead of ids.  For query and key
+    n includes `[CLS]` and `[SEP]`.  rows: [B], if rows of the batch share inputs: the index of each row's input.
     """
 
     seen: Tensor | None = None
@@ -42,9 +42,9 @@ class Given:
     rows: Tensor | None = None
 
     def inputs(self, ids: Tensor, seen: Tensor) -> dict[str, Tensor]:
-        """BERT's arguments, with `ids` and `seen` where nothing else is given."""
-        what = {"input_ids": ids} if self.words is None else {"inputs_embeds": self.words}
-        return what | {"attention_mask": (seen if self.seen is None else self.seen).long()}
+        """BERT's arguments: `ids` and `seen` unless overridden."""
+        words_or_ids = {"input_ids": ids} if self.words is None else {"inputs_embeds": self.words}
+        return words_or_ids | {"attention_mask": (seen if self.seen is None else self.seen).long()}
 
 
 def first_layers(joint: nn.Module, layers: int) -> nn.Module:
@@ -53,7 +53,7 @@ def first_layers(joint: nn.Module, layers: int) -> nn.Module:
 
     config = copy.deepcopy(joint.config)
     config.num_hidden_layers = layers
-    with torch.device("meta"):  # what is built is replaced
+    with torch.device("meta"):  # its tensors are replaced below
         lower = AutoModel.from_config(config)
     lower.embeddings, lower.pooler = joint.embeddings, None
     for i in range(layers):
@@ -77,57 +77,60 @@ class Encoder(nn.Module):
         return self.joint.config.hidden_size
 
     def forward(self, batch: Batch, given: Mapping[str, Given] = AS_IT_IS) -> Encoded:
-        """States of a batch, of its cells where texts are filtered (Tri-Attention, section V-B).
+        """States of a batch (of its cells, for long texts; Tri-Attention, section V-B).
 
-        `[CLS]` and `[SEP]` are neither query nor key, and are context.  A token's own context vector is gathered before
-        anything is averaged, and averaged in the same cells.  given: by role, what BERT is given instead.
+        `[CLS]` and `[SEP]` are context, but neither query nor key.  A token's own context vector is gathered before
+        cells are averaged, and averaged over the same cells.  given: overrides of BERT's inputs by role.
         """
         context = batch.context
         joined, pooled = self._joined(context, given.get("context", Given()))
         query, key = (
-            filtered(States(self._alone(role, one), role.keep, own_context(joined, context.keep, role.positions)), role)
-            for role, one in ((batch.query, given.get("query", Given())), (batch.key, given.get("key", Given())))
+            pool_cells(
+                States(self._alone(role, given_role), role.keep, own_context(joined, context.keep, role.positions)),
+                role,
+            )
+            for role, given_role in ((batch.query, given.get("query", Given())), (batch.key, given.get("key", Given())))
         )
-        return Encoded(query, key, filtered(States(joined, context.keep), context), pooled)
+        return Encoded(query, key, pool_cells(States(joined, context.keep), context), pooled)
 
     def _joined(self, context: RoleBatch, given: Given) -> tuple[Tensor, Tensor]:
         """States [B, n, h] of the joint sequence and its pooled vectors [B, h].
 
-        Tokens that are not seen cost nothing: BERT reads the others alone, each at its own place; theirs are zeros.
+        Tokens that are not seen cost nothing: BERT reads only the others, at their positions; their states are zeros.
         """
         if given.seen is None or given.words is not None or self.joint.config.model_type != "bert":
             inputs = given.inputs(context.ids, context.keep)
-            some = slice(None) if given.words is None else slice(len(given.words))
-            out = self.joint(**inputs, token_type_ids=context.types[some])
+            unique_rows = slice(None) if given.words is None else slice(len(given.words))
+            out = self.joint(**inputs, token_type_ids=context.types[unique_rows])
             rows = slice(None) if given.rows is None else given.rows
             return out.last_hidden_state[rows], out.pooler_output[rows]
-        at = first_real(given.seen)
-        seen, ids, types = (one.gather(1, at) for one in (given.seen, context.ids, context.types))
-        out = self.joint(ids, seen.long(), token_type_ids=types, position_ids=at)
-        found = out.last_hidden_state.new_zeros(*context.ids.shape, self.hidden)
-        places = at[..., None].expand_as(out.last_hidden_state)
-        return found.scatter(1, places, out.last_hidden_state * seen[..., None]), out.pooler_output
+        positions = first_real(given.seen)
+        seen, ids, types = (tensor.gather(1, positions) for tensor in (given.seen, context.ids, context.types))
+        out = self.joint(ids, seen.long(), token_type_ids=types, position_ids=positions)
+        states = out.last_hidden_state.new_zeros(*context.ids.shape, self.hidden)
+        index = positions[..., None].expand_as(out.last_hidden_state)
+        return states.scatter(1, index, out.last_hidden_state * seen[..., None]), out.pooler_output
 
     def _alone(self, role: RoleBatch, given: Given) -> Tensor:
         real = torch.ones_like(role.alone)
         real[:, 2:] = role.keep.long()  # n real tokens between two special ones
-        found = self.alone(**given.inputs(role.alone, real)).last_hidden_state[:, 1:-1]
-        return found if given.rows is None else found[given.rows]
+        states = self.alone(**given.inputs(role.alone, real)).last_hidden_state[:, 1:-1]
+        return states if given.rows is None else states[given.rows]
 
 
 def first_real(keep: Tensor) -> Tensor:
-    """[B, m] places of each row's real tokens in their order, then of some others: m is what the fullest row has."""
+    """[B, m] positions of each row's real tokens in order, then of some others; m: most real tokens of a row."""
     return keep.long().argsort(dim=1, descending=True, stable=True)[:, : max(1, int(keep.sum(1).max()))]
 
 
 def own_context(context: Tensor, keep: Tensor, positions: Tensor) -> Tensor:
-    """The context vectors [B, n, h] at `positions` [B, n] of the joint sequence; zeros where none is real."""
-    found = context.gather(1, positions[..., None].expand(-1, -1, context.shape[-1]))
-    return torch.where(keep.gather(1, positions)[..., None], found, 0.0)
+    """The context vectors [B, n, h] at `positions` [B, n] of the joint sequence; zeros at padding."""
+    vectors = context.gather(1, positions[..., None].expand(-1, -1, context.shape[-1]))
+    return torch.where(keep.gather(1, positions)[..., None], vectors, 0.0)
 
 
-def filtered(states: States, role: RoleBatch) -> States:
-    """The means of the cells; the tokens themselves where there are no cells."""
+def pool_cells(states: States, role: RoleBatch) -> States:
+    """The mean state of each cell; the states unchanged if there are no cells."""
     if role.average is None:
         return states
     average = role.average.to(states.vectors.dtype)

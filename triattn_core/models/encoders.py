@@ -17,16 +17,16 @@ from triattn_core.models.tensors import digest, read_tensors
 from triattn_core.text.rows import read_json
 from triattn_core.text.tokenizer import Tokenizer
 
-BASE = "base_encoder"  # in config.json: whose tensors stand where the folder has none of its own
+BASE = "base_encoder"  # key in config.json: the encoder that supplies the tensors missing in this folder
 
 _loaded: WeakValueDictionary[tuple, Encoder] = WeakValueDictionary()
-_digests: dict[tuple, str] = {}  # by the state of an encoder's files: what was read of them is not read again
+_digests: dict[tuple, str] = {}  # by the state of an encoder's files, so that unchanged files are read once
 _lock = Lock()
 
 
 def encoder_folder(name: str) -> Path:
-    """The local folder of an encoder. Raises CheckpointError where there is none, and the hub has given none before or,
-    where it may be asked, does not give it."""
+    """The local folder of an encoder, from the hub's cache or, if allowed, the hub.  Raises CheckpointError if there is
+    none."""
     for path in (find_encoder(name), Path(name)):
         if path and os.path.isfile(path / "config.json"):
             return path
@@ -40,10 +40,10 @@ def encoder_folder(name: str) -> Path:
 
 
 def _hub_folder(name: str) -> Path:
-    """Where the files of the hub's encoder lie, fetched now only where that is allowed.  Raises OSError, ValueError."""
+    """The cached folder of a hub encoder, downloaded only if that is allowed.  Raises OSError, ValueError."""
     from transformers.utils import cached_file
 
-    try:  # file by file: where the first is not there, the others are not asked for
+    try:  # file by file: if the first is missing, the others are not requested
         names = ("config.json", WEIGHTS, "tokenizer.json")
         return [Path(cached_file(name, file, local_files_only=not hub_allowed())) for file in names][0].parent
     except OSError as error:
@@ -51,46 +51,46 @@ def _hub_folder(name: str) -> Path:
 
 
 def load_encoder(name: str, device: str, expected: str | None = None) -> tuple[Encoder, Tokenizer]:
-    """The encoder in eval mode on `device`, shared by all that ask for the same weights, and its tokenizer.
+    """The encoder in eval mode on `device`, shared by all users of the same weights, and its tokenizer.
 
-    Raises CheckpointError where its tensors are not those of the digest `expected`.
+    Raises CheckpointError if the digest of its tensors is not `expected`.
     """
     folder = encoder_folder(name)
     require_regular(folder / "tokenizer.json")
     state = _file_state(folder)
     with _lock:
-        found = _digests.get(state)
-        encoder = found and _loaded.get((found, device))
+        actual = _digests.get(state)
+        encoder = actual and _loaded.get((actual, device))
     tensors = None if encoder else encoder_tensors(folder)
-    found = found if encoder else digest(tensors)
-    if expected and found != expected:
+    actual = actual if encoder else digest(tensors)
+    if expected and actual != expected:
         raise CheckpointError(
-            f"{folder / WEIGHTS}: digest {found[:12]}, but {expected[:12]} was recorded; copy the encoder anew"
+            f"{folder / WEIGHTS}: digest {actual[:12]}, but {expected[:12]} was recorded; copy the encoder anew"
         )
     with _lock:
-        encoder = encoder or _loaded.get((found, device))
+        encoder = encoder or _loaded.get((actual, device))
         if encoder is None:
             encoder = _build(folder, tensors).to(device).eval().requires_grad_(False)
-            encoder.digest = found
-            _loaded[(found, device)] = encoder
-        _digests[state] = found
+            encoder.digest = actual
+            _loaded[(actual, device)] = encoder
+        _digests[state] = actual
     return encoder, Tokenizer(folder / "tokenizer.json", match=encoder.joint.config.type_vocab_size > 2)
 
 
 def encoder_tensors(folder: Path) -> dict[str, torch.Tensor]:
-    """The tensors of an encoder: its own, over those of the encoder that its config names as its base."""
+    """The tensors of an encoder: its own, and otherwise those of the base encoder that its config names."""
     own, config = read_tensors(folder / WEIGHTS), read_json(folder / "config.json")
     return encoder_tensors(encoder_folder(config[BASE])) | own if config.get(BASE) else own
 
 
 def _file_state(folder: Path) -> tuple:
-    """What changes where a file of an encoder, or of its base, is written anew."""
+    """A stamp that changes when a file of an encoder, or of its base, is written or replaced."""
     config = read_json(folder / "config.json")
-    at = [(str(path), *_written(path)) for path in (folder / "config.json", folder / WEIGHTS)]
-    return (*at, *(_file_state(encoder_folder(config[BASE])) if config.get(BASE) else ()))
+    stamps = [(str(path), *_stamp(path)) for path in (folder / "config.json", folder / WEIGHTS)]
+    return (*stamps, *(_file_state(encoder_folder(config[BASE])) if config.get(BASE) else ()))
 
 
-def _written(path: Path) -> tuple[int, int, int]:
+def _stamp(path: Path) -> tuple[int, int, int]:
     try:
         facts = os.stat(path)
     except OSError:
@@ -99,7 +99,7 @@ def _written(path: Path) -> tuple[int, int, int]:
 
 
 def _build(folder: Path, tensors: dict[str, torch.Tensor]) -> Encoder:
-    from transformers import AutoConfig, AutoModel  # its import takes seconds: not before a model is asked for
+    from transformers import AutoConfig, AutoModel  # slow import: only when a model is loaded
 
     tensors = {name.removeprefix("bert."): tensor.float() for name, tensor in tensors.items()}
     try:

@@ -1,4 +1,4 @@
-"""Kinds of checkpoints: of each what is frozen and shared, and what is trained.  To add one: a line in each table."""
+"""Kinds of checkpoints: the frozen, shared encoder and the trained model of each.  To add one: a line in each table."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from triattn_core.tasks import TASKS, InputForm, form
 from triattn_core.tasks.laboratory import LABORATORY, Vocabulary
 from triattn_core.text.tokenizer import Tokenizer
 
-# What makes of a batch what a trained model takes.
+# Frozen encoders, which turn a batch into the inputs of a trained model.
 Frozen = Encoder | ApartEncoder | WordVectors | PairWords | LaboratoryTokens
 
 
 def frozen(config: AnyConfig, folder: Path, device: str) -> tuple[Frozen, Tokenizer | Vocabulary]:
-    """What is frozen, on `device`, and the tokenizer: the encoder's, or the one in the folder of the checkpoint.
+    """The frozen encoder on `device`, and its tokenizer, or the one in the checkpoint folder.
 
-    Raises ConfigError as `reader`, and CheckpointError where either is not what the config has recorded.
+    Raises ConfigError as `reader`, and CheckpointError if either has another digest than the config records.
     """
     if config.kind == "laboratory":
         vocabulary = task_of(config).vocabulary
@@ -41,20 +41,20 @@ def frozen(config: AnyConfig, folder: Path, device: str) -> tuple[Frozen, Tokeni
 
 
 def reader(config: AnyConfig, encoder: Encoder) -> Frozen:
-    """What is frozen: it makes of a batch what the trained model takes.
+    """The frozen part of a model, which turns a batch into the inputs of the trained part.
 
-    Raises ConfigError where the encoder cannot read what the config asks of it.
+    Raises ConfigError if the encoder does not support the config.
     """
     return READERS[config.kind](config, encoder)
 
 
 def build(config: AnyConfig, hidden: int) -> nn.Module:
-    """What is trained, new; `hidden` is the width of the encoder's states, or how many words there are without one."""
+    """A new trainable model; `hidden`: the width of the encoder's states, or the number of words without an encoder."""
     return MODELS[config.kind](config, hidden)
 
 
 def outputs(config: AnyConfig) -> int:
-    """How many numbers the model gives for a row: a score for each class, or one where an option is a row."""
+    """The number of outputs of a model per row: one score per class, or a single one if each option is a row."""
     return len(getattr(config, "labels", ())) or task_of(config).OUTPUTS
 
 
@@ -67,9 +67,13 @@ def task_of(config: AnyConfig):
 
 def _tan_encoder(config: AnyConfig, encoder: Encoder) -> Encoder | ApartEncoder:
     positions = encoder.joint.config.max_position_embeddings
-    most = (positions - 3) // 2 if form(config.task) is InputForm.PAIR else positions  # of a sentence, of the whole
-    if config.max_tokens > most:
-        raise ConfigError(f"max_tokens {config.max_tokens}: the encoder {config.encoder} reads at most {most} here")
+    max_tokens = (
+        (positions - 3) // 2 if form(config.task) is InputForm.PAIR else positions
+    )  # of a sentence, of the whole
+    if config.max_tokens > max_tokens:
+        raise ConfigError(
+            f"max_tokens {config.max_tokens}: the encoder {config.encoder} reads at most {max_tokens} here"
+        )
     if config.model.context == "joint":
         return encoder
     layers = encoder.joint.config.num_hidden_layers

@@ -1,10 +1,10 @@
-"""The baseline reader (the T-trilinear paper, section 3): where in a passage stands the answer to a question?
+"""The baseline reader (the T-trilinear paper, section 3): finds the answer to a question in a passage.
 
 It differs from the paper in three ways.  H, U, Z and G have d features, d / 2 from each direction of an LSTM, and start
-and end are told from 2d; the paper prints d for H and U, 2d for Z, and weights of 4d (Eqs. 1, 2 and 11).  The linear
-layers inside a similarity function (fnn, concat_fnn, general1 to 3, T-trilinear) have no dropout; its section 5.2 has
-it on the input of every linear layer but the answer's.  The average of the weights begins with a smaller decay, see
-`training.ema`.  The projection of word vectors is linear; the paper says FNN and no more.
+and end are predicted from 2d; the paper prints d for H and U, 2d for Z, and weights of 4d (Eqs. 1, 2 and 11).  The
+linear layers inside a similarity function (fnn, concat_fnn, general1 to 3, T-trilinear) have no dropout; its section
+5.2 has it on the input of every linear layer but the answer's.  The average of the weights starts with a smaller decay,
+see `training.ema`.  The projection of word vectors is linear; the paper only says FNN.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ LOWEST = torch.finfo(torch.float32).min / 2
 
 
 class ReaderConfig(BaseModel):
-    """What makes one reader differ from another; the paper's sizes by default.
+    """Settings of a reader; the defaults are the paper's sizes.
 
     mechanism: the baseline, or a system of `models.systems`.  output: of the baseline's attention.  vectors:
     `embedding` or `layer:k`, see `models.words`.  width: of a projected word vector.  hidden: d, features of a state.
-    dropout: of the inputs of LSTMs and of the projection; not of the linear layers that tell the answer, nor of those
-    inside a similarity function.  longest: most words of an answer.
+    dropout: on the inputs of LSTMs and of the projection; not of the linear layers that predict the answer, nor of
+    those inside a similarity function.  longest: most words of an answer.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -63,33 +63,33 @@ class ReaderConfig(BaseModel):
 
     @property
     def about(self) -> dict[str, str | int]:
-        """What a trace says of the model that left it."""
+        """Facts about the model that its traces record."""
         return {name: getattr(self, name) for name in ("mechanism", "similarity", "output", "vectors")}
 
 
 class Answering(nn.Module):
-    """A reader: scores of start and end of each passage word, before their softmax.
+    """Base of readers: scores of start and end of each passage word, before their softmax.
 
-    One has `encoded(text)` [B, n, d], its words in their context, and `scores(passage, question)` [B, M, 2] of these;
-    `attention.similarity` is its function.
+    Subclasses define `encoded(text)` [B, n, d], the words in context, and `scores(passage, question)` [B, M, 2];
+    `attention.similarity` is their similarity function.
     """
 
     def forward(self, texts: Sequence[States]) -> Tensor:
-        """[B, M, 2] of passage and question, the least there is where `keep` is not; taps `start/…` and `end/…`."""
+        """Scores [B, M, 2] of passage and question, LOWEST at padding; taps `start/…` and `end/…`."""
         passage, question = self.states(texts)
-        found = self.scores(passage, question)
-        for site, scores in zip(("start", "end"), found.unbind(-1)):
-            tap(f"{site}/relevance", scores, ("query",), "relevance")
-            tap(f"{site}/weight", kept_softmax(scores, passage.keep), ("query",), "weight", ("query",))
-        return found.float().masked_fill(~passage.keep[..., None], LOWEST)
+        scores = self.scores(passage, question)
+        for site, site_scores in zip(("start", "end"), scores.unbind(-1)):
+            tap(f"{site}/relevance", site_scores, ("query",), "relevance")
+            tap(f"{site}/weight", kept_softmax(site_scores, passage.keep), ("query",), "weight", ("query",))
+        return scores.float().masked_fill(~passage.keep[..., None], LOWEST)
 
     def states(self, texts: Sequence[States]) -> tuple[States, States]:
-        """H and U of passage and question, by the same weights."""
-        return tuple(States(self.encoded(one), one.keep) for one in texts)
+        """H and U of passage and question, encoded with the same weights."""
+        return tuple(States(self.encoded(text), text.keep) for text in texts)
 
 
 class Reader(Answering):
-    """The baseline: Eqs. 1, 2 and 10 to 13; the module says how it differs from the paper."""
+    """The baseline: Eqs. 1, 2 and 10 to 13; the module docstring says how it differs from the paper."""
 
     def __init__(self, config: ReaderConfig, words: int):
         super().__init__()

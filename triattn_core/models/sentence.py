@@ -22,10 +22,10 @@ from triattn_core.models.fusion.settings import ACTIVATIONS, FusionSettings
 
 
 class SentenceConfig(FusionSettings):
-    """What makes one sentence model differ from another; the paper's sizes by default.
+    """Settings of a sentence model; the defaults are the paper's sizes.
 
     vectors: `embedding` or `layer:k`, see `models.words`.  width: features of a token before the first block.  layers:
-    blocks one on the other.  keep: what dropout keeps of the inputs of every fully connected layer, and of every block
+    number of stacked blocks.  keep: the share of the inputs of every fully connected layer and block that dropout keeps
     (p_kp of appendix B).  activation: of all fully connected layers.
     """
 
@@ -45,16 +45,16 @@ class SentenceConfig(FusionSettings):
 
     @property
     def about(self) -> dict[str, str | int]:
-        """What a trace says of the model that left it."""
-        told = {name: getattr(self, name) for name in ("mechanism", "vectors", "layers", "heads")}
+        """Facts about the model that its traces record."""
+        facts = {name: getattr(self, name) for name in ("mechanism", "vectors", "layers", "heads")}
         if self.mechanism != "mtsa":
-            return told
-        how = {"scale_t": self.scale_t, "scale_s": self.scale_s}
-        return {**told, **how, "masks": ",".join(masks.of_heads(self.masks, self.heads))}
+            return facts
+        scales = {"scale_t": self.scale_t, "scale_s": self.scale_s}
+        return {**facts, **scales, "masks": ",".join(masks.of_heads(self.masks, self.heads))}
 
 
 class SentenceModel(nn.Module):
-    """Logits of a batch; `texts` are the names of the texts that the task gives, one or two."""
+    """Logits of a batch; `texts`: the names of the task's texts, one or two."""
 
     def __init__(self, config: SentenceConfig, words: int, outputs: int, texts: Sequence[str] = ("text",)):
         super().__init__()
@@ -74,12 +74,12 @@ class SentenceModel(nn.Module):
                     nn.init.zeros_(module.bias)
 
     def forward(self, texts: Sequence[States]) -> Tensor:
-        """[B, outputs].  Of several texts each taps its sites under its name: `premise/layer.0/…`, `premise/pool/…`."""
+        """[B, outputs].  With two texts, each taps its sites under its name: `premise/layer.0/…`, `premise/pool/…`."""
         several = len(self.texts) > 1
-        found = [self.sentence(one, f"{name}/" if several else "") for name, one in zip(self.texts, texts)]
-        joined = found[0]
+        vectors = [self.sentence(states, f"{name}/" if several else "") for name, states in zip(self.texts, texts)]
+        joined = vectors[0]
         if several:
-            p, h = found
+            p, h = vectors
             joined = torch.cat([p, h, p - h, p * h], -1)
         return self.predict(self.dropout(self.activation(self.hidden(self.dropout(joined)))))
 
@@ -89,5 +89,5 @@ class SentenceModel(nn.Module):
         x = self.activation(self.first(self.dropout(states.vectors)))
         for i, layer in enumerate(self.layers):
             fused = layer(self.dropout(x), keep, f"{site}layer.{i}").masked_fill(~keep[..., None], 0.0)
-            x = x + fused if i else fused  # stacked blocks add to what the one below gave
+            x = x + fused if i else fused  # stacked blocks have residual connections
         return self.pool(self.dropout(x), keep, f"{site}pool")

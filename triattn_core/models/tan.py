@@ -1,8 +1,8 @@
 """The Tri-Attention network (Tri-Attention, section V and Fig. 3) after its encoder: interaction, aggregation,
 prediction.  The filtering module is for long inputs; sentence matching skips it.
 
-With its defaults `TanConfig` is the published network.  Its living form (ours) sends the answer through the attention:
-sequences encoded apart, a token comparison in place of the residual stream, and no pooled vector.
+The defaults of `TanConfig` are the published network.  In its living form (ours) the answer depends on the attention:
+sequences are encoded separately, a token comparison replaces the residual stream, and there is no pooled vector.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from triattn_core.errors import ConfigError, choices
 from triattn_core.models.comparison import POOLING, TokenComparison
 from triattn_core.models.encoder import Encoded
 
-# Fields of the living form: left out of a written config where they are as published, so that digests hold.
+# Fields of the living form: omitted from a written config if they have the published values, so that digests hold.
 LIVING = (
     "width", "token_comparison", "pooling", "pooled", "context", "states", "attend_special", "weights",
 )  # fmt: skip
 
 
 class TanConfig(BaseModel):
-    """What makes one TAN differ from another; see the tables of `attention` for the names.
+    """Settings of a TAN; see the tables of `attention` for the names.
 
     width: features of the interaction; by default the encoder's.
     token_comparison: `mlp` in place of residual connection and layer norm; see `comparison`.
     pooling: of a sequence after its last layer.  pooled: whether the classifier reads the joint sequence's vector.
-    context: `apart` encodes each sequence, and the context, alone.
-    states: with `apart`, the encoder's layer of query and key and that of the context.
+    context: `apart` encodes each sequence, and the context, separately.
+    states: with `apart`, the encoder layer of query and key, and that of the context.
     attend_special: whether `[CLS]` and `[SEP]` are context.
-    weights: `learned`, or a control of `fixed_weights.FIXED` that is trained and used with these in their place.
+    weights: `learned`, or a control of `fixed_weights.FIXED` whose fixed weights replace them in training and use.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -53,7 +53,7 @@ class TanConfig(BaseModel):
     heads: int = Field(12, ge=1)
     residual: bool = True  # False: the paper's plain stack, without residual connection and layer norm
     dropout: float = Field(0.1, ge=0, lt=1)
-    pooled_dropout: float = Field(0.0, ge=0, lt=1)  # of whole pooled vectors: without it, attention has little to learn
+    pooled_dropout: float = Field(0.0, ge=0, lt=1)  # of whole pooled vectors; without it, attention has little to learn
     width: int | None = Field(None, ge=1, le=4096)
     token_comparison: Literal["none", "mlp"] = "none"
     pooling: Literal[tuple(POOLING)] = "mean"
@@ -65,18 +65,18 @@ class TanConfig(BaseModel):
 
     @property
     def about(self) -> dict[str, str | int]:
-        """What a trace says of the model that left it."""
+        """Facts about the model that its traces record."""
         return {name: getattr(self, name) for name in ("mechanism", "similarity", "layers", "heads")}
 
     @field_validator("similarity")
     @classmethod
     def _similarity(cls, name: str) -> str:
-        return known(name, SIMILARITIES)
+        return require_name(name, SIMILARITIES)
 
     @field_validator("value")
     @classmethod
     def _value(cls, name: str | None) -> str | None:
-        return None if name is None else known(name, VALUES)
+        return None if name is None else require_name(name, VALUES)
 
     @model_validator(mode="after")
     def _fits_together(self) -> TanConfig:
@@ -104,15 +104,15 @@ class TanConfig(BaseModel):
         }
 
 
-def known(name: str, table: Mapping[str, type]) -> str:
-    """A name of a table. Raises ValueError naming the nearest."""
+def require_name(name: str, table: Mapping[str, type]) -> str:
+    """Returns the name if it is in the table.  Raises ValueError that suggests the closest."""
     if name not in table:
         raise ValueError(f"unknown {name!r}; {choices(name, table)}")
     return name
 
 
 class Interaction(nn.Module):
-    """One layer: both directions with the same weights under the same context; the context moves on after it."""
+    """One layer: attention in both directions with the same weights and context; then the context is updated."""
 
     def __init__(self, config: TanConfig, hidden: int, last: bool):
         super().__init__()
@@ -187,7 +187,7 @@ class Tan(nn.Module):
         return self.predict(self.dropout(torch.cat(joined, dim=-1)))
 
     def projected(self, encoded: Encoded) -> tuple[States, States, States]:
-        """The states of query, key and context that the first layer is given."""
+        """The states of query, key and context that enter the first layer."""
         a, b, context = encoded.query, encoded.key, encoded.context
         if self.narrow is not None:
             a, b = (replace(states, vectors=self.narrow(states.vectors)) for states in (a, b))
@@ -202,7 +202,7 @@ class Tan(nn.Module):
         return a, b, context
 
     def _pooled(self, pooled: Tensor) -> Tensor:
-        """In training, zeros for a share of the examples: these must be told apart by what attention gives."""
+        """In training, zeros for a share of the examples, which must then be classified from the attention."""
         if not (self.training and self.pooled_dropout):
             return pooled
         return pooled * (torch.rand(len(pooled), 1, device=pooled.device) >= self.pooled_dropout)

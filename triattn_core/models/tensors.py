@@ -1,4 +1,4 @@
-"""Weights on disk: safetensors only, with a digest that says if they are the recorded ones."""
+"""Weights on disk: safetensors only, with a digest to check that they are the recorded ones."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x03", b"\x80\x04", b"\x80\x05")
 
 def digest(tensors: dict[str, torch.Tensor]) -> str:
     """SHA-256 over names, types, shapes and bytes, in the order of the names."""
-    found = hashlib.sha256()
+    sha = hashlib.sha256()
     for name in sorted(tensors):
         tensor = tensors[name].detach().cpu().contiguous()
-        found.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
-        found.update(tensor.reshape(-1).view(torch.uint8).numpy())
-    return found.hexdigest()
+        sha.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}\n".encode())
+        sha.update(tensor.reshape(-1).view(torch.uint8).numpy())
+    return sha.hexdigest()
 
 
 def read_tensors(path: Path) -> dict[str, torch.Tensor]:
-    """Raises CheckpointError in one line for a file that is absent, a pickle, cut short, or has NaN or infinities."""
+    """Read tensors.  Raises CheckpointError, in one line, if the file is missing, a pickle, truncated, or has NaN or
+    infinite values."""
     require_regular(path)
     try:
         with open(path, "rb") as file:
@@ -38,7 +39,7 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
     try:
         return _finite(path, load_file(path))
     except (SafetensorError, OSError, ValueError) as error:
-        if head.startswith(PICKLES):  # asked now alone: a header may be so long that safetensors begin so too
+        if head.startswith(PICKLES):  # checked only now: safetensors with a long header may begin with the same bytes
             raise CheckpointError(
                 f"{path}: a pickle, which can run code when opened; only safetensors are read: convert it with "
                 "safetensors.torch.save_file"
@@ -47,7 +48,7 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
 
 
 def _finite(path: Path, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The tensors. Raises CheckpointError where a weight is NaN or infinite: nothing that follows would be a number."""
+    """Returns the tensors.  Raises CheckpointError if a weight is NaN or infinite."""
     for name, tensor in tensors.items():
         if tensor.is_floating_point() and tensor.numel() and not _all_finite(tensor):
             raise CheckpointError(f"{path}: a weight of {name!r} is not a finite number; train it, or copy it, anew")
@@ -62,8 +63,8 @@ def _all_finite(tensor: torch.Tensor) -> bool:
 
 
 def write_tensors(path: Path, tensors: dict[str, torch.Tensor]) -> str:
-    """Writes in half precision, completely or not at all; returns the digest."""
-    halves = {name: tensor.detach().cpu().half().contiguous() for name, tensor in tensors.items()}
+    """Write tensors in half precision, atomically; returns the digest."""
+    half_tensors = {name: tensor.detach().cpu().half().contiguous() for name, tensor in tensors.items()}
     with replacing(path) as part:
-        save_file(halves, part)
-    return digest(halves)
+        save_file(half_tensors, part)
+    return digest(half_tensors)

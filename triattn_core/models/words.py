@@ -11,18 +11,18 @@ from torch.nn.functional import layer_norm
 from triattn_core.attention.states import States
 from triattn_core.errors import ConfigError
 from triattn_core.inference.batch import RoleBatch, TextBatch
-from triattn_core.models.encoder import Encoder, filtered, first_layers
+from triattn_core.models.encoder import Encoder, first_layers, pool_cells
 
 TABLE, LAYER = "embedding", "layer:"
 
 
 @dataclass(frozen=True)
 class WordVectors:
-    """Two are equal where they read the same of the same encoder: then bundles share what they give.
+    """Word vectors of texts.  Equal instances give equal vectors, which bundles share.
 
-    source: `embedding`, the table that word pieces are looked up in, which knows no context; or `layer:k`, the states
-    after layer k of `[CLS] text [SEP]`.  A cell is the mean of its tokens.  All are standardised one by one (mean 0,
-    variance 1): the table's numbers are some twentieth of what a layer's are.
+    source: `embedding`, the context-free embedding table; or `layer:k`, the states after layer k of `[CLS] text [SEP]`.
+    A cell is the mean of its tokens.  Each vector is standardised (mean 0, variance 1), because the table's values are
+    about a twentieth of a layer's.
     """
 
     encoder: Encoder
@@ -36,33 +36,35 @@ class WordVectors:
 
     @property
     def digest(self) -> str:
-        """Of the encoder's tensors."""
+        """Digest of the encoder's tensors."""
         return self.encoder.digest
 
     @property
     def layer(self) -> int:
-        """0 for the table."""
+        """The encoder layer; 0 for the embedding table."""
         return 0 if self.source == TABLE else int(self.source.removeprefix(LAYER))
 
     def __call__(self, batch: TextBatch) -> tuple[States, ...]:
         """The states of each text of a batch."""
-        read = (filtered(States(self._found(one), one.keep), one) for one in batch.texts)
-        return tuple(States(layer_norm(one.vectors, one.vectors.shape[-1:]), one.keep) for one in read)
+        texts = (pool_cells(States(self._look_up(text), text.keep), text) for text in batch.texts)
+        return tuple(States(layer_norm(text.vectors, text.vectors.shape[-1:]), text.keep) for text in texts)
 
-    def _found(self, text: RoleBatch) -> Tensor:
+    def _look_up(self, text: RoleBatch) -> Tensor:
         if self.lower is None:
             return self.encoder.joint.embeddings.word_embeddings(text.ids)
         real = torch.ones_like(text.alone)
         real[:, 2:] = text.keep.long()  # n real tokens between two special ones
-        both, place = torch.stack([text.alone, real]).unique(dim=1, return_inverse=True)  # many ask of one passage
-        return self.lower(input_ids=both[0], attention_mask=both[1]).last_hidden_state[place, 1:-1]
+        distinct, place = torch.stack([text.alone, real]).unique(
+            dim=1, return_inverse=True
+        )  # many questions share a passage
+        return self.lower(input_ids=distinct[0], attention_mask=distinct[1]).last_hidden_state[place, 1:-1]
 
 
 def word_vectors(encoder: Encoder, source: str, tokens: int) -> WordVectors:
     """The vectors of `source`.  Raises ConfigError for a layer that the encoder does not have, or too many tokens."""
-    found, config = WordVectors(encoder, source), encoder.joint.config
-    if found.layer > config.num_hidden_layers:
+    vectors, config = WordVectors(encoder, source), encoder.joint.config
+    if vectors.layer > config.num_hidden_layers:
         raise ConfigError(f"model.vectors {source!r}: the encoder has layers 1 to {config.num_hidden_layers}")
-    if found.layer and tokens > config.max_position_embeddings - 2:
+    if vectors.layer and tokens > config.max_position_embeddings - 2:
         raise ConfigError(f"max_tokens {tokens}: the encoder reads at most {config.max_position_embeddings - 2} here")
-    return WordVectors(encoder, source, first_layers(encoder.joint, found.layer).eval()) if found.layer else found
+    return WordVectors(encoder, source, first_layers(encoder.joint, vectors.layer).eval()) if vectors.layer else vectors

@@ -1,6 +1,6 @@
-"""Tasks: each says which text is query, key and context, or which texts are encoded each on its own.
+"""Tasks: each defines which text is query, key and context, or which texts are encoded separately.
 
-To add one: a file here with what `task.Task` asks for, and a line in the table.
+To add one: a file here that implements `task.Task`, and a line in the table.
 """
 
 from __future__ import annotations
@@ -15,22 +15,21 @@ ENCODED: dict[str, EncodedTask] = {name: task for name, task in TASKS.items() if
 
 
 def form(name: str) -> InputForm | None:
-    """The form in which the texts of a task go in; None for a task that is not in the table, as a stored case or table
-    of another version may name."""
+    """The input form of a task; None for an unknown name, as a case or table stored by another version may have."""
     return TASKS[name].FORM if name in TASKS else None
 
 
 def check(task, example, name: str) -> None:
-    """Raises InputError where the example is not one of the task of checkpoint `name`, or cannot be read."""
+    """Raises InputError if the example belongs to another task than checkpoint `name`, or is not valid."""
     if not isinstance(example, task.Example):
-        got = type(example).__module__.rpartition(".")[2]
-        raise InputError(f"{name} takes an example of {task.NAME}, got {got}")
+        task_given = type(example).__module__.rpartition(".")[2]
+        raise InputError(f"{name} takes an example of {task.NAME}, got {task_given}")
     example.check()
 
 
-def chosen(task, option: int | None, of: int) -> None:
-    """Raises InputError where an example has no such text to choose, or no such part of its passage; from 0."""
-    if option is not None and not 0 <= option < of:
+def require_option(task, option: int | None, count: int) -> None:
+    """Raises InputError if an example with `count` options (or parts of its passage) has no option of this index."""
+    if option is not None and not 0 <= option < count:
         passage = task.FORM is InputForm.PASSAGE
-        what = task.WORDS.sides[1] if task.FORM.chooses else "part" if passage else "option"
-        raise InputError(f"There is no {what} {option + 1}: there {f'are {of}' if of > 1 else 'is one'}.")
+        noun = task.WORDS.sides[1] if task.FORM.chooses else "part" if passage else "option"
+        raise InputError(f"There is no {noun} {option + 1}: there {f'are {count}' if count > 1 else 'is one'}.")

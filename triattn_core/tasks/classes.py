@@ -1,4 +1,4 @@
-"""What the tasks share whose answer is one class of several: of a sentence, or of a premise and a hypothesis."""
+"""Functions shared by classification tasks: classes of a sentence, or of a premise and a hypothesis."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from triattn_core.errors import DataError, InputError
 
 
 def check(texts: Mapping[str, str]) -> None:
-    """Raises InputError where a text has no visible character; `texts` by their titles."""
+    """Raises InputError if a text has no visible character; `texts` by their titles."""
     for title, text in texts.items():
         if not text.strip():
             raise InputError(f"{title} is empty: type at least one word.")
 
 
 def verdict(label: int, probabilities: Sequence[float]) -> tuple[bool, int, int]:
-    """Whether the answer is right, the label, and the answer.  Raises DataError for a class the model does not have."""
+    """(right, label, answer): whether the answer is right.  Raises DataError for a class the model does not have."""
     if label >= len(probabilities):
         raise DataError(
             f"a row has label {label}, but this checkpoint knows classes 0 to {len(probabilities) - 1}: "
@@ -32,6 +32,6 @@ def metrics(verdicts: Sequence[tuple[bool, int, int]]) -> dict[str, float]:
 
 
 def baseline(labels: Iterable[int]) -> dict[str, float]:
-    """`majority`: the accuracy in per cent of always saying the largest class."""
-    found = Counter(labels)
-    return {"majority": round(100 * max(found.values()) / found.total(), 2)}
+    """`majority`: the accuracy, in per cent, of always predicting the largest class."""
+    counts = Counter(labels)
+    return {"majority": round(100 * max(counts.values()) / counts.total(), 2)}

@@ -1,4 +1,4 @@
-"""Dialogue: which response goes on with it?  Query and key are the last utterance and a candidate, context is all."""
+"""Dialogue: which response comes next?  Query and key are the last turn and a candidate, context is the dialogue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from triattn_core.text.rows import field, number, read_json_lines, texts_field
 from triattn_core.text.tokenizer import Tokenizer, Tokens
 
 NAME, LABEL, FORM = "dialogue", "Dialogue", InputForm.CANDIDATES
-OUTPUTS = 1  # a score a candidate
+OUTPUTS = 1  # one score per candidate
 LANGUAGES = ("en",)
 MOST = 100  # candidates
 WORDS = rankings.Words(
@@ -36,8 +36,7 @@ WORDS = rankings.Words(
 class Example:
     """Turns, oldest first, and candidates for the next one.
 
-    label: the index of the true candidate; of a single candidate 1 where it is true and 0 where not; None where nobody
-    has said.
+    label: the index of the true candidate; for a single candidate, 1 if it is true and 0 if not; None if unknown.
     """
 
     history: tuple[str, ...]
@@ -48,22 +47,22 @@ class Example:
 
     @classmethod
     def from_row(cls, row: dict, where: str = "input") -> Example:
-        """From `{"history", "candidates", "label"?}` or `{"history", "response", "label"?}`; `speakers` of the turns,
-        and of the response as `response_speaker`, may be given.  Raises DataError naming the field."""
+        """From `{"history", "candidates", "label"?}` or `{"history", "response", "label"?}`; optional are `speakers`
+        of the turns and `response_speaker`.  Raises DataError that names the field."""
         history = texts_field(row, "history", where)
         single = "response" in row
         candidates = (field(row, "response", where),) if single else texts_field(row, "candidates", where)
         label = number(row, "label", where, max(2, len(candidates)))
         speakers = row.get("speakers") or ()
-        listed = isinstance(speakers, list | tuple) and all(type(one) is int for one in speakers)
-        if not listed or speakers and len(speakers) != len(history):
+        valid = isinstance(speakers, list | tuple) and all(type(speaker) is int for speaker in speakers)
+        if not valid or speakers and len(speakers) != len(history):
             raise DataError(f"{where}: field 'speakers' must have a whole number for each turn, got {speakers!r:.40}")
-        after = row.get("response_speaker")
-        known = (*speakers, after) if speakers and type(after) is int else tuple(speakers)
-        return cls(history, candidates, label, str(row.get("id", "")), known)
+        responder = row.get("response_speaker")
+        all_speakers = (*speakers, responder) if speakers and type(responder) is int else tuple(speakers)
+        return cls(history, candidates, label, str(row.get("id", "")), all_speakers)
 
     def check(self) -> None:
-        """Raises InputError where there is nothing to answer, or nothing to answer with."""
+        """Raises InputError if the dialogue, its last turn or a candidate is empty."""
         if not any(turn.strip() for turn in self.history):
             raise InputError("The dialogue is empty: type at least one turn.")
         if not self.history[-1].strip():
@@ -72,7 +71,7 @@ class Example:
 
 
 def read(path: Path, training: bool = False) -> Iterator[Example]:
-    """The examples of a JSON Lines file; with `training` without rows marked `dup`.  Raises DataError with the line."""
+    """The examples of a JSON Lines file; `training` skips rows marked `dup`.  Raises DataError with the line."""
     for where, row in read_json_lines(path):
         if not (training and row.get("dup")):
             yield from_file(row, where)
@@ -84,18 +83,19 @@ from_file = Example.from_row
 def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Roles, ...]]:
     """For each candidate: last turn as query, candidate as key, `[CLS] turn [SEP] … candidate [SEP]` as context.
 
-    Encoded apart, the context is the dialogue alone, and the candidate stands outside of it.
-    The context has at most `limits.tokens` tokens: of a longer dialogue the oldest turns are left out, the same for all
-    candidates.  Raises InputError where the last turn or a candidate has no token that can be read.
+    If texts are encoded separately, the context is the dialogue without the candidate.
+    The context has at most `limits.tokens` tokens: the oldest turns of a longer dialogue are dropped, the same for all
+    candidates.  Raises InputError if the last turn or a candidate has no token.
     """
     third = limits.tokens // 3
-    encoded = iter(tokenizer.encode([text for one in batch for text in (*one.history, *one.candidates)], third))
-    found = []
+    texts_ = [text for example in batch for text in (*example.history, *example.candidates)]
+    encoded = iter(tokenizer.encode(texts_, third))
+    rows = []
     for example in batch:
         turns = [next(encoded) for _ in example.history]
         candidates = [next(encoded) for _ in example.candidates]
-        found.append(_roles(example, turns, candidates, tokenizer, limits))
-    return found
+        rows.append(_roles(example, turns, candidates, tokenizer, limits))
+    return rows
 
 
 def _roles(
@@ -103,34 +103,34 @@ def _roles(
 ) -> tuple[Roles, ...]:
     if not turns[-1]:
         raise InputError("The last turn has no character that the model can read: type at least one word.")
-    rankings.readable("Candidate", candidates)
+    rankings.require_tokens("Candidate", candidates)
     first = _first(turns, max(map(len, candidates)), limits)
     notes: list[str] = []
     if first:
-        left_out = "Turn 1 is" if first == 1 else f"Turns 1 to {first} are"
-        notes.append(f"{left_out} left out: the model reads the last {len(turns) - first} of {len(turns)} turns.")
+        dropped = "Turn 1 is" if first == 1 else f"Turns 1 to {first} are"
+        notes.append(f"{dropped} left out: the model reads the last {len(turns) - first} of {len(turns)} turns.")
     parts = []
     for i in range(first, len(turns)):
         notes += tokens_notes(f"Turn {i + 1}", example.history[i], turns[i], tokenizer)
         if turns[i]:
             parts.append(Part(f"turn.{i + 1}", example.history[i], turns[i], f"turn {i + 1}"))
-    found = []
+    rows = []
     for i, (text, tokens) in enumerate(zip(example.candidates, candidates)):
         response = Part("response", text, tokens, "response", 1)
         context = joint(parts if limits.apart else [*parts, response], tokenizer)
         key = outside(response, tokenizer) if limits.apart else context.take("response")
-        told = tokens_notes(f"Candidate {i + 1}", text, tokens, tokenizer)
+        option_notes = tokens_notes(f"Candidate {i + 1}", text, tokens, tokenizer)
         query = context.take(parts[-1].name)
-        found.append(rankings.filtered(query, key, context, limits, (*notes, *told), texts(example, i)))
-    return tuple(found)
+        rows.append(rankings.pool_roles(query, key, context, limits, (*notes, *option_notes), texts(example, i)))
+    return tuple(rows)
 
 
 def _first(turns: Sequence[Tokens], longest: int, limits: Limits) -> int:
-    """The oldest turn that still fits, beside the longest candidate and the special tokens, and has a cell."""
+    """The index of the oldest turn that fits besides the longest candidate and special tokens, and gets a cell."""
     room = limits.tokens - longest - 2
-    most = (limits.cells[2] - 3) // 2 if limits.cells else len(turns)
+    max_turns = (limits.cells[2] - 3) // 2 if limits.cells else len(turns)
     first = len(turns)
-    while first and len(turns) - first < max(1, most) and len(turns[first - 1]) + 1 <= room:
+    while first and len(turns) - first < max(1, max_turns) and len(turns[first - 1]) + 1 <= room:
         first -= 1
         room -= len(turns[first]) + 1
     return min(first, len(turns) - 1)
@@ -143,40 +143,40 @@ def examples(language: str = "en") -> tuple[Example, ...]:
 
 
 def texts(example: Example, option: int = 0) -> dict[str, str]:
-    """The example's texts by the names that tokens carry, with one of its candidates."""
+    """The example's texts by name, with one of its candidates."""
     turns = {f"turn.{i + 1}": turn for i, turn in enumerate(example.history)}
     return {**turns, "response": example.candidates[option]}
 
 
 def parts(example: Example) -> dict[str, str]:
-    """The texts that are written for an example, by the names of WORDS."""
+    """The contents of the input fields for an example, by the names of WORDS."""
     return {"turns": "\n".join(example.history), "candidates": "\n".join(example.candidates)}
 
 
 def from_parts(parts: Mapping[str, str]) -> Example:
-    """The example of such texts."""
+    """The example with these contents of the input fields."""
     return Example(rankings.lines(parts["turns"]), rankings.lines(parts["candidates"]))
 
 
 def options(example: Example) -> tuple[str, ...]:
-    """The texts of which one is the answer."""
+    """The texts to choose from."""
     return example.candidates
 
 
 def title(example: Example) -> tuple[str, str]:
-    """What is asked, and how long what comes before it is."""
+    """The last turn, and the length of the dialogue."""
     return example.history[-1], f"({len(example.history)} turns)"
 
 
 def labels(example: Example) -> tuple[str, ...]:
-    """What the probabilities belong to: the candidates; of a single one whether it goes on with the dialogue."""
+    """Names of the probabilities: the candidates, or whether a single one is the response."""
     if len(example.candidates) == 1:
         return ("not the response", "the response")
     return tuple(f"candidate {i + 1}" for i in range(len(example.candidates)))
 
 
 def verdict(example: Example, probabilities: Sequence[float]) -> tuple[bool, int, int]:
-    """Whether the example is answered rightly, the rank of the true answer, and among how many."""
+    """(right, rank of the true answer, number of candidates)."""
     rank = rankings.rank(probabilities, example.label)
     return rank == 1, rank, len(example.candidates)
 
@@ -186,18 +186,18 @@ def metrics(verdicts: Sequence[tuple[bool, int, int]]) -> dict[str, float]:
     sizes = {size for *_, size in verdicts}
     if sizes == {1}:
         return {"accuracy": rankings.share(rank == 1 for _, rank, _ in verdicts)}
-    of = sizes.pop() if len(sizes) == 1 else "n"
-    some = [k for k in (1, 2, 5) if of == "n" or k < of]
-    return {f"R{of}@{k}": rankings.share(rank <= k for _, rank, _ in verdicts) for k in some}
+    size_label = sizes.pop() if len(sizes) == 1 else "n"
+    cutoffs = [k for k in (1, 2, 5) if size_label == "n" or k < size_label]
+    return {f"R{size_label}@{k}": rankings.share(rank <= k for _, rank, _ in verdicts) for k in cutoffs}
 
 
 def baseline(examples: Iterable[Example]) -> dict[str, float]:
-    """How often a blind choice is right."""
+    """`chance`: the accuracy, in per cent, of random choice."""
     return rankings.chance(len(example.candidates) for example in examples)
 
 
 def row(example: Example) -> dict:
     """The example as a row of its file format."""
-    found = list(example.candidates)
-    of = {"response": found[0]} if len(found) == 1 else {"candidates": found}
-    return {"history": list(example.history), **of, "label": example.label}
+    candidates = list(example.candidates)
+    fields = {"response": candidates[0]} if len(candidates) == 1 else {"candidates": candidates}
+    return {"history": list(example.history), **fields, "label": example.label}

@@ -11,7 +11,7 @@ from triattn_core.tasks import classes
 from triattn_core.tasks.pairs import natural
 from triattn_core.tasks.task import InputForm
 from triattn_core.text.roles import Limits
-from triattn_core.text.rows import field, number, read_json_lines, wanted
+from triattn_core.text.rows import field, matches, number, read_json_lines
 from triattn_core.text.texts import Texts, alone
 from triattn_core.text.tokenizer import Tokenizer
 
@@ -24,7 +24,7 @@ LANGUAGES = ("en",)
 
 @dataclass(frozen=True)
 class Example:
-    """Premise and hypothesis; `label` is an index into LABELS, None where nobody has judged them."""
+    """Premise and hypothesis; `label` is an index into LABELS, or None if unlabelled."""
 
     premise: str
     hypothesis: str
@@ -33,33 +33,33 @@ class Example:
 
     @classmethod
     def from_row(cls, row: dict, where: str = "input") -> Example:
-        """From `{"text_a", "text_b", "label"?, "id"?}`, premise first.  Raises DataError naming the field."""
+        """From `{"text_a", "text_b", "label"?, "id"?}`, premise first.  Raises DataError that names the field."""
         premise, hypothesis = field(row, "text_a", where), field(row, "text_b", where)
         return cls(premise, hypothesis, number(row, "label", where, OUTPUTS), str(row.get("id", "")))
 
     def check(self) -> None:
-        """Raises InputError where a text has no visible character."""
+        """Raises InputError if a text has no visible character."""
         classes.check({"The premise": self.premise, "The hypothesis": self.hypothesis})
 
 
 def read(path: Path, training: bool = False, where: Mapping[str, str] | None = None) -> Iterator[Example]:
-    """The examples of a JSON Lines file; with `training` without rows marked `dup`.  Raises DataError with the line.
+    """The examples of a JSON Lines file; `training` skips rows marked `dup`.  Raises DataError with the line.
 
     where: only rows whose fields have these values, such as {"src": "random"}.
     """
     for place, row in read_json_lines(path):
-        if wanted(row, where or {}) and not (training and row.get("dup")):
+        if matches(row, where or {}) and not (training and row.get("dup")):
             yield from_file(row, place)
 
 
 def from_file(row: dict, where: str) -> Example:
-    """The example of a row of a data set, whose text may be spaced.  Raises DataError naming the field."""
+    """The example of a data set row, with Treebank spacing removed.  Raises DataError that names the field."""
     example = Example.from_row(row, where)
     return replace(example, premise=natural(example.premise), hypothesis=natural(example.hypothesis))
 
 
 def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Texts]]:
-    """Each text alone, at most `limits.tokens` tokens.  Raises InputError where one has none that can be read."""
+    """Each text separately, at most `limits.tokens` tokens.  Raises InputError if one has no token."""
     return alone(TEXTS, [texts(example) for example in batch], tokenizer, limits)
 
 
@@ -70,17 +70,17 @@ def examples(language: str = "en") -> tuple[Example, ...]:
 
 
 def texts(example: Example, option: int = 0) -> dict[str, str]:
-    """The example's texts by the names that tokens carry."""
+    """The example's texts by name."""
     return {"premise": example.premise, "hypothesis": example.hypothesis}
 
 
 def labels(example: Example) -> tuple[str, ...]:
-    """What the probabilities belong to."""
+    """Names of the probabilities."""
     return LABELS
 
 
 def verdict(example: Example, probabilities: Sequence[float]) -> tuple[bool, int, int]:
-    """Whether the example is answered rightly, its label, and the answer."""
+    """(right, label, answer)."""
     return classes.verdict(example.label, probabilities)
 
 
@@ -88,7 +88,7 @@ metrics = classes.metrics
 
 
 def baseline(examples: Iterable[Example]) -> dict[str, float]:
-    """`majority`: the accuracy in per cent of always saying the largest class."""
+    """`majority`: the accuracy, in per cent, of always predicting the largest class."""
     return classes.baseline(example.label for example in examples)
 
 

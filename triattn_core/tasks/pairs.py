@@ -20,7 +20,7 @@ LABELS = ("not a paraphrase", "paraphrase")
 OUTPUTS = len(LABELS)
 LANGUAGES = ("en", "zh")  # that have examples: a file each
 
-# Penn-Treebank spacing, as in the BiMPM copy of Quora's dev and test sets, back to natural text.
+# From Penn-Treebank spacing, as in the BiMPM copy of Quora's dev and test sets, back to natural text.
 _TREEBANK = (
     (re.compile(r"``\s*"), '"'),
     (re.compile(r"\s*''"), '"'),
@@ -32,7 +32,7 @@ _TREEBANK = (
 
 @dataclass(frozen=True)
 class Example:
-    """Two sentences; `label` is an index into LABELS, or None where nobody has judged them."""
+    """Two sentences; `label` is an index into LABELS, or None if unlabelled."""
 
     text_a: str
     text_b: str
@@ -41,12 +41,12 @@ class Example:
 
     @classmethod
     def from_row(cls, row: dict, where: str = "input") -> Example:
-        """An example from a row `{"text_a", "text_b", "label"?, "id"?}`. Raises DataError naming the field."""
+        """An example from a row `{"text_a", "text_b", "label"?, "id"?}`. Raises DataError that names the field."""
         text_a, text_b = field(row, "text_a", where), field(row, "text_b", where)
         return cls(text_a, text_b, number(row, "label", where, 2), str(row.get("id", "")))
 
     def check(self) -> None:
-        """Raises InputError where a sentence has no visible character."""
+        """Raises InputError if a sentence has no visible character."""
         for name, text in (("A", self.text_a), ("B", self.text_b)):
             if not text.strip():
                 raise InputError(f"Sentence {name} is empty: type at least one word.")
@@ -62,7 +62,7 @@ def natural(text: str) -> str:
 def read(path: Path, training: bool = False) -> Iterator[Example]:
     """The examples of a JSON Lines file. Raises DataError with file and line.
 
-    With `training`, rows marked `in_eval` (the pair stands in dev or test too) or `dup` (it stood before) are left out.
+    `training` skips rows marked `in_eval` (the pair is also in dev or test) or `dup` (it occurred before).
     """
     for where, row in read_json_lines(path):
         if not (training and (row.get("in_eval") or row.get("dup"))):
@@ -70,7 +70,7 @@ def read(path: Path, training: bool = False) -> Iterator[Example]:
 
 
 def from_file(row: dict, where: str) -> Example:
-    """The example of a row of a data set, whose text may be spaced. Raises DataError naming the field."""
+    """The example of a data set row, with Treebank spacing removed.  Raises DataError that names the field."""
     example = Example.from_row(row, where)
     return replace(example, text_a=natural(example.text_a), text_b=natural(example.text_b))
 
@@ -78,13 +78,13 @@ def from_file(row: dict, where: str) -> Example:
 def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Roles]]:
     """Sentence A as query, B as key, `[CLS] A [SEP] B [SEP]` as context; at most `limits.tokens` a sentence.
 
-    Encoded apart, the context is `[CLS] A [SEP] [CLS] B [SEP]`, each sentence alone.
+    If sentences are encoded separately, the context is `[CLS] A [SEP] [CLS] B [SEP]`.
 
-    Raises InputError where a sentence has no token that can be read.
+    Raises InputError if a sentence has no token.
     """
     left = tokenizer.encode([example.text_a for example in batch], limits.tokens)
     right = tokenizer.encode([example.text_b for example in batch], limits.tokens)
-    found = []
+    rows = []
     for example, a, b in zip(batch, left, right):
         notes: list[str] = []
         for name, text, tokens in (("A", example.text_a, a), ("B", example.text_b, b)):
@@ -97,13 +97,13 @@ def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> lis
             Part("b", example.text_b, b, "sentence B", 1, types_b),
         )
         context = alone([[part] for part in parts], tokenizer) if limits.apart else joint(parts, tokenizer)
-        found.append((Roles(context.take("a"), context.take("b"), context, tuple(notes)),))
-    return found
+        rows.append((Roles(context.take("a"), context.take("b"), context, tuple(notes)),))
+    return rows
 
 
 @cache
 def examples(language: str = "en") -> tuple[Example, ...]:
-    """The paper's printed case and pairs written for this project, English ones for a language without its own.
+    """The paper's example and pairs written for this project; English ones for languages without their own.
 
     `id` is the kind and a number: `negation-2`.
     """
@@ -112,17 +112,17 @@ def examples(language: str = "en") -> tuple[Example, ...]:
 
 
 def texts(example: Example, option: int = 0) -> dict[str, str]:
-    """The example's texts by the names that tokens carry."""
+    """The example's texts by name."""
     return {"a": example.text_a, "b": example.text_b}
 
 
 def labels(example: Example) -> tuple[str, ...]:
-    """What the probabilities belong to."""
+    """Names of the probabilities."""
     return LABELS
 
 
 def verdict(example: Example, probabilities: Sequence[float]) -> tuple[bool, int, int]:
-    """Whether the example is answered rightly, its label, and the answer."""
+    """(right, label, answer)."""
     answer = max(range(len(LABELS)), key=probabilities.__getitem__)
     return answer == example.label, example.label, answer
 
@@ -138,7 +138,7 @@ def metrics(verdicts: Sequence[tuple[bool, int, int]]) -> dict[str, float]:
 
 
 def baseline(examples: Iterable[Example]) -> dict[str, float]:
-    """`majority`: the accuracy in per cent of always saying the larger class."""
+    """`majority`: the accuracy, in per cent, of always predicting the larger class."""
     labels = Counter(example.label for example in examples)
     return {"majority": round(100 * max(labels.values()) / labels.total(), 2)}
 

@@ -1,4 +1,4 @@
-"""Question answering: which words of a passage answer a question?  A long passage is read in windows that overlap."""
+"""Question answering: which words of a passage answer a question?  Long passages are read in overlapping windows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from triattn_core.errors import DataError, InputError
 from triattn_core.tasks import classes
 from triattn_core.tasks.task import InputForm
 from triattn_core.text.roles import Limits, Role, tokens_notes
-from triattn_core.text.rows import field, read_json, read_json_lines, wanted
+from triattn_core.text.rows import field, matches, read_json, read_json_lines
 from triattn_core.text.texts import Texts, text_role
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.text.words import windows, words
@@ -23,7 +23,7 @@ from triattn_core.text.words import windows, words
 NAME, LABEL, FORM = "questions", "Questions", InputForm.PASSAGE
 TEXTS = {"passage": "The passage", "question": "The question"}  # see `sentences`
 PARTS = {"passage": "Passage", "question": "Question"}  # see `rankings.Words`
-OUTPUTS = 2  # scores of a word: that the answer starts, and that it ends there
+OUTPUTS = 2  # scores of a word: as start and as end of the answer
 LANGUAGES = ("en",)
 MOST = 200_000  # tokens of a passage
 ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -33,7 +33,7 @@ Span = tuple[int, int]  # of characters
 
 @dataclass(frozen=True)
 class Example:
-    """A passage, a question, and the answers (text, character offset into the passage); none where nobody knows."""
+    """A passage, a question, and its answers (text, character offset into the passage), none if unknown."""
 
     passage: str
     question: str
@@ -42,29 +42,31 @@ class Example:
 
     @classmethod
     def from_row(cls, row: dict, where: str = "input") -> Example:
-        """From `{"context", "question", "answers"?, "id"?}`, answers being [{"text", "answer_start"}]; the context may
-        be called `passage`, as the other tasks call it.
+        """From `{"context", "question", "answers"?, "id"?}` with answers [{"text", "answer_start"}]; `passage`, as in
+        other tasks, is accepted for `context`.
 
-        Raises DataError naming the field, also where an answer does not stand in the passage as it says.
+        Raises DataError that names the field, also if an answer is not at its offset in the passage.
         """
         passage, question = field(row, _context(row), where), field(row, "question", where)
         answers = row.get("answers", [])
         if not isinstance(answers, list):
             raise DataError(f"{where}: field 'answers' must be a list, got {answers!r:.40}")
-        return cls(passage, question, tuple(_answer(one, passage, where) for one in answers), str(row.get("id", "")))
+        return cls(
+            passage, question, tuple(_answer(answer, passage, where) for answer in answers), str(row.get("id", ""))
+        )
 
     @property
     def label(self) -> int | None:
-        """Whether there is something to measure by: None where no answer is known."""
+        """0 if there are answers to score against, otherwise None."""
         return 0 if self.answers else None
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """Where the answers stand in the passage."""
+        """Character spans of the answers in the passage."""
         return tuple((start, start + len(text)) for text, start in self.answers)
 
     def check(self) -> None:
-        """Raises InputError where passage or question has no visible character."""
+        """Raises InputError if passage or question has no visible character."""
         classes.check({"The passage": self.passage, "The question": self.question})
 
 
@@ -72,13 +74,13 @@ def _context(row: Mapping) -> str:
     return "passage" if "passage" in row and "context" not in row else "context"
 
 
-def _answer(one: object, passage: str, where: str) -> tuple[str, int]:
-    text, start = (one.get("text"), one.get("answer_start")) if isinstance(one, Mapping) else (None, None)
+def _answer(answer: object, passage: str, where: str) -> tuple[str, int]:
+    text, start = (answer.get("text"), answer.get("answer_start")) if isinstance(answer, Mapping) else (None, None)
     if not isinstance(text, str) or not text.strip() or type(start) is not int:
-        raise DataError(f'{where}: an answer must be {{"text": …, "answer_start": …}}, got {one!r:.60}')
+        raise DataError(f'{where}: an answer must be {{"text": …, "answer_start": …}}, got {answer!r:.60}')
     if start < 0 or passage[start : start + len(text)] != text:
-        found = passage[max(0, start) : max(0, start) + len(text)]
-        raise DataError(f"{where}: answer {text!r:.60} is not at character {start} of the passage, {found!r:.60} is")
+        actual = passage[max(0, start) : max(0, start) + len(text)]
+        raise DataError(f"{where}: answer {text!r:.60} is not at character {start} of the passage, {actual!r:.60} is")
     return text, start
 
 
@@ -86,13 +88,13 @@ from_file = Example.from_row
 
 
 def read(path: Path, training: bool = False, where: Mapping[str, str] | None = None) -> Iterator[Example]:
-    """The examples of a JSON Lines file, or of SQuAD's own `.json`, plain or .gz; with `training` without rows marked
+    """The examples of a JSON Lines file, or of an official SQuAD `.json`, plain or .gz; `training` skips rows marked
     `dup`.
 
-    where: only rows whose fields have these values.  Raises DataError that names the line, or the record.
+    where: keep only rows whose fields have these values.  Raises DataError that names the line, or the record.
     """
     for place, row in _rows(path):
-        if wanted(row, where or {}) and not (training and row.get("dup")):
+        if matches(row, where or {}) and not (training and row.get("dup")):
             yield Example.from_row(row, place)
 
 
@@ -101,12 +103,12 @@ def _rows(path: Path) -> Iterator[tuple[str, dict]]:
 
 
 def squads(path: Path | str) -> bool:
-    """Whether a file is SQuAD's own, by its name."""
+    """Whether a file has SQuAD's format, by its name."""
     return Path(path).name.endswith((".json", ".json.gz"))
 
 
-def named(path: Path, example: Example, error: InputError) -> DataError:
-    """What is wrong with an example, by the line, or the record, of the file that it was read from."""
+def locate_error(path: Path, example: Example, error: InputError) -> DataError:
+    """The error with an example, prefixed with the line or record of the file that it was read from."""
     place = next(place for place, row in _rows(path) if Example.from_row(row, place) == example)
     return DataError(f"{place}: {error}")
 
@@ -114,63 +116,77 @@ def named(path: Path, example: Example, error: InputError) -> DataError:
 def squad_rows(path: Path | str, content: bytes | None = None) -> Iterator[tuple[str, dict]]:
     """`(place, row)` of each question of an official file: {"data": [{"paragraphs": [{"context", "qas": […]}]}]}.
 
-    content: of the file, where it is not on disk.  Raises DataError that names the record.
+    content: of the file, if it is not on disk.  Raises DataError that names the record.
     """
     place = str(path)
     for a, article in enumerate(_list(read_json(path, content), "data", place)):
         for p, paragraph in enumerate(_list(article, "paragraphs", f"{place}: data[{a}]")):
-            at = f"{place}: data[{a}].paragraphs[{p}]"
-            for q, one in enumerate(_list(paragraph, "qas", at)):
-                if not isinstance(one, Mapping):
-                    raise DataError(f"{at}.qas[{q}]: must be an object, got {one!r:.40}")
-                of = f"{at}.qas[{q}]" + (f" (id {one['id']})" if "id" in one else "")
-                yield of, {"title": article.get("title", ""), "context": paragraph.get("context"), **one}
+            place_of_paragraph = f"{place}: data[{a}].paragraphs[{p}]"
+            for q, question in enumerate(_list(paragraph, "qas", place_of_paragraph)):
+                if not isinstance(question, Mapping):
+                    raise DataError(f"{place_of_paragraph}.qas[{q}]: must be an object, got {question!r:.40}")
+                place_of_question = f"{place_of_paragraph}.qas[{q}]" + (
+                    f" (id {question['id']})" if "id" in question else ""
+                )
+                yield (
+                    place_of_question,
+                    {"title": article.get("title", ""), "context": paragraph.get("context"), **question},
+                )
 
 
-def _list(found: object, name: str, where: str) -> list:
-    inner = found.get(name) if isinstance(found, Mapping) else None
-    if not isinstance(inner, list):
-        raise DataError(f"{where}: must be an object with the list {name!r}, got {found!r:.40}")
-    return inner
+def _list(record: object, name: str, where: str) -> list:
+    items = record.get(name) if isinstance(record, Mapping) else None
+    if not isinstance(items, list):
+        raise DataError(f"{where}: must be an object with the list {name!r}, got {record!r:.40}")
+    return items
 
 
 def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Texts, ...]]:
-    """The windows of each passage, each with the question; every word of either is a cell.
+    """The windows of each passage, each with the question; every word is a cell.
 
-    A window has at most `limits.tokens` tokens, and so has a question.  Raises InputError where a text has no token.
+    Windows and questions have at most `limits.tokens` tokens.  Raises InputError if a text has no token.
     """
-    distinct = list(dict.fromkeys(one.passage for one in batch))
+    distinct = list(dict.fromkeys(example.passage for example in batch))
     passages = dict(zip(distinct, tokenizer.encode(distinct, MOST)))
     parts = {text: _windows(text, tokens, tokenizer, limits) for text, tokens in passages.items()}
-    questions = tokenizer.encode([one.question for one in batch], limits.tokens)
-    found = []
+    questions = tokenizer.encode([example.question for example in batch], limits.tokens)
+    rows = []
     for example, tokens in zip(batch, questions):
         question = words(text_role("question", TEXTS["question"], example.question, tokens, tokenizer), limits.tokens)
-        said = tokens_notes(TEXTS["question"], example.question, tokens, tokenizer)
-        seen, notes = parts[example.passage]
-        found.append(tuple(Texts({"passage": one, "question": question}, (*notes, *said)) for one in seen))
-    return found
+        question_notes = tokens_notes(TEXTS["question"], example.question, tokens, tokenizer)
+        passage_windows, notes = parts[example.passage]
+        rows.append(
+            tuple(
+                Texts({"passage": window, "question": question}, (*notes, *question_notes))
+                for window in passage_windows
+            )
+        )
+    return rows
 
 
 def _windows(text: str, tokens, tokenizer: Tokenizer, limits: Limits) -> tuple[list[Role], list[str]]:
-    """The windows of a passage, and what to say of them."""
+    """The windows of a passage, and notes on them."""
     whole = words(text_role("passage", TEXTS["passage"], text, tokens, tokenizer), limits.tokens)
-    found, notes = windows(whole, limits.tokens), tokens_notes(TEXTS["passage"], text, tokens, tokenizer)
-    if len(found) > 1:
+    passage_windows, notes = windows(whole, limits.tokens), tokens_notes(TEXTS["passage"], text, tokens, tokenizer)
+    if len(passage_windows) > 1:
         notes.append(
-            f"The passage has {len(whole.runs):,} words: it was read in {len(found)} windows of at most "
+            f"The passage has {len(whole.runs):,} words: it was read in {len(passage_windows)} windows of at most "
             f"{limits.tokens} tokens, which overlap by a quarter, and the best answers of all are taken."
         )
-    return found, notes
+    return passage_windows, notes
 
 
 def cells(passage: Role, span: Span) -> tuple[int, int] | None:
-    """The first and the last word of a window that an answer stands on; None where the window has not all of it."""
-    runs = [(passage.spans[first][0], passage.spans[last - 1][1]) for first, last in passage.runs]
-    on = [i for i, (start, end) in enumerate(runs) if start < span[1] and end > span[0]]
-    if not on or (runs[on[0]][0] > span[0] and on[0] == 0) or (runs[on[-1]][1] < span[1] and on[-1] == len(runs) - 1):
+    """(first word, last word) of an answer in a window; None if the window does not contain all of it."""
+    word_spans = [(passage.spans[first][0], passage.spans[last - 1][1]) for first, last in passage.runs]
+    covered = [i for i, (start, end) in enumerate(word_spans) if start < span[1] and end > span[0]]
+    if (
+        not covered
+        or (word_spans[covered[0]][0] > span[0] and covered[0] == 0)
+        or (word_spans[covered[-1]][1] < span[1] and covered[-1] == len(word_spans) - 1)
+    ):
         return None
-    return on[0], on[-1]
+    return covered[0], covered[-1]
 
 
 @cache
@@ -180,52 +196,54 @@ def examples(language: str = "en") -> tuple[Example, ...]:
 
 
 def texts(example: Example, option: int = 0) -> dict[str, str]:
-    """The example's texts by the names that tokens carry."""
+    """The example's texts by name."""
     return {"passage": example.passage, "question": example.question}
 
 
 def parts(example: Example) -> dict[str, str]:
-    """The texts that are written for an example, by the names of PARTS."""
+    """The contents of the input fields for an example, by the names of PARTS."""
     return {name: getattr(example, name) for name in PARTS}
 
 
 def from_parts(parts: Mapping[str, str]) -> Example:
-    """The example of such texts: answers are offsets, so nothing is cut off."""
+    """The example with these contents of the input fields; not stripped, because answers are offsets."""
     return Example(**parts)
 
 
 def title(example: Example) -> tuple[str, str]:
-    """What is asked, and how long what comes before it is."""
+    """The question, and the length of the passage."""
     return example.question, f"({len(example.passage.split())} words)"
 
 
 def labels(example: Example) -> tuple[str, ...]:
-    """None: the answers are spans, which each prediction has of its own."""
+    """Empty: the answers are spans, and differ for each prediction."""
     return ()
 
 
 def normal(text: str) -> str:
-    """As SQuAD compares answers: lower case, without ASCII punctuation, without articles, single spaces."""
+    """Text normalised as by SQuAD: lower case, without ASCII punctuation and articles, single spaces."""
     bare = "".join(char for char in text.lower() if char not in PUNCTUATION)
     return " ".join(ARTICLES.sub(" ", bare).split())
 
 
-def exact(said: str, known: str) -> bool:
-    """Whether two answers are equal as SQuAD compares them."""
-    return normal(said) == normal(known)
+def exact(answer: str, gold: str) -> bool:
+    """Whether two answers are equal after SQuAD's normalisation."""
+    return normal(answer) == normal(gold)
 
 
-def f1(said: str, known: str) -> float:
-    """The harmonic mean of precision and recall of the words of an answer, as SQuAD's version 1.1 takes it."""
-    left, right = normal(said).split(), normal(known).split()
-    same = sum((Counter(left) & Counter(right)).values())
-    return 2 * same / (len(left) + len(right)) if same else 0.0
+def f1(answer: str, gold: str) -> float:
+    """F1 of the words of an answer, as in SQuAD 1.1."""
+    left, right = normal(answer).split(), normal(gold).split()
+    num_shared = sum((Counter(left) & Counter(right)).values())
+    return 2 * num_shared / (len(left) + len(right)) if num_shared else 0.0
 
 
 def verdict(example: Example, answer: Sequence) -> tuple[bool, float]:
-    """Exact match and F1 of the first span of an answer, against the known answer that it fits best."""
-    said = example.passage[answer[0].start : answer[0].end]
-    return any(exact(said, text) for text, _ in example.answers), max(f1(said, text) for text, _ in example.answers)
+    """(exact match, F1) of the first span of an answer, against the best-matching gold answer."""
+    span_text = example.passage[answer[0].start : answer[0].end]
+    return any(exact(span_text, text) for text, _ in example.answers), max(
+        f1(span_text, text) for text, _ in example.answers
+    )
 
 
 def metrics(verdicts: Sequence[tuple[bool, float]]) -> dict[str, float]:
@@ -234,12 +252,14 @@ def metrics(verdicts: Sequence[tuple[bool, float]]) -> dict[str, float]:
 
 
 def baseline(examples: Iterable[Example], longest: int = 20) -> dict[str, float]:
-    """`chance`: the exact match in per cent of choosing blindly among all runs of at most `longest` words."""
+    """`chance`: the exact match, in per cent, of choosing at random among all spans of at most `longest` words."""
     shares = []
-    for one in examples:
-        n = len(one.passage.split())
-        most = min(n, longest)
-        shares.append(min(1.0, len(set(one.spans)) / max(1, most * n - most * (most - 1) // 2)))
+    for example in examples:
+        n = len(example.passage.split())
+        longest_span = min(n, longest)
+        shares.append(
+            min(1.0, len(set(example.spans)) / max(1, longest_span * n - longest_span * (longest_span - 1) // 2))
+        )
     return {"chance": round(100 * fmean(shares), 2)}
 
 

@@ -1,7 +1,7 @@
-"""What the tasks share that choose among texts: candidates of a dialogue, options of a question.
+"""Functions shared by tasks that choose among texts: candidates of a dialogue, options of a question.
 
-Such a task has WORDS, and of an example `parts` and back `from_parts`, `options`, and `title`: forms, lists and pages
-are made of them and know none of these tasks by name.
+Such a task has WORDS, and for an example `parts` with its inverse `from_parts`, `options` and `title`: forms, lists and
+pages use these and know none of the tasks by name.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from triattn_core.text.tokenizer import Tokens
 
 @dataclass(frozen=True)
 class Words:
-    """What people read about a task.
+    """The words of a task on pages and in messages.
 
-    one: what an example is called.  axes: what is query, key and context.  sides: what asks and what answers, short.
-    right: what a right option is called.  texts, options: headings over what is read and over what is chosen from.
-    ways: to what its context folds, of `text_units.UNITS`, the one pages open on first.  chat: its texts are turns,
-    else the first one is a text of sentences.
-    parts: the texts that are written for an example, each with its label; `lists`: those of one text a line, the last
-    of which is the example's field of options.
+    one: name of an example.  axes: names of query, key and context.  sides: short names of question and answer.
+    right: name of a right option.  texts, options: headings of the input and of the options.
+    ways: units of `text_units.UNITS` that its context folds to, the default first.  chat: whether its texts are turns;
+    otherwise the first is a text of sentences.
+    parts: the input fields of an example, with their labels.  lists: those with one text per line; the last is the
+    field of options.
     """
 
     one: str
@@ -43,49 +43,49 @@ def lines(text: str) -> tuple[str, ...]:
     return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
-def check(what: str, texts: Sequence[str], most: int) -> None:
-    """Raises InputError where there is none, one is empty, or there are too many."""
+def check(noun: str, texts: Sequence[str], max_texts: int) -> None:
+    """Raises InputError if there is no text, one is empty, or there are too many."""
     if not texts:
-        raise InputError(f"No {what.lower()} is given: type at least one.")
-    if len(texts) > most:
-        raise InputError(f"{len(texts)} {what.lower()}s are too many: at most {most}.")
+        raise InputError(f"No {noun.lower()} is given: type at least one.")
+    if len(texts) > max_texts:
+        raise InputError(f"{len(texts)} {noun.lower()}s are too many: at most {max_texts}.")
     for i, text in enumerate(texts):
         if not text.strip():
-            raise InputError(f"{what} {i + 1} is empty: type at least one word.")
+            raise InputError(f"{noun} {i + 1} is empty: type at least one word.")
 
 
-def readable(what: str, found: Sequence[Tokens]) -> None:
-    """Raises InputError where one has no token."""
-    for i, tokens in enumerate(found):
+def require_tokens(noun: str, texts: Sequence[Tokens]) -> None:
+    """Raises InputError if a text has no token."""
+    for i, tokens in enumerate(texts):
         if not tokens:
-            raise InputError(f"{what} {i + 1} has no character that the model can read: type at least one word.")
+            raise InputError(f"{noun} {i + 1} has no character that the model can read: type at least one word.")
 
 
-def filtered(
+def pool_roles(
     query: Role, key: Role, context: Role, limits: Limits, notes: Sequence[str], texts: Mapping[str, str]
 ) -> Roles:
-    """Query, key and context, each in its cells.
+    """Query, key and context, each pooled to its number of cells (unchanged without cells).
 
-    texts: those whose sentences are kept apart.
+    texts: texts whose sentences do not share a cell.
     """
     roles = [query, key, context]
     if limits.cells:
-        roles = [role.pooled(most, texts) for role, most in zip(roles, limits.cells)]
+        roles = [role.pooled(max_cells, texts) for role, max_cells in zip(roles, limits.cells)]
     return Roles(*roles, tuple(notes))
 
 
 def rank(probabilities: Sequence[float], label: int) -> int:
-    """The place of the true answer, from 1; equals come before it: a model that cannot decide has not found it."""
+    """The rank of the true answer, from 1; ties rank before it: a model that cannot decide has not found it."""
     return sum(probability >= probabilities[label] for probability in probabilities)
 
 
 def chance(sizes: Iterable[int]) -> dict[str, float]:
-    """`chance`: how often a blind choice is right, in per cent, from the number of answers of each example."""
-    found = [1 / max(2, size) for size in sizes]
-    return {"chance": round(100 * sum(found) / len(found), 2)}
+    """`chance`: the accuracy, in per cent, of random choice, from the number of answers of each example."""
+    chances = [1 / max(2, size) for size in sizes]
+    return {"chance": round(100 * sum(chances) / len(chances), 2)}
 
 
 def share(right: Iterable[bool]) -> float:
-    """In per cent."""
-    found = list(right)
-    return round(100 * sum(found) / len(found), 2)
+    """The share of true values, in per cent."""
+    values = list(right)
+    return round(100 * sum(values) / len(values), 2)

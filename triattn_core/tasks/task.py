@@ -1,7 +1,7 @@
-"""What a task is: a module with these names, and the form in which its texts go in.
+"""The protocol of a task (a module with these names), and the forms of its input.
 
-Pages, training, mining and cards ask a task for its FORM, never for its name: a task of a form that is known here is a
-file and a line in the table of `triattn_core.tasks`.  `tests/contracts/test_tasks.py` holds every task to this.
+Pages, training, mining and cards depend on a task's FORM, never on its name: to add a task with a form defined here,
+write a file and a line in the table of `triattn_core.tasks`.  `tests/contracts/test_tasks.py` checks every task.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class InputForm(Enum):
-    """What a reader types for an example, and so which form a page shows."""
+    """The texts that you enter for an example; decides which form a page shows."""
 
     PAIR = "two sentences, judged together"
     SENTENCES = "one or two sentences, each encoded on its own"
@@ -28,36 +28,35 @@ class InputForm(Enum):
 
     @property
     def chooses(self) -> bool:
-        """Whether one of several texts is the answer: then the task is a `ChoiceTask`."""
+        """Whether the answer is one of several texts; the task is then a `ChoiceTask`."""
         return self in (InputForm.CANDIDATES, InputForm.OPTIONS)
 
     @property
     def joint(self) -> bool:
-        """Whether query, key and context are cut from one joint sequence; else it is an `EncodedTask`."""
+        """Whether query, key and context are parts of one joint sequence; otherwise the task is an `EncodedTask`."""
         return self.chooses or self is InputForm.PAIR
 
 
 class Example(Protocol):
-    """One example: a frozen dataclass of texts.  label: what is right, None where nobody has said.  id: kind and
-    number."""
+    """One example: a frozen dataclass of texts.  label: the right answer, None if unknown.  id: kind and number."""
 
     label: Any
     id: str
 
     @classmethod
     def from_row(cls, row: dict, where: str = "input") -> Example:
-        """The example of a row of the task's file format.  Raises DataError naming the field."""
+        """The example of a row of the task's file format.  Raises DataError that names the field."""
 
     def check(self) -> None:
-        """Raises InputError in one line where a text cannot be read."""
+        """Raises InputError, in one line, if a text is not valid."""
 
 
 class Task(Protocol):
-    """What every task has.  A module is one: `TASKS[name]`.
+    """The names that every task module has; `TASKS[name]` is one.
 
-    NAME: in configs, files and on the command line.  LABEL: on pages and in their URLs.  OUTPUTS: numbers that a model
-    gives an example, or each of its options; None where a checkpoint's own labels say it.  LANGUAGES: that have
-    examples of the project's own.
+    NAME: in configs, files and on the command line.  LABEL: on pages and in their URLs.  OUTPUTS: number of model
+    outputs for an example, or for each of its options; None if a checkpoint's labels decide it.  LANGUAGES: languages
+    with examples of the project.
     """
 
     NAME: str
@@ -68,67 +67,67 @@ class Task(Protocol):
     Example: type[Example]
 
     def read(self, path: Path, training: bool = False) -> Iterator[Any]:
-        """The examples of a file; with `training` without rows that must not be trained on.  Raises DataError with
-        file and line."""
+        """The examples of a file; `training` skips rows that must not be trained on.  Raises DataError with file and
+        line."""
 
     def from_file(self, row: dict, where: str) -> Any:
-        """The example of a row of a data set, whose text may be spaced.  Raises DataError naming the field."""
+        """The example of a data set row, with Treebank spacing removed.  Raises DataError that names the field."""
 
     def roles(self, batch: Sequence[Any], tokenizer: Tokenizer, limits: Limits) -> list[tuple]:
-        """For each example one `Roles` an option, or one `Texts` a window.  Raises InputError where a text has no token
-        that can be read."""
+        """For each example, one `Roles` per option, or one `Texts` per window.  Raises InputError if a text has no
+        token."""
 
     def examples(self, language: str = "en") -> tuple:
-        """Examples written for this project; English ones for a language without its own."""
+        """Examples written for this project; English ones for languages without their own."""
 
     def texts(self, example: Any, option: int = 0) -> dict[str, str]:
-        """The example's texts by the names that tokens carry."""
+        """The example's texts by name; tokens refer to these names."""
 
     def labels(self, example: Any) -> tuple[str, ...]:
-        """What the probabilities belong to; empty where a checkpoint or the text says it."""
+        """Names of the probabilities; empty if they depend on the checkpoint or the text."""
 
     def verdict(self, example: Any, answer: Sequence) -> tuple:
-        """Whether the answer (probabilities, or spans) is right, first, and what `metrics` needs besides."""
+        """A tuple that begins with whether the answer (probabilities, or spans) is right, for `metrics`."""
 
     def metrics(self, verdicts: Sequence[tuple]) -> dict[str, float]:
-        """Scores in per cent of the verdicts of a file."""
+        """Scores, in per cent, from the verdicts of a file."""
 
     def baseline(self, examples: Iterable[Any]) -> dict[str, float]:
-        """A score in per cent without a model, such as that of guessing."""
+        """A score, in per cent, without a model, such as chance."""
 
     def row(self, example: Any) -> dict:
         """The example as a row of its file format: `Example.from_row` reads it back."""
 
 
 class PairTask(Task, Protocol):
-    """Of InputForm.PAIR: its examples have `text_a` and `text_b`, and the probabilities belong to LABELS."""
+    """A task of InputForm.PAIR: its examples have `text_a` and `text_b`, its probabilities are those of LABELS."""
 
     LABELS: tuple[str, ...]
 
 
 class WrittenTask(Task, Protocol):
-    """A task whose texts are written in a form of several fields."""
+    """A task whose examples are entered in several input fields."""
 
     def parts(self, example: Any) -> dict[str, str]:
-        """The texts that are written for an example, by name."""
+        """The contents of the input fields for an example, by name."""
 
     def from_parts(self, parts: Mapping[str, str]) -> Any:
-        """The example of such texts."""
+        """The example with these contents of the input fields."""
 
     def title(self, example: Any) -> tuple[str, str]:
-        """What is asked, and how long what comes before it is."""
+        """The question or last turn, and the length of the text before it."""
 
 
 class ChoiceTask(WrittenTask, Protocol):
-    """A task that chooses among texts; WORDS: what people read about it."""
+    """A task that chooses among texts; WORDS: its words on pages and in messages."""
 
     WORDS: Words
 
     def options(self, example: Any) -> tuple[str, ...]:
-        """The texts of which one is the answer."""
+        """The texts to choose from."""
 
 
 class EncodedTask(Task, Protocol):
-    """A task whose texts are encoded each on its own; TEXTS: their names, and what a note calls each."""
+    """A task whose texts are encoded separately; TEXTS: their names, with their names in notes."""
 
     TEXTS: Mapping[str, str]

@@ -1,4 +1,4 @@
-"""Files written whole or not at all: beside their target, then renamed over it."""
+"""Atomic writing of files: to a temporary file next to the target, then renamed over it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from tempfile import mkstemp
 
 from triattn_core.errors import DataError
 
-ROOM = 16 << 20  # bytes that must be free before work begins whose result is written
+ROOM = 16 << 20  # bytes that must be free before work starts whose result is written
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """The path of an empty file beside `path`: it takes its place when the block ends, and is removed where it fails.
+    """Yield the path of a temporary file, which replaces `path` when the block ends, or is removed if it fails.
 
-    A pipe or a device, such as /dev/stdout, is written itself.  Raises DataError in one line where nothing can be
+    A pipe or a device, such as /dev/stdout, is written directly.  Raises DataError, in one line, if nothing can be
     written: no room, no permission, no folder.
     """
     if os.path.exists(path) and not os.path.isfile(path):
@@ -26,16 +26,16 @@ def replacing(path: Path) -> Iterator[Path]:
             yield path
         return
     with _one_line(path):
-        target = Path(os.path.realpath(path))  # of a link the file that it names
-        handle, name = mkstemp(".part", ".triattn-", target.parent)
-        os.close(handle)
+        target = Path(os.path.realpath(path))  # the target of a link
+        descriptor, name = mkstemp(".part", ".triattn-", target.parent)
+        os.close(descriptor)
     part = Path(name)
     try:
         with _one_line(path):
             yield part
             os.chmod(part, _mode(target))
             with open(part, "rb") as file:
-                os.fsync(file.fileno())  # a full disk may say so only now
+                os.fsync(file.fileno())  # a full disk may fail only now
             os.replace(part, target)
     finally:
         with suppress(FileNotFoundError):
@@ -43,26 +43,28 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_whole(path: Path, content: str | bytes | memoryview) -> None:
-    """Writes a file as `replacing` does; text as UTF-8."""
+    """Write a file atomically, as `replacing`; text as UTF-8."""
     with replacing(path) as part:
         part.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def require_room(path: Path, what: str, usage: Callable = shutil.disk_usage) -> None:
-    """Raises DataError, before any work, where `path` cannot become a file: no folder, a folder itself, not to be
-    written, no room on the disk.  what: what is to be done with it, such as "save the trace"."""
+def require_room(path: Path, purpose: str, disk_usage: Callable = shutil.disk_usage) -> None:
+    """Raises DataError, before any work, if `path` cannot become a file: no such folder, a folder itself, not writable,
+    no room on the disk.  purpose: such as "save the trace"."""
     if not os.path.isdir(path.parent):
-        raise DataError(f"{_quoted(path.parent)}: no such folder to {what} in")
+        raise DataError(f"{_quoted(path.parent)}: no such folder to {purpose} in")
     if os.path.isdir(path):
-        raise DataError(f"{path}: a folder; name a file to {what} in")
+        raise DataError(f"{path}: a folder; name a file to {purpose} in")
     if os.path.exists(path) and not os.path.isfile(path):
         return
     if len(os.fsencode(path.name)) > 255:
         raise DataError(f"{_quoted(path)}: too long a name for a file")
     if not os.access(path.parent, os.W_OK | os.X_OK):
-        raise DataError(f"{path.parent}: you may not write there; name another folder to {what} in")
-    if (free := usage(path.parent).free) < ROOM:
-        raise DataError(f"{path.parent}: {free / 2**20:.1f} MiB are free; make room to {what}, or name another folder")
+        raise DataError(f"{path.parent}: you may not write there; name another folder to {purpose} in")
+    if (free := disk_usage(path.parent).free) < ROOM:
+        raise DataError(
+            f"{path.parent}: {free / 2**20:.1f} MiB are free; make room to {purpose}, or name another folder"
+        )
 
 
 def _quoted(path: Path) -> str:
@@ -71,7 +73,7 @@ def _quoted(path: Path) -> str:
 
 
 def _mode(target: Path) -> int:
-    """The permissions of the file that is replaced, or of a new one."""
+    """The permissions of the file to replace, or those of a new one."""
     if target.exists():
         return target.stat().st_mode & 0o777
     mask = os.umask(0)

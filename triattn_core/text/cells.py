@@ -1,7 +1,7 @@
-"""Filtering (Tri-Attention, section V-B): a long sequence as a few cells, each a run of tokens to be averaged.
+"""Filtering (Tri-Attention, section V-B): a long sequence as a few cells, each a run of tokens that are averaged.
 
-Runs are disjoint and never cross the end of a turn or a sentence, so that every cell unfolds to its tokens and belongs
-to one segment.
+Runs are disjoint and never cross the end of a turn or sentence, so that every cell belongs to one segment and can be
+unfolded to its tokens.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _CLAUSE = re.compile(
 )
 
 
-def cells(segments: Sequence[Hashable], most: int) -> tuple[Run, ...]:
-    """Runs `(start, end)` over tokens, in order: at most `most`, and no more than there are tokens.
+def cells(segments: Sequence[Hashable], max_cells: int) -> tuple[Run, ...]:
+    """Runs `(start, end)` over tokens, in order: at most `max_cells`, and not more than there are tokens.
 
-    segments: the segment of each token; tokens of one segment stand together.  Each segment has a cell; the others go
-    where cells are longest.  More segments than `most` have a cell each all the same: see `merged`.
+    segments: the segment of each token; tokens of a segment are contiguous.  Each segment gets one cell, even if there
+    are more segments than `max_cells` (see `merge_spans`); further cells split the longest ones.
     """
     runs, start = [], 0
     for _, group in groupby(segments):
@@ -37,7 +37,7 @@ def cells(segments: Sequence[Hashable], most: int) -> tuple[Run, ...]:
     counts = [1] * len(runs)
     heap = [(-size, i) for i, (_, size) in enumerate(runs) if size > 1]
     heapq.heapify(heap)
-    for _ in range(min(most, len(segments)) - len(runs)):
+    for _ in range(min(max_cells, len(segments)) - len(runs)):
         _, i = heapq.heappop(heap)
         counts[i] += 1
         if counts[i] < runs[i][1]:
@@ -51,14 +51,14 @@ def cells(segments: Sequence[Hashable], most: int) -> tuple[Run, ...]:
 
 @lru_cache(1024)
 def sentences(text: str) -> tuple[Run, ...]:
-    """Spans of the sentences of a text: they touch, and together they are the text."""
+    """Spans of the sentences of a text, contiguous and covering all of it."""
     return _cut(text, [match.end() for match in _END.finditer(text)])
 
 
 @lru_cache(1024)
 def phrases(text: str) -> tuple[Run, ...]:
-    """Spans of the stretches between punctuation marks, which stand with what they end; they touch, and together they
-    are the text.  A mark inside a word or a number ends nothing."""
+    """Spans between punctuation marks, each with the mark at its end; contiguous and covering all of the text.  Marks
+    inside a word or number do not count."""
     return _cut(text, sorted({match.end() for marks in (_END, _CLAUSE) for match in marks.finditer(text)}))
 
 
@@ -67,12 +67,12 @@ def _cut(text: str, ends: Sequence[int]) -> tuple[Run, ...]:
     return tuple(zip([0, *ends], ends))
 
 
-def merged(spans: Sequence[Run], most: int) -> tuple[tuple[int, int, Run], ...]:
-    """(first, last, span) of at most `most` segments from touching spans: the shortest neighbours are joined first."""
-    found = [(i, i, span) for i, span in enumerate(spans)]
-    while len(found) > max(1, most):
-        sizes = [found[i + 1][2][1] - found[i][2][0] for i in range(len(found) - 1)]
+def merge_spans(spans: Sequence[Run], max_groups: int) -> tuple[tuple[int, int, Run], ...]:
+    """(first, last, span) of at most `max_groups` groups of contiguous spans; the shortest neighbours merge first."""
+    groups = [(i, i, span) for i, span in enumerate(spans)]
+    while len(groups) > max(1, max_groups):
+        sizes = [groups[i + 1][2][1] - groups[i][2][0] for i in range(len(groups) - 1)]
         i = sizes.index(min(sizes))
-        (first, _, (start, _)), (_, last, (_, end)) = found[i : i + 2]
-        found[i : i + 2] = [(first, last, (start, end))]
-    return tuple(found)
+        (first, _, (start, _)), (_, last, (_, end)) = groups[i : i + 2]
+        groups[i : i + 2] = [(first, last, (start, end))]
+    return tuple(groups)

@@ -1,4 +1,4 @@
-"""Tokenizers whose vocabulary is what the training text holds: single characters for Chinese, or words."""
+"""Tokenizers with a vocabulary from the training texts: single characters, for Chinese, or words."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from triattn_core.text.tokenizer import SPECIAL
 
 
 def character_tokenizer(texts: Sequence[str], least: int = 1) -> Tokenizer:
-    """A token for each character that stands at least `least` times in the texts, the frequent ones first.
+    """A tokenizer with a token for each character that occurs at least `least` times, most frequent first.
 
-    Full-width and half-width forms are one character (Unicode NFKC), and so are capital and small letters; white space
-    is no token.  Spans still point into the text as it was written.
+    Full-width and half-width forms are one character (Unicode NFKC), as are upper and lower case; white space is not a
+    token.  Spans still refer to the original text.
     """
     tokenizer = Tokenizer(models.WordLevel(unk_token=SPECIAL["unk"]))
     tokenizer.normalizer = normalizers.Sequence(
@@ -28,9 +28,9 @@ def character_tokenizer(texts: Sequence[str], least: int = 1) -> Tokenizer:
 
 
 def word_tokenizer(texts: Sequence[str], least: int = 1) -> Tokenizer:
-    """A token for each word or punctuation mark that stands at least `least` times, the frequent ones first.
+    """A tokenizer with a token for each word or mark that occurs at least `least` times, most frequent first.
 
-    Case and accents are left out of account, as by BERT's own pre-tokenizer.
+    Case and accents are ignored, as in BERT's normaliser.
     """
     tokenizer = Tokenizer(models.WordLevel(unk_token=SPECIAL["unk"]))
     tokenizer.normalizer = normalizers.BertNormalizer()
@@ -41,9 +41,9 @@ def word_tokenizer(texts: Sequence[str], least: int = 1) -> Tokenizer:
 
 
 def _of(tokenizer: Tokenizer, counts: Counter[str], least: int) -> Tokenizer:
-    ordered = sorted(counts.items(), key=lambda one: (-one[1], one[0]))
-    known = [*SPECIAL.values(), *(one for one, count in ordered if count >= least)]
-    tokenizer.model = models.WordLevel({one: number for number, one in enumerate(known)}, SPECIAL["unk"])
+    by_frequency = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    vocabulary = [*SPECIAL.values(), *(token for token, count in by_frequency if count >= least)]
+    tokenizer.model = models.WordLevel({token: id_ for id_, token in enumerate(vocabulary)}, SPECIAL["unk"])
     tokenizer.add_special_tokens(list(SPECIAL.values()))
     return tokenizer
 

@@ -1,4 +1,4 @@
-"""In which of the shelf's languages a text is written, as far as its letters tell."""
+"""Guess the language of a text from its letters."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
-READ = 2000  # characters that are looked at
+READ = 2000  # characters to look at
 _HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 _NEIGHBOURS = {"HIRAGANA": "Japanese", "KATAKANA": "Japanese", "HANGUL": "Korean"}  # write Chinese characters too
 _WORD = re.compile(r"[a-z\u00c0-\u024f]+(?:['’][a-z]+)?")
 
 
 def guess(text: str) -> str | None:
-    """`"zh"` where Chinese characters outnumber Latin words, `"en"` where words do; `"Japanese"`, `"Korean"` or a
-    script such as `"Arabic"` where that has most of the letters; else None.
+    """`"zh"` if Chinese characters outnumber Latin words, `"en"` if words do; `"Japanese"`, `"Korean"` or a script such
+    as `"Arabic"` if most letters belong to it; otherwise None.
 
-    One Latin word is no sign: Chinese sentences name products and firms as they are written.
+    A single Latin word does not count: Chinese sentences contain Latin names of products and firms.
     """
     text = unicodedata.normalize("NFKC", text[:READ]).lower()
     characters, words = len(_HAN.findall(text)), _WORD.findall(text)
@@ -30,14 +30,14 @@ def guess(text: str) -> str | None:
 
 
 def _script(text: str) -> tuple[str, int]:
-    """The most frequent script beside Latin and Chinese, as Unicode names its letters, and how many there are."""
-    names = (unicodedata.name(one, "") for one in text if one.isalpha() and not _HAN.match(one))
-    found = Counter(name.split()[0] for name in names if name and not name.startswith("LATIN"))
-    return found.most_common(1)[0] if found else ("", 0)
+    """(script, number of letters) of the most frequent script, by Unicode name, other than Latin and Chinese."""
+    names = (unicodedata.name(char, "") for char in text if char.isalpha() and not _HAN.match(char))
+    counts = Counter(name.split()[0] for name in names if name and not name.startswith("LATIN"))
+    return counts.most_common(1)[0] if counts else ("", 0)
 
 
 def other_than(code: str, texts: Iterable[str]) -> str | None:
-    """The language that most of the texts look to be in, where it is not `code`."""
-    found = Counter(filter(None, map(guess, texts)))
-    most, count = found.most_common(1)[0] if found else (None, 0)
-    return most if most != code and 2 * count > found.total() else None
+    """The language of most of the texts, if it is not `code`; otherwise None."""
+    counts = Counter(filter(None, map(guess, texts)))
+    language, count = counts.most_common(1)[0] if counts else (None, 0)
+    return language if language != code and 2 * count > counts.total() else None

@@ -1,4 +1,4 @@
-"""Of a text that is longer than a model reads, the part that is nearest to what is asked."""
+"""Of a text that is too long for a model, the part most relevant to the question."""
 
 from __future__ import annotations
 
@@ -10,19 +10,23 @@ from itertools import accumulate
 from triattn_core.text.cells import sentences
 from triattn_core.text.tokenizer import Tokens
 
-UNIT = 10**9  # whole numbers: equal runs are equal
+UNIT = 10**9  # integer scores, so that ties are exact
 
 
-def nearest(tokens: Tokens, text: str, most: int, asked: Collection[int]) -> Tokens:
-    """The run of at most `most` tokens that shares most with the ids that are asked for; the first of equal ones.
+def nearest(tokens: Tokens, text: str, max_tokens: int, relevant_ids: Collection[int]) -> Tokens:
+    """The run of at most `max_tokens` tokens that shares most with `relevant_ids`; the first one on ties.
 
-    It begins where a sentence begins, or ends with the text.  A token that is asked for counts one over how often it
-    stands in the text: a name more than "the".  A text that fits is left as it is.
+    It starts at a sentence, or ends with the text.  A relevant token scores 1 / its count in the text: a name more than
+    "the".  A text that fits is returned unchanged.
     """
-    if len(tokens) <= most:
+    if len(tokens) <= max_tokens:
         return tokens
-    often = Counter(tokens.ids)
-    worth = [0, *accumulate(UNIT // often[one] if one in asked else 0 for one in tokens.ids)]
-    starts, last = [start for start, _ in tokens.spans], len(tokens) - most
-    begins = sorted({min(last, bisect_left(starts, start)) for start, _ in sentences(text)} | {last})
-    return tokens.run(max(begins, key=lambda begin: worth[begin + most] - worth[begin]), most, text)
+    counts = Counter(tokens.ids)
+    cumulative_score = [0, *accumulate(UNIT // counts[id_] if id_ in relevant_ids else 0 for id_ in tokens.ids)]
+    starts, last = [start for start, _ in tokens.spans], len(tokens) - max_tokens
+    candidates = sorted({min(last, bisect_left(starts, start)) for start, _ in sentences(text)} | {last})
+    return tokens.run(
+        max(candidates, key=lambda candidate: cumulative_score[candidate + max_tokens] - cumulative_score[candidate]),
+        max_tokens,
+        text,
+    )

@@ -20,13 +20,13 @@ NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class Role:
-    """A sequence of tokens that plays one role; all tuples have the same length.
+    """A sequence of tokens that plays one role; all tuples except `cells` have the same length.
 
-    strings: the text each token stands for, as the reader wrote it; word pieces that go on begin with "##".
+    strings: the original text of each token; word pieces that continue a word begin with "##".
     texts, spans: the name of the source text and the character offsets into it; "" and (0, 0) for special tokens.
-    positions: the place of each token in the context, -1 outside of it.  types: BERT's, see `segment_ids`.
-    segments: what of its text each token belongs to, such as "turn 3"; "" for special tokens.
-    cells: the runs of tokens that the model averages, of a long text; empty where each token is its own.
+    positions: the position of each token in the context, -1 if it is not in it.  types: BERT's, see `segment_ids`.
+    segments: the part of its text that each token belongs to, such as "turn 3"; "" for special tokens.
+    cells: for long texts, the runs of tokens that the model averages; empty if each token is a cell.
     """
 
     ids: tuple[int, ...]
@@ -48,32 +48,34 @@ class Role:
         columns = [getattr(self, field.name) for field in fields(self) if field.name != "cells"]
         return Role(*(tuple(column[i] for i in rows) for column in columns))
 
-    def pooled(self, most: int, texts: Mapping[str, str] = NO_TEXTS) -> Role:
-        """The same tokens in at most `most` cells; each special token is one.
+    def pooled(self, max_cells: int, texts: Mapping[str, str] = NO_TEXTS) -> Role:
+        """The same tokens in at most `max_cells` cells; each special token is a cell of its own.
 
-        No cell crosses the end of a segment, nor of a sentence of `texts` where so many cells are enough for that.
+        No cell crosses the end of a segment, nor of a sentence of `texts` if there are enough cells for that.
         """
-        begins = {name: [start for start, _ in sentences(text)] for name, text in texts.items()}
-        within = [bisect_right(begins.get(name, ()), start) for name, (start, _) in zip(self.texts, self.spans)]
-        alone = [i if special else None for i, special in enumerate(self.special)]
-        groups = list(zip(alone, self.segments, within))
-        if len(list(groupby(groups))) > most:
-            groups = list(zip(alone, self.segments))
-        return replace(self, cells=cells(groups, most))
+        sentence_starts = {name: [start for start, _ in sentences(text)] for name, text in texts.items()}
+        sentence_numbers = [
+            bisect_right(sentence_starts.get(name, ()), start) for name, (start, _) in zip(self.texts, self.spans)
+        ]
+        special_ids = [i if special else None for i, special in enumerate(self.special)]
+        groups = list(zip(special_ids, self.segments, sentence_numbers))
+        if len(list(groupby(groups))) > max_cells:
+            groups = list(zip(special_ids, self.segments))
+        return replace(self, cells=cells(groups, max_cells))
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """What the model sees as one: its cells, or its tokens."""
+        """The runs of tokens that the model reads as one: its cells, or single tokens."""
         return self.cells or tuple((i, i + 1) for i in range(len(self)))
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much a model reads.
+    """Limits on the input of a model.
 
-    tokens: of a sentence of a pair; of the whole context of the other tasks.
-    cells: of query, key and context, where long texts are filtered.
-    apart: whether each text is encoded alone, and the context with it: see `alone`.
+    tokens: of each sentence of a pair; of the whole context in other tasks.
+    cells: numbers of cells of query, key and context, for long texts.
+    apart: whether each text is encoded separately, the context too: see `alone`.
     """
 
     tokens: int
@@ -83,9 +85,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Roles:
-    """Query and key are cut from the context, the joint sequence `[CLS] … [SEP] … [SEP]`.
+    """Query, key and context of an example; query and key are parts of the context, `[CLS] … [SEP] … [SEP]`.
 
-    Of texts that are encoded apart, every `[CLS]` of the context begins another; query and key may stand outside of it.
+    If texts are encoded separately, every `[CLS]` of the context begins another text, and query and key may be outside
+    the context.
     """
 
     query: Role
@@ -95,16 +98,16 @@ class Roles:
 
     @property
     def length(self) -> int:
-        """Tokens of the joint sequence: what a row of a batch costs."""
+        """Number of tokens of the joint sequence: the cost of a row of a batch."""
         return len(self.context)
 
     @property
     def tokens(self) -> int:
-        """The same without special tokens."""
+        """Number of tokens without special ones."""
         return len(self.context) - sum(self.context.special)
 
     def axes(self, site: str) -> dict[str, Role]:
-        """Whose tokens stand along the axes of a site: in `b_over_a` they change places, `a_over_a` is a's alone."""
+        """The role of each axis of a site: swapped in `b_over_a`; in `a_over_a` query and key are both a."""
         sides = {"a": self.query, "b": self.key}
         query, key = next(((q, k) for q in "ab" for k in "ab" if f"{q}_over_{k}" in site), ("b", "a"))
         return {"query": sides[query], "key": sides[key], "context": self.context}
@@ -114,8 +117,8 @@ class Roles:
 class Part:
     """One text of a joint sequence.
 
-    segments: what each token belongs to, one name for all or one a token.  type: BERT's segment id of the text;
-    types: of each token, where they differ.
+    segments: one segment name for all tokens, or one per token.  type: BERT's segment id of the text; types: of each
+    token, if they differ.
     """
 
     name: str
@@ -130,37 +133,37 @@ class Part:
 
     @cached_property
     def columns(self) -> tuple[Sequence, ...]:
-        """ids, strings, texts, spans, special, types, segments, with the [SEP] after them."""
+        """The columns ids, strings, texts, spans, special, types and segments, including the final [SEP]."""
         tokens, text, size = self.tokens, self.text, len(self.tokens)
         pieces = ["##" if string.startswith("##") else "" for string in tokens.strings]
-        shown = [piece + text[start:end] for piece, (start, end) in zip(pieces, tokens.spans)]
+        strings = [piece + text[start:end] for piece, (start, end) in zip(pieces, tokens.spans)]
         types = self.types or [self.type] * size
         segments = [self.segments] * size if isinstance(self.segments, str) else self.segments
-        after = (None, "[SEP]", "", (0, 0), True, self.type, "")
-        columns = (tokens.ids, shown, [self.name] * size, tokens.spans, [False] * size, types, segments)
-        return tuple([*column, last] for column, last in zip(columns, after))
+        separator = (None, "[SEP]", "", (0, 0), True, self.type, "")
+        columns = (tokens.ids, strings, [self.name] * size, tokens.spans, [False] * size, types, segments)
+        return tuple([*column, value] for column, value in zip(columns, separator))
 
 
 def joint(parts: Iterable[Part], tokenizer: Tokenizer) -> Role:
     """`[CLS] part [SEP] part [SEP]` (Tri-Attention, Eq. 20)."""
     columns = zip(*(part.columns for part in parts))
-    before = (tokenizer.special["cls"], "[CLS]", "", (0, 0), True, 0, "")
-    found = [(first, *chain.from_iterable(column)) for first, column in zip(before, columns)]
-    ids = tuple(tokenizer.special["sep"] if one is None else one for one in found[0])
-    *rest, types, segments = found[1:]
+    start = (tokenizer.special["cls"], "[CLS]", "", (0, 0), True, 0, "")
+    joined = [(first, *chain.from_iterable(column)) for first, column in zip(start, columns)]
+    ids = tuple(tokenizer.special["sep"] if id_ is None else id_ for id_ in joined[0])
+    *rest, types, segments = joined[1:]
     return Role(ids, *rest, tuple(range(len(ids))), types, segments)
 
 
 def alone(groups: Iterable[Sequence[Part]], tokenizer: Tokenizer) -> Role:
-    """`[CLS] part [SEP] … [CLS] part [SEP]`: the parts of each group are encoded together, and no others with them."""
+    """`[CLS] part [SEP] … [CLS] part [SEP]`: only the parts of one group are encoded together."""
     roles = [joint(group, tokenizer) for group in groups]
     columns = (chain.from_iterable(getattr(role, field.name) for role in roles) for field in fields(Role)[:-1])
-    found = Role(*map(tuple, columns))
-    return replace(found, positions=tuple(range(len(found))))
+    role_ = Role(*map(tuple, columns))
+    return replace(role_, positions=tuple(range(len(role_))))
 
 
 def outside(part: Part, tokenizer: Tokenizer) -> Role:
-    """The tokens of a text that is no part of the context."""
+    """The tokens of a text that is not part of the context."""
     role = joint([part], tokenizer).take(part.name)
     return replace(role, positions=(-1,) * len(role))
 
@@ -168,36 +171,36 @@ def outside(part: Part, tokenizer: Tokenizer) -> Role:
 def segment_ids(a: Sequence[int], b: Sequence[int], tokenizer: Tokenizer) -> tuple[list[int], list[int]]:
     """BERT's segment ids of two texts from their token ids: 0 for the first and 1 for the second.
 
-    Where the encoder tells matches apart, 2 and 3 for a token that stands in the other text too: the exact-match
-    feature of Chen et al. 2017 (Reading Wikipedia, section 3.2), given where BERT takes features of a token.
+    If the encoder distinguishes matches, 2 and 3 for tokens that also occur in the other text: the exact-match feature
+    of Chen et al. 2017 (Reading Wikipedia, section 3.2), passed as BERT's segment ids.
     """
     shared = (set(a) & set(b)) - {tokenizer.special["unk"]} if tokenizer.match else set()
-    return [2 * (one in shared) for one in a], [1 + 2 * (one in shared) for one in b]
+    return [2 * (token in shared) for token in a], [1 + 2 * (token in shared) for token in b]
 
 
 def tokens_notes(name: str, text: str, tokens: Tokens, tokenizer: Tokenizer) -> list[str]:
-    """What a reader should know: what was cut, and what the model cannot read."""
+    """Notes for the user: how much of a text was cut, and which tokens the model does not know."""
     notes = []
-    kept = f"{len(tokens)} token{'s' * (len(tokens) != 1)}"
+    size = f"{len(tokens)} token{'s' * (len(tokens) != 1)}"
     if tokens.skipped:
         notes.append(
-            f"{name} is long: the model reads the {kept} nearest to what is asked and leaves out {tokens.skipped:,} "
+            f"{name} is long: the model reads the {size} nearest to what is asked and leaves out {tokens.skipped:,} "
             f"characters before them and {tokens.cut:,} after."
         )
     elif tokens.cut:
-        notes.append(f"{name} is cut after {kept}: {tokens.cut:,} characters are left out.")
+        notes.append(f"{name} is cut after {size}: {tokens.cut:,} characters are left out.")
     unknown = [text[slice(*span)] for id_, span in zip(tokens.ids, tokens.spans) if id_ == tokenizer.special["unk"]]
     if unknown:
         names = list(dict.fromkeys(map(_visible, unknown)))
-        more = f", … ({len(names)} in all)" if len(names) > NAMED else ""
-        alike = " and sees them all alike" if len(names) > 1 else ""
-        blind = " It cannot read this text: what follows means little." if 2 * len(unknown) > len(tokens) else ""
-        notes.append(f"{name}: the model does not know {', '.join(names[:NAMED])}{more}{alike}.{blind}")
+        rest = f", … ({len(names)} in all)" if len(names) > NAMED else ""
+        indistinct = " and sees them all alike" if len(names) > 1 else ""
+        warning = " It cannot read this text: what follows means little." if 2 * len(unknown) > len(tokens) else ""
+        notes.append(f"{name}: the model does not know {', '.join(names[:NAMED])}{rest}{indistinct}.{warning}")
     return notes
 
 
 def _visible(text: str) -> str:
-    """An unknown token as a note can show it: not long, and by its number where it has no shape of its own."""
+    """An unknown token as notes show it: shortened, and as a code point if it has no visible shape."""
     text = unicodedata.normalize("NFC", text)
     if all(unicodedata.category(char)[0] in "CMZ" for char in text):
         return " ".join(f"U+{ord(char):04X}" for char in text[:2])

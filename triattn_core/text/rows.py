@@ -1,4 +1,4 @@
-"""Files of rows: JSON Lines, plain or gzip-compressed, read with file and line in every complaint."""
+"""Files of rows: JSON Lines, plain or gzip-compressed; errors name file and line."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from typing import Any
 
 from triattn_core.errors import DataError
 
-LINE_LIMIT = 10_000_000  # characters: a longer line is no row of ours (and guards against a zip bomb)
-EXPANSION = 100  # times its own size is the most that a .gz may unfold to: rows shrink to a tenth or a third
-PACKED_LIMIT = 4 << 30  # bytes that a .gz of rows may unfold to in all; they are read line by line
-JSON_LIMIT = 64 << 20  # bytes that a .json.gz may unfold to: it is read whole, and takes many times that as objects
-IDLE = 1_000_000  # lines in a row that hold no row: such a file has no more of them
+LINE_LIMIT = 10_000_000  # characters: a longer line is not a valid row (and guards against a zip bomb)
+EXPANSION = 100  # largest unpacked size of a .gz, as a multiple of its own; rows compress to a tenth or a third
+PACKED_LIMIT = 4 << 30  # largest unpacked size of a .gz of rows, which are read line by line
+JSON_LIMIT = 64 << 20  # largest unpacked size of a .json.gz, which is read whole, and is many times larger as objects
+IDLE = 1_000_000  # consecutive lines without a row, after which reading stops
 
 
 def read_json_lines(path: Path) -> Iterator[tuple[str, dict]]:
-    """`("file:line", row)` for each row. Raises DataError with file and line."""
+    """Yield `("file:line", row)` for each row.  Raises DataError with file and line."""
     path = Path(path)
     if not path.is_file():
         raise DataError(f"{path}: no such file")
@@ -32,19 +32,19 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, dict]]:
 
 
 def each_line(file: BufferedIOBase, name: str) -> Iterator[tuple[int, dict | DataError]]:
-    """(line, its row, or in one line what is wrong with it) for each line that is not blank; raises nothing.
+    """Yield (line number, its row or the error with it) for each line that is not blank; raises nothing.
 
-    Where a file cannot be read on, the last pair says so.
+    If a file cannot be read further, the last pair holds that error.
     """
-    idle = number = 0
+    num_bad = number = 0
     try:
         for number, line in _lines(file, name):
             try:
                 row = _row(line) if line.strip() else None
             except ValueError as error:
                 row = DataError(f"{name}:{number}: {error}")
-            idle = 0 if isinstance(row, dict) else idle + 1
-            if idle > IDLE:
+            num_bad = 0 if isinstance(row, dict) else num_bad + 1
+            if num_bad > IDLE:
                 raise ValueError(f"{IDLE:,} lines in a row are no rows: the rest is left out")
             if row is not None:
                 yield number, row
@@ -55,19 +55,19 @@ def each_line(file: BufferedIOBase, name: str) -> Iterator[tuple[int, dict | Dat
 
 
 def count_lines(file: BufferedIOBase, name: str) -> int:
-    """How many lines a file has, for a progress bar: of a damaged one those that can be read."""
-    opened, limit = _opened(file, name)
+    """The number of lines of a file, for a progress bar; of a damaged file, the lines that can be read."""
+    unpacked, limit = _unpack(file, name)
     lines, last = 0, b"\n"
     try:
-        while limit > 0 and (chunk := opened.read1(1 << 20)):
+        while limit > 0 and (chunk := unpacked.read1(1 << 20)):
             lines, last, limit = lines + chunk.count(b"\n"), chunk[-1:], limit - len(chunk)
     except (OSError, EOFError, zlib.error):
         pass
     return lines + (last != b"\n")
 
 
-def _opened(file: BufferedIOBase, name: str) -> tuple[BufferedIOBase, int]:
-    """The file unpacked, and how many bytes may come out of it."""
+def _unpack(file: BufferedIOBase, name: str) -> tuple[BufferedIOBase, int]:
+    """The unpacked file, and the largest number of bytes to read from it."""
     size = file.seek(0, SEEK_END)
     file.seek(0)
     packed = file.read(2) == b"\x1f\x8b" or name.endswith(".gz")
@@ -78,9 +78,9 @@ def _opened(file: BufferedIOBase, name: str) -> tuple[BufferedIOBase, int]:
 
 
 def _lines(file: BufferedIOBase, name: str) -> Iterator[tuple[int, str]]:
-    """Lines with their numbers from 1; bytes that are not UTF-8 come as lone surrogates."""
-    opened, limit = _opened(file, name)
-    text, number = TextIOWrapper(opened, "utf-8-sig", "surrogateescape"), 0
+    """Yield lines with their numbers from 1; bytes that are not UTF-8 become lone surrogates."""
+    unpacked, limit = _unpack(file, name)
+    text, number = TextIOWrapper(unpacked, "utf-8-sig", "surrogateescape"), 0
     try:
         while line := text.readline(LINE_LIMIT):
             number += 1
@@ -94,11 +94,11 @@ def _lines(file: BufferedIOBase, name: str) -> Iterator[tuple[int, str]]:
             yield number, line
     finally:
         if not file.closed:
-            text.detach()  # the file stays open: it is its owner's
+            text.detach()  # leave the file open for its owner
 
 
 def _row(line: str) -> dict:
-    """Raises ValueError that says what is wrong with the line."""
+    """The row of a line.  Raises ValueError that says what is wrong with it."""
     if not _is_text(line):
         raise ValueError("not UTF-8 JSON Lines")
     try:
@@ -122,58 +122,58 @@ def _is_text(text: str) -> bool:
 
 
 def read_json(path: Path | str, content: bytes | None = None) -> dict:
-    """The one object of a JSON file, plain or gzip-compressed. Raises DataError with the file.
+    """The object in a JSON file, plain or gzip-compressed.  Raises DataError with the file.
 
-    content: of the file, where it is not on disk.
+    content: of the file, if it is not on disk.
     """
     try:
-        opened, limit = _opened(BytesIO(Path(path).read_bytes() if content is None else content), str(path))
-        limit = min(limit, JSON_LIMIT) if isinstance(opened, gzip.GzipFile) else limit
-        text = opened.read(limit)
+        unpacked, limit = _unpack(BytesIO(Path(path).read_bytes() if content is None else content), str(path))
+        limit = min(limit, JSON_LIMIT) if isinstance(unpacked, gzip.GzipFile) else limit
+        text = unpacked.read(limit)
         if len(text) == limit:
             raise ValueError(f"unfolds to more than {EXPANSION} times its size, or {JSON_LIMIT:,} bytes; unpack it")
-        found = json.loads(text.decode("utf-8-sig"))
+        value = json.loads(text.decode("utf-8-sig"))
     except OSError as error:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from None
     except (ValueError, RecursionError, EOFError, zlib.error) as error:
         raise DataError(f"{path}: not a JSON file ({error})") from None
-    if not isinstance(found, dict):
-        raise DataError(f"{path}: expected an object, got {type(found).__name__}")
-    return found
+    if not isinstance(value, dict):
+        raise DataError(f"{path}: expected an object, got {type(value).__name__}")
+    return value
 
 
 def rows_file(folder: Path, name: str) -> Path:
-    """The file of a set such as `quora/dev`: `.jsonl` or `.json`, plain or .gz.  Raises DataError where none is."""
-    for ending in (".jsonl", ".jsonl.gz", ".json", ".json.gz"):
-        if (Path(folder) / (name + ending)).is_file():
-            return Path(folder) / (name + ending)
+    """The file of a set such as `quora/dev`: `.jsonl` or `.json`, plain or .gz.  Raises DataError if there is none."""
+    for suffix in (".jsonl", ".jsonl.gz", ".json", ".json.gz"):
+        if (Path(folder) / (name + suffix)).is_file():
+            return Path(folder) / (name + suffix)
     raise DataError(f"{folder}: no {name}.jsonl or {name}.jsonl.gz; name the folder of data sets with --data")
 
 
 def field(row: dict, name: str, where: str) -> str:
-    """The text of a field.  Raises DataError naming it."""
+    """The text of a field.  Raises DataError that names it."""
     if not isinstance(row.get(name), str):
         raise DataError(f"{where}: field {name!r} must be text, got {row.get(name)!r:.40}")
     return row[name]
 
 
 def texts_field(row: dict, name: str, where: str) -> tuple[str, ...]:
-    """The texts of a field that holds a list of them.  Raises DataError naming it."""
-    found = row.get(name)
-    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-        raise DataError(f"{where}: field {name!r} must be a list of texts, got {found!r:.40}")
-    return tuple(found)
+    """The texts of a list field.  Raises DataError that names it."""
+    values = row.get(name)
+    if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+        raise DataError(f"{where}: field {name!r} must be a list of texts, got {values!r:.40}")
+    return tuple(values)
 
 
 def number(row: dict, name: str, where: str, below: int) -> int | None:
-    """The whole number of a field, from 0; None where the row has none.  Raises DataError naming it."""
-    found = row.get(name)
-    if found is not None and (type(found) is not int or not 0 <= found < below):
-        said = "0 or 1" if below == 2 else f"a whole number from 0 to {below - 1}"
-        raise DataError(f"{where}: field {name!r} must be {said}, got {found!r:.40}")
-    return found
+    """The integer of a field, from 0 to below `below`; None if the row has none.  Raises DataError that names it."""
+    value = row.get(name)
+    if value is not None and (type(value) is not int or not 0 <= value < below):
+        expected = "0 or 1" if below == 2 else f"a whole number from 0 to {below - 1}"
+        raise DataError(f"{where}: field {name!r} must be {expected}, got {value!r:.40}")
+    return value
 
 
-def wanted(row: Mapping[str, Any], where: Mapping[str, str]) -> bool:
+def matches(row: Mapping[str, Any], where: Mapping[str, str]) -> bool:
     """Whether the fields of a row, or of an example (`vars`), have these values."""
     return all(str(row.get(name, "")) == value for name, value in where.items())

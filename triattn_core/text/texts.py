@@ -1,4 +1,4 @@
-"""Texts that are each encoded on their own, as self-attention models do: one sentence, or premise and hypothesis."""
+"""Texts that are encoded separately, as in self-attention models: one sentence, or premise and hypothesis."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from triattn_core.text.tokenizer import Tokenizer, Tokens
 class Texts:
     """The tokens of each text of an example, by its name.
 
-    A type beside `Roles`, not a case of it: Roles promises a joint sequence that query and key are cut from, and every
-    reader of Roles counts on it.  These texts never meet before the classifier; what both share is `Role`.
+    Not a case of `Roles`, whose query and key are parts of one joint sequence: these texts do not meet before the
+    classifier.  Both consist of `Role`.
     """
 
     roles: Mapping[str, Role]
@@ -23,18 +23,18 @@ class Texts:
 
     @property
     def length(self) -> int:
-        """Tokens of the longest text: what a row of a batch costs."""
+        """Number of tokens of the longest text: the cost of a row of a batch."""
         return max(map(len, self.roles.values()))
 
     @property
     def tokens(self) -> int:
-        """Tokens of all texts."""
+        """Number of tokens of all texts."""
         return sum(map(len, self.roles.values()))
 
     def axes(self, site: str) -> dict[str, Role]:
-        """Whose tokens stand along the axes of a site: those of the text that its name begins with, or of the only.
+        """The role of each axis of a site: that of the text whose name the site begins with, or of the only text.
 
-        Where it begins with none of two, the first attends to the second.
+        If the site begins with no name of two texts, the first attends to the second.
         """
         first, *rest = self.roles.values()
         role = self.roles.get(site.partition("/")[0])
@@ -46,23 +46,22 @@ def alone(
 ) -> list[tuple[Texts]]:
     """The texts of each row, at most `limits.tokens` tokens each.
 
-    titles: what a note calls each text, by the names of the texts in `rows`.  Raises InputError where a text has no
-    token that can be read.
+    titles: names of the texts in notes, by their names in `rows`.  Raises InputError if a text has no token.
     """
     columns = {name: tokenizer.encode([row[name] for row in rows], limits.tokens) for name in titles}
-    found = []
+    results = []
     for i, row in enumerate(rows):
         roles, notes = {}, []
         for name, title in titles.items():
             tokens = columns[name][i]
             roles[name] = text_role(name, title, row[name], tokens, tokenizer)
             notes += tokens_notes(title, row[name], tokens, tokenizer)
-        found.append((Texts(roles, tuple(notes)),))
-    return found
+        results.append((Texts(roles, tuple(notes)),))
+    return results
 
 
 def text_role(name: str, title: str, text: str, tokens: Tokens, tokenizer: Tokenizer) -> Role:
-    """The tokens of one text.  Raises InputError where there is none."""
+    """The tokens of one text as a role.  Raises InputError if there is none."""
     if not tokens:
         raise InputError(f"{title} has no character that the model can read: type at least one word.")
     return joint([Part(name, text, tokens, title.removeprefix("The "))], tokenizer).take(name)

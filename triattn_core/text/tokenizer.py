@@ -1,4 +1,4 @@
-"""Text to tokens that still know where they stand in the text."""
+"""Tokenization of texts, with the character span of each token."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tokenizers.pre_tokenizers import Split
 
 from triattn_core.errors import CheckpointError
 
-HALVES = re.compile("[\ud800-\udfff]")  # of characters, alone: broken text has them, and no encoder takes them
-# A letter with its accents, an emoji of several parts: what a reader sees as one character (Unicode UAX #29).
+HALVES = re.compile("[\ud800-\udfff]")  # lone surrogates, as in broken text; no encoder accepts them
+# Grapheme clusters (Unicode UAX #29), such as a letter with its accents or an emoji of several parts.
 SEEN = Split(tokenizers.Regex(r"\X"), "isolated")
-LONGEST = 12  # code points of one that are shown together: a tower of accents is no letter
+LONGEST = 12  # most code points of a cluster to show together
 SPECIAL = {"cls": "[CLS]", "sep": "[SEP]", "pad": "[PAD]", "unk": "[UNK]", "mask": "[MASK]"}
 
 
@@ -24,7 +24,7 @@ SPECIAL = {"cls": "[CLS]", "sep": "[SEP]", "pad": "[PAD]", "unk": "[UNK]", "mask
 class Tokens:
     """Tokens of one text, without special tokens; `spans` are character offsets into that text.
 
-    `cut` is the number of characters after the last token kept: 0 when nothing was cut; `skipped` of those before the
+    `cut`: the number of characters after the last token kept, 0 if nothing was cut; `skipped`: of those before the
     first.
     """
 
@@ -37,20 +37,20 @@ class Tokens:
     def __len__(self) -> int:
         return len(self.ids)
 
-    def run(self, start: int, most: int, text: str) -> Tokens:
-        """The tokens of `text` from `start` on, at most so many."""
-        if not start and len(self) <= most:
+    def run(self, start: int, max_tokens: int, text: str) -> Tokens:
+        """At most `max_tokens` tokens of `text`, from token `start`."""
+        if not start and len(self) <= max_tokens:
             return self
-        part = slice(start, start + most)
+        part = slice(start, start + max_tokens)
         spans = self.spans[part]
         before, rest = text[: spans[0][0]].strip(), text[spans[-1][1] :].strip()
         return Tokens(self.ids[part], self.strings[part], spans, len(rest), len(before))
 
 
 class Tokenizer:
-    """A Hugging Face tokenizer read from one file, with BERT's special tokens.
+    """A Hugging Face tokenizer, read from one file, with BERT's special tokens.
 
-    `match`: whether the encoder tells tokens apart that stand in both texts; see `roles.segments`.
+    match: whether the encoder has segment ids for tokens that occur in both texts; see `roles.segment_ids`.
     """
 
     def __init__(self, path: Path, match: bool = False):
@@ -76,44 +76,44 @@ class Tokenizer:
         """Tokens of each text, at most `limit` each, without special tokens."""
         # A word piece has at least one character, but white space has none: cut generously before tokenizing.
         window = 50 * limit + 1000
-        read = [HALVES.sub("\ufffd", text[:window]) for text in texts]
-        found = self._tokenizer.encode_batch(read, add_special_tokens=False)
-        return [self._tokens(text, one, limit, len(text) > window) for text, one in zip(texts, found)]
+        valid = [HALVES.sub("\ufffd", text[:window]) for text in texts]
+        encodings = self._tokenizer.encode_batch(valid, add_special_tokens=False)
+        return [self._tokens(text, encoding, limit, len(text) > window) for text, encoding in zip(texts, encodings)]
 
-    def _tokens(self, text: str, one: tokenizers.Encoding, limit: int, longer: bool) -> Tokens:
-        rows = list(zip(one.ids, one.tokens, one.offsets))
-        marked = not text.isascii() and any(map(joins, text))
-        if marked or self.special["unk"] in one.ids:
-            rows = whole(text, rows, self.special["unk"])
+    def _tokens(self, text: str, encoding: tokenizers.Encoding, limit: int, longer: bool) -> Tokens:
+        rows = list(zip(encoding.ids, encoding.tokens, encoding.offsets))
+        has_marks = not text.isascii() and any(map(joins, text))
+        if has_marks or self.special["unk"] in encoding.ids:
+            rows = merge_characters(text, rows, self.special["unk"])
         ids, strings, spans = zip(*rows[:limit]) if rows else ((), (), ())
-        # What stands after the last token may have none of its own (a joiner, a control character): that is not cut.
+        # Characters after the last token may have none of their own (a joiner, a control character): these are not cut.
         rest = text[spans[-1][1] if spans else 0 :] if longer or len(rows) > limit else ""
         return Tokens(ids, strings, spans, len(rest.strip()))
 
 
 def joins(char: str) -> bool:
-    """Whether a character may become one with the one before it: accents, voiced kana marks, parts of Hangul."""
+    """Whether a character may combine with the previous one: accents, voiced kana marks, parts of Hangul."""
     return unicodedata.category(char)[0] == "M" or char in "\uff9e\uff9f" or "\u1160" <= char <= "\u11ff"
 
 
 Row = tuple[int, str, tuple[int, int]]  # id, string, span
 
 
-def whole(text: str, rows: Sequence[Row], unknown: int) -> list[Row]:
-    """The tokens, none of which ends inside of what a reader sees as one character.
+def merge_characters(text: str, rows: Sequence[Row], unknown: int) -> list[Row]:
+    """The tokens with spans extended to whole grapheme clusters.
 
-    What the tokenizer took from a letter, such as its accent, belongs to the letter's span again; an unknown token is
-    left out where its character has a token already, so that an emoji of several parts is unknown once.
+    A letter's span includes what the tokenizer removed from it, such as its accent; an unknown token is dropped if its
+    cluster already has a token, so that an emoji of several parts is unknown only once.
     """
-    seen = [span for _, span in SEEN.pre_tokenize_str(text) for _ in range(*span)]
-    kept: list[Row] = []
+    character_of = [span for _, span in SEEN.pre_tokenize_str(text) for _ in range(*span)]
+    rows_kept: list[Row] = []
     for row in rows:
-        if row[0] == unknown and kept and seen[kept[-1][2][0]] == seen[row[2][0]]:
+        if row[0] == unknown and rows_kept and character_of[rows_kept[-1][2][0]] == character_of[row[2][0]]:
             continue
-        kept.append(row)
-    starts = [span[0] for *_, span in kept[1:]] + [len(text)]
-    found = []
-    for (number, string, (start, end)), after in zip(kept, starts):
-        far = min(seen[end - 1][1], start + LONGEST, after)
-        found.append((number, string, (start, max(end, far))))
-    return found
+        rows_kept.append(row)
+    starts = [span[0] for *_, span in rows_kept[1:]] + [len(text)]
+    merged = []
+    for (id_, string, (start, end)), next_start in zip(rows_kept, starts):
+        character_end = min(character_of[end - 1][1], start + LONGEST, next_start)
+        merged.append((id_, string, (start, max(end, character_end))))
+    return merged

@@ -1,4 +1,4 @@
-"""Words of several tokens as cells, and a long text as windows that overlap."""
+"""Words as cells of several tokens, and long texts as overlapping windows."""
 
 from __future__ import annotations
 
@@ -9,30 +9,31 @@ from dataclasses import fields, replace
 from triattn_core.text.cells import Run
 from triattn_core.text.roles import Role
 
-OVERLAP = 4  # a quarter of a window is read with the next one again
+OVERLAP = 4  # 1 / the share of a window that overlaps with the next
 
 
-def words(role: Role, most: int) -> Role:
-    """The same tokens with each word a cell, of at most `most` tokens; a piece that goes on begins with ##."""
+def words(role: Role, max_tokens: int) -> Role:
+    """The same tokens with one cell per word (pieces with ## continue it), of at most `max_tokens` tokens."""
     runs: list[Run] = []
     for i, string in enumerate(role.strings):
-        if runs and string.startswith("##") and i - runs[-1][0] < most:
+        if runs and string.startswith("##") and i - runs[-1][0] < max_tokens:
             runs[-1] = runs[-1][0], i + 1
         else:
             runs.append((i, i + 1))
     return replace(role, cells=tuple(runs))
 
 
-def windows(role: Role, most: int) -> list[Role]:
-    """The whole where it has at most `most` tokens; else parts of whole cells, in order, which overlap by a quarter."""
-    runs, found, first, last = role.runs, [], 0, 0
+def windows(role: Role, max_tokens: int) -> list[Role]:
+    """The role itself if it has at most `max_tokens` tokens; otherwise windows of whole cells that overlap by a
+    quarter."""
+    runs, parts, first, last = role.runs, [], 0, 0
     starts, ends = [start for start, _ in runs], [end for _, end in runs]
     while last < len(runs):
-        last = max(first + 1, bisect_left(ends, runs[first][0] + most + 1))
-        found.append(_part(role, runs[first:last]))
-        again = bisect_left(starts, runs[last - 1][1] - most // OVERLAP)
-        first = min(last, max(first + 1, again))
-    return found
+        last = max(first + 1, bisect_left(ends, runs[first][0] + max_tokens + 1))
+        parts.append(_part(role, runs[first:last]))
+        overlap_start = bisect_left(starts, runs[last - 1][1] - max_tokens // OVERLAP)
+        first = min(last, max(first + 1, overlap_start))
+    return parts
 
 
 def _part(role: Role, runs: Sequence[Run]) -> Role:

@@ -30,7 +30,7 @@ from triattn_core.results.measured import records_folder as results
 from triattn_core.results.worth import worth
 from triattn_core.tasks import TASKS
 from triattn_core.text.atomic_write import write_whole
-from triattn_core.text.rows import rows_file, wanted
+from triattn_core.text.rows import matches, rows_file
 from triattn_core.training.best_checkpoint import best, history
 from triattn_core.training.coin.trainer import coin_card
 from triattn_core.training.cross_validation import fold_record, mean_over_folds
@@ -179,7 +179,7 @@ def _rows(config: AnyConfig, data: Path) -> dict[str, tuple[str, Callable[[], It
 
 def _examples(config: AnyConfig, split: str, file: Path) -> Iterator:
     where = config.data.where if split == "dev" else {}
-    return (one for one in TASKS[config.task].read(file) if wanted(vars(one), where))
+    return (one for one in TASKS[config.task].read(file) if matches(vars(one), where))
 
 
 def _write(

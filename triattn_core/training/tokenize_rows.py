@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from triattn_core.errors import DataError, InputError
 from triattn_core.text.roles import Limits
-from triattn_core.text.rows import read_json_lines, wanted
+from triattn_core.text.rows import matches, read_json_lines
 from triattn_core.text.tokenizer import Tokenizer
 
 EVERY: Mapping[str, str] = MappingProxyType({})
@@ -19,7 +19,7 @@ def row_error(task, path: Path, example, error: InputError | str, where: Mapping
 
     where: what the fields of the rows that were read are.
     """
-    rows = ((place, row) for place, row in read_json_lines(path) if wanted(row, where))
+    rows = ((place, row) for place, row in read_json_lines(path) if matches(row, where))
     place = next(place for place, row in rows if task.from_file(row, place) == example)
     return DataError(f"{place}: {error}")
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from triattn_core.attention.similarity.exponential import at_once
 from triattn_core.attention.states import States
-from triattn_core.attention.tap import recorded
+from triattn_core.attention.tap import is_recording
 from triattn_core.attention.tri import LARGEST
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import ConfigError
@@ -24,7 +24,7 @@ from triattn_core.inference.predict import batch_by_length
 from triattn_core.models import answers
 from triattn_core.models.encoder import Encoded, Given, first_real
 from triattn_core.models.tan import Tan
-from triattn_core.tasks import chosen
+from triattn_core.tasks import require_option
 from triattn_core.text.roles import Role, Roles
 
 ROLES = ("query", "key", "context")
@@ -76,7 +76,7 @@ def run_query(bundle: Bundle, example, option: int | None = None) -> Query:
         raise ConfigError(f"{bundle.name}: this is asked of models that read query, key and context: Bi, C-Bi and Tri")
     example.check()
     options = tuple(bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0])
-    chosen(bundle.task, option, len(options))
+    require_option(bundle.task, option, len(options))
     with at_once():
         outputs = torch.cat([bundle.logits(collate([roles], bundle.tokenizer)) for roles in options])
     scores = answers.scores(outputs, [len(options)])[0]
@@ -106,7 +106,7 @@ def outputs_without(
     with torch.inference_mode(), at_once():
         for places, encoded in encode_variants(bundle, roles, removed, read):
             encoded = encoded if own else drop_own_context(encoded)
-            outputs[places] = bundle.model(encoded if recorded() else drop_removed(encoded)).float().cpu()
+            outputs[places] = bundle.model(encoded if is_recording() else drop_removed(encoded)).float().cpu()
     return outputs
 
 

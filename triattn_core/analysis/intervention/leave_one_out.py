@@ -27,7 +27,7 @@ from triattn_core.analysis.intervention.batched_variants import (
 )
 from triattn_core.analysis.mining.context_shift import row_divergence
 from triattn_core.attention.similarity.exponential import at_once
-from triattn_core.attention.tap import Tapped, recording
+from triattn_core.attention.tap import TappedTensor, recording
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import InputError
 from triattn_core.models.encoder import Encoded
@@ -116,7 +116,7 @@ def _outputs_and_weights(bundle: Bundle, encoded: Encoded) -> tuple[Tensor, list
     return logits, [_over_keys(name, tapped, encoded) for name, tapped in record.sites.items()]
 
 
-def _over_keys(site: str, tapped: Tapped, encoded: Encoded) -> Tensor:
+def _over_keys(site: str, tapped: TappedTensor, encoded: Encoded) -> Tensor:
     weights = tapped.tensor
     if "key" in tapped.roles:
         keys = (encoded.key if "a_over_b" in site else encoded.query).vectors.shape[1]

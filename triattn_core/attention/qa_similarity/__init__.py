@@ -1,10 +1,10 @@
 """The similarity functions of the QA study (the T-trilinear paper, Table 1 and Eq. 16).  To add one: a file, a line.
 
-The names are that paper's and belong to this table alone: its *bilinear* is not the one of `attention.similarity`, and
-its *trilinear* is two-way.  A class takes the width d of the states and is called with H [B, M, d] and U [B, N, d]; it
-gives S [B, M, N], `s_ij = phi(h_i, u_j)` (Eq. 3), without anything of size [M, N, d].  `terms(h, u)` tells what one
-score is made of: of vectors [..., d] the products [..., d] of each term by its name, all of which sum to the score.
-Linear layers inside a function have no dropout, those of the paper have (section 5.2).
+The names are that paper's: its *bilinear* is not the one of `attention.similarity`, and its *trilinear* is two-way.  A
+class takes the width d of the states and is called with H [B, M, d] and U [B, N, d]; it returns S [B, M, N],
+`s_ij = phi(h_i, u_j)` (Eq. 3), without forming anything of size [M, N, d].  `terms(h, u)` decomposes a score: for
+vectors [..., d], the products [..., d] of each term by name, all of which sum to the score.  Unlike in the paper
+(section 5.2), linear layers inside a function have no dropout.
 """
 
 from __future__ import annotations

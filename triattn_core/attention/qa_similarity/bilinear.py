@@ -10,7 +10,7 @@ from triattn_core.attention.parameters import vector
 class Bilinear(nn.Module):
     """`w_p·h + w_q·u` with w_p, w_q [d].
 
-    `w_p·h` is the same for every question word: the softmax over these takes it away.
+    `w_p·h` is the same for every question word, so it cancels in the softmax over these.
     """
 
     def __init__(self, features: int):
@@ -22,5 +22,5 @@ class Bilinear(nn.Module):
         return (H @ self.w_p)[..., :, None] + (U @ self.w_q)[..., None, :]
 
     def terms(self, h: Tensor, u: Tensor) -> dict[str, Tensor]:
-        """What one score is made of."""
+        """The terms of one score."""
         return {"w_p·h": self.w_p * h, "w_q·u": self.w_q * u}

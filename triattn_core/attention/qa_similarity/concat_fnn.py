@@ -12,7 +12,8 @@ from triattn_core.attention.similarity.additive import add
 class ConcatFnn(nn.Module):
     """`w · tanh(W [h; u])` with W [d, 2d] and w [d].
 
-    As `W [h; u] = W_h h + W_u u` it is FNN with the halves of one matrix: they begin smaller than two of their own.
+    As `W [h; u] = W_h h + W_u u`, it is FNN with the halves of one matrix, whose initial values are smaller than those
+    of two separate ones.
     """
 
     def __init__(self, features: int):
@@ -24,6 +25,6 @@ class ConcatFnn(nn.Module):
         return add(H, U, *self.W.chunk(2, -1), self.w)
 
     def terms(self, h: Tensor, u: Tensor) -> dict[str, Tensor]:
-        """What one score is made of."""
+        """The terms of one score."""
         W_h, W_u = self.W.chunk(2, -1)
         return {"w·tanh(W [h; u])": self.w * torch.tanh(h @ W_h.mT + u @ W_u.mT)}

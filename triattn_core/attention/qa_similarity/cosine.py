@@ -9,7 +9,7 @@ from torch.nn.functional import normalize
 
 
 class Cosine(nn.Module):
-    """`h·u / (|h| |u|)`, and 0 where one of them is zero; nothing to learn."""
+    """`h·u / (|h| |u|)`, and 0 if one of them is zero; no parameters."""
 
     def __init__(self, features: int):
         super().__init__()
@@ -19,14 +19,14 @@ class Cosine(nn.Module):
         return unit(H) @ unit(U).mT
 
     def terms(self, h: Tensor, u: Tensor) -> dict[str, Tensor]:
-        """What one score is made of."""
+        """The terms of one score."""
         return {"h·u / (|h| |u|)": unit(h) * unit(u)}
 
 
 def unit(x: Float[Tensor, "*b d"]) -> Float[Tensor, "*b d"]:
-    """x over its norm, of any length that its type holds; zeros where x is zeros.
+    """x / |x|, for any magnitude that its type can hold; zeros if x is zero.
 
-    First over its largest feature: squares of 1e20 and of 1e-23 are nothing that float32 holds.
+    x is first divided by its largest feature: float32 cannot hold the squares of 1e20 or 1e-23.
     """
     with torch.no_grad():
         largest = x.abs().amax(-1, keepdim=True)

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 
 class Dot(nn.Module):
-    """`h·u`; nothing to learn."""
+    """`h·u`; no parameters."""
 
     def __init__(self, features: int):
         super().__init__()
@@ -16,5 +16,5 @@ class Dot(nn.Module):
         return H @ U.mT
 
     def terms(self, h: Tensor, u: Tensor) -> dict[str, Tensor]:
-        """What one score is made of."""
+        """The terms of one score."""
         return {"h·u": h * u}

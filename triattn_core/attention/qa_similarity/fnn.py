@@ -22,5 +22,5 @@ class Fnn(nn.Module):
         return add(H, U, self.W_p, self.W_q, self.w)
 
     def terms(self, h: Tensor, u: Tensor) -> dict[str, Tensor]:
-        """What one score is made of."""
+        """The terms of one score."""
         return {"w·tanh(W_p h + W_q u)": self.w * torch.tanh(h @ self.W_p.mT + u @ self.W_q.mT)}

@@ -9,7 +9,7 @@ from triattn_core.attention.similarity.bilinear import bili
 
 
 class General1(nn.Module):
-    """`h' W u` with W [d, d]: what section 1 of the mathematics calls bilinear."""
+    """`h' W u` with W [d, d]: the bilinear form of `attention.similarity`."""
 
     def __init__(self, features: int):
         super().__init__()
@@ -20,5 +20,5 @@ class General1(nn.Module):
         return bili(H, U, self.W)
 
     def terms(self, h: Tensor, u: Tensor) -> dict[str, Tensor]:
-        """What one score is made of."""
+        """The terms of one score."""
         return {"h·(W u)": h * (u @ self.W.mT)}

@@ -19,5 +19,5 @@ class General2(nn.Module):
         return (H @ self.W_1.mT) @ (U @ self.W_2.mT).mT
 
     def terms(self, h: Tensor, u: Tensor) -> dict[str, Tensor]:
-        """What one score is made of."""
+        """The terms of one score."""
         return {"(W_1 h)·(W_2 u)": (h @ self.W_1.mT) * (u @ self.W_2.mT)}

@@ -16,5 +16,5 @@ class General3(General2):
         return relu(H @ self.W_1.mT) @ relu(U @ self.W_2.mT).mT
 
     def terms(self, h: Tensor, u: Tensor) -> dict[str, Tensor]:
-        """What one score is made of."""
+        """The terms of one score."""
         return {"relu(W_1 h)·relu(W_2 u)": relu(h @ self.W_1.mT) * relu(u @ self.W_2.mT)}

@@ -19,5 +19,5 @@ class Hadamard(nn.Module):
         return (H * self.w) @ U.mT
 
     def terms(self, h: Tensor, u: Tensor) -> dict[str, Tensor]:
-        """What one score is made of."""
+        """The terms of one score."""
         return {"w·(h * u)": self.w * h * u}

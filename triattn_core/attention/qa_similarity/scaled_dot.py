@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 
 class ScaledDot(nn.Module):
-    """`h·u / sqrt(d)`; nothing to learn."""
+    """`h·u / sqrt(d)`; no parameters."""
 
     def __init__(self, features: int):
         super().__init__()
@@ -18,5 +18,5 @@ class ScaledDot(nn.Module):
         return H @ U.mT / sqrt(H.shape[-1])
 
     def terms(self, h: Tensor, u: Tensor) -> dict[str, Tensor]:
-        """What one score is made of."""
+        """The terms of one score."""
         return {"h·u / sqrt(d)": h * u / sqrt(h.shape[-1])}

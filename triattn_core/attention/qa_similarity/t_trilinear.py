@@ -21,6 +21,6 @@ class TTrilinear(nn.Module):
         return self.trilinear(relu(self.first(H)), relu(self.second(U)))
 
     def terms(self, h: Tensor, u: Tensor) -> dict[str, Tensor]:
-        """What one score is made of, by the transformed states."""
-        found = self.trilinear.terms(relu(self.first(h)), relu(self.second(u)))
-        return dict(zip(("w_p·h^t", "w_q·u^t", "w_pq·(h^t * u^t)"), found.values()))
+        """The terms of one score, in the transformed states."""
+        products = self.trilinear.terms(relu(self.first(h)), relu(self.second(u)))
+        return dict(zip(("w_p·h^t", "w_q·u^t", "w_pq·(h^t * u^t)"), products.values()))

@@ -20,5 +20,5 @@ class Trilinear(Bilinear):
         return super().forward(H, U) + (H * self.w_pq) @ U.mT
 
     def terms(self, h: Tensor, u: Tensor) -> dict[str, Tensor]:
-        """What one score is made of."""
+        """The terms of one score."""
         return super().terms(h, u) | {"w_pq·(h * u)": self.w_pq * h * u}

@@ -1,7 +1,7 @@
-"""Relevance functions, two-way and three-way form together.  To add one: a file here, a line in the table.
+"""Relevance functions, each in a two-way and a three-way form.  To add one: a file here, a line in the table.
 
-A class takes (heads, features, context), has `two`, `three` and `value`, the contextual value that goes with it.  One
-whose three-way relevance is a sum of products `q_d k_d c_d` may also give these `factors`: its outputs then come
+A class takes (heads, features, context) and has `two`, `three` and `value`, the contextual value paired with it.  If
+its three-way relevance is a sum of products `q_d k_d c_d`, it may also define `factors`; outputs are then computed
 without the cube (see `attention.factored`).
 """
 

@@ -40,9 +40,9 @@ def tadd(
 
 
 class Additive(nn.Module):
-    """Per head: W, U, H `[heads, D, D]` and p `[heads, D]`; two-way relevance leaves H out."""
+    """Per head: W, U, H `[heads, D, D]` and p `[heads, D]`; two-way relevance has no H."""
 
-    value = "additive"  # the contextual value that goes with it (section IV-E)
+    value = "additive"  # the paired contextual value (section IV-E)
 
     def __init__(self, heads: int, features: int, context: bool):
         super().__init__()

@@ -37,7 +37,7 @@ def trili(
 class Bilinear(nn.Module):
     """Per head: W `[heads, D, D]` two-way; W, U and H three-way."""
 
-    value = "bilinear"  # the contextual value that goes with it (section IV-E)
+    value = "bilinear"  # the paired contextual value (section IV-E)
 
     def __init__(self, heads: int, features: int, context: bool):
         super().__init__()
@@ -54,5 +54,5 @@ class Bilinear(nn.Module):
         return trili(query, key, context, self.W, self.U, self.H, has_context)
 
     def factors(self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None) -> Factors:
-        """What `three` multiplies and sums over the features: `W q`, `U k` and `H c`."""
+        """The factors that `three` multiplies and sums over features: `W q`, `U k` and `H c`."""
         return query @ self.W.mT, key @ self.U.mT, with_neutral(context @ self.H.mT, has_context, 1.0)

@@ -1,7 +1,7 @@
 """The product form of `p · tanh(pair + context)` without a compiler, in blocks that stay in a core's cache.
 
 With `r = 1 / (1 + exp(2 pair) exp(2 context))` the score is `sum(p) - 2 sum_d p_d r_d`, and its slope in `pair` and
-in `context` is `4 p_d r_d (1 - r_d)`: the backward pass makes each block of r again; nothing of size [M, J, D] is kept.
+in `context` is `4 p_d r_d (1 - r_d)`: the backward pass recomputes each block of r; nothing of size [M, J, D] is kept.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class Score(torch.autograd.Function):
     def forward(ctx, pair: Tensor, context: Tensor, p: Tensor) -> Tensor:
         ctx.save_for_backward(pair, context, p)
         left, right = torch.exp(2 * pair), torch.exp(2 * context)
-        found = pair.new_empty(*pair.shape[:2], context.shape[1])
+        scores = pair.new_empty(*pair.shape[:2], context.shape[1])
         for rows, cells, r in _reciprocals(left, right):
-            found[rows, cells] = (r.flatten(1, 2) @ p[rows, :, None]).view(r.shape[:3])
-        return found.mul_(-2).add_(p.sum(-1)[:, None, None])
+            scores[rows, cells] = (r.flatten(1, 2) @ p[rows, :, None]).view(r.shape[:3])
+        return scores.mul_(-2).add_(p.sum(-1)[:, None, None])
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -36,7 +36,7 @@ class Score(torch.autograd.Function):
         of_pair, of_context, of_r = torch.empty_like(pair), torch.zeros_like(context), torch.zeros_like(p)
         for rows, cells, r in _reciprocals(left, right):
             g = grad[rows, cells]
-            if ctx.needs_input_grad[2]:  # not where the weights are frozen, as in attribution
+            if ctx.needs_input_grad[2]:  # not if parameters are frozen, as in attribution
                 of_r[rows] += (g.flatten(1)[:, None] @ r.flatten(1, 2))[:, 0]
             slope = r.addcmul_(r, r, value=-1)
             of_pair[rows, cells] = (g[..., None, :] @ slope)[..., 0, :]  # the sum over context as a product
@@ -47,9 +47,9 @@ class Score(torch.autograd.Function):
 
 
 def _reciprocals(left: Tensor, right: Tensor) -> Iterator[tuple[slice, slice, Tensor]]:
-    """(rows, cells, r [rows, cells, J, D]) of each block, all r in the same memory, to be used up at once.
+    """Yield (rows, cells, r [rows, cells, J, D]) of each block; all r share memory, so use one before the next.
 
-    A block is several rows where these are small, and a part of one where it is large.
+    A block is several small rows, or a part of a large one.
     """
     (R, M, D), J = left.shape, right.shape[1]
     rows = max(1, min(R, CHUNK // max(1, M * J * D)))

@@ -37,15 +37,15 @@ def tdp(
 
 @contextmanager
 def at_least_single(*factors: Tensor) -> Iterator[list[Tensor]]:
-    """The factors in at least float32, without autocast: a product of three soon passes the 65,504 of float16."""
+    """The factors in at least float32, without autocast: products of three exceed float16's 65,504 easily."""
     with torch.autocast(factors[0].device.type, enabled=False):
-        yield [one.to(torch.promote_types(one.dtype, torch.float32)) for one in factors]
+        yield [factor.to(torch.promote_types(factor.dtype, torch.float32)) for factor in factors]
 
 
 class Dot(nn.Module):
-    """No weights of its own: the projections of the mechanism do the work."""
+    """No parameters of its own; the mechanism has the projections."""
 
-    value = "multiplicative"  # the contextual value that goes with it (section IV-E)
+    value = "multiplicative"  # the paired contextual value (section IV-E)
 
     def __init__(self, heads: int, features: int, context: bool):
         super().__init__()
@@ -59,5 +59,5 @@ class Dot(nn.Module):
         return tdp(query, key, context, has_context)
 
     def factors(self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None) -> Factors:
-        """What `three` multiplies and sums over the features."""
+        """The factors that `three` multiplies and sums over features."""
         return query, key, with_neutral(context, has_context, 1.0)

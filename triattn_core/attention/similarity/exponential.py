@@ -1,8 +1,8 @@
 """`p · tanh(pair + context)` without a tanh per element.
 
-`tanh(x) = 1 - 2 / (1 + exp(2x))`, and the exponential of a sum is a product: one multiply-add and one reciprocal an
-element.  Each factor must be bounded on its own (with 50 and -50 the sum is 0 and the product form says 1), so that
-beyond BOUND the plain form is taken.
+`tanh(x) = 1 - 2 / (1 + exp(2x))`, and the exponential of a sum is a product: one multiply-add and one reciprocal per
+element.  Each factor must be bounded (for 50 and -50 the sum is 0, but the product form gives 1), so the plain form is
+used beyond BOUND.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from torch import Tensor
 
 from triattn_core.attention.similarity import blockwise
 
-BOUND = 20.0  # exp(2 * 20)^2 is far inside float32
-WORTH_COMPILING = 1 << 22  # elements; below, compiling costs more than it gives
+BOUND = 20.0  # exp(2 * 20)^2 is well within float32
+WORTH_COMPILING = 1 << 22  # elements; below, compiling costs more time than it saves
 _at_once: ContextVar[bool] = ContextVar("at_once", default=False)
 
 
@@ -35,8 +35,8 @@ def tanh_score(
         with torch.autocast(pair.device.type, enabled=False):
             return tanh_score(pair.float(), context.float(), p.float()).to(pair.dtype)
     with torch.no_grad():
-        some = pair.numel() and context.numel()
-        bounded = some and max(pair.abs().max(), context.abs().max()) <= BOUND
+        nonempty = pair.numel() and context.numel()
+        bounded = nonempty and max(pair.abs().max(), context.abs().max()) <= BOUND
     if not bounded or pair.dtype == torch.float64:
         return plain(pair, context, p)
     if worth_compiling(pair, context):
@@ -44,19 +44,19 @@ def tanh_score(
     *batch, N, I, D = pair.shape
     J = context.shape[-2]
     pairs, contexts = pair.reshape(-1, N * I, D), context.expand(*batch, J, D).reshape(-1, J, D)
-    found = blockwise.Score.apply(pairs, contexts, p.expand(*batch, D).reshape(-1, D))
-    return found.reshape(*batch, N, I, J)
+    scores = blockwise.Score.apply(pairs, contexts, p.expand(*batch, D).reshape(-1, D))
+    return scores.reshape(*batch, N, I, J)
 
 
 def worth_compiling(pair: Tensor, context: Tensor) -> bool:
-    """For large batches, where there is a compiler. A single example is answered at once: nobody waits for one."""
+    """Whether to compile: for large batches, if there is a compiler; not for single examples or within `at_once`."""
     large = pair.shape[0] > 1 and pair.numel() * context.shape[-2] >= WORTH_COMPILING
     return large and not _at_once.get() and _compiler()
 
 
 @contextmanager
 def at_once() -> Iterator[None]:
-    """Inside, in this thread, large batches too are answered without compiling: somebody waits for the answer."""
+    """Within the block, in this thread, large batches are not compiled either, because a user is waiting."""
     token = _at_once.set(True)
     try:
         yield
@@ -65,7 +65,7 @@ def at_once() -> Iterator[None]:
 
 
 def plain(pair: Tensor, context: Tensor, p: Tensor) -> Tensor:
-    """The equation as it stands: the form that everything else is measured against."""
+    """The plain equation: the reference for the other forms."""
     return (torch.tanh(pair[..., None, :] + context[..., None, None, :, :]) * p[..., None, None, None, :]).sum(-1)
 
 
@@ -77,13 +77,13 @@ def exponential(pair: Tensor, context: Tensor, p: Tensor) -> Tensor:
 
 @cache
 def _compiler() -> bool:
-    """Whether one is there that works: it may lack its headers."""
+    """Whether there is a working compiler; it may lack headers."""
     if torch.cuda.is_available():
         return True
-    found = shutil.which("g++") or shutil.which("clang++")
-    if found is None:
+    compiler = shutil.which("g++") or shutil.which("clang++")
+    if compiler is None:
         return False
-    command = [found, "-x", "c++", "-fopenmp", "-shared", "-fPIC", "-o", os.devnull, "-"]
+    command = [compiler, "-x", "c++", "-fopenmp", "-shared", "-fPIC", "-o", os.devnull, "-"]
     program = b'#include <cmath>\n#include <omp.h>\nextern "C" int threads() { return omp_get_max_threads(); }\n'
     return subprocess.run(command, input=program, capture_output=True, check=False).returncode == 0
 

@@ -11,7 +11,7 @@ from triattn_core.attention.similarity.bilinear import bili
 from triattn_core.attention.similarity.dot import at_least_single
 from triattn_core.errors import ConfigError
 
-WIDEST = 64  # features per head: the weight has D x D x D numbers a head
+WIDEST = 64  # features per head: the weight has D x D x D elements per head
 
 
 def trili_full(
@@ -34,7 +34,7 @@ def trili_full(
 class FullTrilinear(nn.Module):
     """Per head: w `[heads, D, D, D]`, or W `[heads, D, D]` two-way. Raises ConfigError above D = 64."""
 
-    value = "bilinear"  # the contextual value that goes with it (section IV-E)
+    value = "bilinear"  # the paired contextual value (section IV-E)
 
     def __init__(self, heads: int, features: int, context: bool):
         super().__init__()

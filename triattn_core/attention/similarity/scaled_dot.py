@@ -26,9 +26,9 @@ def tsdp(
 
 
 class ScaledDot(nn.Module):
-    """No weights of its own: the projections of the mechanism do the work."""
+    """No parameters of its own; the mechanism has the projections."""
 
-    value = "multiplicative"  # the contextual value that goes with it (section IV-E)
+    value = "multiplicative"  # the paired contextual value (section IV-E)
 
     def __init__(self, heads: int, features: int, context: bool):
         super().__init__()
@@ -42,5 +42,5 @@ class ScaledDot(nn.Module):
         return tsdp(query, key, context, has_context)
 
     def factors(self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None) -> Factors:
-        """What `three` multiplies and sums over the features, the scale with the query."""
+        """The factors that `three` multiplies and sums over features; the scale is in the query's."""
         return query / query.shape[-1] ** 0.5, key, with_neutral(context, has_context, 1.0)

@@ -1,6 +1,7 @@
-"""Context fusion: what gives each token of a text its context.  To add a block: a file, a line in the table.
+"""Context fusion: blocks that mix context into each token of a text.  To add a block: a file, a line in the table.
 
-A block is made of `(width, settings)` and called with `(x [B, n, width], keep [B, n], site)`; it gives [B, n, out].
+A block is built from `(width, settings)` and called with `(x [B, n, width], keep [B, n], site)`; it returns
+[B, n, out].
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ FUSIONS = {
     "mtsa": _mtsa,
 }
 
-PAPER = {"hierarchical_cnn": {"out": 300}}  # sizes of the paper's blocks that are not the defaults
+PAPER = {"hierarchical_cnn": {"out": 300}}  # the paper's sizes that differ from the defaults
 
-# Table 3 of the paper: what is left out of MTSA, as its settings.
+# Table 3 of the paper: ablations of MTSA, as settings.
 ABLATIONS = {
     "without masks": {"masks": ("none",)},
     "without token2token": {"token2token": False},

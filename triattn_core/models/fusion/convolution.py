@@ -1,6 +1,6 @@
 """Convolutional context fusion: Multi-CNN (Kim 2014) and hierarchical CNN (Gehring et al. 2017).
 
-Padding is zeros, as beyond the ends of a text, so that it changes nothing.
+Padding is zeros, like positions beyond the ends of a text, so that it changes nothing.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ NGRAMS = (3, 4, 5)
 
 
 class MultiCnn(nn.Module):
-    """A convolution for each n-gram length of NGRAMS, an equal share of the features each: → [B, n, out]."""
+    """One convolution for each n-gram length of NGRAMS, with equal shares of the features: → [B, n, out]."""
 
     def __init__(self, width: int, out: int):
         super().__init__()
@@ -22,8 +22,10 @@ class MultiCnn(nn.Module):
 
     def forward(self, x: Tensor, keep: Tensor, site: str = "") -> Tensor:
         x = x.masked_fill(~keep[..., None], 0.0).mT
-        found = [relu(one(pad(x, ((k - 1) // 2, k // 2)))) for k, one in zip(NGRAMS, self.convolutions)]
-        return torch.cat(found, 1).mT
+        features = [
+            relu(convolution(pad(x, ((k - 1) // 2, k // 2)))) for k, convolution in zip(NGRAMS, self.convolutions)
+        ]
+        return torch.cat(features, 1).mT
 
 
 class HierarchicalCnn(nn.Module):
@@ -38,8 +40,8 @@ class HierarchicalCnn(nn.Module):
         self.convolutions = nn.ModuleList(nn.Conv1d(out, 2 * out, kernel, padding=kernel // 2) for _ in range(layers))
 
     def forward(self, x: Tensor, keep: Tensor, site: str = "") -> Tensor:
-        hidden, x = ~keep[..., None], self.first(x)
-        for one in self.convolutions:
-            x = x.masked_fill(hidden, 0.0)
-            x = x + glu(one(x.mT).mT, -1)
+        padding, x = ~keep[..., None], self.first(x)
+        for convolution in self.convolutions:
+            x = x.masked_fill(padding, 0.0)
+            x = x + glu(convolution(x.mT).mT, -1)
         return x

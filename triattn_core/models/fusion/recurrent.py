@@ -6,11 +6,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from triattn_core.attention.sequence import aligned, back
+from triattn_core.attention.sequence import move_padding_last, restore_order
 
 
 class Recurrent(nn.Module):
-    """torch's own LSTM or GRU in both directions, of real tokens only: [B, n, width] → [B, n, out]."""
+    """torch's LSTM or GRU in both directions, over real tokens only: [B, n, width] → [B, n, out]."""
 
     def __init__(self, kind: type[nn.RNNBase], width: int, out: int):
         super().__init__()
@@ -18,28 +18,28 @@ class Recurrent(nn.Module):
 
     def forward(self, x: Tensor, keep: Tensor, site: str = "") -> Tensor:
         n = x.shape[1]
-        x, kept, order = aligned(x, keep)
+        x, mask, order = move_padding_last(x, keep)
         if isinstance(self.rnn, nn.LSTM) and x.device.type == "cpu":
-            return back(self._dense(x, kept), order)
-        lengths = keep.sum(1).clamp(min=1).cpu()  # a row without a token is one of zeros, and masked after
+            return restore_order(self._dense(x, mask), order)
+        lengths = keep.sum(1).clamp(min=1).cpu()  # a row without tokens is read as one zero vector, and masked later
         packed = pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
-        found, _ = pad_packed_sequence(self.rnn(packed)[0], batch_first=True, total_length=n)
-        return back(found, order)
+        outputs, _ = pad_packed_sequence(self.rnn(packed)[0], batch_first=True, total_length=n)
+        return restore_order(outputs, order)
 
     def _dense(self, x: Tensor, keep: Tensor) -> Tensor:
-        """The same without packing, which costs a CPU five times the time: each direction on its own, padding last.
+        """As `forward`, without packing, which is five times as slow on a CPU: each direction separately, padding last.
 
         The backward direction reads each row from its last real token.
         """
         places, lengths = torch.arange(x.shape[1]), keep.sum(1, keepdim=True)
-        turned = torch.where(keep, lengths - 1 - places, places)
-        state, found = x.new_zeros(1, len(x), self.rnn.hidden_size), []
-        for x_, ending in ((x, ""), (_taken(x, turned), "_reverse")):
+        reversed_places = torch.where(keep, lengths - 1 - places, places)
+        state, directions = x.new_zeros(1, len(x), self.rnn.hidden_size), []
+        for x_, suffix in ((x, ""), (_reorder(x, reversed_places), "_reverse")):
             names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-            weights = [getattr(self.rnn, f"{name}_l0{ending}") for name in names]
-            found.append(torch.lstm(x_, (state, state), weights, True, 1, 0.0, self.training, False, True)[0])
-        return torch.cat([found[0], _taken(found[1], turned)], -1) * keep[..., None]
+            weights = [getattr(self.rnn, f"{name}_l0{suffix}") for name in names]
+            directions.append(torch.lstm(x_, (state, state), weights, True, 1, 0.0, self.training, False, True)[0])
+        return torch.cat([directions[0], _reorder(directions[1], reversed_places)], -1) * keep[..., None]
 
 
-def _taken(x: Tensor, places: Tensor) -> Tensor:
+def _reorder(x: Tensor, places: Tensor) -> Tensor:
     return x.gather(1, places[..., None].expand_as(x))

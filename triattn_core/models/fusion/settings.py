@@ -1,4 +1,4 @@
-"""Settings of the context-fusion blocks, and which block has which."""
+"""Settings of the context-fusion blocks, and the settings that each block has."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from triattn_core.errors import ConfigError
 
 ACTIVATIONS = {"relu": nn.ReLU, "elu": nn.ELU}
 MASKED = ("masks", "scale_t", "scale_s", "include_self", "token2token", "source2token")
-# Settings that not every block has.
+# Settings that only some blocks have.
 OWN = {
     "multi_head": ("heads", "attention_keep"),
     "disa": ("attention_keep",),
@@ -24,10 +24,10 @@ HALVED = ("bi_lstm", "bi_gru", "disa", "bi_blosa")  # two directions share the f
 
 
 class FusionSettings(BaseModel):
-    """What makes one block differ from another; by default in the size of most of the paper's.
+    """Settings of a context-fusion block; the default size is that of most blocks of the paper.
 
     out: features of a token after the block.  masks, scale_t, …: see `attention.mtsa.Mtsa`.  attention_keep: the share
-    of attention that dropout keeps.  block: tokens of a block of Bi-BloSA.
+    of attention that dropout keeps.  block: tokens per block in Bi-BloSA.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -49,7 +49,7 @@ class FusionSettings(BaseModel):
     def _masks(cls, names: tuple[str, ...]) -> tuple[str, ...]:
         for name in names:
             try:
-                masks.known(name)
+                masks.require_mask(name)
             except ConfigError as error:
                 raise ValueError(str(error)) from None
         return names
@@ -57,11 +57,11 @@ class FusionSettings(BaseModel):
     @model_validator(mode="after")
     def _fits_the_block(self) -> FusionSettings:
         mechanism = getattr(self, "mechanism", "mtsa")
-        has = OWN.get(mechanism, ())
-        for name in dict.fromkeys(one for some in OWN.values() for one in some):
-            if name not in has and getattr(self, name) != FusionSettings.model_fields[name].default:
+        own = OWN.get(mechanism, ())
+        for name in dict.fromkeys(setting for settings in OWN.values() for setting in settings):
+            if name not in own and getattr(self, name) != FusionSettings.model_fields[name].default:
                 raise ValueError(f"{mechanism} has no setting {name}: take it out")
-        if "heads" in has and self.out % self.heads:
+        if "heads" in own and self.out % self.heads:
             raise ValueError(f"{self.heads} heads do not share {self.out} features evenly: change heads or out")
         if len(self.masks) not in (0, 1, self.heads):
             raise ValueError(f"{len(self.masks)} masks for {self.heads} heads: name one, or one for each")

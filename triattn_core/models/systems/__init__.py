@@ -1,7 +1,7 @@
-"""QA systems of others with their own similarity function, or another in its place (the T-trilinear paper, Table 4).
+"""Published QA systems with their own similarity function or a replacement (the T-trilinear paper, Table 4).
 
-They read word vectors as the baseline does: the character embeddings of the papers are left out.  A class takes the
-config and the width of a word vector, and is a `models.reader.Answering`.  To add one: a file, a line.
+They read word vectors as the baseline does, without the papers' character embeddings.  A class takes the config and the
+width of a word vector, and is a `models.reader.Answering`.  To add one: a file, a line.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Dynamic coattention network (Xiong et al. 2017): coattention with sentinels, and a decoder that goes from one guess
-of start and end to the next.  Its own similarity: dot.
+"""Dynamic coattention network (Xiong et al. 2017): coattention with sentinels, and a decoder that revises its guess of
+start and end.  Its own similarity: dot.
 
 It differs from the paper: the question's sentinel is added after the tanh of Eq. 1, not before it; there are always 4
 guesses, where the paper stops when a guess stays the same; the loss is that of the last guess, the paper's the sum over
@@ -64,10 +64,10 @@ class Dcn(Answering):
         return passage, States(torch.tanh(self.asked(question.vectors)), question.keep)
 
     def scores(self, passage: States, question: States) -> Tensor:
-        D, Q = (self._ended(one, end) for one, end in zip((passage, question), self.sentinels))
+        D, Q = (self._ended(text, end) for text, end in zip((passage, question), self.sentinels))
         L = self.attention(D, Q, beyond=1)
-        found = coattention(D.vectors, Q.vectors, L, D.keep, Q.keep)[:, :-1]
-        U = self.fuse(self.dropout(torch.cat([passage.vectors, found], -1)), passage.keep)
+        coattended = coattention(D.vectors, Q.vectors, L, D.keep, Q.keep)[:, :-1]
+        U = self.fuse(self.dropout(torch.cat([passage.vectors, coattended], -1)), passage.keep)
         return self._decoded(U, passage.keep)
 
     @staticmethod

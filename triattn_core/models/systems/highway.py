@@ -1,4 +1,4 @@
-"""Highway layers (Srivastava et al. 2015), as BiDAF and QANet put them over their word vectors."""
+"""Highway layers (Srivastava et al. 2015), as BiDAF and QANet apply them to word vectors."""
 
 from __future__ import annotations
 

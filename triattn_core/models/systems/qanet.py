@@ -11,13 +11,13 @@ from torch.nn.functional import relu, scaled_dot_product_attention
 from triattn_core.attention.multi_head import sinusoids
 from triattn_core.attention.qa import QaMatrix
 from triattn_core.attention.qa_flows import context_query
-from triattn_core.attention.sequence import places
+from triattn_core.attention.sequence import token_positions
 from triattn_core.attention.states import States, join_heads, split_heads
 from triattn_core.models.reader import Answering, ReaderConfig
 from triattn_core.models.systems.highway import Highway
 
-HEADS, BLOCKS, PASSES = 8, 7, 3  # section 3.1: the same blocks are gone through three times
-SURVIVES = 0.9  # of the last sublayer of a stack, how often it is not left out while training
+HEADS, BLOCKS, PASSES = 8, 7, 3  # section 3.1: the same blocks are applied three times
+SURVIVES = 0.9  # survival probability of the last sublayer of a stack in training (stochastic depth)
 
 
 class Convolution(nn.Module):
@@ -40,7 +40,7 @@ class SelfAttention(nn.Module):
         self.taken, self.out = nn.Linear(d, 3 * d), nn.Linear(d, d)
 
     def forward(self, x: Tensor, keep: Tensor) -> Tensor:
-        q, k, v = (split_heads(one, self.heads) for one in self.taken(x).chunk(3, -1))
+        q, k, v = (split_heads(projection, self.heads) for projection in self.taken(x).chunk(3, -1))
         return self.out(join_heads(scaled_dot_product_attention(q, k, v, keep[:, None, None, :])))
 
 
@@ -66,7 +66,7 @@ class Block(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, keep: Tensor) -> Tensor:
-        x = x + sinusoids(places(keep), x.shape[-1]).to(x.dtype)
+        x = x + sinusoids(token_positions(keep), x.shape[-1]).to(x.dtype)
         for number, (part, norm) in enumerate(zip(self.parts, self.norms), 1):
             left_out = (1 - SURVIVES) * number / len(self.parts)
             if not (self.training and torch.rand(()) < left_out):
@@ -95,10 +95,10 @@ class Qanet(Answering):
         """Start from the first pass and the second, end from the first and the third."""
         S = self.attention(passage, question)
         x = self.narrow(context_query(passage.vectors, question.vectors, S, passage.keep, question.keep))
-        found = []
+        passes = []
         for _ in range(PASSES):
             for block in self.blocks:
                 x = block(self.dropout(x) if block is self.blocks[0] else x, passage.keep)
-            found.append(x)
-        one, two, three = found
-        return torch.cat([self.start(torch.cat([one, two], -1)), self.end(torch.cat([one, three], -1))], -1)
+            passes.append(x)
+        first, second, third = passes
+        return torch.cat([self.start(torch.cat([first, second], -1)), self.end(torch.cat([first, third], -1))], -1)

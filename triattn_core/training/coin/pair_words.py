@@ -17,7 +17,7 @@ from triattn_core.models.kinds import reader
 from triattn_core.tasks import pairs
 from triattn_core.text.characters import TOKENIZERS
 from triattn_core.text.roles import Limits
-from triattn_core.text.rows import rows_file, wanted
+from triattn_core.text.rows import matches, rows_file
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training.coin.pair_rows import SIDES, PairRows
 from triattn_core.training.tan.trainer import chosen
@@ -59,7 +59,7 @@ def _key(config: CoinCheckpoint, data: Path, names: Sequence[str]) -> str:
 def _examples(name: str, config: CoinCheckpoint, data: Path, tokenizer: Tokenizer | None) -> list:
     """The rows of a set that have a label and that `data.where` leaves; of a training set those asked for."""
     file, training = rows_file(data, name), name in config.data.train
-    asked = (one for one in pairs.read(file, training) if wanted(vars(one), config.data.where))
+    asked = (one for one in pairs.read(file, training) if matches(vars(one), config.data.where))
     found = [one for one in asked if one.label is not None]
     if not found:
         which = "".join(f" with {field} {value!r}" for field, value in config.data.where.items())

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from triattn_core.tasks import TASKS
 from triattn_core.tasks import pairs as pairs_task
 from triattn_core.text.roles import Limits, segment_ids
-from triattn_core.text.rows import wanted
+from triattn_core.text.rows import matches
 from triattn_core.text.tokenizer import Tokenizer
 
 Ids = tuple[int, ...]
@@ -95,7 +95,7 @@ def read_options(
     """
     room = TASKS[task]
     rows = (example for file in files for example in room.read(file, training) if example.label is not None)
-    rows = (one for one in rows if wanted(vars(one), where))
+    rows = (one for one in rows if matches(vars(one), where))
     while part := list(islice(rows, 512)):
         for example, options in zip(part, room.roles(part, tokenizer, Limits(limit))):
             right = example.label if len(options) > 1 else 1 - example.label

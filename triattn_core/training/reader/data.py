@@ -60,7 +60,7 @@ def _read(name: str, config: ReaderCheckpoint, folder: Path) -> tuple[list, int]
         try:
             one.check()
         except InputError as error:
-            raise task.named(file, one, error) from None
+            raise task.locate_error(file, one, error) from None
     return answered, len(examples) - len(answered)
 
 

@@ -117,7 +117,7 @@ def _windows(part: Sequence, tokenizer: Tokenizer, limits: Limits, file: Path) -
             try:
                 task.roles([one], tokenizer, limits)
             except InputError as error:
-                raise task.named(file, one, error) from None
+                raise task.locate_error(file, one, error) from None
         raise
 
 

@@ -22,7 +22,7 @@ from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.tensors import read_tensors
 from triattn_core.tasks import TASKS, pairs
-from triattn_core.text.rows import rows_file, wanted
+from triattn_core.text.rows import matches, rows_file
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import batching
 from triattn_core.training.best_checkpoint import BEST, keep_best
@@ -90,7 +90,7 @@ def _features(
     folder = runs / "features" / encoder.digest[:12] / "-".join(map(str, parts))
     if (folder / "about.json").is_file():
         return Features(folder)
-    asked = (one for one in task.read(file, training) if wanted(vars(one), config.data.where))
+    asked = (one for one in task.read(file, training) if matches(vars(one), config.data.where))
     examples = [one for one in asked if one.label is not None]
     if not examples:
         which = "".join(f" with {name} {value!r}" for name, value in config.data.where.items())
