@@ -52,8 +52,8 @@ def mine_table(cards: Sequence[Card], source: Source, wait: bool = False) -> Cas
         run = follow_run(key, cards, "Stop mining", source=source, command="mined on a page")
         if not run.whole:
             _show_stopped(run, f": of each {WINDOW} the shortest are mined first")
-            return run.mined() if run.rows else None
-        place.append(run.mined())
+            return run.case_table() if run.rows else None
+        place.append(run.case_table())
     return place[0]
 
 

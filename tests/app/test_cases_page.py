@@ -37,7 +37,7 @@ def shelf(tmp_path_factory) -> Path:
             run = Run([load(name, "cpu") for name in names], sources.uploaded_source(f"{where}/test.jsonl", ROWS))
             while run.step():
                 pass
-            run.mined().save(root / "results" / "cases" / f"{where}.parquet")
+            run.case_table().save(root / "results" / "cases" / f"{where}.parquet")
     return root
 
 

@@ -62,7 +62,7 @@ def mined(world, task: str, size: int = 64):
     run._parts = miner.batches(run.bundles, sources.read_examples(task, run.source), size)
     while run.step():
         pass
-    return run.mined()
+    return run.case_table()
 
 
 def alone(bundle, example, option: int) -> tuple[float, list[float]]:
@@ -127,14 +127,14 @@ def test_what_was_mined_before_a_stop_is_kept(world, monkeypatch):
     monkeypatch.setattr(miner, "WINDOW", 10)
     run = Run(bundles("pairs"), sources.file_source(world / "pairs.jsonl"))
     with pytest.raises(DataError, match="no row"):
-        run.mined()
+        run.case_table()
     assert run.lines == 30 and run.step() and run.step() and run.step()
-    found = run.mined()
+    found = run.case_table()
     assert 10 < len(found.table) < 30 and not found.about.whole
     assert 10 < found.about.lines < 30 and found.table["row"].is_monotonic_increasing
     while run.step():
         pass
-    assert len(run.mined().table) == 30 and run.mined().about.whole and run.mined().about.lines == 30
+    assert len(run.case_table().table) == 30 and run.case_table().about.whole and run.case_table().about.lines == 30
     assert len(found.table) < 30
 
 
@@ -155,7 +155,7 @@ def test_a_step_that_is_interrupted_is_computed_again(world, monkeypatch):
     while run.step():
         pass
     assert len(calls) == len(run.parts) + 2
-    assert_frame_equal(run.mined().table, mined(world, "pairs").table, check_exact=False)
+    assert_frame_equal(run.case_table().table, mined(world, "pairs").table, check_exact=False)
 
 
 def test_rows_that_cannot_be_read_are_set_aside_with_line_and_reason(world, tmp_path):
@@ -175,7 +175,7 @@ def test_rows_that_cannot_be_read_are_set_aside_with_line_and_reason(world, tmp_
     run = Run(bundles("pairs"), sources.file_source(path))
     while run.step():
         pass
-    found = run.mined()
+    found = run.case_table()
     assert list(found.table["row"]) == [1, 4, 7, 10, 13, 16, 19, 22] and found.about.whole
     assert found.about.aside == len(bad) + 1 == len(found.about.complaints)
     for line, reason in zip(range(2, 22, 3), bad):
@@ -188,7 +188,7 @@ def test_a_row_that_nobody_judged_is_mined_and_not_counted(world, tmp_path):
     path.write_text('{"text_a": "who play", "text_b": "what play"}\n{"text_a": "a", "text_b": "car", "label": 0}\n')
     run = Run(bundles("pairs"), sources.file_source(path))
     run.step()
-    found = run.mined()
+    found = run.case_table()
     assert list(found.table["label"]) == [-1, 0] and not found.table["pairs-bi right"][0]
     assert agreement.right_combinations(found)["rows"].sum() == 1
 
@@ -203,7 +203,7 @@ def test_checkpoints_of_two_encoders_are_asked_together(world):
     run._parts = miner.batches(some, sources.read_examples("pairs", run.source), 7)
     while run.step():
         pass
-    found = run.mined()
+    found = run.case_table()
     assert len(found.table) == 30 and found.names == ["pairs-bi", "pairs-other", "pairs-tri"]
     for line, example in sources.read_examples("pairs", run.source):
         row = found.table[found.table["row"] == line].iloc[0]
@@ -230,7 +230,7 @@ def test_models_without_a_similarity_are_mined_too(world, tmp_path, monkeypatch,
     run = Run(some, source)
     while run.step():
         pass
-    run.mined().save(tmp_path / "cases.parquet")
+    run.case_table().save(tmp_path / "cases.parquet")
     found = stored(tmp_path / "cases.parquet")
     assert [one.similarity for one in found.about.checkpoints] == ["additive" if kind == "pairs" else None, None]
     assert len(found.table) == source.lines

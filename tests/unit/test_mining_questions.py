@@ -48,7 +48,7 @@ def run(path: Path) -> case_table.CaseTable:
     found = Run([load(name) for name in NAMES], sources.file_source(path))
     while found.step():
         pass
-    return found.mined()
+    return found.case_table()
 
 
 def test_each_row_has_what_a_reader_answers_alone(world):

@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
     keep_freed_memory()
     mining = Run([load(name, options.device) for name in options.name], source, options.command)
     stopped = not _mine(mining, options.name)
-    mined = mining.mined()
+    mined = mining.case_table()
     mined.save(options.out)
     print(json.dumps(_json(mined, options.out)) if options.json else "\n".join(_lines(mined)))
     if stopped:

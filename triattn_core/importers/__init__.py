@@ -1,1 +1,1 @@
-"""What was made elsewhere as traces: files of arrays, and models of Hugging Face."""
+"""Traces from other sources: files of arrays, and Hugging Face models."""

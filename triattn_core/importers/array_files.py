@@ -21,21 +21,21 @@ LISTED = 8  # names of arrays in an error
 
 @dataclass(frozen=True)
 class Entry:
-    """One array of a file: its shape, and how it is read."""
+    """One array of a file: its shape, and a function that reads it."""
 
     shape: tuple[int, ...]
     read: Callable[[], Any]
 
     @property
     def fits(self) -> bool:
-        """Whether it has as many axes as an attention may have."""
+        """Whether its number of axes fits attention."""
         return 2 <= len(self.shape) <= 6
 
 
 def read_array(path: Path, name: str | None = None) -> Any:
-    """The array of a file, or of several the one with this name: a NumPy array, torch tensor or xarray DataArray.
+    """The array of a file, or the one with this name: a NumPy array, torch tensor or xarray DataArray.
 
-    Raises DataError in one line: no such file, an unknown ending, a broken file, a pickle, too large, or several arrays
+    Raises DataError, in one line: no such file, unknown extension, broken file, a pickle, too large, or several arrays
     and no name.
     """
     if not path.is_file():
@@ -49,7 +49,7 @@ def read_array(path: Path, name: str | None = None) -> Any:
         raise
     except MemoryError:
         raise DataError(f"{path}: too large for this machine's memory") from None
-    except Exception as error:  # of half a dozen libraries, each with exceptions of its own for a broken file
+    except Exception as error:  # each of half a dozen libraries has its own exceptions for broken files
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise DataError(f"{path}: not a {path.suffix} file that can be read ({reason[:160]})") from None
 
@@ -57,17 +57,17 @@ def read_array(path: Path, name: str | None = None) -> Any:
 def _choose(path: Path, entries: Mapping[str, Entry], name: str | None) -> Entry:
     if name is not None and name not in entries:
         raise DataError(f"{path}: no array {name!r}; {choices(name, entries)}")
-    fitting = [one for one in entries if entries[one].fits]
+    fitting = [key for key in entries if entries[key].fits]
     if name is None and len(fitting) != 1:
-        listed = [f"{one} ({' × '.join(map(str, entries[one].shape))})" for one in (fitting or entries)]
-        more = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
-        what = "several arrays: name one with --name" if fitting else "no array of two to six axes"
-        raise DataError(f"{path}: {what}; there are {', '.join(listed[:LISTED]) or 'none'}{more}")
+        listed = [f"{key} ({' × '.join(map(str, entries[key].shape))})" for key in (fitting or entries)]
+        rest = f" and {len(listed) - LISTED} more" if len(listed) > LISTED else ""
+        problem = "several arrays: name one with --name" if fitting else "no array of two to six axes"
+        raise DataError(f"{path}: {problem}; there are {', '.join(listed[:LISTED]) or 'none'}{rest}")
     return entries[fitting[0] if name is None else name]
 
 
 def _limit(path: Path, size: int) -> None:
-    """Raises DataError where that many bytes are too many to read."""
+    """Raises DataError if `size` bytes are too many to read."""
     if size > MOST_BYTES:
         raise DataError(
             f"{path}: the array has {size / 2**30:.1f} GiB, at most {MOST_BYTES >> 30} are read: save a part"
@@ -83,10 +83,10 @@ def _npy(path: Path) -> dict[str, Entry]:
 
 
 def _no_pickle(reason: str) -> str:
-    refused = "pickle" in reason.lower() or "object" in reason.lower()
+    pickled = "pickle" in reason.lower() or "object" in reason.lower()
     return (
         "holds Python objects or a pickle, which are not read: save numbers"
-        if refused
+        if pickled
         else f"not a NumPy file ({reason})"
     )
 
@@ -94,14 +94,14 @@ def _no_pickle(reason: str) -> str:
 def _npz(path: Path) -> dict[str, Entry]:
     try:
         with ZipFile(path) as archive:
-            members = [one for one in archive.namelist() if one.endswith(".npy")]
-            return {one.removesuffix(".npy"): _npz_entry(path, archive, one) for one in members}
+            members = [member for member in archive.namelist() if member.endswith(".npy")]
+            return {member.removesuffix(".npy"): _npz_entry(path, archive, member) for member in members}
     except BadZipFile:
         raise DataError(f"{path}: not a NumPy archive (no zip file)") from None
 
 
 def _npz_entry(path: Path, archive: ZipFile, member: str) -> Entry:
-    """By its header alone: what it would take is known before it is read."""
+    """The entry of an array, from its header alone, so that its size is known before it is read."""
     with archive.open(member) as file:
         version = np.lib.format.read_magic(file)
         header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
@@ -130,7 +130,7 @@ def _netcdf(path: Path) -> dict[str, Entry]:
 
         return read
 
-    return {str(name): Entry(tuple(one.shape), reader(str(name))) for name, one in data.data_vars.items()}
+    return {str(name): Entry(tuple(array.shape), reader(str(name))) for name, array in data.data_vars.items()}
 
 
 def _safetensors(path: Path) -> dict[str, Entry]:
@@ -160,7 +160,7 @@ def _torch(path: Path) -> dict[str, Entry]:
     _limit(path, path.stat().st_size)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of a broken file, for torch's authors
+            warnings.simplefilter("ignore")  # about broken files, meant for torch's developers
             content = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError:
         reason = "not a file of tensors alone: pickled objects are not read; save with torch.save(tensor, file)"
@@ -168,29 +168,29 @@ def _torch(path: Path) -> dict[str, Entry]:
 
     def reader(tensor: torch.Tensor) -> Callable[[], Any]:
         def read() -> Any:
-            _limit(path, tensor.numel() * tensor.element_size())  # of an expanded tensor more than the file has
+            _limit(path, tensor.numel() * tensor.element_size())  # an expanded tensor is larger than its file
             return tensor
 
         return read
 
-    return {name: Entry(tuple(one.shape), reader(one)) for name, one in _tensors(content, path.stem).items()}
+    return {name: Entry(tuple(tensor.shape), reader(tensor)) for name, tensor in _tensors(content, path.stem).items()}
 
 
 def _tensors(content: Any, name: str) -> dict[str, Any]:
-    """The tensors of what was saved by name; a list of them alike, such as the attentions of all layers, as one."""
+    """The saved tensors by name; a list of equally shaped ones, such as the attentions of all layers, is stacked."""
     import torch
 
     if isinstance(content, torch.Tensor):
         return {name: content}
     if isinstance(content, Mapping):
-        found: dict[str, Any] = {}
-        for key, one in content.items():
-            found |= _tensors(one, str(key))
-        return found
-    if isinstance(content, (list, tuple)) and content and all(isinstance(one, torch.Tensor) for one in content):
-        if len({one.shape for one in content}) == 1:
+        tensors: dict[str, Any] = {}
+        for key, value in content.items():
+            tensors |= _tensors(value, str(key))
+        return tensors
+    if isinstance(content, (list, tuple)) and content and all(isinstance(item, torch.Tensor) for item in content):
+        if len({item.shape for item in content}) == 1:
             return {name: torch.stack(list(content))}
-        return {f"{name}.{number}": one for number, one in enumerate(content)}
+        return {f"{name}.{number}": item for number, item in enumerate(content)}
     return {}
 
 

@@ -1,4 +1,4 @@
-"""A file as a trace: an array of any origin, or a trace that was saved."""
+"""Open a file as a trace: an array from any source, or a saved trace."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ def open_file(
     names: Mapping[str, str] | None = None,
     crop: Mapping[str, tuple[int, int]] | None = None,
 ) -> AttentionTrace:
-    """The trace of a file.  name: of several arrays.  tokens: as `token_files.read_tokens` gives them; the rest is as
-    `trace_of` takes it.  A .nc that is a trace already is that trace: nothing else is asked of it.
+    """The trace of a file.  name: the array to read, if there are several.  tokens: as from `token_files.read_tokens`.
+    Other arguments: see `trace_of`.  A .nc file that is a saved trace is loaded, and the other arguments are ignored.
 
-    Raises DataError or TraceError in one line.
+    Raises DataError or TraceError, in one line.
     """
     if path.suffix == ".nc" and path.is_file():
         try:
@@ -34,9 +34,9 @@ def open_file(
         except TraceError:
             pass  # an array in NetCDF
     array = read_array(path, name)
-    more = {"quantity": quantity, "axes": axes, "sums_over": sums_over, "names": names, "crop": crop}
+    options = {"quantity": quantity, "axes": axes, "sums_over": sums_over, "names": names, "crop": crop}
     try:
-        return trace_of(array, **(tokens or {}), **more, source=path.name)
+        return trace_of(array, **(tokens or {}), **options, source=path.name)
     except AxesError as error:
         raise AxesError(f"{path.name}: {error}", error.readings) from None
     except TraceError as error:

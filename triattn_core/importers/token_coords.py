@@ -1,4 +1,4 @@
-"""Texts as the tokenizer of a model cuts them: its inputs, and for each token its span, text and word."""
+"""Tokenization of texts for a Hugging Face model: its inputs, and the span, text and word of each token."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from triattn_core.errors import InputError
 
 @dataclass(frozen=True)
 class Tokens:
-    """Of each token: what it is called, its text, its span there, whether it is special; notes for the reader."""
+    """The string of each token, its text, its span in it, and whether it is special; notes for the user."""
 
     tokens: list[str]
     texts: list[str]
@@ -20,64 +20,66 @@ class Tokens:
 
 
 def texts_of(text: str, pair: str | None) -> dict[str, str]:
-    """The texts by the names that tokens carry."""
+    """The texts by name, as tokens refer to them."""
     return {"text": text} if pair is None else {"a": text, "b": pair}
 
 
 def encode(tokenizer: Any, text: str, pair: str | None, longest: int) -> tuple[Any, Tokens]:
-    """The inputs of a model, a batch of one, and their tokens.  Raises InputError where there are none."""
+    """The inputs of a model, a batch of one, and their tokens.  Raises InputError if there are none."""
     texts = list(texts_of(text, pair).items())
-    if not any(one.strip() for _, one in texts):
+    if not any(content.strip() for _, content in texts):
         raise InputError("expected a text, got none: write one")
     if not tokenizer.is_fast:
         raise InputError("this model's tokenizer gives no offsets: it needs a tokenizer.json (a fast tokenizer)")
     options = {"truncation": True, "max_length": longest, "return_tensors": "pt"}
-    more = {"return_offsets_mapping": True, "return_special_tokens_mask": True}
-    whole = len(tokenizer(text, pair, verbose=False)["input_ids"])
-    inputs = tokenizer(text, pair, **options, **more)
+    extra_outputs = {"return_offsets_mapping": True, "return_special_tokens_mask": True}
+    num_tokens = len(tokenizer(text, pair, verbose=False)["input_ids"])
+    inputs = tokenizer(text, pair, **options, **extra_outputs)
     encoding = inputs.encodings[0]
     if not encoding.ids:
         raise InputError("this tokenizer makes no tokens of the text: write another")
     inputs.pop("offset_mapping")
     inputs.pop("special_tokens_mask")
-    cut = (f"Cut to {len(encoding.ids)} of {whole:,} tokens.",) if whole > len(encoding.ids) else ()
-    found = Tokens([], [], [], [], cut)
+    notes = (f"Cut to {len(encoding.ids)} of {num_tokens:,} tokens.",) if num_tokens > len(encoding.ids) else ()
+    tokens = Tokens([], [], [], [], notes)
     for i in range(len(encoding.ids)):
-        _add(found, encoding, texts, i)
-    return inputs, found
+        _add(tokens, encoding, texts, i)
+    return inputs, tokens
 
 
-def _add(found: Tokens, encoding: Any, texts: list[tuple[str, str]], i: int) -> None:
-    """One token: a special one by its name; else its characters, with ## where it goes on a word."""
-    of = encoding.sequence_ids[i]
-    if of is None or encoding.special_tokens_mask[i]:
-        found.tokens.append(encoding.tokens[i])
-        found.texts.append("")
-        found.spans.append((0, 0))
-        found.special.append(1)
+def _add(tokens: Tokens, encoding: Any, texts: list[tuple[str, str]], i: int) -> None:
+    """Append token i: a special one by its name; otherwise its characters, with ## if it continues a word."""
+    text_index = encoding.sequence_ids[i]
+    if text_index is None or encoding.special_tokens_mask[i]:
+        tokens.tokens.append(encoding.tokens[i])
+        tokens.texts.append("")
+        tokens.spans.append((0, 0))
+        tokens.special.append(1)
         return
-    name, text = texts[of]
+    name, text = texts[text_index]
     start, end = encoding.offsets[i]
-    while start < end and text[start].isspace():  # some tokenizers count the space before a word as its own
+    while start < end and text[start].isspace():  # some tokenizers include the space before a word
         start += 1
     word = encoding.word_ids[i]
-    tied = bool(i) and word is not None and (of, word) == (encoding.sequence_ids[i - 1], encoding.word_ids[i - 1])
-    found.tokens.append("##" * tied + (text[start:end] or encoding.tokens[i]))
-    found.texts.append(name)
-    found.spans.append((start, end))
-    found.special.append(0)
+    continues = (
+        bool(i) and word is not None and (text_index, word) == (encoding.sequence_ids[i - 1], encoding.word_ids[i - 1])
+    )
+    tokens.tokens.append("##" * continues + (text[start:end] or encoding.tokens[i]))
+    tokens.texts.append(name)
+    tokens.spans.append((start, end))
+    tokens.special.append(0)
 
 
-def token_coords(found: Tokens) -> dict:
+def token_coords(tokens: Tokens) -> dict:
     """The coordinates of query and key: see `axes.COORDINATES`."""
-    segments = [name if name in ("", "text") else f"sentence {name.upper()}" for name in found.texts]
+    segments = [name if name in ("", "text") else f"sentence {name.upper()}" for name in tokens.texts]
     columns = {
-        "token": found.tokens,
-        "text": found.texts,
-        "start": [start for start, _ in found.spans],
-        "end": [end for _, end in found.spans],
-        "special": found.special,
+        "token": tokens.tokens,
+        "text": tokens.texts,
+        "start": [start for start, _ in tokens.spans],
+        "end": [end for _, end in tokens.spans],
+        "special": tokens.special,
         "segment": segments,
-        "tokens": [1] * len(found.tokens),
+        "tokens": [1] * len(tokens.tokens),
     }
     return {f"{axis}_{name}": (axis, values) for axis in ("query", "key") for name, values in columns.items()}

@@ -1,4 +1,4 @@
-"""Reads tokens from a file: JSON, or plain text with one token a line."""
+"""Reads tokens from a file: JSON, or plain text with one token per line."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def read_tokens(path: Path) -> dict[str, list[str]]:
 
 
 def parse_tokens(text: str, as_json: bool | None = None) -> dict[str, list[str]]:
-    """The same of a text.  as_json: None is JSON where it begins as JSON does; else a token a line, or of one line its
-    words."""
+    """As `read_tokens`, from a text.  as_json: None detects JSON by its first character.  Other text has one token per
+    line; a single line is split into words."""
     if as_json is None:
         as_json = text.lstrip()[:1] in ("[", "{")
     if not as_json:

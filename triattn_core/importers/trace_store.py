@@ -1,6 +1,6 @@
-"""Opened traces kept on this machine by their digest, so that a link can name one.
+"""Opened traces, stored on this machine by digest so that links can refer to them.
 
-They lie in the folder of TRIATTN_TRACES, by default `traces`; the least recently used go first.
+They are in the folder TRIATTN_TRACES, by default `traces`; the least recently used are deleted first.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
 
 VARIABLE, FOLDER = "TRIATTN_TRACES", "traces"
-MOST_BYTES = 2 << 30  # of all that are kept
+MOST_BYTES = 2 << 30  # of all stored traces
 _NAME = re.compile(r"[0-9a-f]{16}")
 
 
 def folder() -> Path:
-    """Where traces are kept."""
+    """The folder of stored traces."""
     return Path(os.environ.get(VARIABLE) or FOLDER)
 
 
 def keep(trace: AttentionTrace) -> str:
-    """Keeps a trace and returns the name that `load` takes: the same for the same numbers, tokens and texts.
+    """Store a trace; returns its name for `load`, which is the same for equal numbers, tokens and texts.
 
-    Raises TraceError where it cannot be written.
+    Raises TraceError if it cannot be written.
     """
     name = digest(trace)
     path = folder() / f"{name}.nc"
@@ -44,7 +44,7 @@ def keep(trace: AttentionTrace) -> str:
 
 
 def load(name: str) -> AttentionTrace:
-    """A kept trace.  Raises TraceError: no such name, or no longer kept."""
+    """A stored trace.  Raises TraceError if there is no such name, or it was deleted."""
     path = folder() / f"{name}.nc"
     if not _NAME.fullmatch(name) or not path.is_file():
         raise TraceError(f"no trace {name[:40]!r} is kept on this machine: open its file again")
@@ -54,18 +54,18 @@ def load(name: str) -> AttentionTrace:
 
 def digest(trace: AttentionTrace) -> str:
     """Sixteen letters of the SHA-256 of sites, axes, numbers, tokens, texts and source."""
-    found = sha256(repr((sorted(trace.texts.items()), trace.meta.get("checkpoint", ""))).encode())
+    sha = sha256(repr((sorted(trace.texts.items()), trace.meta.get("checkpoint", ""))).encode())
     for name, array in sorted(trace.sites.items()):
-        found.update(repr((name, array.dims, array.shape, sorted(array.attrs.items()))).encode())
-        found.update(array.values.tobytes())
+        sha.update(repr((name, array.dims, array.shape, sorted(array.attrs.items()))).encode())
+        sha.update(array.values.tobytes())
         for axis in array.dims:
             if f"{axis}_token" in array.coords:
-                found.update(repr(array[f"{axis}_token"].values.tolist()).encode())
-    return found.hexdigest()[:16]
+                sha.update(repr(array[f"{axis}_token"].values.tolist()).encode())
+    return sha.hexdigest()[:16]
 
 
 def _drop_old(newest: Path) -> None:
-    """Removes the least recently used until what is kept fits."""
+    """Delete the least recently used traces until the others fit."""
     files = sorted(folder().glob("*.nc"), key=lambda path: path.stat().st_mtime, reverse=True)
     total = 0
     for path in files:

@@ -1,6 +1,6 @@
-"""The two-way attention of a model of Hugging Face on a text or a pair, all layers and heads, as a trace.
+"""Trace the two-way attention of a Hugging Face model on a text or a pair: all layers and heads.
 
-The model is one in a local folder, or of the hub by its name.  No code of a model is run (`trust_remote_code` is off).
+The model is in a local folder, or named on the hub.  Code of models is never run (`trust_remote_code` is off).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.trace.open import LONGEST
 from triattn_core.trace.quantity_check import row_notes
 
-NEXT = 5  # tokens that a language model is said to go on with
+NEXT = 5  # next tokens to list for a language model
 DIMS = ("head", "query", "key")
 
 
 @dataclass(frozen=True)
 class Transformer:
-    """A model with its tokenizer.  head: what it predicts: `labels`, `next token` or nothing; notes: on its loading."""
+    """A model with its tokenizer.  head: what it predicts, `labels`, `next token` or nothing; notes: on loading it."""
 
     name: str
     model: Any = field(repr=False)
@@ -42,17 +42,17 @@ class Transformer:
 
     @property
     def longest(self) -> int:
-        """How many tokens it takes, and are drawn."""
+        """The most tokens that it reads and that are drawn."""
         positions = getattr(self.model.config, "max_position_embeddings", None) or LONGEST
         offset = 2 if self.model.config.model_type in ("roberta", "xlm-roberta", "camembert") else 0
         return min(LONGEST, self.tokenizer.model_max_length, positions - offset)
 
 
 def load_transformer(name: str, device: str | None = None, local: bool | None = None) -> Transformer:
-    """A model by its folder or, where there is none, by its name on the hub.  local: the hub is not asked, what was
-    fetched before is used; None is as `hub_allowed` says, and by default it is not asked.
+    """Load a model from a folder or, if there is none, by its name on the hub.  local: use only files downloaded
+    before; None follows `hub_allowed`, by which nothing is downloaded by default.
 
-    Raises CheckpointError in one line: no such model, gated, offline, damaged, of a kind without attention.
+    Raises CheckpointError, in one line: no such model, gated, offline, damaged, or a kind without attention.
     """
     local = not hub_allowed() if local is None else local
     folder = Path(name).expanduser()
@@ -77,7 +77,7 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
     notes = ()
     if missing and head:
         notes, head = (f"The weights of its head ({missing[0]}, …) are not in the file: nothing is predicted.",), ""
-    elif missing and not all("pooler" in one for one in missing):
+    elif missing and not all("pooler" in key for key in missing):
         raise CheckpointError(f"{name}: {len(missing)} weights are missing, such as {missing[0]}")
     with memory_guard(f"{name} on {device}"):
         model = model.to(device).eval()
@@ -85,7 +85,7 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
 
 
 def _auto_class(config: Any) -> tuple[Any, str]:
-    """The class that loads a model with the head that it was saved with."""
+    """The class that loads a model with its saved head, and what the head predicts."""
     import transformers
 
     saved = " ".join(config.architectures or ())
@@ -97,88 +97,97 @@ def _auto_class(config: Any) -> tuple[Any, str]:
 
 
 @torch.inference_mode()
-def trace_transformer(found: Transformer, text: str, pair: str | None = None) -> AttentionTrace:
-    """The trace of a text or a pair: sites `layer.0/attention/weight` [head, query, key], of all layers.
+def trace_transformer(transformer: Transformer, text: str, pair: str | None = None) -> AttentionTrace:
+    """The trace of a text or a pair: sites `layer.0/attention/weight` [head, query, key] of all layers.
 
-    Of a model with an encoder and a decoder, those of the encoder.  `prediction_of(trace)` is what it predicts.  A text
-    of more tokens than the model takes, or of 256, is cut, which is noted.  Raises InputError in one line.
+    For encoder-decoder models, those of the encoder.  `prediction_of(trace)` is the prediction.  A text with more
+    tokens than the model reads, or than 256, is cut, with a note.  Raises InputError, in one line.
     """
-    started = time.perf_counter()
-    inputs, coords = encode(found.tokenizer, text, pair, found.longest)
-    model = found.model.get_encoder() if found.model.config.is_encoder_decoder else found.model
+    start = time.perf_counter()
+    inputs, coords = encode(transformer.tokenizer, text, pair, transformer.longest)
+    model = transformer.model.get_encoder() if transformer.model.config.is_encoder_decoder else transformer.model
     with memory_guard("this text"):
-        outputs = model(**inputs.to(found.model.device), output_attentions=True)
-    attentions = [one for one in getattr(outputs, "attentions", None) or () if one is not None]
-    if not attentions or any(one.ndim != 4 or one.shape[-1] != one.shape[-2] for one in attentions):
-        raise InputError(f"{found.name}: a {found.model.config.model_type} model gives no attention between tokens")
-    arrays = [one[0].float().cpu().numpy() for one in attentions]
+        outputs = model(**inputs.to(transformer.model.device), output_attentions=True)
+    attentions = [attention for attention in getattr(outputs, "attentions", None) or () if attention is not None]
+    if not attentions or any(
+        attention.ndim != 4 or attention.shape[-1] != attention.shape[-2] for attention in attentions
+    ):
+        raise InputError(
+            f"{transformer.name}: a {transformer.model.config.model_type} model gives no attention between tokens"
+        )
+    arrays = [attention[0].float().cpu().numpy() for attention in attentions]
     coordinates = token_coords(coords)
     attrs = {"quantity": "weight", "sums_over": "key"}
     sites = {
-        f"layer.{i}/attention/weight": xr.DataArray(one, coordinates, DIMS, attrs=attrs) for i, one in enumerate(arrays)
+        f"layer.{i}/attention/weight": xr.DataArray(array, coordinates, DIMS, attrs=attrs)
+        for i, array in enumerate(arrays)
     }
-    notes = [*found.notes, *coords.notes, *_row_notes(arrays)]
+    notes = [*transformer.notes, *coords.notes, *_row_notes(arrays)]
     meta = {
-        "checkpoint": found.name,
-        "model_type": found.model.config.model_type,
+        "checkpoint": transformer.name,
+        "model_type": transformer.model.config.model_type,
         "layers": len(arrays),
         "heads": arrays[0].shape[0],
-        "device": str(found.model.device),
-        "prediction": json.dumps(_predict(found, outputs), ensure_ascii=False),
-        "seconds": time.perf_counter() - started,
+        "device": str(transformer.model.device),
+        "prediction": json.dumps(_predict(transformer, outputs), ensure_ascii=False),
+        "seconds": time.perf_counter() - start,
         "notes": "\n".join(notes),
     }
-    if all(not np.triu(one, 1).any() for one in arrays) and arrays[0].shape[-1] > 1:
+    if all(not np.triu(array, 1).any() for array in arrays) and arrays[0].shape[-1] > 1:
         meta["mask"] = "causal"
     return AttentionTrace(sites, texts_of(text, pair), meta)
 
 
 def _row_notes(arrays: Sequence[np.ndarray]) -> list[str]:
-    """Of the layer whose rows are furthest from one, where they are: dropout or a mask of the model's own."""
+    """A note on the layer whose row sums deviate most from one, if any do: dropout, or a mask of the model."""
     worst = max(range(len(arrays)), key=lambda i: float(np.abs(arrays[i].sum(-1) - 1).max()))
-    found = row_notes(arrays[worst], DIMS, ("key",))[0]
-    return [f"Layer {worst + 1}: {found}"] if "do not sum" in found else []
+    note = row_notes(arrays[worst], DIMS, ("key",))[0]
+    return [f"Layer {worst + 1}: {note}"] if "do not sum" in note else []
 
 
-def _predict(found: Transformer, outputs: Any) -> list[tuple[str, float]]:
-    """Labels with their probabilities, of a regression its value; or the likeliest next tokens."""
-    if not found.head:
+def _predict(transformer: Transformer, outputs: Any) -> list[tuple[str, float]]:
+    """Labels with their probabilities, the value of a regression, or the most likely next tokens."""
+    if not transformer.head:
         return []
     scores = outputs.logits[0].float().cpu()
-    if found.head == "next token":
+    if transformer.head == "next token":
         top = scores[-1].softmax(-1).topk(min(NEXT, scores.shape[-1]))
-        return [(found.tokenizer.decode([i]), value) for i, value in zip(top.indices.tolist(), top.values.tolist())]
-    config = found.model.config
+        return [
+            (transformer.tokenizer.decode([i]), value) for i, value in zip(top.indices.tolist(), top.values.tolist())
+        ]
+    config = transformer.model.config
     if len(scores) == 1:
         return [(config.id2label.get(0, "value"), float(scores[0]))]
-    several = config.problem_type == "multi_label_classification"
-    shares = (scores.sigmoid() if several else scores.softmax(-1)).tolist()
-    return sorted(((config.id2label.get(i, str(i)), one) for i, one in enumerate(shares)), key=lambda pair: -pair[1])
+    multi_label = config.problem_type == "multi_label_classification"
+    shares = (scores.sigmoid() if multi_label else scores.softmax(-1)).tolist()
+    return sorted(
+        ((config.id2label.get(i, str(i)), share) for i, share in enumerate(shares)), key=lambda pair: -pair[1]
+    )
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without the warnings and bars of the library: what matters is in our notes."""
+    """Suppress warnings and progress bars of the library; our notes say what matters."""
     from transformers.utils import logging as library
 
-    level, bars = library.get_verbosity(), library.is_progress_bar_enabled()
+    level, had_bars = library.get_verbosity(), library.is_progress_bar_enabled()
     hub = logging.getLogger("huggingface_hub")
-    before = hub.level
+    hub_level = hub.level
     library.set_verbosity_error()
     library.disable_progress_bar()
     hub.setLevel(logging.CRITICAL)
     try:
         yield
     finally:
-        hub.setLevel(before)
+        hub.setLevel(hub_level)
         library.set_verbosity(level)
-        if bars:
+        if had_bars:
             library.enable_progress_bar()
 
 
 @contextmanager
 def _one_line(name: str, folder: bool, local: bool) -> Iterator[None]:
-    """Whatever a library raises as a CheckpointError in one line."""
+    """Turn any exception of a library into a CheckpointError of one line."""
     try:
         yield
     except CheckpointError:
@@ -189,6 +198,6 @@ def _one_line(name: str, folder: bool, local: bool) -> Iterator[None]:
         if "gated" in str(error).lower():
             reason = "a gated model: its owner must let you in, and `hf auth login` say who you are"
         elif not folder and ("offline" in str(error).lower() or "connect" in str(error).lower() or local):
-            known = f"it was not fetched before; {OFFERED}" if local else "the hub cannot be reached"
-            reason = f"no such folder, and {known}: name a folder that has config.json, tokenizer and weights"
+            problem = f"it was not fetched before; {OFFERED}" if local else "the hub cannot be reached"
+            reason = f"no such folder, and {problem}: name a folder that has config.json, tokenizer and weights"
         raise CheckpointError(f"{name}: {reason}") from None

@@ -1,4 +1,4 @@
-"""A cube that the page Open begins with: made by a formula, so that what it shows is known."""
+"""The example cube of the page Open, made by a formula, so that its structure is known."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ NAMES = {"query": "residue i", "key": "residue j", "context": "residue k"}
 def example_trace() -> AttentionTrace:
     """Triangles of residues on an ideal helix, two heads: A[i,j,k] falls with the circumference of i, j and k.
 
-    A[i] is the softmax over j × k of -(d(i,j) + d(j,k) + d(k,i)) / width, distances d between points of an α-helix
-    (rise 1.5 Å, 100° and 2.3 Å radius a residue); d(i,i) is 8 Å, so that no triangle is a point.
+    A[i] is the softmax over j × k of -(d(i,j) + d(j,k) + d(k,i)) / width, with distances d between points of an α-helix
+    (per residue a rise of 1.5 Å and a turn of 100°; radius 2.3 Å); d(i,i) is 8 Å, so that no triangle is a point.
     """
-    at = np.arange(len(SEQUENCE))
-    turn = np.deg2rad(100) * at
-    points = np.stack([2.3 * np.cos(turn), 2.3 * np.sin(turn), 1.5 * at], -1)
-    far = np.linalg.norm(points[:, None] - points[None], axis=-1)
-    np.fill_diagonal(far, 8.0)
-    around = far[:, :, None] + far[None] + far[:, None, :]
-    scores = np.stack([-around / width for width in WIDTHS])
+    index = np.arange(len(SEQUENCE))
+    turn = np.deg2rad(100) * index
+    points = np.stack([2.3 * np.cos(turn), 2.3 * np.sin(turn), 1.5 * index], -1)
+    distances = np.linalg.norm(points[:, None] - points[None], axis=-1)
+    np.fill_diagonal(distances, 8.0)
+    circumference = distances[:, :, None] + distances[None] + distances[:, None, :]
+    scores = np.stack([-circumference / width for width in WIDTHS])
     residues = [f"{letter}{i + 1}" for i, letter in enumerate(SEQUENCE)]
     tokens = dict.fromkeys(NAMES, residues)
-    made = {"quantity": "relevance", "axes": ("head", *NAMES), "names": NAMES}
-    return trace_of(scores, **tokens, **made, source="worked example: triangles on a helix")
+    options = {"quantity": "relevance", "axes": ("head", *NAMES), "names": NAMES}
+    return trace_of(scores, **tokens, **options, source="worked example: triangles on a helix")

@@ -1,4 +1,4 @@
-"""The guided studies of Home.  To add one: a file here that sets `STUDY`; its claim is tested by itself."""
+"""The guided studies of Home.  To add one: a file here that sets `STUDY`; its claim is then tested automatically."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["Finding", "Study", "run", "studies"]
 
 @cache
 def studies() -> dict[str, Study]:
-    """By name, the file's, in the order of Home."""
-    found = {}
+    """The studies by name (of their file), in the order of Home."""
+    by_name = {}
     for module in pkgutil.iter_modules(__path__):
         study = getattr(import_module(f"{__name__}.{module.name}"), "STUDY", None)
         if study is not None:
-            found[module.name.replace("_", "-")] = study
-    return dict(sorted(found.items(), key=lambda item: item[1].order))
+            by_name[module.name.replace("_", "-")] = study
+    return dict(sorted(by_name.items(), key=lambda item: item[1].order))

@@ -1,4 +1,4 @@
-"""COIN: its context term, taken away, takes the paraphrase with it ("Context-aware Interaction Network", Eq. 4)."""
+"""COIN: without its context term, the paraphrase is not recognised ("Context-aware Interaction Network", Eq. 4)."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ def with_and_without(bundle: Bundle, example: Example) -> tuple:
     return explain(bundle, example), explain_ablated(bundle, example, ["context"])
 
 
-def lost_without_context(bundles: Sequence[Bundle], example: Example) -> float:
-    """P(paraphrase) less that without the context term, in points."""
+def measure_loss(bundles: Sequence[Bundle], example: Example) -> float:
+    """P(paraphrase) minus that without the context term, in points."""
     (own, _), (ablated, _) = with_and_without(bundles[0], example)
     return 100 * (own.probabilities[1] - ablated.probabilities[1])
 
 
 def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
-    """The first block's cross-attention with the context term and without it."""
+    """Cross-attention of the first block, with and without the context term."""
     site = "layer.0/a_over_b/weight"
-    found = with_and_without(bundles[0], example)
-    return {title: trace.site(site) for title, (_, trace) in zip(("with the context term", "without"), found)}
+    results = with_and_without(bundles[0], example)
+    return {title: trace.site(site) for title, (_, trace) in zip(("with the context term", "without"), results)}
 
 
 STUDY = Study(
@@ -45,7 +45,7 @@ STUDY = Study(
         Example("I did not forget to pay the rent.", "I remembered to pay the rent.", 1),
         Example("They did not forget to close the gate.", "They remembered to close the gate.", 1),
     ),
-    measure=lost_without_context,
+    measure=measure_loss,
     unit="points",
     shown=14.7,
     above=4.0,

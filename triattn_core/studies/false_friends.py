@@ -18,7 +18,7 @@ TASK = LABORATORY["false-friends"]
 
 
 def ahead(bundles: Sequence[Bundle], example: Example) -> float:
-    """The probability of the right colour under Tri less that under Bi, in points."""
+    """The probability of the right colour under Tri minus that under Bi, in points."""
     from triattn_core.inference.explain import explain
 
     tri, bi = (explain(bundle, example, lambda site: False)[0].probabilities[example.label] for bundle in bundles)
@@ -26,7 +26,7 @@ def ahead(bundles: Sequence[Bundle], example: Example) -> float:
 
 
 def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
-    """Tri's cube for the one query, cards down and languages across; of Bi what the query looks at, token by token."""
+    """Tri's cube for the query, cards down and languages across; and Bi's weights of the query over all tokens."""
     from triattn_core.inference.explain import explain
 
     cube = explain(bundles[0], example)[1].site("layer.0/a_over_b/weight").mean("head")
@@ -35,10 +35,10 @@ def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]
     joint = joint.isel(query=slice(0, 1)).rename(query="key", key="query")
     joint["key_token"] = "query", ["itself", *example.keys, *example.context]  # the coordinates keep their old names
     ((card, language),) = example.truth
-    alone = [(1 + card, 0), (1 + len(example.keys) + language, 0)]
+    true_cells = [(1 + card, 0), (1 + len(example.keys) + language, 0)]
     return {
         "Tri: each card with each language": cube.assign_attrs({TRUE_CELLS: [(card, language)]}),
-        "Bi: each card and each language alone": joint.assign_attrs({TRUE_CELLS: alone}),
+        "Bi: each card and each language alone": joint.assign_attrs({TRUE_CELLS: true_cells}),
     }
 
 

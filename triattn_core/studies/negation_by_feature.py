@@ -1,4 +1,4 @@
-"""MTSA: one map a head hides that its features attend differently (Shen et al., "Tensorized Self-Attention")."""
+"""MTSA: one map per head hides that its features attend differently (Shen et al., "Tensorized Self-Attention")."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ def tensor(bundle: Bundle, example: Example) -> xr.DataArray:
     from triattn_core.analysis.maps.mtsa_tensor import head_tensor
     from triattn_core.inference.explain import explain
 
-    found = head_tensor(explain(bundle, example)[1], "layer.0", HEAD).site("layer.0/tensor/weight")
-    return found.transpose("query", "key", "feature")
+    weights = head_tensor(explain(bundle, example)[1], "layer.0", HEAD).site("layer.0/tensor/weight")
+    return weights.transpose("query", "key", "feature")
 
 
 def share_of_not(array: xr.DataArray) -> xr.DataArray:
-    """What "is" gives to "not", feature by feature."""
+    """The weight of "not" for the query "is", by feature."""
     query, key = (list(array[f"{axis}_token"].values) for axis in ("query", "key"))
     return array[query.index("is"), key.index("not")]
 
 
 def above_its_head(bundles: Sequence[Bundle], example: Example) -> float:
-    """The largest feature's share less the head's mean, in points."""
+    """The largest weight of a feature minus the mean of the head, in points."""
     shares = share_of_not(tensor(bundles[0], example))
     return 100 * float(shares.max() - shares.mean())
 
 
 def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
-    """The head's mean over features, and the feature that looks at "not" most."""
+    """The head's mean over features, and the feature with the largest weight on "not"."""
     array = tensor(bundles[0], example)
     feature = int(share_of_not(array).argmax("feature"))
     return {"head 5, all features": array.mean("feature"), f"feature {feature + 1} alone": array[..., feature]}

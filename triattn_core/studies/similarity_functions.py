@@ -1,4 +1,4 @@
-"""T-trilinear against the dot product: the same reader, another function of two words, another answer."""
+"""T-trilinear against the dot product: the same reader with another similarity function gives another answer."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ PAPER = next(example for example in questions.examples() if example.id == "paper
 
 
 def ahead(bundles: Sequence[Bundle], example: questions.Example) -> float:
-    """The probability of exactly “third” under the first reader less that under the second, in points."""
+    """The probability of exactly “third” under the first reader minus that under the second, in points."""
     from triattn_core.inference.explain import explain
 
-    found = []
+    probabilities = []
     for bundle in bundles:
         prediction = explain(bundle, example, lambda site: False)[0]
-        found.append(dict(zip(prediction.labels, prediction.probabilities)).get(ANSWER, 0.0))
-    return 100 * (found[0] - found[1])
+        probabilities.append(dict(zip(prediction.labels, prediction.probabilities)).get(ANSWER, 0.0))
+    return 100 * (probabilities[0] - probabilities[1])
 
 
 def maps(bundles: Sequence[Bundle], example: questions.Example) -> dict[str, xr.DataArray]:
-    """How each word of the passage (across) reads the question (down)."""
+    """The weights of each passage word (across) over the question (down)."""
     from triattn_core.inference.explain import explain
 
-    found = {}
+    by_title = {}
     for title, bundle in zip(("T-trilinear", "dot product"), bundles):
         _, trace = explain(bundle, example, lambda site: site.endswith("/weight"))
-        found[title] = next(iter(trace.sites.values())).rename(query="key", key="query")
-    return found
+        by_title[title] = next(iter(trace.sites.values())).rename(query="key", key="query")
+    return by_title
 
 
 STUDY = Study(

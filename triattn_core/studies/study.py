@@ -1,6 +1,6 @@
-"""A study: a claim about what a model's attention does, on inputs that anybody can change, with what would refute it.
+"""A study: a claim about a model's attention, on inputs that you can change, with what would refute it.
 
-Studies are listed before a model is asked for, so their files load nothing heavy: functions import what they run.
+Studies are listed before any model is loaded, so their files import nothing heavy: functions import what they need.
 """
 
 from __future__ import annotations
@@ -19,13 +19,15 @@ if TYPE_CHECKING:
 class Study:
     """One study of Home.
 
-    order: where it stands there.  title: the question.  checkpoints: the models that are asked, by name.
-    examples: the input that is shown, then paraphrases of it, for which the claim must hold too.
-    measure: of the models and an example the number that the claim is about, in `unit`; `shown` is that of the first.
-    above: the claim is that the number is larger than this, and by `margin` above that of untrained models; None where
-    the claim needs no training.  finding: what was found, with {value} in it.  refuted: what would refute it.
+    order: position on Home.  title: the question.  checkpoints: names of the models.
+    examples: the input shown, then paraphrases of it, for which the claim must also hold.
+    measure: computes the number of the claim, in `unit`, from the models and an example; shown: its value for the first
+    example.
+    above, margin: the claim is that the number is larger than `above`, and larger by `margin` than that of untrained
+    models; margin is None if the claim needs no training.
+    finding: the result in a sentence, with {value}.  refuted: what would refute it.
     page, opens: the page that shows it, and its URL parameters.
-    show: the texts of an example, a line each.  maps: by title, weights [query, key]; None without.
+    show: the texts of an example, one per line.  maps: weights [query, key] by title; None if there are none.
     """
 
     order: int
@@ -47,7 +49,7 @@ class Study:
 
 @dataclass(frozen=True)
 class Finding:
-    """What a study's measure gives for one example: of the trained models, and of the same models untrained."""
+    """The measure of a study for one example: with the trained models, and with the same models untrained."""
 
     example: Any
     value: float
@@ -57,11 +59,11 @@ class Finding:
 
 def run(study: Study, bundles: Sequence[Bundle], examples: Sequence | None = None) -> list[Finding]:
     """The findings of a study for its examples, or for others."""
-    fresh = [bundle.untrained() for bundle in bundles] if study.margin is not None else None
-    found = []
+    untrained_bundles = [bundle.untrained() for bundle in bundles] if study.margin is not None else None
+    findings = []
     for example in study.examples if examples is None else examples:
         value = float(study.measure(bundles, example))
-        untrained = None if fresh is None else float(study.measure(fresh, example))
+        untrained = None if untrained_bundles is None else float(study.measure(untrained_bundles, example))
         holds = value > study.above and (untrained is None or value > untrained + study.margin)
-        found.append(Finding(example, value, untrained, holds))
-    return found
+        findings.append(Finding(example, value, untrained, holds))
+    return findings

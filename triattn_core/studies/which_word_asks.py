@@ -1,4 +1,4 @@
-"""Tri-Attention: a map means something where the answer goes through it, and nothing where the answer goes round it."""
+"""Tri-Attention: a map is meaningful if the answer depends on the attention, and not if the answer bypasses it."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ def bits(array: xr.DataArray) -> np.ndarray:
     return query_information(weights, torch.ones(1, weights.shape[2], dtype=torch.bool))[0].numpy()
 
 
-def gained(bundles: Sequence[Bundle], example: Example) -> float:
-    """Query information, mean of heads, of the second model less that of the first, in bits."""
+def information_gain(bundles: Sequence[Bundle], example: Example) -> float:
+    """Query information, mean over heads, of the second model minus that of the first, in bits."""
     first, second = (bits(keys(bundle, example)).mean() for bundle in bundles)
     return float(second - first)
 
 
 def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
-    """Of each model the head whose queries differ most."""
-    found = {}
+    """For each model, the head whose queries differ most."""
+    by_title = {}
     for title, bundle in zip(("as published", "through the attention"), bundles):
         array = keys(bundle, example)
-        found[title] = array.isel(head=int(bits(array).argmax()))
-    return found
+        by_title[title] = array.isel(head=int(bits(array).argmax()))
+    return by_title
 
 
 STUDY = Study(
@@ -59,7 +59,7 @@ STUDY = Study(
         Example("How do I learn to tune a violin?", "How can I learn to tune a violin?", 1),
         Example("Why does bread rise?", "What makes dough swell?", 1),
     ),
-    measure=gained,
+    measure=information_gain,
     unit="bits",
     shown=1.277,
     above=0.5,

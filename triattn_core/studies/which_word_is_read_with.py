@@ -1,4 +1,4 @@
-"""Tri-Attention: where a word looks depends on the context word it is read with, which no two-way map can show."""
+"""Tri-Attention: the keys of a word depend on the context word, which no two-way map can show."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ def bits(array: xr.DataArray) -> np.ndarray:
     return context_information(weights, torch.ones(1, weights.shape[2], dtype=torch.bool))[0].numpy()
 
 
-def told(bundles: Sequence[Bundle], example: Example) -> float:
-    """Of the head that depends most on the context: how much the context word says of the key, in bits."""
+def largest_context_information(bundles: Sequence[Bundle], example: Example) -> float:
+    """Context information, in bits, of the head that depends most on the context."""
     return float(bits(cube(bundles[0], example)).max())
 
 
 def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
-    """That head's keys given each of the two words that only one sentence has: A[n,i,j] / sum_i A[n,i,j]."""
+    """The weights of that head over keys given each of two words that occur only once: A[n,i,j] / sum_i A[n,i,j]."""
     array = cube(bundles[0], example)
     array = array.isel(head=int(bits(array).argmax()))
     tokens = [str(token) for token in array["context_token"].values]
-    own = [j for j, token in enumerate(tokens) if tokens.count(token) == 1]
-    found = {}
-    for j in (own[0], own[-1]):
+    unique = [j for j, token in enumerate(tokens) if tokens.count(token) == 1]
+    by_title = {}
+    for j in (unique[0], unique[-1]):
         part = array.isel(context=j, drop=True)
-        found[f"with context “{tokens[j]}”"] = part / part.sum("key")
-    return found
+        by_title[f"with context “{tokens[j]}”"] = part / part.sum("key")
+    return by_title
 
 
 STUDY = Study(
@@ -62,7 +62,7 @@ STUDY = Study(
         Example("Which app can record songs?", "Which app can play songs?", 0),
         Example("Can my phone play films?", "Can my phone download films?", 0),
     ),
-    measure=told,
+    measure=largest_context_information,
     unit="bits",
     shown=0.239,
     above=0.1,

@@ -4,22 +4,22 @@ Functional analysis of variance (Hoeffding 1948; Sobol' 1993) of the relevance S
 
     S[n,i,j] = m + f_Q[n] + f_K[i] + f_C[j] + f_QK[n,i] + f_QC[n,j] + f_KC[i,j] + f_QKC[n,i,j]
 
-Each part has mean 0 along each of its axes; on a whole cube the parts are orthogonal and their sums of squares add up
-to that of S - m.  The softmax over key × context does not see f_Q, so that shares are taken of the rest:
+Each part has mean 0 along each of its axes; on a complete cube the parts are orthogonal and their sums of squares add
+up to that of S - m.  f_Q cancels in the softmax over key × context, so shares are taken of the rest:
 
-    among keys    f_K + f_QK       moves attention among keys whatever the context token
-    redirected    f_KC + f_QKC     moves it to other keys with the context token: what no two-way map can hold
+    among keys    f_K + f_QK       moves attention among keys, whatever the context token
+    redirected    f_KC + f_QKC     moves attention to other keys depending on the context token; no two-way map has it
     (the others)  f_C + f_QC       move attention among context tokens only
 
-Masked cells.  A key or a context token that is masked as a whole is left out, and the rest is a whole cube.  Where
-single cells are masked, the parts are sequential least squares (type I) over the kept cells in the order above: each
-is what its axes add to the fit of all before it.  On a whole cube that is the same.
+Masked cells.  A key or context token that is masked entirely is dropped, which leaves a complete cube.  If single cells
+are masked, the parts are sequential least squares (type I) over the kept cells in the order above: each is what its
+axes add to the fit of all previous ones.  On a complete cube the results are equal.
 
 For the weights A of one query the mutual information
 
     I[n] = sum_ij A[n,i,j] log2(A[n,i,j] / (sum_j A[n,i,j] sum_i A[n,i,j]))
 
-is 0 where each context token shares out its attention among keys alike (Cover and Thomas 2006, Eq. 2.28).
+is 0 if the distribution over keys is the same for every context token (Cover and Thomas 2006, Eq. 2.28).
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ TERMS = {
     "key_context": (1, 2),
     "three_way": (0, 1, 2),
 }
-VISIBLE_TERMS = tuple(name for name in TERMS if name != "query")  # by the softmax
+VISIBLE_TERMS = tuple(name for name in TERMS if name != "query")  # those that affect the softmax
 ROUNDS, CLOSE = 2000, 1e-12
-UNDERFLOW = -69.0  # logarithm of 1e-30: what deserves more weight than that has some, in float32
-ROUNDING = 1e-9  # of a scale: what is below is no part of the relevance, nor information
+UNDERFLOW = -69.0  # logarithm of 1e-30: larger weights do not underflow in float32
+ROUNDING = 1e-9  # relative size below which values are rounding errors
 
 
 def decompose(cube: np.ndarray, keep: np.ndarray | None = None) -> dict[str, np.ndarray]:
-    """The ANOVA component of each of TERMS: arrays [..., N, I, J] that sum to the cube less its mean.
+    """The ANOVA component of each of TERMS: arrays [..., N, I, J] that sum to the cube minus its mean.
 
-    keep: bool, [N, I, J] or like the cube; all cells that are finite by default.  Masked cells hold 0.
+    keep: bool, [N, I, J] or in the shape of the cube; by default all finite cells.  Masked cells hold 0.
     """
     finite = np.isfinite(cube)
     keep = finite if keep is None else finite & keep
@@ -67,21 +67,21 @@ def decompose(cube: np.ndarray, keep: np.ndarray | None = None) -> dict[str, np.
 
 
 def _residual(rest: np.ndarray, keep: np.ndarray, fitted: list[tuple[int, ...]]) -> np.ndarray:
-    """The least-squares residual on the means over all sets of axes in `fitted`, the new one first: each is projected
-    out in turn until convergence; on a whole cube one round is enough."""
+    """The least-squares residual after fitting means over all sets of axes in `fitted`, the newest first: each is
+    projected out in turn until convergence; on a complete cube one round is enough."""
     scale = np.abs(rest).max(initial=0.0)
     for _ in range(ROUNDS):
-        moved = 0.0
+        largest_step = 0.0
         for number, axes in enumerate(fitted):
             rest, step = _subtract_means(rest, keep, axes)
-            moved = max(moved, step if number else 0.0)
-        if moved <= CLOSE * scale:
+            largest_step = max(largest_step, step if number else 0.0)
+        if largest_step <= CLOSE * scale:
             break
     return rest
 
 
 def _subtract_means(rest: np.ndarray, keep: np.ndarray, axes: tuple[int, ...]) -> tuple[np.ndarray, float]:
-    """The residual less the mean of the kept cells over all other axes, and the largest of these means."""
+    """The residual minus the means of the kept cells over all other axes, and the largest of these means."""
     over = tuple(axis - 3 for axis in range(3) if axis not in axes)
     count = keep.sum(over, keepdims=True)
     means = rest.sum(over, keepdims=True) / np.maximum(count, 1)
@@ -91,26 +91,27 @@ def _subtract_means(rest: np.ndarray, keep: np.ndarray, axes: tuple[int, ...]) -
 def variance_shares(cube: np.ndarray, keep: np.ndarray | None = None) -> dict[str, np.ndarray]:
     """The share of each of VISIBLE_TERMS in the variance visible to the softmax: [...] each, 1 in total.
 
-    All are 0 where the relevance is the same everywhere.
+    All are 0 if the relevance is constant.
     """
     components = decompose(cube, keep)
-    # As differences of what is left over: these add up to the whole, converged or not.
-    remainders = [sum(list(components.values())[at:]) for at in range(len(components) + 1)]
+    # As differences of remainders, which add up to the total even without convergence.
+    remainders = [sum(list(components.values())[i:]) for i in range(len(components) + 1)]
     squares = [np.sum(np.square(remainder), axis=(-3, -2, -1)) for remainder in remainders[:-1]] + [0.0]
-    whole = squares[1]
+    visible = squares[1]
     return {
         name: _clear_rounding(
-            np.divide(squares[at] - squares[at + 1], whole, out=np.zeros_like(whole), where=whole > 0)
+            np.divide(squares[i] - squares[i + 1], visible, out=np.zeros_like(visible), where=visible > 0)
         )
-        for at, name in enumerate(components)
+        for i, name in enumerate(components)
         if name in VISIBLE_TERMS
     }
 
 
 def redirected_share(cube: np.ndarray) -> np.ndarray:
-    """What moves attention to other keys with the context token: the share of two parts in what the softmax sees.
+    """[...]: the share of the visible variance with which the context token redirects attention to other keys: that of
+    key × context plus the three-way part.
 
-    cube: whole cubes [..., N, I, J].  Returns [...]: that of key × context and of the three-way part together.
+    cube: complete cubes [..., N, I, J].
     """
     return _redirected(variance_shares(cube))
 
@@ -135,9 +136,9 @@ def mutual_information(weights: np.ndarray) -> np.ndarray:
 
 
 def three_way_residual(relevance: xr.DataArray, weights: xr.DataArray | None = None) -> xr.DataArray:
-    """The component f_QKC of a site as a map of contributions; `weights`, if given, show what is masked.
+    """The component f_QKC of a site as contributions; `weights`, if given, determine the masked cells.
 
-    Raises TraceError for a site that is no cube of relevance.
+    Raises TraceError if the site is not a cube of relevance.
     """
     cube = _cube(relevance)
     residual = decompose(cube.values, None if weights is None else kept_cells(relevance, weights))["three_way"]
@@ -148,28 +149,28 @@ def three_way_residual(relevance: xr.DataArray, weights: xr.DataArray | None = N
 def kept_cells(relevance: xr.DataArray, weights: xr.DataArray) -> np.ndarray:
     """[1, I, J]: the cells of keys and context tokens that are not masked.
 
-    A mask is seen where a token has no weight in any head although its scores deserve some; where these are so low
-    that their weights underflow, the token takes part.
+    A token counts as masked if it has no weight in any head although its scores are high enough; tokens whose weights
+    merely underflow are kept.
     """
     scores, values = (
         cube.values.astype(np.float64).reshape(-1, *cube.shape[-2:])
         for cube in (_cube(relevance), _cube(weights, "weight"))
     )
-    some = values > 0
+    has_weight = values > 0
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
-        total = np.logaddexp.reduce(np.where(some, scores, -np.inf), (1, 2), keepdims=True)
-        shut = (~some & (scores - total > UNDERFLOW)).any(0)
-    some = some.any(0)
-    keys, context = some.any(1), some.any(0)
-    keep_key = keys | ~shut[:, context].any(1)
-    keep_context = context | ~shut[keys].any(0)
+        total = np.logaddexp.reduce(np.where(has_weight, scores, -np.inf), (1, 2), keepdims=True)
+        masked = (~has_weight & (scores - total > UNDERFLOW)).any(0)
+    has_weight = has_weight.any(0)
+    keys, context = has_weight.any(1), has_weight.any(0)
+    keep_key = keys | ~masked[:, context].any(1)
+    keep_context = context | ~masked[keys].any(0)
     return (keep_key[:, None] & keep_context & np.isfinite(scores).any(0))[None]
 
 
 def _cube(site: xr.DataArray, quantity: str = "relevance") -> xr.DataArray:
-    other, missing = site.attrs.get("quantity"), [axis for axis in AXES if axis not in site.dims]
-    if other != quantity or missing:
-        problem = f"one without {' and '.join(missing)}" if other == quantity else str(other)
+    actual, missing = site.attrs.get("quantity"), [axis for axis in AXES if axis not in site.dims]
+    if actual != quantity or missing:
+        problem = f"one without {' and '.join(missing)}" if actual == quantity else str(actual)
         raise TraceError(f"a {quantity} over query, key and context is needed, not {problem}")
     return site.transpose(..., *AXES)
 
@@ -178,18 +179,18 @@ def share_table(trace: AttentionTrace) -> pd.DataFrame:
     """A row for each cube and head of a trace: `site`, `head`, the share of each of VISIBLE_TERMS, `among_keys` and
     `redirected`, and `information`, the mean over queries in bits.
 
-    Raises TraceError where the trace has no cube.
+    Raises TraceError if the trace has no cube.
     """
-    names = [name.removesuffix("/relevance") for name, one in trace.sites.items() if _is_cube(name, one)]
+    names = [name.removesuffix("/relevance") for name, array in trace.sites.items() if _is_cube(name, array)]
     if not names:
         raise TraceError("no cube of relevance in this trace: only Tri-Attention with context leaves one")
-    found = []
+    tables = []
     for name in names:
         relevance, weights = trace.site(f"{name}/relevance"), trace.site(f"{name}/weight")
-        found.append(
+        tables.append(
             site_shares(name, _cube(relevance).values, _cube(weights, "weight").values, kept_cells(relevance, weights))
         )
-    return pd.concat(found, ignore_index=True)
+    return pd.concat(tables, ignore_index=True)
 
 
 def _is_cube(name: str, site: xr.DataArray) -> bool:
@@ -199,7 +200,7 @@ def _is_cube(name: str, site: xr.DataArray) -> bool:
 def site_shares(name: str, relevance: np.ndarray, weights: np.ndarray, keep: np.ndarray | None = None) -> pd.DataFrame:
     """The rows of `share_table` for one site; cubes [heads, N, I, J]."""
     shares = variance_shares(relevance, keep)
-    among, redirected = shares["key"] + shares["query_key"], _redirected(shares)
+    among_keys, redirected = shares["key"] + shares["query_key"], _redirected(shares)
     bits = mutual_information(weights).mean(-1)
     heads = {"site": name, "head": np.arange(len(bits)), **shares}
-    return pd.DataFrame({**heads, "among_keys": among, "redirected": redirected, "information": bits})
+    return pd.DataFrame({**heads, "among_keys": among_keys, "redirected": redirected, "information": bits})

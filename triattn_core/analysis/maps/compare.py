@@ -6,12 +6,12 @@ Two-way maps of a three-way site, per head:
                                                        so the sum over context is a distribution over keys
     relevance   R[n,i] = log sum_j exp S[n,i,j]        the softmax of R over i is W
 
-Relevance is centred per query for display, R[n,i] - mean_i R[n,i]: softmax does not see a shift of a whole row.
-The mean of heads comes last.  Rows of a mean of weights sum to one; the softmax of a mean relevance is *not* the
-mean weight, so every number in bits and every rank is taken from weights.
+Relevance is centred per query for display, R[n,i] - mean_i R[n,i]: the softmax is invariant to shifts of a row.  Heads
+are averaged last.  Rows of mean weights sum to one; the softmax of a mean relevance is *not* the mean weight, so all
+numbers in bits and all ranks are computed from weights.
 
-A row that holds nothing (a query without a key) gives zeros everywhere.  NaN says that a token is not there at all, as
-in maps of two inputs (`token_alignment.align_maps`): it stays NaN in what is made of it.
+An empty row (a query without keys) gives zeros everywhere.  NaN means that a token is absent, as in maps of two inputs
+(`token_alignment.align_maps`), and stays NaN in all results.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import logsumexp
 
 AXES = ("query", "key")
-TOP = 3  # keys of a query whose sets are compared
+TOP = 3  # size of the sets of top keys that are compared
 
 
 def two_way_map(
-    site: xr.DataArray, head: int | None = None, read: Callable[[xr.DataArray], xr.DataArray] = lambda value: value
+    site: xr.DataArray, head: int | None = None, fold: Callable[[xr.DataArray], xr.DataArray] = lambda value: value
 ) -> xr.DataArray:
-    """The two-way map [query, key], float64, of a site with or without a context axis; `head=None`: the mean of heads.
+    """The two-way map [query, key], float64, of a site with or without a context axis; `head=None`: mean of heads.
 
-    Weights are summed over context, relevances joined by log-sum-exp over context and centred per query.
-    read: what folds query and key (`TokenGrouping.array`), called before relevances are centred and heads averaged.
-    Raises TraceError for another quantity, a missing axis, or a head that the site does not have.
+    Weights are summed over context; relevances are joined by log-sum-exp over context and centred per query.
+    fold: folds query and key (`TokenGrouping.array`), before relevances are centred and heads averaged.
+    Raises TraceError for another quantity, a missing axis, or a head that does not exist.
     """
     quantity = site.attrs.get("quantity")
     if quantity not in ("weight", "relevance"):
@@ -49,14 +49,14 @@ def two_way_map(
         site = site.isel(head=head)
     if "context" in site.dims:
         site = site.sum("context", dtype=np.float64) if quantity == "weight" else _logsumexp(site.astype(np.float64))
-    over = {"sums_over": "key"} if quantity == "weight" else {}
-    site = read(site.astype(np.float64).drop_attrs().assign_attrs(quantity=quantity, **over))
+    sums = {"sums_over": "key"} if quantity == "weight" else {}
+    site = fold(site.astype(np.float64).drop_attrs().assign_attrs(quantity=quantity, **sums))
     folded = {name: value for name, value in site.attrs.items() if name in ("folded", "mass_before")}
     if quantity == "relevance":
         site = centred(site)
     if "head" in site.dims:
         site = site.mean("head")
-    attrs = {"quantity": quantity} | (over or {"centred": "key"}) | folded
+    attrs = {"quantity": quantity} | (sums or {"centred": "key"}) | folded
     return site.transpose(*AXES).drop_attrs().assign_attrs(attrs)
 
 
@@ -66,17 +66,17 @@ def _logsumexp(site: xr.DataArray) -> xr.DataArray:
 
 
 def centred(relevance: xr.DataArray) -> xr.DataArray:
-    """Relevance centred per query over its finite cells; masked cells stay -inf, a row without others is zeros."""
-    known = np.isfinite(relevance)
-    count = known.sum("key")
-    mean = relevance.where(known, 0.0).sum("key") / count.clip(min=1)
+    """Relevance centred per query over its finite cells; masked cells stay -inf, fully masked rows become zeros."""
+    finite = np.isfinite(relevance)
+    count = finite.sum("key")
+    mean = relevance.where(finite, 0.0).sum("key") / count.clip(min=1)
     return (relevance - mean).where(count > 0, 0.0)
 
 
 def difference(left: xr.DataArray, right: xr.DataArray) -> xr.DataArray:
     """The signed map left[n,i] - right[n,i]; 0 where both are masked, NaN where a token is absent.
 
-    Raises TraceError where quantities or tokens differ.
+    Raises TraceError if quantities or tokens differ.
     """
     if left.attrs.get("quantity") != right.attrs.get("quantity"):
         raise TraceError(f"a {left.attrs.get('quantity')} and a {right.attrs.get('quantity')} cannot be subtracted")
@@ -87,10 +87,10 @@ def difference(left: xr.DataArray, right: xr.DataArray) -> xr.DataArray:
 
 
 def seed_spread(*models: Sequence[xr.DataArray]) -> np.ndarray:
-    """[query, key], the spread over seeds: a cell's maximum less its minimum, of the model with the larger spread.
+    """[query, key], the spread over seeds: maximum - minimum of each cell, for the model with the larger spread.
 
-    models: of each the maps of its seeds.  A difference of two models that is no greater says nothing of the models.
-    0 where a cell is masked in all.
+    models: the maps of the seeds of each model.  Smaller differences between two models are within seed variance.
+    0 where a cell is masked in all maps.
     """
     ranges = []
     for maps in models:
@@ -142,28 +142,28 @@ def _absent_queries(weights: xr.DataArray) -> np.ndarray:
 def jensen_shannon(left: xr.DataArray, right: xr.DataArray) -> np.ndarray:
     """[query] in bits, from 0 to 1: JSD[n] = H((P + Q) / 2) - (H(P) + H(Q)) / 2 of the rows P = left[n], Q = right[n].
 
-    0 where either row holds nothing, NaN where a query is not there.  Raises TraceError where tokens differ.
+    0 if either row is empty, NaN if a query is absent.  Raises TraceError if tokens differ.
     """
     require_same_tokens([left, right])
     p, q = _shares(left), _shares(right)
-    # As sum_i of non-negative terms; the difference of entropies would lose digits where P is near Q.
+    # As a sum of non-negative terms; the difference of entropies would lose digits if P is close to Q.
     middle = (p + q) / 2
     terms = _relative_entropy_terms(p, middle) + _relative_entropy_terms(q, middle)
-    filled = (p.sum(axis=1) > 0) & (q.sum(axis=1) > 0)
-    values = np.where(filled, np.clip(terms.sum(axis=1) / 2, 0.0, 1.0), 0.0)
+    nonzero = (p.sum(axis=1) > 0) & (q.sum(axis=1) > 0)
+    values = np.where(nonzero, np.clip(terms.sum(axis=1) / 2, 0.0, 1.0), 0.0)
     return np.where(_absent_queries(left) | _absent_queries(right), np.nan, values)
 
 
 def overlap(left: xr.DataArray, right: xr.DataArray, k: int = TOP) -> np.ndarray:
-    """[query], the number of keys among the k strongest of both rows: |T_k(left[n]) ∩ T_k(right[n])|, from 0 to k.
+    """[query], the number of keys among the top k of both rows: |T_k(left[n]) ∩ T_k(right[n])|, from 0 to k.
 
-    T_k: the k keys with the greatest weights, of equal ones the first.  Two unrelated rows of K keys share k * k / K on
-    average.  NaN where a row holds nothing.  Raises TraceError where tokens differ.
+    T_k: the k keys with the largest weights, the first on ties.  Two unrelated rows of K keys share k * k / K on
+    average.  NaN if a row is empty.  Raises TraceError if tokens differ.
     """
     require_same_tokens([left, right])
     p, q = _shares(left), _shares(right)
-    tops = [np.argsort(-rows, axis=1, kind="stable")[:, :k] for rows in (p, q)]
-    shared = (tops[0][:, :, None] == tops[1][:, None, :]).sum(axis=(1, 2)).astype(float)
+    top_keys = [np.argsort(-rows, axis=1, kind="stable")[:, :k] for rows in (p, q)]
+    shared = (top_keys[0][:, :, None] == top_keys[1][:, None, :]).sum(axis=(1, 2)).astype(float)
     return np.where((p.sum(axis=1) > 0) & (q.sum(axis=1) > 0), shared, np.nan)
 
 
@@ -173,17 +173,17 @@ def _relative_entropy_terms(shares: np.ndarray, middle: np.ndarray) -> np.ndarra
 
 
 def rank(weights: xr.DataArray) -> np.ndarray:
-    """[query, key], integer: 1 + the number of keys of the same query with a greater weight; 0 in a row of zeros, and
-    where a token is not there.
+    """[query, key], integer: 1 + the number of keys of the same query with a larger weight; 0 in a row of zeros, and
+    for absent tokens.
 
     Ties share the better rank.
     """
     rows = weights.transpose(*AXES).values
-    above = (rows[:, None, :] > rows[:, :, None]).sum(axis=2)
-    return np.where((rows > 0).any(axis=1, keepdims=True) & ~np.isnan(rows), 1 + above, 0)
+    num_greater = (rows[:, None, :] > rows[:, :, None]).sum(axis=2)
+    return np.where((rows > 0).any(axis=1, keepdims=True) & ~np.isnan(rows), 1 + num_greater, 0)
 
 
 def layer_count(trace: AttentionTrace) -> int:
-    """The number of attention layers: from the trace's metadata, else one more than its highest site."""
+    """The number of attention layers: from the trace's metadata, otherwise from its highest site."""
     layers = [int(name.split("/")[0].removeprefix("layer.")) for name in trace.sites if name.startswith("layer.")]
     return int(trace.meta.get("layers") or max(layers, default=-1) + 1)

@@ -1,4 +1,4 @@
-"""ANOVA shares over a file: a row for each example, layer, direction and head, and their distribution."""
+"""ANOVA shares over a file: one row per example, layer, direction and head, and their quartiles."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ MEASURES = (*anova.VISIBLE_TERMS, "among_keys", "redirected", "information")
 
 
 def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, object]]) -> Iterator[TablePart]:
-    """Yields a part for each row of a file with `anova.share_table` of its example; of several options, the chosen one.
+    """Yield `anova.share_table` of the example in each row of a file; of several options, for the predicted one.
 
-    rows: (line, example, or a DataError that says why there is none), as `sources.read_examples` gives them.  Who stops
-    iterating keeps the parts that came.  Raises ConfigError for a checkpoint without a cube.
+    rows: (line, example or DataError), as from `sources.read_examples`.  You may stop at any time; the parts so far
+    stay valid.  Raises ConfigError for a checkpoint without a cube.
     """
     if getattr(bundle.config.model, "mechanism", "") != "tri":
         raise ConfigError(f"{bundle.name}: only Tri-Attention has a cube to take apart")
@@ -46,6 +46,6 @@ def _table(bundle: Bundle, example) -> pd.DataFrame:
 
 
 def quartiles(table: pd.DataFrame) -> pd.DataFrame:
-    """The quartiles of each measure over rows, by layer: all heads and both directions count alike."""
+    """The quartiles of each measure by layer, over rows, heads and both directions."""
     layer = table["site"].str.split("/").str[0]
     return table.groupby(layer)[list(MEASURES)].quantile([0.25, 0.5, 0.75]).unstack()

@@ -1,4 +1,4 @@
-"""What MTSA, COIN and the readers lean on: their metric less that with even weights, on the same rows."""
+"""Reliance of MTSA, COIN and the readers on attention: their metric minus that with even weights, on the same rows."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from triattn_core.inference.evaluate import verdicts
 
 
 def measure_even_reliance(bundle: Bundle, examples: Sequence, progress: Callable[[int], None] = lambda n: None) -> dict:
-    """{"n", "metric", "score", "reliance": {"even": {"points", "p"}}}, p being that of McNemar's test over the rows.
+    """{"n", "metric", "score", "reliance": {"even": {"points", "p"}}}, where p is that of McNemar's test over the rows.
 
-    All relevances are replaced by zero, so that each token attends evenly to what its mask lets it see.  What pools a
-    text into one vector, or points at an answer, stays as it is.
-    Raises InputError for a model whose weights cannot be replaced; DataError where no row has a label.
+    All relevances are replaced by zero, so that each token attends evenly to its unmasked keys.  Pooling and answer
+    pointers are unchanged.
+    Raises InputError for a model whose weights cannot be replaced; DataError if no row has a label.
     """
     examples = [example for example in examples if example.label is not None]
     (own,) = verdicts([bundle], examples, progress)
-    with even_scores() as replaced:
-        (evened,) = verdicts([bundle], examples)
-    if not replaced[0]:
+    with even_scores() as num_replaced:
+        (even,) = verdicts([bundle], examples)
+    if not num_replaced[0]:
         raise InputError(f"{bundle.name}: the weights of {bundle.config.model.mechanism} cannot be replaced")
     metric, score = next(iter(bundle.task.metrics(own).items()))
-    points = score - bundle.task.metrics(evened)[metric]
-    (difference,) = mcnemar(["even", "own"], [[row[0] for row in evened], [row[0] for row in own]])
+    points = score - bundle.task.metrics(even)[metric]
+    (difference,) = mcnemar(["even", "own"], [[row[0] for row in even], [row[0] for row in own]])
     reliance = {"even": {"points": round(points, 2), "p": difference.p}}
     return {"n": len(own), "metric": metric, "score": score, "reliance": reliance}

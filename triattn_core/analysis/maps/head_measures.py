@@ -1,14 +1,14 @@
 """Measures of each head of a trace, in bits and tokens, and attention rollout.
 
-For weights W [query, key] of a head (of a cube the sum over context), rows that hold nothing left out:
+For weights W [query, key] of a head (cubes summed over context), without empty rows:
 
     entropy              mean_n H(W[n])                         0 is one key, log2 of the keys is even
     distance             mean_n sum_i W[n,i] |n - i|            in tokens, where queries and keys are the same tokens
     special              mean_n sum over special i of W[n,i]    the share of [CLS], [SEP] and their like
-    query information    mean_n KL(W[n] || mean_n W[n])         0 where all queries attend alike, at most log2 of them
+    query information    mean_n KL(W[n] || mean_n W[n])         0 if all queries attend equally, at most log2 of them
     context information  mean_n KL(A[n] || K[n] x C[n])         of cubes: I(key; context | query)
 
-Rows count as shares of their own sum.  Special tokens are queries and keys like others.
+Rows are divided by their sums.  Special tokens are queries and keys like others.
 
 Rollout (Abnar and Zuidema 2020, Eq. 1): R = A_L ... A_1 with A_l = (W_l + I) / 2, W_l the mean of the heads.
 """
@@ -30,8 +30,8 @@ MEASURES = ("entropy", "distance", "special", "query_information", "context_info
 
 
 def head_table(trace: AttentionTrace) -> pd.DataFrame:
-    """A row for each site of weights and head: `site`, `layer` and `head` from 0, and MEASURES, NaN where one has no
-    meaning.  Raises TraceError where the trace has no weights over query and key."""
+    """One row per site of weights and head: `site`, `layer` and `head` from 0, and MEASURES, NaN if not defined.
+    Raises TraceError if the trace has no weights over query and key."""
     parts = []
     for site in two_way_sites(trace):
         weights = two_way_weights(trace, site)
@@ -44,23 +44,23 @@ def head_table(trace: AttentionTrace) -> pd.DataFrame:
 
 
 def _measures(weights: xr.DataArray) -> dict[str, np.ndarray | float]:
-    """[head] each, of weights [head, query, key]."""
+    """Measures [head] of weights [head, query, key]."""
     shares, filled = _shares(weights.values)
     special = weights["key_special"].values > 0 if "key_special" in weights.coords else np.zeros(shares.shape[2], bool)
-    found: dict[str, np.ndarray | float] = {
+    measures: dict[str, np.ndarray | float] = {
         "entropy": _row_mean(-_plogp(shares).sum(-1), filled),
         "distance": np.nan,
         "special": _row_mean(shares[..., special].sum(-1), filled) if special.any() else np.nan,
         "query_information": query_information(weights.values),
     }
     if same_tokens(weights):
-        at = np.arange(shares.shape[1])
-        found["distance"] = _row_mean((shares * np.abs(at[:, None] - at[None])).sum(-1), filled)
-    return found
+        positions = np.arange(shares.shape[1])
+        measures["distance"] = _row_mean((shares * np.abs(positions[:, None] - positions[None])).sum(-1), filled)
+    return measures
 
 
 def query_information(weights: np.ndarray) -> np.ndarray:
-    """[...] in bits of weights [..., query, key]: mean_n KL(W[n] || mean_n W[n]), of the rows that hold something."""
+    """[...] in bits of weights [..., query, key]: mean_n KL(W[n] || mean_n W[n]) over nonempty rows."""
     shares, filled = _shares(weights)
     mean = shares.sum(-2, keepdims=True) / np.maximum(filled.sum(-1), 1)[..., None, None]
     ratio = np.divide(shares, mean, out=np.ones_like(shares), where=shares > 0)
@@ -68,14 +68,14 @@ def query_information(weights: np.ndarray) -> np.ndarray:
 
 
 def _shares(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows over their sums, float64, and which of them hold something [..., query]."""
+    """Rows divided by their sums, float64, and which of them are not empty [..., query]."""
     rows = np.clip(weights.astype(np.float64), 0.0, None)
     total = rows.sum(-1, keepdims=True)
     return np.divide(rows, total, out=np.zeros_like(rows), where=total > 0), total[..., 0] > 0
 
 
 def _row_mean(values: np.ndarray, filled: np.ndarray) -> np.ndarray:
-    """The mean of values [..., query] over the rows that hold something; 0 where none does."""
+    """The mean of values [..., query] over nonempty rows; 0 if there is none."""
     return (values * filled).sum(-1) / np.maximum(filled.sum(-1), 1)
 
 
@@ -88,25 +88,25 @@ def _context_information(site: xr.DataArray) -> np.ndarray | float:
         return np.nan
     cube = site if "head" in site.dims else site.expand_dims("head")
     bits = mutual_information(cube.transpose("head", "query", "key", "context").values)
-    held = cube.sum(("key", "context")).transpose("head", "query").values > 0
-    return (bits * held).sum(-1) / np.maximum(held.sum(-1), 1)
+    nonempty = cube.sum(("key", "context")).transpose("head", "query").values > 0
+    return (bits * nonempty).sum(-1) / np.maximum(nonempty.sum(-1), 1)
 
 
 def rollout(trace: AttentionTrace) -> xr.DataArray:
     """Rollout [query, key] through all layers of a trace whose queries and keys are the same tokens.
 
-    Rows sum to one where those of the weights do.  Raises TraceError where there are no such layers.
+    Rows sum to one if those of the weights do.  Raises TraceError if there are no such layers.
     """
     sites = sorted(two_way_sites(trace), key=layer_of)
     if any(not re.match(r"layer\.\d+/", site) for site in sites):
         raise TraceError("rollout goes through layers: this trace has none")
-    whole = None
+    product = None
     for site in sites:
         weights = two_way_weights(trace, site)
         if not same_tokens(weights):
             raise TraceError("rollout needs queries and keys that are the same tokens")
         mean = weights.values.astype(np.float64).mean(0)
         step = (mean + np.eye(len(mean))) / 2
-        whole = step if whole is None else step @ whole
-    found = two_way_weights(trace, sites[0]).isel(head=0)
-    return found.copy(data=whole).drop_attrs().assign_attrs(quantity="weight", sums_over="key")
+        product = step if product is None else step @ product
+    template = two_way_weights(trace, sites[0]).isel(head=0)
+    return template.copy(data=product).drop_attrs().assign_attrs(quantity="weight", sums_over="key")

@@ -1,11 +1,11 @@
-"""What attention weights tell, in bits: whether the query matters, and what the third order adds to its marginals.
+"""Information in attention weights, in bits: whether the query matters, and what a cube adds to its marginals.
 
 For a head with weights A[n,i,j] (two-way: no j), `K[n,i] = sum_j A[n,i,j]`, `C[n,j] = sum_i A[n,i,j]` and
 `K_mean = mean_n K[n]` over the real queries:
 
-    query information      mean_n KL(K[n] || K_mean)       of a query drawn evenly, the mutual information with its key;
-                                                           0 where all queries attend alike, at most log2 N
-    context information    mean_n KL(A[n] || K[n] x C[n])  I(key; context | query); 0 where the cube is the product of
+    query information      mean_n KL(K[n] || K_mean)       mutual information of key and query, for uniform queries;
+                                                           0 if all queries attend equally, at most log2 N
+    context information    mean_n KL(A[n] || K[n] x C[n])  I(key; context | query); 0 if the cube is the product of
                                                            its marginals
 """
 
@@ -17,7 +17,7 @@ from torch import Tensor
 
 
 def query_information(weights: Float[Tensor, "B H N *cells"], keep_query: Bool[Tensor, "B N"]) -> Float[Tensor, "B H"]:
-    """Bits per example and head, of weights [B, H, N, I] or [B, H, N, I, J]; 0 where there is no real query."""
+    """Bits per example and head, of weights [B, H, N, I] or [B, H, N, I, J]; 0 if there is no real query."""
     keys = weights if weights.ndim == 4 else weights.sum(4)
     real = keep_query[:, None, :, None]
     average = mean_over(keys * real, keep_query)[:, :, None]
@@ -25,7 +25,7 @@ def query_information(weights: Float[Tensor, "B H N *cells"], keep_query: Bool[T
 
 
 def context_information(weights: Float[Tensor, "B H N I J"], keep_query: Bool[Tensor, "B N"]) -> Float[Tensor, "B H"]:
-    """Bits per example and head, of weights [B, H, N, I, J]; 0 where there is no real query."""
+    """Bits per example and head, of weights [B, H, N, I, J]; 0 if there is no real query."""
     marginals = weights.sum(4, keepdim=True) * weights.sum(3, keepdim=True)
     bits = divergence(weights.flatten(3), marginals.flatten(3))
     return mean_over(bits * keep_query[:, None], keep_query)

@@ -1,4 +1,4 @@
-"""Keys that are followed by context tokens, as those of Bi-joint are: the part over the key sequence, and the rest."""
+"""Bi-joint's keys, which are followed by context tokens: separate or join the two parts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from triattn_core.trace.aggregation import logsumexp
 
 
 def key_part(site: xr.DataArray) -> xr.DataArray:
-    """A site whose keys are followed by context tokens (Bi-joint's), over the key sequence alone; others as they are.
+    """A Bi-joint site over the key sequence alone; other sites are unchanged.
 
-    Nothing is normalised anew: what its rows lack lies on the context, see `context_share`.
+    Rows are not normalised again: the missing mass is on the context, see `context_share`.
     """
     return site.isel(key=site["key_role"].values == "key").drop_vars("key_role") if _is_joint(site) else site
 
 
 def context_share(weights: xr.DataArray, head: int | None = None) -> float | None:
-    """The share of the weight on the context tokens among the keys, the mean over queries and, with `head=None`, over
-    heads; None for a site without such keys."""
+    """The share of the weight on context tokens among the keys, averaged over queries and, with `head=None`, heads;
+    None for a site without such keys."""
     if not _is_joint(weights):
         return None
     mass = weights.isel(key=weights["key_role"].values != "key").sum("key", dtype=np.float64)
@@ -26,24 +26,26 @@ def context_share(weights: xr.DataArray, head: int | None = None) -> float | Non
 
 
 def with_context_key(site: xr.DataArray) -> xr.DataArray:
-    """A site whose keys are followed by context tokens, these joined to one last key, called context; others as they
-    are.  Weights are summed, relevances joined by log-sum-exp: rows stay distributions, whatever the context holds."""
+    """A Bi-joint site with its context tokens joined to one last key named context; other sites are unchanged.
+
+    Weights are summed, relevances joined by log-sum-exp, so that rows stay distributions.
+    """
     if not _is_joint(site):
         return site
-    of_key, around = key_part(site), site.isel(key=site["key_role"].values != "key")
-    if not around.sizes["key"]:
-        return of_key
-    weight = site.attrs.get("quantity") == "weight"
-    joined = around.sum("key") if weight else logsumexp(around, "key")
-    named = {"token": "context", "text": "", "start": 0, "end": 0, "special": 0, "segment": ""}
-    if "key_tokens" in around.coords:
-        named["tokens"] = int(around["key_tokens"].sum())
-    names = [str(name) for name in of_key.coords if of_key[name].dims == ("key",)]
-    coords = {name: [named.get(name.removeprefix("key_"), around[name].values[0])] for name in names}
+    keys, context = key_part(site), site.isel(key=site["key_role"].values != "key")
+    if not context.sizes["key"]:
+        return keys
+    is_weight = site.attrs.get("quantity") == "weight"
+    joined = context.sum("key") if is_weight else logsumexp(context, "key")
+    values = {"token": "context", "text": "", "start": 0, "end": 0, "special": 0, "segment": ""}
+    if "key_tokens" in context.coords:
+        values["tokens"] = int(context["key_tokens"].sum())
+    names = [str(name) for name in keys.coords if keys[name].dims == ("key",)]
+    coords = {name: [values.get(name.removeprefix("key_"), context[name].values[0])] for name in names}
     last = joined.expand_dims("key", axis=site.get_axis_num("key")).assign_coords(
         {name: ("key", value) for name, value in coords.items()}
     )
-    return xr.concat([of_key, last], "key", coords="minimal", compat="override").assign_attrs(site.attrs)
+    return xr.concat([keys, last], "key", coords="minimal", compat="override").assign_attrs(site.attrs)
 
 
 def _is_joint(site: xr.DataArray) -> bool:

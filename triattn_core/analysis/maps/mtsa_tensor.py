@@ -29,16 +29,16 @@ def head_tensor(trace: AttentionTrace, layer: str, head: int) -> AttentionTrace:
     `token2token/…` [query, key] and `source2token/…` [key, feature], both scaled, and `mask/…` [query, key], -inf where
     the query may not attend to the key.
 
-    Raises TraceError where the trace is not one of MTSA or has no such head, InputError where the tensor is too large.
+    Raises TraceError if the trace is not one of MTSA or has no such head, InputError if the tensor is too large.
     """
-    known = [str(trace.meta.get(name, "")) for name in ("scale_t", "scale_s", "masks")]
-    if not all(known):
+    settings = [str(trace.meta.get(name, "")) for name in ("scale_t", "scale_s", "masks")]
+    if not all(settings):
         raise TraceError("this trace is not one of MTSA: no scales and masks are recorded with it")
-    scale_t, scale_s, masks = known
+    scale_t, scale_s, masks = settings
     R, S = (trace.site(f"{layer}/{kind}/relevance") for kind in ("token2token", "source2token"))
     if not 0 <= head < R.sizes["head"]:
         raise TraceError(f"there is no head {head + 1}: {layer} has {R.sizes['head']}")
-    R, S, M = (one.isel(head=head) for one in (R, S, trace.site(f"{layer}/mask/contribution")))
+    R, S, M = (array.isel(head=head) for array in (R, S, trace.site(f"{layer}/mask/contribution")))
     n, size = R.sizes["query"], S.sizes["feature"]
     if n * n * size > MAX_CELLS:
         raise InputError(
@@ -50,12 +50,12 @@ def head_tensor(trace: AttentionTrace, layer: str, head: int) -> AttentionTrace:
         "source2token": S.copy(data=tensorized.SCALES[scale_s](torch.tensor(S.values)).numpy()),
         "mask": M,
     }
-    scores = (torch.tensor(one.values) for one in (R, S, M))
+    scores = (torch.tensor(array.values) for array in (R, S, M))
     P = tensorized.tensor(*scores, torch.ones(n, dtype=torch.bool), scale_t, scale_s)
     T = sum(parts.values()).transpose(*AXES)
-    found = {f"{name}/contribution": _as(one, "contribution") for name, one in parts.items()}
-    found |= {"relevance": _as(T, "relevance"), "weight": _as(T.copy(data=P.numpy()), "weight", "key")}
-    sites = {f"{layer}/tensor/{name}": one for name, one in found.items()}
+    arrays = {f"{name}/contribution": _as(array, "contribution") for name, array in parts.items()}
+    arrays |= {"relevance": _as(T, "relevance"), "weight": _as(T.copy(data=P.numpy()), "weight", "key")}
+    sites = {f"{layer}/tensor/{name}": array for name, array in arrays.items()}
     return replace(trace, sites=sites, meta={**trace.meta, "head": head, "mask": masks.split(",")[head]})
 
 

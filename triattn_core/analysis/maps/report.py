@@ -1,9 +1,9 @@
 """Whether a TAN's attention matters: information, reliance, alignment and mass on special tokens over many rows.
 
-See `information` and `alignment` for the first and third.  *Reliance* is the metric less the metric when the weights
-of all layers and both directions are replaced, on the same rows: by even weights; by weights permuted along the keys;
-by the mean over queries; of a cube by the product of its marginals.  It measures what these weights lean on,
-fragility included; what attention is worth, trained controls say (`results.worth`).
+See `information` and `alignment` for the first and third.  *Reliance* is the metric minus the metric with the weights
+of all layers and both directions replaced, on the same rows: by even weights; by weights permuted along the keys; by
+the mean over queries; for cubes, by the product of marginals.  It includes fragility; the worth of attention is
+measured with trained controls (`results.worth`).
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from triattn_core.text.roles import Roles
 
 DRAWS = 5  # permutations of the keys
 PERMUTED = "permuted_keys"
-WINDOW = 128  # examples that are held as tokens at once
-Sums = dict[str, list[tuple[int, np.ndarray]]]  # by site: how many examples, and the sum over them, [heads]
+WINDOW = 128  # examples that are tokenized at once
+Sums = dict[str, list[tuple[int, np.ndarray]]]  # by site: number of examples, and the sum over them, [heads]
 
 
 @dataclass
 class Tally:
-    """What has been summed over the batches so far; `outputs` by what was replaced, "" for nothing."""
+    """Sums over the batches so far; `verdicts` by the name of the replacement, "" for none."""
 
     own: Mapping[str, Sums] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
     untrained: Mapping[str, Sums] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
@@ -74,42 +74,42 @@ def measure_attention(
 
 
 def _replacements(bundle: Bundle) -> list[str]:
-    """What its weights are replaced by: even first; a product of marginals is a cube's."""
-    of = [name for name in FIXED if name != "product_of_marginals" or bundle.config.model.mechanism == "tri"]
-    return [*of, *(f"{PERMUTED}.{draw}" for draw in range(DRAWS))]
+    """Names of the replacements of its weights, even first; the product of marginals is for cubes."""
+    names = [name for name in FIXED if name != "product_of_marginals" or bundle.config.model.mechanism == "tri"]
+    return [*names, *(f"{PERMUTED}.{draw}" for draw in range(DRAWS))]
 
 
 def _measure_window(
     bundle: Bundle, untrained: torch.nn.Module, window: Sequence, names: Sequence[str], tally: Tally, size: int
 ) -> None:
     grouped = bundle.task.roles(window, bundle.tokenizer, bundle.config.limits)
-    rows = [row for one in grouped for row in one]
+    rows = [row for options in grouped for row in options]
     outputs = {name: torch.zeros(len(rows), bundle.num_outputs) for name in ("", *names)}
     quantities = ("/weight", "/relevance")[: 1 + (bundle.config.model.mechanism == "tri")]
-    measured = lambda site: site.endswith(quantities)  # noqa: E731
-    for number, places in enumerate(batch_by_length([row.length for row in rows], size)):
-        roles = [rows[i] for i in places]
+    is_measured = lambda site: site.endswith(quantities)  # noqa: E731
+    for number, indices in enumerate(batch_by_length([row.length for row in rows], size)):
+        roles = [rows[i] for i in indices]
         encoded = bundle.encoder(collate(roles, bundle.tokenizer).to(bundle.device))
-        with recording(measured) as record:
-            outputs[""][places] = bundle.model(encoded).float().cpu()
+        with recording(is_measured) as record:
+            outputs[""][indices] = bundle.model(encoded).float().cpu()
         _add(tally.own, record, encoded, roles)
         if form(bundle.task.NAME) is InputForm.PAIR:
             _add_alignments(tally, record, encoded, roles)
-        with recording(measured) as record:
+        with recording(is_measured) as record:
             untrained(encoded)
         _add(tally.untrained, record, encoded, roles)
         for name in names:
-            how, _, draw = name.partition(".")
-            with replacing(replacement(how, seed=1000 * int(draw or 0) + number)):
-                outputs[name][places] = bundle.model(encoded).float().cpu()
+            control, _, draw = name.partition(".")
+            with replacing(replacement(control, seed=1000 * int(draw or 0) + number)):
+                outputs[name][indices] = bundle.model(encoded).float().cpu()
     counts = list(map(len, grouped))
-    for name, found in outputs.items():
-        chances = answers.probabilities(found, counts)
-        tally.verdicts[name] += [bundle.task.verdict(one, chance) for one, chance in zip(window, chances)]
+    for name, rows_outputs in outputs.items():
+        probabilities = answers.probabilities(rows_outputs, counts)
+        tally.verdicts[name] += [bundle.task.verdict(example, chance) for example, chance in zip(window, probabilities)]
 
 
 def _weights(record: Record, encoded: Encoded) -> Iterator[tuple[str, Tensor, Tensor, bool]]:
-    """Site, weights, the keep-mask of its queries, and whether sentence a asks."""
+    """Yield site, weights, the keep-mask of its queries, and whether the queries are those of sentence a."""
     for site, tapped in record.sites.items():
         if not site.endswith("/weight"):
             continue
@@ -136,18 +136,18 @@ def _relevance(site: str) -> str:
 def _redirected(relevance: Tensor, encoded: Encoded, forward: bool) -> Tensor:
     """The share of the relevance that context redirects, of real tokens, [B, H]; see `anova.redirected_share`."""
     query, key = (encoded.query, encoded.key) if forward else (encoded.key, encoded.query)
-    found = []
+    shares = []
     for row, cube in enumerate(relevance.float().cpu().numpy()):
         n, i, j = (states.keep[row].cpu().numpy() for states in (query, key, encoded.context))
-        found.append(anova.redirected_share(cube[:, n][:, :, i][..., j]))
-    return torch.tensor(np.stack(found), device=relevance.device)
+        shares.append(anova.redirected_share(cube[:, n][:, :, i][..., j]))
+    return torch.tensor(np.stack(shares), device=relevance.device)
 
 
 def _special_mass(weights: Tensor, keep: Tensor, roles: Sequence[Roles]) -> Tensor:
     """The share of the weight on special tokens of the context, [B, H]."""
     special = torch.zeros(len(roles), weights.shape[-1], dtype=weights.dtype, device=weights.device)
-    for row, one in enumerate(roles):
-        flags = [one.context.special[start] for start, _ in one.context.runs]
+    for row, example_roles in enumerate(roles):
+        flags = [example_roles.context.special[start] for start, _ in example_roles.context.runs]
         special[row, : len(flags)] = torch.tensor(flags, dtype=weights.dtype)
     mass = (weights.sum(3) * special[:, None, None]).sum(-1) * keep[:, None]
     return mean_over(mass, keep)
@@ -156,38 +156,42 @@ def _special_mass(weights: Tensor, keep: Tensor, roles: Sequence[Roles]) -> Tens
 def _add_alignments(tally: Tally, record: Record, encoded: Encoded, roles: Sequence[Roles]) -> None:
     for site, weights, _, forward in _weights(record, encoded):
         keys = weights.sum(4) if weights.ndim == 5 else weights
-        for row, one in enumerate(roles):
-            query, key = (one.query, one.key) if forward else (one.key, one.query)
-            own = keys[row, :, : len(query), : len(key)].cpu().numpy()
-            tally.alignments[site].append(alignment.align_words(own, query, key))
+        for row, example_roles in enumerate(roles):
+            query, key = (
+                (example_roles.query, example_roles.key) if forward else (example_roles.key, example_roles.query)
+            )
+            weights_of_row = keys[row, :, : len(query), : len(key)].cpu().numpy()
+            tally.alignments[site].append(alignment.align_words(weights_of_row, query, key))
 
 
 def _report(bundle: Bundle, tally: Tally, names: Sequence[str]) -> dict:
-    metrics = {name: bundle.task.metrics(found) for name, found in tally.verdicts.items()}
+    metrics = {name: bundle.task.metrics(verdicts) for name, verdicts in tally.verdicts.items()}
     metric, score = next(iter(metrics[""].items()))
-    right = {name: [verdict[0] for verdict in found] for name, found in tally.verdicts.items()}
+    right = {name: [verdict[0] for verdict in verdicts] for name, verdicts in tally.verdicts.items()}
     reliance = {}
-    for how in dict.fromkeys(name.partition(".")[0] for name in names):
-        draws = [name for name in names if name.partition(".")[0] == how]
-        lost = mean(score - metrics[name][metric] for name in draws)
-        (difference,) = mcnemar([how, "own"], [right[draws[0]], right[""]])
-        reliance[how] = {"points": round(lost, 2), "p": difference.p}
+    for control in dict.fromkeys(name.partition(".")[0] for name in names):
+        draws = [name for name in names if name.partition(".")[0] == control]
+        points = mean(score - metrics[name][metric] for name in draws)
+        (difference,) = mcnemar([control, "own"], [right[draws[0]], right[""]])
+        reliance[control] = {"points": round(points, 2), "p": difference.p}
     report = {"n": len(tally.verdicts[""]), "metric": metric, "score": score}
     for name in ("query_information", "context_information"):
         if name in tally.own:
-            before = _by_head(tally.untrained[name])
-            report[name] = _summary(_by_head(tally.own[name])) | {"untrained": _rounded(before.mean())}
+            untrained = _by_head(tally.untrained[name])
+            report[name] = _summary(_by_head(tally.own[name])) | {"untrained": _rounded(untrained.mean())}
     if "redirected" in tally.own:
-        before = 100 * _by_head(tally.untrained["redirected"])
+        untrained = 100 * _by_head(tally.untrained["redirected"])
         own = 100 * _by_head(tally.own["redirected"])
-        report["redirected"] = _summary(own) | {"untrained": _rounded(before.mean())}
+        report["redirected"] = _summary(own) | {"untrained": _rounded(untrained.mean())}
     report["reliance"] = reliance
-    shares = [one for one in map(alignment.total, tally.alignments.values()) if one]
+    shares = [shares_of_site for shares_of_site in map(alignment.total, tally.alignments.values()) if shares_of_site]
     if shares:
-        report["alignment"] = {key: _rounded(mean(one[key] for one in shares)) for key in shares[0]}
+        report["alignment"] = {
+            key: _rounded(mean(shares_of_site[key] for shares_of_site in shares)) for key in shares[0]
+        }
     if "special" in tally.own:
-        shown = bundle.config.model.attend_special
-        report["special"] = _rounded(100 * _by_head(tally.own["special"]).mean()) if shown else 0.0
+        attends = bundle.config.model.attend_special
+        report["special"] = _rounded(100 * _by_head(tally.own["special"]).mean()) if attends else 0.0
     return report
 
 
@@ -213,26 +217,26 @@ def describe(report: Mapping) -> list[str]:
     lines = [f"attention over {report['n']:,} rows, {report['metric']} {report['score']}"]
     for name in ("query_information", "context_information"):
         if name in report:
-            one = report[name]
+            row = report[name]
             lines.append(
-                f"{name.replace('_', ' ')}: {one['mean']:.3g} bits, best head {one['best_head']:.3g} "
-                f"(untrained {one['untrained']:.3g})"
+                f"{name.replace('_', ' ')}: {row['mean']:.3g} bits, best head {row['best_head']:.3g} "
+                f"(untrained {row['untrained']:.3g})"
             )
     if "redirected" in report:
-        one = report["redirected"]
+        row = report["redirected"]
         lines.append(
-            f"redirected by context: {one['mean']:.3g} % of the relevance, best head {one['best_head']:.3g} "
-            f"(untrained {one['untrained']:.3g})"
+            f"redirected by context: {row['mean']:.3g} % of the relevance, best head {row['best_head']:.3g} "
+            f"(untrained {row['untrained']:.3g})"
         )
-    for name, one in report["reliance"].items():
-        lines.append(f"reliance, {name.replace('_', ' ')}: {one['points']:+.2f} points (McNemar p {one['p']:.3g})")
-    for name, one in report.get("worth", {}).items():
-        spread = "" if one["spread"] is None else f", spread of seeds {one['spread']:.2f}"
-        lines.append(f"worth over {name.replace('_', ' ')}: {one['points']:+.2f} points ({one['seeds']} seeds{spread})")
+    for name, row in report["reliance"].items():
+        lines.append(f"reliance, {name.replace('_', ' ')}: {row['points']:+.2f} points (McNemar p {row['p']:.3g})")
+    for name, row in report.get("worth", {}).items():
+        spread = "" if row["spread"] is None else f", spread of seeds {row['spread']:.2f}"
+        lines.append(f"worth over {name.replace('_', ' ')}: {row['points']:+.2f} points ({row['seeds']} seeds{spread})")
     if "alignment" in report:
-        one = report["alignment"]
+        row = report["alignment"]
         lines.append(
-            f"same-word alignment: {one['mean']:.3g} %, best head {one['best_head']:.3g} % (chance {one['chance']:.3g})"
+            f"same-word alignment: {row['mean']:.3g} %, best head {row['best_head']:.3g} % (chance {row['chance']:.3g})"
         )
     if "special" in report:
         lines.append(f"mass on special tokens: {report['special']:.3g} %")

@@ -1,4 +1,4 @@
-"""How far all of a model's attention moves between two traces of the same queries and keys, as one number."""
+"""How far a model's attention moves between two traces of the same queries and keys, as one number."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from triattn_core.trace import AttentionTrace
 
 
 def attention_shift(before: AttentionTrace, after: AttentionTrace) -> float:
-    """Bits from 0 to 1: the Jensen-Shannon divergence of the weights of each query token and head before and after,
-    summed over context (Bi-joint's context is one key), the mean over all layers and both directions.
+    """The mean Jensen-Shannon divergence, 0 to 1 bit, between the weights before and after, over all query tokens,
+    heads, layers and both directions; weights are summed over context (Bi-joint's context is one key).
 
-    As `leave_one_out` gives it for each unit.  Raises TraceError where queries or keys are not the same.
+    The same measure as in `leave_one_out`.  Raises TraceError if queries or keys differ.
     """
     bits = [
         jensen_shannon(*(_rows(trace.site(site)) for trace in (before, after)))

@@ -1,4 +1,4 @@
-"""On which head to open: the one whose third order says most of this input."""
+"""The head to show first: the one whose weights depend most on the context for this input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from triattn_core.trace import AttentionTrace
 
 
 def most_context(trace: AttentionTrace, layer: int, direction: str) -> int | None:
-    """The head, from 0, with the largest context information in bits (see `information`); None where the site has no
+    """The head, from 0, with the largest context information in bits (see `information`); None if the site has no
     heads or no context."""
     name = f"layer.{layer}/{direction}/weight"
     if name not in trace.sites or not {"head", "context"} <= set(trace.sites[name].dims):

@@ -1,7 +1,7 @@
-"""Does context matter, of a cube of any origin: the parts of its relevance, or of the logarithm of its weights.
+"""Whether context matters in a cube from any source: ANOVA of its relevance, or of the logarithm of its weights.
 
-The logarithm of a weight is its relevance but for a number of its query, which the softmax does not see: shares of what
-softmax sees are the same (`anova`).
+The logarithm of a weight equals its relevance up to a constant per query, which cancels in the softmax, so that the
+shares of visible variance are the same (`anova`).
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.trace.sites import layer_of
 
 MOST_CELLS = 1 << 21  # of a head's cube
-MOST_UNEVEN = 1 << 17  # the same where single cells are masked: least squares take many rounds
+MOST_UNEVEN = 1 << 17  # the same if single cells are masked: least squares need many rounds
 
 
 def cube_sites(trace: AttentionTrace) -> list[str]:
     """The sites with weights over query, key and context, without their quantity."""
-    fits = [name for name, one in trace.sites.items() if {"query", "key", "context"} <= set(one.dims)]
+    cubes = [name for name, array in trace.sites.items() if {"query", "key", "context"} <= set(array.dims)]
     return sorted(
-        {name.rsplit("/", 1)[0] for name in fits if name.endswith("/weight")}, key=lambda name: layer_of(name + "/")
+        {name.rsplit("/", 1)[0] for name in cubes if name.endswith("/weight")}, key=lambda name: layer_of(name + "/")
     )
 
 
 def relevance_of(trace: AttentionTrace, site: str) -> xr.DataArray:
-    """[head, query, key, context]: the relevance of a site, else the logarithm of its weights, −inf where one is 0."""
+    """[head, query, key, context]: the relevance of a site, or else the logarithm of its weights (−inf for 0)."""
     scores = trace.sites.get(f"{site}/relevance")
     if scores is None:
         weights = trace.site(f"{site}/weight")
@@ -39,8 +39,8 @@ def relevance_of(trace: AttentionTrace, site: str) -> xr.DataArray:
 
 
 def context_table(trace: AttentionTrace) -> pd.DataFrame:
-    """`anova.share_table` of a trace: a row for each site and head.  Raises TraceError where there is no cube, or one
-    too large to be taken apart."""
+    """`anova.share_table` of a trace: one row per site and head.  Raises TraceError if there is no cube, or one is too
+    large to decompose."""
     if not (sites := cube_sites(trace)):
         raise TraceError("no weights over query, key and context in this trace")
     parts = []
@@ -67,5 +67,7 @@ def _check_size(cubes: np.ndarray, keep: np.ndarray) -> None:
     cells = int(np.prod(cubes.shape[1:]))
     uneven = bool((~np.isfinite(cubes) & keep).any())
     if cells > (MOST_UNEVEN if uneven else MOST_CELLS):
-        why = "with single weights of 0 " if uneven else ""
-        raise TraceError(f"a cube of {cells:,} cells {why}is too large to be taken apart here: crop it to fewer tokens")
+        reason = "with single weights of 0 " if uneven else ""
+        raise TraceError(
+            f"a cube of {cells:,} cells {reason}is too large to be taken apart here: crop it to fewer tokens"
+        )

@@ -54,8 +54,8 @@ def combination_codes(mined: CaseTable) -> np.ndarray:
 def row_combinations(mined: CaseTable) -> pd.Series:
     """The name of each labelled row's combination, by the table's index."""
     names, size = short_names(mined), len(mined.names)
-    known = {code: combination_name(names, [i for i in range(size) if code >> i & 1]) for code in range(1 << size)}
-    return pd.Series([known[code] for code in combination_codes(mined)], mined.judged.index, dtype=str)
+    name_of = {code: combination_name(names, [i for i in range(size) if code >> i & 1]) for code in range(1 << size)}
+    return pd.Series([name_of[code] for code in combination_codes(mined)], mined.judged.index, dtype=str)
 
 
 def combination_name(names: list[str], members) -> str:
@@ -72,10 +72,10 @@ def mcnemar_tests(mined: CaseTable) -> list[Difference]:
 
 
 def cohen_kappa(left: Sequence[int] | np.ndarray, right: Sequence[int] | np.ndarray) -> float:
-    """Cohen's kappa of two raters' answers (Cohen 1960): (p_o - p_e) / (1 - p_e), p_o the share of rows in which they
-    answer the same, p_e that of two who answer as often but by chance.
+    """Cohen's kappa of two raters' answers (Cohen 1960): (p_o - p_e) / (1 - p_e), with p_o the share of rows in which
+    they agree and p_e the agreement expected by chance.
 
-    NaN without a row, and where both give one and the same answer always: then chance explains all.
+    NaN without rows, and if both always give the same single answer.
     """
     a, b = np.asarray(left), np.asarray(right)
     if not len(a):
@@ -85,43 +85,43 @@ def cohen_kappa(left: Sequence[int] | np.ndarray, right: Sequence[int] | np.ndar
 
 
 def comparison_column(mined: CaseTable) -> str:
-    """The column that two checkpoints are compared by: "answer", or "right" of questions, whose answers are spans of
-    passages of their own: there two rarely agree by chance, and kappa over spans has no meaning."""
+    """The column in which two checkpoints are compared: "answer", or "right" for questions, whose answers are spans:
+    kappa over spans has no meaning."""
     return "right" if form(mined.about.task) is InputForm.PASSAGE and len(mined.judged) else "answer"
 
 
 def flips(mined: CaseTable, a: str, b: str) -> pd.Series:
     """Whether two checkpoints, by name, answer a row differently; for questions, whether exactly one is right."""
-    by = comparison_column(mined)
-    return mined.table[f"{a} {by}"] != mined.table[f"{b} {by}"]
+    column = comparison_column(mined)
+    return mined.table[f"{a} {column}"] != mined.table[f"{b} {column}"]
 
 
 def pairwise_agreement(mined: CaseTable) -> pd.DataFrame:
-    """A row for each pair of checkpoints: how often they agree over all rows, and the flips on labelled rows.
+    """One row per pair of checkpoints: how often they agree over all rows, and the flips on labelled rows.
 
-    Columns: `a`, `b` (short names), `same` (share of rows with the same answer), `kappa` (by `comparison_column`; NaN
-    of questions without an answer), `flips` (how many, see there);
-    where rows are judged `only a` and `only b` (rows that one alone has right) and `p` (McNemar, after Holm).
+    Columns: `a`, `b` (short names), `same` (share of rows with the same answer), `kappa` (of `comparison_column`; NaN
+    for questions without answers), `flips` (their number, see `flips`);
+    for labelled rows also `only a` and `only b` (rows that only one has right) and `p` (McNemar, after Holm).
     """
-    names, short = mined.names, short_names(mined)
-    tests = {(one.a, one.b): one for one in mcnemar_tests(mined)}
+    names, titles = mined.names, short_names(mined)
+    tests = {(test.a, test.b): test for test in mcnemar_tests(mined)}
     rated_rows = mined.judged if form(mined.about.task) is InputForm.PASSAGE else mined.table
     rows = []
     for i, j in combinations(range(len(names)), 2):
         a, b = (mined.table[f"{names[k]} answer"].to_numpy() for k in (i, j))
-        row = {"a": short[i], "b": short[j], "same": float((a == b).mean())}
+        row = {"a": titles[i], "b": titles[j], "same": float((a == b).mean())}
         row["kappa"] = cohen_kappa(*(rated_rows[f"{names[k]} {comparison_column(mined)}"].to_numpy() for k in (i, j)))
         row["flips"] = int(flips(mined, names[i], names[j]).sum())
-        if (one := tests.get((short[i], short[j]))) is not None:
-            row |= {"only a": one.only_a, "only b": one.only_b, "p": one.adjusted}
+        if (pair_test := tests.get((titles[i], titles[j]))) is not None:
+            row |= {"only a": pair_test.only_a, "only b": pair_test.only_b, "p": pair_test.adjusted}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
 def score_table(mined: CaseTable) -> pd.DataFrame:
-    """What each checkpoint reached on the judged rows, by its short name: `right` in per cent with the ends of Wilson's
-    95 % interval (Wilson 1927) `from` and `to`, of pairs `f1` of label 1 in per cent, of questions the mean F1 of rows,
-    and over all rows `confidence`, the mean probability of its answers.  Of no judged row the numbers are NaN."""
+    """Scores of each checkpoint on labelled rows, by short name: `right` in per cent, with Wilson's 95 % interval
+    (Wilson 1927) as `from` and `to`; `f1` in per cent, for pairs of label 1, for questions the mean over rows; and over
+    all rows `confidence`, the mean probability of its answers.  NaN without labelled rows."""
     rows, scores = mined.judged, {}
     for title, name in zip(short_names(mined), mined.names):
         right, n = rows[f"{name} right"].to_numpy(bool), len(rows)

@@ -22,12 +22,12 @@ from triattn_core.errors import DataError
 from triattn_core.tasks import InputForm, form
 from triattn_core.text.atomic_write import replacing
 
-KEY = b"triattn cases"  # of our metadata in the file
+KEY = b"triattn cases"  # key of our metadata in the file
 LARGEST = 5_000_000  # rows
 BYTES = 1_000_000_000  # of the columns, decoded
 DIFFERENCES = {"row": "DELTA_BINARY_PACKED", "id": "DELTA_BYTE_ARRAY"}
 WINDOW = 512  # rows, or options, that are sorted by length and mined together
-MAX_COMPLAINTS = 20  # complaints about rows that are kept
+MAX_COMPLAINTS = 20  # errors with rows that are stored
 
 
 class Checkpoint(BaseModel):
@@ -36,15 +36,15 @@ class Checkpoint(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
     name: str
     mechanism: str
-    similarity: str | None = None  # COIN and the sentence models have one way alone to compare tokens
+    similarity: str | None = None  # COIN and the sentence models have no choice of similarity
     digest: str
 
 
 class TableInfo(BaseModel):
     """The provenance of a table.
 
-    data: the file of rows, with its folder.  sha256: of that file as it lies.  lines: how far it was read, `whole`
-    where to its end.  aside: how many rows could not be read; complaints: the first of them, each with its line.
+    data: the file of rows, with its folder.  sha256: of that file.  lines: how many were read; whole: whether that is
+    all of them.  aside: number of rows that could not be read; complaints: the first of their errors, with lines.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -66,17 +66,17 @@ class TableInfo(BaseModel):
 
 @dataclass(frozen=True)
 class CaseTable:
-    """The table of a mining run: a row for each readable example, in the order of the file.
+    """The table of a mining run: one row per readable example, in the order of the file.
 
-    row: its line in the file, from 1.  id: what the file calls it.  label: the index of the right answer, -1 where
-    nobody has said.  tokens: of all its texts that a model reads, special ones aside; with the longest of its options.
-    For each checkpoint NAME: `NAME answer`, the index of its answer; `NAME confidence`, the probability of it, to four
-    decimals and below 1; `NAME right`, False too where there is no label.  For Tri also `NAME moved`, how much context
-    moved its attention, in bits, and `NAME moved at`, the same for each token of the query: see `context_shift`.
+    row: its line in the file, from 1.  id: its id in the file.  label: the index of the right answer, -1 if unknown.
+    tokens: number of tokens that a model reads, without special ones, with the longest option.
+    For each checkpoint NAME: `NAME answer`, the index of its answer; `NAME confidence`, its probability, to four
+    decimals and below 1; `NAME right`, also False without a label.  For Tri also `NAME moved`, how far context moved
+    its attention, in bits, and `NAME moved at`, the same for each query token: see `context_shift`.
 
-    Of questions `NAME answer` is a number that two checkpoints share where SQuAD's comparison finds their answers equal
-    (in this row alone, from 0), `NAME start` and `NAME end` are the characters of the passage that it answers, `NAME
-    right` is exact match, and `NAME f1` SQuAD's F1, from 0 to 1, NaN where no answer is known.
+    For questions, `NAME answer` is a number from 0, within the row, that is equal for answers that are equal after
+    SQuAD's normalisation; `NAME start` and `NAME end` are the characters of its answer in the passage; `NAME right` is
+    exact match; `NAME f1` is SQuAD's F1, from 0 to 1, NaN if no answer is known.
     """
 
     table: pd.DataFrame
@@ -105,10 +105,13 @@ class CaseTable:
         """Writes the table to a path or an open file."""
         schema = pa.schema(list(_table_types(self.about).items()), {KEY: self.about.model_dump_json().encode()})
         columns = {name: pa.array(self.table[name], kind) for name, kind in _table_types(self.about).items()}
-        # Lines and ids that count up take next to nothing as differences; rounded numbers repeat.
+        # Increasing lines and ids are stored as differences; rounded numbers repeat, so a dictionary is small.
         dictionary = [f"{name}.list.element" if name.endswith(" at") else name for name in columns]
-        more = {"column_encoding": DIFFERENCES, "use_dictionary": [one for one in dictionary if one not in DIFFERENCES]}
-        pq.write_table(pa.table(columns, schema), file, compression="zstd", compression_level=9, **more)
+        options = {
+            "column_encoding": DIFFERENCES,
+            "use_dictionary": [column for column in dictionary if column not in DIFFERENCES],
+        }
+        pq.write_table(pa.table(columns, schema), file, compression="zstd", compression_level=9, **options)
 
 
 def join_tables(tables: Iterable[pd.DataFrame], about: TableInfo) -> CaseTable:
@@ -123,14 +126,14 @@ def make_frame(values: Mapping[str, Sequence], checkpoints: Sequence[tuple[str, 
 
 
 def load(file: Path | BufferedIOBase, name: str = "") -> CaseTable:
-    """Loads a stored table.  Raises DataError in one line for anything else; `name`: what the file is called there."""
+    """Load a stored table.  Raises DataError, in one line, for any other file; `name`: of the file in that line."""
     with _data_errors(name or str(file)):
-        opened = pq.ParquetFile(file)
-        info = _parse_info(opened.schema_arrow)
-        if (row_count := opened.metadata.num_rows) > LARGEST:
+        parquet = pq.ParquetFile(file)
+        info = _parse_info(parquet.schema_arrow)
+        if (row_count := parquet.metadata.num_rows) > LARGEST:
             raise ValueError(f"{row_count:,} rows are more than such a table has")
-        require_decoded_size(opened, BYTES)
-        return CaseTable(opened.read().to_pandas(ignore_metadata=True), info)
+        require_decoded_size(parquet, BYTES)
+        return CaseTable(parquet.read().to_pandas(ignore_metadata=True), info)
 
 
 def read_info(file: Path) -> TableInfo:

@@ -1,4 +1,4 @@
-"""What a Parquet file unpacks to, before it is unpacked: a value that repeats costs next to nothing in the file."""
+"""The unpacked size of a Parquet file, checked before unpacking: repeated values take almost no space in the file."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from pathlib import Path
 import pandas as pd
 import pyarrow.parquet as pq
 
-BATCH_BYTES = 256 << 20  # of texts that are decoded at once, at the very most
+BATCH_BYTES = 256 << 20  # most bytes of texts to decode at once
 BATCH_ROWS = 4096
 WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 12}  # bytes of a decoded value
 
 
 def require_decoded_size(file: pq.ParquetFile, limit: int) -> None:
-    """Raises ValueError where the columns, decoded, take more bytes than `limit`; never decodes more than that.
+    """Raises ValueError if the decoded columns take more bytes than `limit`; never decodes more than that.
 
-    Numbers are counted from the metadata.  Texts are decoded a few rows at a time: the lengths of those that repeat
-    stand nowhere.
+    Numbers are counted from the metadata.  Texts are decoded a few rows at a time, because the metadata do not have the
+    lengths of repeated ones.
     """
     total, texts = 0, {}
     for group in range(file.metadata.num_row_groups):
@@ -37,7 +37,7 @@ def require_decoded_size(file: pq.ParquetFile, limit: int) -> None:
 
 
 def read_frame(path: Path, limit: int) -> pd.DataFrame:
-    """The table of a file. Raises ValueError where it unpacks to more bytes than `limit`."""
+    """The table of a file.  Raises ValueError if it unpacks to more bytes than `limit`."""
     with pq.ParquetFile(path) as file:
         require_decoded_size(file, limit)
     return pd.read_parquet(path)

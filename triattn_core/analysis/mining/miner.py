@@ -22,7 +22,7 @@ from triattn_core.text.roles import Roles
 from triattn_core.text.texts import Texts
 
 MIN_CHECKPOINTS, MAX_CHECKPOINTS = 2, 4
-OPTIONS_ESTIMATE = 8  # options of an example, about
+OPTIONS_ESTIMATE = 8  # approximate number of options of an example
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ def mine(bundles: Sequence[Bundle], rows: Iterable[tuple[int, object]], size: in
 def batches(
     bundles: Sequence[Bundle], rows: Iterable[tuple[int, object]], size: int = 64
 ) -> Iterator[Callable[[], TablePart]]:
-    """Yields for each batch what computes its part: called again, should it be interrupted.
+    """Yield, for each batch, a function that computes its part; it may be called again after an interruption.
 
-    rows: (line, example of the task, or a DataError that says why there is none), as `sources.read_examples` gives
-    them. Rows are taken in windows and batched in these by length, each about `size` texts; an encoder reads a text
-    once for all bundles that share it.  Raises ConfigError for bundles whose answers do not mean the same.
+    rows: (line, example or DataError), as from `sources.read_examples`.  Rows are taken in windows and batched within
+    these by length, each batch about `size` texts; an encoder reads each text once for all bundles that share it.
+    Raises ConfigError for bundles whose answers are not comparable.
     """
     if not MIN_CHECKPOINTS <= len(bundles) <= MAX_CHECKPOINTS:
         raise ConfigError(
@@ -59,21 +59,23 @@ def batches(
     groups, line = _group_by_encoder(bundles), 0
     rows = iter(rows)
     while window := list(islice(rows, max(1, WINDOW // (OPTIONS_ESTIMATE if bundles[0].task.OUTPUTS == 1 else 1)))):
-        good, aside = _read_rows([group[0] for group in groups], window)
-        parts = list(_batches(good, size)) or [[]]
+        readable, aside = _read_rows([group[0] for group in groups], window)
+        parts = list(_batches(readable, size)) or [[]]
         for number, batch in enumerate(parts, 1):
-            at = line + (window[-1][0] - line) * number // len(parts)
+            line_reached = line + (window[-1][0] - line) * number // len(parts)
             skipped = tuple(aside) if number == 1 else ()
-            yield lambda batch=batch, skipped=skipped, at=at: TablePart(_table(bundles, groups, batch), skipped, at)
+            yield lambda batch=batch, skipped=skipped, line_reached=line_reached: TablePart(
+                _table(bundles, groups, batch), skipped, line_reached
+            )
         line = window[-1][0]
 
 
 def _require_comparable(bundles: Sequence[Bundle]) -> None:
     first = bundles[0]
     for other in bundles[1:]:
-        for what in ("task", "language", "labels"):
-            if getattr(other.config, what, ()) != getattr(first.config, what, ()):
-                raise ConfigError(f"{first.name} and {other.name} differ in their {what}: ask them apart")
+        for setting in ("task", "language", "labels"):
+            if getattr(other.config, setting, ()) != getattr(first.config, setting, ()):
+                raise ConfigError(f"{first.name} and {other.name} differ in their {setting}: ask them apart")
         if other.device != first.device:
             raise ConfigError(f"{first.name} and {other.name} stand on two devices: load them on one")
 
@@ -82,82 +84,86 @@ def _group_by_encoder(bundles: Sequence[Bundle]) -> list[list[Bundle]]:
     """Bundles grouped by encoder, word vectors and text limits."""
     groups: dict[tuple, list[Bundle]] = {}
     for bundle in bundles:
-        read = (getattr(bundle.config, what, ()) for what in ("max_tokens", "cells"))
-        groups.setdefault((id(bundle.encoder), getattr(bundle.config.model, "vectors", ()), *read), []).append(bundle)
+        limits = (getattr(bundle.config, setting, ()) for setting in ("max_tokens", "cells"))
+        groups.setdefault((id(bundle.encoder), getattr(bundle.config.model, "vectors", ()), *limits), []).append(bundle)
     return list(groups.values())
 
 
 def _read_rows(readers: Sequence[Bundle], window: Sequence[tuple[int, object]]) -> tuple[list[tuple], list[str]]:
-    """(line, example, [its roles for each reader]) of rows that all can read, and complaints about the others."""
-    good, aside = [], [str(row) for _, row in window if isinstance(row, DataError)]
+    """(line, example, [its roles for each reader]) of rows that all readers can read, and the errors of the others."""
+    readable, errors = [], [str(row) for _, row in window if isinstance(row, DataError)]
     window = [(line, example) for line, example in window if not isinstance(example, DataError)]
     try:
-        return [(*row, of) for row, of in zip(window, _roles(readers, [example for _, example in window]))], aside
-    except InputError:  # one of them; now one by one
+        return [
+            (*row, roles) for row, roles in zip(window, _roles(readers, [example for _, example in window]))
+        ], errors
+    except InputError:  # at least one row: try each
         for line, example in window:
             try:
-                good.append((line, example, *_roles(readers, [example])))
+                readable.append((line, example, *_roles(readers, [example])))
             except InputError as error:
-                aside.append(f"line {line}: {error}")
-    return good, aside
+                errors.append(f"line {line}: {error}")
+    return readable, errors
 
 
 def _roles(readers: Sequence[Bundle], examples: list) -> list[list[Sequence[Roles | Texts]]]:
     """[examples][readers][options]."""
     if not examples:
         return []
-    return list(map(list, zip(*(one.task.roles(examples, one.tokenizer, one.config.limits) for one in readers))))
+    return list(
+        map(list, zip(*(bundle.task.roles(examples, bundle.tokenizer, bundle.config.limits) for bundle in readers)))
+    )
 
 
-def _batches(good: Sequence[tuple], size: int) -> Iterator[list[tuple]]:
+def _batches(rows: Sequence[tuple], size: int) -> Iterator[list[tuple]]:
     """Yields batches of examples of similar length, each with all its options."""
     batch: list[tuple] = []
-    for one in sorted(good, key=lambda one: max(roles.length for of in one[2] for roles in of)):
-        batch.append(one)
-        if sum(len(of[0]) for *_, of in batch) >= size:
+    for row in sorted(rows, key=lambda row: max(roles.length for group_roles in row[2] for roles in group_roles)):
+        batch.append(row)
+        if sum(len(group_roles[0]) for *_, group_roles in batch) >= size:
             yield batch
             batch = []
     if batch:
         yield batch
 
 
-def _table(bundles: Sequence[Bundle], groups: Sequence[Sequence[Bundle]], good: Sequence[tuple]) -> pd.DataFrame:
+def _table(bundles: Sequence[Bundle], groups: Sequence[Sequence[Bundle]], rows: Sequence[tuple]) -> pd.DataFrame:
     """A row for each (line, example, its roles for each group); columns in the order of the bundles."""
     task, checkpoints = bundles[0].task, [(bundle.name, bundle.config.model.mechanism) for bundle in bundles]
     columns = {
-        "row": [line for line, *_ in good],
-        "id": [str(example.id)[:80] for _, example, _ in good],
-        "label": [-1 if example.label is None else example.label for _, example, _ in good],
-        "tokens": [max(row.tokens for row in of[0]) for *_, of in good],
+        "row": [line for line, *_ in rows],
+        "id": [str(example.id)[:80] for _, example, _ in rows],
+        "label": [-1 if example.label is None else example.label for _, example, _ in rows],
+        "tokens": [max(text.tokens for text in of[0]) for *_, of in rows],
     }
     if bundles[0].config.kind == "reader":
         return make_frame(
-            columns | qa_columns.answer_columns(groups, [example for _, example, _ in good]), checkpoints, task.NAME
+            columns | qa_columns.answer_columns(groups, [example for _, example, _ in rows]), checkpoints, task.NAME
         )
-    counts = [len(of[0]) for *_, of in good]
+    counts = [len(of[0]) for *_, of in rows]
     first = np.cumsum([0, *counts[:-1]])
-    for bundle, logits, encoded in _run_models(groups, good):
+    for bundle, logits, encoded in _run_models(groups, rows):
         probabilities = answers.probabilities(logits, counts)
         best = [int(np.argmax(row)) for row in probabilities]
-        right = [e.label is not None and task.verdict(e, row)[0] for (_, e, _), row in zip(good, probabilities)]
+        right = [e.label is not None and task.verdict(e, row)[0] for (_, e, _), row in zip(rows, probabilities)]
         columns[f"{bundle.name} answer"] = best
         columns[f"{bundle.name} confidence"] = [min(round(row[at], 4), 0.9999) for row, at in zip(probabilities, best)]
         columns[f"{bundle.name} right"] = right
         if bundle.config.model.mechanism == "tri":
-            # Of several options the one that is chosen, as the pages trace it; of a single one that one.
-            chosen = first + np.minimum(best, np.subtract(counts, 1))
-            moved = context_shifts(bundle.model, select_rows(encoded, torch.from_numpy(chosen)))
-            columns[f"{bundle.name} moved"] = [round(row, 5) for row, _ in moved]
-            columns[f"{bundle.name} moved at"] = [np.round(row, 4).astype(np.float32) for _, row in moved]
+            # The predicted option, as on pages, or the only one.
+            traced = first + np.minimum(best, np.subtract(counts, 1))
+            shifts = context_shifts(bundle.model, select_rows(encoded, torch.from_numpy(traced)))
+            columns[f"{bundle.name} moved"] = [round(row, 5) for row, _ in shifts]
+            columns[f"{bundle.name} moved at"] = [np.round(row, 4).astype(np.float32) for _, row in shifts]
     return make_frame(columns, checkpoints)
 
 
 def _run_models(
-    groups: Sequence[Sequence[Bundle]], good: Sequence[tuple]
+    groups: Sequence[Sequence[Bundle]], rows: Sequence[tuple]
 ) -> Iterator[tuple[Bundle, torch.Tensor, Encoded]]:
     """Yields each bundle with its outputs [rows, outputs] and its encoding."""
-    for number, group in enumerate(groups if good else ()):
-        roles = [one for *_, of in good for one in of[number]]
+    for number, group in enumerate(groups if rows else ()):
+        roles = [role for *_, of in rows for role in of[number]]
         with torch.inference_mode():
             encoded = group[0].encoder(collate(roles, group[0].tokenizer).to(group[0].device))
             for bundle in group:

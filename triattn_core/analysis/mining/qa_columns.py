@@ -1,4 +1,4 @@
-"""Columns of a case table that hold the answers of QA readers."""
+"""Columns of a case table with the answers of QA readers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from triattn_core.inference import span_decoding
 def answer_columns(groups: Sequence[Sequence[Bundle]], examples: Sequence) -> dict[str, list]:
     """The most likely span of each reader NAME for each example, in the columns of `case_table.CaseTable`.
 
-    groups: readers that share what is read.
+    groups: readers that share an encoder.
     """
     if not examples:
         return {}
@@ -21,13 +21,13 @@ def answer_columns(groups: Sequence[Sequence[Bundle]], examples: Sequence) -> di
             best[bundle.name] = [span[0] for span in answers]
     columns: dict[str, list] = {}
     for name, column in best.items():
-        judged = [task.verdict(e, [span]) if e.answers else (False, None) for e, span in zip(examples, column)]
+        verdicts = [task.verdict(e, [span]) if e.answers else (False, None) for e, span in zip(examples, column)]
         columns[f"{name} start"], columns[f"{name} end"] = (
             [span.start for span in column],
             [span.end for span in column],
         )
         columns[f"{name} confidence"] = [min(round(span.probability, 4), 0.9999) for span in column]
-        columns[f"{name} right"], columns[f"{name} f1"] = map(list, zip(*judged))
+        columns[f"{name} right"], columns[f"{name} f1"] = map(list, zip(*verdicts))
         columns[f"{name} answer"] = []
     for example, *row in zip(examples, *best.values()):
         normalized = [task.normal(example.passage[span.start : span.end]) for span in row]

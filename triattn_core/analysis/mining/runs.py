@@ -19,17 +19,17 @@ from triattn_core.attention.similarity.exponential import at_once
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError
 
-MANY, SMALL = 200, 8  # of fewer lines the batches are small, and nothing is compiled for them
+MANY, SMALL = 200, 8  # with fewer lines than MANY, batches are SMALL and nothing is compiled
 
 
 @dataclass
 class Run:
-    """A resumable loop: the caller takes steps and may stop at any time, in the middle of one too; the parts so far are
-    kept, and what was interrupted is computed again.
+    """A resumable loop: the caller takes steps and may stop at any time, even during one; parts so far are kept, and an
+    interrupted step is computed again.
 
-    over: makes parts of rows, a part for each, as `context_shares.measure_rows` does, of the first `most` lines;
-    without it cases are mined.
-    lines: of the file, about; line: how far it is read; whole: to its end.
+    over: makes a part of each row, such as `context_shares.measure_rows`; without it, cases are mined.  most: read only
+    the first `most` lines.
+    lines: approximate number of lines; line: last line read; whole: whether the file was read to its end.
     """
 
     bundles: Sequence[Bundle]
@@ -45,9 +45,9 @@ class Run:
         lines = self.source.count(self.bundles[0].task.NAME)
         self.lines = min(lines, self.most or lines)
         rows = islice(read_examples(self.bundles[0].task.NAME, self.source), self.most)
-        small = SMALL if self.lines < MANY else 64
-        mined = self.over is None
-        self._parts = batches(self.bundles, rows, small) if mined else (partial(self._row, row) for row in rows)
+        size = SMALL if self.lines < MANY else 64
+        mining = self.over is None
+        self._parts = batches(self.bundles, rows, size) if mining else (partial(self._row, row) for row in rows)
         self._under_way: Callable[[], TablePart] | None = None
 
     def _row(self, row: tuple[int, object]) -> TablePart:
@@ -74,29 +74,29 @@ class Run:
         if compute is None:
             self.whole = True
             return False
-        started = time.perf_counter()
+        start = time.perf_counter()
         with at_once() if self.lines < MANY else nullcontext():
             part = compute()
-        if self._under_way is compute:  # an interrupted step may end in one thread while another has begun it again
+        if self._under_way is compute:  # an interrupted step may end in one thread after another has restarted it
             self._under_way = None
             self.parts.append(part)
-            self.seconds += time.perf_counter() - started
+            self.seconds += time.perf_counter() - start
         return True
 
     def table(self) -> pd.DataFrame:
         """The analysis table so far.  Raises DataError if no row could be read."""
-        self._told()
+        self._complaints()
         return pd.concat([part.table for part in self.parts], ignore_index=True)
 
-    def _told(self) -> list[str]:
+    def _complaints(self) -> list[str]:
         complaints = [complaint for part in self.parts for complaint in part.aside]
         if not self.rows:
             raise DataError(complaints[0] if complaints else f"{self.source.name}: no row in it")
         return complaints
 
-    def mined(self) -> CaseTable:
+    def case_table(self) -> CaseTable:
         """The case table so far.  Raises DataError if no row could be read."""
-        complaints = self._told()
+        complaints = self._complaints()
         first = self.bundles[0]
         about = TableInfo(
             task=first.task.NAME,

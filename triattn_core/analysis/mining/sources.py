@@ -33,8 +33,8 @@ class Source:
             return count_lines(file, self.name)
 
     def rows(self, task: str) -> Iterator[tuple[int, str, dict | DataError]]:
-        """Yields (line, place, row or what is wrong with it) for each line, or for each question, from 1, of SQuAD's
-        own file."""
+        """Yield (number from 1, place, row or its error) for each line, or for each question of an official SQuAD
+        file."""
         with self.open() as file:
             if form(task) is not InputForm.PASSAGE or not questions.squads(self.name):
                 yield from ((line, f"{self.name}:{line}", row) for line, row in each_line(file, self.name))
@@ -61,19 +61,19 @@ def file_source(path: Path) -> Source:
     """The source of a file on disk.  Raises DataError if it does not exist."""
     if not path.is_file():
         raise DataError(f"{path}: no such file")
-    with open(path, "rb") as opened:
-        digest = hashlib.file_digest(opened, "sha256").hexdigest()
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
     return Source("/".join(path.resolve().parts[-2:]), digest, path)
 
 
 def example_source(task: str, language: str) -> Source:
-    """This project's own examples of a task and language: their file beside the task, else their rows."""
-    room = TASKS[task]
-    language = language if language in room.LANGUAGES else room.LANGUAGES[0]
-    path = Path(room.__file__).with_name(f"{task}.{language}.jsonl")
+    """The project's examples of a task and language: their file next to the task, or else their rows."""
+    module = TASKS[task]
+    language = language if language in module.LANGUAGES else module.LANGUAGES[0]
+    path = Path(module.__file__).with_name(f"{task}.{language}.jsonl")
     if path.is_file():
         return file_source(path)
-    rows = (json.dumps(room.row(example), ensure_ascii=False) for example in room.examples(language))
+    rows = (json.dumps(module.row(example), ensure_ascii=False) for example in module.examples(language))
     return uploaded_source(path.name, "".join(f"{row}\n" for row in rows).encode())
 
 
@@ -88,13 +88,13 @@ def find_source(name: str, sha256: str, folders: Sequence[Path]) -> Source | Non
 
 
 def read_examples(task: str, source: Source) -> Iterator[tuple[int, object]]:
-    """Yields (line, example of the task or a DataError) for each non-blank line, or for each question of SQuAD's own
-    file."""
-    room = TASKS[task]
+    """Yield (line, example of the task or a DataError) for each non-blank line, or for each question of an official
+    SQuAD file."""
+    module = TASKS[task]
     for line, place, row in source.rows(task):
         if isinstance(row, dict):
             try:
-                row = room.from_file(row, place)
+                row = module.from_file(row, place)
                 row.check()
             except InputError as error:
                 row = DataError(f"{place}: {error}")
