@@ -1,6 +1,6 @@
-"""What papers print beside what was measured here.
+"""Published results next to the results measured here.
 
-`published` reads the papers' tables, `ours` the records of our runs; `beside` puts both into one table, `order` asks
-whether the order of the mechanisms holds, `curves` draws on sweeps, `notes` says what to know before comparing.
-JSON and numbers alone, without torch.
+`published` reads the papers' tables, `measured` the records of our runs; `paper_comparison` joins both in one table,
+`ranking_test` tests the order of the mechanisms, `curves` holds the points of sweeps, `notes` what to know before
+comparing.  JSON and numbers only, without torch.
 """

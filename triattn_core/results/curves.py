@@ -1,4 +1,4 @@
-"""Our points for a figure of a paper: sweeps, a line a group of runs that differ in the swept setting alone."""
+"""Our points for a figure of a paper: sweeps, one line per group of runs that differ only in the swept setting."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Curve:
     record: Record
 
 
-def measured_curves(figure: Figure, all_: Sequence[Record]) -> list[Curve]:
-    """The lines that have points; of several sweeps that fit, that with most points, then most runs, then the last."""
+def measured_curves(figure: Figure, records: Sequence[Record]) -> list[Curve]:
+    """The lines that have points; of several matching sweeps, that with most points, then most runs, then the last."""
     curves = []
     for line in figure.lines:
         groups: dict[str, Curve] = {}
-        for record in all_:
+        for record in records:
             values, x = record.values(figure.split, figure.metric), record.changed.get(figure.x)
             if values and isinstance(x, int | float) and has_settings(record, figure.ours | line.ours):
                 curve = groups.setdefault(_alike(record, figure.x), Curve(line, {}, record))
@@ -44,22 +44,22 @@ def _size(curve: Curve) -> tuple[int, int]:
 
 def _alike(record: Record, x: str) -> str:
     config: dict[str, Any] = metadata.flatten(record.card.config)
-    same = {name: one for name, one in config.items() if name != x and name not in NO_DIFFERENCE}
-    return json.dumps([record.file, same], sort_keys=True)
+    settings = {name: value for name, value in config.items() if name != x and name not in NO_DIFFERENCE}
+    return json.dumps([record.file, settings], sort_keys=True)
 
 
-def describe_training(drawn_curves: Sequence[Curve]) -> str:
-    """On what the lines were trained, the same for all their points."""
-    runs = {len(values) for curve in drawn_curves for values in curve.points.values()}
-    each = f"{min(runs)} to {max(runs)} runs" if len(runs) > 1 else f"{max(runs)} run{'s' * (max(runs) > 1)}"
-    return f"A point is {each}. " + " ".join(dict.fromkeys(trained_on(curve.record) for curve in drawn_curves))
+def describe_training(curves: Sequence[Curve]) -> str:
+    """How many runs each point has, and on what the lines were trained."""
+    runs = {len(values) for curve in curves for values in curve.points.values()}
+    count = f"{min(runs)} to {max(runs)} runs" if len(runs) > 1 else f"{max(runs)} run{'s' * (max(runs) > 1)}"
+    return f"A point is {count}. " + " ".join(dict.fromkeys(trained_on(curve.record) for curve in curves))
 
 
-def export_rows(drawn_curves: Sequence[Curve]) -> list[dict[str, Any]]:
-    """A row a run: line, x, run (from 1) and value."""
+def export_rows(curves: Sequence[Curve]) -> list[dict[str, Any]]:
+    """One row per run: line, x, run (from 1) and value."""
     return [
-        {"line": curve.line.name, "x": x, "run": number, "value": value}
-        for curve in drawn_curves
+        {"line": curve.line.name, "x": x, "run": run, "value": value}
+        for curve in curves
         for x, values in curve.points.items()
-        for number, value in enumerate(values, 1)
+        for run, value in enumerate(values, 1)
     ]

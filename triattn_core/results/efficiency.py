@@ -1,7 +1,7 @@
-"""What context-fusion blocks cost by the length of the text: a record of it, and its ratios beside the paper's.
+"""Time and memory of context-fusion blocks by length of the text: the record, and its ratios next to the paper's.
 
 A record is a JSON file such as `checkpoints/results/efficiency.json`, written by `triattn efficiency --out`; its keys
-are the fields of Measured.
+are the fields of Measurement.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from triattn_core.checkpoint.registry import root
 from triattn_core.results.published import HERE, StrictModel, Table, read_model
 
 FILE = Path("results") / "efficiency.json"
-BASE = "multi_head"  # what ratios are to
+BASE = "multi_head"  # the denominator of ratios
 PASSES = ("training", "inference")
-# Of Table 1, what each pass and the memory are there: the names of its columns begin so.
+# How the names of the columns of Table 1 begin, by pass, and for memory.
 COLUMNS = {"training": "Time/Epoch", "inference": "Inf. Time", "memory": "Memory"}
 
 
 class Point(StrictModel):
     """One block at one length; without numbers, `reason` says why.
 
-    seconds: of a pass over the batch, the median of `repeats`.  memory: bytes of tensors at its peak, beyond input and
-    weights; None where the device does not tell.
+    seconds: of a pass over the batch, the median of `repeats`.  memory: peak bytes of tensors, beyond input and
+    weights; None if the device does not report it.
     """
 
     block: str
@@ -41,7 +41,7 @@ class Point(StrictModel):
 
 
 class Measurement(StrictModel):
-    """A measurement: on what, when, of what sizes.  load: running processes on average over the minute before it."""
+    """A measurement, with machine, date and sizes.  load: load average of the minute before it."""
 
     format: Literal[1]
     date: str
@@ -56,14 +56,14 @@ class Measurement(StrictModel):
     points: tuple[Point, ...]
 
     def text(self) -> str:
-        """JSON, a line a point."""
+        """The measurement as JSON, one point per line."""
         settings = self.model_dump(mode="json", exclude={"points"})
         points = (json.dumps(point.model_dump(exclude_defaults=True)) for point in self.points)
         head = json.dumps(settings, indent=1, ensure_ascii=False).removesuffix("\n}")
         return head + ',\n "points": [\n  ' + ",\n  ".join(points) + "\n ]\n}\n"
 
     def costs(self, passed: str, tokens: int) -> dict[str, Point]:
-        """The points of a length and a pass by block."""
+        """The points of one length and pass, by block."""
         return {point.block: point for point in self.points if (point.passed, point.tokens) == (passed, tokens)}
 
     @property
@@ -78,54 +78,53 @@ def load(path: Path) -> Measurement:
 
 
 def load_shipped() -> Measurement | None:
-    """The record of the shelf, else of the package; None where there is none.  Raises DataError."""
+    """The record in the first root, or that of the package; None if there is none.  Raises DataError."""
     path = next((top / FILE for top in (root(), HERE) if (top / FILE).is_file()), None)
     return load(path) if path else None
 
 
 @dataclass(frozen=True)
 class PrintedCosts:
-    """A block by the paper's own name, and what Table 1 prints of it by pass, and "memory"."""
+    """The paper's name of a block, and its numbers in Table 1 by pass, and "memory"."""
 
     name: str
     costs: Mapping[str, float]
 
 
 def printed_costs() -> dict[str, PrintedCosts]:
-    """What the paper prints of each block, in its order."""
+    """The paper's numbers of each block, in its order."""
     table = read_model(HERE / "results" / "papers" / "mtsa" / "table-1.json", Table)
     columns = {name: next(c for c in table.columns if c.name.startswith(start)) for name, start in COLUMNS.items()}
     return {
         str(row.ours["mechanism"]): PrintedCosts(
-            row.name, {name: found.value for name, c in columns.items() if (found := table.printed(row, c))}
+            row.name, {name: printed.value for name, c in columns.items() if (printed := table.printed(row, c))}
         )
         for row in table.rows
         if row.ours
     }
 
 
-def block_names(measured: Measurement) -> dict[str, str]:
-    """What each measured block is called: the paper's, in its order, then others by their own name."""
-    measured_blocks, paper = dict.fromkeys(one.block for one in measured.points), printed_costs()
-    printed_names = {block: one.name for block, one in paper.items() if block in measured_blocks}
+def block_names(measurement: Measurement) -> dict[str, str]:
+    """The name of each measured block: the paper's, in its order, then others by their own name."""
+    measured_blocks, paper = dict.fromkeys(point.block for point in measurement.points), printed_costs()
+    printed_names = {block: printed.name for block, printed in paper.items() if block in measured_blocks}
     return printed_names | {block: block for block in measured_blocks if block not in printed_names}
 
 
-def cost_rows(measured: Measurement, tokens: int) -> list[dict[str, Any]]:
-    """A row a block at a length: seconds of each pass, bytes of training, their ratios to multi-head; the paper's.
-
-    None stands for what was not measured, or is not printed.
+def cost_rows(measurement: Measurement, tokens: int) -> list[dict[str, Any]]:
+    """One row per block at one length: seconds of each pass, bytes in training, their ratios to multi-head, and the
+    paper's ratios; None if not measured or not printed.
     """
-    rows, paper = [], {block: one.costs for block, one in printed_costs().items()}
-    costs = {passed: measured.costs(passed, tokens) for passed in PASSES}
-    called = {block: name for block, name in block_names(measured).items() if block in costs["training"]}
-    for block, title in called.items():
+    rows, paper = [], {block: printed.costs for block, printed in printed_costs().items()}
+    costs = {passed: measurement.costs(passed, tokens) for passed in PASSES}
+    names = {block: name for block, name in block_names(measurement).items() if block in costs["training"]}
+    for block, title in names.items():
         row: dict[str, Any] = {"block": block, "name": title, "reason": costs["training"][block].reason}
         for name in COLUMNS:
-            passed, of = ("training", "memory") if name == "memory" else (name, "seconds")
-            value, base = (getattr(costs[passed].get(one), of, None) for one in (block, BASE))
+            passed, quantity = ("training", "memory") if name == "memory" else (name, "seconds")
+            value, base = (getattr(costs[passed].get(key), quantity, None) for key in (block, BASE))
             row |= {name: value, f"{name} ratio": value / base if value is not None and base else None}
-            printed_value, of_base = (paper.get(one, {}).get(name) for one in (block, BASE))
-            row[f"{name} printed"] = None if printed_value is None or not of_base else printed_value / of_base
+            printed_value, printed_base = (paper.get(key, {}).get(name) for key in (block, BASE))
+            row[f"{name} printed"] = None if printed_value is None or not printed_base else printed_value / printed_base
         rows.append(row)
     return rows

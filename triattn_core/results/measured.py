@@ -1,11 +1,11 @@
-"""What was measured here: the records of the shelf's checkpoints, and of runs that were not shipped.
+"""Results measured here: the records of listed checkpoints, and of runs that were not shipped.
 
 A run that is not shipped is a line of `checkpoints/results/<file>.jsonl`, a JSON object: `name`, `date`, `machine`,
 `command`, `config` (with the digest of its encoder), `digest` (of the config, without seeds), `set` (what a sweep
-changed), `parameters`, of a majority vote `voters`,
-and `each_seed`: [{"seed", "seconds", "best_step", "dev": {"set", metrics …, "n"}, "test": …}].  What `triattn train`
-made outside of `checkpoints/` leaves no line: its metrics.json is its record, wherever its folder is put on the shelf.
-Lines of one file and digest are one record: a later one adds its seeds, or measures them anew.
+changed), `parameters`, `voters` for a majority vote, and `each_seed`: [{"seed", "seconds", "best_step", "dev": {"set",
+metrics …, "n"}, "test": …}].  `triattn train` outside of `checkpoints/` writes no line: its metrics.json is its record,
+in whichever root its folder is listed.  Lines of one file and digest are one record: a later one adds its seeds, or
+replaces them.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from triattn_core.checkpoint.registry import Card, list_checkpoints, root
 from triattn_core.errors import DataError
 from triattn_core.text.rows import each_line
 
-RUN = ("date", "machine", "command", "parameters", "folds", "voters")  # of a line: what is of all its seeds
-TRAINED = "trained"  # the file of runs by `triattn train` in folders of the project's that are not on the shelf
-# What tells no variant from another: seeds, digests, and on what it is measured at the end.
+RUN = ("date", "machine", "command", "parameters", "folds", "voters")  # keys of a line that hold for all its seeds
+TRAINED = "trained"  # the file of runs by `triattn train` in folders of the project that are not listed
+# Keys that do not distinguish variants: seeds, digests, and the test set.
 UNSEEDED = {"digest": True, "encoder_digest": True, "data": {"test"}, "training": {"seed", "more_seeds"}}
 
 
 @dataclass(frozen=True)
 class Record:
-    """A run, or some that differ in the seed alone: its card (for an unshipped run its `path` is the file).
+    """A run, or several that differ only in the seed; `card`: for an unshipped run, its `path` is the records file.
 
-    `file` is "" for a checkpoint of the shelf; `changed`: the settings that a sweep changed.
+    file: "" for a listed checkpoint.  changed: the settings that a sweep changed.
     """
 
     card: Card
@@ -45,8 +45,8 @@ class Record:
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """Settings of the config by dotted name, by the last part of it; `data`, the folder of its data set; and how
-        many `voters` a majority vote had."""
+        """Settings of the config by dotted name and by its last part; `data`, the folder of its data set; and `voters`,
+        the number in a majority vote."""
         flat = metadata.flatten(self.card.config)
         short = {name.rpartition(".")[2]: setting for name, setting in flat.items()}
         voters = {"voters": self.card.metrics["voters"]} if self.card.metrics.get("voters") else {}
@@ -54,14 +54,14 @@ class Record:
 
     @property
     def folds(self) -> tuple[float, ...]:
-        """What each fold reached, where a set without a split was measured by its folds."""
-        each = _part(self.card.metrics.get("folds"), "each")
-        values = [value for value in each if isinstance(value, int | float)] if isinstance(each, list) else []
+        """The score of each fold, for a set without a split; empty otherwise."""
+        scores = _part(self.card.metrics.get("folds"), "each")
+        values = [value for value in scores if isinstance(value, int | float)] if isinstance(scores, list) else []
         return tuple(map(float, values)) if len(values) > 1 else ()
 
     @property
     def each(self) -> str:
-        """What its numbers are of, in the singular; where one fold of several was measured alone, which."""
+        """The unit of its numbers: "seed" or "fold"; or which fold, if only one was measured."""
         config = metadata.flatten(self.card.config)
         if config.get("data.folds") and not self.folds:
             return f"fold {config.get('data.fold')} of {config['data.folds']}, alone"
@@ -69,12 +69,12 @@ class Record:
 
     @property
     def runs(self) -> int:
-        """How many seeds it has, at least one."""
+        """The number of seeds or folds, at least one."""
         lists = (self.card.metrics.get(name) for name in ("each_seed", "seeds"))
         return max(1, len(self.folds), *(len(values) for values in lists if isinstance(values, list)))
 
     def values(self, split: str, metric: str) -> tuple[float, ...]:
-        """The metric of each seed, or fold, that was measured, in per cent; what the records lack is left out.
+        """The metric of each measured seed or fold, in per cent.
 
         split "run": a number of the run itself, such as its `parameters`.
         """
@@ -83,8 +83,10 @@ class Record:
             return tuple(number for number in (_number(metrics, metric),) if number is not None)
         if self.folds and metrics["folds"].get("of") == split and metrics["folds"].get("metric") == metric:
             return self.folds
-        each = metrics.get("each_seed")
-        numbers = [_number(_part(seed, split), metric) for seed in each] if isinstance(each, list) else []
+        seed_metrics = metrics.get("each_seed")
+        numbers = (
+            [_number(_part(seed, split), metric) for seed in seed_metrics] if isinstance(seed_metrics, list) else []
+        )
         if not any(number is not None for number in numbers) and metric == metadata.main_metric(self.card):
             seeds = metrics.get("seeds")
             numbers = [_number(seed, split) for seed in seeds] if isinstance(seeds, list) else []
@@ -92,11 +94,11 @@ class Record:
         return tuple(number for number in numbers if number is not None)
 
     def measured_on(self, split: str) -> str:
-        """The data set that the split's rows are of, as its metrics call it."""
+        """The data set of the split, as named in its metrics."""
         return str(_part(_part(self.card.metrics, split), "set") or "")
 
     def rows(self, split: str) -> int | None:
-        """How many rows of the split were measured."""
+        """The number of measured rows of the split, or None."""
         count = _number(_part(self.card.metrics, split), "n")
         return None if count is None else int(count)
 
@@ -111,12 +113,12 @@ def _number(metrics: object, name: str) -> float | None:
 
 
 def records_folder() -> Path:
-    """Where the records of runs that are not shipped stand."""
+    """The folder of the records of runs that are not shipped."""
     return root() / "results"
 
 
 def config_variant(config: Any) -> str:
-    """What tells a config from others, whatever its seeds: 16 hexadecimal digits.  config: a `config.Config`."""
+    """A digest of a config without its seeds, 16 hexadecimal digits.  config: a `config.Config`."""
     settings = config.model_dump(mode="json", exclude=UNSEEDED)
     return hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -127,42 +129,42 @@ def today() -> str:
 
 
 def append_record(file: Path, record: Mapping) -> None:
-    """One more line.  A line that an interrupted run left half is taken away first."""
+    """Append a line.  An incomplete last line of an interrupted run is removed first."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    before, _, last = (file.read_bytes() if file.is_file() else b"").rpartition(b"\n")
+    complete, _, incomplete = (file.read_bytes() if file.is_file() else b"").rpartition(b"\n")
     start = ""
-    if last:
+    if incomplete:
         try:
-            json.loads(last)
-            start = "\n"  # whole, but for its end: somebody has edited the file
+            json.loads(incomplete)
+            start = "\n"  # complete except for the newline: the file was edited
         except ValueError:
-            os.truncate(file, len(before) + 1 if before else 0)
-    with open(file, "a", encoding="utf-8") as out:
-        out.write(start + json.dumps(record, ensure_ascii=False) + "\n")
+            os.truncate(file, len(complete) + 1 if complete else 0)
+    with open(file, "a", encoding="utf-8") as stream:
+        stream.write(start + json.dumps(record, ensure_ascii=False) + "\n")
 
 
 def read_records(file: Path) -> tuple[list[Record], list[str]]:
-    """The records of a file, and what is wrong with lines that are none, with file and line.
+    """The records of a file, and the errors of invalid lines, with file and line.
 
-    A last line that was never finished is left out without a word: it is measured again.
+    An incomplete last line is ignored: it will be measured again.
     """
     if not file.is_file():
         return [], []
-    records: dict[str, dict] = {}
+    by_digest: dict[str, dict] = {}
     problems = []
-    with open(file, "rb") as opened:
-        for number, row in each_line(opened, str(file)):
-            each = row.get("each_seed") if isinstance(row, dict) else None
-            if not isinstance(each, list) or not isinstance(row.get("config"), dict):
-                said = row if isinstance(row, DataError) else "a record has the object config and the list each_seed"
-                problems.append(str(said) if isinstance(said, DataError) else f"{file}:{number}: {said}")
+    with open(file, "rb") as stream:
+        for number, row in each_line(stream, str(file)):
+            seeds = row.get("each_seed") if isinstance(row, dict) else None
+            if not isinstance(seeds, list) or not isinstance(row.get("config"), dict):
+                problem = row if isinstance(row, DataError) else "a record has the object config and the list each_seed"
+                problems.append(str(problem) if isinstance(problem, DataError) else f"{file}:{number}: {problem}")
                 continue
-            record = records.setdefault(str(row.get("digest") or number), {"seeds": {}})
-            record["seeds"] |= {seed.get("seed"): seed for seed in each if isinstance(seed, dict)}
+            record = by_digest.setdefault(str(row.get("digest") or number), {"seeds": {}})
+            record["seeds"] |= {seed.get("seed"): seed for seed in seeds if isinstance(seed, dict)}
             record["row"] = row
-    torn = problems and not file.read_bytes().endswith(b"\n") and f":{_count(file)}:" in problems[-1]
-    records_ = [_record(file, record["row"], list(record["seeds"].values())) for record in records.values()]
-    return records_, problems[:-1] if torn else problems
+    incomplete = problems and not file.read_bytes().endswith(b"\n") and f":{_count(file)}:" in problems[-1]
+    records = [_record(file, record["row"], list(record["seeds"].values())) for record in by_digest.values()]
+    return records, problems[:-1] if incomplete else problems
 
 
 def _count(file: Path) -> int:
@@ -170,8 +172,8 @@ def _count(file: Path) -> int:
 
 
 def _record(file: Path, row: dict, seeds: Sequence[Mapping]) -> Record:
-    first = seeds[0] if seeds else {}
-    metrics = {**{name: row.get(name) for name in RUN}, **first}
+    first_seed = seeds[0] if seeds else {}
+    metrics = {**{name: row.get(name) for name in RUN}, **first_seed}
     changed = row.get("set")
     all_metrics = {**metrics, "each_seed": seeds}
     card = Card(str(row.get("name") or file.stem), file, row["config"], all_metrics, str(row.get("digest") or ""), 0)
@@ -179,34 +181,35 @@ def _record(file: Path, row: dict, seeds: Sequence[Mapping]) -> Record:
 
 
 def all_records() -> tuple[list[Record], list[str]]:
-    """All records, the shelf's first, and one line for each file that cannot be read."""
+    """All records, those of listed checkpoints first, and one line for each file that cannot be read."""
     records, problems = [], []
     for card in list_checkpoints():
         problems += [card.problem] if card.problem and not card.metrics else []
         records += [Record(card)] if card.metrics else []
     for file in sorted(records_folder().glob("*.jsonl")):
-        read, wrong = read_records(file)
-        records, problems = records + read, problems + wrong
+        file_records, file_problems = read_records(file)
+        records, problems = records + file_records, problems + file_problems
     return records, problems
 
 
-def matching_records(all_: Sequence[Record], wanted: Mapping[str, Any]) -> list[Record]:
-    """The records whose settings are as `ours` of a table says; see `published`.
+def matching_records(records: Sequence[Record], settings: Mapping[str, Any]) -> list[Record]:
+    """The records with the settings that `ours` of a table names; see `published`.
 
-    The living form of TAN is no system of a paper: it belongs to tables that ask for its `states` alone.
+    The living form of TAN is not a system of a paper: it matches only tables that name its `states`.
     """
-    wanted = {"states": None, **wanted}
-    file = wanted.pop("records", None)
-    candidates = [
-        record for record in all_ if (record.file in ("", TRAINED) if file is None else fnmatchcase(record.file, file))
-    ]
-    return [record for record in candidates if has_settings(record, wanted)]
+    settings = {"states": None, **settings}
+    pattern = settings.pop("records", None)
+
+    def in_files(record: Record) -> bool:
+        return record.file in ("", TRAINED) if pattern is None else fnmatchcase(record.file, pattern)
+
+    return [record for record in records if in_files(record) and has_settings(record, settings)]
 
 
-def has_settings(record: Record, wanted: Mapping[str, Any]) -> bool:
-    """Whether the record's settings are these."""
+def has_settings(record: Record, expected_settings: Mapping[str, Any]) -> bool:
+    """Whether a record has these settings."""
     settings = record.settings
     return all(
         settings.get(name) in (expected if isinstance(expected, list) else [expected])
-        for name, expected in wanted.items()
+        for name, expected in expected_settings.items()
     )

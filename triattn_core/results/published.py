@@ -1,12 +1,12 @@
-"""The figures that papers print, as text files: a folder a paper, a file a table or a figure, no code.
+"""The published results of papers, as text files: one folder per paper, one file per table or figure, no code.
 
 `checkpoints/results/papers/<paper>/` holds `paper.json`, `table-*.json` and `figure-*.json`; their keys are the fields
-of Paper, Table and Figure.  A printed value is kept as it is printed: "87.49 ± 0.47", "70.6", or "-" for none.
+of Paper, Table and Figure.  A value is stored as printed: "87.49 ± 0.47", "70.6", or "-" for none.
 
-`ours` says which record of ours belongs to a column, a row or a line, by the settings of its config.json: by dotted
-name (`model.mechanism`) or by the last part of it (`mechanism`); `data` is the folder of its data set, and a list
-means any of these.  Those of column and row hold together.  `records` names a file `checkpoints/results/<name>.jsonl`,
-or several and the shelf by a pattern, `*`; without it, the shelf is asked first, then `trained.jsonl`.
+`ours` names the record of ours for a column, a row or a line, by the settings of its config.json: by dotted name
+(`model.mechanism`) or its last part (`mechanism`); `data` is the folder of its data set, and a list means any of these.
+Settings of column and row are combined.  `records` names a file `checkpoints/results/<name>.jsonl`, or, by a pattern
+with `*`, several files and the listed checkpoints; without it, these are searched first, then `trained.jsonl`.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from triattn_core.checkpoint.registry import root
 from triattn_core.errors import DataError, TriattnError
 from triattn_core.text.rows import read_json
 
-HERE = Path(__file__).parents[2] / "checkpoints"  # the papers' tables do not depend on whose shelf it is
+HERE = Path(__file__).parents[2] / "checkpoints"  # the papers' tables do not depend on the roots in use
 PRINTED = re.compile(r"(-?\d+(?:\.\d+)?)(?:\s*±\s*(\d+(?:\.\d+)?))?")
 Ours = dict[str, str | int | float | bool | list]
 
 
 class StrictModel(BaseModel):
-    """Frozen, and nothing unknown."""
+    """A frozen model that rejects unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Note(StrictModel):
-    """What to know before comparing; `about`: the group of columns that it is about, all without; `command`: what makes
-    the records it speaks of, shown behind the text where its checkpoints are there."""
+    """A note on a comparison.  about: the group of columns concerned, "" for all.  command: makes the records
+    concerned; shown after the text if its checkpoints are present."""
 
     head: str
     text: str
@@ -44,11 +44,11 @@ class Note(StrictModel):
 
 
 class Column(StrictModel):
-    """A metric; `digits` after the point for ours; not `printed`: ours alone, the paper has no such column.
+    """A metric.
 
-    `split` "run": a number of the run itself, such as its parameters; ours are divided by `over`.  `said`: what stands
-    beside ours in the head of its group.  `reason`: as that of a row.  `spread`: of a run's own number, which other
-    number of the run is its spread.
+    digits: after the point, for ours.  printed: False if the paper has no such column.  split "run": a number of the
+    run itself, such as its parameters.  over: ours are divided by this.  said: text next to ours in the head of its
+    group.  reason: as that of a row.  spread: the number of the run that is the spread of its own number.
     """
 
     group: str = ""
@@ -67,10 +67,9 @@ class Column(StrictModel):
 
 
 class Row(StrictModel):
-    """A system by the paper's own name (`TAN_{TAdd}`: a subscript); without `ours` it is none of ours.
+    """A system by the paper's name (`TAN_{TAdd}`: a subscript); without `ours` it is not one of ours.
 
-    `within`: more of `ours` by the group of columns, what differs from row to row there.  `reason`: why ours is empty,
-    where no record could ever fill it.
+    within: additional settings of `ours` by group of columns.  reason: why ours is empty, if no record can fill it.
     """
 
     name: str
@@ -90,7 +89,7 @@ class Row(StrictModel):
 
 
 class Table(StrictModel):
-    """A table of a paper; `runs`: over how many its means and spreads are, where it says so."""
+    """A table of a paper; `runs`: the number of runs behind its means and spreads, if it says so."""
 
     kind: Literal["table"]
     number: int
@@ -104,23 +103,27 @@ class Table(StrictModel):
 
     @model_validator(mode="after")
     def _whole(self) -> Table:
-        wanted = sum(column.printed for column in self.columns)
+        num_printed = sum(column.printed for column in self.columns)
         for row in self.rows:
-            if len(row.values) != wanted:
-                raise ValueError(f"row {row.name!r} has {len(row.values)} values, the printed columns are {wanted}")
+            if len(row.values) != num_printed:
+                raise ValueError(
+                    f"row {row.name!r} has {len(row.values)} values, the printed columns are {num_printed}"
+                )
             if unknown := set(row.within) - {column.group for column in self.columns}:
                 raise ValueError(f"row {row.name!r}: no column has the group {min(unknown)!r}")
         return self
 
     def printed(self, row: Row, column: Column) -> Printed | None:
-        """The printed value of a cell, None where the paper has none."""
+        """The printed value of a cell, None if the paper has none."""
         if not column.printed:
             return None
-        return parse_printed(row.values[[one for one in self.columns if one.printed].index(column)])
+        return parse_printed(
+            row.values[[printed_column for printed_column in self.columns if printed_column.printed].index(column)]
+        )
 
 
 class Line(StrictModel):
-    """A curve; `chosen`: the value of x that the paper went on with."""
+    """A curve; `chosen`: the value of x that the paper selected."""
 
     name: str
     ours: Ours = {}
@@ -128,7 +131,7 @@ class Line(StrictModel):
 
 
 class Figure(StrictModel):
-    """A figure of a paper: a metric against a setting, `x`.  `command` makes the records that it is drawn from."""
+    """A figure of a paper: a metric against a setting, `x`.  command: makes the records behind it."""
 
     kind: Literal["figure"]
     number: int
@@ -147,7 +150,7 @@ class Figure(StrictModel):
 
 
 class LeftOut(StrictModel):
-    """What could not be reached, and why."""
+    """Results that could not be reproduced, and why."""
 
     what: str
     why: str
@@ -156,8 +159,8 @@ class LeftOut(StrictModel):
 class Live(StrictModel):
     """A figure of the paper that a page draws for any input; `link`: the page with its settings.
 
-    needs: settings of a checkpoint, as `ours`: the link opens one of the shelf that has them; where there is none,
-    `waits` stands in its place.
+    needs: settings of a checkpoint, as `ours`; the link opens a listed checkpoint with these.  waits: shown instead if
+    there is none.
     """
 
     figure: str
@@ -168,7 +171,7 @@ class Live(StrictModel):
 
 
 class Paper(StrictModel):
-    """`order`: its place among the papers; `setup`: what the systems of its tables are, for all tables."""
+    """A paper.  order: its position among the papers.  setup: notes on the systems, for all its tables."""
 
     order: int
     name: str
@@ -180,7 +183,7 @@ class Paper(StrictModel):
 
 @dataclass(frozen=True)
 class Printed:
-    """A printed number, its spread over runs where one is printed, and the text as it stands in the paper."""
+    """A printed number, its spread over runs if printed, and the text as in the paper."""
 
     text: str
     value: float
@@ -188,12 +191,12 @@ class Printed:
 
     @property
     def number(self) -> str:
-        """The number as it stands in the paper, without its spread."""
+        """The number as in the paper, without its spread."""
         return self.text.partition("±")[0].strip()
 
     @property
     def spread_text(self) -> str:
-        """The spread as it stands in the paper."""
+        """The spread as in the paper."""
         return self.text.partition("±")[2].strip()
 
 
@@ -208,15 +211,15 @@ class PaperRecord:
 
 
 def parse_printed(text: str) -> Printed | None:
-    """A value as a paper prints it; None for "-"."""
+    """Parse a value as a paper prints it; None for "-"."""
     match = PRINTED.fullmatch(text)
     return Printed(text, float(match[1]), float(match[2]) if match[2] else None) if match else None
 
 
 def missing_checkpoints(command: str) -> list[str]:
-    """The checkpoints that a command names by their config.json and that are not there."""
-    named = re.findall(r"\bcheckpoints/(\S+)/config\.json", command)
-    return [name for name in named if not any(HERE.glob(f"{name}/config.json"))]
+    """The checkpoints that a command names by their config.json and that are missing."""
+    names = re.findall(r"\bcheckpoints/(\S+)/config\.json", command)
+    return [name for name in names if not any(HERE.glob(f"{name}/config.json"))]
 
 
 def plain_name(name: str) -> str:
@@ -225,7 +228,7 @@ def plain_name(name: str) -> str:
 
 
 def read_model(path: Path, kind: type[StrictModel]) -> StrictModel:
-    """Raises DataError in one line that names file and key."""
+    """Read a model from JSON.  Raises DataError, in one line that names file and key."""
     try:
         return kind.model_validate(read_json(path))
     except ValidationError as error:
@@ -236,7 +239,7 @@ def read_model(path: Path, kind: type[StrictModel]) -> StrictModel:
 
 
 def load_papers() -> tuple[PaperRecord, ...]:
-    """The papers of the package, and those of the shelf in use where it is another one."""
+    """The papers of the package, and those of the first root, if it is another folder."""
     files = [path for top in (HERE, root()) for path in top.glob("results/papers/*/paper.json")]
     folders = {path.parent.name: path.parent for path in files}
     papers, broken = [], []
@@ -251,11 +254,11 @@ def load_papers() -> tuple[PaperRecord, ...]:
     return tuple(sorted(papers + broken, key=lambda record: record.paper.order))
 
 
-def _read_all(folder: Path, kind: str, of: type[StrictModel], problems: list[str]) -> tuple:
+def _read_all(folder: Path, kind: str, model: type[StrictModel], problems: list[str]) -> tuple:
     parts = []
     for path in sorted(folder.glob(f"{kind}-*.json")):
         try:
-            parts.append(read_model(path, of))
+            parts.append(read_model(path, model))
         except TriattnError as error:
             problems.append(str(error))
     return tuple(sorted(parts, key=lambda part: part.number))

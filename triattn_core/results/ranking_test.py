@@ -1,4 +1,5 @@
-"""Is Tri ahead of Bi and C-Bi, as its paper claims?  In its figures and in ours: the first metric of each data set."""
+"""Is Tri ahead of Bi and C-Bi, as its paper claims?  Tests on its numbers and ours, for the first metric of each data
+set."""
 
 from __future__ import annotations
 
@@ -13,12 +14,12 @@ from triattn_core.results.published import Column, Printed, Table
 from triattn_core.trace.axes import MECHANISM_LABELS
 
 EXPECTED = ("tri", "cbi", "bi")
-SHORT = {"untested": "one seed", "missing": ""}  # what else is said of an order: who differs by more than noise
+SHORT = {"untested": "one seed", "missing": ""}  # otherwise: the significant pairs
 
 
 @dataclass(frozen=True)
 class MechanismRanking:
-    """The mechanisms of one similarity on one data set: a cell each, and what the tests say of the order."""
+    """The mechanisms with one similarity on one data set: a cell each, and tests of their order."""
 
     column: Column
     similarity: str
@@ -27,8 +28,8 @@ class MechanismRanking:
     ours: RankingTest
 
 
-def rank_mechanisms(tables: Sequence[Table], all_: Sequence[Record]) -> list[MechanismRanking]:
-    """A row a data set and similarity of a paper's tables; none where its systems are no mechanisms of ours."""
+def rank_mechanisms(tables: Sequence[Table], records: Sequence[Record]) -> list[MechanismRanking]:
+    """One row per data set and similarity of a paper's tables; none if its systems are not our mechanisms."""
     columns: dict[str, Column] = {}
     by_similarity: dict[tuple[str, str], dict[str, tuple[Printed | None, int]]] = {}
     for table in tables:
@@ -38,21 +39,25 @@ def rank_mechanisms(tables: Sequence[Table], all_: Sequence[Record]) -> list[Mec
                 ours = row.ours or {}
                 if ours.get("mechanism") in EXPECTED and "similarity" in ours:
                     key = (column.group, str(ours["similarity"]))
-                    by = by_similarity.setdefault(key, {})
-                    by.setdefault(str(ours["mechanism"]), (table.printed(row, column), table.runs))
-    places = {name: i for i, name in enumerate(SIMILARITIES)}
-    keys = sorted(by_similarity, key=lambda one: (list(columns).index(one[0]), places.get(one[1], len(places))))
-    return [_rank_row(columns[group], similarity, by_similarity[group, similarity], all_) for group, similarity in keys]
+                    numbers = by_similarity.setdefault(key, {})
+                    numbers.setdefault(str(ours["mechanism"]), (table.printed(row, column), table.runs))
+    position = {name: i for i, name in enumerate(SIMILARITIES)}
+    keys = sorted(
+        by_similarity, key=lambda group: (list(columns).index(group[0]), position.get(group[1], len(position)))
+    )
+    return [
+        _rank_row(columns[group], similarity, by_similarity[group, similarity], records) for group, similarity in keys
+    ]
 
 
 def _rank_row(
-    column: Column, similarity: str, numbers: Mapping[str, tuple[Printed | None, int]], all_: Sequence[Record]
+    column: Column, similarity: str, numbers: Mapping[str, tuple[Printed | None, int]], records: Sequence[Record]
 ) -> MechanismRanking:
     cells, printed, ours = {}, {}, {}
     for name in EXPECTED:
         number, runs = numbers.get(name, (None, 1))
-        wanted = {**column.ours, "mechanism": name, "similarity": similarity}
-        cells[name] = measured_cell(column, wanted, all_, number)
+        settings = {**column.ours, "mechanism": name, "similarity": similarity}
+        cells[name] = measured_cell(column, settings, records, number)
         label = MECHANISM_LABELS[name]
         printed[label] = None if number is None else Sample(number.value, number.spread, runs)
         ours[label] = cells[name].sample()
@@ -62,7 +67,7 @@ def _rank_row(
 
 
 def markdown(rows: Sequence[MechanismRanking]) -> str:
-    """The rows as a table for the README: the paper's figures, ours with their seeds, and who is told apart."""
+    """The rows as a Markdown table: the paper's numbers, ours with their seeds, and the significant pairs."""
     names = [MECHANISM_LABELS[name] for name in reversed(EXPECTED)]
     head = [*(f"paper: {name}" for name in names), *(f"ours: {name}" for name in names)]
     head = ["", *head, "told apart in the paper", "here"]
@@ -70,11 +75,11 @@ def markdown(rows: Sequence[MechanismRanking]) -> str:
     for row in rows:
         cells = [row.cells[name] for name in reversed(EXPECTED)]
         texts = [cell.printed.text if cell.printed else "" for cell in cells] + [format_cell(cell) for cell in cells]
-        what = f"{row.column.group} {row.column.name}, {row.similarity.replace('_', ' ')}"
-        lines.append([what, *texts, significant_pairs(row.printed), significant_pairs(row.ours)])
+        title = f"{row.column.group} {row.column.name}, {row.similarity.replace('_', ' ')}"
+        lines.append([title, *texts, significant_pairs(row.printed), significant_pairs(row.ours)])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def significant_pairs(ranking: RankingTest) -> str:
-    """Who differs by more than noise, the greater one first."""
+    """The pairs that differ significantly, the larger one first."""
     return SHORT.get(ranking.status, ", ".join(f"{first} > {second}" for first, second in ranking.apart) or "none")

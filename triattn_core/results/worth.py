@@ -1,4 +1,4 @@
-"""The worth of attention: a metric less that of controls of the same form, trained with their weights fixed."""
+"""The worth of attention: a metric minus that of controls of the same form, trained with fixed weights."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from triattn_core.results.measured import Record, all_records, config_variant
 
 
 def worth(config: Config, scores: Sequence[float], metric: str, records: Sequence[Record] | None = None) -> dict:
-    """By control, {"points", "spread", "seeds"} on dev, of those whose records are there.
+    """{"points", "spread", "seeds"} on dev by control, for controls with records.
 
-    scores: the model's metric of each seed, in per cent.  spread: the larger standard deviation over seeds of the two,
-    None for single seeds.  Only where the points exceed it may one say that the answer needs the attention.
+    scores: the model's metric of each seed, in per cent.  spread: the larger of both standard deviations over seeds,
+    None for single seeds.  The answer needs the attention only if the points exceed the spread.
     """
-    every = all_records()[0] if records is None else records
-    found = {}
+    all_runs = all_records()[0] if records is None else records
+    by_control = {}
     for name in FIXED:
         control = config.model_copy(update={"model": config.model.model_copy(update={"weights": name})})
         digest = config_variant(control)
-        for record in every:
+        for record in all_runs:
             values = record.values("dev", metric) if record.card.digest == digest else ()
             if values and scores:
-                spreads = [stdev(one) for one in (scores, values) if len(one) > 1]
-                found[name] = {
+                spreads = [stdev(seed_scores) for seed_scores in (scores, values) if len(seed_scores) > 1]
+                by_control[name] = {
                     "points": round(mean(scores) - mean(values), 2),
                     "spread": round(max(spreads), 2) if spreads else None,
                     "seeds": min(len(scores), len(values)),
                 }
-    return found
+    return by_control
 
 
-def is_worth_something(found: Mapping[str, Mapping]) -> bool | None:
-    """Whether attention is worth more than the spread of seeds; None where no control was trained with even weights."""
-    even = found.get("even")
+def is_worth_something(by_control: Mapping[str, Mapping]) -> bool | None:
+    """Whether the worth of attention exceeds the spread of seeds; None if no control was trained with even weights."""
+    even = by_control.get("even")
     return None if even is None else even["points"] > (even["spread"] or 0.0)
 
 
 def worth_of(card: metadata.Card, records: Sequence[Record] | None = None) -> dict:
-    """The same of a listed checkpoint, whose metrics.json holds the scores of its seeds."""
+    """The worth of a listed checkpoint, from the scores of its seeds in metrics.json."""
     metric = metadata.main_metric(card)
     config = Config.model_validate(card.config)
     return worth(config, Record(card).values("dev", metric), metric, records)
