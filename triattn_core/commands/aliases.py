@@ -1,4 +1,4 @@
-"""Options that have another name now: the old spelling keeps working, and stands in no help."""
+"""Renamed options: old spellings keep working, and are not listed in the help."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ OPTIONS: Mapping[str, Mapping[str, str]] = {
 
 
 def current_spelling(arguments: Sequence[str]) -> list[str]:
-    """Arguments of the command line with the options' names of today; what follows `--` stays."""
+    """Command-line arguments with the current names of options; arguments after `--` are unchanged."""
     renamed = OPTIONS.get(arguments[0], {}) if arguments else {}
     end = list(arguments).index("--") if "--" in arguments else len(arguments)
-    found = []
+    spelled = []
     for argument in arguments[:end]:
         name, equals, value = argument.partition("=")
-        found.append(renamed.get(name, name) + equals + value)
-    return [*found, *arguments[end:]]
+        spelled.append(renamed.get(name, name) + equals + value)
+    return [*spelled, *arguments[end:]]

@@ -1,4 +1,4 @@
-"""`triattn context` and `triattn faithful`: what a researcher asks of a checkpoint, over a file of rows."""
+"""`triattn context` and `triattn faithful`: analyses of checkpoints over a file of rows."""
 
 from __future__ import annotations
 
@@ -20,48 +20,49 @@ if TYPE_CHECKING:
 
 
 def context_arguments(parser: argparse.ArgumentParser) -> None:
-    """What `triattn context` takes."""
+    """Add the arguments of `triattn context`."""
     parser.add_argument("name", help="a Tri-Attention checkpoint, by name or folder")
-    _of_both(parser)
+    _data_arguments(parser)
 
 
 def faithful_arguments(parser: argparse.ArgumentParser) -> None:
-    """What `triattn faithful` takes."""
+    """Add the arguments of `triattn faithful`."""
     parser.add_argument("name", nargs="+", help="checkpoints, such as Bi, C-Bi and Tri, over the same rows")
-    _of_both(parser)
+    _data_arguments(parser)
     parser.add_argument("--methods", nargs="+", default=[], help="attributions; by default all")
     parser.add_argument("--draws", type=int, default=5, help="random rankings of each row, the control")
     parser.add_argument("--steps", type=int, default=16, help="of integrated gradients")
     parser.add_argument("--seed", type=int, default=0)
 
 
-def _of_both(parser: argparse.ArgumentParser) -> None:
+def _data_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", type=Path, help="JSON Lines, plain or .gz; rows that cannot be read are set aside")
     parser.add_argument("--rows", type=int, help="how many rows to take; by default all")
     parser.add_argument("--out", type=Path, required=True, help="where the table is stored (Parquet)")
 
 
 def context(options: argparse.Namespace) -> int:
-    """A row for each example, layer, direction and head; after Ctrl-C what there is by then."""
+    """Store a row for each example, layer, direction and head; after Ctrl-C, the rows so far."""
     from triattn_core.analysis.maps import context_shares
     from triattn_core.checkpoint.bundle import load
 
     bundle = load(options.name, options.device)
-    table, aside, stopped = _run(options, [bundle], lambda rows: context_shares.measure_rows(bundle, rows))
-    found = context_shares.quartiles(table)
-    shown = {
-        layer: {name: found.loc[layer, name].to_dict() for name in context_shares.MEASURES} for layer in found.index
+    table, errors, stopped = _run(options, [bundle], lambda rows: context_shares.measure_rows(bundle, rows))
+    quartiles = context_shares.quartiles(table)
+    summary = {
+        layer: {name: quartiles.loc[layer, name].to_dict() for name in context_shares.MEASURES}
+        for layer in quartiles.index
     }
     lines = [f"{'':22}{'25 %':>9}{'median':>9}{'75 %':>9}"]
-    for layer, of in shown.items():
-        for name, values in of.items():
+    for layer, measures in summary.items():
+        for name, values in measures.items():
             numbers = "".join(f"{value:9.3f}" for value in values.values())
             lines.append(f"{layer} {name:14}{numbers}" + (" bits" if name == "information" else ""))
-    return _told(options, table, aside, stopped, {"layers": shown}, lines)
+    return _report(options, table, errors, stopped, {"layers": summary}, lines)
 
 
 def faithful(options: argparse.Namespace) -> int:
-    """A row for each checkpoint, example and method; after Ctrl-C what there is by then."""
+    """Store a row for each checkpoint, example and method; after Ctrl-C, the rows so far."""
     from triattn_core.analysis.attribution import faithfulness
     from triattn_core.analysis.intervention.batched_variants import run_query
     from triattn_core.checkpoint.bundle import load
@@ -71,26 +72,26 @@ def faithful(options: argparse.Namespace) -> int:
         raise DataError("--draws: the control needs one random ranking at least")
     bundles = [load(name, options.device) for name in options.name]
     require_shared_encoder(bundles)
-    run_query(
-        bundles[0], bundles[0].task.examples(bundles[0].config.language)[0]
-    )  # refused here, before the file is read
-    more = {"methods": options.methods, "draws": options.draws, "seed": options.seed, "steps": options.steps}
+    run_query(bundles[0], bundles[0].task.examples(bundles[0].config.language)[0])  # raises early if unsupported
+    settings = {"methods": options.methods, "draws": options.draws, "seed": options.seed, "steps": options.steps}
 
-    table, aside, stopped = _run(options, bundles, lambda rows: faithfulness.measure_checkpoints(bundles, rows, **more))
-    found = faithfulness.summarize(table)
-    names = [f"{row.checkpoint} {row.method}, {row.measure}" for row in found.itertuples()]
-    wide = max(map(len, names), default=0) + 2
-    lines = [f"{'':{wide}}{'mean':>9}   95 % band        over random"]
-    for who, row in zip(names, found.itertuples()):
+    table, errors, stopped = _run(
+        options, bundles, lambda rows: faithfulness.measure_checkpoints(bundles, rows, **settings)
+    )
+    summary = faithfulness.summarize(table)
+    names = [f"{row.checkpoint} {row.method}, {row.measure}" for row in summary.itertuples()]
+    width = max(map(len, names), default=0) + 2
+    lines = [f"{'':{width}}{'mean':>9}   95 % band        over random"]
+    for who, row in zip(names, summary.itertuples()):
         band = f"{row.mean:9.4f}   {row.low:.4f} … {row.high:.4f}"
-        lines.append(f"{who:{wide}}{band}   {row.gain:+.4f} ({row.gain_low:+.4f} … {row.gain_high:+.4f})")
-    return _told(options, table, aside, stopped, {"summary": found.to_dict("records")}, lines)
+        lines.append(f"{who:{width}}{band}   {row.gain:+.4f} ({row.gain_low:+.4f} … {row.gain_high:+.4f})")
+    return _report(options, table, errors, stopped, {"summary": summary.to_dict("records")}, lines)
 
 
 def _run(
     options: argparse.Namespace, bundles: list[Bundle], parts: Callable[[Iterator], Iterator[TablePart]]
 ) -> tuple[pd.DataFrame, list[str], bool]:
-    """The table so far, what was set aside, and whether somebody stopped it; stored with where it comes from."""
+    """Compute and store the table with its provenance; returns it, the errors, and whether it was stopped."""
     import pandas as pd
     from tqdm import tqdm
 
@@ -101,34 +102,34 @@ def _run(
     source = sources.file_source(options.data)
     if options.out.resolve() == options.data.resolve():
         raise DataError(f"{options.out}: that is the data; name another file with --out")
-    names, tables, aside, stopped = [one.name for one in bundles], [], [], False
+    names, tables, errors, stopped = [bundle.name for bundle in bundles], [], [], False
     rows = islice(sources.read_examples(bundles[0].task.NAME, source), options.rows)
     with tqdm(total=options.rows or source.lines, unit="row", desc=" ".join(names), disable=None) as bar:
         try:
             for part in parts(rows):
                 tables.append(part.table)
-                aside += part.aside
+                errors += part.aside
                 bar.update()
         except KeyboardInterrupt:
             stopped = True
     if not any(map(len, tables)):
-        raise DataError(aside[0] if aside else f"{source.name}: no row in it")
+        raise DataError(errors[0] if errors else f"{source.name}: no row in it")
     table = pd.concat(tables, ignore_index=True)
-    about = {"command": options.command, "data": source.name, "sha256": source.sha256, "whole": not stopped}
-    table.attrs = {"triattn": about | {"checkpoints": {one.name: one.digest for one in bundles}}}
+    provenance = {"command": options.command, "data": source.name, "sha256": source.sha256, "whole": not stopped}
+    table.attrs = {"triattn": provenance | {"checkpoints": {bundle.name: bundle.digest for bundle in bundles}}}
     with replacing(options.out) as part:
         table.to_parquet(part)
-    return table, aside, stopped
+    return table, errors, stopped
 
 
-def _told(
-    options: argparse.Namespace, table: pd.DataFrame, aside: list[str], stopped: bool, found: dict, lines: list[str]
+def _report(
+    options: argparse.Namespace, table: pd.DataFrame, errors: list[str], stopped: bool, fields: dict, lines: list[str]
 ) -> int:
     rows = table["row"].nunique()
     if options.json:
-        print(json.dumps({"rows": rows, "aside": len(aside), "out": str(options.out), **found}))
+        print(json.dumps({"rows": rows, "aside": len(errors), "out": str(options.out), **fields}))
     else:
-        print(f"{options.data}: {rows:,} rows, {len(aside):,} set aside", *aside[:20], *lines, sep="\n")
+        print(f"{options.data}: {rows:,} rows, {len(errors):,} set aside", *errors[:20], *lines, sep="\n")
     if stopped:
         print(f"triattn: stopped; {options.out} holds the {rows:,} rows that were done", file=sys.stderr)
     return 130 if stopped else 0

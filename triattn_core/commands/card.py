@@ -1,4 +1,4 @@
-"""`triattn card`: a case card of a view, or made again from its manifest, and whether its numbers are the same."""
+"""`triattn card`: make a case card of a view, or remake one from its manifest and compare its numbers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from triattn_core.case_card.manifest import Manifest
 
 
-BEST = 3  # answers that are printed of each checkpoint
+BEST = 3  # answers to print per checkpoint
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     text = "manifest.json of a case card; or a view, its checkpoints, and a JSON file with one row of their task; or "
     text += "cube, heads or map, and a trace (.nc)"
     parser.add_argument("what", nargs="+", metavar="WHAT", help=text)
@@ -33,7 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Draws, writes, and says the numbers that matter."""
+    """Render and write the card, and print its main numbers."""
     from triattn_core.scenes.catalogue import VIEWS
 
     require_room(options.out, "write the card")
@@ -47,7 +47,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _new(options: argparse.Namespace, view: str, *more: str) -> None:
-    """A card of a view.  Raises ConfigError where checkpoint or input is missing."""
+    """Make a card of a view.  Raises ConfigError if checkpoint or input is missing."""
     from triattn_core.case_card import draw
     from triattn_core.case_card.cli_settings import command, read
     from triattn_core.case_card.manifest import manifest
@@ -66,27 +66,27 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
     settings, models, first = read(VIEWS[view].settings, options.set), Models(options.device), find_cards(names)[0]
     example = TASKS[first.config["task"]].Example.from_row(read_json(Path(path)), path)
     warn_other_language(models.load(first), [example])
-    drawn = draw(view, names, example, models, **settings)
+    rendered = draw(view, names, example, models, **settings)
     if paper.wanted(options):
-        chosen = drawn.settings.model_dump(mode="json")
-        made = lambda tail: PaperFigure.of_view(drawn, command(view, names, chosen, *tail), options.figure)  # noqa: E731
+        chosen = rendered.settings.model_dump(mode="json")
+        made = lambda tail: PaperFigure.of_view(rendered, command(view, names, chosen, *tail), options.figure)  # noqa: E731
         paper.write(options, made)
         return
-    drawn.save(options.out)
-    about = manifest(drawn)
+    rendered.save(options.out)
+    record = manifest(rendered)
     if options.json:
-        told = about.model_dump(mode="json", include={"view", "settings", "said", "figures"})
-        print(json.dumps({"out": str(options.out), "rows": len(drawn.table), **told}))
+        fields = record.model_dump(mode="json", include={"view", "settings", "said", "figures"})
+        print(json.dumps({"out": str(options.out), "rows": len(rendered.table), **fields}))
         return
-    print(_wrote(options.out, about, drawn))
-    for one in about.said:
-        said = sorted(zip(one.labels, one.probabilities), key=lambda pair: -pair[1])[:BEST]
-        name = f"{one.checkpoint}, {one.what}" if one.what else one.checkpoint
-        print(f"{name}: {', '.join(f'{label[:60]} {share:.4f}' for label, share in said)}")
-    for note in dict.fromkeys(note for one in drawn.found for note in one.prediction.notes):
+    print(_wrote(options.out, record, rendered))
+    for answer in record.said:
+        best = sorted(zip(answer.labels, answer.probabilities), key=lambda pair: -pair[1])[:BEST]
+        name = f"{answer.checkpoint}, {answer.what}" if answer.what else answer.checkpoint
+        print(f"{name}: {', '.join(f'{label[:60]} {share:.4f}' for label, share in best)}")
+    for note in dict.fromkeys(note for panel in rendered.found for note in panel.prediction.notes):
         print(note)
-    for said, titles in _sentences(about).items():
-        print(f"{' and '.join(titles)}: {said}")
+    for sentence, titles in _sentences(record).items():
+        print(f"{' and '.join(titles)}: {sentence}")
 
 
 def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
@@ -99,62 +99,72 @@ def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
 
     if view not in TRACE_VIEWS:
         raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_VIEWS)}")
-    drawn = draw_trace(view, open_file(Path(path)), **read(TRACE_VIEWS[view][0], options.set))
+    rendered = draw_trace(view, open_file(Path(path)), **read(TRACE_VIEWS[view][0], options.set))
     if paper.wanted(options):
-        paper.write(options, lambda tail: paper_of(drawn, *tail))
+        paper.write(options, lambda tail: paper_of(rendered, *tail))
         return
-    write_whole(options.out, packed(drawn))
-    print(f"{options.out}: {view} of {drawn.trace.meta.get('checkpoint', path)}, {len(drawn.table):,} rows")
+    write_whole(options.out, packed(rendered))
+    print(f"{options.out}: {view} of {rendered.trace.meta.get('checkpoint', path)}, {len(rendered.table):,} rows")
 
 
-def _wrote(out: Path, about: Manifest, drawn: RenderedView) -> str:
-    names = ", ".join(one.name for one in about.checkpoints[: about.drawn])
-    return f"{out}: {about.view.replace('_', ' ')} of {names}, {len(drawn.table):,} rows"
+def _wrote(out: Path, record: Manifest, rendered: RenderedView) -> str:
+    names = ", ".join(checkpoint.name for checkpoint in record.checkpoints[: record.drawn])
+    return f"{out}: {record.view.replace('_', ' ')} of {names}, {len(rendered.table):,} rows"
 
 
-def _sentences(about: Manifest) -> dict[str, list[str]]:
-    """What each figure says, with the titles of those that say the same."""
-    found: dict[str, list[str]] = {}
-    for one in about.figures.values():
-        found.setdefault(one["alt"], []).append(one["title"].partition(":")[0])
-    return found
+def _sentences(record: Manifest) -> dict[str, list[str]]:
+    """The sentence of each figure → the titles of the figures with this sentence."""
+    titles: dict[str, list[str]] = {}
+    for figure in record.figures.values():
+        titles.setdefault(figure["alt"], []).append(figure["title"].partition(":")[0])
+    return titles
 
 
 def _again(options: argparse.Namespace, path: Path) -> None:
-    """A card made again, and how far the numbers are from those that lie beside the manifest."""
+    """Remake a card, and compare its numbers with those next to the manifest."""
     from triattn_core.case_card.manifest import read
     from triattn_core.case_card.remake import again
     from triattn_core.scenes.runner import Models
 
     if options.set:
         raise ConfigError("--set: the settings of a card that is made again are those of its manifest")
-    made = read(path)
-    drawn = again(made, Models(options.device), str(path))
-    beside = path.parent / "data.parquet"
-    apart = {"probabilities": _answers(made, drawn)} | ({"data": furthest(beside, drawn)} if beside.is_file() else {})
-    drawn.save(options.out)
+    recorded = read(path)
+    rendered = again(recorded, Models(options.device), str(path))
+    data_file = path.parent / "data.parquet"
+    differences = {"probabilities": _answers(recorded, rendered)} | (
+        {"data": furthest(data_file, rendered)} if data_file.is_file() else {}
+    )
+    rendered.save(options.out)
     if options.json:
-        print(json.dumps({"out": str(options.out), "view": made.view, "rows": len(drawn.table), "furthest": apart}))
+        print(
+            json.dumps(
+                {"out": str(options.out), "view": recorded.view, "rows": len(rendered.table), "furthest": differences}
+            )
+        )
         return
-    print(_wrote(options.out, made, drawn))
-    print(f"probabilities: at most {apart['probabilities']:.2g} from the manifest's")
-    data = f"at most {apart['data']:.2g} from {beside}" if "data" in apart else f"not compared: there is no {beside}"
+    print(_wrote(options.out, recorded, rendered))
+    print(f"probabilities: at most {differences['probabilities']:.2g} from the manifest's")
+    data = (
+        f"at most {differences['data']:.2g} from {data_file}"
+        if "data" in differences
+        else f"not compared: there is no {data_file}"
+    )
     print(f"data: {data}")
 
 
-def _answers(made: Manifest, drawn: RenderedView) -> float:
-    """The largest difference of a probability.  Raises DataError where there are others than recorded."""
+def _answers(recorded: Manifest, rendered: RenderedView) -> float:
+    """The largest difference of a probability.  Raises DataError if the answers are not the recorded ones."""
     from triattn_core.case_card.manifest import manifest
 
-    pairs = [(a.probabilities, b.probabilities) for a, b in zip(made.said, manifest(drawn).said)]
-    if len(made.said) != len(drawn.found) or any(len(a) != len(b) for a, b in pairs):
+    pairs = [(a.probabilities, b.probabilities) for a, b in zip(recorded.said, manifest(rendered).said)]
+    if len(recorded.said) != len(rendered.found) or any(len(a) != len(b) for a, b in pairs):
         raise DataError("said: the manifest records other answers than these checkpoints give: was it edited?")
     return max(abs(x - y) for a, b in pairs for x, y in zip(a, b))
 
 
-def furthest(path: Path, drawn: RenderedView) -> float:
-    """The largest difference of a number of a stored table from that of the same cell.  Raises DataError: not the same
-    cells."""
+def furthest(path: Path, rendered: RenderedView) -> float:
+    """The largest difference of a number from that of the same cell in a stored table.  Raises DataError if the cells
+    are not the same."""
     from triattn_core.analysis.mining.case_table import BYTES
     from triattn_core.analysis.mining.decoded_size import read_frame
 
@@ -162,12 +172,12 @@ def furthest(path: Path, drawn: RenderedView) -> float:
         stored = read_frame(path, BYTES)
     except (OSError, ValueError) as error:
         raise DataError(f"{path}: not a table as a case card has it ({str(error).splitlines()[0]})") from None
-    table, what = drawn.table, [name for name in drawn.table if drawn.table[name].dtype.kind == "f"]
-    # Cells are sorted by their weight: of equal ones the order may differ.
-    names = [name for name in table if name not in what]
+    table, numeric = rendered.table, [name for name in rendered.table if rendered.table[name].dtype.kind == "f"]
+    # Cells are sorted by weight: the order of equal ones may differ.
+    names = [name for name in table if name not in numeric]
     if list(stored) != list(table) or len(stored) != len(table):
         raise DataError(f"{path}: not the cells of this manifest: was another card unpacked here?")
-    stored, table = (one.sort_values(names, ignore_index=True) for one in (stored, table))
+    stored, table = (frame.sort_values(names, ignore_index=True) for frame in (stored, table))
     if not stored[names].equals(table[names].astype(stored[names].dtypes)):
         raise DataError(f"{path}: not the cells of this manifest: was another card unpacked here?")
-    return float((stored[what] - table[what]).abs().max().max())
+    return float((stored[numeric] - table[numeric]).abs().max().max())

@@ -1,4 +1,4 @@
-"""`triattn book`: the case book that the pages and notebooks write too."""
+"""`triattn book`: the case book, which pages and notebooks use too."""
 
 from __future__ import annotations
 
@@ -18,30 +18,32 @@ FIELDS = {"note": "what to say of it", "tags": "words to find it by, with commas
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes: a verb, and what the verb needs."""
+    """Add the arguments of the command: a verb with its own arguments."""
     verbs = parser.add_subparsers(required=True, metavar="VERB")
 
     def verb(name: str, do, text: str) -> argparse.ArgumentParser:
-        one = verbs.add_parser(name, help=text, description=text)
-        one.set_defaults(verb=do)
-        one.add_argument("--json", action="store_true", help="print JSON for machines")
-        one.add_argument("--book", type=Path, help="the SQLite file (default: TRIATTN_CASES, or cases.sqlite here)")
-        return one
+        subparser = verbs.add_parser(name, help=text, description=text)
+        subparser.set_defaults(verb=do)
+        subparser.add_argument("--json", action="store_true", help="print JSON for machines")
+        subparser.add_argument(
+            "--book", type=Path, help="the SQLite file (default: TRIATTN_CASES, or cases.sqlite here)"
+        )
+        return subparser
 
     verb("list", search, "all cases, the last changed first").set_defaults(words=[], tag=[], task="")
-    one = verb("search", search, "cases that have all words and tags")
-    one.add_argument("words", nargs="*", help="in note, tags or texts")
-    one.add_argument("--tag", action="append", default=[], help="a tag that they have; may be given again")
-    one.add_argument("--task", default="", help="pairs, dialogue or reading")
+    verb_parser = verb("search", search, "cases that have all words and tags")
+    verb_parser.add_argument("words", nargs="*", help="in note, tags or texts")
+    verb_parser.add_argument("--tag", action="append", default=[], help="a tag that they have; may be given again")
+    verb_parser.add_argument("--task", default="", help="pairs, dialogue or reading")
     verb("show", show, "one case, with its row and its link").add_argument("id")
-    one = verb("keep", keep, "keep an example")
-    one.add_argument("input", type=Path, help='a JSON file with one row, such as {"text_a": …, "text_b": …}')
-    one.add_argument("--task", default="pairs", help="pairs, dialogue or reading (default: pairs)")
-    _fields(one)
-    one = verb("change", change, "another note, other tags")
-    one.add_argument("id")
-    one.add_argument("--version", type=int, help="refuse where the case is no longer in this version")
-    _fields(one)
+    verb_parser = verb("keep", keep, "keep an example")
+    verb_parser.add_argument("input", type=Path, help='a JSON file with one row, such as {"text_a": …, "text_b": …}')
+    verb_parser.add_argument("--task", default="pairs", help="pairs, dialogue or reading (default: pairs)")
+    _fields(verb_parser)
+    verb_parser = verb("change", change, "another note, other tags")
+    verb_parser.add_argument("id")
+    verb_parser.add_argument("--version", type=int, help="refuse where the case is no longer in this version")
+    _fields(verb_parser)
     verb("drop", drop, "take a case out").add_argument("id")
     verb("export", export, "all cases as JSON Lines").add_argument("file", type=Path)
     verb("import", import_, "take in what export wrote").add_argument("file", type=Path)
@@ -53,16 +55,16 @@ def _fields(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Opens the book and does what the verb says."""
+    """Open the book and run the verb."""
     from triattn_core.casebook import CaseBook
 
     options.verb(CaseBook(options.book), options)
 
 
 def search(book: CaseBook, options: argparse.Namespace) -> None:
-    """A line a case."""
+    """Print one line per case."""
     if options.task:
-        _known(options.task)
+        _find_task(options.task)
     cases = book.search(" ".join(options.words), options.tag, options.task)
     if options.json:
         print(json.dumps([vars(case) for case in cases], ensure_ascii=False))
@@ -73,8 +75,8 @@ def search(book: CaseBook, options: argparse.Namespace) -> None:
         print(f"no case in {book.path}" + (" is like that" if options.words or options.tag or options.task else ""))
 
 
-def _known(name: str) -> ModuleType:
-    """The task of this name.  Raises CaseError that names the nearest one."""
+def _find_task(name: str) -> ModuleType:
+    """The task of this name.  Raises CaseError that suggests the closest."""
     from triattn_core.errors import choices
     from triattn_core.tasks import TASKS
 
@@ -87,57 +89,57 @@ def _short(case: Case) -> str:
     """The note in one line, or the first text of the row."""
     from triattn_core.casebook import texts
 
-    said = " ".join((case.note or next(iter(texts(case.row)), "")).split())
-    return said if len(said) <= 80 else said[:79] + "…"
+    text = " ".join((case.note or next(iter(texts(case.row)), "")).split())
+    return text if len(text) <= 80 else text[:79] + "…"
 
 
 def show(book: CaseBook, options: argparse.Namespace) -> None:
-    """All of one case."""
+    """Print one case."""
     _print(book.get(options.id), options.json)
 
 
 def keep(book: CaseBook, options: argparse.Namespace) -> None:
-    """Keeps a row that its task can read."""
+    """Store a valid row of a task."""
     from triattn_core.casebook import Case
     from triattn_core.text.rows import read_json
 
-    task, row = _known(options.task), read_json(options.input)
+    task, row = _find_task(options.task), read_json(options.input)
     task.Example.from_row(row, str(options.input)).check()
-    _print(book.keep(replace(Case(options.task, row), **_given(options))), options.json)
+    _print(book.keep(replace(Case(options.task, row), **_fields_of(options))), options.json)
 
 
 def change(book: CaseBook, options: argparse.Namespace) -> None:
-    """Changes what is named and leaves the rest."""
+    """Change the given fields of a case."""
     case = book.get(options.id)
     if options.version is not None:
         case = replace(case, version=options.version)
-    _print(book.change(replace(case, **_given(options))), options.json)
+    _print(book.change(replace(case, **_fields_of(options))), options.json)
 
 
-def _given(options: argparse.Namespace) -> dict:
-    found = {name: getattr(options, name) for name in FIELDS if getattr(options, name) is not None}
-    return found | ({"tags": tuple(found["tags"].split(","))} if "tags" in found else {})
+def _fields_of(options: argparse.Namespace) -> dict:
+    fields = {name: getattr(options, name) for name in FIELDS if getattr(options, name) is not None}
+    return fields | ({"tags": tuple(fields["tags"].split(","))} if "tags" in fields else {})
 
 
 def drop(book: CaseBook, options: argparse.Namespace) -> None:
-    """Takes one out."""
+    """Delete a case."""
     book.drop(options.id)
     print(json.dumps({"dropped": options.id}) if options.json else f"{options.id} is no longer in {book.path}")
 
 
 def export(book: CaseBook, options: argparse.Namespace) -> None:
-    """All of it as a file."""
+    """Write all cases to a file."""
     count = book.export(options.file)
     print(json.dumps({"cases": count}) if options.json else f"{count} cases in {options.file}")
 
 
 def import_(book: CaseBook, options: argparse.Namespace) -> None:
-    """What such a file has and the book has not."""
+    """Add the cases of an exported file that the book does not have."""
     from triattn_core.text.rows import read_json_lines
 
     new, same = book.load(read_json_lines(options.file))
-    told = f"{new} new, {same} were here already"
-    print(json.dumps({"new": new, "same": same}) if options.json else told)
+    text = f"{new} new, {same} were here already"
+    print(json.dumps({"new": new, "same": same}) if options.json else text)
 
 
 def _print(case: Case, as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""`triattn cases`: several checkpoints over the same rows, who is right where, and the table of it."""
+"""`triattn cases`: run several checkpoints over the same rows, and store which is right where."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     text = "two to four checkpoints of one task and language, such as Bi, C-Bi, Tri"
     parser.add_argument("name", nargs="+", help=text)
     text = "JSON Lines, or SQuAD's own .json, plain or .gz; rows that cannot be read are set aside"
@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Mines, stores, prints; after Ctrl-C what there is by then."""
+    """Mine, store and print cases; after Ctrl-C, the rows so far."""
     from triattn_core.analysis.mining import sources
     from triattn_core.analysis.mining.runs import Run
     from triattn_core.checkpoint.bundle import load
@@ -39,16 +39,16 @@ def run(options: argparse.Namespace) -> int:
     keep_freed_memory()
     mining = Run([load(name, options.device) for name in options.name], source, options.command)
     stopped = not _mine(mining, options.name)
-    mined = mining.case_table()
-    mined.save(options.out)
-    print(json.dumps(_json(mined, options.out)) if options.json else "\n".join(_lines(mined)))
+    table = mining.case_table()
+    table.save(options.out)
+    print(json.dumps(_json(table, options.out)) if options.json else "\n".join(_lines(table)))
     if stopped:
-        print(f"triattn: stopped; {options.out} holds the {len(mined.table):,} rows that were mined", file=sys.stderr)
+        print(f"triattn: stopped; {options.out} holds the {len(table.table):,} rows that were mined", file=sys.stderr)
     return 130 if stopped else 0
 
 
 def _mine(mining: Run, names: list[str]) -> bool:
-    """To the end of the file; False where somebody stopped it."""
+    """Mine to the end of the file; False if stopped."""
     from tqdm import tqdm
 
     try:
@@ -61,37 +61,37 @@ def _mine(mining: Run, names: list[str]) -> bool:
     return True
 
 
-def _lines(mined: CaseTable) -> list[str]:
-    """The table for a reader."""
+def _lines(cases: CaseTable) -> list[str]:
+    """The table as lines of text."""
     from triattn_core.analysis.mining import agreement
 
-    about = mined.about
-    told = [f"{about.data}: {len(mined.table):,} rows in {about.seconds:.0f} s, {about.aside:,} set aside"]
-    told += [f"  {one}" for one in about.complaints]
-    told += [f"  and {about.aside - len(about.complaints):,} more"] if about.aside > len(about.complaints) else []
-    if mined.judged.empty:
-        return [*told, "no row has a label: nobody knows who is right"]
-    told += [f"right: {', '.join(f'{name} {share:.2f} %' for name, share in agreement.accuracy(mined).items())}"]
-    table = agreement.right_combinations(mined)
-    told += table[[column for column in table if table[column].dtype != bool]].to_string().splitlines()
-    for one in agreement.mcnemar_tests(mined):
-        told.append(
-            f"{one.b} less {one.a}: {one.gain:+.2f} points; right alone: {one.only_b} and {one.only_a} rows; "
-            f"McNemar p {one.p:.3g}, after Holm {one.adjusted:.3g}"
+    about = cases.about
+    lines = [f"{about.data}: {len(cases.table):,} rows in {about.seconds:.0f} s, {about.aside:,} set aside"]
+    lines += [f"  {complaint}" for complaint in about.complaints]
+    lines += [f"  and {about.aside - len(about.complaints):,} more"] if about.aside > len(about.complaints) else []
+    if cases.judged.empty:
+        return [*lines, "no row has a label: nobody knows who is right"]
+    lines += [f"right: {', '.join(f'{name} {share:.2f} %' for name, share in agreement.accuracy(cases).items())}"]
+    table = agreement.right_combinations(cases)
+    lines += table[[column for column in table if table[column].dtype != bool]].to_string().splitlines()
+    for test in agreement.mcnemar_tests(cases):
+        lines.append(
+            f"{test.b} less {test.a}: {test.gain:+.2f} points; right alone: {test.only_b} and {test.only_a} rows; "
+            f"McNemar p {test.p:.3g}, after Holm {test.adjusted:.3g}"
         )
-    return told
+    return lines
 
 
-def _json(mined: CaseTable, out: Path) -> dict:
-    """The same for machines."""
+def _json(cases: CaseTable, out: Path) -> dict:
+    """The table as JSON."""
     from triattn_core.analysis.mining import agreement
 
-    table = agreement.right_combinations(mined).reset_index(names="right")
+    table = agreement.right_combinations(cases).reset_index(names="right")
     return {
-        **mined.about.model_dump(mode="json"),
-        "rows": len(mined.table),
+        **cases.about.model_dump(mode="json"),
+        "rows": len(cases.table),
         "out": str(out),
-        "accuracy": {} if mined.judged.empty else agreement.accuracy(mined),
+        "accuracy": {} if cases.judged.empty else agreement.accuracy(cases),
         "agreement": table[[column for column in table if table[column].dtype != bool]].to_dict("records"),
-        "differences": [vars(one) for one in agreement.mcnemar_tests(mined)],
+        "differences": [vars(test) for test in agreement.mcnemar_tests(cases)],
     }

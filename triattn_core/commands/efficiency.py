@@ -10,7 +10,7 @@ from triattn_core.text.atomic_write import require_room, write_whole
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     parser.add_argument("--lengths", type=int, nargs="+", default=[16, 32, 64, 128, 256, 512], help="in tokens")
     parser.add_argument("--batch", type=int, default=64, help="texts at once (default: 64, as in the paper)")
     parser.add_argument("--limit", type=float, default=10.0, help="seconds of a pass beyond which a block is left out")
@@ -18,7 +18,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measures, stores, prints; after Ctrl-C what there is by then."""
+    """Measure, store and print; after Ctrl-C, the points so far."""
     from tqdm import tqdm
 
     from triattn_core.analysis.efficiency import Plan, Run
@@ -27,26 +27,26 @@ def run(options: argparse.Namespace) -> int:
     if options.out:
         require_room(options.out, "store the record")
     plan = Plan(tuple(options.lengths), options.batch, limit=options.limit)
-    measuring, stopped = Run(plan, choose_device(options.device), options.command), False
+    benchmark, stopped = Run(plan, choose_device(options.device), options.command), False
     try:
-        with tqdm(total=len(measuring.steps), unit="block", disable=None) as bar:
+        with tqdm(total=len(benchmark.steps), unit="block", disable=None) as bar:
             more = True
             while more:
-                tokens, block = measuring.steps[measuring.done]
+                tokens, block = benchmark.steps[benchmark.done]
                 bar.set_postfix_str(f"{block}, {tokens} tokens")
-                more = measuring.step()
+                more = benchmark.step()
                 bar.update()
     except KeyboardInterrupt:
         stopped = True
-    measured = measuring.measured()
+    measurement = benchmark.measured()
     if options.out:
-        write_whole(options.out, measured.text())
+        write_whole(options.out, measurement.text())
     if options.json:
-        print(measured.text(), end="")
+        print(measurement.text(), end="")
     else:
-        for one in measured.points:
-            told = one.reason or f"{1000 * one.seconds:10.1f} ms{(one.memory or 0) / 1e6:10.1f} MB"
-            print(f"{one.block:18}{one.tokens:6} {one.passed:10}{told}")
+        for point in measurement.points:
+            cost = point.reason or f"{1000 * point.seconds:10.1f} ms{(point.memory or 0) / 1e6:10.1f} MB"
+            print(f"{point.block:18}{point.tokens:6} {point.passed:10}{cost}")
     if stopped:
-        print(f"triattn: stopped after {measuring.done} of {len(measuring.steps)} steps", file=sys.stderr)
+        print(f"triattn: stopped after {benchmark.done} of {len(benchmark.steps)} steps", file=sys.stderr)
     return 130 if stopped else 0

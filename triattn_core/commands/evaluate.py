@@ -23,7 +23,7 @@ VOTE, VOTES = "majority vote", "vote"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     parser.add_argument("name", nargs="+", help="checkpoints, by name or folder; several share their encoder's pass")
     text = "JSON Lines, plain or .gz; or laboratory:TASK, rows generated from --seed"
     parser.add_argument("data", type=Path, help=text)
@@ -44,9 +44,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints `{"task", "n", "metrics"}`; of several checkpoints each, and whether two differ by more than noise.
+    """Print `{"task", "n", "metrics"}` of each checkpoint, and whether two differ significantly.
 
-    Where a row cannot be read, or somebody stops it, the numbers are those of the rows before.
+    If a row cannot be read, or the run is stopped, the numbers are those of the previous rows.
     """
     from triattn_core.checkpoint.bundle import load
     from triattn_core.inference.device import keep_freed_memory
@@ -64,36 +64,36 @@ def run(options: argparse.Namespace) -> int:
         raise DataError(f"{options.data}: no such file")
     bundles = [load(name, options.device) for name in options.name]
     split = split_of(bundles, options.data) if options.record and options.vote else ""
-    rows, trouble, told = _judged(bundles, options)
-    if rows and told[True]:
-        said = f"{told[True]:,} of {told.total():,} rows have no label, or no answer: they are left out"
-        print(f"triattn: {said}", file=sys.stderr)
-    if rows or trouble is None:
-        _tell(bundles, rows, options, split if trouble is None else "", trouble)
-    if isinstance(trouble, KeyboardInterrupt):
+    rows, error, counts = _judge_rows(bundles, options)
+    if rows and counts[True]:
+        unlabelled = f"{counts[True]:,} of {counts.total():,} rows have no label, or no answer"
+        print(f"triattn: {unlabelled}: they are left out", file=sys.stderr)
+    if rows or error is None:
+        _tell(bundles, rows, options, split if error is None else "", error)
+    if isinstance(error, KeyboardInterrupt):
         print(f"triattn: stopped after {len(rows):,} rows", file=sys.stderr)
         return 130
-    if trouble is not None:
-        before = f"; the numbers are those of the {len(rows):,} labelled rows before" if rows else ""
-        raise DataError(f"{trouble}{before}")
+    if error is not None:
+        suffix = f"; the numbers are those of the {len(rows):,} labelled rows before" if rows else ""
+        raise DataError(f"{error}{suffix}")
     return 0
 
 
-def _judged(
+def _judge_rows(
     bundles: Sequence[Bundle], options: argparse.Namespace
 ) -> tuple[list, DataError | KeyboardInterrupt | None, Counter]:
-    """What is said of each row, why the last of them is not the file's last, and how many rows have no label (True)
-    and how many have one."""
+    """The verdicts on each row, the error or interrupt that ended the file early, and counts of rows without (True) and
+    with labels."""
     from tqdm import tqdm
 
     from triattn_core.inference.evaluate import append_vote, exclude_overlap, judge
 
-    task, found, counts = bundles[0].task, [], Counter()
+    task, verdicts, counts = bundles[0].task, [], Counter()
 
-    def counted(rows: Iterable) -> Iterator:
-        for one in rows:
-            counts[one.label is None] += 1
-            yield one
+    def count_labels(rows: Iterable) -> Iterator:
+        for row in rows:
+            counts[row.label is None] += 1
+            yield row
 
     try:
         with tqdm(unit="row", desc=" ".join(options.name), disable=None) as bar:
@@ -104,57 +104,60 @@ def _judged(
             if options.limit:
                 rows = islice(rows, options.limit)
             if options.exclude_overlap:
-                seen = (example for file in options.exclude_overlap for example in task.read(file))
-                rows = exclude_overlap(rows, seen)
-            for row in judge(bundles, counted(rows), bar.update, append_vote if options.vote else list):
-                found.append(row)
+                others = (example for file in options.exclude_overlap for example in task.read(file))
+                rows = exclude_overlap(rows, others)
+            for row in judge(bundles, count_labels(rows), bar.update, append_vote if options.vote else list):
+                verdicts.append(row)
     except KeyboardInterrupt as stop:
-        return found, stop, counts
+        return verdicts, stop, counts
     except DataError as error:
-        named = str(error).startswith(tuple(map(str, (options.data, *options.exclude_overlap))))
-        return found, error if named else DataError(f"{options.data}: {error}"), counts
-    return found, None, counts
+        has_file = str(error).startswith(tuple(map(str, (options.data, *options.exclude_overlap))))
+        return verdicts, error if has_file else DataError(f"{options.data}: {error}"), counts
+    return verdicts, None, counts
 
 
 def _tell(
-    bundles: Sequence[Bundle], rows: Sequence[list], options: argparse.Namespace, split: str, trouble: object
+    bundles: Sequence[Bundle], rows: Sequence[list], options: argparse.Namespace, split: str, interruption: object
 ) -> None:
     from triattn_core.analysis.maps.report import describe
     from triattn_core.analysis.significance import mcnemar
     from triattn_core.inference.evaluate import by_bundle, score_verdicts
 
     try:
-        judged = by_bundle(rows)
+        verdicts = by_bundle(rows)
     except DataError as error:
         raise DataError(f"{options.data}: {error}") from None
-    found, names = [score_verdicts(bundles[0].task, one) for one in judged], [*options.name, *[VOTE] * options.vote]
-    differences = mcnemar(names, [[right for right, *_ in one] for one in judged])
+    reports, names = (
+        [score_verdicts(bundles[0].task, bundle_rows) for bundle_rows in verdicts],
+        [*options.name, *[VOTE] * options.vote],
+    )
+    differences = mcnemar(names, [[right for right, *_ in bundle_rows] for bundle_rows in verdicts])
     if options.attention:
-        found = [*map(measured_attention, bundles, found, repeat(options)), *found[len(bundles) :]]
+        reports = [*map(measured_attention, bundles, reports, repeat(options)), *reports[len(bundles) :]]
     if split:
-        keep(bundles, split, found[-1], options.command)
+        keep(bundles, split, reports[-1], options.command)
     if options.json:
-        several = {
-            "checkpoints": [{"name": name, **one} for name, one in zip(names, found)],
-            "differences": [vars(one) for one in differences],
+        comparison = {
+            "checkpoints": [{"name": name, **report} for name, report in zip(names, reports)],
+            "differences": [vars(difference) for difference in differences],
         }
-        told = several if len(found) > 1 else found[0]
-        print(json.dumps(told | ({} if trouble is None else {"stopped": True})))
+        output = comparison if len(reports) > 1 else reports[0]
+        print(json.dumps(output | ({} if interruption is None else {"stopped": True})))
         return
-    for name, one in zip(names, found):
-        told = f"{one['n']} rows  " + "  ".join(f"{key} {value}" for key, value in one["metrics"].items())
-        print(f"{name}  {told}" if len(found) > 1 else told)
-        for line in describe(one["attention"]) if "attention" in one else ():
+    for name, report in zip(names, reports):
+        output = f"{report['n']} rows  " + "  ".join(f"{key} {value}" for key, value in report["metrics"].items())
+        print(f"{name}  {output}" if len(reports) > 1 else output)
+        for line in describe(report["attention"]) if "attention" in report else ():
             print(f"  {line}")
-    for one in differences:
+    for test in differences:
         print(
-            f"{one.b} less {one.a}: {one.gain:+.2f} points; right alone: {one.only_b} and {one.only_a} rows; "
-            f"McNemar p {one.p:.3g}, after Holm {one.adjusted:.3g}"
+            f"{test.b} less {test.a}: {test.gain:+.2f} points; right alone: {test.only_b} and {test.only_a} rows; "
+            f"McNemar p {test.p:.3g}, after Holm {test.adjusted:.3g}"
         )
 
 
-def measured_attention(bundle: Bundle, found: dict, options: argparse.Namespace) -> dict:
-    """What was found of a checkpoint with the measures of its attention; with --record they go to its metrics.json."""
+def measured_attention(bundle: Bundle, result: dict, options: argparse.Namespace) -> dict:
+    """A checkpoint's result with the measures of its attention; with --record they are stored in its metrics.json."""
     from tqdm import tqdm
 
     from triattn_core.training.metrics_writer import attention_report, write_measures
@@ -164,7 +167,7 @@ def measured_attention(bundle: Bundle, found: dict, options: argparse.Namespace)
         report = attention_report(bundle, rows, bar.update)
     if options.record:
         write_measures(bundle.path, "attention", report | {"set": set_name(options.data)})
-    return found | {"attention": report}
+    return result | {"attention": report}
 
 
 def set_name(file: Path) -> str:
@@ -179,13 +182,14 @@ def _count(text: str) -> int:
 
 
 def split_of(bundles: Sequence[Bundle], file: Path) -> str:
-    """What a file is to checkpoints that differ in their seed alone: "dev" or "test".  Raises DataError otherwise."""
+    """The split that a file is for checkpoints that differ only in their seed: "dev" or "test".  Raises DataError
+    otherwise."""
     from triattn_core.results.measured import config_variant
 
     sets, name = bundles[0].config.data, set_name(file)
-    if len({config_variant(one.config) for one in bundles}) > 1:
+    if len({config_variant(bundle.config) for bundle in bundles}) > 1:
         raise DataError("--record: a vote is kept of checkpoints that differ in their seed alone")
-    if len({one.config.training.seed for one in bundles}) < len(bundles):
+    if len({bundle.config.training.seed for bundle in bundles}) < len(bundles):
         raise DataError("--record: two of these checkpoints have the same seed: a vote is kept of different ones")
     if name not in (sets.dev, sets.test):
         raise DataError(f"--record: {file} is neither {sets.dev} nor {sets.test}, on which these are measured")
@@ -193,16 +197,16 @@ def split_of(bundles: Sequence[Bundle], file: Path) -> str:
 
 
 def keep(bundles: Sequence[Bundle], split: str, vote: dict, command: str) -> None:
-    """One more record: the numbers of a vote, and the parameters of all that took part."""
+    """Append a record: the metrics of a vote, and the number of parameters of all voters."""
     from triattn_core.results.measured import append_record, records_folder, today
     from triattn_core.training.metrics_writer import machine, run_record
 
     first, many = bundles[0], len(bundles)
-    told = {"date": today(), "machine": machine(), "command": command}
-    told["voters"] = many
-    told["parameters"] = sum(weight.numel() for one in bundles for weight in one.model.parameters())
-    measured = {"set": getattr(first.config.data, split), **vote["metrics"], "n": vote["n"]}
-    each = {"seed": f"vote of {many}", split: measured}
-    found = run_record(first.path, first.config, told, [each])
-    own = {"name": f"vote of {many}", "digest": f"{found['digest']}-{many}"}  # other votes are other records
-    append_record(records_folder() / f"{VOTES}.jsonl", found | own)
+    details = {"date": today(), "machine": machine(), "command": command}
+    details["voters"] = many
+    details["parameters"] = sum(weight.numel() for bundle in bundles for weight in bundle.model.parameters())
+    metrics = {"set": getattr(first.config.data, split), **vote["metrics"], "n": vote["n"]}
+    seed_metrics = {"seed": f"vote of {many}", split: metrics}
+    record = run_record(first.path, first.config, details, [seed_metrics])
+    own_fields = {"name": f"vote of {many}", "digest": f"{record['digest']}-{many}"}  # other votes are other records
+    append_record(records_folder() / f"{VOTES}.jsonl", record | own_fields)

@@ -31,7 +31,7 @@ COUNTED = "(sites and positions count from 0, the pages from 1: layer.0, head 0 
 
 
 def explain_arguments(parser: argparse.ArgumentParser) -> None:
-    """What `triattn explain` takes."""
+    """Add the arguments of `triattn explain`."""
     parser.add_argument("name", help="a checkpoint, by name or folder")
     parser.add_argument("input", type=Path, help=f"a JSON file with one row of its task: {ROWS}")
     parser.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
@@ -51,7 +51,7 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def explain(options: argparse.Namespace) -> None:
-    """Prints the prediction; saves the trace where asked."""
+    """Print the prediction; save the trace if requested."""
     from triattn_core.checkpoint.bundle import load
     from triattn_core.inference.explain import explain as explain_one
     from triattn_core.text.rows import read_json
@@ -72,13 +72,13 @@ def explain(options: argparse.Namespace) -> None:
     terms = _terms(options.terms, bundle, example, trace) if options.terms else {}
     if options.group_by:
         trace = _grouping(options.group_by, options.phrases, trace).trace(trace)
-    cells = [cell(trace, *cell_record) for cell_record in options.cell]
+    cells = [cell(trace, *positions) for positions in options.cell]
     if options.out:
         trace.save(options.out)
     if options.json:
         fields = {**vars(prediction), "meta": dict(trace.meta), "sites": sorted(trace.sites)}
-        asked = ({"cells": cells} if cells else {}) | ({"terms": terms} if terms else {})
-        print(json.dumps(fields | asked, indent=1))
+        requested = ({"cells": cells} if cells else {}) | ({"terms": terms} if terms else {})
+        print(json.dumps(fields | requested, indent=1))
         return
     places = [f"  passage[{cell_record.start}:{cell_record.end}]" for cell_record in getattr(prediction, "spans", ())]
     for label, probability, place in zip_longest(prediction.labels, prediction.probabilities, places, fillvalue=""):
@@ -103,16 +103,16 @@ def explain(options: argparse.Namespace) -> None:
 
 
 def _places(at: str) -> list[str]:
-    """Of `3,5` or `3.5`: both options take both."""
+    """The parts of `3,5` or `3.5`; both options accept both forms."""
     return at.replace(".", ",").split(",")
 
 
 def cell(trace: AttentionTrace, site: str, at: str) -> dict:
-    """A number of a trace: its site, the tokens or numbers at its positions `3,5`, its value, and of a joined score
-    what that is.  An axis without a position is reduced: `mean,3,5`.
+    """A number of a trace: its site, the tokens or numbers at its positions `3,5`, its value, and a note if it is a
+    joined score.  An axis may be reduced instead: `mean,3,5`.
 
-    Raises InputError where there is not a position for each axis, TraceError where there is no such cell, or where a
-    reduction makes no sense.
+    Raises InputError if there is not one position per axis, TraceError if there is no such cell or a reduction does not
+    fit.
     """
     from triattn_core.trace import Choice
 
@@ -131,52 +131,52 @@ def cell(trace: AttentionTrace, site: str, at: str) -> dict:
 
 
 def _grouping(settings: Sequence[str], phrases: str, trace: AttentionTrace) -> TokenGrouping:
-    """From query=words key=phrases.  Raises InputError for another axis or way, or an axis that the trace lacks."""
+    """Parse query=words key=phrases.  Raises InputError for an unknown unit, or an axis that is not in the trace."""
     from triattn_core.trace.text_units import UNITS
     from triattn_core.trace.token_grouping import TokenGrouping
 
     ways = {}
     for setting in settings:
         axis, _, way = setting.partition("=")
-        there = [name for name in FOLDED if any(name in site.dims for site in trace.sites.values())]
-        if axis not in there or way not in UNITS:
-            known = f"{', '.join(there)} to {', '.join(UNITS)}"
-            raise InputError(f"--group-by {setting}: expected an axis and its unit, query=words; there are {known}")
+        available = [name for name in FOLDED if any(name in site.dims for site in trace.sites.values())]
+        if axis not in available or way not in UNITS:
+            expected = f"{', '.join(available)} to {', '.join(UNITS)}"
+            raise InputError(f"--group-by {setting}: expected an axis and its unit, query=words; there are {expected}")
         ways[axis] = way
     return TokenGrouping.of([setting.strip() for setting in phrases.split("|") if setting.strip()], **ways)
 
 
 def _terms(cell_text: str, bundle: Bundle, example, trace: AttentionTrace) -> dict:
-    """The exact numbers of a cell such as 13.6, which count words from 0."""
+    """The exact numbers of a cell such as 13.6 (words from 0)."""
     from triattn_core.inference import span_decoding
 
-    at = [int(one) for one in _places(cell_text) if one.isdecimal()]
-    if bundle.config.kind != "reader" or len(at) != 2 or len(_places(cell_text)) != 2:
+    positions = [int(number) for number in _places(cell_text) if number.isdecimal()]
+    if bundle.config.kind != "reader" or len(positions) != 2 or len(_places(cell_text)) != 2:
         raise DataError(f"--terms {cell_text}: expected two numbers such as 13.6, of a reader's passage and question")
-    span_decoding.require_cell(trace, *at)
+    span_decoding.require_cell(trace, *positions)
     facts = span_decoding.cell_facts(
-        trace, span_decoding.score_terms(bundle, example, *at, trace.meta.get("option", 0)), *at
+        trace, span_decoding.score_terms(bundle, example, *positions, trace.meta.get("option", 0)), *positions
     )
-    words = [trace.site("attention/weight")[f"{axis}_token"].values[i] for axis, i in zip(("query", "key"), at)]
+    words = [trace.site("attention/weight")[f"{axis}_token"].values[i] for axis, i in zip(("query", "key"), positions)]
     return {**facts, "words": " x ".join(map(str, words))}
 
 
 def warn_other_language(bundle: Bundle, examples: Iterable) -> None:
-    """Says, where it is so, that the texts are in a language that the checkpoint does not read."""
+    """Warn if the texts seem to be in another language than the checkpoint's."""
     from triattn_core.checkpoint.metadata import language_name
     from triattn_core.text.language import other_than
 
-    reads = bundle.config.language
-    other = other_than(reads, (text for one in examples for text in bundle.task.texts(one, 0).values()))
-    if reads and other:
+    language = bundle.config.language
+    other = other_than(language, (text for example in examples for text in bundle.task.texts(example, 0).values()))
+    if language and other:
         print(
-            f"triattn: the texts look {language_name(other)}: {bundle.name} reads {language_name(reads)}",
+            f"triattn: the texts look {language_name(other)}: {bundle.name} reads {language_name(language)}",
             file=sys.stderr,
         )
 
 
 def verify(options: argparse.Namespace) -> int:
-    """Prints each check; 1 where one fails."""
+    """Print each check; returns 1 if one fails."""
     from triattn_core.checkpoint.verify import verify as verify_one
 
     checks = verify_one(options.name, options.device)

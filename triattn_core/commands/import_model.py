@@ -1,4 +1,4 @@
-"""`triattn import`: the attention of a model of Hugging Face as a trace."""
+"""`triattn import`: trace the attention of a Hugging Face model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from triattn_core.text.atomic_write import require_room
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     text = "a folder with config.json, tokenizer.json and weights; or the name of one that was fetched before"
     parser.add_argument("model", help=text)
     text = 'a text, or two; or a .json file with {"text"} or {"text_a", "text_b"}'
@@ -21,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints what the model predicts and its layers and heads; saves the trace where asked."""
+    """Print the model's prediction, layers and heads; save the trace if requested."""
     if options.out:
         require_room(options.out, "save the trace")
     texts = input_texts(options.input)
@@ -35,8 +35,8 @@ def run(options: argparse.Namespace) -> None:
     layers, heads = int(trace.meta["layers"]), int(trace.meta["heads"])
     tokens = trace.site("layer.0/attention/weight").sizes["key"]
     if options.json:
-        told = {"model": trace.meta["checkpoint"], "layers": layers, "heads": heads, "tokens": tokens}
-        print(json.dumps(told | {"prediction": prediction_of(trace), "notes": notes_of(trace)}))
+        facts = {"model": trace.meta["checkpoint"], "layers": layers, "heads": heads, "tokens": tokens}
+        print(json.dumps(facts | {"prediction": prediction_of(trace), "notes": notes_of(trace)}))
         return
     for label, value in prediction_of(trace):
         print(f"{value:.4f}  {label}")
@@ -45,16 +45,16 @@ def run(options: argparse.Namespace) -> None:
         print(note)
 
 
-def input_texts(given: list[str]) -> tuple[str, ...]:
-    """One text or two, of the command line or of a JSON file.  Raises InputError or DataError."""
-    if len(given) > 2:
-        raise InputError(f"expected a text or a pair, got {len(given)}: put each in quotes")
-    if len(given) == 2 or not given[0].endswith(".json"):
-        return tuple(given)
+def input_texts(texts: list[str]) -> tuple[str, ...]:
+    """One text or two, from the command line or a JSON file.  Raises InputError or DataError."""
+    if len(texts) > 2:
+        raise InputError(f"expected a text or a pair, got {len(texts)}: put each in quotes")
+    if len(texts) == 2 or not texts[0].endswith(".json"):
+        return tuple(texts)
     from triattn_core.text.rows import read_json
 
-    row = read_json(Path(given[0]))
+    row = read_json(Path(texts[0]))
     for names in (("text",), ("text_a", "text_b")):
         if all(isinstance(row.get(name), str) for name in names):
             return tuple(row[name] for name in names)
-    raise DataError(f'{given[0]}: expected {{"text"}} or {{"text_a", "text_b"}}')
+    raise DataError(f'{texts[0]}: expected {{"text"}} or {{"text_a", "text_b"}}')

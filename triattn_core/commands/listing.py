@@ -1,4 +1,4 @@
-"""What stands in the records: `triattn list`, `triattn seeds` and `triattn results`."""
+"""Checkpoints and their records: `triattn list`, `triattn seeds` and `triattn results`."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from statistics import mean, stdev
 
 
 def folders(parser: argparse.ArgumentParser) -> None:
-    """What a command takes that shows the shelf."""
+    """Add the argument of commands that list checkpoints."""
     text = "folders with checkpoints of your own, or such folders themselves; `encoders` in them is found too"
     parser.add_argument("--checkpoints", nargs="+", type=Path, default=[], metavar="DIR", help=text)
 
 
 def added(options: argparse.Namespace) -> None:
-    """Puts these folders beside the shelf.  Raises CheckpointError where one holds no checkpoint."""
+    """Add the given folders to the roots.  Raises CheckpointError if one has no checkpoint."""
     from triattn_core.checkpoint.registry import add_roots
 
     add_roots(options.checkpoints)
 
 
 def list_(options: argparse.Namespace) -> None:
-    """The shelf, a line a checkpoint."""
+    """List the checkpoints, one per line."""
     from triattn_core.checkpoint import metadata
     from triattn_core.checkpoint.registry import list_checkpoints
 
@@ -49,7 +49,7 @@ def list_(options: argparse.Namespace) -> None:
         print("no checkpoint is on the shelf")
         return
     columns = [key for key in rows[0] if key != "problem"]
-    lines = [columns, *([_shown(row[key]) for key in columns] for row in rows if not row["problem"])]
+    lines = [columns, *([_format(row[key]) for key in columns] for row in rows if not row["problem"])]
     widths = [max(map(len, column)) for column in zip(*lines)]
     for line in lines[: 1 + len(rows)]:
         print("  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip())
@@ -58,12 +58,12 @@ def list_(options: argparse.Namespace) -> None:
             print(f"{row['name']}: {row['problem']}")
 
 
-def _shown(value: object) -> str:
+def _format(value: object) -> str:
     return f"{value:.2f}" if isinstance(value, float) else str(value or "-")
 
 
 def seeds(options: argparse.Namespace) -> None:
-    """Mean and spread over seeds on test, from the records, and Welch's test between what may be compared."""
+    """Mean and spread over seeds on test, from the records, and Welch's test between comparable checkpoints."""
     from triattn_core.analysis.significance import welch_over_seeds
     from triattn_core.checkpoint.metadata import seed_scores
     from triattn_core.checkpoint.registry import list_checkpoints
@@ -87,31 +87,30 @@ def seeds(options: argparse.Namespace) -> None:
 
 
 def results(options: argparse.Namespace) -> None:
-    """Prints Markdown; with --json every cell of every table.
+    """Print tables as Markdown; with --json, every cell of every table.
 
-    Of a paper that orders mechanisms of ours a line a similarity, of another its tables.
+    For papers that compare mechanisms of ours, one line per similarity; for others, their tables.
     """
     from triattn_core.results import measured, notes, paper_comparison, published, ranking_test
 
     papers, (records, problems) = published.load_papers(), measured.all_records()
-    for said in (*(one for paper in papers for one in paper.problems), *problems):
-        print(said, file=sys.stderr)
+    for problem in (*(problem for paper in papers for problem in paper.problems), *problems):
+        print(problem, file=sys.stderr)
     if options.json:
-        cells = [
-            (one.paper.name, table, paper_comparison.fill_table(table, records))
-            for one in papers
-            for table in one.tables
-        ]
-        print(
-            json.dumps(
-                [row for one in cells for row in paper_comparison.export_rows(*one)], ensure_ascii=False, indent=1
+        rows = [
+            row
+            for paper in papers
+            for table in paper.tables
+            for row in paper_comparison.export_rows(
+                paper.paper.name, table, paper_comparison.fill_table(table, records)
             )
-        )
+        ]
+        print(json.dumps(rows, ensure_ascii=False, indent=1))
         return
-    for one in papers:
-        rows = ranking_test.rank_mechanisms(one.tables, records)
-        filled = [] if rows else [(table, paper_comparison.fill_table(table, records)) for table in one.tables]
-        tables = [paper_comparison.markdown(*both) + notes.training_rows_note(both[1]) for both in filled] or [
+    for paper in papers:
+        rows = ranking_test.rank_mechanisms(paper.tables, records)
+        filled = [] if rows else [(table, paper_comparison.fill_table(table, records)) for table in paper.tables]
+        tables = [paper_comparison.markdown(*pair) + notes.training_rows_note(pair[1]) for pair in filled] or [
             ranking_test.markdown(rows)
         ]
-        print("\n\n".join([one.paper.name, *tables]), end="\n\n")
+        print("\n\n".join([paper.paper.name, *tables]), end="\n\n")

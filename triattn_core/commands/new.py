@@ -1,4 +1,4 @@
-"""`triattn new`: from a file of rows to a config that `triattn train` takes."""
+"""`triattn new`: make a config for `triattn train` from a file of rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from triattn_core.tasks import TASKS
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     parser.add_argument("folder", type=Path, help="the checkpoint to begin; its name is the folder's")
     parser.add_argument("--data", type=Path, required=True, help="a file of rows, JSON Lines")
     parser.add_argument("--encoder", default="minilm-en", help="one of ours, a folder, or a hub name; stays frozen")
@@ -25,19 +25,19 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Writes the folder, and says what to do next."""
+    """Write the folder, and print the next commands."""
     from triattn_core.training.new_checkpoint import new_checkpoint
 
     folder = options.folder
     names = ("encoder", "task", "language", "mechanism", "similarity", "epochs")
-    asked = {name: getattr(options, name) for name in names}
-    split = new_checkpoint(folder, options.data, **asked)
+    settings = {name: getattr(options, name) for name in names}
+    split = new_checkpoint(folder, options.data, **settings)
     if options.json:
         print(json.dumps({"folder": str(folder), **split}))
         return
     counts = ", ".join(f"{count:,} {name}" for name, count in split["counts"].items())
-    again = f" ({split['equal']:,} equal rows left out)" if split["equal"] else ""
-    above = shlex.quote(str(folder.parent))
-    print(f"{folder}: {counts}{again}")
-    print(f"train it:  triattn train {shlex.quote(str(folder / 'config.json'))} --data {above}")
-    print(f"open it:   triattn app --checkpoints {above}")
+    duplicates = f" ({split['equal']:,} equal rows left out)" if split["equal"] else ""
+    parent = shlex.quote(str(folder.parent))
+    print(f"{folder}: {counts}{duplicates}")
+    print(f"train it:  triattn train {shlex.quote(str(folder / 'config.json'))} --data {parent}")
+    print(f"open it:   triattn app --checkpoints {parent}")

@@ -1,4 +1,4 @@
-"""`triattn open`: an attention of any origin as a trace."""
+"""`triattn open`: open attention from any source as a trace."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     parser.add_argument("file", type=Path, help="a .npy, .npz, .nc, .safetensors or .pt file; nothing is unpickled")
     parser.add_argument("--name", help="of several arrays in the file, which")
     text = 'a .json file, ["the", "cat"] or {"query": […], "key": […], "context": […]}; or a text file, a token a line'
@@ -34,7 +34,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Prints what the file is; saves the trace where asked."""
+    """Print the contents of the file; save the trace if requested."""
     from triattn_core.importers.open_file import open_file
     from triattn_core.importers.token_files import read_tokens
     from triattn_core.trace.open import notes_of
@@ -43,8 +43,8 @@ def run(options: argparse.Namespace) -> None:
         require_room(options.out, "save the trace")
     axes, names = named_axes(options.axes)
     tokens = read_tokens(options.tokens) if options.tokens else None
-    chosen = {"quantity": options.quantity, "axes": axes, "sums_over": options.sums_over, "names": names}
-    trace = open_file(options.file, options.name, tokens=tokens, crop=crops(options.crop), **chosen)
+    settings = {"quantity": options.quantity, "axes": axes, "sums_over": options.sums_over, "names": names}
+    trace = open_file(options.file, options.name, tokens=tokens, crop=crops(options.crop), **settings)
     if options.out:
         trace.save(options.out)
     if options.json:
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> None:
 
 
 def sites(trace: AttentionTrace) -> list[dict]:
-    """Name, axes with their sizes, and what its rows run over, of each site."""
+    """Name, axes with sizes, and axes that rows sum over, of each site."""
     return [
         {
             "site": name,
@@ -69,21 +69,21 @@ def sites(trace: AttentionTrace) -> list[dict]:
     ]
 
 
-def named_axes(given: Sequence[str] | None) -> tuple[list[str] | None, dict[str, str]]:
-    """Axes and what they are called, of `head`, `query=residue i`."""
-    if given is None:
+def named_axes(axes: Sequence[str] | None) -> tuple[list[str] | None, dict[str, str]]:
+    """Parse axes and your labels for them, from `head`, `query=residue i`."""
+    if axes is None:
         return None, {}
-    parts = [text.partition("=") for text in given]
-    return [axis for axis, _, _ in parts], {axis: called for axis, _, called in parts if called}
+    parts = [text.partition("=") for text in axes]
+    return [axis for axis, _, _ in parts], {axis: label for axis, _, label in parts if label}
 
 
-def crops(given: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """The positions of each axis, of `query=0:64`.  Raises DataError for another form."""
-    found = {}
-    for text in given:
+def crops(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """Parse the positions of each axis, from `query=0:64`.  Raises DataError for another form."""
+    positions = {}
+    for text in texts:
         axis, _, part = text.partition("=")
         start, colon, stop = part.partition(":")
         if not colon or not (start.isdecimal() and stop.isdecimal()):
             raise DataError(f"--crop {text}: expected an axis and its positions, such as query=0:64")
-        found[axis] = (int(start), int(stop))
-    return found
+        positions[axis] = (int(start), int(stop))
+    return positions

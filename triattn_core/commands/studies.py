@@ -1,4 +1,4 @@
-"""`triattn studies`: the claims of the guided studies, measured anew."""
+"""`triattn studies`: measure the claims of the guided studies again."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from triattn_core.errors import InputError, choices
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What the command takes."""
+    """Add the arguments of the command."""
     parser.add_argument("name", nargs="*", help="studies by name; by default all")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Prints for each input of each study the number, that of untrained models, and whether the claim holds; 1 where
-    one does not."""
+    """Print, for each input of each study, the number, that of untrained models, and whether the claim holds; returns 1
+    if one does not."""
     from triattn_core.checkpoint.bundle import load
     from triattn_core.studies import run as measure
     from triattn_core.studies import studies
 
-    every = studies()
+    all_studies = studies()
     for name in options.name:
-        if name not in every:
-            raise InputError(f"no study {name!r}; {choices(name, every)}")
-    told, holds = [], True
-    for name in options.name or every:
-        study = every[name]
+        if name not in all_studies:
+            raise InputError(f"no study {name!r}; {choices(name, all_studies)}")
+    results, holds = [], True
+    for name in options.name or all_studies:
+        study = all_studies[name]
         findings = measure(study, [load(checkpoint, options.device) for checkpoint in study.checkpoints])
         holds &= all(finding.holds for finding in findings)
-        told += [
+        results += [
             {"study": name, "input": number, "value": finding.value, "untrained": finding.untrained,
              "above": study.above, "unit": study.unit, "holds": finding.holds}
             for number, finding in enumerate(findings, 1)
@@ -37,9 +37,9 @@ def run(options: argparse.Namespace) -> int:
         if not options.json:
             print(f"{name}: {study.title}")
             for finding in findings:
-                beside = "" if finding.untrained is None else f" (untrained {finding.untrained:.3g})"
+                untrained = "" if finding.untrained is None else f" (untrained {finding.untrained:.3g})"
                 verdict = "holds" if finding.holds else "FAILS"
-                print(f"  {verdict}: {finding.value:.3g}{beside} > {study.above:g} {study.unit}")
+                print(f"  {verdict}: {finding.value:.3g}{untrained} > {study.above:g} {study.unit}")
     if options.json:
-        print(json.dumps(told))
+        print(json.dumps(results))
     return 0 if holds else 1

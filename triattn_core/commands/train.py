@@ -1,4 +1,4 @@
-"""`triattn train` and `triattn sweep`: events as they come."""
+"""`triattn train` and `triattn sweep`: print events as they occur."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """What both commands take."""
+    """Add the arguments of both commands."""
     parser.add_argument("config", type=Path, nargs="+", help="several share the encoding of their data")
     parser.add_argument("--data", type=Path, default=Path("data"), help="the folder of data sets (default: data)")
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="where states and logs go (default: runs)")
@@ -21,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def train_arguments(parser: argparse.ArgumentParser) -> None:
-    """What `triattn train` takes, and where its numbers go."""
+    """Add the arguments of `triattn train`, and say where its results are stored."""
     arguments(parser)
     parser.epilog = (
         "Weights, metrics.json and README.md stand beside each config. A config in a folder of checkpoints/ that is "
@@ -31,7 +31,7 @@ def train_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def sweep_arguments(parser: argparse.ArgumentParser) -> None:
-    """What `triattn sweep` takes beside them."""
+    """Add the arguments of `triattn sweep`."""
     arguments(parser)
     parser.epilog = (
         "The records are all that is left of a sweep: they go to checkpoints/results/ wherever its configs lie, or to "
@@ -46,14 +46,14 @@ def sweep_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _seeds(text: str) -> tuple[int, ...]:
-    found = tuple(dict.fromkeys(int(one) for one in text.split(",")))
-    if min(found) < 0:
-        raise ValueError(text)  # argparse says which option it is of
-    return found
+    seeds = tuple(dict.fromkeys(int(number) for number in text.split(",")))
+    if min(seeds) < 0:
+        raise ValueError(text)  # argparse adds the name of the option
+    return seeds
 
 
 def train(options: argparse.Namespace) -> None:
-    """Prints the events as they come."""
+    """Print the events as they occur."""
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device
     from triattn_core.training.command import train as train_all
@@ -62,7 +62,7 @@ def train(options: argparse.Namespace) -> None:
 
 
 def sweep(options: argparse.Namespace) -> None:
-    """Prints the events as they come; each variant leaves its record."""
+    """Print the events as they occur; each variant is recorded."""
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device
     from triattn_core.training.sweep import sweep as sweep_all
@@ -76,13 +76,13 @@ def _print(events: Iterable[Event], as_json: bool) -> None:
         if as_json:
             print(event.line(), flush=True)
         elif event.kind != "saved":
-            print(f"{event.step}/{event.steps}  {'  '.join(_told(event.values))}", flush=True)
+            print(f"{event.step}/{event.steps}  {'  '.join(_flatten(event.values))}", flush=True)
 
 
-def _told(values: Mapping, of: str = "") -> Iterator[str]:
-    """Names and numbers, those of dev and test by both names."""
+def _flatten(values: Mapping, prefix: str = "") -> Iterator[str]:
+    """Yield names with numbers; names of dev and test metrics are prefixed with the split."""
     for name, value in values.items():
         if isinstance(value, Mapping):
-            yield from _told(value, f"{name} ")
+            yield from _flatten(value, f"{name} ")
         else:
-            yield f"{of}{name} {value}"
+            yield f"{prefix}{name} {value}"

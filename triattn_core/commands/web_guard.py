@@ -1,4 +1,4 @@
-"""What stands before the app's server: requests of other origins are refused, and pages are kept to themselves."""
+"""A guard in front of the app's server: refuses requests from other origins, and keeps pages from being framed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
-CLOSED = ("/_stcore/metrics",)  # what a server tells of itself and its sessions is nobody's business
+CLOSED = ("/_stcore/metrics",)  # metrics about the server and its sessions are private
 # Streamlit's own page has inline scripts and styles, and its charts compile their expressions.
 POLICY = (
     "default-src 'self'; script-src 'self' 'unsafe-inline' 'unsafe-eval' blob:; style-src 'self' 'unsafe-inline'; "
@@ -45,7 +45,7 @@ starlette_app.create_streamlit_middleware = middleware
 
 
 class WebGuard:
-    """An ASGI application around another.  origins: of other sites that may ask, such as https://example.org."""
+    """An ASGI application that wraps another.  origins: other sites that are allowed, such as https://example.org."""
 
     def __init__(self, app: Callable, origins: Collection[str] = ()):
         self.app, self.origins = app, frozenset(origin.rstrip("/") for origin in origins)
@@ -78,7 +78,7 @@ class WebGuard:
 
 
 def same_origin(origin: str, host: str) -> bool:
-    """Whether an Origin header names the host, with its port, that was asked."""
+    """Whether an Origin header names the requested host and port."""
     try:
         return bool(host) and urlsplit(origin).netloc.lower() == host.lower()
     except ValueError:
@@ -88,8 +88,8 @@ def same_origin(origin: str, host: str) -> bool:
 def _with_headers(send: Send) -> Send:
     async def sending(message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
-            there = {name.lower() for name, _ in message.get("headers", ())}
-            added = [(name, value) for name, value in HEADERS if name not in there]
+            present = {name.lower() for name, _ in message.get("headers", ())}
+            added = [(name, value) for name, value in HEADERS if name not in present]
             message = {**message, "headers": [*message.get("headers", ()), *added]}
         await send(message)
 
