@@ -244,14 +244,14 @@ def test_a_run_from_nothing_that_was_left_resumes_to_the_same_encoder(world, mad
 def test_a_share_of_the_pairs_is_turned_and_keeps_its_label():
     rows = [encoder_rows.Pair((number, 7), (number, 8, 9), number % 2) for number in range(2000)]
     turned = [encoder_rows.Pair(row.b, row.a, row.label) for row in rows]
-    assert encoder_rows.swapped(rows, 0.0) == rows
-    assert encoder_rows.swapped(rows, 1.0) == turned
+    assert encoder_rows.swap_pairs(rows, 0.0) == rows
+    assert encoder_rows.swap_pairs(rows, 1.0) == turned
     torch.manual_seed(1)
-    found = encoder_rows.swapped(rows, 0.3)
+    found = encoder_rows.swap_pairs(rows, 0.3)
     assert all(one in (row, other) for one, row, other in zip(found, rows, turned))
     assert abs(sum(one == other for one, other in zip(found, turned)) - 600) < 80
     torch.manual_seed(1)
-    assert encoder_rows.swapped(rows, 0.3) == found
+    assert encoder_rows.swap_pairs(rows, 0.3) == found
 
 
 @pytest.mark.parametrize(("share", "some"), [(None, {False}), (0.0, {False}), (0.5, {False, True}), (1.0, {True})])

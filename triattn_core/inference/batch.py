@@ -68,18 +68,18 @@ def _pad(roles: Sequence[Role], tokenizer: Tokenizer | Vocabulary) -> RoleBatch:
     width = max(map(len, roles))
     pad, cls, sep = (tokenizer.special[name] for name in ("pad", "cls", "sep"))
 
-    def padded(rows: Sequence[Sequence[int]], fill: int, width: int) -> Tensor:
+    def pad_rows(rows: Sequence[Sequence[int]], fill: int, width: int) -> Tensor:
         return torch.tensor([[*row, *[fill] * (width - len(row))] for row in rows])
 
     lengths = torch.tensor([len(role) for role in roles])
     return RoleBatch(
-        ids=padded([role.ids for role in roles], pad, width),
-        types=padded([role.types for role in roles], 0, width),
-        positions=padded([role.positions for role in roles], 0, width),
+        ids=pad_rows([role.ids for role in roles], pad, width),
+        types=pad_rows([role.types for role in roles], 0, width),
+        positions=pad_rows([role.positions for role in roles], 0, width),
         keep=torch.arange(width) < lengths[:, None],
-        alone=padded([(cls, *role.ids, sep) for role in roles], pad, width + 2),
+        alone=pad_rows([(cls, *role.ids, sep) for role in roles], pad, width + 2),
         average=_average(roles, width) if any(role.cells for role in roles) else None,
-        special=padded([role.special for role in roles], False, width),
+        special=pad_rows([role.special for role in roles], False, width),
     )
 
 

@@ -1,4 +1,4 @@
-"""Which rows make which batch: a function of the seed and the epoch alone, so that a run can be resumed anywhere."""
+"""The rows of each batch, as a function of seed and epoch alone, so that a run can be resumed anywhere."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 WINDOW = 50  # batches sorted by length together: little padding, still nearly random
-GROUP = 12  # batches of like first length that are sorted by the second
+GROUP = 12  # batches of similar first length that are sorted by the second
 
 
 def batches(lengths: np.ndarray, size: int, seed: int, epoch: int, window: int = WINDOW) -> list[np.ndarray]:
-    """Row indices per batch for one epoch, rows of like length together, batches in random order.
+    """Row indices per batch for one epoch: rows of similar length together, batches in random order.
 
-    lengths: [rows], or [rows, 2] where two lengths decide the cost (a cube's query and key).
+    lengths: [rows], or [rows, 2] if two lengths determine the cost (a cube's query and key).
     """
     rng = np.random.default_rng((seed, epoch))
     lengths = lengths.reshape(len(lengths), -1)
@@ -27,7 +27,7 @@ def batches(lengths: np.ndarray, size: int, seed: int, epoch: int, window: int =
 
 
 def share(rows: np.ndarray, process: int, processes: int) -> np.ndarray:
-    """The rows of a batch that one of several processes takes; of a short batch each takes at least one."""
+    """The rows of a batch for one of several processes, at least one each."""
     return rows[process::processes] if len(rows) > process else rows[[process % len(rows)]]
 
 
@@ -35,17 +35,17 @@ def _cut(rows: np.ndarray, size: int) -> list[np.ndarray]:
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
-def schedule(how, steps: int) -> Callable[[int], float]:
-    """The rate of each step, by the `schedule` of a config's `training`: linear where it has none."""
-    name = getattr(how, "schedule", "linear")
+def schedule(training, steps: int) -> Callable[[int], float]:
+    """The learning rate of each step, by the `schedule` of a config's `training`; linear by default."""
+    name = getattr(training, "schedule", "linear")
     if name == "constant":
-        return lambda step: how.rate
+        return lambda step: training.rate
     if name == "exponential":
-        return lambda step: how.rate * how.decay ** (step * how.epochs / steps)
-    return lambda step: learning_rate(step, steps, how.rate)
+        return lambda step: training.rate * training.decay ** (step * training.epochs / steps)
+    return lambda step: learning_rate(step, steps, training.rate)
 
 
 def learning_rate(step: int, steps: int, peak: float, warmup: float = 0.1) -> float:
     """Linear warm-up over the first share `warmup` of the steps, then linear decay to zero."""
-    rising = max(1, round(steps * warmup))
-    return peak * min((step + 1) / rising, max(0.0, (steps - step) / max(1, steps - rising)))
+    warmup_steps = max(1, round(steps * warmup))
+    return peak * min((step + 1) / warmup_steps, max(0.0, (steps - step) / max(1, steps - warmup_steps)))

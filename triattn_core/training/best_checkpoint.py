@@ -1,4 +1,4 @@
-"""What a run has measured so far, and the epoch of it that is kept: the first of those that are best on dev."""
+"""The history of a run, and its best epoch on dev (the first on ties), which is kept."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ BEST = "best.safetensors"
 
 
 def keep_best(run: Path, step: int, values: Mapping[str, float], tensors: Mapping[str, Tensor]) -> None:
-    """Writes the tensors to `run/BEST` where `found` of this step is better on dev than each epoch before it."""
-    before = best([row for row in history(run) if row["step"] < step]).get("dev_accuracy", -1.0)
-    if values["dev_accuracy"] > before:
+    """Write the tensors to `run/BEST` if `values` of this step are better on dev than those of all previous epochs."""
+    previous_best = best([row for row in history(run) if row["step"] < step]).get("dev_accuracy", -1.0)
+    if values["dev_accuracy"] > previous_best:
         write_tensors(run / BEST, tensors)
 
 
 def history(run: Path) -> list[dict]:
-    """Rows for a curve: the training loss of each 100 steps, a mean over the steps that were logged (every twentieth),
-    and loss and accuracy on dev after each epoch."""
+    """Rows for a curve: the training loss of each 100 steps, averaged over the logged steps (every twentieth), and loss
+    and accuracy on dev after each epoch."""
     rows: dict[int, dict] = {}
     losses: list[float] = []
     for event in events(run):
@@ -39,5 +39,5 @@ def history(run: Path) -> list[dict]:
 
 
 def best(rows: Sequence[dict]) -> dict:
-    """The row of a history that is best on dev, the first of equals; empty where dev was never measured."""
+    """The best row of a history on dev, the first on ties; empty if dev was never measured."""
     return max((row for row in rows if "dev_accuracy" in row), key=lambda row: row["dev_accuracy"], default={})

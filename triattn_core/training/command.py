@@ -1,4 +1,4 @@
-"""`triattn train`: a config.json of a checkpoint, or a recipe.json of an encoder, to weights and metrics."""
+"""`triattn train`: train from a checkpoint's config.json or an encoder's recipe.json, and record metrics."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ TRAINERS = {
 
 
 def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: str) -> Iterator[Event]:
-    """Train what each of `paths` describes, one after the other; the results stand beside them.
+    """Train each of `paths` in turn; results are written next to them.
 
-    Checkpoints of one encoder train on the same features and are measured in one pass over dev and test. Raises
+    Checkpoints of one encoder train on the same features and are measured in one pass over dev and test.  Raises
     ConfigError for a file that is neither a config.json nor a recipe.json.
     """
     prepare()
-    runs, measured = runs.resolve(), []
+    runs, trained = runs.resolve(), []
     configs = [(path, _read(path)) for path in (path.resolve() for path in paths)]
     for name in dict.fromkeys(name for _, config in configs for name in sets(config)):
-        rows_file(data, name)  # all that is asked for is there before the first takes its time
+        rows_file(data, name)  # check that all files exist before the first run
     for path, config in configs:
         if isinstance(config, dict):
             yield from _train_encoder(path, config, data, runs, resume, command)
@@ -48,18 +48,18 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
         if is_cross_validated(config):
             for folder, fold_config in folds(config, path.parent, runs).items():
                 yield from train_seeds(path, fold_config, {fold_config.training.seed: folder}, data, runs, resume)
-            measured.append((path.parent, config))
+            trained.append((path.parent, config))
             continue
-        more = {seed: seed_run(runs, path.parent.name, seed) for seed in config.training.more_seeds}
-        yield from train_seeds(path, config, {config.training.seed: path.parent, **more}, data, runs, resume)
-        measured.append((path.parent, config))
+        seed_folders = {seed: seed_run(runs, path.parent.name, seed) for seed in config.training.more_seeds}
+        yield from train_seeds(path, config, {config.training.seed: path.parent, **seed_folders}, data, runs, resume)
+        trained.append((path.parent, config))
     if is_main_process():
-        yield from record_metrics(measured, data, runs, resume, command)
+        yield from record_metrics(trained, data, runs, resume, command)
 
 
 def prepare() -> None:
-    """The device and the memory of this process, before the first run."""
-    if not os.environ.get("LOCAL_RANK"):  # `accelerate launch` gives each process its device
+    """Set up device and memory of this process, before the first run."""
+    if not os.environ.get("LOCAL_RANK"):  # `accelerate launch` assigns the devices
         os.environ["ACCELERATE_TORCH_DEVICE"] = choose_device()
     keep_freed_memory()
 
@@ -81,12 +81,12 @@ def train_seeds(
 
 
 def is_main_process() -> bool:
-    """Whether this one of several processes writes the records."""
+    """Whether this process writes the records."""
     return _accelerator("no").is_main_process
 
 
 def _accelerator(precision: str) -> Accelerator:
-    AcceleratorState._reset_state()  # the precision of one run is not that of the next
+    AcceleratorState._reset_state()  # the next run may have another precision
     return Accelerator(mixed_precision=precision)
 
 
@@ -99,17 +99,17 @@ def _train_encoder(path: Path, recipe: dict, data: Path, runs: Path, resume: boo
 
 
 def _read(path: Path) -> AnyConfig | dict:
-    """A checkpoint's config, or an encoder's recipe as it stands."""
+    """A checkpoint's config, or an encoder's recipe as a dictionary."""
     if not path.is_file():
         raise ConfigError(f"{path}: no such file; name a checkpoint's config.json or an encoder's recipe.json")
     kind = read_json(path).get("kind")
     if kind not in ("encoder", *KINDS):
-        raise ConfigError(f'{path}: expected "kind": ' + " or ".join(f'"{one}"' for one in ("encoder", *KINDS)))
+        raise ConfigError(f'{path}: expected "kind": ' + " or ".join(f'"{name}"' for name in ("encoder", *KINDS)))
     return read_recipe(path) if kind == "encoder" else read_config(path)
 
 
 def sets(config: AnyConfig | dict) -> Iterator[str]:
-    """The sets of rows that a config or a recipe asks for."""
+    """The data sets that a config or a recipe names."""
     if not isinstance(config, dict) and config.kind == "laboratory":
         return  # its rows are generated
     if not isinstance(config, dict):

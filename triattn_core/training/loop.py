@@ -1,7 +1,7 @@
-"""The training loop: yields events, saves as it goes, and resumes to the same weights after a kill at any point.
+"""The training loop: yields events, saves states, and resumes to the same weights after a kill at any point.
 
-Nothing random is carried over: the order of the rows and the dropout of a step follow from the seed and the step
-alone, so that a saved state is weights, optimizer and the number of the step.
+No random state is carried over: the order of the rows and the dropout of a step depend only on the seed and the step,
+so that a saved state is weights, optimizer and step number.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from triattn_core.errors import ConfigError
 STATES_KEPT = 2
 LOG = "events.jsonl"
 RECIPE = "recipe.json"
-NO_RECIPE = {"digest": True, "training": {"more_seeds"}}  # of a config: change no weight
+NO_RECIPE = {"digest": True, "training": {"more_seeds"}}  # keys of a config that change no weight
 
 
 @dataclass(frozen=True)
 class Event:
-    """What training says: kind is `note`, `step`, `metric` or `saved`; `values` are plain numbers or texts."""
+    """An event of training: kind is `note`, `step`, `metric` or `saved`; `values` are plain numbers or texts."""
 
     kind: str
     step: int
@@ -37,17 +37,17 @@ class Event:
     values: dict
 
     def line(self) -> str:
-        """One JSON line."""
+        """The event as one JSON line."""
         return json.dumps(asdict(self), ensure_ascii=False)
 
 
 @dataclass(frozen=True)
 class Job:
-    """One run. `loss(module, step)` gives the loss of one step and numbers to report.
+    """One run.  `loss(module, step)` returns the loss of a step and numbers to report.
 
-    `rate(step)` is the learning rate; `measure(module, step)` is called after the steps in `milestones`
-    and gives metrics (None: nothing to measure).  `after(module, step)` is called after each step, step from 0.
-    `recipe` is what the run follows: another one cannot resume it.
+    `rate(step)` is the learning rate; `measure(module, step)` is called after the steps in `milestones` and returns
+    metrics (None: nothing to measure).  `after(module, step)` is called after each step, step from 0.  `recipe`: the
+    settings of the run; it can only be resumed with the same ones.
     """
 
     module: nn.Module
@@ -68,25 +68,25 @@ OPTIMIZERS = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam, "adadelta": 
 
 
 def optimizer_for(module: nn.Module, weight_decay: float, name: str = "adamw") -> torch.optim.Optimizer:
-    """One of OPTIMIZERS; biases and normalisation weights (one-dimensional) do not decay, nor what says `no_decay`.
+    """One of OPTIMIZERS; one-dimensional parameters (biases, normalisation) and those with `no_decay` do not decay.
 
-    In `adam` and `adadelta` the decay is a part of the gradient: L2 regularisation, decay / 2 times the squared norm.
+    In `adam` and `adadelta` the decay is part of the gradient: L2 regularisation, decay / 2 times the squared norm.
     """
     trained = [p for p in module.parameters() if p.requires_grad]
-    still = [p.ndim <= 1 or getattr(p, "no_decay", False) for p in trained]
+    no_decay = [p.ndim <= 1 or getattr(p, "no_decay", False) for p in trained]
     groups = [
-        {"params": [p for p, stays in zip(trained, still) if not stays], "weight_decay": weight_decay},
-        {"params": [p for p, stays in zip(trained, still) if stays], "weight_decay": 0.0},
+        {"params": [p for p, exempt in zip(trained, no_decay) if not exempt], "weight_decay": weight_decay},
+        {"params": [p for p, exempt in zip(trained, no_decay) if exempt], "weight_decay": 0.0},
     ]
-    fused = {} if name == "adadelta" else {"fused": True}  # one pass over all weights, on a CPU too
+    fused = {} if name == "adadelta" else {"fused": True}  # one pass over all parameters, also on a CPU
     return OPTIMIZERS[name](groups, lr=0.0, **fused)
 
 
 def fit(job: Job, run: Path, accelerator: Accelerator, every: int = 200, resume: bool = False) -> Iterator[Event]:
     """Train `job.module` in place; yields events, which also go to `run/events.jsonl`.
 
-    States go to `run/state-*`, the last STATES_KEPT are kept.  With `resume`, goes on from the newest complete one, or
-    from the start where there is none; without, what `run` holds is removed.
+    States go to `run/state-*`; the last STATES_KEPT are kept.  With `resume`, training continues from the newest
+    complete state, or from the start if there is none; otherwise the contents of `run` are removed.
     """
     if accelerator.is_main_process:
         _prepare(run, resume, job.recipe)
@@ -98,16 +98,18 @@ def fit(job: Job, run: Path, accelerator: Accelerator, every: int = 200, resume:
         yield event
 
 
-def _steps(job: Job, run: Path, accelerator: Accelerator, every: int, resume: bool, before: float) -> Iterator[Event]:
+def _steps(
+    job: Job, run: Path, accelerator: Accelerator, every: int, resume: bool, previous_seconds: float
+) -> Iterator[Event]:
     module, optimizer = accelerator.prepare(job.module, optimizer_for(job.module, job.weight_decay, job.optimizer))
     first = _load(accelerator, run) if resume else 0
-    started = time.monotonic()
+    start = time.monotonic()
     for step in range(first, job.steps):
         module.train()
         set_seed(job.seed * 1_000_003 + step)
         for group in optimizer.param_groups:
             group["lr"] = job.rate(step)
-        loss, said = job.loss(module, step)
+        loss, values = job.loss(module, step)
         accelerator.backward(loss)
         accelerator.clip_grad_norm_(module.parameters(), job.clip)
         optimizer.step()
@@ -115,48 +117,48 @@ def _steps(job: Job, run: Path, accelerator: Accelerator, every: int, resume: bo
         job.after(accelerator.unwrap_model(module), step)
         done = step + 1
         if done % 20 == 0 or done == job.steps:
-            rate = (done - first) / (time.monotonic() - started)
-            yield Event("step", done, job.steps, {**said, "loss": round(loss.item(), 4), "steps/s": round(rate, 3)})
+            rate = (done - first) / (time.monotonic() - start)
+            yield Event("step", done, job.steps, {**values, "loss": round(loss.item(), 4), "steps/s": round(rate, 3)})
         if done in job.milestones:
-            found = job.measure(accelerator.unwrap_model(module).eval(), done)
-            if found is not None:
-                yield Event("metric", done, job.steps, found)
+            metrics = job.measure(accelerator.unwrap_model(module).eval(), done)
+            if metrics is not None:
+                yield Event("metric", done, job.steps, metrics)
         if done % every == 0 or done == job.steps or done in job.milestones:
             _save(accelerator, run, done)
-            spent = before + time.monotonic() - started
-            yield Event("saved", done, job.steps, {"seconds": round(spent, 1)})
+            elapsed = previous_seconds + time.monotonic() - start
+            yield Event("saved", done, job.steps, {"seconds": round(elapsed, 1)})
 
 
 def _prepare(run: Path, resume: bool, recipe: dict) -> None:
-    """An empty run; or the log taken back to the state that is resumed, so that nothing is said twice."""
-    written = json.dumps(recipe, sort_keys=True)
-    if resume and (run / RECIPE).is_file() and (run / RECIPE).read_text("utf-8") != written:
+    """Empty the run folder; or cut the log back to the resumed state, so that no event is logged twice."""
+    recipe_text = json.dumps(recipe, sort_keys=True)
+    if resume and (run / RECIPE).is_file() and (run / RECIPE).read_text("utf-8") != recipe_text:
         raise ConfigError(f"{run}: was started with another recipe; start anew, without --resume")
     if not resume:
         old = run.with_name(run.name + ".old")
         shutil.rmtree(old, ignore_errors=True)
         if run.exists():
-            os.rename(run, old)  # at once: a kill must not leave half of an old run to be resumed
+            os.rename(run, old)  # atomically: a kill must not leave half of an old run
         shutil.rmtree(old, ignore_errors=True)
     run.mkdir(parents=True, exist_ok=True)
-    (run / RECIPE).write_text(written, "utf-8")
+    (run / RECIPE).write_text(recipe_text, "utf-8")
     states = _states(run)
     first = _step(states[-1]) if states else 0
-    kept = [json.dumps(event, ensure_ascii=False) + "\n" for event in events(run) if event["step"] <= first]
+    lines = [json.dumps(event, ensure_ascii=False) + "\n" for event in events(run) if event["step"] <= first]
     part = run / f"{LOG}.part"
-    part.write_text("".join(kept), "utf-8")
+    part.write_text("".join(lines), "utf-8")
     os.replace(part, run / LOG)
 
 
 def events(run: Path) -> list[dict]:
-    """What a run has said so far, as plain dicts, in the order it was said, without a line that was never finished."""
+    """The events of a run so far as plain dicts, in order, without an incomplete last line."""
     log = run / LOG
-    whole = log.read_bytes().rpartition(b"\n")[0] if log.is_file() else b""
-    return [json.loads(line) for line in whole.splitlines()]
+    complete = log.read_bytes().rpartition(b"\n")[0] if log.is_file() else b""
+    return [json.loads(line) for line in complete.splitlines()]
 
 
 def seconds(run: Path) -> float:
-    """Time a run has trained, resumed parts together."""
+    """Training time of a run in seconds, over all resumed parts."""
     return max((event["values"].get("seconds", 0.0) for event in events(run)), default=0.0)
 
 
@@ -170,16 +172,16 @@ def _states(run: Path) -> list[Path]:
 
 
 def _save(accelerator: Accelerator, run: Path, step: int) -> None:
-    """A state is complete or not there: written beside its place, then renamed."""
-    target, parts = run / f"state-{step:08d}", run / f"state-{step:08d}.part"
+    """Write a state atomically: next to its target, then renamed."""
+    target, partial = run / f"state-{step:08d}", run / f"state-{step:08d}.part"
     if accelerator.is_main_process:
-        shutil.rmtree(parts, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)
     accelerator.wait_for_everyone()
-    accelerator.save_state(str(parts))
+    accelerator.save_state(str(partial))
     accelerator.wait_for_everyone()
     if accelerator.is_main_process:
         shutil.rmtree(target, ignore_errors=True)
-        os.rename(parts, target)
+        os.rename(partial, target)
         for old in _states(run)[:-STATES_KEPT]:
             shutil.rmtree(old, ignore_errors=True)
 

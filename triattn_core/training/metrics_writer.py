@@ -1,4 +1,4 @@
-"""What `triattn train` measures when it has trained, and what is recorded of it: metrics.json, the card, a line."""
+"""Measurement after training, and its records: metrics.json, the model card, and a line of a records file."""
 
 from __future__ import annotations
 
@@ -45,32 +45,32 @@ from triattn_core.training.sentence.splits import splits
 from triattn_core.training.sentence.trainer import folds
 
 NOTHING: Mapping = MappingProxyType({})
-ATTENTION_ROWS = 2000  # of dev, over which the attention of a TAN is measured
+ATTENTION_ROWS = 2000  # rows of dev for the measures of a TAN's attention
 CARDS = {
     "tan": checkpoint_card, "sentence": sentence_card, "reader": reader_card, "coin": coin_card,
     "laboratory": laboratory_card,
 }  # fmt: skip
-SPLITS = {"sentence": splits, "reader": reader_splits}  # of kinds that hold rows of their own out
+SPLITS = {"sentence": splits, "reader": reader_splits}  # for kinds that hold out rows themselves
 
 
 def is_cross_validated(config: AnyConfig) -> bool:
-    """Whether its set has no split, and each of its parts is tested on in turn."""
+    """Whether the config uses cross-validation, for a set without a split."""
     return isinstance(config, SentenceCheckpoint) and config.data.folds > 0
 
 
 def seed_run(runs: Path, name: str, seed: int) -> Path:
-    """Where the run of a further seed, and its checkpoint, stand."""
+    """The folder of the run of an additional seed, and of its checkpoint."""
     return runs / f"{name}-seed-{seed}"
 
 
 def record_metrics(
     trained: Sequence[tuple[Path, AnyConfig]], data: Path, runs: Path, resume: bool, command: str
 ) -> Iterator[Event]:
-    """Measures dev and test with the checkpoints as they stand on disk; writes metrics.json and the cards.
+    """Measure the checkpoints on disk on dev and test; write metrics.json and model cards.
 
-    Checkpoints that share encoder and sets are measured together: the encoder reads each row once.
+    Checkpoints that share encoder and sets are measured together, so that the encoder reads each row once.
     """
-    alike: dict[tuple, list[tuple[Path, AnyConfig]]] = {}
+    groups: dict[tuple, list[tuple[Path, AnyConfig]]] = {}
     for folder, config in trained:
         if is_cross_validated(config):
             yield _folds(folder, config, data, runs, resume, command)
@@ -86,8 +86,8 @@ def record_metrics(
             config.data.test,
             _measurement_key(config),
         )
-        alike.setdefault(key, []).append((folder, config))
-    for group in alike.values():
+        groups.setdefault(key, []).append((folder, config))
+    for group in groups.values():
         folders = {
             (folder, seed): folder if seed == config.training.seed else seed_run(runs, folder.name, seed)
             for folder, config in group
@@ -97,12 +97,12 @@ def record_metrics(
             zip(folders, measure([load(folder) for folder in folders.values()], group[0][1], data, runs, resume))
         )
         for folder, config in group:
-            seeds = {seed: found for (of, seed), found in numbers.items() if of == folder}
+            seeds = {seed: seed_metrics for (owner, seed), seed_metrics in numbers.items() if owner == folder}
             yield _write(folder, config, seeds, runs / folder.name, data, command)
 
 
 def _measurement_key(config: AnyConfig) -> str:
-    """What models must have in common besides to be measured together: what they read, and their sets."""
+    """A key of further settings that models must share to be measured together: their inputs and sets."""
     if isinstance(config, CoinCheckpoint):
         return repr((config.vocabulary, config.data.model_dump()))
     if config.kind == "tan":
@@ -113,73 +113,73 @@ def _measurement_key(config: AnyConfig) -> str:
 
 
 def _folds(folder: Path, config: SentenceCheckpoint, data: Path, runs: Path, resume: bool, command: str) -> Event:
-    """Each fold's weights on the rows that they were not trained on; the records are those of all."""
-    measured = {}
-    for path, one in folds(config, folder, runs).items():
-        (measured[one.data.fold],) = measure([load(path)], one, data, runs, resume)
-    found = {config.training.seed: mean_over_folds(measured)}
+    """Measure each fold's weights on the rows that they were not trained on; record all folds."""
+    by_fold = {}
+    for path, fold_config in folds(config, folder, runs).items():
+        (by_fold[fold_config.data.fold],) = measure([load(path)], fold_config, data, runs, resume)
+    by_seed = {config.training.seed: mean_over_folds(by_fold)}
     return _write(
-        folder, config, found, runs / folder.name, data, command, {"folds": fold_record(measured, config.data.fold)}
+        folder, config, by_seed, runs / folder.name, data, command, {"folds": fold_record(by_fold, config.data.fold)}
     )
 
 
 def _laboratory(folder: Path, config: AnyConfig, data: Path, runs: Path, command: str) -> Event:
     """All seeds of a laboratory model on the rows of its dev and test seeds."""
-    more = {seed: seed_run(runs, folder.name, seed) for seed in config.training.more_seeds}
-    seeds = {config.training.seed: folder, **more}
+    seed_folders = {seed: seed_run(runs, folder.name, seed) for seed in config.training.more_seeds}
+    seeds = {config.training.seed: folder, **seed_folders}
     measured = {seed: measure_laboratory(load(path)) for seed, path in seeds.items()}
     return _write(folder, config, measured, runs / folder.name, data, command)
 
 
 def measure(bundles: Sequence[Bundle], config: AnyConfig, data: Path, runs: Path, resume: bool) -> list[dict]:
-    """`{"dev": …, "test": …}` of each bundle; what is said of a row stands under `runs` until all are measured, and
-    with `resume` a stopped measurement goes on after it."""
-    found: list[dict] = [{} for _ in bundles]
+    """`{"dev": …, "test": …}` of each bundle; verdicts are stored under `runs` until all rows are measured, and
+    `resume` continues a stopped measurement from there."""
+    measured: list[dict] = [{} for _ in bundles]
     task, rows = TASKS[config.task], _rows(config, data)
-    own = "".join(bundle.digest for bundle in bundles).encode()
-    kept = {}
-    for split, (name, _) in rows.items():  # other weights and other rows are other answers
-        both = hashlib.sha256(own + rows_file(data, name).read_bytes()).hexdigest()[:16]
-        kept[split] = runs / "measured" / f"{both}-{split}.jsonl"
+    digests = "".join(bundle.digest for bundle in bundles).encode()
+    caches = {}
+    for split, (name, _) in rows.items():  # the cache is specific to weights and rows
+        key = hashlib.sha256(digests + rows_file(data, name).read_bytes()).hexdigest()[:16]
+        caches[split] = runs / "measured" / f"{key}-{split}.jsonl"
     (runs / "measured").mkdir(parents=True, exist_ok=True)
     for split, (name, examples) in rows.items():
         if not resume:
-            kept[split].unlink(missing_ok=True)
+            caches[split].unlink(missing_ok=True)
         try:
             with tqdm(desc=f"measure {name}", unit="example") as bar:
-                results = evaluate(bundles, examples(), bar.update, kept[split])
+                results = evaluate(bundles, examples(), bar.update, caches[split])
         except DataError as error:
             file = str(rows_file(data, name))
             raise error if str(error).startswith(file) else DataError(f"{file}: {error}") from None
         baseline = task.baseline(example for example in examples() if example.label is not None)
-        for told, result in zip(found, results):
-            told[split] = {"set": name, **result["metrics"], "n": result["n"], **baseline}
-    for file in kept.values():
+        for bundle_metrics, result in zip(measured, results):
+            bundle_metrics[split] = {"set": name, **result["metrics"], "n": result["n"], **baseline}
+    for file in caches.values():
         file.unlink(missing_ok=True)
-    with suppress(OSError):  # another measurement is under way
+    with suppress(OSError):  # another measurement is running
         (runs / "measured").rmdir()
-    return found
+    return measured
 
 
 def _rows(config: AnyConfig, data: Path) -> dict[str, tuple[str, Callable[[], Iterable]]]:
-    """Dev and test, where there are such: the name of the set, and what gives its examples.
+    """Dev and test, if any: the name of the set, and a function that returns its examples.
 
-    Dev of a TAN is what it was chosen on, the rows that `data.where` leaves; test is the whole file.
+    Dev of a TAN is filtered by `data.where`, as in model selection; test is the whole file.
     """
-    found = {}
+    sources = {}
     parts = SPLITS[config.kind](config, data) if config.kind in SPLITS else None
     for split in ("dev", "test"):
         name = getattr(config.data, split)
         if parts is not None and getattr(parts, split) and (split == "dev" or name):
-            found[split] = getattr(parts, split)[0], partial(parts.examples, split)
+            sources[split] = getattr(parts, split)[0], partial(parts.examples, split)
         elif name:
-            found[split] = name, partial(_examples, config, split, rows_file(data, name))
-    return found
+            sources[split] = name, partial(_examples, config, split, rows_file(data, name))
+    return sources
 
 
 def _examples(config: AnyConfig, split: str, file: Path) -> Iterator:
     where = config.data.where if split == "dev" else {}
-    return (one for one in TASKS[config.task].read(file) if matches(vars(one), where))
+    return (example for example in TASKS[config.task].read(file) if matches(vars(example), where))
 
 
 def _write(
@@ -189,17 +189,17 @@ def _write(
     run: Path,
     data: Path,
     command: str,
-    more: Mapping = NOTHING,
+    extra: Mapping = NOTHING,
 ) -> Event:
     rows, first = history(run), seeds[config.training.seed]
     record = {
         **first,
         "seed": config.training.seed,
         "seeds": [
-            {"seed": seed, **{split: next(iter(metrics(numbers).values())) for split, numbers in one.items()}}
-            for seed, one in seeds.items()
+            {"seed": seed, **{split: next(iter(metrics(numbers).values())) for split, numbers in by_split.items()}}
+            for seed, by_split in seeds.items()
         ],
-        **more,
+        **extra,
         "best_step": rows[-1]["step"] if config.kind == "laboratory" else best(rows).get("step"),
         "epochs": config.training.epochs,
         "parameters": sum(p.numel() for p in load(folder).model.parameters()),
@@ -232,25 +232,25 @@ def attention_report(bundle: Bundle, examples: Sequence, progress: Callable[[int
 
 
 def write_measures(folder: Path, name: str, report: Mapping) -> None:
-    """Puts measures, such as those of its `attention`, into a checkpoint's metrics.json under a name."""
+    """Store measures under a name, such as `attention`, in a checkpoint's metrics.json."""
     file = folder / "metrics.json"
-    found = json.loads(file.read_text("utf-8")) | {name: dict(report)}
-    write_whole(file, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+    record = json.loads(file.read_text("utf-8")) | {name: dict(report)}
+    write_whole(file, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
 def run_record(folder: Path, config: AnyConfig, run: Mapping, each_seed: Sequence[Mapping]) -> dict:
-    """The record of a run that is not shipped; told: its `parameters`, `command` and the like."""
+    """The record of a run that is not shipped.  run: its `parameters`, `command` and the like."""
     names = [name for name in RUN if name in run]
     settings = json.loads((folder / "config.json").read_text("utf-8"))
     settings["training"] = {
-        name: one for name, one in settings["training"].items() if name not in ("seed", "more_seeds")
+        name: setting for name, setting in settings["training"].items() if name not in ("seed", "more_seeds")
     }
     settings.pop("digest", None)
-    about = {"name": folder.name, **{name: run[name] for name in names}}
-    return {**about, "digest": config_variant(config), "config": settings, "each_seed": list(each_seed)}
+    facts = {"name": folder.name, **{name: run[name] for name in names}}
+    return {**facts, "digest": config_variant(config), "config": settings, "each_seed": list(each_seed)}
 
 
 def machine() -> str:
-    """The machine a number was measured on, in a few words."""
+    """This machine in a few words, for records."""
     device = describe_device()
     return f"{device.title}, {device.cores} cores, torch {torch.__version__}"

@@ -1,4 +1,4 @@
-"""The model card (README.md) of a checkpoint or an encoder, from its config and its metrics alone."""
+"""The model card (README.md) of a checkpoint or an encoder, made only from its config and metrics."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from triattn_core.training.encoder.encoder_init import RELATION
 
 PRECISIONS = {"no": "float32", "bf16": "bfloat16", "fp16": "float16"}
 LICENSE = "Apache 2.0."
-COSINE = "cosine of two mean vectors"  # what an encoder that reads texts apart is judged by
+COSINE = "cosine of two mean vectors"  # the score of an encoder that reads texts separately
 
 
 def sources_list(metrics: dict) -> str:
-    """A list of what the start weights had seen before our training."""
-    return "\n".join(f"- {one['name']}: {one['what']}" for one in metrics.get("start_had_seen", []))
+    """A Markdown list of the pre-training data of the start weights."""
+    return "\n".join(f"- {source['name']}: {source['what']}" for source in metrics.get("start_had_seen", []))
 
 
 def encoder_dev(metrics: dict) -> float:
-    """Accuracy of the encoder's own pair objective on dev, in per cent: what a TAN starts from."""
+    """Accuracy of the encoder's pair objective on dev, in per cent: the starting point of a TAN."""
     return 100 * metrics["history"][-1]["values"]["dev accuracy"]
 
 
@@ -42,23 +42,23 @@ def _stage(stage: dict) -> str:
 
 
 def _of_pairs(recipe: dict) -> bool:
-    """Whether a recipe trains on sentence pairs, as it does where it names no task."""
+    """Whether a recipe trains on sentence pairs, the default task."""
     return form(recipe.get("task", "pairs")) is InputForm.PAIR
 
 
 def _objectives(recipe: dict) -> str:
-    """What the encoder was trained to do."""
+    """The training objectives of the encoder."""
     if recipe.get("objective") == "apart":
         return """Post-trained on texts read alone: the mean vectors of two texts that belong together become alike,
 by the label of a pair and, for positives, against the other second texts of the batch."""
     label = "the label of a pair"
     if not _of_pairs(recipe):
         label = "which text goes on with another (the options of an example, where it has several, in one softmax),"
-    how = "Trained" if recipe["start"].get("vocabulary") else "Post-trained"
+    verb = "Trained" if recipe["start"].get("vocabulary") else "Post-trained"
     if not any(stage["mask"] for stage in recipe["stages"]):
-        return f"{how} with one of BERT's own objectives:\n{label} in the place of next-sentence prediction."
+        return f"{verb} with one of BERT's own objectives:\n{label} in the place of next-sentence prediction."
     words = f"masked-language modelling\n(weight {recipe['word_weight']} unless said)"
-    return f"""{how} with BERT's own two objectives on the training texts: {words},
+    return f"""{verb} with BERT's own two objectives on the training texts: {words},
 and {label} in the place of next-sentence prediction."""
 
 
@@ -67,12 +67,12 @@ def _objective_alone(recipe: dict) -> str:
 
 
 def _limits(recipe: dict) -> str:
-    """Of the training: what a text was cut to, what did not move, and what was not dropped."""
+    """Limits of the training: maximum tokens, trained layers, dropout."""
     layers, dropout = recipe.get("train_layers"), recipe.get("attention_dropout")
-    kept = f", the last {layers} layers trained, what is below them as in the start" if layers else ""
+    trained = f", the last {layers} layers trained, what is below them as in the start" if layers else ""
     dropped = f", attention dropout {dropout:g}" if dropout is not None else ""
-    of = "sentence" if _of_pairs(recipe) else "joint sequence"
-    return f"at most {recipe['max_tokens']} tokens a {of}{kept}{dropped}"
+    unit = "sentence" if _of_pairs(recipe) else "joint sequence"
+    return f"at most {recipe['max_tokens']} tokens a {unit}{trained}{dropped}"
 
 
 def encoder_card(folder: Path) -> str:
@@ -115,7 +115,7 @@ Tensor digest: `{metrics["digest"]}`. Made by `{metrics["command"]}`. Licence: {
 
 
 def _head(recipe: dict, folder: Path) -> str:
-    """What its figure on dev counts, and where the head that reached it is."""
+    """The metric of its score on dev, and where the head is stored."""
     counts = "accuracy" if _of_pairs(recipe) else "the right option ranked first"
     counts += "".join(f", {name} {value} alone" for name, value in recipe["stages"][-1].get("where", {}).items())
     where = f"in `{RELATION}`, for a further training" if (folder / RELATION).is_file() else "not shipped"
@@ -126,8 +126,8 @@ def checkpoint_card(folder: Path) -> str:
     """The card of a TAN folder with config.json and metrics.json."""
     config = json.loads((folder / "config.json").read_text("utf-8"))
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
-    about = encoder_folder(config["encoder"]) / "metrics.json"
-    encoder = json.loads(about.read_text("utf-8")) if about.is_file() else {}
+    metrics_file = encoder_folder(config["encoder"]) / "metrics.json"
+    encoder = json.loads(metrics_file.read_text("utf-8")) if metrics_file.is_file() else {}
     model, train = config["model"], config["training"]
     label = MECHANISM_LABELS.get(model["mechanism"], model["mechanism"])
     layers = f"{model['layers']} layer{'s' * (model['layers'] > 1)}"
@@ -153,30 +153,30 @@ Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: th
 """
 
 
-def metrics_table(measured: list[dict]) -> str:
-    """A row a set: its metrics, what a model without eyes would reach, and how many examples it has."""
-    names = list(metadata.metrics(measured[-1]))
-    (blind,) = (name for name in metadata.BASELINES if name in measured[-1])
+def metrics_table(splits: list[dict]) -> str:
+    """One row per set: its metrics, the baseline, and the number of examples."""
+    names = list(metadata.metrics(splits[-1]))
+    (blind,) = (name for name in metadata.BASELINES if name in splits[-1])
     heads = [*(metadata.METRICS.get(name, name) for name in names), metadata.BASELINES[blind]]
     lines = [f"| set | {' | '.join(f'{head}, %' for head in heads)} | examples |", "|---|" + "---:|" * (len(heads) + 1)]
-    for split_metrics in measured:
+    for split_metrics in splits:
         numbers = " | ".join(f"{split_metrics[name]:.2f}" if name in split_metrics else "" for name in (*names, blind))
         lines.append(f"| `{split_metrics['set']}` | {numbers} | {split_metrics['n']:,} |")
     return "\n".join(lines)
 
 
 def seed_text(metrics: dict) -> str:
-    """How far seeds move the numbers, where several were trained."""
+    """Seed variance, if several seeds were trained, and the standard error."""
     seeds, split = metrics.get("seeds", []), "test" if "test" in metrics else "dev"
-    name, reached = next(iter(metadata.metrics(metrics[split]).items()))
-    error = 100 * (reached / 100 * (1 - reached / 100) / metrics[split]["n"]) ** 0.5
+    name, score = next(iter(metadata.metrics(metrics[split]).items()))
+    error = 100 * (score / 100 * (1 - score / 100) / metrics[split]["n"]) ** 0.5
     noise = f"One standard error of this {name} is {error:.2f}."
-    values = [one[split] for one in seeds if split in one]
+    values = [seed[split] for seed in seeds if split in seed]
     if len(values) < 2:
         return f"One seed ({metrics['seed']}): how far seeds alone move these figures was not measured. {noise}"
-    each = ", ".join(f"{one[split]:.2f} (seed {one['seed']})" for one in seeds)
+    listed = ", ".join(f"{seed[split]:.2f} (seed {seed['seed']})" for seed in seeds)
     spread = f"{mean(values):.2f} with a standard deviation of {stdev(values):.2f}"
-    return f"Over {len(values)} seeds, {split}: {spread}: {each}. {noise}"
+    return f"Over {len(values)} seeds, {split}: {spread}: {listed}. {noise}"
 
 
 def _hidden(model: dict) -> str:
@@ -195,25 +195,29 @@ def data_text(data: dict) -> str:
 
 
 def sources_text(encoder: dict, metrics: dict) -> str:
-    """What the start weights of the encoder had seen, and whether the test's source was among it."""
+    """The pre-training data of the encoder, and whether they include the source of the test set."""
     if encoder.get("start_had_seen") == []:
         return "The encoder began from nothing: it had seen no text but the training texts.\n"
     if not encoder.get("start_had_seen"):
         return "What the start weights of the encoder had seen is not recorded.\n"
     source = metrics.get("test", metrics.get("dev", {})).get("set", "").partition("/")[0]
-    read = [one["name"] for one in encoder["start_had_seen"] if source in one.get("set", "").split(", ")]
-    flatter = f" ({', '.join(read)} among it: the test figures may flatter)" if read else ""
+    overlapping = [
+        start_source["name"]
+        for start_source in encoder["start_had_seen"]
+        if source in start_source.get("set", "").split(", ")
+    ]
+    flatter = f" ({', '.join(overlapping)} among it: the test figures may flatter)" if overlapping else ""
     return f"What the encoder's start weights had seen before{flatter}:\n\n{sources_list(encoder)}\n"
 
 
 def _start(name: str, metrics: dict) -> str:
-    """What the encoder had learnt before the TAN, where it is one of ours."""
+    """The training of the encoder before the TAN, if it is an encoder of ours."""
     path = encoder_root() / name / "recipe.json"
     if not path.is_file():
         return ""
     recipe = json.loads(path.read_text("utf-8"))
     sets = ", ".join(f"`{name}`" for name in metadata.recipe_datasets(recipe))
-    twice = (
+    duplicates = (
         ""
         if not _of_pairs(recipe)
         else """ Pairs of dev and test that
@@ -223,5 +227,5 @@ occur verbatim in training were removed from it; some remain in another order or
     head = f"the {COSINE}" if recipe.get("objective") == "apart" else "its own pair head"
     return f"""
 The encoder had been trained before with labels on {sets}: {head} reached
-{encoder_dev(metrics):.2f} % on `{recipe["dev"]}`.{twice}
+{encoder_dev(metrics):.2f} % on `{recipe["dev"]}`.{duplicates}
 """

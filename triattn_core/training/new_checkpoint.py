@@ -1,6 +1,6 @@
-"""A checkpoint of one's own, begun: a file of rows cut into train, dev and test, and the config that trains on them.
+"""Start a checkpoint of your own: split a file of rows into train, dev and test, and write the config to train on them.
 
-The living form, so that the answer goes through the attention (see docs/training.md).
+The config is of the living form, whose answer depends on the attention (see docs/training.md).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from triattn_core.tasks import TASKS
 from triattn_core.text.rows import each_line, read_json
 
 FEWEST = 20  # rows, so that dev and test have two each
-PART = 10  # one in so many rows is for dev, as many for test
+PART = 10  # one row in PART is for dev, one for test
 LONG = {"dialogue": (128, (30, 30, 64)), "reading": (160, (15, 15, 32))}  # tokens, and cells of query, key and context
 HEADS, WIDTH = 6, 192
 SPLIT = "split.json"
@@ -27,10 +27,11 @@ SPLIT = "split.json"
 def new_checkpoint(
     folder: Path, rows: Path, encoder: str, task: str = "pairs", language: str = "en", epochs: int = 4, **model: str
 ) -> dict[str, Any]:
-    """Writes `folder` with config.json, the sets train, dev and test, and split.json, which is returned.
+    """Write `folder` with config.json, the sets train, dev and test, and split.json, which is returned.
 
-    rows: one JSON object a line, as the task reads them.  encoder: a name or a folder.  model: mechanism, similarity.
-    Nothing is written unless all of it can be.  Raises ConfigError, DataError with the first bad line, CheckpointError.
+    rows: one JSON object per line, in the format of the task.  encoder: a name or a folder.  model: mechanism,
+    similarity.  Either all files are written or none.  Raises ConfigError, DataError with the first bad line,
+    CheckpointError.
     """
     if folder.exists():
         raise ConfigError(f"{folder}: is there already")
@@ -52,23 +53,22 @@ def new_checkpoint(
 
 
 def cut(rows: Path, task: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """Lines by set, and what is recorded of the split.  It depends on the rows alone, not on their order; equal rows
-    count once."""
+    """Lines by set, and the record of the split, which does not depend on the order of rows; equal rows count once."""
     if not rows.is_file():
         raise DataError(f"{rows}: no such file")
-    room, lines, found = TASKS[task], {}, 0
+    task_module, lines, num_rows = TASKS[task], {}, 0
     with open(rows, "rb") as file:
         for number, row in each_line(file, rows.name):
             place = f"{rows.name}:{number}"
             if not isinstance(row, Mapping):
                 raise row
-            example = room.from_file(row, place)
+            example = task_module.from_file(row, place)
             example.check()
             if example.label is None:
                 raise DataError(f"{place}: a row to train on needs a label")
-            written = json.dumps(row, ensure_ascii=False, sort_keys=True)
-            lines[hashlib.sha256(written.encode()).hexdigest()] = written
-            found += 1
+            line = json.dumps(row, ensure_ascii=False, sort_keys=True)
+            lines[hashlib.sha256(line.encode()).hexdigest()] = line
+            num_rows += 1
     if len(lines) < FEWEST:
         raise DataError(f"{rows}: {len(lines)} different rows; {FEWEST} at least are needed")
     order, part = [lines[digest] for digest in sorted(lines)], len(lines) // PART
@@ -78,7 +78,7 @@ def cut(rows: Path, task: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
         "sha256": hashlib.sha256(rows.read_bytes()).hexdigest(),
         "rule": f"sorted by SHA-256 of the row; of each {PART} one for test, one for dev; equal rows once",
         "counts": {name: len(sets[name]) for name in ("train", "dev", "test")},
-        "equal": found - len(lines),
+        "equal": num_rows - len(lines),
     }
     return sets, split
 
@@ -87,18 +87,18 @@ def _config(name: str, task: str, language: str, encoder: str, epochs: int, mode
     if (local := Path(encoder)).is_dir():
         encoder = str(local.resolve())
     network = read_json(encoder_folder(encoder) / "config.json")
-    layers, places = network.get("num_hidden_layers", 1), network.get("max_position_embeddings", 512)
+    layers, positions = network.get("num_hidden_layers", 1), network.get("max_position_embeddings", 512)
     tokens, cells = LONG.get(task, (64, None))
-    tokens = min(tokens, places if cells else (places - 3) // 2)  # two sentences and three special tokens
-    living = {
+    tokens = min(tokens, positions if cells else (positions - 3) // 2)  # two sentences and three special tokens
+    living_settings = {
         "layers": 1, "heads": HEADS, "width": WIDTH, "token_comparison": "mlp", "pooling": "mean_max", "pooled": False,
         "context": "apart", "states": [layers, layers], "attend_special": False,
     }  # fmt: skip
     value = {"value": "value_and_product"} if model.get("mechanism") == "tri" else {}
     config = {
         "format": 1, "kind": "tan", "task": task, "language": language, "encoder": encoder, "max_tokens": tokens,
-        "cells": cells, "model": {**model, **value, **living},
+        "cells": cells, "model": {**model, **value, **living_settings},
         "data": {"train": [f"{name}/train"], "dev": f"{name}/dev", "test": f"{name}/test"},
         "training": {"epochs": epochs, "rate": 1e-3, "batch": 16},
     }  # fmt: skip
-    return {key: one for key, one in config.items() if one is not None}
+    return {key: setting for key, setting in config.items() if setting is not None}

@@ -1,8 +1,8 @@
-"""Training pairs among which the share of common tokens no longer gives the label away.
+"""Selection of training pairs in which token overlap does not reveal the label.
 
-In LCQMC's training pairs this share alone finds far more of the labels than in its dev pairs: a model that leans on it
-learns what does not hold where it is measured.  Balancing the labels among pairs alike in a shallow cue is the usual
-cure (as Gururangan et al. 2018 and Schwartz et al. 2017 describe for such cues).
+In LCQMC's training pairs overlap alone predicts far more labels than in its dev pairs, so that a model which relies on
+it does not generalise.  Balancing labels among pairs with equal values of a shallow cue is the usual remedy (Gururangan
+et al. 2018 and Schwartz et al. 2017 describe such cues).
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ BINS = 10
 
 
 def token_overlap(a: Collection[int], b: Collection[int]) -> float:
-    """Share of the tokens of two texts that stand in both (Jaccard)."""
+    """Share of the tokens of two texts that occur in both (Jaccard)."""
     a, b = set(a), set(b)
     return len(a & b) / max(1, len(a | b))
 
 
-def balance_labels(overlaps: Sequence[float], labels: Sequence[int], most: float, seed: int) -> np.ndarray:
-    """Rows to keep, in order: in each tenth of overlap the one label has at most `most` times the rows of the other."""
+def balance_labels(overlaps: Sequence[float], labels: Sequence[int], ratio: float, seed: int) -> np.ndarray:
+    """Rows to keep, in order: in each tenth of overlap, one label has at most `ratio` times the rows of the other."""
     rng = np.random.default_rng(seed)
-    tenth = np.minimum((np.asarray(overlaps) * BINS).astype(int), BINS - 1)
-    labels, kept = np.asarray(labels), []
+    bin_of_row = np.minimum((np.asarray(overlaps) * BINS).astype(int), BINS - 1)
+    labels, selected = np.asarray(labels), []
     for number in range(BINS):
-        sides = [np.flatnonzero((tenth == number) & (labels == label)) for label in (0, 1)]
-        limit = round(most * min(map(len, sides)))
-        kept += [side if len(side) <= limit else rng.choice(side, limit, replace=False) for side in sides]
-    return np.sort(np.concatenate(kept))
+        sides = [np.flatnonzero((bin_of_row == number) & (labels == label)) for label in (0, 1)]
+        limit = round(ratio * min(map(len, sides)))
+        selected += [side if len(side) <= limit else rng.choice(side, limit, replace=False) for side in sides]
+    return np.sort(np.concatenate(selected))

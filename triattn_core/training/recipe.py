@@ -1,4 +1,4 @@
-"""recipe.json of an encoder: what it starts from and how it is trained.  Unknown keys are refused by name."""
+"""The schema of an encoder's recipe.json: its start weights and training.  Unknown keys are rejected by name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from triattn_core.text.rows import read_json
 
 
 class Source(Strict):
-    """Something that the start weights had read; `set`: our data sets that were cut from the same source."""
+    """A source of the start weights' pre-training data; `set`: our data sets drawn from the same source."""
 
     name: str
     what: str
@@ -23,15 +23,15 @@ class Source(Strict):
 
 
 class Vocabulary(Strict):
-    """The characters that stand at least `least` times in these sets are tokens."""
+    """A vocabulary of characters: those that occur at least `least` times in these sets."""
 
     data: tuple[str, ...] = Field(min_length=1)
     least: int = Field(ge=1)
 
 
 class Start(Strict):
-    """Weights of an installed package or a local folder, an encoder of ours with the digest of its tensors, or
-    `config` and `vocabulary` of a BERT from nothing."""
+    """Start weights: of an installed package or a local folder; an encoder of ours with the digest of its tensors; or
+    `config` and `vocabulary` of a randomly initialised BERT."""
 
     name: str = ""
     had_seen: tuple[Source, ...] | None = None
@@ -61,9 +61,9 @@ class Start(Strict):
 class Stage(Strict):
     """Epochs over sets; `mask`: share of tokens hidden; `mine`: a set of positives to find negatives for.
 
-    `where`, `every`: of examples that choose among texts, only those whose fields have these values, and of these every
-    so many.  `even`: see `training.overlap_balance`.  `match`: whether tokens that both texts have are told apart.
-    `stop_after`: batches.
+    `where`, `every`: for choice tasks, keep only examples whose fields have these values, and of these every k-th.
+    `even`: see `training.overlap_balance`.  `match`: whether tokens that occur in both texts have their own segment
+    ids.  `stop_after`: number of batches.
     """
 
     data: tuple[str, ...] = Field(min_length=1)
@@ -80,19 +80,19 @@ class Stage(Strict):
 
 
 class Recipe(Strict):
-    """An encoder; `swap`: share of the pairs turned round; `dev` measures the pair objective after each epoch.
+    """The recipe of an encoder; `swap`: share of the pairs to swap; `dev` measures the pair objective after each epoch.
 
-    `objective`: the two texts of a row are read as one sequence, as BERT's own objectives do, or each alone, for the
-    living form of TAN (`encoder.apart`; nothing is hidden then).
+    `objective`: `joint` reads the two texts of a row as one sequence, as BERT's objectives do; `apart` reads them
+    separately, for the living form of TAN (`encoder.apart`), without masking.
 
-    `attention_dropout`: in training, in the place of the start's own; with 0 a CPU has a kernel twice as fast.
+    `attention_dropout`: in training, in place of the start's; with 0, a CPU kernel twice as fast is available.
     """
 
     kind: Literal["encoder"]
     task: Literal[tuple(TASKS)] = "pairs"
     objective: Literal["joint", "apart"] = "joint"
     start: Start
-    train_layers: int | None = Field(None, ge=1)  # the last ones; all, where none are named
+    train_layers: int | None = Field(None, ge=1)  # the last ones; by default all
     attention_dropout: float | None = Field(None, ge=0, lt=1)
     stages: tuple[Stage, ...] = Field(min_length=1)
     dev: str
@@ -115,7 +115,7 @@ class Recipe(Strict):
 
 
 def read_recipe(path: Path) -> dict:
-    """The recipe as it stands, once it is known to be one.  Raises ConfigError in one line naming file and key."""
+    """Read and validate a recipe; returned as a dictionary.  Raises ConfigError, in one line with file and key."""
     recipe = read_json(path)
     try:
         Recipe.model_validate(recipe)

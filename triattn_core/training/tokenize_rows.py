@@ -1,4 +1,4 @@
-"""Rows that a model cannot read, named by the line of their file."""
+"""Tokenization of rows, with errors that name the line of the file."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ EVERY: Mapping[str, str] = MappingProxyType({})
 
 
 def row_error(task, path: Path, example, error: InputError | str, where: Mapping[str, str] = EVERY) -> DataError:
-    """What is wrong with an example, by the line of the JSON Lines file that it was read from.
+    """The error with an example, prefixed with the line of its JSON Lines file.
 
-    where: what the fields of the rows that were read are.
+    where: the field values of the rows that were read.
     """
     rows = ((place, row) for place, row in read_json_lines(path) if matches(row, where))
     place = next(place for place, row in rows if task.from_file(row, place) == example)
@@ -27,7 +27,7 @@ def row_error(task, path: Path, example, error: InputError | str, where: Mapping
 def tokenize_rows(
     task, examples: Sequence, tokenizer: Tokenizer, limits: Limits, path: Path, where: Mapping[str, str] = EVERY
 ) -> list[tuple]:
-    """`task.roles` of the examples.  Raises DataError that names the row of `path` that has nothing to read."""
+    """`task.roles` of the examples.  Raises DataError that names the row of `path` without a token."""
     try:
         return task.roles(examples, tokenizer, limits)
     except InputError:

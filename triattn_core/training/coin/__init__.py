@@ -1,1 +1,1 @@
-"""Training of COIN from its word vectors up."""
+"""Training of COIN, including its word vectors."""

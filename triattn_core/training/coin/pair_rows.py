@@ -1,4 +1,4 @@
-"""Pairs as numbers of words, held in memory: what a COIN trains on."""
+"""Training rows of a COIN: pairs as word ids, in memory."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ SIDES = ("a", "b")
 
 
 class PairRows:
-    """Rows of one set, or of several as one; a file has labels, and of each side all words and its rows' lengths."""
+    """Rows of one or several sets; a file has labels, and for each side all words and the lengths of its rows."""
 
     def __init__(self, files: Sequence[Path], words: PairWords):
         parts = [dict(np.load(file)) for file in files]
-        found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        self.labels, self.words = found["labels"], words
-        self.ids = {side: found[side] for side in SIDES}
-        self.ends = {side: row_ends(found[f"{side}.lengths"]) for side in SIDES}
+        arrays = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        self.labels, self.words = arrays["labels"], words
+        self.ids = {side: arrays[side] for side in SIDES}
+        self.ends = {side: row_ends(arrays[f"{side}.lengths"]) for side in SIDES}
 
     def __len__(self) -> int:
         return len(self.labels)
 
     @property
     def lengths(self) -> np.ndarray:
-        """Tokens of both sentences: [rows, 2]."""
+        """Numbers of tokens of both sentences: [rows, 2]."""
         return np.stack([np.diff(self.ends[side]) for side in SIDES], axis=1)
 
     def batch(
         self, rows: np.ndarray, device: str | torch.device, own: bool = True
     ) -> tuple[tuple[Sentences, Sentences], list[int], Tensor]:
-        """What the model takes of `rows`, padded; 1 for each row, which is an example; and the labels."""
+        """The model's inputs for `rows`, padded; a list of 1s, because each row is an example; and the labels."""
         a, b = (self._sentences(side, rows, device) for side in SIDES)
         return (a, b), [1] * len(rows), torch.from_numpy(self.labels[rows]).to(device)
 

@@ -1,4 +1,4 @@
-"""Training of a COIN from its words up; the best epoch on dev becomes the checkpoint.  And its model card."""
+"""Training of a COIN, including its word vectors, and its model card; the best epoch on dev becomes the checkpoint."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from triattn_core.training.loop import Event
 from triattn_core.training.model_card import PRECISIONS, data_text, metrics_table, seed_text
 from triattn_core.training.tan.trainer import fit_best
 
-PARTS = ("context", "fusion", "aggregation", "pooling")  # what the ablations of Table 3 leave out or exchange
+PARTS = ("context", "fusion", "aggregation", "pooling")  # settings of the ablations of Table 3
 
 
 def train_coin(
     config: CoinCheckpoint, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
 ) -> Iterator[Event]:
     """Train the checkpoint of `config`; yields events; writes weights, config.json and tokenizer.json to `folder`."""
-    with accelerator.main_process_first():  # one process reads the texts, the others find it done
+    with accelerator.main_process_first():  # one process reads the texts for all
         sets, words, vocabulary = pair_rows(config, data, runs, str(accelerator.device))
     config = config.model_copy(update={"encoder_digest": words.digest})
     yield from fit_best(config, words.hidden, sets, folder, runs / folder.name, resume, accelerator)
@@ -33,29 +33,29 @@ def train_coin(
 
 
 def coin_card(folder: Path) -> str:
-    """The card of a folder with config.json and metrics.json."""
+    """The model card of a folder with config.json and metrics.json."""
     config = json.loads((folder / "config.json").read_text("utf-8"))
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
-    model, how = config["model"], config["training"]
-    whole = {name: CoinConfig.model_fields[name].default for name in PARTS}
-    other = ", ".join(f"{name} {model[name]}".lower() for name in PARTS if model[name] != whole[name])
+    model, training = config["model"], config["training"]
+    defaults = {name: CoinConfig.model_fields[name].default for name in PARTS}
+    changes = ", ".join(f"{name} {model[name]}".lower() for name in PARTS if model[name] != defaults[name])
     dropped, gate = steps(model["dropout"]), model["fusion"] == "gate"
     places = ["the encoder", "each block", *["the last layer of a gate fusion"] * gate]
     places += ["the aggregation"] * model["aggregation"]
     return f"""# {folder.name}
 
 COIN, the context-aware interaction network: {model["layers"]} interaction block{"s" * (model["layers"] > 1)}, {model["embedding"]} features a
-token and {model["hidden"]} in its networks, {metrics["parameters"]:,} parameters.{f" Other than in the paper's network: {other}." if other else ""}
+token and {model["hidden"]} in its networks, {metrics["parameters"]:,} parameters.{f" Other than in the paper's network: {changes}." if changes else ""}
 {_words(config)}
 
 {metrics_table([metrics[split] for split in ("dev", "test") if split in metrics])}
 
 F1 is that of the label 1. {seed_text(metrics)} The epoch was chosen on dev.
 
-Trained on {data_text(config["data"])}: epochs {how["epochs"]}, batch {how["batch"]}, {how["optimizer"]}, learning rate
-{how["rate"]} ({_schedule(how)}), L2 {how["weight_decay"]:g} of all weights but biases{" and the vectors of its words" * (not config.get("encoder"))},
-dropout {dropped / STEPS:.3f} ({dropped} in {STEPS}), gradients clipped at {how["clip"]:g}, matrix products in {PRECISIONS[how["precision"]]},
-{metrics["seconds"]} s, {metrics["machine"]}.{" Both labels weigh the same." if how["balanced"] else ""}
+Trained on {data_text(config["data"])}: epochs {training["epochs"]}, batch {training["batch"]}, {training["optimizer"]}, learning rate
+{training["rate"]} ({_schedule(training)}), L2 {training["weight_decay"]:g} of all weights but biases{" and the vectors of its words" * (not config.get("encoder"))},
+dropout {dropped / STEPS:.3f} ({dropped} in {STEPS}), gradients clipped at {training["clip"]:g}, matrix products in {PRECISIONS[training["precision"]]},
+{metrics["seconds"]} s, {metrics["machine"]}.{" Both labels weigh the same." if training["balanced"] else ""}
 
 What the paper leaves open is chosen so: one layer for F{" and for each G" * gate}, a bias and a relu in the convolutions, and
 dropout before {", ".join(places)}, and both layers of the
@@ -65,12 +65,16 @@ Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: Ap
 """  # noqa: E501
 
 
-def _schedule(how: dict) -> str:
-    return f"times {how['decay']:g} after each epoch" if how["schedule"] == "exponential" else how["schedule"]
+def _schedule(training: dict) -> str:
+    return (
+        f"times {training['decay']:g} after each epoch"
+        if training["schedule"] == "exponential"
+        else training["schedule"]
+    )
 
 
 def _words(config: dict) -> str:
     if config.get("encoder"):
         return f"Its words are the word-embedding table of `{config['encoder']}`, frozen: they know no context."
-    words, how = config["vocabulary"]["tokens"], config["vocabulary"]["least"]
-    return f"It began from nothing: its vectors are those of the {words} that stand at least {how} times in training."
+    words, least = config["vocabulary"]["tokens"], config["vocabulary"]["least"]
+    return f"It began from nothing: its vectors are those of the {words} that stand at least {least} times in training."

@@ -1,4 +1,4 @@
-"""What post-training starts from: an installed package, a local folder, or nothing but characters."""
+"""Initialisation of post-training: from an installed package, a local folder, an encoder of the project, or random."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ from triattn_core.tasks import pairs as pairs_task
 from triattn_core.text.characters import character_tokenizer
 from triattn_core.text.rows import read_json, rows_file
 
-RELATION = "relation.safetensors"  # beside an encoder: the pair head it was trained with, not part of its digest
+RELATION = "relation.safetensors"  # next to an encoder: the pair head it was trained with, not part of its digest
 
 
 def start_folder(start: dict, folder: Path, data: Path) -> Path:
-    """The folder of the start's config, tokenizer and, where it has any, weights.
+    """The folder with the start's config, tokenizer and, if any, weights.
 
-    From an installed package or a local folder, with the SHA-256 of the weights checked; from an encoder of this
-    project, with its digest checked; a start from nothing writes its config and its vocabulary of characters to
-    `folder`. Raises ConfigError.
+    For an installed package or a local folder, the SHA-256 of the weights is checked; for an encoder of this project,
+    its digest.  A random start writes its config and its vocabulary of characters to `folder`.  Raises ConfigError.
     """
     if "vocabulary" in start:
         return _empty_start(start, folder, data)
@@ -53,14 +52,14 @@ def _project_encoder(start: dict) -> Path:
 
 
 def describe_start(start: dict) -> tuple[str, list[dict]]:
-    """What the start is called, and what it had seen; of one of our encoders also what that was trained on."""
+    """The name of the start, and its pre-training data; for an encoder of ours, also its training data."""
     if "encoder" not in start:
         return start["name"], start["had_seen"]
     folder = encoder_folder(start["encoder"])
     metrics, recipe = (read_json(folder / f"{name}.json") for name in ("metrics", "recipe"))
     sets = metadata.recipe_datasets(recipe)
-    what = {"name": ", ".join(sets), "what": f"what {folder.name} was trained on", "set": " ".join(_folders(sets))}
-    return f"{folder.name}, of this project", [*metrics["start_had_seen"], what]
+    source = {"name": ", ".join(sets), "what": f"what {folder.name} was trained on", "set": " ".join(_folders(sets))}
+    return f"{folder.name}, of this project", [*metrics["start_had_seen"], source]
 
 
 def _folders(sets: Sequence[str]) -> list[str]:
@@ -68,7 +67,7 @@ def _folders(sets: Sequence[str]) -> list[str]:
 
 
 def start_model(start: dict, folder: Path, attention_dropout: float | None = None) -> BertForPreTraining:
-    """BERT with its two pretraining heads: the start's weights, and what these lack drawn at random."""
+    """BERT with its two pretraining heads: the start's weights, and random ones for missing parts."""
     config = BertConfig.from_pretrained(folder, attn_implementation="sdpa")
     if attention_dropout is not None:
         config.attention_probs_dropout_prob = attention_dropout
@@ -76,16 +75,16 @@ def start_model(start: dict, folder: Path, attention_dropout: float | None = Non
         return BertForPreTraining.from_pretrained(folder, config=config)
     model = BertForPreTraining(config)
     if "encoder" in start:
-        model.bert.load_state_dict({name: one.float() for name, one in encoder_tensors(folder).items()})
+        model.bert.load_state_dict({name: tensor.float() for name, tensor in encoder_tensors(folder).items()})
         if (folder / RELATION).is_file():
-            head = {name: one.float() for name, one in read_tensors(folder / RELATION).items()}
+            head = {name: tensor.float() for name, tensor in read_tensors(folder / RELATION).items()}
             model.cls.seq_relationship.load_state_dict(head)
     return model
 
 
 def _empty_start(start: dict, folder: Path, data: Path) -> Path:
-    words = start["vocabulary"]
-    tokenizer = character_tokenizer(texts([rows_file(data, name) for name in words["data"]]), words["least"])
+    vocabulary = start["vocabulary"]
+    tokenizer = character_tokenizer(texts([rows_file(data, name) for name in vocabulary["data"]]), vocabulary["least"])
     folder.mkdir(parents=True, exist_ok=True)
     tokenizer.save(str(folder / "tokenizer.json"))
     config = BertConfig(
@@ -97,6 +96,6 @@ def _empty_start(start: dict, folder: Path, data: Path) -> Path:
 
 
 def texts(files: Sequence[Path]) -> list[str]:
-    """Both texts of all pairs that may be trained on."""
+    """Both texts of all training pairs."""
     examples = (example for file in files for example in pairs_task.read(file, training=True))
     return [text for example in examples for text in (example.text_a, example.text_b)]

@@ -1,4 +1,4 @@
-"""Hard negatives for a file that holds positives only: near in meaning to the start encoder, yet never linked."""
+"""Hard negatives for a file with positives only: similar for the start encoder, but never linked by positives."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 NEAREST = 30
-COSINE = (0.35, 0.78)  # below: too easy; above: on Quora mostly unmarked paraphrases
+COSINE = (0.35, 0.78)  # below: too easy; above: on Quora mostly unlabelled paraphrases
 
 
 def clusters(pairs: Sequence[tuple[int, int]], count: int) -> np.ndarray:
-    """A cluster number per question: questions joined by a chain of positive pairs share one."""
+    """The cluster of each question; questions connected by a chain of positive pairs share one."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -23,27 +23,27 @@ def clusters(pairs: Sequence[tuple[int, int]], count: int) -> np.ndarray:
 def negatives(
     vectors: np.ndarray, pairs: Sequence[tuple[int, int]], links: Sequence[tuple[int, int]], seed: int
 ) -> list[tuple[int, int]]:
-    """One negative for the first question of each pair, where its neighbourhood has one.
+    """One negative for the first question of each pair, if its neighbourhood has one.
 
     Parameters
     ----------
     vectors: unit vectors of all questions, [questions, features].
     pairs: positive pairs as indices into `vectors`.
-    links: all positive pairs that are known, these and others: what a chain of them joins is never a negative.
+    links: all known positive pairs, these and others; questions that a chain of them connects are never negatives.
     """
     rng = np.random.default_rng(seed)
     cluster = clusters(links, len(vectors))
-    drawn = []
+    pairs_found = []
     for start in range(0, len(pairs), 512):
         left = np.array([pair[0] for pair in pairs[start : start + 512]])
         cosine = vectors[left] @ vectors.T
-        near = np.argpartition(-cosine, min(NEAREST, len(vectors) - 1), axis=1)[:, :NEAREST]
+        nearest = np.argpartition(-cosine, min(NEAREST, len(vectors) - 1), axis=1)[:, :NEAREST]
         for row, question in enumerate(left):
-            fit = [
+            candidates = [
                 other
-                for other in near[row]
+                for other in nearest[row]
                 if cluster[other] != cluster[question] and COSINE[0] <= cosine[row, other] <= COSINE[1]
             ]
-            if fit:
-                drawn.append((int(question), int(rng.choice(fit))))
-    return drawn
+            if candidates:
+                pairs_found.append((int(question), int(rng.choice(candidates))))
+    return pairs_found

@@ -1,4 +1,4 @@
-"""The rows that an encoder is post-trained on: two sequences and whether they belong together, as batches of BERT."""
+"""Post-training rows of an encoder: two sequences and whether they match, as batches for BERT."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Ids = tuple[int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The token ids of two sentences and the pair's label: no more, for there are many."""
+    """The token ids of two sentences and the pair's label; minimal, because there are many."""
 
     a: Ids
     b: Ids
@@ -35,14 +35,14 @@ Group = list[Pair]  # the options of an example; a single pair is one of its own
 
 
 def read_pairs(files: Sequence[Path], tokenizer: Tokenizer, limit: int, training: bool = True) -> list[Pair]:
-    """All labelled pairs of the files, tokenized; of training files, those that may be trained on."""
+    """All labelled pairs of the files, tokenized; for training files, those that may be trained on."""
     pairs = []
     for file in files:
         rows = (example for example in pairs_task.read(file, training) if example.label is not None)
         while part := list(islice(rows, 10_000)):
             a = tokenizer.encode([example.text_a for example in part], limit)
             b = tokenizer.encode([example.text_b for example in part], limit)
-            pairs += [Pair(left.ids, right.ids, one.label) for left, right, one in zip(a, b, part)]
+            pairs += [Pair(left.ids, right.ids, example.label) for left, right, example in zip(a, b, part)]
     return pairs
 
 
@@ -71,35 +71,35 @@ def collate_texts(texts: Sequence[Ids], tokenizer: Tokenizer) -> tuple[Tensor, T
 
 
 def mean_vectors(bert: nn.Module, ids: Tensor, keep: Tensor) -> Tensor:
-    """Mean vectors [texts, h] of a BERT's last states over the tokens of each text, special ones among them."""
+    """Mean vectors [texts, h] of BERT's last states over the tokens of each text, including special ones."""
     states = bert(input_ids=ids, attention_mask=keep.long()).last_hidden_state.float()
     return (states * keep[..., None]).sum(1) / keep.sum(1, keepdim=True)
 
 
 def mask(ids: Tensor, tokenizer: Tokenizer, share: float) -> tuple[Tensor, Tensor]:
-    """Ids with a share of the tokens hidden (80 % as [MASK], 10 % as a random token), and where: [B, J]."""
+    """Ids [B, J] with a share of the tokens masked (80 % as [MASK], 10 % as a random token), and the mask."""
     ordinary = ~torch.isin(ids, torch.tensor(list(tokenizer.special.values())))
     hidden = ordinary & (torch.rand(ids.shape) < share)
     draw = torch.rand(ids.shape)
-    shown = torch.where(hidden & (draw < 0.8), tokenizer.special["mask"], ids)
+    visible = torch.where(hidden & (draw < 0.8), tokenizer.special["mask"], ids)
     random = torch.randint(len(tokenizer), ids.shape)
-    return torch.where(hidden & (draw >= 0.9), random, shown), hidden
+    return torch.where(hidden & (draw >= 0.9), random, visible), hidden
 
 
 def read_options(
     files: Sequence[Path], task: str, tokenizer: Tokenizer, limit: int, where: dict[str, str], training: bool = True
 ) -> Iterator[Group]:
-    """Of each example of a task that chooses among texts its options: what is asked, the option, whether it is right.
+    """Yield the options of each example of a choice task as pairs: context, option, whether it is right.
 
-    The first sequence is what BERT's first segment holds: the dialogue, or the passage.
+    The first sequence is BERT's first segment: the dialogue, or the passage.
     """
-    room = TASKS[task]
-    rows = (example for file in files for example in room.read(file, training) if example.label is not None)
-    rows = (one for one in rows if matches(vars(one), where))
+    task_module = TASKS[task]
+    rows = (example for file in files for example in task_module.read(file, training) if example.label is not None)
+    rows = (example for example in rows if matches(vars(example), where))
     while part := list(islice(rows, 512)):
-        for example, options in zip(part, room.roles(part, tokenizer, Limits(limit))):
+        for example, options in zip(part, task_module.roles(part, tokenizer, Limits(limit))):
             right = example.label if len(options) > 1 else 1 - example.label
-            yield [_pair(one.context.ids, one.context.types, int(i == right)) for i, one in enumerate(options)]
+            yield [_pair(option.context.ids, option.context.types, int(i == right)) for i, option in enumerate(options)]
 
 
 def _pair(ids: Ids, types: Sequence[int], label: int) -> Pair:
@@ -107,13 +107,13 @@ def _pair(ids: Ids, types: Sequence[int], label: int) -> Pair:
     return Pair(ids[1 : second - 1], ids[second:-1], label)
 
 
-def swapped(rows: Sequence[Pair], share: float) -> list[Pair]:
-    """The rows with a share of them turned round, B before A: the relation has no direction."""
-    turn = torch.rand(len(rows)) < share
-    return [Pair(row.b, row.a, row.label) if turned else row for row, turned in zip(rows, turn.tolist())]
+def swap_pairs(rows: Sequence[Pair], share: float) -> list[Pair]:
+    """The rows with a share of them swapped, B before A, because the relation is symmetric."""
+    is_swapped = torch.rand(len(rows)) < share
+    return [Pair(row.b, row.a, row.label) if swap else row for row, swap in zip(rows, is_swapped.tolist())]
 
 
 def count_and_labels(groups: Sequence[Group]) -> tuple[list[int], Tensor]:
-    """How many rows each example has, and which is right; of a single row whether it is: [examples]."""
+    """The number of rows of each example, and the index of the right one (for a single row, whether it is right)."""
     labels = [group[0].label if len(group) == 1 else [row.label for row in group].index(1) for group in groups]
     return [len(group) for group in groups], torch.tensor(labels)

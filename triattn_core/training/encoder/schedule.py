@@ -1,4 +1,4 @@
-"""What a post-training run does, step by step: the examples of its stages, negatives that are mined, batches, rates."""
+"""The schedule of a post-training run: examples of its stages, mined negatives, batches and learning rates."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from triattn_core.training.overlap_balance import balance_labels, token_overlap
 
 @dataclass(frozen=True)
 class Schedule:
-    """What a run does: the examples of each stage, and for each step its stage, its examples and its learning rate.
+    """The examples of each stage, and for each step its stage, examples and learning rate.
 
-    `ends`: the steps after which an epoch, or a stage, is over.  `said`: a line a stage for metrics.json.
+    ends: the steps at which an epoch or a stage ends.  said: counts for metrics.json, one entry per stage.
     """
 
     stages: list[list[Group]]
@@ -35,8 +35,8 @@ class Schedule:
 
 
 def schedule(recipe: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer) -> Schedule:
-    """The examples and steps of a recipe; `stop_after` ends a stage early, its rate as planned for the whole."""
-    stages, steps, ends, said = [], [], set(), []
+    """The examples and steps of a recipe; `stop_after` ends a stage early without changing its learning rates."""
+    stages, steps, ends, counts_by_stage = [], [], set(), []
     for number, stage in enumerate(recipe["stages"]):
         groups, draws, counts = _draw_examples(recipe, stage, data, bert, tokenizer)
         lengths = np.array([max(map(len, group)) for group in groups])
@@ -44,21 +44,21 @@ def schedule(recipe: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer) ->
             [draw[batch] for batch in batching.batches(lengths[draw], recipe["batch"], recipe["seed"] + number, epoch)]
             for epoch, draw in enumerate(draws)
         ]
-        chosen = [batch for epoch in epochs for batch in epoch]
-        last = min(stage.get("stop_after", len(chosen)), len(chosen))
-        over = np.cumsum([len(epoch) for epoch in epochs])
-        ends |= {len(steps) + int(min(end, last)) for end in over}
-        rates = [batching.learning_rate(i, len(chosen), stage["rate"]) for i in range(last)]
-        steps += [(number, batch, rate) for batch, rate in zip(chosen, rates)]
-        said.append({**counts, "steps": last, "steps planned": len(chosen)})
+        batches = [batch for epoch in epochs for batch in epoch]
+        last = min(stage.get("stop_after", len(batches)), len(batches))
+        ends_of_epochs = np.cumsum([len(epoch) for epoch in epochs])
+        ends |= {len(steps) + int(min(end, last)) for end in ends_of_epochs}
+        rates = [batching.learning_rate(i, len(batches), stage["rate"]) for i in range(last)]
+        steps += [(number, batch, rate) for batch, rate in zip(batches, rates)]
+        counts_by_stage.append({**counts, "steps": last, "steps planned": len(batches)})
         stages.append(groups)
-    return Schedule(stages, steps, frozenset(ends), said)
+    return Schedule(stages, steps, frozenset(ends), counts_by_stage)
 
 
 def _draw_examples(
     recipe: dict, stage: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer
 ) -> tuple[list[Group], list[np.ndarray], dict[str, int]]:
-    """The examples of a stage, which of them each epoch takes, and counts to be told."""
+    """The examples of a stage, the indices of those in each epoch, and counts to report."""
     files = [rows_file(data, name) for name in stage["data"]]
     task, limit = recipe.get("task", "pairs"), recipe["max_tokens"]
     if form(task) is not InputForm.PAIR:
@@ -84,8 +84,8 @@ def _draw_examples(
 
 @torch.inference_mode()
 def sentence_vectors(bert: nn.Module, sentences: Sequence[Ids], tokenizer: Tokenizer) -> np.ndarray:
-    """Mean-pooled unit vectors [sentences, features] of the start encoder, as all-MiniLM-L6-v2 was trained to give."""
-    order = np.argsort([len(one) for one in sentences])
+    """Mean-pooled unit vectors [sentences, features] of the start encoder, as all-MiniLM-L6-v2 was trained for."""
+    order = np.argsort([len(sentence) for sentence in sentences])
     vectors = np.zeros((len(sentences), bert.config.hidden_size), np.float32)
     for start in range(0, len(order), 256):
         rows = order[start : start + 256]
@@ -99,7 +99,7 @@ def sentence_vectors(bert: nn.Module, sentences: Sequence[Ids], tokenizer: Token
 def mine_negatives(
     rows: Sequence[Pair], known: Sequence[Pair], bert: nn.Module, tokenizer: Tokenizer, seed: int
 ) -> list[Pair]:
-    """Negatives for the positives in `rows`, never joined to them by positives there or in `known`."""
+    """Negatives for the positives in `rows`, never connected with them by positives there or in `known`."""
     number: dict[Ids, int] = {}
     for row in (*rows, *known):
         for ids in (row.a, row.b):

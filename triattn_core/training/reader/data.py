@@ -1,4 +1,4 @@
-"""What a reader is trained on: the questions of its sets, which of them choose, and their features."""
+"""Training data of a reader: the questions of its sets, those of dev, and their features."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ from triattn_core.training.sentence.splits import Splits
 
 
 def reader_splits(config: ReaderCheckpoint, folder: Path) -> Splits:
-    """Which examples train, choose and test: no passage of dev or test is one of train, whatever is asked of it.
+    """The examples for training, dev and test; passages of dev or test are not in training.
 
-    Without a set `dev`, the questions of `dev_share` of the passages of the first training set are held out.  Raises
-    DataError where no question is left.
+    Without a `dev` set, the questions of `dev_share` of the passages of the first training set are held out.  Raises
+    DataError if no question is left.
     """
     data = config.data
     names = filter(None, dict.fromkeys((*data.train, data.dev, data.test)))
     sets, notes = {}, {}
     for name in names:
-        sets[name], left = _read(name, config, folder)
-        if left:
-            notes[name] = f"{left:,} of {left + len(sets[name]):,} questions have no answer: they are left out"
-    held = {one.passage for name in (data.dev, data.test) if name for one in sets[name]}
-    train = {name: [i for i, one in enumerate(sets[name]) if one.passage not in held] for name in data.train}
+        sets[name], num_unanswered = _read(name, config, folder)
+        if num_unanswered:
+            count = num_unanswered + len(sets[name])
+            notes[name] = f"{num_unanswered:,} of {count:,} questions have no answer: they are left out"
+    held_out = {example.passage for name in (data.dev, data.test) if name for example in sets[name]}
+    train = {
+        name: [i for i, example in enumerate(sets[name]) if example.passage not in held_out] for name in data.train
+    }
     test = (data.test, np.arange(len(sets[data.test]))) if data.test else None
     if data.dev:
         dev = (data.dev, np.arange(len(sets[data.dev])))
@@ -40,9 +43,9 @@ def reader_splits(config: ReaderCheckpoint, folder: Path) -> Splits:
         first = data.train[0]
         passages = list(dict.fromkeys(sets[first][i].passage for i in train[first]))
         draw = np.random.default_rng(data.split_seed).permutation(len(passages))
-        chosen = {passages[i] for i in draw[: max(1, round(data.dev_share * len(passages)))]}
-        dev = (first, np.array([i for i in train[first] if sets[first][i].passage in chosen]))
-        train = {name: [i for i in rows if sets[name][i].passage not in chosen] for name, rows in train.items()}
+        dev_passages = {passages[i] for i in draw[: max(1, round(data.dev_share * len(passages)))]}
+        dev = (first, np.array([i for i in train[first] if sets[first][i].passage in dev_passages]))
+        train = {name: [i for i in rows if sets[name][i].passage not in dev_passages] for name, rows in train.items()}
     train_rows = {name: np.array(rows[:: data.every], np.int64) for name, rows in train.items()}
     if not all(map(len, train_rows.values())):
         raise DataError(f"{folder}: no question of {', '.join(data.train)} is left to train on")
@@ -50,24 +53,24 @@ def reader_splits(config: ReaderCheckpoint, folder: Path) -> Splits:
 
 
 def _read(name: str, config: ReaderCheckpoint, folder: Path) -> tuple[list, int]:
-    """The questions of a set that have an answer, and how many have none."""
+    """The questions of a set that have an answer, and the number of those without."""
     file, training = rows_file(folder, name), name in config.data.train
     examples = list(task.read(file, training, config.data.where if training else {}))
-    answered = [one for one in examples if one.answers]
-    if not answered:
+    with_answers = [example for example in examples if example.answers]
+    if not with_answers:
         raise DataError(f"{file}: no question that is asked for has an answer: nothing to train on")
-    for one in answered:
+    for example in with_answers:
         try:
-            one.check()
+            example.check()
         except InputError as error:
-            raise task.locate_error(file, one, error) from None
-    return answered, len(examples) - len(answered)
+            raise task.locate_error(file, example, error) from None
+    return with_answers, len(examples) - len(with_answers)
 
 
 def select_rows(
     name: str, sets: Mapping[str, QuestionFeatures], rows: np.ndarray, config: ReaderCheckpoint
 ) -> QuestionFeatures:
-    """The examples of a set that train, or that choose.  Raises DataError where no answer of them fits a window."""
+    """The examples of a set for training or dev.  Raises DataError if none of their answers fits a window."""
     selected = sets[name].of(rows)
     if not len(selected):
         raise DataError(f"{name}: {NOTHING_FITS.format(config.max_tokens)}")
@@ -77,11 +80,11 @@ def select_rows(
 def unfit_notes(
     parts: Splits, train: Mapping[str, QuestionFeatures], dev: QuestionFeatures
 ) -> Iterator[tuple[str, str]]:
-    """Each set that trains or chooses, with what to say of its examples whose answer no window has whole."""
-    for (name, rows), found in zip((*parts.train.items(), parts.dev), (*train.values(), dev)):
-        if left := len(rows) - len(found):
-            whole = f"{left:,} of {len(rows):,} questions have no answer that stands whole in a window"
-            yield name, f"{whole}: they are left out"
+    """Yield each training or dev set with a note on examples whose answer does not fit in a window."""
+    for (name, rows), features in zip((*parts.train.items(), parts.dev), (*train.values(), dev)):
+        if num_unfit := len(rows) - len(features):
+            sentence = f"{num_unfit:,} of {len(rows):,} questions have no answer that stands whole in a window"
+            yield name, f"{sentence}: they are left out"
 
 
 def question_features(

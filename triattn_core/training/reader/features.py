@@ -1,6 +1,6 @@
-"""Frozen word vectors of questions and their passages on disk: a passage once, however many questions are asked of it.
+"""Frozen word vectors of questions and passages on disk; each passage is stored once for all its questions.
 
-Of a passage longer than a window, a row has the first window in which an answer of it stands whole.
+For passages longer than a window, a row has the first window that contains a whole answer.
 """
 
 from __future__ import annotations
@@ -23,14 +23,13 @@ from triattn_core.training.sentence.features import TextFeatures, encode_texts
 
 PARTS = ("passage", "question")
 NOTHING_FITS = "no answer stands whole in a window of {} tokens: raise max_tokens"
-WINDOW = 1024  # examples that are held as tokens of all their windows at once
+WINDOW = 1024  # examples that are tokenized at once
 
 
 class QuestionFeatures:
-    """Examples of a set whose answer is inside a window.
+    """The examples of a set whose answer fits in a window.
 
-    rows: [examples, 4], of each its window, its question, and the first and the last word of the answer.  examples:
-    their numbers in the set.
+    rows: [examples, 4]: window, question, and first and last word of the answer.  examples: their indices in the set.
     """
 
     def __init__(self, folder: Path, rows: np.ndarray | None = None):
@@ -46,21 +45,21 @@ class QuestionFeatures:
 
     @property
     def lengths(self) -> np.ndarray:
-        """Words of window and question: [rows, 2]."""
+        """Numbers of words of window and question: [rows, 2]."""
         return np.stack([self.texts[name].lengths[self.rows[:, i], 0] for i, name in enumerate(PARTS)], axis=1)
 
     def of(self, examples: np.ndarray) -> QuestionFeatures:
-        """The same files, of which only these examples of the set are seen."""
+        """A view of the same files with only these examples of the set."""
         return QuestionFeatures(self.folder, np.flatnonzero(np.isin(self.examples, examples)))
 
     def batch(self, rows: np.ndarray, device: str | torch.device) -> tuple[tuple[States, ...], Tensor]:
         """The states of passage and question, padded, in float32; first and last word of the answer [rows, 2]."""
-        of = self.rows[rows]
-        states = (self.texts[name].batch(of[:, i], device)[0][0] for i, name in enumerate(PARTS))
-        return tuple(states), torch.from_numpy(of[:, 2:]).to(device)
+        indices = self.rows[rows]
+        states = (self.texts[name].batch(indices[:, i], device)[0][0] for i, name in enumerate(PARTS))
+        return tuple(states), torch.from_numpy(indices[:, 2:]).to(device)
 
     def span(self, row: int, first: int, last: int) -> tuple[int, int]:
-        """Characters of the passage that words of a row's window are."""
+        """The characters of the passage covered by words of a row's window."""
         start = self.ends[self.rows[row, 0]]
         return int(self.spans[start + first, 0]), int(self.spans[start + last, 1])
 
@@ -74,36 +73,35 @@ def encode_questions(
     half: bool = False,
     file: Path = Path(),
 ) -> QuestionFeatures:
-    """The features of a set, made where `folder` does not hold them yet; half: run the encoder in bfloat16.
+    """The features of a set, made if `folder` does not have them; half: run the encoder in bfloat16.
 
-    file: where the examples were read.  Raises DataError that names the row that cannot be read, or says that no answer
-    fits a window.
+    file: the source of the examples.  Raises DataError that names an invalid row, or says that no answer fits a window.
     """
     if (folder / "rows.npy").is_file():
         return QuestionFeatures(folder)
     known: dict[str, dict[object, int]] = {name: {} for name in PARTS}
     roles: dict[str, list[Role]] = {name: [] for name in PARTS}
-    rows, kept = [], []
+    rows, numbers = [], []
     for start in range(0, len(examples), WINDOW):
         part = examples[start : start + WINDOW]
-        for number, (example, found) in enumerate(zip(part, _windows(part, tokenizer, limits, file)), start):
-            window, cells = _answered(found, example)
+        for number, (example, windows) in enumerate(zip(part, _windows(part, tokenizer, limits, file)), start):
+            window, cells = _find_answer(windows, example)
             if cells is None:
                 continue
             keys = {"passage": (example.passage, window), "question": example.question}
             for name, key in keys.items():
                 if known[name].setdefault(key, len(roles[name])) == len(roles[name]):
-                    roles[name].append(found[window].roles[name])
+                    roles[name].append(windows[window].roles[name])
             rows.append([*(known[name][key] for name, key in keys.items()), *cells])
-            kept.append(number)
+            numbers.append(number)
     if not rows:
         raise DataError(f"{file}: {NOTHING_FITS.format(limits.tokens)}")
     for name in PARTS:
-        texts = [Texts({name: one}) for one in roles[name]]
+        texts = [Texts({name: role}) for role in roles[name]]
         encode_texts(folder / name, words, tokenizer, texts, [0] * len(texts), half)
-    spans = [(one.spans[a][0], one.spans[b - 1][1]) for one in roles["passage"] for a, b in one.runs]
+    spans = [(role.spans[a][0], role.spans[b - 1][1]) for role in roles["passage"] for a, b in role.runs]
     np.save(folder / "spans.npy", np.array(spans, np.int64))
-    np.save(folder / "examples.npy", np.array(kept, np.int64))
+    np.save(folder / "examples.npy", np.array(numbers, np.int64))
     np.save(folder / "part.npy", np.array(rows, np.int64).reshape(-1, 4))
     (folder / "part.npy").rename(folder / "rows.npy")
     return QuestionFeatures(folder)
@@ -113,18 +111,18 @@ def _windows(part: Sequence, tokenizer: Tokenizer, limits: Limits, file: Path) -
     try:
         return task.roles(part, tokenizer, limits)
     except InputError:
-        for one in part:
+        for example in part:
             try:
-                task.roles([one], tokenizer, limits)
+                task.roles([example], tokenizer, limits)
             except InputError as error:
-                raise task.locate_error(file, one, error) from None
+                raise task.locate_error(file, example, error) from None
         raise
 
 
-def _answered(windows: Sequence[Texts], example) -> tuple[int, tuple[int, int] | None]:
-    """The first window with an answer, and the answer's words there: of the first answer that a window has whole."""
+def _find_answer(windows: Sequence[Texts], example) -> tuple[int, tuple[int, int] | None]:
+    """The first window that contains a whole answer, and (first word, last word) of that answer; (0, None) if none."""
     for span in example.spans:
-        for number, one in enumerate(windows):
-            if found := task.cells(one.roles["passage"], span):
-                return number, found
+        for number, window in enumerate(windows):
+            if cells := task.cells(window.roles["passage"], span):
+                return number, cells
     return 0, None

@@ -1,4 +1,4 @@
-"""The model card (README.md) of a reader, from its config and its metrics alone."""
+"""The model card (README.md) of a reader, made only from its config and metrics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SYSTEMS = {
 
 
 def _what(model: dict) -> str:
-    """Which reader it is, in a sentence without its end."""
+    """A description of the reader: the start of a sentence."""
     similarity = f"with the similarity `{model['similarity']}`"
     if model["mechanism"] in SYSTEMS:
         return f"{SYSTEMS[model['mechanism']]} {similarity}, over word vectors alone, without character embeddings"
@@ -30,7 +30,7 @@ def _what(model: dict) -> str:
 
 
 def _dropout(model: dict) -> str:
-    """The baseline draws it from bytes."""
+    """The dropout in words; the baseline draws it from random bytes."""
     if model["mechanism"] in SYSTEMS:
         return str(model["dropout"])
     dropped = steps(model["dropout"])
@@ -38,11 +38,11 @@ def _dropout(model: dict) -> str:
 
 
 def reader_card(folder: Path) -> str:
-    """The card of a folder with config.json and metrics.json."""
+    """The model card of a folder with config.json and metrics.json."""
     config = json.loads((folder / "config.json").read_text("utf-8"))
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
-    about = encoder_folder(config["encoder"]) / "metrics.json"
-    encoder = json.loads(about.read_text("utf-8")) if about.is_file() else {}
+    metrics_file = encoder_folder(config["encoder"]) / "metrics.json"
+    encoder = json.loads(metrics_file.read_text("utf-8")) if metrics_file.is_file() else {}
     model, train, data = config["model"], config["training"], config["data"]
     sets = data_text(data)
     dev = "" if data.get("dev") else f", the questions of {data['dev_share']:.0%} of the passages of its first set"

@@ -37,17 +37,17 @@ def train_reader(
     config = config.model_copy(update={"encoder_digest": words.digest})
     parts = reader_splits(config, data)
     names = dict.fromkeys((*parts.train, parts.dev[0]))
-    with accelerator.main_process_first():  # one process encodes, the others find it done
+    with accelerator.main_process_first():  # one process encodes for all
         sets = {name: question_features(name, parts.sets[name], config, words, tokenizer, data, runs) for name in names}
-    seen = {name: select_rows(name, sets, rows, config) for name, rows in parts.train.items()}
-    chosen = select_rows(parts.dev[0], sets, parts.dev[1], config)
-    dev = Dev(chosen, parts.sets[parts.dev[0]], config.model.longest)
+    train_sets = {name: select_rows(name, sets, rows, config) for name, rows in parts.train.items()}
+    dev_features = select_rows(parts.dev[0], sets, parts.dev[1], config)
+    dev = Dev(dev_features, parts.sets[parts.dev[0]], config.model.longest)
     if accelerator.is_main_process:
-        told = (*parts.notes.items(), *unfit_notes(parts, seen, chosen))
-        yield from (Event("note", 0, 0, {name: one}) for name, one in told)
+        notes = (*parts.notes.items(), *unfit_notes(parts, train_sets, dev_features))
+        yield from (Event("note", 0, 0, {name: text}) for name, text in notes)
     torch.manual_seed(config.training.seed)
     module = AveragedModel(kinds.build(config, words.hidden))
-    yield from fit(_job(module, config, seen, dev, run, accelerator), run, accelerator, every=200, resume=resume)
+    yield from fit(_job(module, config, train_sets, dev, run, accelerator), run, accelerator, every=200, resume=resume)
     if accelerator.is_main_process:
         model = kinds.build(config, words.hidden)
         model.load_state_dict({name: tensor.float() for name, tensor in read_tensors(run / BEST).items()})
@@ -55,7 +55,7 @@ def train_reader(
 
 
 class Dev:
-    """Exact match and F1 of a module over features, in the window of each that has the answer."""
+    """Exact match and F1 of a module over features, each in the window with its answer."""
 
     def __init__(self, features: QuestionFeatures, examples: Sequence, longest: int):
         self.features, self.longest = features, longest
@@ -63,18 +63,18 @@ class Dev:
 
     @torch.no_grad()
     def __call__(self, module: nn.Module, device: str | torch.device) -> dict[str, float]:
-        """`dev_accuracy`, the share of exact matches, is what the epoch is chosen by."""
+        """Metrics on dev; `dev_accuracy`, the share of exact matches, selects the epoch."""
         module.eval()
-        verdicts, lost = [], 0.0
+        verdicts, total_loss = [], 0.0
         for rows in batching.batches(self.features.lengths, 128, seed=0, epoch=0, window=500):
             states, targets = self.features.batch(rows, device)
             scores = module(states)
-            lost += loss(scores, targets).item() * len(rows)
-            for row, one, length in zip(rows.tolist(), scores.cpu(), states[0].keep.sum(1).tolist()):
-                ((_, _, first, last),) = best_spans([one[:length]], self.longest, 1)
+            total_loss += loss(scores, targets).item() * len(rows)
+            for row, word_scores, length in zip(rows.tolist(), scores.cpu(), states[0].keep.sum(1).tolist()):
+                ((_, _, first, last),) = best_spans([word_scores[:length]], self.longest, 1)
                 verdicts.append(task.verdict(self.examples[row], [Span(*self.features.span(row, first, last), 0, 0)]))
         right, shared = (fmean(column) for column in zip(*verdicts))
-        return {"dev_loss": round(lost / len(verdicts), 5), "dev_accuracy": right, "dev_f1": round(shared, 5)}
+        return {"dev_loss": round(total_loss / len(verdicts), 5), "dev_accuracy": right, "dev_f1": round(shared, 5)}
 
 
 def loss(scores: Tensor, targets: Tensor) -> Tensor:
@@ -90,40 +90,42 @@ def _job(
     run: Path,
     accelerator: Accelerator,
 ) -> Job:
-    how, steps, ends = config.training, [], set()
-    for epoch in range(how.epochs):
-        found = [
+    training, steps, ends = config.training, [], set()
+    for epoch in range(training.epochs):
+        epoch_batches = [
             (name, rows)
             for number, name in enumerate(config.data.train)
-            for rows in batching.batches(sets[name].lengths, how.batch, how.seed + number, epoch)
+            for rows in batching.batches(sets[name].lengths, training.batch, training.seed + number, epoch)
         ]
-        order = np.random.default_rng((how.seed, epoch)).permutation(len(found))  # the sets mixed
-        steps += [found[i] for i in order]
+        order = np.random.default_rng((training.seed, epoch)).permutation(len(epoch_batches))  # the sets mixed
+        steps += [epoch_batches[i] for i in order]
         ends.add(len(steps))
 
     def of_step(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
         name, rows = steps[step]
-        mine = batching.share(rows, accelerator.process_index, accelerator.num_processes)
-        states, targets = sets[name].batch(mine, accelerator.device)
+        own_rows = batching.share(rows, accelerator.process_index, accelerator.num_processes)
+        states, targets = sets[name].batch(own_rows, accelerator.device)
         return loss(module(states), targets), {}
 
     def measure(module: AveragedModel, step: int) -> dict:
-        found = dev(module, accelerator.device)
+        epoch_batches = dev(module, accelerator.device)
         if accelerator.is_main_process:
-            keep_best(run, step, found, module.average.state_dict())
-        return found
+            keep_best(run, step, epoch_batches, module.average.state_dict())
+        return epoch_batches
 
-    constant = how.schedule == "constant"
+    constant = training.schedule == "constant"
     return Job(
         module=module,
         steps=len(steps),
-        seed=how.seed,
-        rate=(lambda step: how.rate) if constant else (lambda step: batching.learning_rate(step, len(steps), how.rate)),
+        seed=training.seed,
+        rate=(lambda step: training.rate)
+        if constant
+        else (lambda step: batching.learning_rate(step, len(steps), training.rate)),
         loss=of_step,
         measure=measure,
         milestones=frozenset(ends),
-        after=lambda module, step: module.update(step, how.average),
-        weight_decay=how.weight_decay,
-        optimizer=how.optimizer,
+        after=lambda module, step: module.update(step, training.average),
+        weight_decay=training.weight_decay,
+        optimizer=training.optimizer,
         recipe=config.model_dump(mode="json", exclude=NO_RECIPE),
     )

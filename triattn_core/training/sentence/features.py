@@ -1,4 +1,4 @@
-"""Frozen word vectors of a set on disk, memory-mapped: of a sentence, or of premise and hypothesis."""
+"""Frozen word vectors of a set on disk, memory-mapped: of sentences, or of premises and hypotheses."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from triattn_core.inference.batch import collate
 from triattn_core.models.words import WordVectors
 from triattn_core.text.texts import Texts
 from triattn_core.text.tokenizer import Tokenizer
-from triattn_core.training.tan.features import padded, row_ends
+from triattn_core.training.tan.features import pad_rows, row_ends
 
 ABOUT = "about.json"
 
 
 class TextFeatures:
-    """Rows of a set, in half precision; of each text all tokens, or cells, of all rows [n, h], and where each row ends.
+    """Rows of a set, in half precision: for each text, the vectors of all tokens or cells [n, h], and the row ends.
 
-    rows: the numbers of those that are seen, all by default: parts of one file are views of it.
+    rows: indices of the rows in this view of the file, by default all.
     """
 
     def __init__(self, folder: Path, rows: np.ndarray | None = None):
@@ -44,24 +44,24 @@ class TextFeatures:
 
     @property
     def lengths(self) -> np.ndarray:
-        """Tokens of each text: [rows, texts]."""
+        """Numbers of tokens of each text: [rows, texts]."""
         return np.stack([np.diff(self.ends[name])[self.rows] for name in self.texts], axis=1)
 
     def part(self, rows: np.ndarray) -> TextFeatures:
-        """The same file, of which only some rows are seen."""
+        """A view of the same file with only these rows."""
         return TextFeatures(self.folder, self.rows[rows])
 
     def batch(
         self, rows: np.ndarray, device: str | torch.device, own: bool = True
     ) -> tuple[tuple[States, ...], list[int], Tensor]:
-        """The states of each text, padded, in float32; 1 for each row, which is an example; and the labels."""
-        found = []
+        """The states of each text, padded, in float32; a list of 1s, because each row is an example; and the labels."""
+        states = []
         for name in self.texts:
-            ends, of = self.ends[name], self.rows[rows]
-            vectors = padded(self.vectors[name], ends, of)
-            keep = torch.arange(vectors.shape[1]) < torch.from_numpy(ends[of + 1] - ends[of])[:, None]
-            found.append(States(vectors.to(device).float(), keep.to(device)))
-        return tuple(found), [1] * len(rows), torch.from_numpy(self.labels[rows]).to(device)
+            ends, indices = self.ends[name], self.rows[rows]
+            vectors = pad_rows(self.vectors[name], ends, indices)
+            keep = torch.arange(vectors.shape[1]) < torch.from_numpy(ends[indices + 1] - ends[indices])[:, None]
+            states.append(States(vectors.to(device).float(), keep.to(device)))
+        return tuple(states), [1] * len(rows), torch.from_numpy(self.labels[rows]).to(device)
 
 
 @torch.inference_mode()
@@ -73,7 +73,7 @@ def encode_texts(
     labels: Sequence[int],
     half: bool = False,
 ) -> TextFeatures:
-    """The word vectors of all rows, made where `folder` does not hold them yet; complete or not there.
+    """The word vectors of all rows, made atomically if `folder` does not have them.
 
     half: run the encoder in bfloat16.
     """
@@ -90,15 +90,15 @@ def encode_texts(
     }
     order = sorted(range(len(rows)), key=lambda i: rows[i].length)
     for start in tqdm(range(0, len(order), 64), desc=f"encode {folder.name}", unit="batch"):
-        chosen = order[start : start + 64]
-        batch = collate([rows[i] for i in chosen], tokenizer).to(words.encoder.joint.device)
+        indices = order[start : start + 64]
+        batch = collate([rows[i] for i in indices], tokenizer).to(words.encoder.joint.device)
         with torch.autocast(batch.texts[0].ids.device.type, torch.bfloat16, enabled=half):
-            found = words(batch)
-        for name, states in zip(names, found):
-            halves = states.vectors.half().cpu().numpy()
-            for at, row in enumerate(chosen):
+            encoded = words(batch)
+        for name, states in zip(names, encoded):
+            half_vectors = states.vectors.half().cpu().numpy()
+            for at, row in enumerate(indices):
                 first, last = ends[name][row : row + 2]
-                files[name][first:last] = halves[at, : last - first]
+                files[name][first:last] = half_vectors[at, : last - first]
     for name in names:
         files[name].flush()
         np.save(part / f"{name}.lengths.npy", np.diff(ends[name]))

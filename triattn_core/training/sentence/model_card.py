@@ -1,4 +1,4 @@
-"""The model card (README.md) of a sentence model, from its config and its metrics alone."""
+"""The model card (README.md) of a sentence model, made only from its config and metrics."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ BLOCKS = {
 
 
 def sentence_card(folder: Path) -> str:
-    """The card of a folder with config.json and metrics.json."""
+    """The model card of a folder with config.json and metrics.json."""
     config = json.loads((folder / "config.json").read_text("utf-8"))
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
-    about = encoder_folder(config["encoder"]) / "metrics.json"
-    encoder = json.loads(about.read_text("utf-8")) if about.is_file() else {}
+    metrics_file = encoder_folder(config["encoder"]) / "metrics.json"
+    encoder = json.loads(metrics_file.read_text("utf-8")) if metrics_file.is_file() else {}
     model, train, data = config["model"], config["training"], config["data"]
     sets, seconds = data_text(data), metrics["seconds"]
     layers = f"{model['layers']} layer{'s' * (model['layers'] > 1)} of "
@@ -35,27 +35,27 @@ def sentence_card(folder: Path) -> str:
 source2token attention: {metrics["parameters"]:,} parameters beside the word vectors.
 {vectors(model, config["encoder"])}
 
-{metrics_table([_named(metrics, split) for split in ("dev", "test") if split in metrics])}
+{metrics_table([_split_metrics(metrics, split) for split in ("dev", "test") if split in metrics])}
 
 {_folds(metrics) if "folds" in metrics else seed_text(metrics)} The epoch was chosen on dev{_dev(data)}.
 
 Trained on {sets}{_where(data)}: epochs {train["epochs"]}, batch {train["batch"]}, {train["optimizer"]}, learning rate
 {train["rate"]}, L2 {train["weight_decay"]}, dropout keeps {model["keep"]}, {seconds} s, {metrics["machine"]}.
-{_once(data)}
+{_duplicates_text(data)}
 
 {sources_text(encoder, metrics)}
 Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: that of the encoder.
 """
 
 
-def _named(metrics: dict, split: str) -> dict:
-    """What was measured on a split; of a set that has none its name tells of which part."""
+def _split_metrics(metrics: dict, split: str) -> dict:
+    """The metrics of a split; for cross-validation, the name of the set includes the split."""
     split_metrics = metrics[split]
     return {**split_metrics, "set": f"{split_metrics['set']}, {split}"} if "folds" in metrics else split_metrics
 
 
 def vectors(model: dict, encoder: str) -> str:
-    """Where the word vectors are from."""
+    """The source of the word vectors, as a sentence."""
     if model["vectors"] == "embedding":
         return f"These are the word-embedding table of `{encoder}`, frozen: they know no context."
     layer = model["vectors"].replace(":", " ")
@@ -63,18 +63,18 @@ def vectors(model: dict, encoder: str) -> str:
 
 
 def _folds(metrics: dict) -> str:
-    """What the figures are means of, and which fold the weights are of."""
+    """The means over folds, and the fold of the shipped weights, as sentences."""
     folds = metrics["folds"]
-    each = ", ".join(f"{one:.2f}" for one in folds["each"])
-    how = "each tested by" if folds["of"] == "test" else "none tested: on the rows that chose the epoch, each of"
+    scores = ", ".join(f"{score:.2f}" for score in folds["each"])
+    tested = "each tested by" if folds["of"] == "test" else "none tested: on the rows that chose the epoch, each of"
     return (
-        f"Means over {folds['count']} folds, {how} a model trained on the others: {folds['metric']} "
-        f"{folds['mean']:.2f} with a standard deviation of {folds['spread']:.2f} ({each}). "
+        f"Means over {folds['count']} folds, {tested} a model trained on the others: {folds['metric']} "
+        f"{folds['mean']:.2f} with a standard deviation of {folds['spread']:.2f} ({scores}). "
         f"The weights here are those of fold {folds['shipped']}."
     )
 
 
-def _once(data: dict) -> str:
+def _duplicates_text(data: dict) -> str:
     if data.get("repeats"):
         return "A text that stands more than once may be trained on and tested too, as in published figures."
     return "A text is trained on once, and not where dev or test has it too."
@@ -85,5 +85,5 @@ def _dev(data: dict) -> str:
 
 
 def _where(data: dict) -> str:
-    told = ", ".join(f"{name} {value}" for name, value in data.get("where", {}).items())
-    return f" ({told} alone)" if told else ""
+    condition = ", ".join(f"{name} {value}" for name, value in data.get("where", {}).items())
+    return f" ({condition} alone)" if condition else ""

@@ -1,7 +1,7 @@
-"""Which rows of a sentence task train a model, which choose its epoch, and which test it.
+"""Training, dev and test rows of a sentence task.
 
-A text is trained on once, whatever its case and punctuation, and never where dev or test has it too; but where
-`data.repeats` asks for folds as they are published every row is a text of its own.
+Each text is trained on once, ignoring case and punctuation, and not if it is in dev or test; with `data.repeats`, for
+folds as published, every row counts as a separate text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from triattn_core.training.tokenize_rows import row_error
 
 @dataclass(frozen=True)
 class Splits:
-    """The examples of each set, the numbers of those that play a part in it, and what there is to say of a set."""
+    """The examples of each set, the indices of those in each split, and notes on sets."""
 
     sets: Mapping[str, Sequence]
     train: Mapping[str, np.ndarray]
@@ -39,37 +39,37 @@ class Splits:
 def splits(config: SentenceCheckpoint, folder: Path) -> Splits:
     """The parts of the data sets under `folder`.
 
-    Raises DataError where a file has no labelled row, or one without a text or with a label that the config does not
-    name, and ConfigError where the config's labels are not those of the data set.
+    Raises DataError if a file has no labelled row, or one without a text or with a label that the config does not name,
+    and ConfigError if the config's labels are not those of the data set.
     """
     data = config.data
     sets = {name: _read(name, config, folder) for name in dict.fromkeys((*data.train, data.dev, data.test)) if name}
-    keys = {name: [texts_of(one) for one in examples] for name, examples in sets.items()}
+    keys = {name: [texts_of(example) for example in examples] for name, examples in sets.items()}
     if data.repeats:
         keys = {name: [frozenset([str(i)]) for i in range(len(rows))] for name, rows in sets.items()}
     draw = np.random.default_rng(data.split_seed)
     train, test = {name: np.arange(len(sets[name])) for name in data.train}, None
-    held: set[frozenset[str]] = set()
+    held_out: set[frozenset[str]] = set()
     if data.folds:
         (name,) = data.train
         if (texts := len(set(keys[name]))) < data.folds:
-            what = "row" if data.repeats else "different text"
-            raise DataError(f"{rows_file(folder, name)}: {texts} {what}{'s' * (texts > 1)} for {data.folds} folds")
+            unit = "row" if data.repeats else "different text"
+            raise DataError(f"{rows_file(folder, name)}: {texts} {unit}{'s' * (texts > 1)} for {data.folds} folds")
         parts = _folds(keys[name], data.folds, draw)
         test = (name, np.flatnonzero(parts == data.fold - 1))
         train[name] = np.flatnonzero(parts != data.fold - 1)
     else:
         test = (data.test, np.arange(len(sets[data.test]))) if data.test else None
-        held = set(keys[data.test]) if data.test else set()
-    held |= set(keys[data.dev]) if data.dev else set()
-    train = {name: _once(rows, keys[name], held) for name, rows in train.items()}
+        held_out = set(keys[data.test]) if data.test else set()
+    held_out |= set(keys[data.dev]) if data.dev else set()
+    train = {name: _drop_duplicates(rows, keys[name], held_out) for name, rows in train.items()}
     if data.dev:
         dev = (data.dev, np.arange(len(sets[data.dev])))
     else:
         name = data.train[0]
-        mixed = draw.permutation(train[name])
-        share = max(1, round(data.dev_share * len(mixed)))
-        dev, train[name] = (name, np.sort(mixed[:share])), np.sort(mixed[share:])
+        shuffled = draw.permutation(train[name])
+        share = max(1, round(data.dev_share * len(shuffled)))
+        dev, train[name] = (name, np.sort(shuffled[:share])), np.sort(shuffled[share:])
     train = {name: rows[:: data.every] for name, rows in train.items()}
     if not all(map(len, train.values())):
         raise DataError(f"{folder}: no row of {', '.join(data.train)} is left to train on")
@@ -79,45 +79,45 @@ def splits(config: SentenceCheckpoint, folder: Path) -> Splits:
 def _read(name: str, config: SentenceCheckpoint, folder: Path) -> list:
     file, task = rows_file(folder, name), TASKS[config.task]
     where = config.data.where if name in config.data.train else {}
-    found = [one for one in task.read(file, where=where) if one.label is not None]
-    if not found:
+    examples = [example for example in task.read(file, where=where) if example.label is not None]
+    if not examples:
         raise DataError(f"{file}: no row that is asked for has a label: nothing to train on")
     names = file.with_name("labels.json")
-    if config.labels and names.is_file() and (told := _labels(names)) != config.labels:
-        raise ConfigError(f"labels: {names} has {', '.join(told)}, got {', '.join(config.labels)}")
-    for one in found:
+    if config.labels and names.is_file() and (names_in_file := _labels(names)) != config.labels:
+        raise ConfigError(f"labels: {names} has {', '.join(names_in_file)}, got {', '.join(config.labels)}")
+    for labelled in examples:
         try:
-            one.check()
+            labelled.check()
         except InputError as error:
-            raise row_error(task, file, one, error, where) from None
-        if config.labels and one.label >= len(config.labels):
-            error = f"has label {one.label}, but the config names {len(config.labels)} labels"
-            raise row_error(task, file, one, error, where)
-    return found
+            raise row_error(task, file, labelled, error, where) from None
+        if config.labels and labelled.label >= len(config.labels):
+            error = f"has label {labelled.label}, but the config names {len(config.labels)} labels"
+            raise row_error(task, file, labelled, error, where)
+    return examples
 
 
 def _labels(path: Path) -> tuple[str, ...]:
-    """What the labels of a data set are called: `{"0": "no", "1": "yes"}`.  Raises DataError where they are not so."""
-    told = read_json(path)
-    known = tuple(told.get(str(number)) for number in range(len(told)))
-    if not known or not all(isinstance(one, str) for one in known):
-        raise DataError(f'{path}: expected the name of each label by its number from "0", got {told!r:.60}')
-    return known
+    """The label names of a data set, from `{"0": "no", "1": "yes"}`.  Raises DataError for another form."""
+    by_number = read_json(path)
+    labels = tuple(by_number.get(str(index)) for index in range(len(by_number)))
+    if not labels or not all(isinstance(label, str) for label in labels):
+        raise DataError(f'{path}: expected the name of each label by its number from "0", got {by_number!r:.60}')
+    return labels
 
 
 def _folds(keys: Sequence[frozenset[str]], folds: int, draw: np.random.Generator) -> np.ndarray:
-    """The fold of each row, from 0; equal texts are in one."""
+    """The fold of each row, from 0; equal texts share a fold."""
     numbers = {key: i for i, key in enumerate(dict.fromkeys(keys))}
     order = draw.permutation(len(numbers))
     return np.array([order[numbers[key]] % folds for key in keys])
 
 
-def _once(rows: np.ndarray, keys: Sequence[frozenset[str]], held: set[frozenset[str]]) -> np.ndarray:
-    """The rows whose texts are not held out, each the first of its texts."""
-    seen = set(held)
-    kept = []
+def _drop_duplicates(rows: np.ndarray, keys: Sequence[frozenset[str]], held_out: set[frozenset[str]]) -> np.ndarray:
+    """The first row of each text that is not held out."""
+    seen = set(held_out)
+    rows_kept = []
     for row in rows:
         if keys[row] not in seen:
             seen.add(keys[row])
-            kept.append(row)
-    return np.array(kept, np.int64)
+            rows_kept.append(row)
+    return np.array(rows_kept, np.int64)

@@ -25,28 +25,28 @@ from triattn_core.training.tokenize_rows import tokenize_rows
 def train_sentence(
     config: SentenceCheckpoint, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
 ) -> Iterator[Event]:
-    """Train the checkpoint of `config`, of its one fold; yields events; writes weights and config.json to `folder`."""
+    """Train the checkpoint of `config`, for its fold; yields events; writes weights and config.json to `folder`."""
     encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device))
     words = kinds.reader(config, encoder)
     config = config.model_copy(update={"encoder_digest": words.digest})
     parts = splits(config, data)
     names = dict.fromkeys((*parts.train, parts.dev[0]))
-    with accelerator.main_process_first():  # one process encodes, the others find it done
+    with accelerator.main_process_first():  # one process encodes for all
         sets = {name: _features(name, parts.sets[name], config, words, tokenizer, data, runs) for name in names}
-    seen = {name: sets[name].part(rows) for name, rows in parts.train.items()}
-    seen[config.data.dev] = sets[parts.dev[0]].part(parts.dev[1])
-    yield from fit_best(config, words.hidden, seen, folder, runs / folder.name, resume, accelerator)
+    split_features = {name: sets[name].part(rows) for name, rows in parts.train.items()}
+    split_features[config.data.dev] = sets[parts.dev[0]].part(parts.dev[1])
+    yield from fit_best(config, words.hidden, split_features, folder, runs / folder.name, resume, accelerator)
 
 
 def folds(config: SentenceCheckpoint, folder: Path, runs: Path) -> dict[Path, SentenceCheckpoint]:
-    """The folder and the config of each fold, that of the shipped one first; of a set with a split the config's own."""
+    """The folder and config of each fold, the shipped one first; without folds, only the config itself."""
     data = config.data
-    found = {folder: config}
+    configs = {folder: config}
     for fold in range(1, data.folds + 1):
         if fold != data.fold:
             other = config.model_copy(update={"data": data.model_copy(update={"fold": fold})})
-            found[runs / f"{folder.name}-fold-{fold}"] = other
-    return found
+            configs[runs / f"{folder.name}-fold-{fold}"] = other
+    return configs
 
 
 def _features(
@@ -61,9 +61,11 @@ def _features(
     task, file = TASKS[config.task], rows_file(data, name)
     rows = hashlib.sha256(file.read_bytes()).hexdigest()[:8]
     where = config.data.where if name in config.data.train else {}
-    about = [name.replace("/", "-"), rows, words.source.replace(":", ""), config.max_tokens]
-    parts = [*about, *map("-".join, where.items())]
+    key = [name.replace("/", "-"), rows, words.source.replace(":", ""), config.max_tokens]
+    parts = [*key, *map("-".join, where.items())]
     windows = (examples[start : start + WINDOW] for start in range(0, len(examples), WINDOW))
-    texts = [one for some in windows for (one,) in tokenize_rows(task, some, tokenizer, config.limits, file, where)]
+    texts = [
+        texts_ for window in windows for (texts_,) in tokenize_rows(task, window, tokenizer, config.limits, file, where)
+    ]
     folder = runs / "features" / words.digest[:12] / "-".join(map(str, parts))
-    return encode_texts(folder, words, tokenizer, texts, [one.label for one in examples])
+    return encode_texts(folder, words, tokenizer, texts, [texts_.label for texts_ in examples])

@@ -1,4 +1,4 @@
-"""Frozen features on disk: the encoder reads a set once, and every head, mechanism and seed trains on the same file."""
+"""Frozen features on disk: the encoder reads a set once; all heads, mechanisms and seeds train on the same file."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ from triattn_core.text.roles import Role, Roles
 from triattn_core.text.tokenizer import Tokenizer
 
 ROLES = ("query", "key", "context")
-OWN = ("query.own", "key.own", "pooled")  # what a joint encoding has besides
+OWN = ("query.own", "key.own", "pooled")  # additional arrays of a joint encoding
 Window = tuple[Sequence[tuple[Roles, ...]], Sequence[int]]  # rows of each example, and the examples' labels
 
 
 class Features:
-    """Encoded examples, memory-mapped in half precision; an example has one row, or one an option.
+    """Encoded examples, memory-mapped in half precision; an example has one row, or one per option.
 
-    A role's vectors are one array [all tokens or cells of all sequences, h]; `ends` says where each sequence stops, and
-    `sequence` which one a row has: encoded apart, rows that are alike share one.
+    A role's vectors are one array [all tokens or cells of all sequences, h]; `ends` has the end of each sequence, and
+    `sequence` the sequence of each row: if sequences are encoded separately, equal rows share one.
     """
 
     def __init__(self, folder: Path):
@@ -48,19 +48,19 @@ class Features:
 
     @property
     def lengths(self) -> np.ndarray:
-        """Query and key tokens of each example, of its longest row: [examples, 2]."""
+        """Numbers of query and key tokens of each example, in its longest row: [examples, 2]."""
         rows = np.stack([np.diff(self.ends[role])[self.sequence[role]] for role in ROLES[:2]], axis=1)
         return np.maximum.reduceat(rows, self._rows[:-1])
 
     def batch(
         self, examples: np.ndarray, device: str | torch.device, own: bool = True
     ) -> tuple[Encoded, list[int], Tensor]:
-        """The encoded rows of `examples`, padded, in float32; how many each has; and their labels [examples].
+        """The encoded rows of `examples`, padded, in float32; the number of rows of each; and their labels [examples].
 
-        own: whether query and key come with their own context vectors, where there are such.
+        own: whether to include the own context vectors of query and key, if any.
         """
         joint = "pooled" in self.vectors
-        rows = np.concatenate([np.arange(*self._rows[one : one + 2]) for one in examples])
+        rows = np.concatenate([np.arange(*self._rows[example : example + 2]) for example in examples])
         states = [self._states(role, rows, device, own and joint and role != "context") for role in ROLES]
         pooled = torch.from_numpy(self.vectors["pooled"][rows].astype(np.float32)).to(device) if joint else None
         labels = torch.from_numpy(self.labels[examples]).to(device)
@@ -69,21 +69,23 @@ class Features:
     def _states(self, role: str, rows: np.ndarray, device: str | torch.device, own: bool) -> States:
         ends, rows = self.ends[role], self.sequence[role][rows]
         lengths = ends[rows + 1] - ends[rows]
-        found = [padded(self.vectors[name], ends, rows).to(device).float() for name in (role, f"{role}.own")[: 1 + own]]
-        keep = torch.arange(found[0].shape[1]) < torch.from_numpy(lengths)[:, None]
-        return States(found[0], keep.to(device), *found[1:])
+        arrays = [
+            pad_rows(self.vectors[name], ends, rows).to(device).float() for name in (role, f"{role}.own")[: 1 + own]
+        ]
+        keep = torch.arange(arrays[0].shape[1]) < torch.from_numpy(lengths)[:, None]
+        return States(arrays[0], keep.to(device), *arrays[1:])
 
 
-def padded(vectors: np.ndarray, ends: np.ndarray, rows: np.ndarray) -> Tensor:
+def pad_rows(vectors: np.ndarray, ends: np.ndarray, rows: np.ndarray) -> Tensor:
     """[rows, longest, h] of vectors [all tokens, h], zeros after each row's last; `ends` as in Features.
 
-    In half precision, as they are: half as much to be sent to a device.
+    Still in half precision, which halves the transfer to a device.
     """
     lengths = ends[rows + 1] - ends[rows]
-    found = np.zeros((len(rows), lengths.max(), vectors.shape[1]), vectors.dtype)
+    array = np.zeros((len(rows), lengths.max(), vectors.shape[1]), vectors.dtype)
     for i, row in enumerate(rows):
-        found[i, : lengths[i]] = vectors[ends[row] : ends[row + 1]]
-    return torch.from_numpy(found)
+        array[i, : lengths[i]] = vectors[ends[row] : ends[row + 1]]
+    return torch.from_numpy(array)
 
 
 def row_ends(sizes: np.ndarray) -> np.ndarray:
@@ -98,10 +100,10 @@ def encode(
     total: int,
     half: bool = False,
 ) -> Features:
-    """The features of a set, made where `folder` does not hold them yet; complete or not there.
+    """The features of a set, made atomically if `folder` does not have them.
 
-    windows: the set, a part at a time: no more than one is held.  total: examples of the set, for the progress bar.
-    half: run the encoder in bfloat16.
+    windows: the parts of the set, one in memory at a time.  total: number of examples, for the progress bar.  half: run
+    the encoder in bfloat16.
     """
     if (folder / "about.json").is_file():
         return Features(folder)
@@ -126,8 +128,8 @@ def encode(
     arrays = {"labels": labels, "counts": counts}
     arrays |= {f"{role}.lengths": lengths[role] for role in ROLES}
     arrays |= {f"{role}.sequences": sequences[role] for role in ROLES}
-    for name, found in arrays.items():
-        np.save(part / f"{name}.npy", np.array(found, np.int64))
+    for name, values in arrays.items():
+        np.save(part / f"{name}.npy", np.array(values, np.int64))
     about = {"hidden": encoder.hidden, "encoder": encoder.digest, "examples": len(labels)}
     (part / "about.json").write_text(json.dumps(about), "utf-8")
     os.rename(part, folder)
@@ -135,11 +137,11 @@ def encode(
 
 
 def _distinct(roles: Sequence[Role], encoder: Encoder | ApartEncoder) -> list[int]:
-    """For each row the number of its sequence: its own, but where encoded apart the first that is alike."""
+    """The sequence number of each row: its own, or, if encoded separately, that of the first equal one."""
     if not isinstance(encoder, ApartEncoder):
         return list(range(len(roles)))
-    known: dict[tuple, int] = {}
-    return [known.setdefault((role.ids, role.cells), len(known)) for role in roles]
+    number_of: dict[tuple, int] = {}
+    return [number_of.setdefault((role.ids, role.cells), len(number_of)) for role in roles]
 
 
 @torch.inference_mode()
@@ -150,28 +152,28 @@ def _vectors(
     distinct: dict[str, list[int]],
     half: bool,
 ) -> dict[str, list[np.ndarray]]:
-    """By the names of ROLES and OWN, [tokens or cells, h] of each distinct sequence, in their order; only what is real.
+    """By the names of ROLES and OWN, vectors [tokens or cells, h] of each distinct sequence, in order, without padding.
 
-    The pooled vector is one of each row.
+    There is one pooled vector per row.
     """
-    device, found = encoder.joint.device, {}
+    device, by_name = encoder.joint.device, {}
     order = sorted(range(len(rows)), key=lambda i: len(rows[i].context))
     for start in range(0, len(order), 64):
-        chosen = order[start : start + 64]
+        indices = order[start : start + 64]
         with torch.autocast(device.type, torch.bfloat16, enabled=half):
-            encoded = encoder(collate([rows[i] for i in chosen], tokenizer).to(device))
+            encoded = encoder(collate([rows[i] for i in indices], tokenizer).to(device))
         for role in ROLES:
             states = getattr(encoded, role)
-            _keep(found, role, states.vectors, states.keep, [distinct[role][i] for i in chosen])
+            _keep(by_name, role, states.vectors, states.keep, [distinct[role][i] for i in indices])
             if states.own is not None:
-                _keep(found, f"{role}.own", states.own, states.keep, [distinct[role][i] for i in chosen])
+                _keep(by_name, f"{role}.own", states.own, states.keep, [distinct[role][i] for i in indices])
         if encoded.pooled is not None:
-            one = torch.ones(len(chosen), 1, dtype=torch.bool, device=device)
-            _keep(found, "pooled", encoded.pooled[:, None], one, chosen)
-    return {name: [one for _, one in sorted(vectors.items())] for name, vectors in found.items()}
+            is_real = torch.ones(len(indices), 1, dtype=torch.bool, device=device)
+            _keep(by_name, "pooled", encoded.pooled[:, None], is_real, indices)
+    return {name: [is_real for _, is_real in sorted(vectors.items())] for name, vectors in by_name.items()}
 
 
-def _keep(found: dict[str, dict], name: str, vectors: Tensor, keep: Tensor, numbers: Sequence[int]) -> None:
-    halves, real = vectors.half().cpu().numpy(), keep.cpu().numpy()
+def _keep(by_name: dict[str, dict], name: str, vectors: Tensor, keep: Tensor, numbers: Sequence[int]) -> None:
+    half_vectors, real = vectors.half().cpu().numpy(), keep.cpu().numpy()
     for i, number in enumerate(numbers):
-        found.setdefault(name, {}).setdefault(number, halves[i][real[i]])
+        by_name.setdefault(name, {}).setdefault(number, half_vectors[i][real[i]])

@@ -34,7 +34,7 @@ from triattn_core.training.tan.features import Features, encode
 from triattn_core.training.tokenize_rows import tokenize_rows
 
 AnyFeatures = Features | TextFeatures | PairRows
-WINDOW = 512  # examples that are held as tokens at once
+WINDOW = 512  # examples that are tokenized at once
 
 
 def train_tan(
@@ -44,9 +44,9 @@ def train_tan(
     run = runs / folder.name
     encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device))
     reader = kinds.reader(config, encoder)
-    config = config.model_copy(update={"encoder_digest": encoder.digest})  # the one that is there, not one before it
+    config = config.model_copy(update={"encoder_digest": encoder.digest})  # of the encoder on disk
     names = (*config.data.train, config.data.dev)
-    with accelerator.main_process_first():  # one process encodes, the others find it done
+    with accelerator.main_process_first():  # one process encodes for all
         sets = {name: _features(name, config, reader, tokenizer, data, runs) for name in dict.fromkeys(names)}
     yield from fit_best(config, encoder.hidden, sets, folder, run, resume, accelerator)
 
@@ -60,10 +60,10 @@ def fit_best(
     resume: bool,
     accelerator: Accelerator,
 ) -> Iterator[Event]:
-    """Train a new model of any kind on features; what was best on dev goes to `folder`.
+    """Train a new model of any kind on features; the best on dev is written to `folder`.
 
-    sets: the features of `config.data.train`, of which an epoch reads each once (those of several may stand together
-    under the first name), and of `config.data.dev`, under the name None where dev has no name of its own.
+    sets: the features of `config.data.train`, each read once per epoch (several may be combined under the first name),
+    and of `config.data.dev`, under the name None if dev is not a named set.
     """
     torch.manual_seed(config.training.seed)
     job = _job(kinds.build(config, hidden), config, sets, run, accelerator)
@@ -79,7 +79,7 @@ def _features(
 ) -> Features:
     task, file = TASKS[config.task], rows_file(data, name)
     training = name in config.data.train
-    rows = hashlib.sha256(file.read_bytes()).hexdigest()[:8]  # changed rows are other features
+    rows = hashlib.sha256(file.read_bytes()).hexdigest()[:8]  # part of the cache key
     half = training and config.training.precision == "bf16"  # dev is measured as it will be used
     where = map("-".join, config.data.where.items())
     parts = [name.replace("/", "-"), rows, config.max_tokens, *(config.cells or ()), *where]
@@ -90,13 +90,13 @@ def _features(
     folder = runs / "features" / encoder.digest[:12] / "-".join(map(str, parts))
     if (folder / "about.json").is_file():
         return Features(folder)
-    asked = (one for one in task.read(file, training) if matches(vars(one), config.data.where))
-    examples = [one for one in asked if one.label is not None]
+    matching = (example for example in task.read(file, training) if matches(vars(example), config.data.where))
+    examples = [example for example in matching if example.label is not None]
     if not examples:
-        which = "".join(f" with {name} {value!r}" for name, value in config.data.where.items())
-        raise DataError(f"{file}: no row{which} has a label: nothing to train on")
+        condition = "".join(f" with {name} {value!r}" for name, value in config.data.where.items())
+        raise DataError(f"{file}: no row{condition} has a label: nothing to train on")
     if training:
-        examples = chosen(examples, config.data, tokenizer, config.max_tokens)
+        examples = select_examples(examples, config.data, tokenizer, config.max_tokens)
     parts = (examples[start : start + WINDOW] for start in range(0, len(examples), WINDOW))
     windows = (
         (tokenize_rows(task, part, tokenizer, config.limits, file), [example.label for example in part])
@@ -105,8 +105,8 @@ def _features(
     return encode(folder, encoder, tokenizer, windows, len(examples), half)
 
 
-def chosen(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> list:
-    """The training examples that the config asks for."""
+def select_examples(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> list:
+    """The training examples selected by the config's `even` and `every`."""
     if data.even and not isinstance(examples[0], pairs.Example):
         raise ConfigError("data.even is for pairs of sentences: take it out")
     if data.even:
@@ -114,59 +114,61 @@ def chosen(examples: list, data: Data, tokenizer: Tokenizer, limit: int) -> list
             tokenizer.encode([getattr(example, text) for example in examples], limit) for text in ("text_a", "text_b")
         )
         overlaps = [token_overlap(left.ids, right.ids) for left, right in zip(a, b)]
-        kept = balance_labels(overlaps, [example.label for example in examples], data.even, seed=1)
-        examples = [examples[i] for i in kept]
-    kept = examples[:: data.every]
-    if len({one.label for one in kept}) == 1 < len({one.label for one in examples}):  # rows whose labels take turns
+        selected = balance_labels(overlaps, [example.label for example in examples], data.even, seed=1)
+        examples = [examples[i] for i in selected]
+    selected = examples[:: data.every]
+    if (
+        len({example.label for example in selected}) == 1 < len({example.label for example in examples})
+    ):  # labels alternate
         raise ConfigError(f"data.every {data.every} leaves rows of one label alone: take another number")
-    return kept
+    return selected
 
 
 def _job(
     model: nn.Module, config: AnyConfig, sets: Mapping[str | None, AnyFeatures], run: Path, accelerator: Accelerator
 ) -> Job:
     own = getattr(MECHANISMS.get(config.model.mechanism), "reads", None) == "own"
-    how, trained = config.training, [name for name in config.data.train if name in sets]
+    training, train_names = config.training, [name for name in config.data.train if name in sets]
     weight = None
-    if getattr(how, "balanced", False):
-        weight = balance(np.concatenate([sets[name].labels for name in trained])).to(accelerator.device)
+    if getattr(training, "balanced", False):
+        weight = balance(np.concatenate([sets[name].labels for name in train_names])).to(accelerator.device)
     steps: list[tuple[str, np.ndarray]] = []
     ends = set()
-    for epoch in range(how.epochs):
-        for number, name in enumerate(trained):
-            chosen = batching.batches(sets[name].lengths, how.batch, how.seed + number, epoch, window=500)
-            steps += [(name, rows) for rows in chosen]
+    for epoch in range(training.epochs):
+        for number, name in enumerate(train_names):
+            batches = batching.batches(sets[name].lengths, training.batch, training.seed + number, epoch, window=500)
+            steps += [(name, rows) for rows in batches]
         ends.add(len(steps))
 
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
         name, rows = steps[step]
-        mine = batching.share(rows, accelerator.process_index, accelerator.num_processes)
-        encoded, counts, labels = sets[name].batch(np.sort(mine), accelerator.device, own)
+        own_rows = batching.share(rows, accelerator.process_index, accelerator.num_processes)
+        encoded, counts, labels = sets[name].batch(np.sort(own_rows), accelerator.device, own)
         return answers.loss(module(encoded), counts, labels, weight=weight), {}
 
     def measure(module: nn.Module, step: int) -> dict:
-        found = evaluate(module, sets[config.data.dev], accelerator.device)
+        metrics = evaluate(module, sets[config.data.dev], accelerator.device)
         if accelerator.is_main_process:
-            keep_best(run, step, found, module.state_dict())
-        return found
+            keep_best(run, step, metrics, module.state_dict())
+        return metrics
 
     return Job(
         module=model,
         steps=len(steps),
-        seed=how.seed,
-        rate=batching.schedule(how, len(steps)),
+        seed=training.seed,
+        rate=batching.schedule(training, len(steps)),
         loss=loss,
         measure=measure,
         milestones=frozenset(ends),
-        weight_decay=how.weight_decay,
-        clip=getattr(how, "clip", Job.clip),
-        optimizer=getattr(how, "optimizer", "adamw"),
+        weight_decay=training.weight_decay,
+        clip=getattr(training, "clip", Job.clip),
+        optimizer=getattr(training, "optimizer", "adamw"),
         recipe=config.model_dump(mode="json", exclude=NO_RECIPE),
     )
 
 
 def balance(labels: np.ndarray) -> Tensor:
-    """A weight for each label, with which all labels weigh the same and a row weighs one on average."""
+    """Label weights that give all labels equal total weight, with a mean of one over rows."""
     counts = np.bincount(labels)
     return torch.tensor(counts.sum() / (len(counts) * counts.clip(min=1)), dtype=torch.float32)
 
@@ -175,10 +177,10 @@ def balance(labels: np.ndarray) -> Tensor:
 def evaluate(module: nn.Module, features: AnyFeatures, device: str | torch.device) -> dict[str, float]:
     """Mean loss and accuracy over a set of features."""
     module.eval()
-    right, lost = 0, 0.0
+    right, total_loss = 0, 0.0
     for rows in batching.batches(features.lengths, 128, seed=0, epoch=0, window=500):
         encoded, counts, labels = features.batch(rows, device)
         outputs = module(encoded)
-        lost += answers.loss(outputs, counts, labels, reduction="sum").item()
+        total_loss += answers.loss(outputs, counts, labels, reduction="sum").item()
         right += (answers.scores(outputs, counts).argmax(-1) == labels).sum().item()
-    return {"dev_loss": round(lost / len(features), 5), "dev_accuracy": right / len(features)}
+    return {"dev_loss": round(total_loss / len(features), 5), "dev_accuracy": right / len(features)}
