@@ -26,6 +26,13 @@ class Difference:
     only_a: int | None = None  # rows that a alone has right
     only_b: int | None = None
 
+    def describe(self) -> str:
+        """The result of McNemar's test in a line."""
+        return (
+            f"{self.b} less {self.a}: {self.gain:+.2f} points; right alone: {self.only_b} and {self.only_a} rows; "
+            f"McNemar p {self.p:.3g}, after Holm {self.adjusted:.3g}"
+        )
+
 
 def mcnemar(names: Sequence[str], right: Sequence[Sequence[bool]]) -> list[Difference]:
     """McNemar's exact test of every pair on the rows that exactly one has right (McNemar 1947).

@@ -74,12 +74,7 @@ def _lines(cases: CaseTable) -> list[str]:
     lines += [f"right: {', '.join(f'{name} {share:.2f} %' for name, share in agreement.accuracy(cases).items())}"]
     table = agreement.right_combinations(cases)
     lines += table[[column for column in table if table[column].dtype != bool]].to_string().splitlines()
-    for test in agreement.mcnemar_tests(cases):
-        lines.append(
-            f"{test.b} less {test.a}: {test.gain:+.2f} points; right alone: {test.only_b} and {test.only_a} rows; "
-            f"McNemar p {test.p:.3g}, after Holm {test.adjusted:.3g}"
-        )
-    return lines
+    return [*lines, *(difference.describe() for difference in agreement.mcnemar_tests(cases))]
 
 
 def _json(cases: CaseTable, out: Path) -> dict:

@@ -149,11 +149,8 @@ def _tell(
         print(f"{name}  {output}" if len(reports) > 1 else output)
         for line in describe(report["attention"]) if "attention" in report else ():
             print(f"  {line}")
-    for test in differences:
-        print(
-            f"{test.b} less {test.a}: {test.gain:+.2f} points; right alone: {test.only_b} and {test.only_a} rows; "
-            f"McNemar p {test.p:.3g}, after Holm {test.adjusted:.3g}"
-        )
+    for difference in differences:
+        print(difference.describe())
 
 
 def measured_attention(bundle: Bundle, result: dict, options: argparse.Namespace) -> dict:

@@ -9,12 +9,11 @@ see `training.ema`.  The projection of word vectors is linear; the paper only sa
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Literal
 
 import torch
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor, nn
 
 from triattn_core.attention.dropout import Dropout
@@ -24,6 +23,7 @@ from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import tap
 from triattn_core.models.fusion.recurrent import Recurrent
+from triattn_core.models.words import VectorSource
 
 LOWEST = torch.finfo(torch.float32).min / 2
 
@@ -42,18 +42,11 @@ class ReaderConfig(BaseModel):
     mechanism: Literal["baseline", "bidaf", "dcn", "qanet"] = "baseline"
     similarity: Literal[tuple(QA_SIMILARITIES)]
     output: Literal[tuple(OUTPUTS)] = "O_2"
-    vectors: str = "embedding"
+    vectors: VectorSource = "embedding"
     width: int = Field(100, ge=1)
     hidden: int = Field(200, ge=2, multiple_of=2)
     dropout: float = Field(0.2, ge=0, lt=1)
     longest: int = Field(20, ge=1)
-
-    @field_validator("vectors")
-    @classmethod
-    def _vectors(cls, source: str) -> str:
-        if not re.fullmatch(r"embedding|layer:[1-9]\d*", source):
-            raise ValueError('expected "embedding", or "layer:k" with k from 1')
-        return source
 
     @model_validator(mode="after")
     def _fits(self) -> ReaderConfig:

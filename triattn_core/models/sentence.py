@@ -6,12 +6,11 @@ One text is classified by its vector s; a premise and a hypothesis by [p, h, p -
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Literal
 
 import torch
-from pydantic import Field, field_validator
+from pydantic import Field
 from torch import Tensor, nn
 
 from triattn_core.attention import masks
@@ -19,6 +18,7 @@ from triattn_core.attention.pooling import Source2TokenPooling
 from triattn_core.attention.states import States
 from triattn_core.models.fusion import FUSIONS
 from triattn_core.models.fusion.settings import ACTIVATIONS, FusionSettings
+from triattn_core.models.words import VectorSource
 
 
 class SentenceConfig(FusionSettings):
@@ -30,18 +30,11 @@ class SentenceConfig(FusionSettings):
     """
 
     mechanism: Literal[tuple(FUSIONS)]
-    vectors: str = "embedding"
+    vectors: VectorSource = "embedding"
     width: int = Field(300, ge=1)
     layers: int = Field(1, ge=1, le=12)
     hidden: int = Field(300, ge=1)
     keep: float = Field(0.5, gt=0, le=1)
-
-    @field_validator("vectors")
-    @classmethod
-    def _vectors(cls, source: str) -> str:
-        if not re.fullmatch(r"embedding|layer:[1-9]\d*", source):
-            raise ValueError('expected "embedding", or "layer:k" with k from 1')
-        return source
 
     @property
     def about(self) -> dict[str, str | int]:

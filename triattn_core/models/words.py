@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import torch
+from pydantic import AfterValidator
 from torch import Tensor, nn
 from torch.nn.functional import layer_norm
 
@@ -14,6 +17,15 @@ from triattn_core.inference.batch import RoleBatch, TextBatch
 from triattn_core.models.encoder import Encoder, first_layers, pool_cells
 
 TABLE, LAYER = "embedding", "layer:"
+
+
+def _check_source(source: str) -> str:
+    if not re.fullmatch(r"embedding|layer:[1-9]\d*", source):
+        raise ValueError('expected "embedding", or "layer:k" with k from 1')
+    return source
+
+
+VectorSource = Annotated[str, AfterValidator(_check_source)]
 
 
 @dataclass(frozen=True)
