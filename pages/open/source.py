@@ -188,6 +188,6 @@ def _keep_trace(trace: AttentionTrace) -> str:
 
 @st.cache_resource(show_spinner=False)
 def _example() -> AttentionTrace:
-    from triattn_core.importers.worked_example import example_trace
+    from triattn_core.importers.example_trace import example_trace
 
     return example_trace()

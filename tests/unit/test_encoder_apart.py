@@ -13,7 +13,7 @@ from transformers import BertForPreTraining
 
 from tests.unit.test_encoder_training import make_start, train, weights, write
 from triattn_core.text.tokenizer import Tokenizer
-from triattn_core.training.encoder import apart, post_training
+from triattn_core.training.encoder import post_training, separate_training
 from triattn_core.training.encoder.rows import Pair, read_pairs
 
 pytestmark = pytest.mark.slow
@@ -51,15 +51,15 @@ def world(tmp_path_factory) -> Path:
     return root
 
 
-def module_of(world: Path) -> apart.ApartTraining:
-    return apart.ApartTraining(BertForPreTraining.from_pretrained(world / "start")).eval()
+def module_of(world: Path) -> separate_training.ApartTraining:
+    return separate_training.ApartTraining(BertForPreTraining.from_pretrained(world / "start")).eval()
 
 
 def test_the_loss_is_that_of_the_labels_and_of_the_batch(world):
     tokenizer, module = Tokenizer(world / "start" / "tokenizer.json"), module_of(world)
     rows = [Pair((5, 6, 7), (8, 9), 1), Pair((6,), (5, 5, 9, 7), 0), Pair((9, 8), (6, 7), 1)]
     with torch.no_grad():
-        found = apart.loss(module, [[row] for row in rows], tokenizer, torch.device("cpu")).item()
+        found = separate_training.loss(module, [[row] for row in rows], tokenizer, torch.device("cpu")).item()
 
     def vector(ids: tuple[int, ...]) -> np.ndarray:
         ids = torch.tensor([[tokenizer.special["cls"], *ids, tokenizer.special["sep"]]])
@@ -74,7 +74,7 @@ def test_the_loss_is_that_of_the_labels_and_of_the_batch(world):
         chance = 1 / (1 + np.exp(-(a * cosine[i, i] + b)))
         total -= np.log(chance if row.label else 1 - chance) / len(rows)
     for i in (0, 2):
-        scores = np.exp(apart.SCALE * cosine[i])
+        scores = np.exp(separate_training.SCALE * cosine[i])
         total -= np.log(scores[i] / scores.sum()) / 2
     assert found == pytest.approx(total, rel=1e-4)
 
@@ -86,7 +86,7 @@ def test_a_passage_that_options_share_is_encoded_once_and_the_loss_stays(world, 
 
     def loss() -> float:
         with torch.no_grad():
-            return apart.loss(module, [options, single], tokenizer, torch.device("cpu")).item()
+            return separate_training.loss(module, [options, single], tokenizer, torch.device("cpu")).item()
 
     seen = module.vectors
     monkeypatch.setattr(module, "vectors", lambda ids, keep: encoded.append(len(ids)) or seen(ids, keep))
@@ -109,10 +109,10 @@ def test_a_small_run_learns_and_the_encoder_is_written_without_a_pair_head(world
     recipe = json.loads((world / "recipe.json").read_text("utf-8"))
     tokenizer, module = Tokenizer(world / "start" / "tokenizer.json"), module_of(world)
     dev = [[row] for row in read_pairs([world / "data" / "small" / "dev.jsonl"], tokenizer, 16, training=False)]
-    before = apart.accuracy(module, dev, tokenizer)
+    before = separate_training.accuracy(module, dev, tokenizer)
     train(recipe, world, tmp_path / "run")
     module.load_state_dict(weights(tmp_path / "run"), strict=False)
-    assert apart.accuracy(module, dev, tokenizer) > max(0.9, before)
+    assert separate_training.accuracy(module, dev, tokenizer) > max(0.9, before)
     folder = tmp_path / "mine"
     folder.mkdir()
     post_training.finish_encoder(recipe, folder, world / "data", tmp_path / "run", "a machine", "a command")
@@ -125,7 +125,7 @@ def test_all_that_learns_has_a_gradient(world):
     """Several processes wait for the gradient of each parameter that learns."""
     tokenizer, module = Tokenizer(world / "start" / "tokenizer.json"), module_of(world)
     rows = [Pair((5, 6, 7), (8, 9), 1), Pair((6,), (5, 5, 9, 7), 0)]
-    apart.loss(module, [[row] for row in rows], tokenizer, torch.device("cpu")).backward()
+    separate_training.loss(module, [[row] for row in rows], tokenizer, torch.device("cpu")).backward()
     learns = {name for name, one in module.named_parameters() if one.requires_grad}
     assert learns == {name for name, one in module.named_parameters() if one.grad is not None}
     assert any("layer.0.output" in name for name in learns)

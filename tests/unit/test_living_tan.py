@@ -15,13 +15,13 @@ from tests.oracles import living as oracle
 from tests.oracles.tan import Sequence, attend, below, gelu, linear
 from tests.support.tiny import make_encoder
 from triattn_core.attention import fixed_weights
-from triattn_core.attention.contextual import OwnContext
+from triattn_core.attention.cbi import OwnContext
 from triattn_core.attention.states import States
 from triattn_core.errors import ConfigError
 from triattn_core.inference.batch import collate
-from triattn_core.models.apart import ApartEncoder
 from triattn_core.models.encoder import Encoded, Given
 from triattn_core.models.encoders import load_encoder
+from triattn_core.models.separate_encoder import ApartEncoder
 from triattn_core.models.tan import Tan, TanConfig
 from triattn_core.tasks import dialogue, pairs, reading
 from triattn_core.text.roles import Limits

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from triattn_core.attention.bi import BiAttention
-from triattn_core.attention.contextual import CBiAttention
-from triattn_core.attention.joint import JointAttention
+from triattn_core.attention.bi_joint import JointAttention
+from triattn_core.attention.cbi import CBiAttention
 from triattn_core.attention.tri import TriAttention
 
 MECHANISMS = {"bi": BiAttention, "bi_joint": JointAttention, "cbi": CBiAttention, "tri": TriAttention}

@@ -8,13 +8,13 @@ from torch import nn
 
 from triattn_core.checkpoint.config import AnyConfig
 from triattn_core.errors import ConfigError
-from triattn_core.models.apart import ApartEncoder
 from triattn_core.models.coin import Coin, PairWords, own_words
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.laboratory import LaboratoryModel, LaboratoryTokens
 from triattn_core.models.reader import Reader
 from triattn_core.models.sentence import SentenceModel
+from triattn_core.models.separate_encoder import ApartEncoder
 from triattn_core.models.systems import SYSTEMS
 from triattn_core.models.tan import Tan
 from triattn_core.models.words import WordVectors, word_vectors

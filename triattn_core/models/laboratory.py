@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu
 
 from triattn_core.attention.bi import BiAttention
-from triattn_core.attention.contextual import CBiAttention
+from triattn_core.attention.cbi import CBiAttention
 from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.states import States
 from triattn_core.attention.tri import TriAttention

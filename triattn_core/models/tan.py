@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu
 
 from triattn_core.attention import MECHANISMS
-from triattn_core.attention.contextual import OwnContext
+from triattn_core.attention.cbi import OwnContext
 from triattn_core.attention.contextual_value import VALUES
 from triattn_core.attention.fixed_weights import FIXED
 from triattn_core.attention.similarity import SIMILARITIES

@@ -13,7 +13,7 @@ from triattn_core.errors import InputError
 from triattn_core.tasks import rankings
 from triattn_core.tasks.task import InputForm
 from triattn_core.text.cells import merge_spans, sentences
-from triattn_core.text.nearest import nearest
+from triattn_core.text.excerpt import nearest
 from triattn_core.text.roles import Limits, Part, Roles, joint, outside, tokens_notes
 from triattn_core.text.rows import field, number, read_json_lines, texts_field
 from triattn_core.text.tokenizer import Tokenizer, Tokens
@@ -85,7 +85,7 @@ def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> lis
 
     If texts are encoded separately, the context is the passage without question and option.
     The context has at most `limits.tokens` tokens: of a longer passage, the run of sentences that shares most words
-    with question and options, the same for all options (see `nearest`).
+    with question and options, the same for all options (see `excerpt`).
     Raises InputError if a text has no token.
     """
     short = tokenizer.encode(

@@ -83,7 +83,7 @@ class Recipe(Strict):
     """The recipe of an encoder; `swap`: share of the pairs to swap; `dev` measures the pair objective after each epoch.
 
     `objective`: `joint` reads the two texts of a row as one sequence, as BERT's objectives do; `apart` reads them
-    separately, for the living form of TAN (`encoder.apart`), without masking.
+    separately, for the living form of TAN (`encoder.separate_training`), without masking.
 
     `attention_dropout`: in training, in place of the start's; with 0, a CPU kernel twice as fast is available.
     """

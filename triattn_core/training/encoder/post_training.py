@@ -2,7 +2,7 @@
 
 Masked-language modelling, and the relation of two sentences with the pair's label in place of "next sentence" (Devlin
 et al. 2019, section 3.1; post-training on the task's texts as in Tri-Attention, section VI-C, after its reference
-[59]).  For texts that are read separately see `apart`.
+[59]).  For texts that are read separately see `separate_training`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from triattn_core.tasks import InputForm, form
 from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import batching
-from triattn_core.training.encoder import apart
+from triattn_core.training.encoder import separate_training
 from triattn_core.training.encoder.encoder_init import RELATION, describe_start, start_folder, start_model
 from triattn_core.training.encoder.rows import (
     Group,
@@ -90,7 +90,7 @@ def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: A
     dev = _dev(recipe, rows_file(data, recipe["dev"]), tokenizer)
 
     apart_objective = recipe.get("objective") == "apart"
-    measure = apart.accuracy if apart_objective else accuracy
+    measure = separate_training.accuracy if apart_objective else accuracy
 
     def loss(module: nn.Module, step: int) -> tuple[Tensor, dict[str, float]]:
         number, examples, _ = plan.steps[step]
@@ -98,7 +98,7 @@ def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: A
         stage = recipe["stages"][number]
         groups = [plan.stages[number][i] for i in own_examples]
         if apart_objective:
-            pair = apart.loss(module, groups, tokenizer, accelerator.device)
+            pair = separate_training.loss(module, groups, tokenizer, accelerator.device)
             return pair, {"pair": round(pair.item(), 4)}
         rows = swap_pairs([row for group in groups for row in group], recipe.get("swap", 0.0))
         ids, types, keep = collate(rows, tokenizer, stage.get("match"))
@@ -113,7 +113,7 @@ def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: A
         return pair + weight * word, {"pair": round(pair.item(), 4), "word": round(word.item(), 4)}
 
     job = Job(
-        module=(apart.ApartTraining if apart_objective else PostTraining)(bert),
+        module=(separate_training.ApartTraining if apart_objective else PostTraining)(bert),
         steps=len(plan.steps),
         seed=recipe["seed"],
         rate=lambda step: plan.steps[step][2],

@@ -16,8 +16,8 @@ from tqdm import tqdm
 
 from triattn_core.attention.states import States
 from triattn_core.inference.batch import collate
-from triattn_core.models.apart import ApartEncoder
 from triattn_core.models.encoder import Encoded, Encoder
+from triattn_core.models.separate_encoder import ApartEncoder
 from triattn_core.text.roles import Role, Roles
 from triattn_core.text.tokenizer import Tokenizer
 

@@ -17,9 +17,9 @@ from triattn_core.checkpoint.config import AnyConfig, Config
 from triattn_core.checkpoint.config_parts import Data
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.models import answers, kinds
-from triattn_core.models.apart import ApartEncoder
 from triattn_core.models.encoder import Encoder
 from triattn_core.models.encoders import load_encoder
+from triattn_core.models.separate_encoder import ApartEncoder
 from triattn_core.models.tensors import read_tensors
 from triattn_core.tasks import TASKS, pairs
 from triattn_core.text.rows import matches, rows_file
