@@ -92,7 +92,7 @@ def test_a_passage_that_options_share_is_encoded_once_and_the_loss_stays(world, 
     monkeypatch.setattr(module, "vectors", lambda ids, keep: encoded.append(len(ids)) or seen(ids, keep))
     found = loss()
     assert encoded == [2, 4]
-    monkeypatch.setattr(apart, "_distinct", lambda texts: (texts, torch.arange(len(texts))))
+    monkeypatch.setattr(separate_training, "_distinct", lambda texts: (texts, torch.arange(len(texts))))
     assert found == pytest.approx(loss(), rel=1e-6)
     assert encoded[2:] == [4, 4]
 
@@ -100,8 +100,8 @@ def test_a_passage_that_options_share_is_encoded_once_and_the_loss_stays(world, 
 def test_what_stands_beside_a_text_in_the_batch_does_not_change_its_vector(world):
     tokenizer, module = Tokenizer(world / "start" / "tokenizer.json"), module_of(world)
     with torch.no_grad():
-        alone = module.vectors(*apart.collate_texts([(5, 6)], tokenizer))
-        beside = module.vectors(*apart.collate_texts([(5, 6), (5, 6, 7, 8, 9)], tokenizer))
+        alone = module.vectors(*separate_training.collate_texts([(5, 6)], tokenizer))
+        beside = module.vectors(*separate_training.collate_texts([(5, 6), (5, 6, 7, 8, 9)], tokenizer))
     torch.testing.assert_close(alone[0], beside[0])
 
 
