@@ -127,7 +127,7 @@ def parser() -> argparse.ArgumentParser:
 def app(options: argparse.Namespace) -> int:
     """Starts Streamlit on loopback."""
     root = Path(__file__).parent.parent
-    listing.added(options)
+    listing.add_folders(options)
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device
     command = [sys.executable, "-c", STREAMLIT, "run", str(root / "app.py"), "--server.port", str(options.port)]

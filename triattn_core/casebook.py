@@ -133,7 +133,7 @@ class CaseBook:
 
     def of(self, task: str, row: Mapping) -> list[Case]:
         """The cases of exactly this row, last changed first."""
-        query = select(_Case).where(_Case.task == task, _Case.row == _dumped(row)).order_by(_Case.changed.desc())
+        query = select(_Case).where(_Case.task == task, _Case.row == _dump(row)).order_by(_Case.changed.desc())
         with self._session() as session:
             return [_case(case) for case in session.scalars(query)]
 
@@ -230,10 +230,10 @@ def _tags(tags: Iterable[str]) -> tuple[str, ...]:
 def _row(case: Case) -> _Case:
     fields = {name: value for name, value in vars(case).items() if name not in ("row", "tags", "note")}
     tags = [_Tag(name=name) for name in case.tags]
-    return _Case(**fields, row=_dumped(case.row), texts="\n".join(texts(case.row)), note=_note(case.note), tags=tags)
+    return _Case(**fields, row=_dump(case.row), texts="\n".join(texts(case.row)), note=_note(case.note), tags=tags)
 
 
-def _dumped(row: Mapping) -> str:
+def _dump(row: Mapping) -> str:
     return json.dumps(row, ensure_ascii=False, sort_keys=True)
 
 

@@ -39,7 +39,7 @@ class Card:
 
 
 def roots() -> tuple[Path, ...]:
-    """The folders that hold checkpoints: those in TRIATTN_CHECKPOINTS, separated as in PATH, or `checkpoints` beside
+    """The folders that hold checkpoints: those in TRIATTN_CHECKPOINTS, separated as in PATH, or `checkpoints` next to
     the package."""
     paths = [part for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
     return tuple(map(Path, paths)) or (Path(__file__).parents[2] / "checkpoints",)
@@ -74,7 +74,7 @@ def find_encoder(name: str) -> Path | None:
 
 def find_checkpoint(name: str | Path) -> Path:
     """The folder of a checkpoint by name or path. Raises CheckpointError with the nearest name."""
-    known = {card.name: card.path for card in laboratory_checkpoints()} | _named()
+    known = {card.name: card.path for card in laboratory_checkpoints()} | _find_all()
     path = known.get(str(name)) or known.get(current_name(str(name)), Path(name))
     if not os.path.isfile(path / "config.json"):  # Path.is_file raises where a name is too long for the system
         quoted = repr(shorten(str(name)))
@@ -102,7 +102,7 @@ def require_regular(path: Path) -> Path:
 
 def checkpoint_name(path: Path) -> str:
     """The registered name of a checkpoint's folder, which may be prefixed with its parent folder's name."""
-    return next((name for name, folder in _named().items() if folder.resolve() == path.resolve()), path.name)
+    return next((name for name, folder in _find_all().items() if folder.resolve() == path.resolve()), path.name)
 
 
 def laboratory_checkpoints() -> tuple[Card, ...]:
@@ -119,7 +119,7 @@ def list_checkpoints(folder: Path | None = None) -> tuple[Card, ...]:
         return tuple(_card(path.name, path) for path in _folders(folder))
     missing = [path for path in roots() if not path.is_dir()] if len(roots()) > 1 else []
     absent = [Card(path.name, path, {}, {}, "", 0, f"{path}: no such folder; {VARIABLE} names it") for path in missing]
-    present = [_card(name, path) for name, path in _named().items()]
+    present = [_card(name, path) for name, path in _find_all().items()]
     return tuple(sorted([*present, *absent], key=lambda card: card.name))
 
 
@@ -134,7 +134,7 @@ def _folders(folder: Path) -> list[Path]:
     return [folder / name for name in names if name != "encoders" and os.path.isfile(f"{folder}/{name}/{PARTS[0]}")]
 
 
-def _named() -> dict[str, Path]:
+def _find_all() -> dict[str, Path]:
     """The checkpoints of all roots by unique name: a later duplicate is prefixed with its parent folder, then
     numbered."""
     folders: dict[str, Path] = {}

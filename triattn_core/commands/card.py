@@ -37,11 +37,11 @@ def run(options: argparse.Namespace) -> None:
     from triattn_core.scenes.catalogue import VIEWS
 
     require_room(options.out, "write the card")
-    listing.added(options)
+    listing.add_folders(options)
     if len(options.what) == 2 and options.what[1].endswith(".nc"):
         _of_trace(options, *options.what)
     elif len(options.what) == 1 and options.what[0] not in VIEWS:
-        _again(options, Path(options.what[0]))
+        _remake(options, Path(options.what[0]))
     else:
         _new(options, *options.what)
 
@@ -120,7 +120,7 @@ def _sentences(record: Manifest) -> dict[str, list[str]]:
     return titles
 
 
-def _again(options: argparse.Namespace, path: Path) -> None:
+def _remake(options: argparse.Namespace, path: Path) -> None:
     """Remake a card, and compare its numbers with those next to the manifest."""
     from triattn_core.case_card.manifest import read
     from triattn_core.case_card.remake import again
@@ -132,7 +132,7 @@ def _again(options: argparse.Namespace, path: Path) -> None:
     rendered = again(recorded, Models(options.device), str(path))
     data_file = path.parent / "data.parquet"
     differences = {"probabilities": _answers(recorded, rendered)} | (
-        {"data": furthest(data_file, rendered)} if data_file.is_file() else {}
+        {"data": largest_difference(data_file, rendered)} if data_file.is_file() else {}
     )
     rendered.save(options.out)
     if options.json:
@@ -162,7 +162,7 @@ def _answers(recorded: Manifest, rendered: RenderedView) -> float:
     return max(abs(x - y) for a, b in pairs for x, y in zip(a, b))
 
 
-def furthest(path: Path, rendered: RenderedView) -> float:
+def largest_difference(path: Path, rendered: RenderedView) -> float:
     """The largest difference of a number from that of the same cell in a stored table.  Raises DataError if the cells
     are not the same."""
     from triattn_core.analysis.mining.case_table import BYTES

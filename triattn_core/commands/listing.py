@@ -15,7 +15,7 @@ def folders(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--checkpoints", nargs="+", type=Path, default=[], metavar="DIR", help=text)
 
 
-def added(options: argparse.Namespace) -> None:
+def add_folders(options: argparse.Namespace) -> None:
     """Add the given folders to the roots.  Raises CheckpointError if one has no checkpoint."""
     from triattn_core.checkpoint.registry import add_roots
 
@@ -27,7 +27,7 @@ def list_(options: argparse.Namespace) -> None:
     from triattn_core.checkpoint import metadata
     from triattn_core.checkpoint.registry import list_checkpoints
 
-    added(options)
+    add_folders(options)
     rows = [
         {
             "name": card.name,

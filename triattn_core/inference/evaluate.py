@@ -54,7 +54,7 @@ def _window(rows: Iterator, most: int, num_done: int) -> tuple[list, DataError |
             example.check()
             window.append(example)
     except InputError as error:
-        return window, _named(example, num_done + len(window) + 1, error)
+        return window, _name_error(example, num_done + len(window) + 1, error)
     except DataError as error:
         return window, error
     return window, None
@@ -66,11 +66,11 @@ def _unreadable(bundle: Bundle, window: Sequence, num_done: int) -> tuple[int, D
         try:
             bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)
         except InputError as error:
-            return i, _named(example, num_done + i + 1, error)
+            return i, _name_error(example, num_done + i + 1, error)
     raise AssertionError("a window that cannot be read has a row that cannot be read")
 
 
-def _named(example, number: int, error: InputError) -> DataError:
+def _name_error(example, number: int, error: InputError) -> DataError:
     """The error, prefixed with the example's id, or its number from 1."""
     return DataError(f"{f'row {example.id}' if example.id else f'labelled row {number}'}: {error}")
 

@@ -28,13 +28,13 @@ class TokenComparison(nn.Module):
 
 
 def mean(states: States) -> Tensor:
-    """Mean [B, h] over the real tokens; zeros where there is none."""
+    """Mean [B, h] over the real tokens; zeros if there is none."""
     keep = states.keep[..., None]
     return (states.vectors * keep).sum(1) / keep.sum(1).clamp(min=1)
 
 
 def largest(states: States) -> Tensor:
-    """Maximum [B, h] of each feature over the real tokens; zeros where there is none."""
+    """Maximum [B, h] of each feature over the real tokens; zeros if there is none."""
     keep = states.keep[..., None]
     maxima = states.vectors.masked_fill(~keep, torch.finfo(states.vectors.dtype).min).amax(1)
     return torch.where(keep.any(1), maxima, 0.0)

@@ -83,17 +83,19 @@ class Encoder(nn.Module):
         cells are averaged, and averaged over the same cells.  given: overrides of BERT's inputs by role.
         """
         context = batch.context
-        joined, pooled = self._joined(context, given.get("context", Given()))
+        joined, pooled = self._encode_joint(context, given.get("context", Given()))
         query, key = (
             pool_cells(
-                States(self._alone(role, given_role), role.keep, own_context(joined, context.keep, role.positions)),
+                States(
+                    self._encode_alone(role, given_role), role.keep, own_context(joined, context.keep, role.positions)
+                ),
                 role,
             )
             for role, given_role in ((batch.query, given.get("query", Given())), (batch.key, given.get("key", Given())))
         )
         return Encoded(query, key, pool_cells(States(joined, context.keep), context), pooled)
 
-    def _joined(self, context: RoleBatch, given: Given) -> tuple[Tensor, Tensor]:
+    def _encode_joint(self, context: RoleBatch, given: Given) -> tuple[Tensor, Tensor]:
         """States [B, n, h] of the joint sequence and its pooled vectors [B, h].
 
         Tokens that are not seen cost nothing: BERT reads only the others, at their positions; their states are zeros.
@@ -111,7 +113,7 @@ class Encoder(nn.Module):
         index = positions[..., None].expand_as(out.last_hidden_state)
         return states.scatter(1, index, out.last_hidden_state * seen[..., None]), out.pooler_output
 
-    def _alone(self, role: RoleBatch, given: Given) -> Tensor:
+    def _encode_alone(self, role: RoleBatch, given: Given) -> Tensor:
         real = torch.ones_like(role.alone)
         real[:, 2:] = role.keep.long()  # n real tokens between two special ones
         states = self.alone(**given.inputs(role.alone, real)).last_hidden_state[:, 1:-1]

@@ -128,21 +128,21 @@ class Interaction(nn.Module):
 
     def forward(self, a: States, b: States, context: States, site: str) -> tuple[States, States, States]:
         """New states of a, b and the context."""
-        new_a = self._joined(a, self.attention(a, b, context, f"{site}/a_over_b"))
-        new_b = self._joined(b, self.attention(b, a, context, f"{site}/b_over_a"))
+        new_a = self._join(a, self.attention(a, b, context, f"{site}/a_over_b"))
+        new_b = self._join(b, self.attention(b, a, context, f"{site}/b_over_a"))
         if self.context is None:
             return new_a, new_b, context
         if self.reads == "own":
-            return self._moved(new_a), self._moved(new_b), context
-        return new_a, new_b, States(self._on(context.vectors), context.keep)
+            return self._update_own(new_a), self._update_own(new_b), context
+        return new_a, new_b, States(self._update_context(context.vectors), context.keep)
 
-    def _moved(self, states: States) -> States:
-        return replace(states, own=None if states.own is None else self._on(states.own))
+    def _update_own(self, states: States) -> States:
+        return replace(states, own=None if states.own is None else self._update_context(states.own))
 
-    def _on(self, context: Tensor) -> Tensor:
+    def _update_context(self, context: Tensor) -> Tensor:
         return self.dropout(gelu(self.context(context)))
 
-    def _joined(self, states: States, attended: Tensor) -> States:
+    def _join(self, states: States, attended: Tensor) -> States:
         if self.comparison is not None:
             attended = self.comparison(states.vectors, attended)
         elif self.norm is not None:
@@ -183,7 +183,7 @@ class Tan(nn.Module):
         left, right = (torch.cat([pool(states) for pool in self.pooling], -1) for states in (a, b))
         joined = [left, right]
         joined += [(left - right).abs()] if self.difference else []
-        joined += [self._pooled(encoded.pooled)] if self.pooled else []
+        joined += [self._drop_pooled(encoded.pooled)] if self.pooled else []
         return self.predict(self.dropout(torch.cat(joined, dim=-1)))
 
     def projected(self, encoded: Encoded) -> tuple[States, States, States]:
@@ -201,7 +201,7 @@ class Tan(nn.Module):
             a, b = (replace(states, own=self.own(states.vectors, context)) for states in (a, b))
         return a, b, context
 
-    def _pooled(self, pooled: Tensor) -> Tensor:
+    def _drop_pooled(self, pooled: Tensor) -> Tensor:
         """In training, zeros for a share of the examples, which must then be classified from the attention."""
         if not (self.training and self.pooled_dropout):
             return pooled

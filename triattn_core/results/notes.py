@@ -20,9 +20,11 @@ def notes_on_cells(cells: Sequence[Cell]) -> list[Note]:
     trained_records = [record for record in records if trained_on(record)]
     notes = [Note(head="Encoder", text=text) for text in dict.fromkeys(map(_encoder, trained_records))]
     notes += [Note(head="Readers", text=text) for text in dict.fromkeys(map(_reader, records)) if text]
-    notes += [Note(head="Start weights", text=text) for text in dict.fromkeys(map(_seen, trained_records)) if text]
+    notes += [
+        Note(head="Start weights", text=text) for text in dict.fromkeys(map(_pretraining_note, trained_records)) if text
+    ]
     notes += [Note(head="Trained on", text=text) for text in dict.fromkeys(map(trained_on, records)) if text]
-    notes += [Note(head="Timed", text=text) for text in dict.fromkeys(map(_timed, records)) if text]
+    notes += [Note(head="Timed", text=text) for text in dict.fromkeys(map(_timing_note, records)) if text]
     return notes + _seeds(cells) + _empty(cells)
 
 
@@ -78,7 +80,7 @@ def reader_sizes(record: Record) -> list[str]:
     return [f"word vectors {sizes}", trained_on(record).removesuffix(".")]
 
 
-def _timed(record: Record) -> str:
+def _timing_note(record: Record) -> str:
     """The number of batches of a timing; empty for other records."""
     batches = record.values("run", "batches")
     return f"Ours over {batches[0]:,.0f} batches, ± their standard deviation." if batches else ""
@@ -92,7 +94,7 @@ def _size(folder: Path) -> str:
         return ""
 
 
-def _seen(record: Record) -> str:
+def _pretraining_note(record: Record) -> str:
     name, sources = record.card.config.get("encoder", ""), metadata.pretraining_sources(record.card)
     if sources is None:
         return f"What those of {name} had read is not recorded."

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 TASK = LABORATORY["false-friends"]
 
 
-def ahead(bundles: Sequence[Bundle], example: Example) -> float:
+def measure_lead(bundles: Sequence[Bundle], example: Example) -> float:
     """The probability of the right colour under Tri minus that under Bi, in points."""
     from triattn_core.inference.explain import explain
 
@@ -47,7 +47,7 @@ STUDY = Study(
     title="Who has the fish?",
     checkpoints=("false-friends-tri-scaled-dot", "false-friends-bi-joint-1"),
     examples=TASK.examples()[1:5],
-    measure=ahead,
+    measure=measure_lead,
     unit="points",
     shown=86.3,
     above=50.0,

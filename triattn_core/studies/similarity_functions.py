@@ -18,7 +18,7 @@ ANSWER = "third"
 PAPER = next(example for example in questions.examples() if example.id == "paper-3")
 
 
-def ahead(bundles: Sequence[Bundle], example: questions.Example) -> float:
+def measure_lead(bundles: Sequence[Bundle], example: questions.Example) -> float:
     """The probability of exactly “third” under the first reader minus that under the second, in points."""
     from triattn_core.inference.explain import explain
 
@@ -53,7 +53,7 @@ STUDY = Study(
             "How many titles did Denver have after the game?",
         )
     ),
-    measure=ahead,
+    measure=measure_lead,
     unit="points",
     shown=72.5,
     above=20.0,

@@ -52,13 +52,13 @@ def require_room(path: Path, purpose: str, disk_usage: Callable = shutil.disk_us
     """Raises DataError, before any work, if `path` cannot become a file: no such folder, a folder itself, not writable,
     no room on the disk.  purpose: such as "save the trace"."""
     if not os.path.isdir(path.parent):
-        raise DataError(f"{_quoted(path.parent)}: no such folder to {purpose} in")
+        raise DataError(f"{_quote(path.parent)}: no such folder to {purpose} in")
     if os.path.isdir(path):
         raise DataError(f"{path}: a folder; name a file to {purpose} in")
     if os.path.exists(path) and not os.path.isfile(path):
         return
     if len(os.fsencode(path.name)) > 255:
-        raise DataError(f"{_quoted(path)}: too long a name for a file")
+        raise DataError(f"{_quote(path)}: too long a name for a file")
     if not os.access(path.parent, os.W_OK | os.X_OK):
         raise DataError(f"{path.parent}: you may not write there; name another folder to {purpose} in")
     if (free := disk_usage(path.parent).free) < ROOM:
@@ -67,7 +67,7 @@ def require_room(path: Path, purpose: str, disk_usage: Callable = shutil.disk_us
         )
 
 
-def _quoted(path: Path) -> str:
+def _quote(path: Path) -> str:
     text = str(path)
     return text if len(text) <= 120 else f"{text[:90]}…{text[-29:]}"
 
@@ -87,4 +87,4 @@ def _one_line(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else error
-        raise DataError(f"{_quoted(path)}: cannot be written ({reason})") from None
+        raise DataError(f"{_quote(path)}: cannot be written ({reason})") from None

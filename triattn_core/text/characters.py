@@ -24,7 +24,7 @@ def character_tokenizer(texts: Sequence[str], least: int = 1) -> Tokenizer:
         [pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Split(Regex("."), "isolated")]
     )
     counts = Counter(char for text in texts for char in tokenizer.normalizer.normalize_str(text) if not char.isspace())
-    return _of(tokenizer, counts, least)
+    return _build(tokenizer, counts, least)
 
 
 def word_tokenizer(texts: Sequence[str], least: int = 1) -> Tokenizer:
@@ -37,10 +37,10 @@ def word_tokenizer(texts: Sequence[str], least: int = 1) -> Tokenizer:
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     split = tokenizer.pre_tokenizer.pre_tokenize_str
     counts = Counter(word for text in texts for word, _ in split(tokenizer.normalizer.normalize_str(text)))
-    return _of(tokenizer, counts, least)
+    return _build(tokenizer, counts, least)
 
 
-def _of(tokenizer: Tokenizer, counts: Counter[str], least: int) -> Tokenizer:
+def _build(tokenizer: Tokenizer, counts: Counter[str], least: int) -> Tokenizer:
     by_frequency = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     vocabulary = [*SPECIAL.values(), *(token for token, count in by_frequency if count >= least)]
     tokenizer.model = models.WordLevel({token: id_ for id_, token in enumerate(vocabulary)}, SPECIAL["unk"])

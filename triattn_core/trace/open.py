@@ -63,7 +63,7 @@ def trace_of(
     dims = resolve_axes(values, axes or dims, context is not None)
     values, dims = _squeeze(values, dims)
     quantity, over, notes = check_quantity(
-        values, dims, quantity or attrs.get("quantity"), sums_over or _listed(attrs.get("sums_over", ""))
+        values, dims, quantity or attrs.get("quantity"), sums_over or _split_list(attrs.get("sums_over", ""))
     )
     crops = _crop(values.shape, dims, crop or {})
     notes += _crop_notes(values, dims, crops, quantity, over)
@@ -88,7 +88,7 @@ def _own_names(array: Any) -> tuple[tuple[str, ...] | None, Mapping]:
     return (dims if set(dims) <= set(AXIS_NAMES) else None), array.attrs
 
 
-def _listed(text: str) -> list[str] | None:
+def _split_list(text: str) -> list[str] | None:
     return [part for part in text.split(",") if part] or None
 
 

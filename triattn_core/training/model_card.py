@@ -146,7 +146,7 @@ only in their attention: in its kind and form, its number of layers and its size
 {seed_text(metrics)} {"The epoch was chosen on dev; test" if train["epochs"] > 1 else "Test"} was used for no choice.
 
 Trained on {data_text(config["data"])}: epochs {train["epochs"]}, batch {train["batch"]}, AdamW, peak learning rate
-{train["rate"]}, {metrics["seconds"]} s beside the encoding, {metrics["machine"]}.{_hidden(model)}
+{train["rate"]}, {metrics["seconds"]} s beside the encoding, {metrics["machine"]}.{_dropout_text(model)}
 
 {sources_text(encoder, metrics)}
 Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: that of the encoder.
@@ -179,7 +179,7 @@ def seed_text(metrics: dict) -> str:
     return f"Over {len(values)} seeds, {split}: {spread}: {listed}. {noise}"
 
 
-def _hidden(model: dict) -> str:
+def _dropout_text(model: dict) -> str:
     share = model.get("pooled_dropout", 0)
     sentence = f"{share:.0%} of the pooled vectors are hidden: the attention must tell these pairs apart by itself"
     return f" In training\n{sentence}." if share else ""

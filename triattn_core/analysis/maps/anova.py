@@ -113,10 +113,10 @@ def redirected_share(cube: np.ndarray) -> np.ndarray:
 
     cube: complete cubes [..., N, I, J].
     """
-    return _redirected(variance_shares(cube))
+    return _sum_redirected(variance_shares(cube))
 
 
-def _redirected(shares: Mapping[str, np.ndarray]) -> np.ndarray:
+def _sum_redirected(shares: Mapping[str, np.ndarray]) -> np.ndarray:
     return shares["key_context"] + shares["three_way"]
 
 
@@ -200,7 +200,7 @@ def _is_cube(name: str, site: xr.DataArray) -> bool:
 def site_shares(name: str, relevance: np.ndarray, weights: np.ndarray, keep: np.ndarray | None = None) -> pd.DataFrame:
     """The rows of `share_table` for one site; cubes [heads, N, I, J]."""
     shares = variance_shares(relevance, keep)
-    among_keys, redirected = shares["key"] + shares["query_key"], _redirected(shares)
+    among_keys, redirected = shares["key"] + shares["query_key"], _sum_redirected(shares)
     bits = mutual_information(weights).mean(-1)
     heads = {"site": name, "head": np.arange(len(bits)), **shares}
     return pd.DataFrame({**heads, "among_keys": among_keys, "redirected": redirected, "information": bits})

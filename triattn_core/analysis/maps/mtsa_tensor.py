@@ -53,11 +53,14 @@ def head_tensor(trace: AttentionTrace, layer: str, head: int) -> AttentionTrace:
     scores = (torch.tensor(array.values) for array in (R, S, M))
     P = tensorized.tensor(*scores, torch.ones(n, dtype=torch.bool), scale_t, scale_s)
     T = sum(parts.values()).transpose(*AXES)
-    arrays = {f"{name}/contribution": _as(array, "contribution") for name, array in parts.items()}
-    arrays |= {"relevance": _as(T, "relevance"), "weight": _as(T.copy(data=P.numpy()), "weight", "key")}
+    arrays = {f"{name}/contribution": _typed_as(array, "contribution") for name, array in parts.items()}
+    arrays |= {
+        "relevance": _typed_as(T, "relevance"),
+        "weight": _typed_as(T.copy(data=P.numpy()), "weight", "key"),
+    }
     sites = {f"{layer}/tensor/{name}": array for name, array in arrays.items()}
     return replace(trace, sites=sites, meta={**trace.meta, "head": head, "mask": masks.split(",")[head]})
 
 
-def _as(array: xr.DataArray, quantity: str, sums_over: str = "") -> xr.DataArray:
+def _typed_as(array: xr.DataArray, quantity: str, sums_over: str = "") -> xr.DataArray:
     return array.drop_attrs().assign_attrs(quantity=quantity, sums_over=sums_over)

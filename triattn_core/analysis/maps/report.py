@@ -124,7 +124,7 @@ def _add(sums: Mapping[str, Sums], record: Record, encoded: Encoded, roles: Sequ
         if weights.ndim == 5:
             measures["context_information"] = context_information(weights, keep)
             measures["special"] = _special_mass(weights, keep, roles)
-            measures["redirected"] = _redirected(record.sites[_relevance(site)].tensor, encoded, forward)
+            measures["redirected"] = _measure_redirected(record.sites[_relevance(site)].tensor, encoded, forward)
         for name, values in measures.items():
             sums[name][site].append((int(real.sum()), values[real].sum(0).cpu().numpy()))
 
@@ -133,7 +133,7 @@ def _relevance(site: str) -> str:
     return site.removesuffix("weight") + "relevance"
 
 
-def _redirected(relevance: Tensor, encoded: Encoded, forward: bool) -> Tensor:
+def _measure_redirected(relevance: Tensor, encoded: Encoded, forward: bool) -> Tensor:
     """The share of the relevance that context redirects, of real tokens, [B, H]; see `anova.redirected_share`."""
     query, key = (encoded.query, encoded.key) if forward else (encoded.key, encoded.query)
     shares = []
@@ -178,20 +178,18 @@ def _report(bundle: Bundle, tally: Tally, names: Sequence[str]) -> dict:
     for name in ("query_information", "context_information"):
         if name in tally.own:
             untrained = _by_head(tally.untrained[name])
-            report[name] = _summary(_by_head(tally.own[name])) | {"untrained": _rounded(untrained.mean())}
+            report[name] = _summary(_by_head(tally.own[name])) | {"untrained": _round(untrained.mean())}
     if "redirected" in tally.own:
         untrained = 100 * _by_head(tally.untrained["redirected"])
         own = 100 * _by_head(tally.own["redirected"])
-        report["redirected"] = _summary(own) | {"untrained": _rounded(untrained.mean())}
+        report["redirected"] = _summary(own) | {"untrained": _round(untrained.mean())}
     report["reliance"] = reliance
     shares = [shares_of_site for shares_of_site in map(alignment.total, tally.alignments.values()) if shares_of_site]
     if shares:
-        report["alignment"] = {
-            key: _rounded(mean(shares_of_site[key] for shares_of_site in shares)) for key in shares[0]
-        }
+        report["alignment"] = {key: _round(mean(shares_of_site[key] for shares_of_site in shares)) for key in shares[0]}
     if "special" in tally.own:
         attends = bundle.config.model.attend_special
-        report["special"] = _rounded(100 * _by_head(tally.own["special"]).mean()) if attends else 0.0
+        report["special"] = _round(100 * _by_head(tally.own["special"]).mean()) if attends else 0.0
     return report
 
 
@@ -205,10 +203,10 @@ def _by_head(sums: Sums) -> np.ndarray:
 
 
 def _summary(heads: np.ndarray) -> dict[str, float]:
-    return {"mean": _rounded(heads.mean()), "best_head": _rounded(heads.max())}
+    return {"mean": _round(heads.mean()), "best_head": _round(heads.max())}
 
 
-def _rounded(value: float | np.floating) -> float:
+def _round(value: float | np.floating) -> float:
     return float(f"{value:.4g}")
 
 

@@ -64,18 +64,18 @@ class Dcn(Answering):
         return passage, States(torch.tanh(self.asked(question.vectors)), question.keep)
 
     def scores(self, passage: States, question: States) -> Tensor:
-        D, Q = (self._ended(text, end) for text, end in zip((passage, question), self.sentinels))
+        D, Q = (self._append_sentinel(text, end) for text, end in zip((passage, question), self.sentinels))
         L = self.attention(D, Q, beyond=1)
         coattended = coattention(D.vectors, Q.vectors, L, D.keep, Q.keep)[:, :-1]
         U = self.fuse(self.dropout(torch.cat([passage.vectors, coattended], -1)), passage.keep)
-        return self._decoded(U, passage.keep)
+        return self._decode(U, passage.keep)
 
     @staticmethod
-    def _ended(text: States, end: Tensor) -> States:
+    def _append_sentinel(text: States, end: Tensor) -> States:
         vectors = torch.cat([text.vectors, end.to(text.vectors.dtype).expand(len(text.vectors), 1, -1)], 1)
         return States(vectors, pad(text.keep, (0, 1), value=True))
 
-    def _decoded(self, U: Tensor, keep: Tensor) -> Tensor:
+    def _decode(self, U: Tensor, keep: Tensor) -> Tensor:
         """[B, M, 2] of the last guess; the first one is the passage's first word and its last."""
         rows, least = torch.arange(len(U), device=U.device), torch.finfo(U.dtype).min / 2
         first, last = keep.int().argmax(1), keep.shape[1] - 1 - keep.flip(1).int().argmax(1)

@@ -20,7 +20,7 @@ SYSTEMS = {
 }
 
 
-def _what(model: dict) -> str:
+def _describe_reader(model: dict) -> str:
     """A description of the reader: the start of a sentence."""
     similarity = f"with the similarity `{model['similarity']}`"
     if model["mechanism"] in SYSTEMS:
@@ -48,7 +48,7 @@ def reader_card(folder: Path) -> str:
     dev = "" if data.get("dev") else f", the questions of {data['dev_share']:.0%} of the passages of its first set"
     return f"""# {folder.name}
 
-{_what(model)}: word vectors of {model["width"]} features, states of {model["hidden"]},
+{_describe_reader(model)}: word vectors of {model["width"]} features, states of {model["hidden"]},
 {metrics["parameters"]:,} parameters beside the word vectors.
 {vectors(model, config["encoder"])} A word of several tokens is their mean.
 

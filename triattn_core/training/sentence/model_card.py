@@ -39,7 +39,7 @@ source2token attention: {metrics["parameters"]:,} parameters beside the word vec
 
 {_folds(metrics) if "folds" in metrics else seed_text(metrics)} The epoch was chosen on dev{_dev(data)}.
 
-Trained on {sets}{_where(data)}: epochs {train["epochs"]}, batch {train["batch"]}, {train["optimizer"]}, learning rate
+Trained on {sets}{_filter(data)}: epochs {train["epochs"]}, batch {train["batch"]}, {train["optimizer"]}, learning rate
 {train["rate"]}, L2 {train["weight_decay"]}, dropout keeps {model["keep"]}, {seconds} s, {metrics["machine"]}.
 {_duplicates_text(data)}
 
@@ -84,6 +84,6 @@ def _dev(data: dict) -> str:
     return "" if data.get("dev") else f", {data['dev_share']:.0%} of the training rows, drawn at random"
 
 
-def _where(data: dict) -> str:
+def _filter(data: dict) -> str:
     condition = ", ".join(f"{name} {value}" for name, value in data.get("where", {}).items())
     return f" ({condition} alone)" if condition else ""
