@@ -105,3 +105,12 @@ def test_the_metrics_are_closed_and_pages_are_framed_by_nobody(server):
 )  # fmt: skip
 def test_an_origin_is_host_and_port(origin, host, same):
     assert same_origin(origin, host) is same
+
+
+def test_the_server_s_threads_sleep_while_they_wait(monkeypatch):
+    from triattn_core.__main__ import server_environment
+
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    assert server_environment()["OMP_WAIT_POLICY"] == "PASSIVE"
+    monkeypatch.setenv("OMP_WAIT_POLICY", "ACTIVE")
+    assert server_environment()["OMP_WAIT_POLICY"] == "ACTIVE"
