@@ -5,7 +5,15 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.checkpoints import registry_table
-from pages.shared import attention_worth, checkpoint_html, checkpoint_picker, disagreements, models, style
+from pages.shared import (
+    attention_worth,
+    checkpoint_differences,
+    checkpoint_html,
+    checkpoint_picker,
+    disagreements,
+    models,
+    style,
+)
 from pages.shared.errors import plain, shown
 from triattn_core.checkpoint import metadata
 
@@ -58,7 +66,7 @@ with left:
     config, loss = st.columns([1, 1.15], gap="large")
     with config:
         st.html(checkpoint_html.section("Config", "what differs"))
-        differing, equal = checkpoint_html.differences_html(card, other)
+        differing, equal = checkpoint_differences.differences_html(card, other)
         st.html(differing)
         with st.expander(f"{len(equal)} other settings are equal"):
             st.html(checkpoint_html.facts([(name, str(setting)) for name, setting in equal.items()]))

@@ -8,6 +8,7 @@ from pages.shared import (
     case_detail,
     case_style,
     case_summary,
+    checkpoint_differences,
     checkpoint_html,
     checkpoint_picker,
     disagreements,
@@ -68,7 +69,7 @@ with st.container(horizontal=True, key="elsewhere"):
 config, loss = st.columns([1.15, 1], gap="large")
 with config:
     st.html(checkpoint_html.section("Settings", "what differs"))
-    differing, equal = checkpoint_html.differences_html(*chosen)
+    differing, equal = checkpoint_differences.differences_html(*chosen)
     st.html(differing)
     with st.expander(f"{len(equal)} other settings are equal"):
         st.html(checkpoint_html.facts([(name, str(setting)) for name, setting in equal.items()]))

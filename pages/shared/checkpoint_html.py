@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from html import escape
 from statistics import mean, stdev
@@ -184,34 +184,6 @@ def contents(card: Card) -> str:
     if shared is not None:
         aside += f" and a shared {megabytes(sum(metadata.files(shared).values()))}"
     return section("Files", aside) + f'<table class="t-facts">{rows}</table>'
-
-
-def differences_html(*some: Card) -> tuple[str, dict]:
-    """HTML: settings in which configs differ, and below them what came of them; and the settings that are equal."""
-    differ, equal = metadata.differences(*(card.config for card in some))
-    return _beside(differ, some) + section("What came of it", "no settings") + _beside(_costs(some), some), equal
-
-
-def _beside(rows: Mapping[str, Sequence], some: Sequence[Card]) -> str:
-    columns = "".join(
-        f"<th>{style.swatch(metadata.model_setting(one, 'mechanism'))}{escape(one.name)}</th>" for one in some
-    )
-    lines = "".join(
-        f'<tr><td class="t-muted">{escape(name)}</td><td>{"</td><td>".join(map(_format_setting, values))}</td></tr>'
-        for name, values in rows.items()
-    )
-    return f'<div class="t-scroll"><table class="t-table"><tr><th></th>{columns}</tr>{lines}</table></div>'
-
-
-def _costs(some: Sequence[Card]) -> dict[str, tuple]:
-    names = {"parameters": "parameters", "seconds": "seconds of training", "best_step": "best step"}
-    found = {name: tuple(card.metrics.get(key) for card in some) for key, name in names.items()}
-    return {name: values for name, values in found.items() if any(one is not None for one in values)}
-
-
-def _format_setting(setting: object) -> str:
-    text = f"{setting:,}" if isinstance(setting, int) and not isinstance(setting, bool) else str(setting)
-    return "none" if setting is None else escape(text)
 
 
 def checks(name: str, when: datetime, found: Sequence[Check]) -> str:

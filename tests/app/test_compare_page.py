@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.shared import disagreements
-from pages.shared.checkpoint_html import differences_html
+from pages.shared.checkpoint_differences import differences_html
 from pages.side_by_side import edited_input
 from tests.app.test_cases_page import handed, rows, stopped
 from tests.app.test_choices import block, figure
