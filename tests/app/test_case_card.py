@@ -18,6 +18,7 @@ from triattn_core.__main__ import main
 from triattn_core.case_card import cli_settings, draw
 from triattn_core.case_card.rendered import RenderedView
 from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.settings import validate_settings
 from triattn_core.tasks import pairs, sentences
 
 PAIR = {"a": cases()["cube"][2].text_a, "b": cases()["cube"][2].text_b}
@@ -32,6 +33,7 @@ LINKS = {
     "coin": {"a": COIN.text_a, "b": COIN.text_b, "direction": "B over A", "off": "block 2", "gate": "per feature"},
     "similarity": {"passage": READ.passage, "question": READ.question, "quantity": "weight", "scale": "shared"},
 }
+NO_SETTINGS = {"a", "b", "a2", "b2", "text", "passage", "question", "task", "checkpoints"}  # of a link
 # Of a page of charts: its link, and the settings of its card.
 CHARTS = {
     "context": (
@@ -124,6 +126,12 @@ def test_a_card_has_the_figure_and_the_cell_of_the_page(monkeypatch: pytest.Monk
     view, start = command[2], command.index("row.json")
     typed_in = command[start + 2 : command.index("--out")]  # after --set, where there is one
     again = draw(view, command[3:start], asked[-1].example, **cli_settings.read(VIEWS[view].settings, typed_in))
+    kind, task = VIEWS[view].settings, found.task
+    link = [f"{parameter}={text}" for parameter, text in LINKS[name].items() if parameter not in NO_SETTINGS]
+    said = validate_settings(kind, cli_settings.read(kind, link, task), view)
+    assert {field: getattr(said, field) for field in said.model_fields_set} == {
+        field: getattr(found.settings, field) for field in said.model_fields_set
+    }, "the link and the manifest say the same"
     opens = {"cell": again.settings.cell}
     assert again.settings == found.settings.model_copy(update=opens)
     same_rows(again.table, found.table)

@@ -11,21 +11,23 @@ from pydantic import BaseModel
 
 from triattn_core.errors import ConfigError
 from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.links import read_link
 from triattn_core.scenes.settings import ViewSettings, validate_settings
 
 ROW = "row.json"
 
 
-def read(kind: type[ViewSettings], texts: Iterable[str]) -> dict[str, Any]:
-    """The settings that texts name; what does not fit its type is for `draw` to refuse.  Raises ConfigError for a text
-    that is no setting, or JSON that is none."""
-    found = {}
+def read(kind: type[ViewSettings], texts: Iterable[str], task: str = "pairs") -> dict[str, Any]:
+    """The settings that texts name, in either spelling of `scenes.links`; what does not fit its type is for `draw` to
+    refuse.  Raises ConfigError for a text that is no setting, or JSON that is none."""
+    typed = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise ConfigError(f"--set {text}: expected NAME=VALUE, such as layer=2")
-        found[name] = _value(kind, name, value)
-    return found
+        typed[name] = value
+    settings = read_link(kind, typed, task)
+    return {name: _value(kind, name, value) if isinstance(value, str) else value for name, value in settings.items()}
 
 
 def _value(kind: type[ViewSettings], name: str, text: str) -> Any:

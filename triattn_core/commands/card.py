@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     text = "manifest.json of a case card; or a view, its checkpoints, and a JSON file with one row of their task; or "
     text += "cube, heads or map, and a trace (.nc)"
     parser.add_argument("what", nargs="+", metavar="WHAT", help=text)
-    text = "of a view: its settings, as its page has them: layer=2 units=token 1,token 2"
+    text = "of a view: its settings, as its page or a link to it has them: layer=2 units=token 1,token 2"
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=text)
     text = "where the card is written (.zip), or a figure for a paper (.pdf, .svg, .png)"
     parser.add_argument("--out", type=Path, required=True, help=text)
@@ -63,8 +63,10 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
     if len(more) < 2:
         raise ConfigError(f"triattn card {view}: expected a checkpoint and a JSON file with one row of its task")
     *names, path = more
-    settings, models, first = read(VIEWS[view].settings, options.set), Models(options.device), find_cards(names)[0]
-    example = TASKS[first.config["task"]].Example.from_row(read_json(Path(path)), path)
+    models, first = Models(options.device), find_cards(names)[0]
+    task = first.config["task"]
+    settings = read(VIEWS[view].settings, options.set, task)
+    example = TASKS[task].Example.from_row(read_json(Path(path)), path)
     warn_other_language(models.load(first), [example])
     rendered = draw(view, names, example, models, **settings)
     if paper.wanted(options):

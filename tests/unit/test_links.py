@@ -1,0 +1,81 @@
+"""A link, `--set` and a manifest say the same of a view: each reads what the other writes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.support.card_checkpoints import cases
+from triattn_core.case_card import cli_settings
+from triattn_core.errors import ConfigError
+from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.links import ALIASES, read_link, write_link
+from triattn_core.scenes.settings import validate_settings
+
+PAGES = ("cube", "side_by_side", "mtsa", "tensor", "coin", "similarity")
+TASKS = {"pairs": "pairs", "dialogue": "dialogue", "reading": "reading", "trec": "sentences", "quora": "pairs"}
+NOT_IN_A_LINK = {"edited", "difference", "seeds", "titles"}  # texts, and what follows from the checkpoints
+
+
+def of_links() -> dict[str, tuple[str, str, dict[str, Any]]]:
+    """(view, task, settings) of the cases whose page takes part."""
+    return {
+        name: (view, TASKS.get(checkpoints[0].split("-")[0], "questions"), settings)
+        for name, (view, checkpoints, _, settings) in cases().items()
+        if view in PAGES
+    }
+
+
+@pytest.mark.parametrize("name", of_links())
+def test_what_a_link_says_is_read_as_the_settings_that_wrote_it(name: str) -> None:
+    view, task, given = of_links()[name]
+    kind = VIEWS[view].settings
+    settings = validate_settings(kind, given, view)
+    link = write_link(settings, task)
+    told = validate_settings(kind, cli_settings.read(kind, [f"{n}={text}" for n, text in link.items()], task), view)
+    assert told == settings.model_copy(update=dict.fromkeys(NOT_IN_A_LINK & kind.model_fields.keys()))
+
+
+LINKS = {
+    "cube": (
+        {"layer": "2", "direction": "turn over candidate", "head": "mean", "sinks": "1.5 × even", "cell": "0.3.12"},
+        "dialogue",
+        {"site": "layer.1/a_over_b/weight", "head": None, "sinks": 1.5, "cell": (0, 3, 12)},
+    ),
+    "side_by_side": (
+        {"direction": "B over A", "quantity": "relevance", "query-as": "words", "phrases": "a bat | my team"},
+        "pairs",
+        {"site": "layer.0/b_over_a/relevance", "query": "words", "phrases": ("a bat", "my team")},
+    ),
+    "mtsa": (
+        {"of": "hypothesis", "layer": "1", "heads": "all 3", "tokens-as": "words"},
+        "inference",
+        {"layer": "hypothesis/layer.0", "heads": (1, 2, 3), "features": False, "read": "words"},
+    ),
+    "coin": ({"off": "block 2", "gate": "per feature"}, "pairs", {"off": "layer.1", "features": True}),
+    "similarity": (
+        {"scale": "shared", "part": "the answer", "passage-as": "sentences", "question-as": "words"},
+        "questions",
+        {"shared": True, "part": None, "passage": "sentences"},
+    ),
+}
+
+
+@pytest.mark.parametrize("view", LINKS)
+def test_the_texts_of_a_link_are_read(view: str) -> None:
+    """As pages write them into the address."""
+    link, task, expected = LINKS[view]
+    kind = VIEWS[view].settings
+    read = validate_settings(kind, cli_settings.read(kind, [f"{n}={text}" for n, text in link.items()], task), view)
+    assert {name: getattr(read, name) for name in expected} == expected
+
+
+def test_both_spellings_are_read_and_no_third() -> None:
+    kind = VIEWS["cube"].settings
+    assert read_link(kind, {"query": "words"}, "pairs") == read_link(kind, {"query-as": "words"}, "pairs")
+    with pytest.raises(ConfigError, match="no setting 'queries-as'"):
+        validate_settings(kind, read_link(kind, {"queries-as": "words"}, "pairs"), "cube")
+    with pytest.raises(ConfigError, match="layer=last: expected a number from 1"):
+        read_link(kind, {"layer": "last"}, "pairs")
+    assert set(ALIASES.values()) <= {name for page in PAGES for name in VIEWS[page].settings.model_fields}

@@ -1,0 +1,119 @@
+"""What is chosen in a view as a link of its page says it, and back: one table of both spellings.
+
+A setting is named as in `Settings`, on the command line and in the manifest of a case card.  Where a link has another
+name or another text for it, both are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from triattn_core.errors import ConfigError
+from triattn_core.scenes.settings import ViewSettings
+from triattn_core.tasks import TASKS
+from triattn_core.views.coin.blocks import switch
+
+ALIASES: Mapping[str, str] = {  # by its name in a link, the setting
+    "query-as": "query",
+    "key-as": "key",
+    "tokens-as": "read",
+    "passage-as": "passage",
+    "question-as": "question",
+    "direction": "way",
+    "scale": "shared",
+    "gate": "features",
+}
+SITE = ("layer", "direction", "quantity")  # of a link, what the setting `site` says
+ABLATED = {switch(name): name for name in ("", "context", *(f"layer.{i}" for i in range(99)))}
+TEXTS: Mapping[str, Callable[[str], Any]] = {  # of a setting, what a text of a link means
+    "head": lambda text: None if text == "mean" else text,
+    "sinks": lambda text: text.removesuffix(" × even"),
+    "shared": lambda text: {"shared": "true", "one each": "false"}.get(text, text),
+    "features": lambda text: {"per feature": "true", "per token": "false"}.get(text, text),
+    "passage": lambda text: "words" if text == "tokens" else text,
+    "question": lambda text: "words" if text == "tokens" else text,
+    "off": lambda text: ABLATED.get(text, text),
+    "part": lambda text: None if text == "the answer" else text,
+    "phrases": lambda text: [part.strip() for part in text.split("|")] if "|" in text else text,
+    "cell": lambda text: text.split(".") if "." in text else text,
+    "heads": lambda text: text.split(" and ") if " and " in text else text,
+}
+
+
+def directions(task: str) -> dict[str, str]:
+    """Which way the attention of a task runs: by what it is called, its name in sites."""
+    a, b = TASKS[task].WORDS.sides if TASKS[task].FORM.chooses else "AB"
+    return {f"{a} over {b}": "a_over_b", f"{b} over {a}": "b_over_a"}
+
+
+def read_link(kind: type[ViewSettings], parameters: Mapping[str, str], task: str) -> dict[str, Any]:
+    """Settings by name, of the parameters of a link or as they are typed after `--set`; each still a text.
+
+    Raises ConfigError for a layer that is no number.
+    """
+    named, known = dict(parameters), kind.model_fields
+    if "direction" in named:
+        named["direction"] = directions(task).get(named["direction"], named["direction"])
+    if "site" in known and set(SITE) & named.keys():
+        layer, way, quantity = str(named.pop("site", known["site"].default)).split("/")
+        layer = _layer(named.pop("layer")) if "layer" in named else layer
+        named["site"] = f"{layer}/{named.pop('direction', way)}/{named.pop('quantity', quantity)}"
+    elif "clusters" in known or "heads" in known:  # a layer of one text among several
+        layer = named.get("layer", "1")
+        if "of" in named or ("layer" in named and "." not in layer):
+            text = named.pop("of", "")
+            named["layer"] = f"{text}/" * bool(text) + _layer(layer)
+    if "heads" in known and named.get("heads", "").startswith("all "):
+        count = int(named["heads"].removeprefix("all "))
+        named |= {"heads": " and ".join(str(i + 1) for i in range(count)), "features": "false"}
+    settings = {name if name in known else ALIASES.get(name, name): text for name, text in named.items()}
+    return {name: TEXTS.get(name, str)(text) if isinstance(text, str) else text for name, text in settings.items()}
+
+
+def _layer(text: str) -> str:
+    if not text.isdecimal() or int(text) < 1:
+        raise ConfigError(f"layer={text[:40]}: expected a number from 1")
+    return f"layer.{int(text) - 1}"
+
+
+def write_link(settings: ViewSettings, task: str) -> dict[str, str]:
+    """The parameters of a link that chooses the same on the page, what the page opens on left out.
+
+    Not in a link are texts (an edited input, a replacement), checkpoints, and what they are compared by.
+    """
+    chosen = settings.model_dump(exclude_defaults=True, exclude_none=True)
+    link: dict[str, str] = {}
+    if "site" in type(settings).model_fields:
+        layer, way, quantity = settings.site.split("/")
+        link |= {"layer": str(int(layer.removeprefix("layer.")) + 1), "quantity": quantity}
+        link["direction"] = next(label for label, name in directions(task).items() if name == way)
+        link["head"] = "mean" if settings.head is None else str(settings.head)
+    elif isinstance(layer := chosen.pop("layer", None), str):
+        text, several, layer = layer.rpartition("/")
+        link |= {"layer": str(int(layer.removeprefix("layer.")) + 1)} | ({"of": text} if several else {})
+    elif layer is not None:
+        link["layer"] = str(layer)
+    names = {setting: name for name, setting in ALIASES.items()}
+    for setting in chosen.keys() - {"site", "edited", "difference", "seeds", "titles"}:
+        link[names.get(setting, setting)] = _text(setting, chosen[setting], task)
+    if "heads" in type(settings).model_fields and link.pop("gate", ""):  # all of them, without their features
+        link["heads"] = f"all {len(settings.heads or ())}"
+    return link
+
+
+def _text(setting: str, value: Any, task: str) -> str:
+    """A value as the widget of its page has it."""
+    if setting == "way":
+        return next(label for label, name in directions(task).items() if name == value)
+    texts: dict[str, Callable[[Any], str]] = {
+        "cell": lambda cell: ".".join(map(str, cell)),
+        "heads": lambda heads: " and ".join(map(str, heads)),
+        "phrases": " | ".join,
+        "sinks": lambda times: f"{times:g} × even",
+        "shared": lambda shared: "shared",
+        "features": lambda features: "per feature",
+        "off": switch,
+        "hide": lambda hide: "true",
+    }
+    return texts.get(setting, str)(value)
