@@ -65,11 +65,7 @@ with left:
     st.html(checkpoint_html.footnote(rows, sound))
     config, loss = st.columns([1, 1.15], gap="large")
     with config:
-        st.html(checkpoint_html.section("Config", "what differs"))
-        differing, equal = checkpoint_differences.differences_html(card, other)
-        st.html(differing)
-        with st.expander(f"{len(equal)} other settings are equal"):
-            st.html(checkpoint_html.facts([(name, str(setting)) for name, setting in equal.items()]))
+        checkpoint_differences.show([card, other], "Config")
     with loss:
         disagreements.losses([card, other])
     st.html(checkpoint_html.sources(card))

@@ -19,7 +19,7 @@ from pages.shared import (
 from pages.shared.errors import shown
 from pages.shared.page_scene import PageScene
 from triattn_core.tasks import TASKS
-from triattn_core.views.coin.blocks import switch
+from triattn_core.views.coin.blocks import reverse_pair, switch
 
 SAYS = (
     'Each block aligns every <b class="t-query">query</b> token with the <b class="t-key">keys</b> of the other '
@@ -33,12 +33,6 @@ def explore(page: PageScene, pair: str, way: str) -> None:
     canvas_component.carry_cell(page.key, pair, way, reverse_pair)
     canvas_component.remember_cell(pair, way, page.choose())
     page.answer()
-
-
-def reverse_pair(cell: list[int]) -> list[int]:
-    """The same pair of tokens in the other direction."""
-    query, key, block, feature, first, second = cell
-    return [key, query, block, feature, second, first]
 
 
 head, _ = style.opening()

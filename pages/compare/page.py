@@ -68,10 +68,6 @@ with st.container(horizontal=True, key="elsewhere"):
         st.page_link("pages/side_by_side/page.py", label="One input: their maps side by side", query_params=query)
 config, loss = st.columns([1.15, 1], gap="large")
 with config:
-    st.html(checkpoint_html.section("Settings", "what differs"))
-    differing, equal = checkpoint_differences.differences_html(*chosen)
-    st.html(differing)
-    with st.expander(f"{len(equal)} other settings are equal"):
-        st.html(checkpoint_html.facts([(name, str(setting)) for name, setting in equal.items()]))
+    checkpoint_differences.show(chosen)
 with loss:
     disagreements.losses(chosen)

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from html import escape
-
-import pandas as pd
 import streamlit as st
 
-from pages.efficiency import cost_table, run_benchmark
-from pages.shared import checkpoint_html, figures, style, url_state
+from pages.efficiency import cost_curves, cost_table, run_benchmark
+from pages.shared import style, url_state
 from pages.shared.errors import shown
 from triattn_core.results import efficiency
-from triattn_core.views.charts import efficiency as view
 
 LENGTHS = (16, 32, 64, 128, 256, 512)
 SHIPPED = "shipped run"
-PIECES = " DiSA takes long texts in pieces: its memory then grows less steeply."
-LEAP = (
-    " Bi-GRU's training leaps on a CPU where the gradient of its gates passes 32 MB (of 64 texts from 146 tokens): "
-    "torch writes such a block for each token, and above that size the C library takes each anew from the system."
-)
-FAMILIES = {"bi_lstm": "muted", "bi_gru": "muted", "multi_cnn": "bar", "hierarchical_cnn": "bar", "mtsa": "mtsa"}
 
 style.heading(
     "Efficiency",
@@ -47,28 +37,7 @@ measured = runs.get(which)
 if measured is None or not measured.lengths:
     st.info("Nothing is measured yet: begin with the button above, or with the command triattn efficiency.")
     st.stop()
-names = efficiency.block_names(measured)
-timed = [point for point in measured.points if point.passed == passed and point.seconds is not None]
-points = pd.DataFrame(
-    [
-        {"name": names[point.block], "tokens": point.tokens, "seconds": point.seconds, "memory": point.memory}
-        for point in timed
-    ]
-)
-title = f"{which.capitalize()}, batch {measured.batch}: memory and time of {passed} against the length of the text"
-threads = f"{measured.threads} thread{'s' * (measured.threads != 1)}"
-st.html(checkpoint_html.section(title, escape(f"{measured.machine}, {threads}, {measured.date}")))
-families = {name: FAMILIES.get(block, "text") for block, name in names.items()}
-theme = "dark" if style.dark() else "light"
-said = f"{passed.capitalize()}. {view.said(points)}{PIECES if 'disa' in names else ''}"
-if passed == "training" and "bi_gru" in names and measured.machine.startswith("CPU"):
-    said += LEAP
-with st.container(horizontal=True, gap="medium", key="panels"):  # side by side where both have room
-    for column in view.PANELS:
-        if chart := view.figure(points, families, column, axes == "log", theme):
-            figures.drawn(chart, said, f"costs-{column}")
-figures.note(said)
-figures.numbers("All lengths as numbers", points, "numbers")
+cost_curves.show(measured, which, passed, axes == "log")
 tokens = url_state.segments("Tokens", measured.lengths, "tokens", min(2, len(measured.lengths) - 1))
 st.html(cost_table.costs_html(measured, tokens))
 st.html(cost_table.method_html(measured))

@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
+import streamlit as st
+
 from pages.shared import style
-from pages.shared.checkpoint_html import section
+from pages.shared.checkpoint_html import facts, section
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Card
+
+
+def show(cards: Sequence[Card], title: str = "Settings") -> None:
+    """What differs, and in a fold what does not."""
+    st.html(section(title, "what differs"))
+    differing, equal = differences_html(*cards)
+    st.html(differing)
+    with st.expander(f"{len(equal)} other settings are equal"):
+        st.html(facts([(name, str(setting)) for name, setting in equal.items()]))
 
 
 def differences_html(*some: Card) -> tuple[str, dict]:

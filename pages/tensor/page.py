@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.shared import canvas_component, figures, numbers, page_setup, sentence_input, url_state
-from pages.shared import checkpoint_html as texts
+from pages.shared import canvas_component, numbers, page_setup, sentence_input, url_state
 from pages.shared.errors import shown
 from pages.shared.page_scene import PageScene
 from pages.tensor import score_decomposition
@@ -49,14 +48,7 @@ with shown():
     page = PageScene.build("tensor", [top.card], top.example, settings, *spoken, top.layer)
 with tail:
     page.save_menus(f"tensor-{top.layer.replace('/', '-')}-head-{head}")
-clusters = page.scene.clusters
-count = len(clusters.prototypes)
+count = len(page.scene.clusters.prototypes)
 below = canvas_component.key("prototypes", *spoken, top.layer, str(head - 1), str(count))
 explore(page, below)
-st.html(texts.section("Features clustered by their maps", score_decomposition.describe_clusters(clusters)))
-st.html(
-    '<p class="t-note">Each map is the mean of a cluster: again a distribution over keys in every row. '
-    "Ward's method, Hellinger distance; clusters are numbered as they stand in the figure above.</p>"
-)
-canvas_component.show(page.scene.below, below)
-figures.numbers("The clusters' maps as numbers", page.scene.cluster_table, "means")
+score_decomposition.show_clusters(page.scene, below)

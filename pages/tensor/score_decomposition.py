@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from pages.shared import checkpoint_html
+from pages.shared import canvas_component, checkpoint_html, figures
 from triattn_core.scenes.tensor import TensorScene
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.views.heads.terms import SAYS, Profile, Terms, profile, terms
@@ -30,6 +30,17 @@ def show_cell(scene: TensorScene, choice: Choice, cell: Sequence[int], theme: st
         left, right = st.columns([1.15, 1], gap="large")
     left.html(sum_of(terms(trace, layer, cell), trace, pair, cell[2], theme))
     right.html(agreement(profile(trace, layer, cell), scene.clusters.of.tolist(), pair, cell[2]))
+
+
+def show_clusters(scene: TensorScene, key: str) -> None:
+    """The maps that stand for clusters of features.  key: of their figure."""
+    st.html(checkpoint_html.section("Features clustered by their maps", describe_clusters(scene.clusters)))
+    figures.note(
+        "Each map is the mean of a cluster: again a distribution over keys in every row. Ward's method, Hellinger "
+        "distance; clusters are numbered as they stand in the figure above."
+    )
+    canvas_component.show(scene.below, key)
+    figures.numbers("The clusters' maps as numbers", scene.cluster_table, "means")
 
 
 def describe_clusters(clusters: Clusters) -> str:

@@ -84,6 +84,12 @@ def switch(name: str) -> str:
     return f"block {int(number) + 1}" if number != name else name or "nothing"
 
 
+def reverse_pair(cell: Sequence[int]) -> list[int]:
+    """The cell of the same pair of tokens in the other direction."""
+    query, key, block, feature, first, second = cell
+    return [key, query, block, feature, second, first]
+
+
 def spread(weight: xr.DataArray) -> float | None:
     """How evenly weights [query, key] are spread: the mean over n of H[n] / ln(keys), H[n] = -sum_i W[n,i] ln W[n,i]
     with 0 ln 0 = 0.  1: uniform, 0: one key alone.  None for a single key, and where tokens were joined."""

@@ -1,0 +1,45 @@
+"""Time and memory of each block against the length of the text, as curves, in words and as numbers."""
+
+from __future__ import annotations
+
+from html import escape
+
+import pandas as pd
+import streamlit as st
+
+from pages.shared import checkpoint_html, figures, page_setup
+from triattn_core.results import efficiency
+from triattn_core.views.charts import efficiency as view
+
+PIECES = " DiSA takes long texts in pieces: its memory then grows less steeply."
+LEAP = (
+    " Bi-GRU's training leaps on a CPU where the gradient of its gates passes 32 MB (of 64 texts from 146 tokens): "
+    "torch writes such a block for each token, and above that size the C library takes each anew from the system."
+)
+FAMILIES = {"bi_lstm": "muted", "bi_gru": "muted", "multi_cnn": "bar", "hierarchical_cnn": "bar", "mtsa": "mtsa"}
+
+
+def show(measured: efficiency.Measurement, run: str, passed: str, logarithmic: bool) -> None:
+    """The curves of one pass.  run: what the measurement is called."""
+    names, points = efficiency.block_names(measured), table(measured, passed)
+    title = f"{run.capitalize()}, batch {measured.batch}: memory and time of {passed} against the length of the text"
+    threads = f"{measured.threads} thread{'s' * (measured.threads != 1)}"
+    st.html(checkpoint_html.section(title, escape(f"{measured.machine}, {threads}, {measured.date}")))
+    families = {name: FAMILIES.get(block, "text") for block, name in names.items()}
+    sentence = f"{passed.capitalize()}. {view.said(points)}{PIECES if 'disa' in names else ''}"
+    if passed == "training" and "bi_gru" in names and measured.machine.startswith("CPU"):
+        sentence += LEAP
+    with st.container(horizontal=True, gap="medium", key="panels"):  # side by side where both have room
+        for column in view.PANELS:
+            if chart := view.figure(points, families, column, logarithmic, page_setup.theme()):
+                figures.drawn(chart, sentence, f"costs-{column}")
+    figures.note(sentence)
+    figures.numbers("All lengths as numbers", points, "numbers")
+
+
+def table(measured: efficiency.Measurement, passed: str) -> pd.DataFrame:
+    """A row for each block and length that was measured."""
+    names = efficiency.block_names(measured)
+    timed = [point for point in measured.points if point.passed == passed and point.seconds is not None]
+    rows = [(names[point.block], point.tokens, point.seconds, point.memory) for point in timed]
+    return pd.DataFrame(rows, columns=["name", "tokens", "seconds", "memory"]) if rows else pd.DataFrame()
