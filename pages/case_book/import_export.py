@@ -8,7 +8,7 @@ from io import BytesIO
 import streamlit as st
 
 from pages.shared import save_case
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from triattn_core.casebook import CaseBook
 from triattn_core.errors import CaseError, DataError
 from triattn_core.text.rows import each_line
@@ -25,7 +25,7 @@ def show_buttons(book: CaseBook | None = None) -> None:
         given = st.file_uploader(f"What Export or triattn book export wrote; up to {limit} MB", key="book-file")
         if given is not None and st.session_state.get("taken in") != given.file_id:
             st.session_state.pop("import said", None)
-            with shown(stop=False):
+            with report_errors(stop=False):
                 new, same = _take_in(given.name, given.getvalue())
                 st.session_state["taken in"] = given.file_id
                 st.session_state["import said"] = f"{given.name}: {new:,} new, {same:,} were here already."

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.case_book import book_list, case_editor, import_export
 from pages.shared import case_style, save_case, style, url_state
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 
 LEAD = (
     "Cases worth keeping, each with a note and tags, and the link that opens it as it was seen. The command "
@@ -17,10 +17,10 @@ style.heading("Case book", LEAD)
 case_style.inject_style()
 if not save_case.book_exists():
     st.info(book_list.NONE)
-    with shown():
+    with report_errors():
         import_export.show_buttons()
     st.stop()
-with shown():
+with report_errors():
     book = save_case.book()
     cases, all_ = book_list.filter_cases(book)
     left, right = st.container(key="main").columns([1.7, 1], gap="medium")

@@ -17,7 +17,7 @@ from pages.shared import (
     task_picker,
     url_state,
 )
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from triattn_core.checkpoint import metadata
 from triattn_core.trace.axes import TAN_MECHANISMS
 
@@ -45,11 +45,11 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     st.space("stretch")
     tail = st.container(width="content", key="tail")
 here = {card.name: card for card in models.shelf(task)}
-with shown():
+with report_errors():
     mined = row_source.table(chosen, task, spoken, [here[name] for name in names])
 if mined is None:
     st.stop()
-with shown():
+with report_errors():
     examples = case_summary.show_summary(mined, tail)
 left, right = st.container(key="main").columns([2.7, 1], gap="medium")
 with left:

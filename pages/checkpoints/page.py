@@ -14,7 +14,7 @@ from pages.shared import (
     models,
     style,
 )
-from pages.shared.errors import plain, shown
+from pages.shared.errors import plain, report_errors
 from triattn_core.checkpoint import metadata
 
 
@@ -22,7 +22,7 @@ def verify_and_show(card, asked) -> None:
     """Verifies the cards asked for, and shows what was found for them, or for the chosen card before."""
     results = st.session_state.setdefault("verified", {})
     for one in asked:
-        with shown(stop=False), st.spinner(f"Verifying {one.name}"):
+        with report_errors(stop=False), st.spinner(f"Verifying {one.name}"):
             results[one.name, one.digest] = models.verify(one)
     for one in asked or [card]:
         if (one.name, one.digest) in results:

@@ -16,7 +16,7 @@ from pages.shared import (
     token_grouping,
     url_state,
 )
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from triattn_core.tasks import TASKS
 from triattn_core.views.coin.blocks import reverse_pair, switch
@@ -46,19 +46,19 @@ says = st.container()
 row = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
 with row:
     card = url_state.pick("Checkpoint", cards, "checkpoint", show=lambda card: card.name, width=150)
-with shown():
+with report_errors():
     found = ablation.explained(card, example)
 with row:
     settings = pickers.pick(found)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
-whole, grouping = found[""], settings.as_read()
+whole, grouping = found[""], settings.grouping()
 token_grouping.missing(whole.trace.texts, grouping)
 with says:
     label = whole.prediction.labels[whole.prediction.best]
     pair_input.prediction(found[settings.off], [f"whole model: {label}"] if settings.off else [])
 pair = canvas_component.key("coin", *whole.trace.texts.values(), *grouping.parts)
-with shown():
+with report_errors():
     page = PageScene.build("coin", [card], example, settings, pair, settings.way)
 with tail:
     without = f"-without-{switch(settings.off).replace(' ', '-')}" if settings.off else ""

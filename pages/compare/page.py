@@ -19,7 +19,7 @@ from pages.shared import (
     task_picker,
     url_state,
 )
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from triattn_core.analysis.mining import agreement
 from triattn_core.checkpoint import metadata
 from triattn_core.tasks import TASKS
@@ -49,10 +49,10 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     st.space("stretch")
     tail = st.container(width="content", key="tail")
 mined = None
-with shown(stop=False):
+with report_errors(stop=False):
     mined = row_source.table(rows, task, speaks.now, chosen, wait=True)
 if mined is not None:
-    with shown():
+    with report_errors():
         examples = case_summary.show_summary(mined, tail)
     left, right = st.container(key="main").columns([2.7, 1], gap="medium")
     with left:

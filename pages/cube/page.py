@@ -15,7 +15,7 @@ from pages.shared import (
     page_setup,
     token_grouping,
 )
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from triattn_core.scenes.scene import head_choice
 from triattn_core.trace import Choice
@@ -36,7 +36,7 @@ def explore(page: PageScene, choice: Choice) -> None:
 
 top = page_setup.open_page("Tri-Attention cube", lambda words: words.cube, ("tri",))
 whole = None
-with shown(stop=False):  # the pickers stay
+with report_errors(stop=False):  # the pickers stay
     whole = models.explain(top.card, top.example, top.option)
 with top.settings:
     settings = pickers.pick(top, whole)
@@ -49,14 +49,14 @@ if whole is None:
     st.stop()
 choice = head_choice(settings.site, settings.head)
 top.say(whole, choice)
-token_grouping.missing(whole.trace.texts, settings.as_read())
+token_grouping.missing(whole.trace.texts, settings.grouping())
 direction = settings.site.split("/")[1]
-with shown():
+with report_errors():
     page = PageScene.build(
-        "cube", [top.card], top.example, settings, *whole.trace.texts.values(), direction, *settings.as_read().parts
+        "cube", [top.card], top.example, settings, *whole.trace.texts.values(), direction, *settings.grouping().parts
     )
 with tail:
-    page.save_menus(f"cube-{settings.site.replace('/', '-')}" + token_grouping.ending(settings.as_read()))
+    page.save_menus(f"cube-{settings.site.replace('/', '-')}" + token_grouping.ending(settings.grouping()))
 attention_worth.notes([top.card])
 heads = head_strip.of_layers(whole.trace, f"{direction}/weight")
 at = head_strip.row_of(heads, settings.site), settings.head and settings.head - 1

@@ -44,7 +44,7 @@ def show(
             for i, column in zip(range(start, len(values)), st.columns(ACROSS, gap="medium")):
                 with column:
                     st.html(f"<b>{escape(panels[i].title)}</b>")
-                    summary = view.said(table.iloc[i].to_dict())
+                    summary = view.describe_scores(table.iloc[i].to_dict())
                     chart = view.histogram(bins[i], page_setup.theme(), top=top)
                     figures.drawn(chart, summary, f"scores-{i}-chart")
                     figures.note(summary)

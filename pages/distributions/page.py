@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.distributions import histograms, run_spread
 from pages.shared import choice_input, figures, page_setup, qa_models, style, url_state
-from pages.shared.errors import notice, shown
+from pages.shared.errors import notice, report_errors
 from triattn_core.results import measured
 from triattn_core.tasks import questions
 
@@ -32,7 +32,7 @@ if cards:
         chosen = qa_models.pick_readers(cards, OPENS, MOST)
         quantity = url_state.segments("Quantity", list(histograms.CENTRED), "spread")
         shared = url_state.segments("Axis", ["shared", "one each"], "axis") == "shared"
-    with shown(stop=False):
+    with report_errors(stop=False):
         found = qa_models.explain_readers(chosen, example, settings, most=MOST)
     if found:
         histograms.show(found, qa_models.named(cards), example, quantity, shared, settings)

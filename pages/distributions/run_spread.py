@@ -106,7 +106,7 @@ def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: st
     if points.empty:
         st.html(f'<p class="t-note">No run of {output} was measured on {split}.</p>')
         return
-    told, unit = view.boxes_said(points, f"{metric}, {split}, %"), f"{metric}, %"
+    told, unit = view.describe_boxes(points, f"{metric}, {split}, %"), f"{metric}, %"
     figures.drawn(view.boxes(points, list(FUNCTION_LABELS.values()), unit, theme), told, f"runs-{output}-chart")
     figures.note(told)
     figures.numbers(f"The runs of {output} as numbers", view.summary(points), f"runs-{output}")
@@ -121,7 +121,7 @@ def _losses(lines: pd.DataFrame, chosen: Sequence[str], output: str, curve: str,
     if lines.empty:
         st.html(f'<p class="t-note">No reader of {output} on the shelf has recorded its loss on {curve}.</p>')
         return
-    told = view.curves_said(lines)
+    told = view.describe_curves(lines)
     figures.drawn(view.curves(lines, chosen, theme), told, f"loss-{output}-chart")
     figures.note(told)
     figures.numbers(f"The losses of {output} as numbers", lines[["function", "step", "value"]], f"loss-{output}")

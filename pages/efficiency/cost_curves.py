@@ -26,7 +26,7 @@ def show(measured: efficiency.Measurement, run: str, passed: str, logarithmic: b
     threads = f"{measured.threads} thread{'s' * (measured.threads != 1)}"
     st.html(checkpoint_html.section(title, escape(f"{measured.machine}, {threads}, {measured.date}")))
     families = {name: FAMILIES.get(block, "text") for block, name in names.items()}
-    sentence = f"{passed.capitalize()}. {view.said(points)}{PIECES if 'disa' in names else ''}"
+    sentence = f"{passed.capitalize()}. {view.describe(points)}{PIECES if 'disa' in names else ''}"
     if passed == "training" and "bi_gru" in names and measured.machine.startswith("CPU"):
         sentence += LEAP
     with st.container(horizontal=True, gap="medium", key="panels"):  # side by side where both have room

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.efficiency import cost_curves, cost_table, run_benchmark
 from pages.shared import style, url_state
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from triattn_core.results import efficiency
 
 LENGTHS = (16, 32, 64, 128, 256, 512)
@@ -17,16 +17,16 @@ style.heading(
     "What a block costs as texts grow: of two lines, the lower one costs less; on log axes a steeper one grows faster.",
 )
 runs: dict[str, efficiency.Measurement | None] = {}
-with shown(stop=False):
+with report_errors(stop=False):
     runs[SHIPPED] = efficiency.load_shipped()
 with st.container(horizontal=True, vertical_alignment="center", key="settings"):
     with st.container(horizontal=True, width="content", key="looks"):
         passed = url_state.segments("Pass", list(efficiency.PASSES), "pass")
         axes = url_state.segments("Axes", ["log", "linear"], "axes")
         choice = st.container(width="content")
-    with shown(stop=False):
+    with report_errors(stop=False):
         run_benchmark.controls(LENGTHS)
-with shown():
+with report_errors():
     runs[run_benchmark.HERE] = run_benchmark.under_way()
 there = [name for name, run in runs.items() if run is not None]
 which = there[-1] if there else ""

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.home import gallery, links, studies
 from pages.shared import checkpoint_html, models, style
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from triattn_core.checkpoint import metadata
 from triattn_core.trace.axes import MECHANISMS
 from triattn_core.views import word_map
@@ -61,9 +61,9 @@ with st.container(key="main"):
 with left:
     st.html(shelf(models.shelf()))
     st.html(checkpoint_html.section("Test scores") + gallery.scores())
-with right.container(key="aside"), shown(stop=False):
+with right.container(key="aside"), report_errors(stop=False):
     slot = st.skeleton(height=200)
     slot.html(checkpoint_html.machine(models.device()))
 for fill in fills:
-    with shown(stop=False):
+    with report_errors(stop=False):
         fill()

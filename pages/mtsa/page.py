@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.mtsa import pickers
 from pages.shared import cell_command, figures, head_strip, sentence_input, token_grouping
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 
 SAYS = (
@@ -37,10 +37,10 @@ with top.settings:
     settings = pickers.pick(top)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
-texts, grouping = top.found.trace.texts, settings.as_read()
+texts, grouping = top.found.trace.texts, settings.grouping()
 token_grouping.missing(texts, grouping)
 parts = (*texts.values(), top.layer, str(not settings.features), *grouping.parts)
-with shown():
+with report_errors():
     page = PageScene.build("mtsa", [top.card], top.example, settings, *parts)
 with tail:
     page.save_menus(f"mtsa-{top.layer.replace('/', '-')}" + token_grouping.ending(grouping))

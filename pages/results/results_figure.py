@@ -35,7 +35,7 @@ def show_figure(figure: Figure, lines: Sequence[curves.Curve]) -> None:
     ringed = {one.line.name: one.line.chosen for one in lines}
     colour = style.colour(str((figure.ours | lines[0].line.ours).get("mechanism", "")))
     chart = layers.figure(points, titles, ringed, colour, "dark" if style.dark() else "light")
-    said = layers.said(points, titles)
+    said = layers.describe(points, titles)
     figures.drawn(chart, said, "figure-chart")
     figures.note(said)
     figures.numbers("The points as numbers", points, "points")

@@ -21,7 +21,7 @@ from pages.shared import (
     style,
     url_state,
 )
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from pages.shared.pair_input import number
 from triattn_core.analysis.mining import agreement
 from triattn_core.analysis.mining.case_table import CaseTable
@@ -46,7 +46,7 @@ def _aside(mined: CaseTable, line: int, example: object) -> None:
     if example is not None:
         case_texts.html(mined.about.task, example)
     else:
-        with shown(stop=False):
+        with report_errors(stop=False):
             row_source.ask(mined)
     st.html(_verdicts(mined, row, example))
     known = form(mined.about.task) is InputForm.PASSAGE and example is not None

@@ -117,7 +117,7 @@ def losses(some: Sequence[Card]) -> None:
     dev = "line dev, dot what was kept" if several else "dot dev, measured once"
     st.html(checkpoint_html.section("Loss", f"cross-entropy; thin train, each model its dashes; {dev}"))
     if any(told.values()):
-        said = history.said(told)
+        said = history.describe(told)
         figures.drawn(history.figure(told, colours, kept, theme), said, "losses")
         figures.note(f"{said} {HOW} {steps(names)}")
         figures.numbers("The losses as numbers", history.table(told), "losses-numbers")

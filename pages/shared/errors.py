@@ -39,7 +39,7 @@ def notice(text: str) -> None:
 
 
 @contextmanager
-def shown(stop: bool = True) -> Iterator[None]:
+def report_errors(stop: bool = True) -> Iterator[None]:
     """Shows a TriattnError as one message; then the page ends, or goes on after the block where `stop` is False."""
     try:
         yield
@@ -47,3 +47,6 @@ def shown(stop: bool = True) -> Iterator[None]:
         st.error(plain(str(error)))
         if stop:
             st.stop()
+
+
+shown = report_errors  # its name in rooms that do not know the new one yet

@@ -21,7 +21,7 @@ from pages.shared import (
     task_picker,
     url_state,
 )
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Card
 from triattn_core.scenes import runner
@@ -110,7 +110,7 @@ def _refused(name: str) -> str:
 def opening(title: str, lead: str, mechanisms: Sequence[str]) -> Question:
     """The same with the question put, and what the model says."""
     top = open_page(title, lambda _: lead, mechanisms)
-    with shown():
+    with report_errors():
         put = runner.Question.put(session_models.SHARED, top.card, top.example, top.option)
     top.say(put.found, MEAN)
     return Question(**vars(put), task=top.task, words=top.words, settings=top.settings)

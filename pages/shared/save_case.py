@@ -9,7 +9,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.shared import deep_links
-from pages.shared.errors import plain, shown
+from pages.shared.errors import plain, report_errors
 from triattn_core.casebook import LONGEST, Case, CaseBook, place, texts
 
 
@@ -42,7 +42,7 @@ def form(task: str, row: Mapping, page: str, query: deep_links.Query | None = No
     """The same without the button: note, tags, and where the row is kept already."""
     if query is None:
         query = {name: st.query_params.get_all(name) for name in st.query_params}
-    with shown(stop=False):
+    with report_errors(stop=False):
         kept = book().of(task, row) if book_exists() else []
         key = sha256("\0".join([task, *texts(dict(row))]).encode()).hexdigest()[:12]
         note = st.text_area("Note", key=f"note-{key}", height=76, max_chars=LONGEST, placeholder="What is to be seen")
@@ -50,7 +50,7 @@ def form(task: str, row: Mapping, page: str, query: deep_links.Query | None = No
             known = book().tags() if book_exists() else []
             tags = st.multiselect("Tags", known, key=f"tags-{key}", accept_new_options=True, placeholder="verb, name")
             if st.button("Keep again" if kept else "Keep", key=f"keep-{key}", width=100):
-                with shown(stop=False):
+                with report_errors(stop=False):
                     kept = [
                         book().keep(Case(task, dict(row), note, tuple(tags), page, deep_links.format_query(query))),
                         *kept,

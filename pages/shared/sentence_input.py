@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import carried_input, languages, models, pair_input, style, url_state
-from pages.shared.errors import notice, plain, shown
+from pages.shared.errors import notice, plain, report_errors
 from triattn_core.checkpoint.registry import Card
 from triattn_core.tasks import ENCODED
 from triattn_core.trace import AttentionTrace
@@ -51,7 +51,7 @@ def open_page(title: str, lead: str, mechanisms: Sequence[str]) -> SentencePage:
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     with settings:
         card = checkpoint(cards)
-    with shown():
+    with report_errors():
         found = models.explain(card, typed)
     with settings:
         at = layer(found.trace)

@@ -18,7 +18,7 @@ from pages.shared import (
     task_picker,
     token_grouping,
 )
-from pages.shared.errors import notice, shown
+from pages.shared.errors import notice, report_errors
 from pages.shared.page_scene import PageScene, explore
 from pages.side_by_side import answers, pickers
 from triattn_core.tasks import TASKS, InputForm, form
@@ -47,14 +47,14 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
         tail = st.container(horizontal=True, width="content", key="tail")
 settings = pickers.with_edit(settings, edits, task, example)
 above = st.container()  # a changing number of lines here must not move the figure, which would be shown twice
-with above, shown():
+with above, report_errors():
     page = PageScene.build("side_by_side", chosen, example, settings)
 side = page.scene.side
 page.key = canvas_component.key("side", *side.parts)
 with above:
     for note in side.notes:
         notice(note)
-    token_grouping.missing(side.texts, settings.as_read())
+    token_grouping.missing(side.texts, settings.grouping())
 with said:
     answers.show(side, settings.compare, example, pairs)
     if several:  # more settings than with options: what is saved stands above them
@@ -62,7 +62,7 @@ with said:
             checkpoint_picker.show_predictions(side, notes=pairs)
             tail = st.container(horizontal=True, width="content", key="tail")
 with tail:
-    page.save_menus("side-by-side" + token_grouping.ending(settings.as_read()))
+    page.save_menus("side-by-side" + token_grouping.ending(settings.grouping()))
 attention_worth.notes(side.cards)
 named = dict(zip(checkpoint_picker.named([one.card for one in side.found]), [one.trace for one in side.found]))
 head_strip.show_models(named, f"{settings.site.rsplit('/', 1)[0]}/weight", page.key, settings.head)

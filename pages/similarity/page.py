@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from pages.shared import cell_command, choice_input, figures, pair_input, qa_models, style, token_grouping
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from pages.shared.session_models import SHARED
 from pages.similarity import pickers
@@ -47,10 +47,10 @@ with row:
 example = choice_input.example(questions.NAME, asked)
 with row:
     chosen, settings = pickers.pick(cards)
-with shown():
+with report_errors():
     found = qa_models.explain_readers(chosen, example, row)
     settings = settings.model_copy(update={"part": found[0].prediction.option + 1})
-    grouping, digests = settings.as_read(), (card.digest for card in chosen)
+    grouping, digests = settings.grouping(), (card.digest for card in chosen)
     parts = (example.passage, example.question, str(settings.part - 1), *grouping.parts, *digests)
     page = PageScene.build("similarity", chosen, example, settings, *parts)
 canvas, took = page.scene.screen, pair_input.duration_text(found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import canvas_component, numbers, page_setup, sentence_input, url_state
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from pages.tensor import score_decomposition
 from triattn_core.scenes.tensor import Settings, pair_of
@@ -43,7 +43,7 @@ with top.settings:
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 spoken = top.found.trace.texts.values()
-with shown():
+with report_errors():
     settings = Settings(layer=top.layer, head=head, quantity=quantity, clusters=most)
     page = PageScene.build("tensor", [top.card], top.example, settings, *spoken, top.layer)
 with tail:

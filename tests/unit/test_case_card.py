@@ -18,7 +18,7 @@ from tests.support.card_checkpoints import cases, drawn, shelf, told, written
 from triattn_core.__main__ import main
 from triattn_core.case_card import draw
 from triattn_core.case_card.manifest import read
-from triattn_core.case_card.remake import again as made_again
+from triattn_core.case_card.remake import remake as made_again
 from triattn_core.scenes.catalogue import VIEWS
 from triattn_core.scenes.charts import Chart
 from triattn_core.scenes.print_layout import GREY, plates

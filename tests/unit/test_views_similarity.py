@@ -244,7 +244,7 @@ def test_two_runs_of_a_function_are_two_curves_told_apart_by_what_differs():
     assert losses[["checkpoint", "apart"]].drop_duplicates().values.tolist() == [["one", "seed 1"], ["two", "seed 5"]]
     table = losses.assign(function="dot, " + losses.apart)
     told = "Losses of 2 checkpoints end at 2.000 to 3.000; dot, seed 5 lowest, at step 19."
-    assert distributions.curves_said(table) == told
+    assert distributions.describe_curves(table) == told
     spec = json.loads(distributions.curves(table, ["two"]).to_json())
     names = [one for one in spec["layer"] if one["mark"]["type"] == "text"]
     assert [spec["datasets"][one["data"]["name"]][0]["function"] for one in names] == ["dot, seed 1", "dot, seed 5"]

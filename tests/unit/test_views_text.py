@@ -14,7 +14,8 @@ from triattn_core.views.points import figure as points
 
 def test_layers_name_the_highest_mean_not_the_highest_run() -> None:
     rows = [("BiLSTM", 1, 1, 74), ("BiLSTM", 1, 2, 69), ("BiLSTM", 3, 1, 71), ("TAdd", 1, 1, 70), ("TAdd", 2, 1, 73.26)]
-    found = layers.said(pd.DataFrame(rows, columns=["line", "x", "run", "value"]), {"x": "layers", "value": "accuracy"})
+    points = pd.DataFrame(rows, columns=["line", "x", "run", "value"])
+    found = layers.describe(points, {"x": "layers", "value": "accuracy"})
     assert found == "Highest mean accuracy of each line, against layers: TAdd 73.3 at 2; BiLSTM 71.5 at 1."
 
 
@@ -27,9 +28,9 @@ def test_history_names_the_lowest_loss_on_dev_and_on_train_where_there_is_no_dev
         ],
         "Tri": [{"step": 20, "train_loss": 0.3}, {"step": 40, "dev_loss": 0.5}],
     }
-    assert history.said(told) == "Lowest loss on dev: Tri 0.500 at step 40; Bi 0.654 at step 1,250."
+    assert history.describe(told) == "Lowest loss on dev: Tri 0.500 at step 40; Bi 0.654 at step 1,250."
     alone = {"Bi": [{"step": 10, "train_loss": 0.11}, {"step": 20, "train_loss": 0.2}]}
-    assert history.said(alone) == "Lowest loss on train: Bi 0.110 at step 10."
+    assert history.describe(alone) == "Lowest loss on train: Bi 0.110 at step 10."
 
 
 def test_efficiency_compares_at_the_longest_text_that_all_have() -> None:
@@ -39,34 +40,35 @@ def test_efficiency_compares_at_the_longest_text_that_all_have() -> None:
     found = pd.DataFrame(rows, columns=["name", "tokens", "seconds", "memory"])
     time = "At 32 tokens MTSA takes the least time (3 ms) and DiSA the most (8.12 ms)"
     memory = "DiSA takes the least memory (1.5 MB) and MTSA the most (20 MB)"
-    assert efficiency.said(found) == f"{time}; {memory}."
-    assert efficiency.said(found.assign(memory=np.nan)) == f"{time}."
+    assert efficiency.describe(found) == f"{time}; {memory}."
+    assert efficiency.describe(found.assign(memory=np.nan)) == f"{time}."
     alone = found[found.name == "MTSA"].assign(memory=np.nan)
-    assert efficiency.said(alone) == "At 64 tokens MTSA takes 900 ms."
+    assert efficiency.describe(alone) == "At 64 tokens MTSA takes 900 ms."
 
 
 def test_distributions_say_quantiles_boxes_and_ends_of_curves() -> None:
     row = {"function": "dot", "5 %": -1.254, "median": -0.5, "95 %": 2.0, "cells": 1234, "even": 3.456, "of": 7}
     row["beyond"] = 1e-7
-    assert distributions.said(row) == (
+    assert distributions.describe_scores(row) == (
         "dot: of 1,234 scores nine in ten lie between −1.25 and 2, the median is −0.5; "
         "a passage word's weights are spread over 3.46 of 7 question words."
     )
-    assert distributions.said(row | {"beyond": 0.25}).endswith("words, after the sentinel took 25.0% of the weight.")
+    beyond = distributions.describe_scores(row | {"beyond": 0.25})
+    assert beyond.endswith("words, after the sentinel took 25.0% of the weight.")
     runs = pd.DataFrame({"function": ["dot", "dot", "fnn"], "value": [60.0, 63.0, 62.0]})
-    assert distributions.boxes_said(runs, "EM, %") == (
+    assert distributions.describe_boxes(runs, "EM, %") == (
         "EM, % of 2 functions: fnn is highest, mean 62.00 of 1 run; dot is lowest, 61.50."
     )
-    even = distributions.boxes_said(runs.assign(value=5.0), "EM, %")
+    even = distributions.describe_boxes(runs.assign(value=5.0), "EM, %")
     assert even == "EM, % of 2 functions: mean 5.00 of 2 runs, all of them."
-    alone = distributions.boxes_said(runs[:2], "EM, %")
+    alone = distributions.describe_boxes(runs[:2], "EM, %")
     assert alone == "EM, % of dot: mean 61.50 of 2 runs."
     steps = [("dot", 2000, 0.5), ("dot", 10, 0.1), ("fnn", 30, 0.9), ("fnn", 3000, 0.25), ("cosine", 40, 0.75)]
     table = pd.DataFrame(steps, columns=["function", "step", "value"]).assign(checkpoint=lambda rows: rows.function)
-    assert distributions.curves_said(table) == (
+    assert distributions.describe_curves(table) == (
         "Losses of 3 checkpoints end at 0.250 to 0.750; fnn lowest, at step 3,000."
     )
-    one = distributions.curves_said(table[:2])
+    one = distributions.describe_curves(table[:2])
     assert one == "The loss of dot ends at 0.500, at step 2,000."
 
 

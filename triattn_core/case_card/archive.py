@@ -29,7 +29,7 @@ The pages need no network. This makes the card again, with the same numbers:
 """
 
 
-def packed(drawn: RequestedScene) -> bytes:
+def pack(drawn: RequestedScene) -> bytes:
     """The bytes of the zip."""
     return zipped(files(drawn))
 
@@ -70,4 +70,4 @@ def trace_file(trace: AttentionTrace) -> bytes:
 
 def write(drawn: RequestedScene, path: Path) -> None:
     """Writes the zip.  Raises DataError where it cannot be written."""
-    write_whole(path, packed(drawn))
+    write_whole(path, pack(drawn))

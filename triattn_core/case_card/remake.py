@@ -10,7 +10,7 @@ from triattn_core.scenes.runner import Models, find_cards
 from triattn_core.tasks import TASKS
 
 
-def again(made: Manifest, models: Models | None = None, where: str = FILE) -> RenderedView:
+def remake(made: Manifest, models: Models | None = None, where: str = FILE) -> RenderedView:
     """Draws what a manifest says.
 
     Raises CheckpointError where a checkpoint has other weights than it records, and whatever `draw` does.

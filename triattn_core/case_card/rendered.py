@@ -41,7 +41,7 @@ class RenderedView(RequestedScene):
 
     def card(self) -> bytes:
         """The case card: a zip of all that can be taken away.  See `archive`."""
-        return archive.packed(self)
+        return archive.pack(self)
 
     def save(self, path: str | Path) -> None:
         """Writes the case card.  Raises DataError where the file cannot be written."""

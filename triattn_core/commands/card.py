@@ -125,13 +125,13 @@ def _sentences(record: Manifest) -> dict[str, list[str]]:
 def _remake(options: argparse.Namespace, path: Path) -> None:
     """Remake a card, and compare its numbers with those next to the manifest."""
     from triattn_core.case_card.manifest import read
-    from triattn_core.case_card.remake import again
+    from triattn_core.case_card.remake import remake
     from triattn_core.scenes.runner import Models
 
     if options.set:
         raise ConfigError("--set: the settings of a card that is made again are those of its manifest")
     recorded = read(path)
-    rendered = again(recorded, Models(options.device), str(path))
+    rendered = remake(recorded, Models(options.device), str(path))
     data_file = path.parent / "data.parquet"
     differences = {"probabilities": _answers(recorded, rendered)} | (
         {"data": largest_difference(data_file, rendered)} if data_file.is_file() else {}

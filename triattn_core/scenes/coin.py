@@ -32,7 +32,7 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     by_part = models.without(cards[0], example)
     if settings.off not in by_part:
         raise ConfigError(f"{cards[0].name} has no {settings.off!r} to switch off; {choices(settings.off, by_part)}")
-    found = {off: models.read(explained, settings.as_read()) for off, explained in by_part.items()}
+    found = {off: models.read(explained, settings.grouping()) for off, explained in by_part.items()}
     whole, trace, unread = found[""], found[settings.off].trace, by_part[settings.off].trace
     label = whole.prediction.labels[whole.prediction.best]
     orders = feature_orders(whole.trace, settings.way) if settings.features else ()

@@ -28,16 +28,16 @@ class Settings(HidingSettings):
     context: Way | Literal["turns"] = "tokens"
     option: int | None = Field(None, ge=1)
 
-    def as_read(self) -> TokenGrouping:
+    def grouping(self) -> TokenGrouping:
         """To what each axis folds, and what is hidden."""
-        return self.reading(query=self.query, key=self.key, context=self.context)
+        return self.group_tokens(query=self.query, key=self.key, context=self.context)
 
 
 def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
     """The scene of the page.  Raises TraceError where the checkpoint has no such cube or cell."""
     whole = models.explain(cards[0], example, settings.option and settings.option - 1)
     choice = scene.head_choice(settings.site, settings.head)
-    trace = models.read(whole, settings.as_read(), settings.site.rsplit("/", 1)[0]).trace
+    trace = models.read(whole, settings.grouping(), settings.site.rsplit("/", 1)[0]).trace
     canvas = cube.figure(trace, choice, settings.hide, exact=False)
     known, first = cube.places(canvas)
     cell = scene.valid_cell(settings.cell, known, first)

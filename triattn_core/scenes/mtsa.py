@@ -37,9 +37,9 @@ class Settings(TextSettings):
 def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
     """The scene of the page.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
     found = models.explain(cards[0], example)
-    if settings.quantity != "weight" and settings.as_read().folds:
+    if settings.quantity != "weight" and settings.grouping().folds:
         raise ConfigError(f"mtsa: {settings.read} are read of weights alone: {SCORES}")
-    trace, layer = models.read(found, settings.as_read()).trace, settings.layer or first_layer(found.trace)
+    trace, layer = models.read(found, settings.grouping()).trace, settings.layer or first_layer(found.trace)
     chosen = [i - 1 for i in settings.heads] if settings.heads else head_maps.beside(trace, 0)
     how = (trace, layer, chosen, settings.quantity, settings.features)
     canvas = maps(*how)

@@ -40,7 +40,7 @@ class GroupingSettings(CellSettings):
 
     phrases: tuple[str, ...] = ()
 
-    def reading(self, **ways: str) -> TokenGrouping:
+    def group_tokens(self, **ways: str) -> TokenGrouping:
         """To what each axis folds, and what is hidden."""
         return TokenGrouping.of(self.phrases, **ways)
 
@@ -50,8 +50,8 @@ class TextSettings(GroupingSettings):
 
     read: Literal["tokens", "words", "phrases"] = "tokens"
 
-    def as_read(self) -> TokenGrouping:
-        return self.reading(query=self.read, key=self.read)
+    def grouping(self) -> TokenGrouping:
+        return self.group_tokens(query=self.read, key=self.read)
 
 
 class HidingSettings(GroupingSettings):
@@ -61,7 +61,7 @@ class HidingSettings(GroupingSettings):
     hide: bool = False
     sinks: float | None = Field(None, gt=0)
 
-    def reading(self, **ways: str) -> TokenGrouping:
+    def group_tokens(self, **ways: str) -> TokenGrouping:
         return TokenGrouping.of(self.phrases, self.hide, self.sinks, **ways)
 
 

@@ -44,10 +44,10 @@ class Settings(HidingSettings):
     edited: dict[str, Any] | None = None
     seeds: tuple[tuple[str, ...], ...] | None = None
 
-    def as_read(self) -> TokenGrouping:
+    def grouping(self) -> TokenGrouping:
         """To what each axis folds, and what is hidden; with `options` keys are summed."""
         ways = {"query": self.query} if self.compare == "options" else {"query": self.query, "key": self.key}
-        return self.reading(**ways)
+        return self.group_tokens(**ways)
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class SideScene(Scene):
 def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> SideScene:
     """The scene of the page.  Raises TriattnError where checkpoints or settings do not fit."""
     choice, option = scene.head_choice(settings.site, settings.head), settings.option and settings.option - 1
-    reading = settings.as_read()
+    reading = settings.grouping()
     if settings.compare == "mechanisms":
         gap = settings.difference or (len(cards), 1)
         if not all(1 <= one <= len(cards) for one in gap) or not view.FEWEST <= len(cards) <= view.MOST:

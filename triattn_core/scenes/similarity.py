@@ -37,10 +37,10 @@ class Settings(GroupingSettings):
     passage: Words = "words"
     question: Words = "words"
 
-    def as_read(self) -> TokenGrouping:
+    def grouping(self) -> TokenGrouping:
         """Words are what a reader's cells are."""
         query, key = ("tokens" if one == "words" else one for one in (self.passage, self.question))
-        return self.reading(query=query, key=key)
+        return self.group_tokens(query=query, key=key)
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     found = [last if card is cards[-1] else models.explain(card, example, part) for card in cards]
     titles = settings.titles or tuple(view.titles({card.name: dict(card.config["model"]) for card in cards}).values())
     panels = [
-        panel(title, models.read(explained, settings.as_read()), example, part)
+        panel(title, models.read(explained, settings.grouping()), example, part)
         for title, explained in zip(titles, found)
     ]
     counted = view.counted(last.trace, part, last.prediction.parts)

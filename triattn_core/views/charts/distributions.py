@@ -72,7 +72,7 @@ def numbers(panels: Sequence[Panel], quantity: str = "relevance") -> pd.DataFram
     return pd.DataFrame(found)
 
 
-def said(row: Mapping) -> str:
+def describe_scores(row: Mapping) -> str:
     """A sentence on a histogram, from a row of `numbers`."""
     ends = f"nine in ten lie between {row['5 %']:.3g} and {row['95 %']:.3g}, the median is {row['median']:.3g}"
     even = f"a passage word's weights are spread over {row['even']:.2f} of {row['of']} question words"
@@ -81,7 +81,7 @@ def said(row: Mapping) -> str:
     return minus(f"{row['function']}: of {row['cells']:,} scores {ends}; {even}{took}.")
 
 
-def boxes_said(runs: pd.DataFrame, unit: str) -> str:
+def describe_boxes(runs: pd.DataFrame, unit: str) -> str:
     """A sentence on the box plots: which function's mean is highest, which lowest, and over how many runs."""
     found = summary(runs).sort_values("mean", ascending=False)
     best, last = found.iloc[0], found.iloc[-1]
@@ -94,7 +94,7 @@ def boxes_said(runs: pd.DataFrame, unit: str) -> str:
     return f"{unit} of {len(found)} functions: {told}; {last['function']} is lowest, {last['mean']:.2f}."
 
 
-def curves_said(rows: pd.DataFrame) -> str:
+def describe_curves(rows: pd.DataFrame) -> str:
     """A sentence on the loss curves: which ends lowest, and where the others end."""
     last = rows.sort_values("step").groupby("checkpoint", sort=False).tail(1).sort_values("value")
     first, ends = last.iloc[0], f"{last.value.iloc[0]:.3f} to {last.value.iloc[-1]:.3f}"

@@ -53,7 +53,7 @@ def _ends(rows: pd.DataFrame, low: float, high: float, log: bool) -> pd.DataFram
     return last.assign(at=places)
 
 
-def said(points: pd.DataFrame) -> str:
+def describe(points: pd.DataFrame) -> str:
     """A sentence: at the longest text that all blocks have, which takes least and most time and memory."""
     counts = points.dropna(subset=["seconds"]).groupby("tokens")["name"].nunique()
     tokens = int(counts[counts == counts.max()].index.max())

@@ -39,7 +39,7 @@ def _name(base: alt.Chart, row: pd.DataFrame, offset: int) -> alt.Chart:
     return mark.encode(text="model:N")
 
 
-def said(histories: Mapping[str, Sequence[Mapping]]) -> str:
+def describe(histories: Mapping[str, Sequence[Mapping]]) -> str:
     """A sentence: the lowest loss on dev, or where none was measured on train, of each model, and its step."""
     rows = table(histories)
     split = "dev" if (rows["split"] == "dev").any() else "train"

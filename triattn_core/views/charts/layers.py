@@ -37,7 +37,7 @@ def _text(base: alt.Chart, field: str, format: str = "", **look) -> alt.Chart:
     return base.mark_text(fontWeight=600, fontSize=12, **look).encode(text=alt.Text(field, format=format))
 
 
-def said(points: pd.DataFrame, titles: Mapping[str, str]) -> str:
+def describe(points: pd.DataFrame, titles: Mapping[str, str]) -> str:
     """A sentence: each line's highest mean and where it stands, the highest line first."""
     means = points.groupby(["line", "x"], sort=False)["value"].mean()
     best = means.loc[means.groupby("line").idxmax()].sort_values(ascending=False)

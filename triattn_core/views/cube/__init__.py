@@ -12,7 +12,6 @@ from triattn_core.views.cube.figure import (
     axes_of,
     figure,
     places,
-    said,
 )
 
 __all__ = [
@@ -27,5 +26,4 @@ __all__ = [
     "axes_of",
     "figure",
     "places",
-    "said",
 ]

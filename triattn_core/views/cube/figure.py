@@ -95,7 +95,7 @@ def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
     return ("query", "key", "feature" if "feature" in array.dims else "context")
 
 
-def said(array: xr.DataArray, rows: pd.DataFrame, against: bool) -> str:
+def describe_cells(array: xr.DataArray, rows: pd.DataFrame, against: bool) -> str:
     """A sentence on what is shown: how many cells, the strongest of them, and what the strongest hold of the mass.
 
     against: they are the strongest against an even share of what a mask leaves.
@@ -129,7 +129,7 @@ def _payload(
         "quantity": quantity,
         "order": list(axes),
         "over": along_axes,
-        "alt": said(part, rows, against),
+        "alt": describe_cells(part, rows, against),
         "says": {**{axis: AXES[axis] for axis in axes}, "quantity": QUANTITIES[quantity]},
         "texts": texts,
         "names": named(texts) | _groups(told[axes[2]]),
