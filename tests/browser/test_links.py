@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -57,3 +58,13 @@ def test_what_a_link_says_in_vain_is_said(page, app):
     page.goto(f"{app}{LINK}&clusters=3&colour=red&head=99")
     for said in ("The link says 'clusters'", "The link says 'colour'", "The link asks for head '99'"):
         expect(page.get_by_text(said).first).to_be_visible()
+
+
+def test_a_click_in_the_strip_of_all_heads_chooses_the_head(page, app):
+    page.goto(app + LINK)
+    strip = page.locator(".strip canvas")
+    expect(strip).to_have_attribute("data-head", re.compile(r"^\d+\.\d+$"))
+    strip.click(position={"x": 180, "y": 40})  # beyond the names, the second thumbnail
+    expect(strip).to_have_attribute("data-head", "0.1")
+    page.wait_for_function("new URLSearchParams(location.search).get('head') === '2'")
+    expect(page.get_by_label("Head", exact=True)).to_have_value("2")

@@ -87,6 +87,18 @@ class HeadGrid extends LinkedMaps {
     return inside && (head + 1) * this.data.size <= inside.grid.length ? [layer, head] : null;
   }
 
+  build() {
+    const parts = super.build();
+    if (this.payload.strip) parts.outer.className = "strip maps";
+    return parts;
+  }
+
+  /** The chosen cell of a page is that of its figure: a strip names a head. */
+  nameCell() {
+    if (!this.payload.strip) return super.nameCell();
+    this.canvas.dataset.head = this.unchosen ? "" : this.state.cell.join(".");
+  }
+
   hint() {
     return this.payload.strip ? make("p") : super.hint();
   }
