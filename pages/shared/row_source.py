@@ -20,6 +20,10 @@ from triattn_core.errors import DataError
 
 OWN, FILE = "our own examples", "a file of yours"
 MAGIC = b"PAR1"  # of a Parquet file
+SHARED = (
+    "A link does not carry this file. To share its rows, pass on the case file: on Cases, Export, "
+    "<i>Table that opens here again</i>; or <code>triattn cases</code>."
+)
 HELD = 3  # files that a session holds
 
 
@@ -108,6 +112,8 @@ def _uploaded_file() -> tuple[str, bytes]:
         st.info("Hand over a file of rows of this task, or the table of an earlier run.")
     elif given is None:
         st.html(f'<p class="t-note">Shown: {plain(name)}, handed over before.</p>')
+    if content:
+        st.html(f'<p class="t-note">{SHARED}</p>')
     return name, content
 
 

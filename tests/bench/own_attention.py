@@ -24,7 +24,10 @@ from playwright.sync_api import Page, sync_playwright
 from tests.browser.conftest import ARGS, serve
 from tests.support.tiny_transformers import word_pieces
 from triattn_core.analysis.maps.head_measures import head_table
+from triattn_core.importers.open_file import open_file
 from triattn_core.importers.transformer import load_transformer, trace_transformer
+from triattn_core.scenes.trace_views import site_choice
+from triattn_core.views import cube as cube_view
 from triattn_core.views import head_grid
 
 PAIR = ("Which browsers can play movies?", "Which browser can download a movie? unhappy cats sat")
@@ -77,6 +80,14 @@ def measure_library(folder: Path) -> None:
     say(f"forward pass of {tokens} tokens", forward, "s")
     say("trace and 144 thumbnails with their measures, after it", whole - forward + drawn, "s", 2)
     say("sent to the browser", len(canvas.html()) / 1e6, "MB")
+
+
+def measure_cube(file: Path) -> None:
+    """Without a page: the file opened, and its cube as it is sent."""
+    opened, trace = seconds(lambda: open_file(file))
+    choice = site_choice(trace, "attention/weight", None)
+    drawn, _ = seconds(lambda: cube_view.figure(trace, choice, False, exact=False))
+    say(f"{SIDE} × {SIDE} × {SIDE} of a file read, checked and packed", opened + drawn, "s")
 
 
 def timed_visit(page: Page, address: str, canvases: int = 1) -> float:
@@ -142,6 +153,7 @@ def main() -> None:
     folder.mkdir(parents=True, exist_ok=True)
     model, file = bert_base(folder / "bert-base"), cube(folder)
     measure_library(model)
+    measure_cube(file)
     for app in serve(TRIATTN_TRACES=str(folder / "traces")):
         measure_pages(app, model, file)
 
