@@ -13,6 +13,7 @@ from tests.support.tiny import make_rows
 from triattn_core.__main__ import main
 from triattn_core.analysis.attribution import faithfulness
 from triattn_core.analysis.maps import anova, context_shares
+from triattn_core.analysis.maps.head_measures import head_table
 from triattn_core.analysis.mining import sources
 from triattn_core.checkpoint.bundle import load
 from triattn_core.inference.explain import explain
@@ -46,6 +47,28 @@ def test_context_stores_the_parts_of_every_row(world, tmp_path, capsys):
     assert float(row.split()[3]) == pytest.approx(middle, abs=6e-4)
     assert found.attrs["triattn"]["command"].startswith("triattn context pairs-tri")
     assert found.attrs["triattn"]["checkpoints"] == {"pairs-tri": bundle.digest}
+
+
+def test_heads_stores_the_measures_of_every_head_of_every_row(world, tmp_path, capsys):
+    out = tmp_path / "heads.parquet"
+    assert run(world, out, "heads", "pairs-tri", "--json") == 0
+    told, found = json.loads(capsys.readouterr().out), pd.read_parquet(out)
+    bundle = load("pairs-tri")
+    examples = list(sources.read_examples("pairs", sources.file_source(world / "rows.jsonl")))
+    assert told["rows"] == 6 and told["aside"] == 1
+    for line, example in examples[:2]:
+        trace = explain(bundle, example)[1]
+        measured = head_table(trace).merge(anova.share_table(trace).assign(site=lambda t: t["site"] + "/weight"))
+        of = found[found["row"] == line].reset_index(drop=True)
+        columns = ["site", "head", "entropy", "query_information", "context_information"]
+        pd.testing.assert_frame_equal(of[columns], measured[columns], rtol=1e-4, atol=1e-6, check_dtype=False)
+        pd.testing.assert_series_equal(of["three_way"], measured[anova.VISIBLE_TERMS[-1]], rtol=1e-3, check_names=False)
+    first = told["heads"][0]
+    of = found[(found["site"] == first["site"]) & (found["head"] == first["head"])]
+    assert first["query_information"] == pytest.approx(of["query_information"].mean())
+    assert first["query_information"] == max(one["query_information"] for one in told["heads"])
+    assert main(["heads", "pairs-bi", str(world / "rows.jsonl"), "--out", str(out)]) == 0
+    assert "three way" not in capsys.readouterr().out  # of two-way attention there is none
 
 
 def test_faithful_compares_mechanisms_over_the_same_rows(world, tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""`triattn context` and `triattn faithful`: analyses of checkpoints over a file of rows."""
+"""`triattn context`, `triattn heads`, `triattn faithful`: analyses of checkpoints over a file of rows."""
 
 from __future__ import annotations
 
@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 def context_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn context`."""
     parser.add_argument("name", help="a Tri-Attention checkpoint, by name or folder")
+    _data_arguments(parser)
+
+
+def heads_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `triattn heads`."""
+    parser.add_argument("name", help="a checkpoint, by name or folder")
     _data_arguments(parser)
 
 
@@ -59,6 +65,22 @@ def context(options: argparse.Namespace) -> int:
             numbers = "".join(f"{value:9.3f}" for value in values.values())
             lines.append(f"{layer} {name:14}{numbers}" + (" bits" if name == "information" else ""))
     return _report(options, table, errors, stopped, {"layers": summary}, lines)
+
+
+def heads(options: argparse.Namespace) -> int:
+    """Store a row for each example, site and head; after Ctrl-C, the rows so far."""
+    from triattn_core.analysis.maps import head_atlas
+    from triattn_core.checkpoint.bundle import load
+
+    bundle = load(options.name, options.device)
+    table, errors, stopped = _run(options, [bundle], lambda rows: head_atlas.measure_rows(bundle, rows))
+    means = head_atlas.summarize(table)
+    names = [name for name in head_atlas.NUMBERS if name in means]
+    wide = max(map(len, means["site"])) + 2
+    lines = [f"{'mean over rows':{wide}}head" + "".join(f"{name.replace('_', ' '):>21}" for name in names)]
+    for head in means.itertuples():
+        lines.append(f"{head.site:{wide}}{head.head + 1:4}" + "".join(f"{getattr(head, name):21.4f}" for name in names))
+    return _report(options, table, errors, stopped, {"heads": means.to_dict("records")}, lines)
 
 
 def faithful(options: argparse.Namespace) -> int:

@@ -1,0 +1,54 @@
+"""Measures of every head over a file of rows: a row for each example, site and head, and their means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import pandas as pd
+
+from triattn_core.analysis.maps import trace_context
+from triattn_core.analysis.maps.head_measures import MEASURES, head_table
+from triattn_core.analysis.mining.miner import TablePart
+from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.errors import DataError, InputError, TraceError
+from triattn_core.inference.explain import explain
+from triattn_core.trace import AttentionTrace
+
+THREE_WAY = "three_way"
+NUMBERS = (*MEASURES, THREE_WAY)
+
+
+def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, object]]) -> Iterator[TablePart]:
+    """Yields a part for each row of a file: `measure_heads` of its example; of several options, the chosen one.
+
+    rows: (line, example, or a DataError that says why there is none), as `sources.read_examples` gives them.  Who stops
+    iterating keeps the parts that came.
+    """
+    for line, example in rows:
+        try:
+            if isinstance(example, DataError):
+                raise example
+            table = measure_heads(explain(bundle, example)[1])
+            yield TablePart(table.assign(row=line, id=str(example.id)[:80]), (), line)
+        except (DataError, InputError) as error:
+            yield TablePart(pd.DataFrame(), (str(error) if error is example else f"line {line}: {error}",), line)
+
+
+def measure_heads(trace: AttentionTrace) -> pd.DataFrame:
+    """`head_table` of a trace, with the share of the relevance that only query, key and context together explain
+    (`three_way`, of cubes).  Raises TraceError where the trace has no weights over query and key."""
+    table = head_table(trace)
+    if not trace_context.cube_sites(trace):
+        return table.assign(**{THREE_WAY: float("nan")})
+    shares = trace_context.context_table(trace)
+    shares = shares.assign(site=shares["site"] + "/weight")
+    return table.merge(shares[["site", "head", THREE_WAY]], on=["site", "head"], how="left")
+
+
+def summarize(table: pd.DataFrame) -> pd.DataFrame:
+    """The mean of each of NUMBERS over rows: a row a site and head, that with the most query information first; heads
+    count from 0.  Measures without a meaning here are left out."""
+    if table.empty:
+        raise TraceError("no row was measured")
+    means = table.groupby(["site", "layer", "head"], as_index=False)[list(NUMBERS)].mean()
+    return means.dropna(axis=1, how="all").sort_values("query_information", ascending=False, ignore_index=True)
