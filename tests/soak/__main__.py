@@ -62,7 +62,7 @@ def soak(port: int, server: psutil.Process, sessions: int, seconds: float, seed:
         warm: dict = {"sessions": sessions, "visits": []}
         visit(port, 0, _Only(page), warm)
     time.sleep(6)  # what was made for nobody is dropped
-    until, before = time.monotonic() + seconds, used(server)[0]
+    until, (before, worked) = time.monotonic() + seconds, used(server)
     peak = [before]
 
     def session(number: int) -> None:
@@ -76,6 +76,7 @@ def soak(port: int, server: psutil.Process, sessions: int, seconds: float, seed:
         thread.start()
     for thread in threads:
         thread.join()
+    worked = used(server)[1] - worked
     time.sleep(2)
     cpu = used(server)[1]
     time.sleep(4)
@@ -89,7 +90,7 @@ def soak(port: int, server: psutil.Process, sessions: int, seconds: float, seed:
         "sessions": sessions, "seconds": seconds, "visits": len(times),
         "wrong": [one for *_, one in record["visits"] if one],
         "median_s": round(statistics.median(times), 2), "p95_s": round(times[int(0.95 * (len(times) - 1))], 2),
-        "p95_by_page_s": p95,
+        "p95_by_page_s": p95, "processor_s_per_visit": round(worked / len(times), 2),
         "memory_before_mb": round(before), "memory_peak_mb": round(peak[0]), "memory_after_mb": round(used(server)[0]),
         "processor_after": round(idle, 3),
     }  # fmt: skip
