@@ -74,12 +74,18 @@ def panel(card: Card, *about) -> None:
 
 
 def map_panel(name: str, mechanism: str, task: LaboratoryTask, example: Example, answer: str, share: float | None,
-              weights: np.ndarray, key: str) -> None:  # fmt: skip
-    """The same of whatever gave the answer and the weights.  mechanism: its colour is of it."""
+              weights: np.ndarray, key: str, right_share: float | None = None) -> None:  # fmt: skip
+    """The same of whatever gave the answer and the weights.  mechanism: its colour is of it.
+
+    share, right_share: probabilities of its answer and of the right one.
+    """
     truth = truth_mask(example, weights.shape)
     verdict = "" if example.label is None else "right" if answer == task.LABELS[example.label] else "wrong"
     said = truth_map.said(weights, truth, task.cells(weights.shape))
-    chance = "" if share is None else f'<span class="t-muted t-num">probability {share:.2f}</span>'
+    told = "" if share is None else f"probability {share:.2f}"
+    if verdict == "wrong" and right_share is not None:
+        told += f", of the right answer {right_share:.2f}"
+    chance = f'<span class="t-muted t-num">{told}</span>' if told else ""
     st.html(
         f'<div class="t-says"><span>{style.swatch(mechanism)}<b>{escape(name)}</b></span>'
         f"<span>{escape(answer)}{': ' * bool(verdict)}<b>{verdict}</b></span>{chance}</div>"
@@ -116,4 +122,6 @@ def maps(shown: Sequence[Card], task: LaboratoryTask, example: Example) -> None:
             said = found.prediction
             with st.container(width=panel_width(example), key=f"map-{card.name}"):
                 share = said.probabilities[said.best]
-                panel(card, task, example, said.labels[said.best], share, answer_weights(found), f"figure-{card.name}")
+                right = None if example.label is None else said.probabilities[example.label]
+                answer, key = said.labels[said.best], f"figure-{card.name}"
+                panel(card, task, example, answer, share, answer_weights(found), key, right)

@@ -27,12 +27,17 @@ def test_the_true_cells_stand_where_their_tokens_do(shape, true, places):
     assert list(zip(rows[rows["true"]]["key"], rows[rows["true"]]["context"])) == places
     spec = truth_map.figure(weights, KEYS, CONTEXT, truth).to_dict()
     assert "datum.true" in json.dumps(spec)
+    labels = {axis: layer["encoding"][axis]["axis"]["labelExpr"] for layer in spec["layer"][:1] for axis in "xy"}
+    assert [truth_map.MARGIN in labels[axis] for axis in "xy"] == [len(shape) == 1, shape == (6,)]
 
 
 def test_the_sentence_says_how_much_lies_on_the_truth():
     truth = np.array([[True, False], [False, False]])
     assert truth_map.said(np.array([[0.7, 0.1], [0.1, 0.1]]), truth, 2) == (
-        "70% of its weight lies on the truth; an even share is 50.0%."
+        "70% of its weight lies on the truth, 1.4 times an even share (50.0%)."
+    )
+    assert truth_map.said(np.array([0.2, 0.8]), np.array([True, False]), 2) == (
+        "20% of its weight lies on the truth, 0.4 times an even share of its two-way weights (50.0%)."
     )
     assert "nothing to find" in truth_map.said(np.full((2, 2), 0.25), np.zeros((2, 2), bool), 4)
 

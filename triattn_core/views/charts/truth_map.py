@@ -49,8 +49,9 @@ def figure(
 ) -> alt.LayerChart:
     """The map; arguments as of `cells`."""
     rows, look = cells(weights, keys, context, truth), THEMES[theme]
-    x = _axis(alt.X, "context", context, orient="top", labelAngle=-40)
-    y = _axis(alt.Y, "key", keys)
+    margins = [len(names) in rows[axis].values for axis, names in (("context", context), ("key", keys))]
+    x = _axis(alt.X, "context", context, margins[0], orient="top", labelAngle=-40)
+    y = _axis(alt.Y, "key", keys, margins[1])
     scale = alt.Scale(type="sqrt", domain=[0, 1], range=SEQUENTIAL[theme], clamp=True, interpolate="lab")
     colour = alt.Color("weight:Q", scale=scale, legend=None)
     tips = [
@@ -86,8 +87,8 @@ def _frame(keys: int, context: int) -> pd.DataFrame:
     return pd.DataFrame([{"key": i, "context": j} for i in range(keys) for j in range(context)])
 
 
-def _axis(kind: type, name: str, tokens: Sequence[str], **look) -> alt.X | alt.Y:
-    shown = json.dumps([*tokens, MARGIN])
+def _axis(kind: type, name: str, tokens: Sequence[str], margin: bool, **look) -> alt.X | alt.Y:
+    shown = json.dumps([*tokens, MARGIN if margin else ""])
     ticks = alt.Axis(labelExpr=f"({shown})[datum.value]", ticks=False, domain=False, labelOverlap=False, **look)
     places = list(range(len(tokens) + 1))
     return kind(f"{name}:O", title=None, axis=ticks, scale=alt.Scale(domain=places, paddingInner=0, paddingOuter=0))
@@ -97,5 +98,6 @@ def said(weights: np.ndarray, truth: np.ndarray, cells: int) -> str:
     """A sentence: how much weight lies on the truth, and what an even share of `cells` cells would be."""
     if not truth.any():
         return "No cell is true: there is nothing to find."
-    even = "an even share" if weights.ndim == 2 else "an even share of its two-way weights"
-    return f"{weights[truth].sum():.0%} of its weight lies on the truth; {even} is {truth.sum() / cells:.1%}."
+    share, even = float(weights[truth].sum()), truth.sum() / cells
+    of = "" if weights.ndim == 2 else " of its two-way weights"
+    return f"{share:.0%} of its weight lies on the truth, {share / even:.2g} times an even share{of} ({even:.1%})."
