@@ -15,7 +15,7 @@ from pages.shared import (
     style,
 )
 from pages.shared.errors import plain, report_errors
-from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint import metadata, provenance
 
 
 def verify_and_show(card, asked) -> None:
@@ -48,7 +48,7 @@ def show_detail(card, cards_here) -> None:
             beside = {checkpoint_picker.KEY: checkpoint_picker.preset_of(card)}
             st.page_link("pages/side_by_side/page.py", label="Side by side", query_params=beside)
         with st.popover("Whole card"):
-            st.markdown(metadata.model_card(card) or "This checkpoint has no README.md.")
+            st.markdown(provenance.model_card(card) or "This checkpoint has no README.md.")
 
 
 style.heading("Checkpoints", "Trained checkpoints, their scores, and what their pre-training data contained.")

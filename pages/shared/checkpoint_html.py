@@ -12,7 +12,7 @@ import pandas as pd
 
 from pages.shared import style
 from pages.shared.errors import without_folders
-from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint import metadata, provenance
 from triattn_core.checkpoint.registry import Card
 from triattn_core.trace.axes import FUNCTION_LABELS, MECHANISM_LABELS
 
@@ -98,7 +98,7 @@ def group_head(cards: Sequence[Card]) -> str:
 
 def _read(card: Card) -> str:
     """The encoder, and of what its start weights had read the source that matters most."""
-    name, had = card.config.get("encoder", ""), metadata.pretraining_sources(card)
+    name, had = card.config.get("encoder", ""), provenance.pretraining_sources(card)
     if not had:
         return f"encoder {name}" + (", which began from nothing" if had == () else "")
     first = next((one for one in had if one.of_test), had[0])
@@ -127,7 +127,7 @@ def head(card: Card) -> str:
     number = f'<div class="t-big"><b>{percent(metadata.main_score(card))}</b><span>{aside}</span></div>' if name else ""
     return (
         f'<div class="t-card" style="border-color:{colour}"><h2>{escape(card.name)}</h2>'
-        f"<p>{escape(metadata.model_card_summary(card).replace('`', ''))}</p>{number}</div>"
+        f"<p>{escape(provenance.model_card_summary(card).replace('`', ''))}</p>{number}</div>"
     )
 
 
@@ -154,20 +154,20 @@ def metrics_html(card: Card) -> str:
 
 def sources(card: Card) -> str:
     """HTML: what the start weights had read, the source of the test set marked."""
-    had = metadata.pretraining_sources(card) or ()
+    had = provenance.pretraining_sources(card) or ()
     lines = "".join(
         f'<tr class="{"t-mark" if one.of_test else ""}"><td>{escape(one.name)}</td>'
         f'<td class="t-muted">{escape(one.what)}</td></tr>'
         for one in had
     )
-    recorded = metadata.pretraining_sources(card) is not None
+    recorded = provenance.pretraining_sources(card) is not None
     said = "Not recorded." if not recorded else "" if had else "Nothing: they were drawn at random."
     if any(one.of_test for one in had):
         said = (
             "Its start weights had read the source of the test set: the score may flatter. "
             "Models that start from the same weights may be compared."
         )
-    taught = metadata.encoder_datasets(card)
+    taught = provenance.encoder_datasets(card)
     said += f" The encoder was then trained, with labels, on {', '.join(taught)}." if taught else ""
     table = f'<table class="t-facts t-sources">{lines}</table>'
     return section("What its start weights had read") + table + f'<p class="t-note">{said}</p>'
@@ -175,14 +175,14 @@ def sources(card: Card) -> str:
 
 def contents(card: Card) -> str:
     """HTML: the files of the folder, and the encoder it shares."""
-    own, shared = metadata.files(card.path), metadata.encoder_folder(card)
+    own, shared = provenance.files(card.path), provenance.encoder_folder(card)
     rows = "".join(
         f'<tr><td class="t-code">{escape(name)}</td><td class="r t-muted">{megabytes(size)}</td></tr>'
         for name, size in own.items()
     )
     aside = megabytes(sum(own.values()))
     if shared is not None:
-        aside += f" and a shared {megabytes(sum(metadata.files(shared).values()))}"
+        aside += f" and a shared {megabytes(sum(provenance.files(shared).values()))}"
     return section("Files", aside) + f'<table class="t-facts">{rows}</table>'
 
 
@@ -217,12 +217,12 @@ def machine(device: Device) -> str:
 
 def footnote(rows: Sequence[Card], shelf: Sequence[Card]) -> str:
     """HTML: how to read the table."""
-    shared = {metadata.encoder_folder(card) for card in rows} - {None}
-    size = sum(sum(metadata.files(folder).values()) for folder in shared)
+    shared = {provenance.encoder_folder(card) for card in rows} - {None}
+    size = sum(sum(provenance.files(folder).values()) for folder in shared)
     metrics = sorted({metadata.metric_name(card) for card in rows if metadata.main_metric(card)})
     text = f"{len(rows)} of {len(shelf)}. Best on dev first; a click on a heading sorts. "
     text += f"MB: without the shared encoder ({megabytes(size)}). " if size else ""
     text += f"Dev and test: {', '.join(metrics)} in per cent." if metrics else ""
-    starred = any(source.of_test for card in rows for source in metadata.pretraining_sources(card) or ())
+    starred = any(source.of_test for card in rows for source in provenance.pretraining_sources(card) or ())
     star = "<br><b class='t-query'>*</b> its start weights had read the source of the test set: the score may flatter."
     return f'<p class="t-note">{escape(text)}{star if starred else ""}</p>'

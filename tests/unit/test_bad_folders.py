@@ -18,7 +18,7 @@ from tests.support.tiny import make_checkpoint, make_encoder
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.config import read_config
-from triattn_core.checkpoint.metadata import model_card, pretraining_sources
+from triattn_core.checkpoint.provenance import model_card, pretraining_sources
 from triattn_core.checkpoint.registry import WEIGHTS, list_checkpoints
 from triattn_core.errors import CheckpointError, ConfigError
 

@@ -14,7 +14,7 @@ from accelerate import Accelerator
 from tests.support.tiny import change, make_encoder, make_rows
 from triattn_core.__main__ import main
 from triattn_core.attention.dropout import Dropout, steps
-from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint import metadata, provenance
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.config import read_config
 from triattn_core.checkpoint.config_parts import CoinTraining
@@ -128,7 +128,7 @@ def test_a_run_from_end_to_end(world, trained, capsys):
     assert (
         card.problem is None
         and metadata.model_setting(card, "mechanism") == "coin"
-        and metadata.pretraining_sources(card) == ()
+        and provenance.pretraining_sources(card) == ()
     )
     said = " ".join((trained / "README.md").read_text("utf-8").split())
     assert "2 interaction blocks" in said and "F1 is that of the label 1." in said

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint import metadata, provenance
 from triattn_core.checkpoint.registry import VARIABLE, Card
 
 CONFIG = {
@@ -30,9 +30,9 @@ def test_a_bare_card_has_empty_records(config: dict) -> None:
     bare = card(config=config, test="none")
     assert metadata.model_setting(bare, "mechanism") == "" == metadata.main_metric(bare)
     assert metadata.main_score(bare) is None
-    assert metadata.pretraining_sources(bare) is None
+    assert provenance.pretraining_sources(bare) is None
     assert metadata.language(bare) == "" == metadata.language_name(metadata.language(bare))
-    assert metadata.model_card_summary(bare) == ""
+    assert provenance.model_card_summary(bare) == ""
     assert len(metadata.comparable_groups([bare])) == 1
 
 
@@ -91,12 +91,12 @@ def test_the_source_of_the_test_set_is_marked(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     folder = tmp_path / "encoders" / "small"
     folder.mkdir(parents=True)
-    assert metadata.pretraining_sources(card()) is None
+    assert provenance.pretraining_sources(card()) is None
     (folder / "metrics.json").write_text('{"start_had_seen": []}')
-    assert metadata.pretraining_sources(card()) == ()
+    assert provenance.pretraining_sources(card()) == ()
     told = [{"name": "Duplicates", "what": "questions", "set": "mrpc, quora"}, {"name": "MS MARCO"}]
     (folder / "metrics.json").write_text(json.dumps({"start_had_seen": told}))
-    assert [(one.name, one.of_test) for one in metadata.pretraining_sources(card())] == [
+    assert [(one.name, one.of_test) for one in provenance.pretraining_sources(card())] == [
         ("Duplicates", True),
         ("MS MARCO", False),
     ]
@@ -104,5 +104,5 @@ def test_the_source_of_the_test_set_is_marked(tmp_path: Path, monkeypatch: pytes
 
 def test_the_summary_is_the_first_paragraph(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("---\nlicense: x\n---\n# Title\n\nFirst line\nand second.\n\nMore.\n")
-    assert metadata.model_card_summary(card(tmp_path)) == "First line and second."
-    assert metadata.files(tmp_path) == {"README.md": 58}
+    assert provenance.model_card_summary(card(tmp_path)) == "First line and second."
+    assert provenance.files(tmp_path) == {"README.md": 58}

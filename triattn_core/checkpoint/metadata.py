@@ -1,14 +1,11 @@
-"""Facts about checkpoints read from their JSON files: scores, settings, differences, pre-training sources.
+"""Facts about checkpoints read from their JSON files: scores, settings, differences.
 
 Reads JSON alone, so that the first page need not wait for torch.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from triattn_core.checkpoint import registry
@@ -25,15 +22,6 @@ SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC", "ubuntu_irc": "Ubunt
     "cr": "CR", "mpqa": "MPQA", "subj": "SUBJ",
 }  # fmt: skip
 NO_SETTINGS = {"digest", "encoder_digest"}  # of a config: they always differ and explain nothing
-
-
-@dataclass(frozen=True)
-class Source:
-    """A source of the encoder's pre-training data; `of_test`: whether the test set was drawn from it."""
-
-    name: str
-    what: str
-    of_test: bool
 
 
 def model_setting(card: Card, setting: str) -> str:
@@ -194,71 +182,3 @@ def differences(*configs: Mapping) -> tuple[dict[str, tuple[Any, ...]], dict[str
         if any(setting != alternatives[0] for setting in alternatives)
     }
     return differ, {name: alternatives[0] for name, alternatives in values.items() if name not in differ}
-
-
-def encoder_folder(card: Card) -> Path | None:
-    """The folder of the card's shared encoder, or None if it is not one of this project."""
-    name = card.config.get("encoder")
-    return registry.find_encoder(str(name)) if name else None
-
-
-def pretraining_sources(card: Card) -> tuple[Source, ...] | None:
-    """Pre-training data of the encoder as its metrics.json records them; None if it does not.
-
-    Empty means that the encoder started from random weights.  `set` of a record names the folders of the data sets
-    drawn from the same source.
-    """
-    folder, own = encoder_folder(card), data_folder(card)
-    if "vocabulary" in card.config:  # it learnt its own word vectors
-        return ()
-    try:
-        sources = _read_object(folder / "metrics.json")["start_had_seen"] if folder else None
-        sets = [source.get("set", "").replace(",", " ").split() for source in sources]
-        return tuple(
-            Source(source["name"], source.get("what", ""), own in data_sets) for source, data_sets in zip(sources, sets)
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return None
-
-
-def _read_object(file: Path) -> dict:
-    if not file.is_file():  # reading a named pipe would block
-        raise FileNotFoundError(file)
-    return json.loads(file.read_text("utf-8"))
-
-
-def encoder_datasets(card: Card) -> list[str]:
-    """The data sets of the encoder's own training, each once; empty if it has no recipe."""
-    folder = encoder_folder(card)
-    try:
-        return recipe_datasets(_read_object(folder / "recipe.json")) if folder else []
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        return []
-
-
-def recipe_datasets(recipe: Mapping) -> list[str]:
-    """The data sets that the stages of an encoder's recipe name, each once."""
-    names = (name for stage in recipe["stages"] for name in (*stage["data"], stage.get("mine")))
-    return list(dict.fromkeys(filter(None, names)))
-
-
-def model_card(card: Card) -> str:
-    """The model card as Markdown without its front matter; empty if there is none."""
-    file = card.path / "README.md"
-    try:
-        text = file.read_text("utf-8") if file.is_file() else ""  # a named pipe would be waited for
-    except (OSError, ValueError):
-        return ""
-    return text.partition("\n---\n")[2] if text.startswith("---\n") else text
-
-
-def model_card_summary(card: Card) -> str:
-    """The first paragraph of the model card."""
-    parts = (part.strip() for part in model_card(card).split("\n\n"))
-    return next((" ".join(part.split()) for part in parts if part and not part.startswith(("#", "!", "|", "["))), "")
-
-
-def files(folder: Path) -> dict[str, int]:
-    """Files of a folder and their bytes, without hidden ones."""
-    paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    return {path.name: path.stat().st_size for path in paths}

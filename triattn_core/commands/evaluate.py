@@ -157,7 +157,7 @@ def measured_attention(bundle: Bundle, result: dict, options: argparse.Namespace
     """A checkpoint's result with the measures of its attention; with --record they are stored in its metrics.json."""
     from tqdm import tqdm
 
-    from triattn_core.training.metrics_writer import attention_report, write_measures
+    from triattn_core.training.measures import attention_report, write_measures
 
     rows = list(islice(bundle.task.read(options.data), options.limit))
     with tqdm(total=len(rows), unit="row", desc=f"attention of {bundle.name}", disable=None) as bar:

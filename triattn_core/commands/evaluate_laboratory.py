@@ -51,7 +51,7 @@ def _instruments(bundle: Bundle, rows: list, options: argparse.Namespace) -> dic
     from tqdm import tqdm
 
     from triattn_core.analysis.attribution.known_truth import try_instruments
-    from triattn_core.training.metrics_writer import write_measures
+    from triattn_core.training.measures import write_measures
 
     with tqdm(unit="row", desc=f"instruments on {bundle.name}", disable=None) as bar:
         report = try_instruments(bundle, rows, bar.update)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from triattn_core.checkpoint import metadata, registry
+from triattn_core.checkpoint import metadata, provenance, registry
 from triattn_core.errors import DataError
 from triattn_core.results.measured import Record
 from triattn_core.results.paper_comparison import Cell
@@ -30,7 +30,7 @@ def notes_on_cells(cells: Sequence[Cell]) -> list[Note]:
 
 def _encoder(record: Record) -> str:
     name = str(record.card.config.get("encoder") or "")
-    folder = metadata.encoder_folder(record.card)
+    folder = provenance.encoder_folder(record.card)
     size = _size(folder) if folder else ""
     if vocabulary := record.card.config.get("vocabulary"):
         return f"None: the vectors of its {vocabulary['tokens']} are learnt along."
@@ -95,7 +95,7 @@ def _size(folder: Path) -> str:
 
 
 def _pretraining_note(record: Record) -> str:
-    name, sources = record.card.config.get("encoder", ""), metadata.pretraining_sources(record.card)
+    name, sources = record.card.config.get("encoder", ""), provenance.pretraining_sources(record.card)
     if sources is None:
         return f"What those of {name} had read is not recorded."
     if not sources:

@@ -14,8 +14,6 @@ from types import MappingProxyType
 import torch
 from tqdm import tqdm
 
-from triattn_core.analysis.maps.even_reliance import measure_even_reliance
-from triattn_core.analysis.maps.report import measure_attention
 from triattn_core.checkpoint.bundle import Bundle, load
 from triattn_core.checkpoint.config import AnyConfig, CoinCheckpoint, SentenceCheckpoint
 from triattn_core.checkpoint.metadata import metrics
@@ -27,7 +25,6 @@ from triattn_core.inference.evaluate import evaluate
 from triattn_core.models.kinds import task_of
 from triattn_core.results.measured import RUN, TRAINED, append_record, config_variant, today
 from triattn_core.results.measured import records_folder as results
-from triattn_core.results.worth import worth
 from triattn_core.tasks import TASKS
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.text.rows import matches, rows_file
@@ -37,6 +34,7 @@ from triattn_core.training.cross_validation import fold_record, mean_over_folds
 from triattn_core.training.laboratory.model_card import laboratory_card
 from triattn_core.training.laboratory.records import measure_laboratory
 from triattn_core.training.loop import Event, seconds
+from triattn_core.training.measures import attention_report, write_measures
 from triattn_core.training.model_card import checkpoint_card
 from triattn_core.training.reader.data import reader_splits
 from triattn_core.training.reader.model_card import reader_card
@@ -219,23 +217,6 @@ def _write(
     if config.kind != "laboratory" and root().resolve() in folder.parent.parents:  # under the project's, off the shelf
         append_record(results() / f"{TRAINED}.jsonl", run_record(folder, config, record, record["each_seed"]))
     return Event("metric", record["best_step"] or 0, record["best_step"] or 0, {"checkpoint": folder.name, **first})
-
-
-def attention_report(bundle: Bundle, examples: Sequence, progress: Callable[[int], None] = lambda n: None) -> dict:
-    """The measures of `analysis.maps.report`, and what the attention is worth where its controls were trained; of other
-    models than TANs the reliance on their weights alone."""
-    if bundle.config.kind != "tan":
-        return measure_even_reliance(bundle, examples, progress)
-    report = measure_attention(bundle, examples, progress)
-    scores = [seed["dev"][report["metric"]] for seed in bundle.metrics.get("each_seed", ()) if "dev" in seed]
-    return report | {"worth": worth(bundle.config, scores, report["metric"])}
-
-
-def write_measures(folder: Path, name: str, report: Mapping) -> None:
-    """Store measures under a name, such as `attention`, in a checkpoint's metrics.json."""
-    file = folder / "metrics.json"
-    record = json.loads(file.read_text("utf-8")) | {name: dict(report)}
-    write_whole(file, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
 
 def run_record(folder: Path, config: AnyConfig, run: Mapping, each_seed: Sequence[Mapping]) -> dict:

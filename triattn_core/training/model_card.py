@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from statistics import mean, stdev
 
-from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint import metadata, provenance
 from triattn_core.checkpoint.registry import encoder_root
 from triattn_core.models.encoders import encoder_folder
 from triattn_core.tasks import InputForm, form
@@ -216,7 +216,7 @@ def _start(name: str, metrics: dict) -> str:
     if not path.is_file():
         return ""
     recipe = json.loads(path.read_text("utf-8"))
-    sets = ", ".join(f"`{name}`" for name in metadata.recipe_datasets(recipe))
+    sets = ", ".join(f"`{name}`" for name in provenance.recipe_datasets(recipe))
     duplicates = (
         ""
         if not _of_pairs(recipe)

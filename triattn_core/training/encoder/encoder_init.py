@@ -9,7 +9,7 @@ from pathlib import Path
 
 from transformers import BertConfig, BertForPreTraining
 
-from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint import provenance
 from triattn_core.errors import ConfigError
 from triattn_core.models.encoders import encoder_folder, encoder_tensors
 from triattn_core.models.tensors import digest, read_tensors
@@ -57,7 +57,7 @@ def describe_start(start: dict) -> tuple[str, list[dict]]:
         return start["name"], start["had_seen"]
     folder = encoder_folder(start["encoder"])
     metrics, recipe = (read_json(folder / f"{name}.json") for name in ("metrics", "recipe"))
-    sets = metadata.recipe_datasets(recipe)
+    sets = provenance.recipe_datasets(recipe)
     source = {"name": ", ".join(sets), "what": f"what {folder.name} was trained on", "set": " ".join(_folders(sets))}
     return f"{folder.name}, of this project", [*metrics["start_had_seen"], source]
 
