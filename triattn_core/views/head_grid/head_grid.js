@@ -198,8 +198,7 @@ class HeadGrid extends LinkedMaps {
     data.below.forEach((name, line) => {
       const value = measured(data, cell, name);
       const foot = y + place.high + 13 + line * BELOW;
-      if (value !== null)
-        drawText(ctx, formatNumber(value), x + place.wide / 2, foot, ink, look);
+      if (value !== null) drawText(ctx, formatNumber(value), x + place.wide / 2, foot, ink, look);
     });
   }
 
