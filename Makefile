@@ -22,7 +22,7 @@ test-all: lint
 
 lint: $(VENV)/test.done
 	$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet .
-	@if node -e 'process.exit(+process.versions.node.split(".")[0] < 20)' 2>/dev/null && command -v npm >/dev/null; \
+	@if node -e 'process.exit(+process.versions.node.split(".")[0] < 20 ? 1 : 0)' 2>/dev/null && command -v npm >/dev/null; \
 		then $(MAKE) scripts; else echo "No node 20 or newer: the figures' scripts are not linted"; fi
 
 # The format and the lint of the figures' scripts.
