@@ -25,9 +25,9 @@ lint: $(VENV)/test.done
 	@if node -e 'process.exit(+process.versions.node.split(".")[0] < 20 ? 1 : 0)' 2>/dev/null && command -v npm >/dev/null; \
 		then $(MAKE) scripts; else echo "No node 20 or newer: the figures' scripts are not linted"; fi
 
-# The format and the lint of the figures' scripts.
+# The format, the lint and the tests of the figures' scripts.
 scripts: node_modules/.package-lock.json
-	npm run --silent lint
+	npm run --silent lint && npm test --silent
 
 bench: $(VENV)/test.done
 	$(BIN)/python -m tests.bench.attention $(ARGS)

@@ -206,9 +206,9 @@ class HeadGrid extends LinkedMaps {
     const { title } = this.data.layers[cell[0]];
     const row = this.data.strip ? `${title}, head` : `Layer ${title}, head`;
     const layer = this.data.layers.length > 1 ? row : "Head";
-    const rows = Object.values(this.data.measures).map(({ title, values }) => {
+    const rows = Object.values(this.data.measures).map(({ title: name, values }) => {
       const value = values[cell[0]]?.[cell[1]] ?? null;
-      return value === null ? "" : `${title} ${formatNumber(value)}`;
+      return value === null ? "" : `${name} ${formatNumber(value)}`;
     });
     return [`${layer} ${cell[1] + 1}`, ...rows.filter(Boolean)];
   }
