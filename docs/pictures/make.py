@@ -16,6 +16,7 @@ PICTURES = {
     "context": "context",
     "tensor": "tensor?checkpoint=sst5-mtsa&text=The film is not good.&head=5",
     "similarity": "similarity?example=paper-3",
+    "intervene": "intervene",
 }  # file name → address
 SIZE = {"width": 1280, "height": 800}
 COLOURS = 128  # of a picture's palette: a third of the bytes, no difference that can be seen
