@@ -64,9 +64,9 @@ with said:
 with tail:
     page.save_menus("side-by-side" + token_grouping.ending(settings.grouping()))
 attention_worth.notes(side.cards)
+explore(page)
 named = dict(zip(checkpoint_picker.named([one.card for one in side.found]), [one.trace for one in side.found]))
 head_strip.show_models(named, f"{settings.site.rsplit('/', 1)[0]}/weight", page.key, settings.head)
-explore(page)
 if measured := attention_worth.table(side.cards):
     st.html(measured)
 figures.numbers("All cells as numbers", lambda: page.scene.table, "numbers")

@@ -50,7 +50,7 @@ def strip(trace: AttentionTrace, measures: pd.DataFrame, rows: Sequence[str] = (
         "layers": [{**one, "title": name} for one, name in zip(layers, names)],
         "measures": {name: one | {"short": SHORT.get(name, "")} for name, one in known.items()},
     }
-    return replace(canvas, payload={**canvas.payload, **more}, height=160)
+    return replace(canvas, payload={**canvas.payload, **more}, height=100)
 
 
 def figure(
