@@ -7,6 +7,8 @@ import json
 import pytest
 
 from triattn_core.__main__ import main
+from triattn_core.attention.fixed_weights import replacement
+from triattn_core.attention.weight_override import replacing
 from triattn_core.checkpoint.bundle import load
 from triattn_core.studies import run, studies
 
@@ -25,6 +27,17 @@ def test_the_claim_holds(name):
             assert set(array.dims) == {"query", "key"}
     if study.margin is not None:  # a twin that fails: untrained models do not keep the claim
         assert not any(one.holds for one in run(study, [bundle.untrained() for bundle in bundles]))
+
+
+def test_of_the_dialogue_the_attention_counts_and_its_third_order_does_not():
+    study = studies()["earlier-turn"]
+    bundles = [load(name) for name in study.checkpoints]
+    falls = {}
+    for weights in ("even", "product_of_marginals"):
+        with replacing(replacement(weights)):
+            falls[weights] = study.measure(bundles, study.examples[0])
+        assert f"{falls[weights]:.0f}" in study.finding
+    assert falls["even"] < study.shown - 20 and abs(falls["product_of_marginals"] - study.shown) < 2
 
 
 def test_the_command_repeats_them(capsys):

@@ -1,0 +1,102 @@
+"""Dialogue: the last turn names nothing; the response that fits is decided by what an earlier turn named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from triattn_core.studies.study import Study
+from triattn_core.tasks import dialogue
+from triattn_core.tasks.dialogue import Example
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from triattn_core.checkpoint.bundle import Bundle
+
+SITE, HEAD = "layer.0/b_over_a/weight", 0  # the response asks; the head, from 0, that looks for what it names
+FIRST = {
+    "wireless": "my wireless does not connect any more since the upgrade",
+    "sound": "my sound card does not play any more since the upgrade",
+    "printer": "my printer does not print any more since the upgrade",
+}
+ANSWERS = {
+    "wireless": "then look whether the wireless card needs firmware, lspci names it",
+    "sound": "then open alsamixer, one of the sound channels may be muted",
+    "printer": "then remove the printer and add it again, cups may have the wrong driver",
+}
+
+
+def written(thing: str, ending: str) -> Example:
+    """Something does not work, the first advice does not help, and three responses are about three things."""
+    history = (FIRST[thing], "switch it off and on again and restart the session", ending)
+    return Example(history, tuple(ANSWERS.values()), list(ANSWERS).index(thing))
+
+
+def changed(example: Example, thing: str) -> Example:
+    """The same dialogue with another first turn."""
+    return replace(example, history=(FIRST[thing], *example.history[1:]))
+
+
+def falls_without_it(bundles: Sequence[Bundle], example: Example) -> float:
+    """Probability of the right response less its mean where the first turn names another thing, in points."""
+    from triattn_core.inference.explain import explain
+
+    def probability(one: Example) -> float:
+        return explain(bundles[0], one, lambda site: False)[0].probabilities[example.label]
+
+    others = [probability(changed(example, thing)) for thing in FIRST if FIRST[thing] != example.history[0]]
+    return 100 * (probability(example) - sum(others) / len(others))
+
+
+def first_turn(bundle: Bundle, example: Example) -> xr.DataArray:
+    """What each word of the right response gives to the words of the first turn, summed over the last turn's."""
+    from triattn_core.inference.explain import explain
+
+    cube = explain(bundle, example, lambda site: site == SITE, option=example.label)[1].site(SITE)
+    weights = cube.isel(head=HEAD).sum("key")
+    return weights[:, weights["context_text"].values == "turn.1"].rename(context="key")
+
+
+def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
+    """The same response in the dialogue that it fits, and in one that it does not."""
+    return {
+        "the first turn is about it": first_turn(bundles[0], example),
+        "about something else": first_turn(bundles[0], changed(example, "printer")),
+    }
+
+
+STUDY = Study(
+    order=27,
+    title="Does an earlier turn decide?",
+    checkpoints=("ubuntu-tri-living",),
+    examples=tuple(
+        written(thing, ending)
+        for ending in ("did that, it still does not work", "i tried that, no difference")
+        for thing in ("wireless", "sound")
+    ),
+    measure=falls_without_it,
+    unit="points",
+    shown=82.5,
+    above=30.0,
+    margin=30.0,
+    finding=(
+        "The last turn only says “it”. Each word of a response weighs the last turn together with the history: in "
+        "head 1 “card” gives most to “it” read with the first turn’s “wireless”. With another thing named there, the "
+        "response loses {value:.0f} points of probability; with even weights 49, with the product of the marginals 82: "
+        "the attention counts here, its third order does not."
+    ),
+    refuted="A first turn about another thing with which the response keeps its probability.",
+    page="cube",
+    opens={
+        "task": dialogue.LABEL,
+        **dialogue.parts(written("wireless", "did that, it still does not work")),
+        "checkpoint": "ubuntu-tri-living",
+        "direction": "candidate over turn",
+        "head": str(HEAD + 1),
+        "cell": "5,3,0",  # “card”, “it”, the first turn
+    },
+    show=lambda example: [*example.history, f"→ {example.candidates[example.label]}"],
+    maps=maps,
+)
