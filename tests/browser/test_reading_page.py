@@ -14,7 +14,8 @@ LONG = 240_000  # milliseconds: a busy machine loads torch and a model first
 CUBE, MAPS = ".triattn canvas", ".side canvas"
 FOCUSED = """() => { let e = document.activeElement;
   while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
-  return e ? `${e.tagName} ${e.getAttribute("aria-label") ?? e.innerText ?? ""}` : ""; }"""
+  const tag = e?.closest(".strip") ? "STRIP" : e?.tagName;  // the strip of heads is not the figure
+  return e ? `${tag} ${e.getAttribute("aria-label") ?? e.innerText ?? ""}` : ""; }"""
 
 
 def opened(page, app: str, where: str, canvas: str, **query: str):
