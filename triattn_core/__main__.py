@@ -92,7 +92,7 @@ def parser() -> argparse.ArgumentParser:
     import_model.arguments(one)
     one = command("evaluate", evaluate.run, "metrics over a file of rows")
     evaluate.arguments(one)
-    one = command("studies", studies.run, "the claims of the guided studies, measured anew")
+    one = command("studies", studies.run, "the claims of the guided studies, measured again")
     studies.arguments(one)
     command("seeds", listing.seeds, "mean and spread over seeds, and whether they differ beyond noise", device=False)
     text = "a checkpoint of your own, begun: a file of rows becomes train, dev and test, and a config to train"

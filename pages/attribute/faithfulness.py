@@ -1,4 +1,4 @@
-"""Can attributions be believed: comprehensiveness and sufficiency of one example, and over a file of rows."""
+"""Faithfulness of attributions: comprehensiveness and sufficiency of one example, and over a file of rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def show_example_curves(question: page_setup.Question, steps: int, method: str |
     method: what is chosen already, further up.
     """
 
-    st.html(checkpoint_html.section("Can they be believed?", HOW))
+    st.html(checkpoint_html.section("Faithfulness", HOW))
     if method is None:
         method = url_state.segments("Method", list(METHODS), "method", label_visibility="collapsed")
     with shown():

@@ -1,4 +1,4 @@
-"""Attribute: which tokens made the model say this, by several methods, and which of the methods can be believed."""
+"""Attribute: which tokens drive the prediction, by several methods, with tests of their faithfulness."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from triattn_core.tasks import TASKS
 from triattn_core.trace.axes import TAN_MECHANISMS
 from triattn_core.views.charts import attribution as view
 
-LEAD = "Which tokens made the model say this: several methods on one scale, and a test of which can be believed."
+LEAD = "Which tokens drive the prediction? Several attribution methods on one scale, with faithfulness tests."
 
 
 question = page_setup.opening("Attribute", LEAD, TAN_MECHANISMS)

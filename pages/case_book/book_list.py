@@ -46,7 +46,7 @@ def _task(name: str) -> str:
 def show_list(cases: Sequence[Case], all_: int) -> Case | None:
     """The list; the case that is open: clicked, asked for by the link, or the first.  all_: the cases of the book."""
     if not cases:
-        st.html(f'<p class="t-note">{f"None of the {all_:,} cases is like that." if all_ else NONE}</p>')
+        st.html(f'<p class="t-note">{"No matching cases." if all_ else NONE}</p>')
         return None
     asked = st.query_params.get("case", "")
     at = next((i for i, case in enumerate(cases) if case.id == asked), 0)

@@ -30,7 +30,7 @@ def show_case(book: CaseBook, case: Case) -> None:
     with st.container(horizontal=True):
         st.button("Save", key="save", width=90, on_click=_save, args=(book, case.id))
         with st.popover("Take out", width=104):
-            st.html("This case is then gone for everybody.")
+            st.html("This deletes the case for all users.")
             st.button("Take it out", key="drop", on_click=_drop, args=(book, case.id))
     if told := st.session_state.pop("book said", None):
         st.caption(errors.plain(told))
@@ -81,7 +81,7 @@ def _conflict(now: Case) -> None:
     """What another has written meanwhile, and the choice between it and what stands in the fields."""
     said = now.note or "no note"
     st.warning(
-        f"Changed meanwhile, {now.changed[:16].replace('T', ' ')} UTC. There stands now: {errors.plain(said)} "
+        f"Changed meanwhile, {now.changed[:16].replace('T', ' ')} UTC. Current version: {errors.plain(said)} "
         f"Tags: {errors.plain(', '.join(now.tags) or 'none')}."
     )
     with st.container(horizontal=True):

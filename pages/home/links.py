@@ -17,11 +17,11 @@ ASK = {
         "context": "How much of the attention can only context say?",
         "intervene": "What changes when words of the context go? Is a map signal?",
         "side_by_side": "What does an edit of a sentence do to the maps?",
-        "attribute": "Which words carry the answer, and can that be believed?",
+        "attribute": "Which words drive the answer, and is that faithful?",
         "compare": "Where do checkpoints differ, here and over a file of rows?",
         "cases": "Which rows does only one mechanism get right?",
         "laboratory": "Which attention looks where the answer is known to be?",
-        "results": "How do the numbers here stand beside the papers'?",
+        "results": "How do the numbers here compare with the papers'?",
     },
     "Other attention, drawn": {
         "mtsa": "Which way does each head look along a sentence?",

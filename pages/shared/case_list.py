@@ -134,7 +134,7 @@ def show_list(mined: CaseTable, rows: pd.DataFrame, examples: Mapping[int, objec
     numbers, called = rows["row"].tolist(), unit(mined.about.task)
     st.html(f'<p class="t-note"><b>{len(rows):,}</b> of {len(mined.table):,} {called}</p>')
     if not numbers:
-        st.html('<p class="t-note">No row is like that: take a filter back.</p>')
+        st.html('<p class="t-note">No matching rows: remove a filter.</p>')
         return None
     asked = st.query_params.get("row", "")
     now = int(asked) if asked.isdecimal() and len(asked) < 10 and int(asked) in numbers else numbers[0]

@@ -42,7 +42,7 @@ def show_source(mined: CaseTable, shelf: Mapping[str, Card]) -> None:
     if gone:
         notice(f"No longer on the shelf: {', '.join(gone)}. The table stands, but its rows cannot be opened with them.")
     if other:
-        notice(f"Trained anew since: {', '.join(other)}. A row that is opened now may say something else.")
+        notice(f"Retrained since: {', '.join(other)}. A row that is opened now may say something else.")
 
 
 def show_summary(mined: CaseTable, tail: DeltaGenerator) -> dict[int, object]:

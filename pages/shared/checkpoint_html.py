@@ -164,7 +164,7 @@ def sources(card: Card) -> str:
     said = "Not recorded." if not recorded else "" if had else "Nothing: they were drawn at random."
     if any(one.of_test for one in had):
         said = (
-            "Its start weights had read the source of the test set: the score may flatter. "
+            "Its start weights had read the source of the test set: the score may be inflated by contamination. "
             "Models that start from the same weights may be compared."
         )
     taught = provenance.encoder_datasets(card)
@@ -224,5 +224,8 @@ def footnote(rows: Sequence[Card], shelf: Sequence[Card]) -> str:
     text += f"MB: without the shared encoder ({megabytes(size)}). " if size else ""
     text += f"Dev and test: {', '.join(metrics)} in per cent." if metrics else ""
     starred = any(source.of_test for card in rows for source in provenance.pretraining_sources(card) or ())
-    star = "<br><b class='t-query'>*</b> its start weights had read the source of the test set: the score may flatter."
+    star = (
+        "<br><b class='t-query'>*</b> its start weights had read the source of the test set: the score may be inflated "
+        "by contamination."
+    )
     return f'<p class="t-note">{escape(text)}{star if starred else ""}</p>'

@@ -24,7 +24,7 @@ MASS = (
 )
 SINKS = (
     "A **sink** is a token that receives more than so many times an even share of the mass, the mean over heads and "
-    "queries. What is hidden keeps its mass: nothing is normalised anew."
+    "queries. What is hidden keeps its mass: nothing is renormalised."
 )
 
 

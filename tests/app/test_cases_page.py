@@ -130,7 +130,7 @@ def test_words_and_row_numbers_are_found() -> None:
     for asked, found in (("2", [2]), ("OVERLAP-1", [2]), ("text_a", None), ("no such word", None), ("99999", None)):
         sound(app.text_input(key="words").set_value(asked).run())
         assert (listed(app) if len(app.dataframe) else None) == found, asked
-    assert "No row is like that" in texts(app)
+    assert "No matching rows" in texts(app)
 
 
 def test_a_link_restores_filters_and_row() -> None:
@@ -210,7 +210,7 @@ def test_a_table_of_another_checkpoint_says_so(shelf: Path) -> None:
     case_table.CaseTable(table, far.about.model_copy(update={"checkpoints": tuple(told)})).write(file)
     app = sound(handed("old.parquet", file.getvalue()))
     said = " ".join(one.value for one in app.info)
-    assert "No longer on the shelf" in said and "Trained anew since" in said
+    assert "No longer on the shelf" in said and "Retrained since" in said
     assert list(agreement.right_combinations(far).index)[2] == "only Tri"
 
 

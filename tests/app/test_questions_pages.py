@@ -23,7 +23,7 @@ FIGURES = {
         "maps": "before and after",
         "null": "Is this map signal",
     },
-    "attribute": {"marks": "Which tokens", "ranks": "Do they agree", "curves": "Can they be believed"},
+    "attribute": {"marks": "Which tokens", "ranks": "Do they agree", "curves": "Faithfulness"},
 }
 CHARTS = {"context": 4, "intervene": 6, "attribute": 2}
 SHORT = {"a": "Which browsers play movies?", "b": "Which browser can?"}

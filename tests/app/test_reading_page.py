@@ -35,7 +35,7 @@ def test_what_is_hidden_is_said_with_its_mass_and_the_sentence_stands_below_the_
     app = sound(opened("cube", **PUBLISHED, hide="true", sinks="1.5 × even"))
     drawn = figure(app, "cube")
     assert "[CLS]" not in drawn["axes"]["context"]["name"]
-    assert "% of the mass. Sums still count them, and nothing is normalised anew" in drawn["hidden"]
+    assert "% of the mass. Sums still count them, and nothing is renormalised" in drawn["hidden"]
     assert drawn["alt"].startswith("Of ") and drawn["alt"] in texts(app).replace("&quot;", '"')
 
 

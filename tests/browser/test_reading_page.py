@@ -49,7 +49,7 @@ def test_words_phrases_and_sinks_by_keyboard_alone(page, app):
     expect(canvas).to_have_attribute("aria-label", re.compile("Of [0-9,]+ weights, (3|9|10|11) query"), timeout=LONG)
     expect(page.get_by_text("Query is folded from")).to_be_visible(timeout=LONG)
     page.goto(f"{app}/cube?{urlencode({**PUBLISHED, 'hide': 'true', 'context': 'phrases'})}")
-    expect(page.get_by_text("nothing is normalised anew").last).to_be_visible(timeout=LONG)
+    expect(page.get_by_text("nothing is renormalised").last).to_be_visible(timeout=LONG)
 
 
 def test_keys_and_arrows_walk_the_strongest_triples_and_mark_the_text(page, app):

@@ -185,7 +185,7 @@ def damage(folder: Path, how: str) -> None:
         ("torch.save", "model.safetensors: a pickle"),
         ("absent", "model.safetensors: no such file"),
         ("digest", "digest"),
-        ("encoder digest", "copy the encoder anew"),
+        ("encoder digest", "copy the encoder again"),
         ("unknown key", "unknown key 'model.hedas'; did you mean 'heads'"),
         ("wrong shape", "no tensor 'layers.1.context"),
         ("mechanism", "mechanism"),

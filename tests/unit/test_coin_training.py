@@ -177,7 +177,7 @@ def test_other_words_are_refused(world, trained, tmp_path):
     copy = shutil.copytree(trained, tmp_path / "copy")
     file = copy / "tokenizer.json"
     file.write_text(file.read_text("utf-8").replace('"red"', '"rad"'), "utf-8")
-    with pytest.raises(CheckpointError, match="tokenizer.json: digest .* was recorded; copy the checkpoint anew"):
+    with pytest.raises(CheckpointError, match="tokenizer.json: digest .* was recorded; copy the checkpoint again"):
         load(copy)
     file.unlink()
     with pytest.raises(CheckpointError, match="tokenizer.json"):

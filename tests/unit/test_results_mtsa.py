@@ -192,7 +192,9 @@ def test_all_training_pairs_and_random_ones_are_columns_of_their_own(found):
     assert cell(1, "MTSA", "Memory", "Cost", found).reason.startswith("see Efficiency")
     assert not cell(1, "300D Reinforced SAN", "Memory", "Cost", found).reason
     said = {note.head: note.text for note in notes.notes_on_cells([whole])}
-    assert "the states of its layer 1, frozen" in said["Encoder"] and "may flatter" in said["Start weights"]
+    assert (
+        "the states of its layer 1, frozen" in said["Encoder"] and "inflated by contamination" in said["Start weights"]
+    )
 
 
 def test_the_command_prints_the_tables(found, capsys):

@@ -86,7 +86,7 @@ def load(name: str | Path, device: str | None = None) -> Bundle:
     if config.digest and actual != config.digest:
         raise CheckpointError(
             f"{path / WEIGHTS}: digest {actual[:12]}, but config.json records {config.digest[:12]}; "
-            "copy the checkpoint anew"
+            "copy the checkpoint again"
         )
     try:
         frozen, tokenizer = kinds.frozen(config, path, device)

@@ -96,7 +96,7 @@ def shorten(name: str) -> str:
 def require_regular(path: Path) -> Path:
     """Returns the path.  Raises CheckpointError if it is a pipe or a device, on which reading would block."""
     if os.path.exists(path) and not os.path.isfile(path):
-        raise CheckpointError(f"{path}: not a regular file; copy the checkpoint anew")
+        raise CheckpointError(f"{path}: not a regular file; copy the checkpoint again")
     return path
 
 
@@ -164,7 +164,7 @@ def _parse(name: str, path: Path, stamps: tuple) -> Card:
     """The card of a folder, cached by `stamps`: the states of its files."""
     weights = path / WEIGHTS
     size = weights.stat().st_size if weights.is_file() else 0
-    parts, problem = {}, None if size else f"{weights}: no such file; train it, or copy the checkpoint anew"
+    parts, problem = {}, None if size else f"{weights}: no such file; train it, or copy the checkpoint again"
     for part in PARTS:
         file = path / part
         try:
@@ -173,7 +173,7 @@ def _parse(name: str, path: Path, stamps: tuple) -> Card:
                 raise ValueError("an object was expected")
         except (OSError, ValueError, RecursionError) as error:
             reason = "nested too deeply" if isinstance(error, RecursionError) else error
-            parts[part], problem = {}, f"{file}: not JSON ({reason}); copy the checkpoint anew"
+            parts[part], problem = {}, f"{file}: not JSON ({reason}); copy the checkpoint again"
     config = parts["config.json"]
     if wrong := _wrong_setting(config):
         # Pages and commands that list checkpoints rely on these types: a config with other types is not returned.

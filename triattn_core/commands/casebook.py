@@ -72,7 +72,8 @@ def search(book: CaseBook, options: argparse.Namespace) -> None:
     for case in cases:
         print("  ".join((case.id, case.changed[:16], case.task, ", ".join(case.tags) or "-", _short(case))))
     if not cases:
-        print(f"no case in {book.path}" + (" is like that" if options.words or options.tag or options.task else ""))
+        matching = "matching " if options.words or options.tag or options.task else ""
+        print(f"no {matching}case in {book.path}")
 
 
 def _find_task(name: str) -> ModuleType:

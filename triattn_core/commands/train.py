@@ -24,9 +24,9 @@ def train_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn train`, and say where its results are stored."""
     arguments(parser)
     parser.epilog = (
-        "Weights, metrics.json and README.md stand beside each config. A config in a folder of checkpoints/ that is "
-        "not on the shelf, such as checkpoints/full-size/, also leaves a line in checkpoints/results/trained.jsonl; "
-        "one that lies elsewhere leaves none: `triattn app --checkpoints FOLDER` shows it."
+        "Weights, metrics.json and README.md are saved next to each config. A config in a folder of checkpoints/ that "
+        "the app does not list, such as checkpoints/full-size/, also adds a line to checkpoints/results/trained.jsonl; "
+        "one that lies elsewhere adds none: `triattn app --checkpoints FOLDER` shows it."
     )
 
 

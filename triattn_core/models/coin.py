@@ -96,7 +96,7 @@ def own_words(folder: Path, expected: str | None = None) -> tuple[PairWords, Tok
     actual = sha256(file.read_bytes()).hexdigest()
     if expected and actual != expected:
         problem = f"digest {actual[:12]}, but {expected[:12]} was recorded"
-        raise CheckpointError(f"{file}: {problem}; copy the checkpoint anew")
+        raise CheckpointError(f"{file}: {problem}; copy the checkpoint again")
     return PairWords(len(tokenizer), actual), tokenizer
 
 

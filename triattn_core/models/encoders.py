@@ -65,7 +65,7 @@ def load_encoder(name: str, device: str, expected: str | None = None) -> tuple[E
     actual = actual if encoder else digest(tensors)
     if expected and actual != expected:
         raise CheckpointError(
-            f"{folder / WEIGHTS}: digest {actual[:12]}, but {expected[:12]} was recorded; copy the encoder anew"
+            f"{folder / WEIGHTS}: digest {actual[:12]}, but {expected[:12]} was recorded; copy the encoder again"
         )
     with _lock:
         encoder = encoder or _loaded.get((actual, device))

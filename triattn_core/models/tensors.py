@@ -35,7 +35,7 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
         with open(path, "rb") as file:
             head = file.read(4)
     except OSError:
-        raise CheckpointError(f"{path}: no such file; copy the checkpoint anew, or train it") from None
+        raise CheckpointError(f"{path}: no such file; copy the checkpoint again, or train it") from None
     try:
         return _finite(path, load_file(path))
     except (SafetensorError, OSError, ValueError) as error:
@@ -44,14 +44,14 @@ def read_tensors(path: Path) -> dict[str, torch.Tensor]:
                 f"{path}: a pickle, which can run code when opened; only safetensors are read: convert it with "
                 "safetensors.torch.save_file"
             ) from None
-        raise CheckpointError(f"{path}: damaged or cut short ({error}); copy the checkpoint anew") from None
+        raise CheckpointError(f"{path}: damaged or cut short ({error}); copy the checkpoint again") from None
 
 
 def _finite(path: Path, tensors: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Returns the tensors.  Raises CheckpointError if a weight is NaN or infinite."""
     for name, tensor in tensors.items():
         if tensor.is_floating_point() and tensor.numel() and not _all_finite(tensor):
-            raise CheckpointError(f"{path}: a weight of {name!r} is not a finite number; train it, or copy it, anew")
+            raise CheckpointError(f"{path}: a weight of {name!r} is not a finite number; train it, or copy it, again")
     return tensors
 
 

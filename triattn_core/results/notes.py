@@ -102,7 +102,10 @@ def _pretraining_note(record: Record) -> str:
         return f"{name} began from nothing." if name else ""
     of_test = [source.name for source in sources if source.of_test]
     if of_test:
-        return f"Those of {name} had read {', '.join(of_test)}, the source of the test set: ours may flatter."
+        read = ", ".join(of_test)
+        return (
+            f"Those of {name} had read {read}, the source of the test set: our scores may be inflated by contamination."
+        )
     names = f"{sources[0].name} and {len(sources) - 1} more"
     return f"Those of {name} had read {names}, none of it the source of this test set."
 

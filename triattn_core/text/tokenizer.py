@@ -58,7 +58,7 @@ class Tokenizer:
         try:
             self._tokenizer = tokenizers.Tokenizer.from_file(str(path))
         except Exception as error:
-            raise CheckpointError(f"{path}: not a tokenizer file ({error}); copy it anew") from None
+            raise CheckpointError(f"{path}: not a tokenizer file ({error}); copy it again") from None
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
         self._tokenizer.encode_special_tokens = True  # "[SEP]" in a sentence is five characters of text

@@ -133,7 +133,7 @@ def _prepare(run: Path, resume: bool, recipe: dict) -> None:
     """Empty the run folder; or cut the log back to the resumed state, so that no event is logged twice."""
     recipe_text = json.dumps(recipe, sort_keys=True)
     if resume and (run / RECIPE).is_file() and (run / RECIPE).read_text("utf-8") != recipe_text:
-        raise ConfigError(f"{run}: was started with another recipe; start anew, without --resume")
+        raise ConfigError(f"{run}: was started with another recipe; start again, without --resume")
     if not resume:
         old = run.with_name(run.name + ".old")
         shutil.rmtree(old, ignore_errors=True)

@@ -206,8 +206,12 @@ def sources_text(encoder: dict, metrics: dict) -> str:
         for start_source in encoder["start_had_seen"]
         if source in start_source.get("set", "").split(", ")
     ]
-    flatter = f" ({', '.join(overlapping)} among it: the test figures may flatter)" if overlapping else ""
-    return f"What the encoder's start weights had seen before{flatter}:\n\n{sources_list(encoder)}\n"
+    caveat = (
+        f" ({', '.join(overlapping)} among it: the test figures may be inflated by contamination)"
+        if overlapping
+        else ""
+    )
+    return f"What the encoder's start weights had seen before{caveat}:\n\n{sources_list(encoder)}\n"
 
 
 def _start(name: str, metrics: dict) -> str:

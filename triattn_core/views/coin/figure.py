@@ -151,7 +151,7 @@ def _even(spreads: Sequence[float | None]) -> str:
 
 
 BEYOND = "Colours keep the scales of the whole model: some values here lie beyond their ends."
-TRAINED = "Nothing is trained anew: the weights were not trained to do without what is switched off."
+TRAINED = "Nothing is retrained: the weights were not trained without what is ablated."
 GATES = "A gate is no share of anything and a score has no sum, so neither folds: read in tokens, they are shown."
 
 

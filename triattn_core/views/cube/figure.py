@@ -59,7 +59,7 @@ def figure(
 
     choice: a site and what to do with `head` (an index, or the mean), where it has heads.
     hide_special: leave out [CLS] and [SEP], and sinks where they are marked; the mass they hold is stated, and nothing
-        is normalised anew.
+        is renormalised.
     exact: put the exact numbers into the payload, for a file that stands alone.
     at: the cell that it opens on, as positions in the trace; else the strongest of content words.
     order: positions of an axis in the order in which they stand there.
@@ -194,7 +194,7 @@ def _hidden(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray])
     weight = twin(trace, choice, "weight")
     if weight is not None:
         share = 1 - float(shares(trace, choice, weight).isel(shown).sum())
-        said += f": they hold {100 * share:.3g} % of the mass. Sums still count them, and nothing is normalised anew"
+        said += f": they hold {100 * share:.3g} % of the mass. Sums still count them, and nothing is renormalised"
     above = trace.meta.get("sinks")
     none = f" No other token receives more than {above:g} times an even share." if above and not found else ""
     return f"{said}.{none}"

@@ -121,14 +121,14 @@ def _wordlike(array: xr.DataArray, axis: str) -> np.ndarray:
     return words if words.any() else ~words
 
 
-KEPT = "Sums, ranks and bits still count them, and nothing is normalised anew."
+KEPT = "Sums, ranks and bits still count them, and nothing is renormalised."
 HIDDEN = "hidden"  # in the attrs: of each axis what was left out, as positions and as cells of the model
 
 
 def without(panels: Sequence[Panel], gap: Gap) -> tuple[list[Panel], Gap]:
     """The same without special tokens, and without what is marked as a sink in any of the panels.
 
-    Nothing is normalised anew: numbers of rows (entropy, rank, divergence, overlap) stay those of whole rows.  A map of
+    Nothing is renormalised: numbers of rows (entropy, rank, divergence, overlap) stay those of whole rows.  A map of
     special tokens alone keeps them.
     """
     first, keep = panels[0].weights, {}
