@@ -45,6 +45,7 @@ class Match(LaboratoryTask):
         self.NAME, self.LABEL, self.order, self.MODULUS = f"match{order}", f"Match{order}", order, modulus
         self.OPENING_ROW, self.size = opening_row, size
         self.SIZES = (4, 16) if order == 3 else None
+        self.DISTINCT = order == 3
 
     def resized(self, size: int) -> Match:
         """So many numbers, modulo the odd number that has half of all rows fit: (n - 1)(n - 2) / (2 ln 2), about."""
