@@ -66,7 +66,7 @@ def test_two_inputs_are_read_in_words_and_phrases_are_not_offered() -> None:
 
 def test_two_options_fold_by_query_and_hide_the_special_tokens() -> None:
     query = {"task": "Dialogue", "compare": "options", "query-as": "phrases", "hide": "true"}
-    drawn = maps(sound(opened("side_by_side", **query)))
+    drawn = maps(sound(opened("side_by_side", checkpoint="ubuntu-tri-published", **query)))  # reads special tokens
     assert "[CLS] [SEP]" not in drawn["axes"]["key"]["name"] and drawn["hidden"][0] == 1
     assert "Query is folded" in drawn["notes"] and "“[CLS] [SEP]” as context" in drawn["notes"]
 
