@@ -165,7 +165,7 @@ def test_a_block_that_hardly_aligns_is_named(traces):
 
 def test_what_is_said_with_something_off_claims_no_need(traces):
     payload = drawn(traces)
-    assert "the weights were not trained to do without" in payload["trained"] and not payload["folded"]
+    assert "the weights were not trained without" in payload["trained"] and not payload["folded"]
     page = coin.figure(traces["quora-coin"], traces["quora-coin"], "a_over_b", ANSWERS, "paraphrase").html()
     assert "With one thing switched off" in page and "What the prediction needs" not in page
 

@@ -57,7 +57,7 @@ STUDY = Study(
         "card names another thing in each language, so a card alone says nothing, and a language alone says nothing: "
         "only the two together (outlined). Tri-Attention with scaled-dot scores weighs them together and is "
         "{value:.0f} points surer of the right colour than two-way attention, which weighs each alone and stays at "
-        "chance, with one layer or with two (so does Tri with unscaled scores; larger models might not). Change “Neth” "
+        "chance, with one layer or with two (larger ones or longer training might not). Change “Neth” "
         "to “Brei”: the right pair moves, and Tri follows."
     ),
     refuted=(
