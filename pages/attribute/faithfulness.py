@@ -35,7 +35,7 @@ def show_example_curves(question: page_setup.Question, steps: int, method: str |
         method = url_state.segments("Method", list(METHODS), "method", label_visibility="collapsed")
     with shown():
         curves, areas, band = attribute.perturbation_curves(question, steps)
-    said = perturbation.said(method, areas, band, attribute.DRAWS)
+    said = perturbation.describe(method, areas, band, attribute.DRAWS)
     draw = partial(perturbation.figure, curves, chosen=method, theme=page_setup.theme())
     show_both_measures(draw, said, "faithful")
     rows = curves.rename(columns={"draw": "random draw"})

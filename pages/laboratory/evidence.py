@@ -33,7 +33,7 @@ def scores(
     rows, theme = truth_scores.table(tests | references), "dark" if style.dark() else "light"
     count = max(test["n"] for _, seeds in tests.values() for test in seeds)
     st.html(checkpoint_html.section("Over held-out rows", f"{count:,} generated rows, every seed a dot"))
-    said, measures = truth_scores.said(rows), truth_quadrants.table(tests | references)
+    said, measures = truth_scores.describe(rows), truth_quadrants.table(tests | references)
     with st.container(horizontal=True, gap="large", key="scores"):
         for measure in truth_scores.PANELS:
             drawn = truth_scores.figure(rows, measure, style.colours(), theme)

@@ -81,7 +81,7 @@ def map_panel(name: str, mechanism: str, task: LaboratoryTask, example: Example,
     """
     truth = truth_mask(example, weights.shape)
     verdict = "" if example.label is None else "right" if answer == task.LABELS[example.label] else "wrong"
-    said = truth_map.said(weights, truth, task.cells(weights.shape))
+    said = truth_map.describe(weights, truth, task.cells(weights.shape))
     told = "" if share is None else f"probability {share:.2f}"
     if verdict == "wrong" and right_share is not None:
         told += f", of the right answer {right_share:.2f}"

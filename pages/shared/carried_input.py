@@ -65,7 +65,7 @@ def choose_several(cards: Sequence[Card], preset: Sequence[str]) -> list[str]:
     return next((names for names in sets if not held["one"] or held["one"] in names), [])
 
 
-def one() -> str:
+def checkpoint() -> str:
     """The checkpoint of the last page that shows one."""
     return _held()["one"]
 

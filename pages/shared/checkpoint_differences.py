@@ -25,10 +25,10 @@ def show(cards: Sequence[Card], title: str = "Settings") -> None:
 def differences_html(*some: Card) -> tuple[str, dict]:
     """HTML: settings in which configs differ, and below them what came of them; and the settings that are equal."""
     differ, equal = metadata.differences(*(card.config for card in some))
-    return _beside(differ, some) + section("What came of it", "no settings") + _beside(_costs(some), some), equal
+    return _columns(differ, some) + section("What came of it", "no settings") + _columns(_costs(some), some), equal
 
 
-def _beside(rows: Mapping[str, Sequence], some: Sequence[Card]) -> str:
+def _columns(rows: Mapping[str, Sequence], some: Sequence[Card]) -> str:
     columns = "".join(
         f"<th>{style.swatch(metadata.model_setting(one, 'mechanism'))}{escape(one.name)}</th>" for one in some
     )

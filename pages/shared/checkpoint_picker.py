@@ -48,7 +48,7 @@ def presets(cards: Sequence[Card]) -> dict[str, list[str]]:
 def pick_language(cards: Sequence[Card], prefer: str) -> tuple[languages.Spoken, list[Card]]:
     """The language of the page and the cards to choose from; in another language stands the same similarity."""
     by, takes = languages.by_language(cards), {}
-    there = next((card for card in cards if card.name == carried_input.one()), None)
+    there = next((card for card in cards if card.name == carried_input.checkpoint()), None)
     if carried := carried_input.choose_several(cards, preset_of(there) if there else []):
         url_state.forget(KEY)
         st.session_state[KEY] = carried

@@ -50,7 +50,7 @@ def test_what_leaves_the_band_is_said_with_how_often_chance_does() -> None:
     names = pd.MultiIndex.from_tuples([("a", 0), ("b", 0), ("random", 0)])
     areas = pd.DataFrame({"comprehensiveness": [0.5, 0.1, 0.1], "sufficiency": [0.2, 0.2, 0.2]}, names)
     band = pd.DataFrame({"low": [0.0, 0.1], "high": [0.4, 0.3]}, ["comprehensiveness", "sufficiency"])
-    said = perturbation.said("a", areas, band, 20)
+    said = perturbation.describe("a", areas, band, 20)
     assert "comprehensiveness +0.500, better than the random band" in said and "Better than the band here: a." in said
     assert "By chance one of 4 comparisons is, in 25 % of examples if they were independent:" in said
 

@@ -33,13 +33,13 @@ def test_the_true_cells_stand_where_their_tokens_do(shape, true, places):
 
 def test_the_sentence_says_how_much_lies_on_the_truth():
     truth = np.array([[True, False], [False, False]])
-    assert truth_map.said(np.array([[0.7, 0.1], [0.1, 0.1]]), truth, 2) == (
+    assert truth_map.describe(np.array([[0.7, 0.1], [0.1, 0.1]]), truth, 2) == (
         "70% of its weight lies on the truth, 1.4 times an even share (50.0%)."
     )
-    assert truth_map.said(np.array([0.2, 0.8]), np.array([True, False]), 2) == (
+    assert truth_map.describe(np.array([0.2, 0.8]), np.array([True, False]), 2) == (
         "20% of its weight lies on the truth, 0.4 times an even share of its two-way weights (50.0%)."
     )
-    assert "nothing to find" in truth_map.said(np.full((2, 2), 0.25), np.zeros((2, 2), bool), 4)
+    assert "nothing to find" in truth_map.describe(np.full((2, 2), 0.25), np.zeros((2, 2), bool), 4)
 
 
 def test_quadrants_are_means_over_seeds_and_name_the_shortcut():
@@ -75,7 +75,7 @@ def test_scores_have_a_row_a_seed_and_measure():
     test = {"accuracy": 50.0, "chance": 25.0, "mass": 90.0, "even_share": 2.78}
     rows = truth_scores.table({"Tri": ("tri", [test, test]), "C-Bi": ("cbi", [test])})
     assert len(rows) == 6 and rows[rows["measure"] == "mass"]["floor"].unique().tolist() == [2.78]
-    assert "Tri 50.0 %" in truth_scores.said(rows)
+    assert "Tri 50.0 %" in truth_scores.describe(rows)
     assert truth_scores.figure(rows, "mass", {"tri": "#000000", "cbi": "#111111"}).to_dict()["layer"]
 
 

@@ -69,7 +69,7 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
     example = TASKS[task].Example.from_row(read_json(Path(path)), path)
     warn_other_language(models.load(first), [example])
     rendered = draw(view, names, example, models, **settings)
-    if paper.wanted(options):
+    if paper.is_requested(options):
         chosen = rendered.settings.model_dump(mode="json")
         made = lambda tail: PaperFigure.of_view(rendered, command(view, names, chosen, *tail), options.figure)  # noqa: E731
         paper.write(options, made)
@@ -102,7 +102,7 @@ def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
     if view not in TRACE_VIEWS:
         raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_VIEWS)}")
     rendered = draw_trace(view, open_file(Path(path)), **read(TRACE_VIEWS[view][0], options.set))
-    if paper.wanted(options):
+    if paper.is_requested(options):
         paper.write(options, lambda tail: paper_of(rendered, *tail))
         return
     write_whole(options.out, packed(rendered))

@@ -27,7 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--figure", metavar="NAME", help="of several figures of the view, which")
 
 
-def wanted(options: argparse.Namespace) -> bool:
+def is_requested(options: argparse.Namespace) -> bool:
     """Whether a picture is asked for.  Raises ConfigError where only its options are."""
     if options.out.suffix in ENDINGS:
         return True

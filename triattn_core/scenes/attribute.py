@@ -67,7 +67,7 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     tables = {"attribute": rows(found, question.names), **tables}
     if settings.draws:
         curves, areas, band = perturbation_curves(question, settings.steps, settings.draws, settings.seed)
-        told = perturbation.said(method, areas, band, settings.draws)
+        told = perturbation.describe(method, areas, band, settings.draws)
         look = {"width": 520, "height": perturbation.PLOT, "title": ""}
         for measure, title in perturbation.TITLES.items():
             chart = perturbation.figure(curves, measure, method)

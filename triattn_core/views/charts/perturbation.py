@@ -80,7 +80,7 @@ def _apart(last: pd.DataFrame, low: float, high: float, height: int, close: int 
     return {name: there - here for name, there, here in zip(last["line"], put, at)}
 
 
-def said(method: str, areas: pd.DataFrame, band: pd.DataFrame, draws: int) -> str:
+def describe(method: str, areas: pd.DataFrame, band: pd.DataFrame, draws: int) -> str:
     """A sentence: where the area of a method lies against the control's band, and which methods leave it.
 
     areas, band: of `faithfulness.aopc` and `control`, of so many draws.

@@ -94,7 +94,7 @@ def _axis(kind: type, name: str, tokens: Sequence[str], margin: bool, **look) ->
     return kind(f"{name}:O", title=None, axis=ticks, scale=alt.Scale(domain=places, paddingInner=0, paddingOuter=0))
 
 
-def said(weights: np.ndarray, truth: np.ndarray, cells: int) -> str:
+def describe(weights: np.ndarray, truth: np.ndarray, cells: int) -> str:
     """A sentence: how much weight lies on the truth, and what an even share of `cells` cells would be."""
     if not truth.any():
         return "No cell is true: there is nothing to find."

@@ -46,7 +46,7 @@ def figure(rows: pd.DataFrame, measure: str, colours: Mapping[str, str], theme: 
     return titled(chart, theme)
 
 
-def said(rows: pd.DataFrame) -> str:
+def describe(rows: pd.DataFrame) -> str:
     """A sentence: the lowest accuracy over seeds of the best model, and the highest of the others' best."""
     means = rows[rows["measure"] == "accuracy"].groupby("model", sort=False)["value"].mean()
     if means.empty:
