@@ -101,7 +101,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-maps th {font-weight: 400; color: var(--t-muted); padding: 0; border: 0; line-height: 1; text-align: right;
   overflow: hidden; text-overflow: ellipsis; white-space: nowrap}
 .t-maps td {padding: 0; border: 0; text-align: center; line-height: 1; font-variant-numeric: tabular-nums}
-.t-ramp {display: inline-block; width: 84px; height: 9px; margin: 0 3px}
+.t-weight-ramp {display: inline-block; width: 84px; height: 9px; margin: 0 3px}
 .t-maps .t-true {outline: 2px solid var(--t-key); outline-offset: -1px}
 .t-maps tbody th {padding-right: 5px}
 .t-maps thead th {height: 50px; vertical-align: bottom; overflow: visible; text-align: left}

@@ -33,7 +33,7 @@ def maps(arrays: Mapping[str, xr.DataArray], height: int, theme: str = "light", 
 def legend(theme: str = "light") -> str:
     """HTML: what the colours of `maps` mean."""
     colours = ", ".join(SEQUENTIAL[theme])
-    bar = f'<i class="t-ramp" style="background: linear-gradient(90deg, {colours})"></i>'
+    bar = f'<i class="t-weight-ramp" style="background: linear-gradient(90deg, {colours})"></i>'
     return f"weight: less {bar} more, log scale; point at a cell for its number"
 
 
