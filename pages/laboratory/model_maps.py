@@ -114,8 +114,9 @@ def reference_measures(bundle: Bundle) -> dict[str, Mapping]:
     return measure(bundle)
 
 
-def maps(shown: Sequence[Card], task: LaboratoryTask, example: Example) -> None:
-    """All models on one row."""
+def maps(shown: Sequence[Card], task: LaboratoryTask, example: Example) -> dict[str, str]:
+    """All models on one row; their answers by the models' labels."""
+    answers = {}
     with st.container(horizontal=True, gap="large", key="maps"):
         for card in shown:
             found = models.explain(card, example)
@@ -125,3 +126,5 @@ def maps(shown: Sequence[Card], task: LaboratoryTask, example: Example) -> None:
                 right = None if example.label is None else said.probabilities[example.label]
                 answer, key = said.labels[said.best], f"figure-{card.name}"
                 panel(card, task, example, answer, share, answer_weights(found), key, right)
+                answers[label(card)] = answer
+    return answers

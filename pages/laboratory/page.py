@@ -6,7 +6,7 @@ from html import escape
 
 import streamlit as st
 
-from pages.laboratory import evidence, instruments, live, model_maps, row_input
+from pages.laboratory import change, evidence, fresh_rows, instruments, live, model_maps, row_input
 from pages.shared import figures, style
 from pages.shared.errors import shown
 from triattn_core.results.laboratory import laboratory_records
@@ -36,8 +36,12 @@ if not cards:
     st.stop()
 if row is not None:
     with shown(stop=False):
-        model_maps.maps(chosen, task, row)
+        slot = st.container()  # above the maps, once they are there
+        now = change.Answered(row, model_maps.maps(chosen, task, row))
+        if (before := change.before(task, now)) is not None:
+            slot.html(f"<p>{escape(change.describe(before, now, task))}</p>")
         figures.note(OUTLINED)
+        fresh_rows.trial(chosen, task)
 about = f"<b>Proved:</b> {escape(task.PROVED)}<br><b>Only observed:</b> {escape(task.OBSERVED)}"
 st.html(f'<p class="t-note">{about}</p>')
 records = laboratory_records()

@@ -102,3 +102,30 @@ def test_other_tasks_open_with_tri_and_their_numbers(task):
     assert "<b>Tri, " in said and "Tri, untrained" in said
     assert ("Constructed" in said) == ("Counts of payloads" in said) == (task == "planted-xor")
     assert "agree" not in said  # a pair in both orders is one
+
+
+def test_a_change_says_who_followed_the_right_answer():
+    app = sound(opened("laboratory", **CARDS, **{"false-friends-context": "Vesk, Sora"}))
+    assert "Your change" not in texts(app)
+    app.text_input(key="false-friends-context").set_value("Oran, Sora").run()
+    said = texts(sound(app))
+    assert "Your change moved the right answer from blue to red. Tri, scaled dot (blue → red) followed; " in said
+    assert "C-Bi (" in said[said.index("followed; ") : said.index("did not")]
+    app.text_input(key="false-friends-context").set_value("Tami, Sora").run()
+    assert "Your change: the right answer was red and is none. " in texts(sound(app))
+
+
+def test_fresh_rows_are_what_the_command_measures(capsys):
+    import json
+    import re
+
+    from triattn_core.__main__ import main
+
+    app = sound(opened("laboratory"))
+    app.button(key="fresh-rows").click().run()
+    said = texts(sound(app))
+    command = re.search(r"triattn (evaluate .* laboratory:false-friends --seed \d+ --rows 100)", said)[1]
+    assert main([*command.split(), "--json"]) == 0
+    for found in json.loads(capsys.readouterr().out)["checkpoints"]:
+        assert f"<b>{found['metrics']['accuracy']:.0f} %</b>" in said
+    assert "Tri, scaled dot <b>100 %</b> right, chance 16.7 %" in said

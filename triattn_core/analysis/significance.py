@@ -10,6 +10,8 @@ from statistics import mean, stdev
 import numpy as np
 from scipy.stats import binomtest, ttest_ind_from_stats
 
+from triattn_core.text.listing import listing
+
 LEVEL = 0.05
 
 
@@ -101,13 +103,13 @@ def rank_samples(samples: Mapping[str, Sample | None], expected: Sequence[str], 
     """
     missing = [name for name in expected if samples[name] is None]
     if missing:
-        return RankingTest("missing", f"No figure of {_join_names(missing)}." if len(missing) < len(expected) else "")
+        return RankingTest("missing", f"No figure of {listing(missing)}." if len(missing) < len(expected) else "")
     present = {name: samples[name] for name in expected}
     ranking = _ranking_text(present)
     single = [name for name, sample in present.items() if sample.count < 2 or sample.spread is None]
     if single:
         return RankingTest(
-            "untested", f"{ranking}, one run of {'each' if len(single) == len(present) else _join_names(single)}."
+            "untested", f"{ranking}, one run of {'each' if len(single) == len(present) else listing(single)}."
         )
     tests = {frozenset((one.a, one.b)): one for one in welch_tests(present)}
     back, undecided, apart = [], [], []
@@ -121,15 +123,11 @@ def rank_samples(samples: Mapping[str, Sample | None], expected: Sequence[str], 
         if gap < 0 and is_first:
             back.append(f"{second} leads {first} by {-gap:.2f} ({_p_text(one)})")
     if back:
-        return RankingTest("against", f"{_join_names(back)}.", tuple(apart))
+        return RankingTest("against", f"{listing(back)}.", tuple(apart))
     if not undecided:
         ahead = f"what {expected[0]} is ahead by is more than chance (p < {level:g})"
         return RankingTest("holds", f"{ranking}; {ahead}.", tuple(apart))
-    return RankingTest("open", f"{ranking}, but not told apart: {_join_names(undecided)}.", tuple(apart))
-
-
-def _join_names(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, [", ".join(parts[:-1]), parts[-1]]))
+    return RankingTest("open", f"{ranking}, but not told apart: {listing(undecided)}.", tuple(apart))
 
 
 def _ranking_text(samples: Mapping[str, Sample]) -> str:

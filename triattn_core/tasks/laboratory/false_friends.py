@@ -29,6 +29,7 @@ class FalseFriends(LaboratoryTask):
     NAME, LABEL, LABELS = "false-friends", "False friends", COLOURS
     OPENING_ROW = 1
     FIELDS = ("Word", "Cards", "Spoken tonight")
+    TOKENS = ("word", "card", "language")
     CHANCE = (
         f"Chance is one over the {CARDS} cards; a model that has learnt nothing names any of {len(COLOURS)} colours, "
         f"those of no card too, and is right once in {len(COLOURS)} rows ({100 / len(COLOURS):.1f} %)."

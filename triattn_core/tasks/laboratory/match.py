@@ -37,6 +37,7 @@ class Match(LaboratoryTask):
 
     LABELS = ("no", "yes")
     FIELDS = ("Number", "The others")
+    TOKENS = ("number", "number", "number")
 
     SIZE = "numbers"
 

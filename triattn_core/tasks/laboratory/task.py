@@ -23,6 +23,7 @@ from triattn_core.text.rows import field, number, read_json_lines, texts_field
 
 Cell = tuple[int, int]
 ROLES = ("query", "keys", "context")
+NAMES = ("query", "key", "context token")
 MOST = 64  # keys, or context tokens, of a row
 
 
@@ -71,19 +72,21 @@ class Vocabulary:
     """The tokens of a task, numbered from 1; 0 is padding.
 
     numbers: (role, text) → number.  words: the words of each number, those of 0 first (none).
+    names: what a token of each role is called.
     """
 
     numbers: dict[tuple[str, str], int]
     words: tuple[tuple[str, ...], ...]
     special: dict[str, int]
+    names: tuple[str, str, str] = NAMES
 
     @classmethod
-    def of(cls, tokens: Iterable[tuple[str, str, tuple[str, ...]]]) -> Vocabulary:
-        """From (role, text, words); the role counts as one more word."""
+    def of(cls, tokens: Iterable[tuple[str, str, tuple[str, ...]]], names: tuple[str, str, str] = NAMES) -> Vocabulary:
+        """From (role, text, words); the role counts as one more word.  names: see `LaboratoryTask.TOKENS`."""
         rows = list(tokens)
         numbers = {(role, text): i for i, (role, text, _) in enumerate(rows, 1)}
         words = ((), *((*its, f"<{role}>") for role, _, its in rows))
-        return cls(numbers, words, {"pad": 0, "cls": 0, "sep": 0, "unk": 0})
+        return cls(numbers, words, {"pad": 0, "cls": 0, "sep": 0, "unk": 0}, names)
 
     @cached_property
     def word_list(self) -> tuple[str, ...]:
@@ -100,7 +103,8 @@ class Vocabulary:
             return tuple(self.numbers[role, text] for text in texts)
         except KeyError as error:
             text = error.args[0][1]
-            raise InputError(f"unknown {role} token {text!r}; {choices(text, self.texts(role))}") from None
+            name = self.names[ROLES.index(role)]
+            raise InputError(f"unknown {name} {text!r}; {choices(text, self.texts(role))}") from None
 
 
 class LaboratoryTask(ABC):
@@ -119,6 +123,7 @@ class LaboratoryTask(ABC):
     # do not.
     OPENING_ROW = 0
     FIELDS: tuple[str, ...]  # names of its query, its keys and its context; of two, keys are read as context too
+    TOKENS = NAMES  # what one token of its query, its keys and its context is called
     CHANCE = ""  # a sentence where a model that has learnt nothing is not at chance
     SIZE = ""  # what its size counts, of tasks that have one
     PROVED = ""  # of it, with the source, and
@@ -158,7 +163,7 @@ class LaboratoryTask(ABC):
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """The tokens, numbered."""
-        return Vocabulary.of(self.tokens())
+        return Vocabulary.of(self.tokens(), self.TOKENS)
 
     @cache  # noqa: B019
     def sized(self, size: int | None) -> LaboratoryTask:

@@ -22,6 +22,7 @@ class TwoFacts(LaboratoryTask):
     NAME, LABEL, LABELS, ORDERED = "two-facts", "Two supporting facts", PLACES, True
     OPENING_ROW = 2
     FIELDS = ("Where is the", "Story")
+    TOKENS = ("thing", "sentence", "sentence")
     PROVED = (
         "composing two facts is beyond one two-way layer once the facts are many for its width, heads and precision "
         "(Peng et al. 2024, arXiv 2402.08164); at eight sentences nothing is forbidden."

@@ -8,6 +8,7 @@ from textwrap import shorten
 import numpy as np
 import xarray as xr
 
+from triattn_core.text.listing import listing
 from triattn_core.trace.axes import AXES, QUANTITIES
 from triattn_core.views.heads.maps import Map
 from triattn_core.views.lib.canvas import Canvas, script, style
@@ -140,16 +141,12 @@ def _empty(found: Sequence[Map], words: Sequence[str]) -> str:
             maps.setdefault(tuple(map(int, rows)), []).append(one.title.split(",")[0].lower())
     told = []
     for rows, names in maps.items():
-        who = f"{len(rows)} of {len(words)}" if len(rows) > NAMED else _listed([f"“{words[i]}”" for i in rows])
+        who = f"{len(rows)} of {len(words)}" if len(rows) > NAMED else listing([f"“{words[i]}”" for i in rows])
         are = "" if told else f" {'is' if len(rows) == 1 else 'are'} left nothing to attend to"
         kind, numbers = names[0].split()[0], [name.split()[-1] for name in names]
-        where = f"{kind}{'s' * (len(names) > 1)} {_listed(numbers)}" if len(names) < len(found) else "every map"
+        where = f"{kind}{'s' * (len(names) > 1)} {listing(numbers)}" if len(names) < len(found) else "every map"
         told.append(f"in {where} {who}{are}")
     if not told:
         return ""
     said = told[0].removeprefix("in every map ") if len(found) == 1 else "In" + told[0].removeprefix("in")
     return f" {', '.join([said, *told[1:]])}."
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

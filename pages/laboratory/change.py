@@ -1,0 +1,49 @@
+"""What a change of the row did: to the right answer, and to each model's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+from triattn_core.tasks.laboratory import Example, LaboratoryTask
+from triattn_core.text.listing import listing
+
+KEY = "laboratory rows"
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A row, and the answer of each model to it."""
+
+    row: Example
+    answers: Mapping[str, str]
+
+
+def before(task: LaboratoryTask, now: Answered) -> Answered | None:
+    """What this session had on the page before its row was changed; None if it is the first of its task."""
+    key = f"{KEY} of {task.NAME}"
+    last, shown = st.session_state.get(key, (None, None))
+    if shown is not None and shown.row != now.row:
+        last = shown
+    st.session_state[key] = last, now
+    return last
+
+
+def describe(before: Answered, now: Answered, task: LaboratoryTask) -> str:
+    """Which models went from the right answer before to the right answer now, and which did not."""
+    right = [None if one.row.label is None else task.LABELS[one.row.label] for one in (before, now)]
+    models = [name for name in now.answers if name in before.answers]
+    moves = {name: f"{name} ({before.answers[name]} → {now.answers[name]})" for name in models}
+    if None in right:
+        was, is_ = (answer or "none" for answer in right)
+        return f"Your change: the right answer was {was} and is {is_}. {listing(list(moves.values()))}."
+    followed = [moves[name] for name in models if [before.answers[name], now.answers[name]] == right]
+    others = [moves[name] for name in models if moves[name] not in followed]
+    if right[0] == right[1]:
+        head, verbs = f"Your change left the right answer at {right[0]}.", ("kept to it", "did not")
+    else:
+        head, verbs = f"Your change moved the right answer from {right[0]} to {right[1]}.", ("followed", "did not")
+    parts = [f"{listing(names)} {verb}" for names, verb in zip((followed, others), verbs) if names]
+    return f"{head} {'; '.join(parts)}."

@@ -1,0 +1,50 @@
+"""One row may be luck: the chosen models on a hundred rows that nobody has seen."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.laboratory import model_maps
+from pages.shared import models
+from triattn_core.checkpoint.registry import Card
+from triattn_core.tasks.laboratory import LaboratoryTask
+
+if TYPE_CHECKING:
+    from triattn_core.checkpoint.bundle import Bundle
+
+ROWS = 100
+SEEDS = 1000, 999_999  # seeds below are those of training, dev, test and examples
+
+
+def trial(cards: Sequence[Card], task: LaboratoryTask) -> None:
+    """A button that draws a seed; then the accuracy of each model on its rows, and the command that repeats it."""
+    key = f"{task.NAME}-fresh-seed"
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="fresh"):
+        st.button(f"Try {ROWS} fresh rows", key="fresh-rows", width=160, on_click=_draw, args=(key,))
+        if (seed := st.session_state.get(key)) is None:
+            return
+        right = {card.name: _accuracy(card, task.NAME, seed) for card in cards}
+        scores = ", ".join(f"{model_maps.label(card)} <b>{right[card.name]:.0f} %</b>" for card in cards)
+        chance = task.baseline()["chance"]
+        command = f"triattn evaluate {' '.join(right)} laboratory:{task.NAME} --seed {seed} --rows {ROWS}"
+        st.html(f'<p class="t-note">{scores} right, chance {chance:.1f} %. <code>{escape(command)}</code></p>')
+
+
+def _accuracy(card: Card, name: str, seed: int) -> float:
+    """In per cent, on ROWS rows of a seed, at the model's own size."""
+
+    def measure(bundle: Bundle) -> float:
+        from triattn_core.inference.laboratory import evaluate_laboratory, rows_of
+
+        return evaluate_laboratory(bundle, rows_of(name, seed, ROWS, bundle.config.data.size))["metrics"]["accuracy"]
+
+    return models.answer(card, f"Trying {ROWS} rows", measure, name, seed)
+
+
+def _draw(key: str) -> None:
+    st.session_state[key] = random.randint(*SEEDS)
