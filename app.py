@@ -3,9 +3,10 @@
 import streamlit as st
 
 from pages.shared.copy_link import report_unused
+from pages.shared.setting_links import redirect_setting_names
 
 st.set_page_config(page_title="triattn", layout="wide")
-st.navigation(
+page = st.navigation(
     {
         "": [
             st.Page("pages/home/page.py", title="Home", default=True),
@@ -34,5 +35,7 @@ st.navigation(
         ],
     },
     position="top",
-).run()
+)
+redirect_setting_names(page)
+page.run()
 report_unused()

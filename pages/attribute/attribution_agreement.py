@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from html import escape
 from math import isfinite
-
-import pandas as pd
+from typing import TYPE_CHECKING
 
 from pages.attribute.attribution_table import ink
 from pages.shared import checkpoint_html
 from triattn_core.analysis.catalogue import METHODS
+from triattn_core.scenes.attribute import describe_agreement
 from triattn_core.views.lib.number_format import minus
 from triattn_core.views.lib.palette import DIVERGING, ramp, rgb
+
+if TYPE_CHECKING:
+    from triattn_core.analysis.attribution.methods import Attributions
 
 CSS = """
 .t-ranks {border-collapse: separate; border-spacing: 1px; font-size: 12px; font-variant-numeric: tabular-nums}
@@ -21,24 +24,25 @@ CSS = """
 """
 
 
-def show_rank_correlation(found: pd.DataFrame, said: str, theme: str) -> str:
-    """HTML: Spearman's correlation of each two methods, and a sentence."""
-    names, colours, rows = list(found), ramp(DIVERGING[theme], 256), ""
+def show_rank_correlation(ranked: Attributions, role: str, theme: str) -> str:
+    """HTML: Spearman's correlation of each two methods over the tokens of a role, and a sentence."""
+    ranks = ranked.correlations()
+    names, colours, rows = list(ranks), ramp(DIVERGING[theme], 256), ""
     for a, name in enumerate(names):
         cells = ""
         for b in range(a):
-            value = found.iloc[a, b]
+            value = ranks.iloc[a, b]
             fill = colours[int(127.5 * (1 + min(max(value, -1), 1)))] if isfinite(value) else rgb("#888888") * 255
-            shown = minus(f"{value:.2f}") if isfinite(value) else "–"
-            look = f"background:rgb({','.join(str(int(one)) for one in fill)});color:{ink(fill)}"
-            cells += f'<td style="{look}" title="{escape(name)} and {escape(names[b])}">{shown}</td>'
+            text = minus(f"{value:.2f}") if isfinite(value) else "–"
+            look = f"background:rgb({','.join(str(int(part)) for part in fill)});color:{ink(fill)}"
+            cells += f'<td style="{look}" title="{escape(name)} and {escape(names[b])}">{text}</td>'
         short = escape(METHODS[name].short)
         last = f'<th class="top" scope="col">{short}</th>' * (a < len(names) - 1)  # nothing below it
         rows += f'<tr><th scope="row">{escape(name)}</th>{cells}{last}</tr>'
     return (
         f"<style>{CSS}</style>"
         + checkpoint_html.section("Do they agree?", "Spearman, on size")
-        + f'<table class="t-ranks">{rows}</table><p class="t-note">{escape(said)}</p>'
+        + f'<table class="t-ranks">{rows}</table><p class="t-note">{escape(describe_agreement(ranked, role))}</p>'
     )
 
 

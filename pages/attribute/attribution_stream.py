@@ -2,46 +2,34 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import streamlit as st
 
-from pages.attribute import attribution_long_text, attribution_table
-from pages.shared import page_setup, url_state
-from triattn_core.analysis.catalogue import METHODS
-from triattn_core.scenes import attribute as scene
-
-if TYPE_CHECKING:
-    from triattn_core.analysis.attribution.methods import Attributions
+from pages.attribute import attribution_long_text, attribution_table, pickers
+from pages.shared.page_scene import PageScene
 
 
-def show_methods(
-    question: page_setup.Question, steps: int, fold: str, theme: str
-) -> tuple[Attributions, float, str | None]:
-    """Draws what each method gives each token; returns that, the log-odds of the answer, and of a long text the method
-    that is chosen for it.  Raises TriattnError."""
+def show_methods(parts: Iterator[PageScene], theme: str) -> PageScene:
+    """Draws what each method gives each token, up to the part of `parts` that has all; returns that one, with the
+    method that is chosen for a long text.  Raises TriattnError."""
     top, slot, waiting = st.container(), st.empty(), st.container()
-    found, odds, method = None, 0.0, None
-    for pieces, odds in _within(waiting, scene.stream_attributions(question, steps)):  # noqa: B007 (the last is returned)
-        first, found = found is None, scene.fold_pieces(pieces, fold)
-        shares, names = found.shares(), question.names
-        if first and attribution_long_text.needs_long_layout(found.table):
+    page, method = None, None
+    while page is None or not page.scene.tokens.complete:
+        with waiting:  # where progress is shown
+            part = next(parts)
+        tokens, steps = part.scene.tokens, part.settings.steps
+        if page is None and attribution_long_text.needs_long_layout(tokens.table):
             with top:
                 st.html(attribution_long_text.heading())
-                method = url_state.segments("Method", list(METHODS), "method", label_visibility="collapsed")
+                method = pickers.pick_method()
+        page = part
+        drawn = tokens.table, tokens.shares, tokens.names, steps, theme
         if method is None:
-            slot.html(attribution_table.marks(found.table, shares, names, steps, theme))
+            slot.html(attribution_table.marks(*drawn))
         else:
-            of = method if method in found.methods else found.methods[0]
-            slot.html(attribution_long_text.marks(found.table, shares, names, steps, theme, of))
-    return found, odds, method
-
-
-def _within(place, parts):
-    """The parts, each made where its progress is shown."""
-    while True:
-        with place:
-            part = next(parts, None)
-        if part is None:
-            return
-        yield part
+            methods = tokens.attributions.methods
+            slot.html(attribution_long_text.marks(*drawn, method if method in methods else methods[0]))
+    if method is not None:
+        page.chosen["method"] = method
+    return page

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 
+from pages.attribute import pickers
 from pages.shared import checkpoint_html, figures, mining, models, page_setup, row_source, url_state
-from pages.shared.errors import shown
-from triattn_core.analysis.catalogue import METHODS
+from pages.shared.errors import report_errors
+from pages.shared.page_scene import PageScene
 from triattn_core.checkpoint import metadata
 from triattn_core.scenes import attribute
 from triattn_core.trace.axes import TAN_MECHANISMS
@@ -24,23 +26,23 @@ HOW = (
 )
 
 
-def show_example_curves(question: page_setup.Question, steps: int, method: str | None = None) -> str:
-    """The curves of the example and the area of each method beside the control's; returns the chosen method.
+def show_example_curves(page: PageScene, parts: Iterator[PageScene]) -> PageScene:
+    """The curves of the example and the area of each method beside the control's; returns the page with its whole
+    scene and the chosen method.
 
-    method: what is chosen already, further up.
+    page: with all methods, and the method where one is chosen already; parts: what is to come of it.
     """
-
     st.html(checkpoint_html.section("Faithfulness", HOW))
-    if method is None:
-        method = url_state.segments("Method", list(METHODS), "method", label_visibility="collapsed")
-    with shown():
-        curves, areas, band = attribute.perturbation_curves(question, steps)
-    said = perturbation.describe(method, areas, band, attribute.DRAWS)
-    draw = partial(perturbation.figure, curves, chosen=method, theme=page_setup.theme())
-    show_both_measures(draw, said, "faithful")
-    rows = curves.rename(columns={"draw": "random draw"})
+    method = page.chosen.get("method") or pickers.pick_method()
+    with report_errors():
+        *_, page = (page, *parts)
+    page.chosen["method"] = method
+    tokens = page.scene.tokens
+    draw = partial(perturbation.figure, tokens.faithfulness.curves, chosen=method, theme=page_setup.theme())
+    show_both_measures(draw, tokens.describe_faithfulness(method), "faithful")
+    rows = tokens.faithfulness.curves.rename(columns={"draw": "random draw"})
     figures.numbers("The curves as numbers", rows, "curves-numbers")
-    return method
+    return page
 
 
 def show_both_measures(draw, said: str, key: str) -> None:
@@ -64,7 +66,7 @@ def show_over_rows(question: page_setup.Question, method: str) -> None:
         which = url_state.segments("Methods", ["this one", "all"], "which")
         if st.button("Run", key="run", width=84, help="Asks each checkpoint about each row; it can be stopped."):
             st.session_state["over asked"] = True
-    with shown():
+    with report_errors():
         source = row_source.load_source(chosen, question.task, question.language)
         if source is None or not st.session_state.get("over asked"):
             what = method if which == "this one" else "all methods"

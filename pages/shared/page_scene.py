@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
@@ -28,9 +28,9 @@ def scenes() -> ResultCache:
 
 @dataclass
 class PageScene:
-    """A scene and the cell that is chosen in its figure: a click changes it without a run of the page.
+    """A scene and what is chosen in its figures: a click on them changes it without a scene of its own.
 
-    key: of the figure, which keeps its cell for as long as the key stays.
+    key: of the figure, which keeps its cell for as long as the key stays.  chosen: settings by name.
     """
 
     view: str
@@ -38,7 +38,7 @@ class PageScene:
     example: Any
     scene: Scene
     key: str
-    cell: Sequence[int]
+    chosen: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
     def build(cls, view: str, cards: Sequence[Card], example: Any, settings: ViewSettings, *parts: str) -> PageScene:
@@ -46,18 +46,34 @@ class PageScene:
 
         parts: what the figure's key is made of: texts, and what else makes its cells others.
         """
-        build, digests = VIEWS[view].build, tuple((card.name, card.digest) for card in cards)
-        asked = (build.__module__, digests, choose_device(), example, settings.model_dump_json())
+        asked = _request(view, cards, example, settings)
         scene = scenes().get(asked)
         if scene is None:
-            scene = build(session_models.SHARED, cards, example, settings)
+            scene = VIEWS[view].build(session_models.SHARED, cards, example, settings)
             scenes().put(asked, scene)
-        return cls(view, cards, example, scene, canvas_component.key(view, *parts), scene.settings.cell)
+        return cls(view, cards, example, scene, canvas_component.key(view, *parts))
+
+    @classmethod
+    def stream(cls, view: str, cards: Sequence[Card], example: Any, settings: ViewSettings) -> Iterator[PageScene]:
+        """The same of a view whose scene comes in parts: each as soon as it is made, the whole scene last."""
+        asked = _request(view, cards, example, settings)
+        scene = scenes().get(asked)
+        if scene is not None:
+            yield cls(view, cards, example, scene, view)
+            return
+        for scene in VIEWS[view].stream(session_models.SHARED, cards, example, settings):
+            yield cls(view, cards, example, scene, view)
+        scenes().put(asked, scene)
+
+    @property
+    def cell(self) -> Sequence[int]:
+        """The chosen cell."""
+        return self.chosen.get("cell", self.scene.settings.cell)
 
     @property
     def settings(self) -> ViewSettings:
         """What is chosen now."""
-        return self.scene.settings.model_copy(update={"cell": tuple(self.cell)})
+        return self.scene.settings.model_copy(update=self.chosen)
 
     @property
     def row(self) -> Mapping:
@@ -67,19 +83,29 @@ class PageScene:
     def choose(self) -> Sequence[int]:
         """Draws the figure, and returns the chosen cell; call it in a fragment, so that a click runs that alone."""
         clicked = canvas_component.show(self.scene.screen, self.key)
-        self.cell = canvas_component.cell(self.key, clicked, self.scene.axes, self.scene.settings.cell)
-        return self.cell
+        cell = canvas_component.cell(self.key, clicked, self.scene.axes, self.scene.settings.cell)
+        self.chosen["cell"] = tuple(cell)
+        return cell
 
     def answer(self, **content: Any) -> None:
         """Hands the figure the chosen cell and what is known of it."""
         canvas_component.answer(self.key, {"cell": list(self.cell), **content})
 
     def save_menus(self, name: str) -> None:
-        """The buttons Keep and Export.  name: of the files, without ending."""
+        """The buttons Keep and Export.  name: of the files, without ending; charts have menus of their own."""
         with st.popover("Keep", width=76, key="keep"):
             save_case.form(self.cards[0].config["task"], self.row, self.view)
+        if self.scene.screen is None:
+            export.card(self.view, self.cards, self.example, self.settings.model_dump())
+            return
         saved = session_models.Saved(self.view, self.cards, self.example, lambda: self.settings.model_dump())
         export.menu(name, self.key, saved, self.scene)
+
+
+def _request(view: str, cards: Sequence[Card], example: Any, settings: ViewSettings) -> Hashable:
+    """What a scene depends on."""
+    digests = tuple((card.name, card.digest) for card in cards)
+    return VIEWS[view].build.__module__, digests, choose_device(), example, settings.model_dump_json()
 
 
 @st.fragment

@@ -116,6 +116,11 @@ def opening(title: str, lead: str, mechanisms: Sequence[str]) -> Question:
     return Question(**vars(put), task=top.task, words=top.words, settings=top.settings)
 
 
+def option_number(question: runner.Question) -> int | None:
+    """The option that is asked about, from 1 as settings count; None where nothing is chosen among."""
+    return None if question.option is None else question.option + 1
+
+
 def theme() -> str:
     """The theme that this browser shows."""
     return "dark" if style.dark() else "light"

@@ -13,7 +13,7 @@ from triattn_core.scenes.catalogue import VIEWS
 from triattn_core.scenes.links import ALIASES, read_link, write_link
 from triattn_core.scenes.settings import validate_settings
 
-PAGES = ("cube", "side_by_side", "mtsa", "tensor", "coin", "similarity")
+PAGES = ("cube", "side_by_side", "mtsa", "tensor", "coin", "similarity", "context", "attribute")
 TASKS = {"pairs": "pairs", "dialogue": "dialogue", "reading": "reading", "trec": "sentences", "quora": "pairs"}
 NOT_IN_A_LINK = {"edited", "difference", "seeds", "titles"}  # texts, and what follows from the checkpoints
 
@@ -54,6 +54,7 @@ LINKS = {
         {"layer": "hypothesis/layer.0", "heads": (1, 2, 3), "features": False, "read": "words"},
     ),
     "coin": ({"off": "block 2", "gate": "per feature"}, "pairs", {"off": "layer.1", "features": True}),
+    "context": ({"at": "3  U.S.", "direction": "B over A"}, "pairs", {"cell": (3,), "way": "b_over_a"}),
     "similarity": (
         {"scale": "shared", "part": "the answer", "passage-as": "sentences", "question-as": "words"},
         "questions",

@@ -51,7 +51,7 @@ def test_each_cell_is_a_share_of_a_token_and_a_dash_says_against():
 
 
 def test_the_sentence_tells_like_words_of_a_role_apart_and_names_roles_as_the_task_does():
-    said = attribution.said(TABLE, SHARES.assign(attention=[0, 0, 0.1, 0, 0.9, *[np.nan] * 5]), NAMES)
+    said = attribution.describe_strongest(TABLE, SHARES.assign(attention=[0, 0, 0.1, 0, 0.9, *[np.nan] * 5]), NAMES)
     assert said.startswith("Strongest by occlusion: “a” as context; by attention: “<²” as B. [CLS] and [SEP] are")
     html = marks(TABLE.assign(segment=""), SHARES, NAMES, 32, "light")
     assert 'title="&lt;²: +1 %">&lt;</span>' in html  # the text itself stays as it is

@@ -1,11 +1,12 @@
-"""Which tokens made the model say this, as its page draws it: methods on one scale, how far they agree, and a test."""
+"""Which tokens drive a prediction: attribution methods on one scale, how far they agree, and their faithfulness."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
 from pydantic import Field
@@ -15,7 +16,7 @@ from triattn_core.checkpoint.registry import Card
 from triattn_core.errors import ConfigError, choices
 from triattn_core.scenes import scene
 from triattn_core.scenes.charts import Chart
-from triattn_core.scenes.runner import Models, Question
+from triattn_core.scenes.runner import Explained, Models, Question
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import ViewSettings
 from triattn_core.views.charts import attribution as view
@@ -41,58 +42,149 @@ class Settings(ViewSettings):
     option: int | None = Field(None, ge=1)
 
 
-def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
-    """The scene of the page.  Raises ConfigError for another method, or a model that is not asked so."""
+class Faithfulness(NamedTuple):
+    """curves: of the methods and of random rankings; areas: over them; band: of the random ones.  See
+    `analysis.attribution.faithfulness`."""
+
+    curves: pd.DataFrame
+    areas: pd.DataFrame
+    band: pd.DataFrame
+
+
+@dataclass(frozen=True)
+class TokenShares:
+    """What is drawn of the attributions of one example, at the settings of a scene.
+
+    names: what plays query and key.  attributions: of tokens as they are shown; odds: the log-odds of the answer.
+    faithfulness: None where it is not asked for, or not measured yet.
+    """
+
+    settings: Settings
+    found: Explained
+    names: Mapping[str, str]
+    attributions: Attributions
+    odds: float
+    faithfulness: Faithfulness | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether all methods are there."""
+        return len(self.attributions.methods) == len(METHODS)
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """A row for each token: where it stands, and what each method gives it."""
+        return self.attributions.table
+
+    @cached_property
+    def shares(self) -> pd.DataFrame:
+        return self.attributions.shares()
+
+    @property
+    def sentence(self) -> str:
+        return view.describe_strongest(self.table, self.shares, self.names)
+
+    @property
+    def completeness(self) -> list[tuple[str, str]]:
+        """Names and numbers of what integrated gradients add up to."""
+        return view.completeness(self.table["integrated gradients"], self.attributions.gap, self.odds)
+
+    def ranked(self, role: str) -> Attributions:
+        """The tokens of one role, or all."""
+        return select_role(self.attributions, role)
+
+    def describe_faithfulness(self, method: str) -> str:
+        curves, areas, band = self.faithfulness
+        return perturbation.describe(method, areas, band, self.settings.draws)
+
+    def rows(self) -> pd.DataFrame:
+        """A row for each token: where it stands, the share of each method, and what that is a share of."""
+        methods = list(self.attributions.methods)
+        where = self.table.drop(columns=methods)
+        where.insert(1, "as", where["role"].map(lambda role: view.plays(role, self.names)))
+        return pd.concat([where, self.shares.add_suffix(", share"), self.table[methods]], axis=1)
+
+    def charts(self) -> dict[str, Chart]:
+        """The figures of the page, as they are exported."""
+        role, method, texts = self.settings.ranks, self.settings.method, scene.input_line(self.found)
+        caption = f"{self.found.card.name}, {self.settings.steps} steps"
+        added = "; ".join(f"{name} {number}" for name, number in self.completeness)
+        sentence = f"{self.sentence} Integrated gradients: {added}."
+        ranked = self.ranked(role)
+        ranks = ranked.correlations()
+        title = f"Do they agree? Tokens of {view.plays(role, self.names)}"
+        strips = view.strips(self.table, self.shares, self.names)
+        agreement = view.ranks(ranks, [METHODS[name].short for name in ranks])
+        charts = {
+            "attribute": Chart.of(strips, "Which tokens", sentence, caption + texts),
+            "agreement": Chart.of(agreement, title, describe_agreement(ranked, role), caption + texts),
+        }
+        if self.faithfulness is not None:
+            sentence, look = (
+                self.describe_faithfulness(method),
+                {"width": 520, "height": perturbation.PLOT, "title": ""},
+            )
+            for measure, title in perturbation.TITLES.items():
+                chart = perturbation.figure(self.faithfulness.curves, measure, method).properties(**look)
+                charts[measure] = Chart.of(chart, title, sentence, f"{caption}, seed {self.settings.seed}{texts}")
+        return charts
+
+    def tables(self) -> pd.DataFrame:
+        """The numbers of all figures."""
+        ranks = self.ranked(self.settings.ranks).correlations()
+        pairs = [(a, b, ranks.loc[a, b]) for a, b in combinations(ranks, 2)]
+        tables = {"attribute": self.rows(), "agreement": pd.DataFrame(pairs, columns=["method", "other", "Spearman"])}
+        if self.faithfulness is not None:
+            tables["faithful"] = self.faithfulness.curves
+        return scene.stack_tables(**tables)
+
+
+@dataclass(frozen=True)
+class AttributeScene(Scene):
+    """tokens: what its figures and sentences are made of."""
+
+    tokens: TokenShares = field(kw_only=True, repr=False)
+
+
+def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> AttributeScene:
+    """The whole scene.  Raises ConfigError for another method, or a model that is not asked so."""
+    return list(stream(models, cards, example, settings))[-1]
+
+
+def stream(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Iterator[AttributeScene]:
+    """The scene in parts: first with the quick methods, then with each of the others, at last with their
+    faithfulness, where random rankings are asked for.  Raises as `build` does."""
     question = Question.put(models, cards[0], example, settings.option and settings.option - 1)
     method = settings.method or next(iter(METHODS))
     if method not in METHODS:
         raise ConfigError(f"attribute: no method {method!r}; {choices(method, METHODS)}")
-    pieces, odds = attributions(question, settings.steps)
-    found = fold_pieces(pieces, settings.fold)
-    shares, role = found.shares(), settings.ranks or first_role(found)
-    caption, texts = f"{cards[0].name}, {settings.steps} steps", scene.input_line(question.found)
-    added = view.completeness(found.table["integrated gradients"], found.gap, odds)
-    told = "; ".join(f"{name} {number}" for name, number in added)
-    said = f"{view.said(found.table, shares, question.names)} Integrated gradients: {told}."
-    marks = view.strips(found.table, shares, question.names)
-    ranked, of = select_role(found, role), view.plays(role, question.names)
-    ranks, agree = ranked.correlations(), describe_agreement(ranked, role)
-    short = [METHODS[name].short for name in ranks]
-    charts = {
-        "attribute": (marks, "Which tokens", said, caption + texts),
-        "agreement": (view.ranks(ranks, short), f"Do they agree? Tokens of {of}", agree, caption + texts),
-    }
-    pairs = [(a, b, ranks.loc[a, b]) for a, b in combinations(ranks, 2)]
-    tables = {"agreement": pd.DataFrame(pairs, columns=["method", "other", "Spearman"])}
-    tables = {"attribute": rows(found, question.names), **tables}
-    if settings.draws:
-        curves, areas, band = perturbation_curves(question, settings.steps, settings.draws, settings.seed)
-        told = perturbation.describe(method, areas, band, settings.draws)
-        look = {"width": 520, "height": perturbation.PLOT, "title": ""}
-        for measure, title in perturbation.TITLES.items():
-            chart = perturbation.figure(curves, measure, method)
-            charts[measure] = chart.properties(**look), title, told, f"{caption}, seed {settings.seed}{texts}"
-        tables["faithful"] = curves
     option = None if question.option is None else question.option + 1
-    return Scene(
-        settings=settings.model_copy(update={"ranks": role, "method": method, "option": option}),
-        draw=lambda: {name: Chart.of(*one) for name, one in charts.items()},
-        tabulate=lambda: scene.stack_tables(**tables),
-        trace=question.found.trace,
-        found=(question.found,),
-    )
+    tokens = None
+    for pieces, odds in stream_attributions(question, settings.steps):
+        folded = pieces.words() if settings.fold == "words" else pieces
+        chosen = {"ranks": settings.ranks or first_role(folded), "method": method, "option": option}
+        tokens = TokenShares(settings.model_copy(update=chosen), question.found, question.names, folded, odds)
+        yield _scene(tokens)
+    if settings.draws:
+        measured = measure_faithfulness(question, settings.steps, settings.draws, settings.seed)
+        yield _scene(replace(tokens, faithfulness=measured))
+
+
+def _scene(tokens: TokenShares) -> AttributeScene:
+    found = tokens.found
+    return AttributeScene(tokens.settings, tokens.charts, tokens.tables, found.trace, (found,), tokens=tokens)
 
 
 def stream_attributions(question: Question, steps: int) -> Iterator[tuple[Attributions, float]]:
     """What the methods give each token, and the log-odds of the answer: first what the quick ones give, then with each
     of the others, at last all of METHODS."""
     columns, gap = {}, None
-    for name in sorted(METHODS, key=lambda one: METHODS[one].cost):
-        found, odds = _attribute_by(question, name, steps)
-        columns[name], gap = found.table[name], found.gap if found.gap is not None else gap
-        names = tuple(one for one in METHODS if one in columns)
-        table = found.table.drop(columns=name).assign(**{one: columns[one] for one in names})
-        yield replace(found, table=table, methods=names, gap=gap), odds
+    for method in sorted(METHODS, key=lambda name: METHODS[name].cost):
+        part, odds = _attribute_by(question, method, steps)
+        columns[method], gap = part.table[method], part.gap if part.gap is not None else gap
+        methods = tuple(name for name in METHODS if name in columns)
+        table = part.table.drop(columns=method).assign(**{name: columns[name] for name in methods})
+        yield replace(part, table=table, methods=methods, gap=gap), odds
 
 
 def _attribute_by(question: Question, method: str, steps: int) -> tuple[Attributions, float]:
@@ -100,49 +192,31 @@ def _attribute_by(question: Question, method: str, steps: int) -> tuple[Attribut
         from triattn_core.analysis.attribution import methods
         from triattn_core.analysis.intervention.batched_variants import log_odds, run_query
 
-        one = run_query(bundle, question.example, question.option)
-        return methods.attribute(one, [method], steps), float(log_odds(one.scores[None], one.answer))
+        query = run_query(bundle, question.example, question.option)
+        return methods.attribute(query, [method], steps), float(log_odds(query.scores[None], query.answer))
 
     steps = steps if METHODS[method].follows_path else 1
     says = method.capitalize() + (f" in {steps} steps" if METHODS[method].follows_path else "")
     return question.answer(says, run, method, steps)
 
 
-def attributions(question: Question, steps: int) -> tuple[Attributions, float]:
-    """The same with all methods."""
-    return list(stream_attributions(question, steps))[-1]
-
-
-def perturbation_curves(question: Question, steps: int, draws: int = DRAWS, seed: int = 0) -> tuple[pd.DataFrame, ...]:
+def measure_faithfulness(question: Question, steps: int, draws: int = DRAWS, seed: int = 0) -> Faithfulness:
     """The perturbation curves of the methods and of random rankings, their areas, and the control's band."""
-    found, _ = attributions(question, steps)
+    *_, (attributions, _) = stream_attributions(question, steps)
 
     def run(bundle):
         from triattn_core.analysis.attribution import faithfulness
         from triattn_core.analysis.intervention.batched_variants import run_query
 
-        asked = run_query(bundle, question.example, question.option)
-        curves = faithfulness.example_curves(asked, draws=draws, seed=seed, found=found)
-        return curves, faithfulness.aopc(curves), faithfulness.control_band(curves)
+        query = run_query(bundle, question.example, question.option)
+        curves = faithfulness.example_curves(query, draws=draws, seed=seed, found=attributions)
+        return Faithfulness(curves, faithfulness.aopc(curves), faithfulness.control_band(curves))
 
     return question.answer("Taking tokens out", run, steps, draws, seed)
 
 
-def fold_pieces(pieces: Attributions, fold: str) -> Attributions:
-    """Words, or word pieces."""
-    return pieces.words() if fold == "words" else pieces
-
-
-def rows(found: Attributions, names: Mapping[str, str]) -> pd.DataFrame:
-    """A row for each token: where it stands, the share of each method, and what that is a share of.  names: what plays
-    query and key."""
-    where = found.table.drop(columns=list(found.methods))
-    where.insert(1, "as", where["role"].map(lambda role: view.plays(role, names)))
-    return pd.concat([where, found.shares().add_suffix(", share"), found.table[list(found.methods)]], axis=1)
-
-
 def first_role(found: Attributions) -> str:
-    """The role whose tokens are ranked first."""
+    """The role that opens: the context where there is one."""
     return "context" if (found.table["role"] == "context").any() else "query"
 
 

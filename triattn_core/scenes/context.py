@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -15,13 +16,17 @@ from triattn_core.checkpoint.registry import Card
 from triattn_core.errors import ConfigError
 from triattn_core.scenes import scene
 from triattn_core.scenes.charts import Chart
-from triattn_core.scenes.runner import Models, Question
+from triattn_core.scenes.runner import Explained, Models, Question
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import CellSettings
 from triattn_core.views.charts import anova as view
-from triattn_core.views.charts import anova_text as said
+from triattn_core.views.charts import anova_text
 from triattn_core.views.lib import strongest
 
+if TYPE_CHECKING:
+    from triattn_core.views.charts.grids import AltairChart
+
+REDIRECTED = "What context redirects, on a scale of its own"
 STRONG = ("key_context", "three_way")  # the parts that context redirects
 
 
@@ -39,64 +44,125 @@ class Settings(CellSettings):
 @dataclass(frozen=True)
 class Residual:
     """What no two axes explain at one context token.  cells: [query, key]; words: what each axis reads; bits: [query],
-    the information of the whole head; at: position of the token."""
+    the information of the whole head; position: of the token."""
 
     cells: xr.DataArray
-    words: dict[str, list[str]]
+    words: Mapping[str, Sequence[str]]
     bits: np.ndarray
-    at: int
+    position: int
 
     @property
-    def labels(self) -> tuple[list[str], list[str]]:
+    def labels(self) -> tuple[Sequence[str], Sequence[str]]:
         return self.words["query"], self.words["key"]
 
     @property
     def rows(self) -> pd.DataFrame:
         """A row for each cell, with the bits of its query."""
-        return view.cells_of(self.cells, self.labels).assign(bits=np.repeat(self.bits, len(self.words["key"])))
+        cells = view.cells_of(self.cells, self.labels).assign(bits=np.repeat(self.bits, len(self.words["key"])))
+        return scene.with_positions(cells)
 
     @property
-    def said(self) -> str:
-        return said.residual(self.cells, self.words["context"][self.at], *self.labels, self.bits)
+    def sentence(self) -> str:
+        return anova_text.residual(self.cells, self.words["context"][self.position], *self.labels, self.bits)
+
+    def chart(self, theme: str = "light") -> AltairChart:
+        return view.residual(self.cells, self.bits, self.labels, theme)
 
 
-def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
+@dataclass(frozen=True)
+class HeadParts:
+    """What is drawn of one head beside all others, at the settings of a scene.
+
+    shares: a row for each head of the direction, see `anova.share_table`.  part: [query, key, context], the three-way
+    residual of the chosen head; bits: [query], its information.
+    """
+
+    settings: Settings
+    found: Explained
+    shares: pd.DataFrame
+    part: xr.DataArray
+    bits: np.ndarray
+
+    @property
+    def site(self) -> tuple[int, int]:
+        """Layer and head, from 0."""
+        return self.settings.layer - 1, self.settings.head - 1
+
+    @property
+    def row(self) -> pd.Series:
+        """The shares of the chosen head."""
+        return head_row(self.shares, *self.site)
+
+    @property
+    def sentence(self) -> str:
+        """The chosen head against all."""
+        return anova_text.parts(self.shares, self.row, *self.site)
+
+    def bars(self, theme: str = "light", only: Sequence[str] = (), named: bool = False) -> AltairChart:
+        """The shares of every head: see `views.charts.anova.parts`."""
+        return view.parts(self.shares, *self.site, theme, self.settings.by, only, named)
+
+    @cached_property
+    def words(self) -> Mapping[str, Sequence[str]]:
+        """The labels of each axis; a repeated token has a small number."""
+        texts = dict(self.found.trace.texts)
+        return {axis: strongest.numbered(strongest.labels(self.part, texts, axis)) for axis in view.AXES}
+
+    def residual(self, position: int) -> Residual:
+        """What no two axes explain at a context token."""
+        return Residual(self.part.isel(context=position).transpose("query", "key"), self.words, self.bits, position)
+
+    def charts(self) -> dict[str, Chart]:
+        """The figures of the page, as they are exported."""
+        name, way = self.found.card.name, self.settings.way.replace("_", " ")
+        texts, residual = scene.input_line(self.found), self.residual(self.settings.cell[0])
+        place = f"{name}, {way}, layer {self.settings.layer}, head {self.settings.head}{texts}"
+        every, redirected = self.bars(named=True), self.bars(only=STRONG, named=True)
+        return {
+            "parts": Chart.of(every, "Parts of the relevance", self.sentence, f"{name}, {way}{texts}"),
+            "redirected": Chart.of(redirected, REDIRECTED, self.sentence, f"{name}, {way}{texts}"),
+            "residual": Chart.of(residual.chart(), "Three-way residual", residual.sentence, place),
+        }
+
+    def rows(self) -> pd.DataFrame:
+        """The numbers of all figures."""
+        return scene.stack_tables(
+            parts=self.shares.rename(columns={name: f"{name}, share" for name in view.PARTS}),
+            residual=self.residual(self.settings.cell[0]).rows,
+        )
+
+
+@dataclass(frozen=True)
+class ContextScene(Scene):
+    """parts: what its figures and sentences are made of."""
+
+    parts: HeadParts = field(kw_only=True, repr=False)
+
+
+def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> ContextScene:
     """The scene.  Raises TraceError where the checkpoint has no cube, ConfigError for no such layer or head."""
     question = Question.put(models, cards[0], example, settings.option and settings.option - 1)
-    table = select_direction(share_table(question), settings.way)
-    asked = settings.layer, settings.head
-    layer, head = (first if one is None else one - 1 for one, first in zip(asked, said.first(table)))
-    row, found = head_row(table, layer, head), three_way(question, f"layer.{layer}/{settings.way}", head)
-    known = [range(found[0].sizes["context"])]
-    cell = scene.valid_cell(settings.cell, known, (said.strongest(found[0]),))
-    residual = at_token(question, *found, cell[0])
-    texts = scene.input_line(question.found)
-    caption = f"{cards[0].name}, {settings.way.replace('_', ' ')}"
-    heads, place = said.parts(table, row, layer, head), f"{caption}, layer {layer + 1}, head {head + 1}{texts}"
-    caption += texts
-    charts = {
-        "parts": (view.parts(table, layer, head, by=settings.by, named=True), "Parts of the relevance", heads, caption),
-        "redirected": (
-            view.parts(table, layer, head, by=settings.by, only=STRONG, named=True),
-            "What context redirects, on a scale of its own",
-            heads,
-            caption,
-        ),
-        "residual": (view.residual(residual.cells, residual.bits, residual.labels), "Three-way residual")
-        + (residual.said, place),
-    }
+    shares, first = direction_shares(question, settings.way), most_redirecting(question, settings.way)
+    layer, head = settings.layer or first[0], settings.head or first[1]
+    head_row(shares, layer - 1, head - 1)
+    part, bits = three_way(question, f"layer.{layer - 1}/{settings.way}", head - 1)
+    cell = scene.valid_cell(settings.cell, [range(part.sizes["context"])], (anova_text.strongest(part),))
     option = None if question.option is None else question.option + 1
-    at = {"layer": layer + 1, "head": head + 1, "cell": cell, "option": option}
-    return Scene(
-        settings=settings.model_copy(update=at),
-        draw=lambda: {name: Chart.of(*told) for name, told in charts.items()},
-        tabulate=lambda: scene.stack_tables(
-            parts=table.rename(columns={name: f"{name}, share" for name in view.PARTS}),
-            residual=scene.with_positions(residual.rows),
-        ),
-        trace=question.found.trace,
-        found=(question.found,),
-    )
+    chosen = settings.model_copy(update={"layer": layer, "head": head, "cell": cell, "option": option})
+    parts = HeadParts(chosen, question.found, shares, part, bits)
+    return ContextScene(chosen, parts.charts, parts.rows, question.found.trace, (question.found,), parts=parts)
+
+
+def direction_shares(question: Question, way: str) -> pd.DataFrame:
+    """The shares of each head of one direction."""
+    table = share_table(question)
+    return table[table["site"].str.endswith(f"/{way}")]
+
+
+def most_redirecting(question: Question, way: str) -> tuple[int, int]:
+    """Layer and head that context redirects most, from 1."""
+    layer, head = anova_text.first(direction_shares(question, way))
+    return layer + 1, head + 1
 
 
 def share_table(question: Question) -> pd.DataFrame:
@@ -108,11 +174,6 @@ def share_table(question: Question) -> pd.DataFrame:
         return anova.share_table(question.found.trace)
 
     return question.answer("Taking the cube apart", run)
-
-
-def select_direction(table: pd.DataFrame, way: str) -> pd.DataFrame:
-    """The rows of one direction."""
-    return table[table["site"].str.endswith(f"/{way}")]
 
 
 def head_row(table: pd.DataFrame, layer: int, head: int) -> pd.Series:
@@ -136,10 +197,3 @@ def three_way(question: Question, site: str, head: int) -> tuple[xr.DataArray, n
         return part, anova.mutual_information(weights.transpose(..., *anova.AXES).values[0])
 
     return question.answer("Taking the cube apart", run, site, head)
-
-
-def at_token(question: Question, part: xr.DataArray, bits: np.ndarray, at: int) -> Residual:
-    """The residual at one context token."""
-    texts = dict(question.found.trace.texts)
-    words = {axis: strongest.numbered(strongest.labels(part, texts, axis)) for axis in view.AXES}
-    return Residual(part.isel(context=at).transpose("query", "key"), words, bits, at)

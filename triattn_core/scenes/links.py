@@ -1,7 +1,7 @@
 """What is chosen in a view as a link of its page says it, and back: one table of both spellings.
 
 A setting is named as in `Settings`, on the command line and in the manifest of a case card.  Where a link has another
-name or another text for it, both are read.
+name or another text for it, both are read, on the pages too.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ ALIASES: Mapping[str, str] = {  # by its name in a link, the setting
     "direction": "way",
     "scale": "shared",
     "gate": "features",
+    "at": "cell",  # of one axis alone
 }
 SITE = ("layer", "direction", "quantity")  # of a link, what the setting `site` says
 ABLATED = {switch(name): name for name in ("", "context", *(f"layer.{i}" for i in range(99)))}
@@ -53,6 +54,8 @@ def read_link(kind: type[ViewSettings], parameters: Mapping[str, str], task: str
     Raises ConfigError for a layer that is no number.
     """
     named, known = dict(parameters), kind.model_fields
+    if "at" in named:  # "3  word"
+        named["at"] = named["at"].partition(" ")[0]
     if "direction" in named:
         named["direction"] = directions(task).get(named["direction"], named["direction"])
     if "site" in known and set(SITE) & named.keys():
@@ -95,6 +98,8 @@ def write_link(settings: ViewSettings, task: str) -> dict[str, str]:
     elif layer is not None:
         link["layer"] = str(layer)
     names = {setting: name for name, setting in ALIASES.items()}
+    if len(chosen.get("cell", ())) > 1:
+        del names["cell"]
     for setting in chosen.keys() - {"site", "edited", "difference", "seeds", "titles"}:
         link[names.get(setting, setting)] = _text(setting, chosen[setting], task)
     if "heads" in type(settings).model_fields and link.pop("gate", ""):  # all of them, without their features

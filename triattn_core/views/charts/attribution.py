@@ -51,7 +51,7 @@ def strips(
         tokens, methods = words(table[at]).tolist(), list(shares)
         rows = shares[at].assign(place=range(len(tokens)), token=tokens)
         rows = rows.melt(["place", "token"], var_name="method", value_name="share").dropna()
-        shown = json.dumps([one if len(one) <= LONGEST else one[: LONGEST - 1] + "…" for one in tokens])
+        shown = json.dumps([token if len(token) <= LONGEST else token[: LONGEST - 1] + "…" for token in tokens])
         axis = alt.Axis(labelExpr=f"({shown})[datum.value]", ticks=False, domain=False, labelLimit=260)
         y = alt.Y("place:O", title=None, axis=axis, scale=alt.Scale(domain=[*range(len(tokens))]))
         top = alt.Axis(orient="top", labelAngle=-45, ticks=False, domain=False)
@@ -80,7 +80,7 @@ def _colours(theme: str) -> np.ndarray:
 def _share(scale: SignedScale, theme: str) -> alt.Color:
     """The colours of `SignedScale`: straight lines between 33 of its levels."""
     levels = np.linspace(0, SignedScale.steps - 1, 33).round().astype(int)
-    colours = ["#" + bytes(one.tolist()).hex() for one in _colours(theme)[levels]]
+    colours = ["#" + bytes(colour.tolist()).hex() for colour in _colours(theme)[levels]]
     domain = scale.values(levels).tolist()
     kind = alt.Scale(type="pow", exponent=scale.power, domain=domain, range=colours, clamp=True)
     title = "share of all that a method gives, square-root scale; \u2212 against the answer"
@@ -102,7 +102,7 @@ def ranks(found: pd.DataFrame, short: Sequence[str], theme: str = "light") -> al
         for b in range(a)
     ]
     rows = pd.DataFrame(rows, columns=["a", "b", "with", "rank"])
-    rows["said"] = [f"{one:.2f}".replace("-", "\u2212") if np.isfinite(one) else "–" for one in rows["rank"]]
+    rows["said"] = [f"{rank:.2f}".replace("-", "\u2212") if np.isfinite(rank) else "–" for rank in rows["rank"]]
     stops = np.linspace(-1, 1, len(DIVERGING[theme])).tolist()
     colour = alt.Color("rank:Q", scale=alt.Scale(domain=stops, range=DIVERGING[theme]), legend=None)
     plain = alt.Axis(ticks=False, domain=False)
@@ -121,7 +121,7 @@ def percent(share: float) -> str:
     return minus(f"{100 * share:+.3g} %") if abs(share) >= 5e-4 else "0 %"
 
 
-def said(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str]) -> str:
+def describe_strongest(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str]) -> str:
     """A sentence: the strongest token of each method, methods that name the same one together.  names: as `strips`."""
     real, known, by = table["special"] == 0, words(table), {}
     for method in shares:

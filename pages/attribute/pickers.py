@@ -1,0 +1,26 @@
+"""The pickers of Attribute: how the methods are computed, and what stands out among them."""
+
+from __future__ import annotations
+
+from pages.shared import page_setup, url_state
+from triattn_core.analysis.catalogue import METHODS
+from triattn_core.scenes.attribute import Settings, TokenShares
+
+
+def pick(question: page_setup.Question) -> Settings:
+    """What the attributions depend on."""
+    steps = url_state.segments("Steps of the path", [16, 32, 64], "steps", default=1)
+    fold = url_state.segments("Shown as", ["words", "word pieces"], "fold")
+    return Settings(steps=steps, fold=fold, option=page_setup.option_number(question))
+
+
+def pick_method() -> str:
+    """The method of the whole text and of the curves."""
+    return url_state.segments("Method", list(METHODS), "method", label_visibility="collapsed")
+
+
+def pick_role(tokens: TokenShares) -> str:
+    """The role whose tokens are ranked."""
+    names = {"all": "all", **tokens.names, "context": "context"}
+    opens = list(names).index(tokens.settings.ranks)
+    return url_state.segments("Ranks over the tokens of", list(names), "ranks", opens, show=names.__getitem__)

@@ -1,0 +1,35 @@
+"""The pickers of Context: which head is taken apart, and in which order the heads stand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.shared import page_setup, url_state
+from pages.shared.errors import report_errors
+from triattn_core.scenes.context import Settings, most_redirecting
+
+
+def pick(question: page_setup.Question) -> Settings:
+    """What is chosen; layer and head open where context redirects most.  The page ends where there is no cube."""
+    directions, model = question.words.directions, question.card.config["model"]
+    way = directions[url_state.direction(directions)]
+    with report_errors():
+        first = most_redirecting(question, way)
+    layers, heads = (list(range(1, int(model.get(name, count)) + 1)) for name, count in (("layers", 2), ("heads", 12)))
+    layer = url_state.segments("Layer", layers, "layer", first[0] - 1)
+    head = url_state.pick("Head", heads, "head", first[1] - 1, width=84)
+    by = url_state.segments("Heads by", ["number", "context"], "by")
+    return Settings(way=way, layer=layer, head=head, by=by, option=page_setup.option_number(question))
+
+
+def pick_token(words: Sequence[str], first: int) -> int:
+    """Position of the context token of the residual, from 0, as Intervene names it and a command takes it."""
+    places, labels = list(range(len(words))), [f"{place}  {word}" for place, word in enumerate(words)]
+    asked = st.query_params.get("at", "")
+    if url_state.arrived() and asked.isdecimal() and int(asked) in places:  # a position alone
+        url_state.forget("at")
+        st.session_state["at"] = int(asked)
+    show = lambda place: labels[place] if place in places else str(place)  # noqa: E731
+    return url_state.pick("Context token", places, "at", first, show=show, width=190)

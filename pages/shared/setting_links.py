@@ -1,0 +1,57 @@
+"""A link may say settings by their own names, as `triattn card --set` and the manifest of a case card have them."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import streamlit as st
+from streamlit.navigation.page import StreamlitPage
+
+from pages.shared import models, task_picker
+from pages.shared.errors import notice
+from triattn_core.errors import ConfigError
+from triattn_core.scenes.links import ALIASES, SITE, write_link
+from triattn_core.scenes.settings import ViewSettings, Way, validate_settings
+
+OWN = ("site", *dict.fromkeys(ALIASES.values()))  # settings that the widget of a page calls otherwise
+TEXTS = ("passage", "question")
+
+
+def redirect_setting_names(page: StreamlitPage) -> None:
+    """Before a page runs: a link that says settings by their own names is one with the parameters of its widgets.
+
+    Of what does not fit the reader hears, and the page opens without it.
+    """
+    if not any(name in st.query_params for name in OWN):
+        return
+    from triattn_core.case_card import cli_settings
+    from triattn_core.scenes.catalogue import VIEWS
+
+    kind = VIEWS[page.url_path].settings if page.url_path in VIEWS else None
+    if kind is None or not (own := [name for name in OWN if name in st.query_params and _is_setting(name, kind)]):
+        return
+    task = _task()
+    said = [f"{name}={st.query_params[name]}" for name in {*kind.model_fields, *ALIASES, *SITE} & set(st.query_params)]
+    link = {name: st.query_params.get_all(name) for name in st.query_params if name not in own}
+    try:
+        link |= write_link(validate_settings(kind, cli_settings.read(kind, said, task), "The link"), task)
+    except ConfigError as error:
+        notice(str(error))
+        for name in own:
+            del st.query_params[name]
+        return
+    st.switch_page(page, query_params=link)
+
+
+def _is_setting(name: str, kind: type[ViewSettings]) -> bool:
+    """Whether a page takes it as a setting: Similarity also has the texts `passage` and `question`."""
+    return name in kind.model_fields and (name not in TEXTS or st.query_params[name] in get_args(Way))
+
+
+def _task() -> str:
+    """The task of the link, or of its checkpoints; pairs where it says neither."""
+    labels = {words.label: name for name, words in task_picker.TASKS.items()}
+    names = [*st.query_params.get_all("checkpoint"), *st.query_params.get_all("checkpoints")]
+    tasks = [labels.get(label) for label in st.query_params.get_all(task_picker.KEY)]
+    tasks += [card.config["task"] for card in models.shelf() if card.name in names]
+    return next(filter(None, tasks), "pairs")

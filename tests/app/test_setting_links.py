@@ -1,0 +1,51 @@
+"""A link that says settings by their own names, as `--set` has them, opens what the page's own parameters open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.test_pages import opened, sound
+from tests.support.choices_checkpoints import make_shelf
+from triattn_core.checkpoint.registry import VARIABLE
+
+TEXTS = {"a": "Which browsers play movies?", "b": "Which browser can?"}
+LINKS = {
+    "cube": (
+        {"site": "layer.1/b_over_a/relevance", "query": "words"},
+        {"layer": "2", "direction": "B over A", "quantity": "relevance", "query-as": "words", "head": "mean"},
+    ),
+    "context": (
+        {"way": "b_over_a", "layer": "2", "head": "2", "cell": "3"},
+        {"direction": "B over A", "layer": "2", "head": "2", "at": "3"},
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory) -> Path:
+    return make_shelf(tmp_path_factory.mktemp("checkpoints"))
+
+
+@pytest.fixture(autouse=True)
+def use_checkpoints(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(checkpoints))
+
+
+def commands(app: AppTest) -> list[str]:
+    return [code.value for code in app.code]
+
+
+@pytest.mark.parametrize("page", LINKS)
+def test_both_spellings_open_the_same(page: str) -> None:
+    own, of_page = LINKS[page]
+    first, second = (sound(opened(page, wait=400, **TEXTS, **link)) for link in (own, of_page))
+    assert commands(first) == commands(second) != []
+    assert not first.info and not second.info
+
+
+def test_a_setting_that_does_not_fit_is_said() -> None:
+    app = opened("cube", wait=400, **TEXTS, query="letters")
+    assert ["The link: query" in info.value.replace("\\", "") for info in app.info] == [True] and not app.exception

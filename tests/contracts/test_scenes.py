@@ -1,0 +1,21 @@
+"""Every view is built by its scene alone: on its page, in a case card and in a notebook."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from triattn_core.scenes.catalogue import VIEWS
+
+PAGES = Path(__file__).parents[2] / "pages"
+OWN = {"intervene"}  # its page still asks the model itself
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_a_page_shows_what_its_scene_builds(view: str) -> None:
+    source = "\n".join(path.read_text("utf-8") for path in (PAGES / view).glob("*.py"))
+    assert any(
+        f'PageScene.{way}(\n        "{view}"' in source or f'PageScene.{way}("{view}"' in source
+        for way in ("build", "stream")
+    ) == (view not in OWN)
