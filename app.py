@@ -27,6 +27,7 @@ page = st.navigation(
         "Evidence": [
             st.Page("pages/laboratory/page.py", title="Laboratory", url_path="laboratory"),
             st.Page("pages/compare/page.py", title="Compare", url_path="compare"),
+            st.Page("pages/heads/page.py", title="Head atlas", url_path="heads"),
             st.Page("pages/cases/page.py", title="Cases", url_path="cases"),
             st.Page("pages/case_book/page.py", title="Case book", url_path="case_book"),
             st.Page("pages/results/page.py", title="Results", url_path="results"),

@@ -58,20 +58,27 @@ def mine_table(cards: Sequence[Card], source: Source, wait: bool = False) -> Cas
 
 
 def analyse_rows(
-    what: tuple, cards: Sequence[Card], source: Source, over: Callable, most: int | None, wait: bool = False
+    what: tuple,
+    cards: Sequence[Card],
+    source: Source,
+    over: Callable,
+    most: int | None,
+    wait: bool = False,
+    tag: str = "",
 ) -> pd.DataFrame | None:
     """The table of a question put to each of the first rows; see `mine_table`.
 
-    what: names the question with its settings.  over: makes parts of bundles and rows.
+    what: names the question with its settings.  over: makes parts of bundles and rows.  tag: of the buttons, where a
+    page puts several questions.
     """
     key = (what, tuple((card.name, card.digest) for card in cards), source.sha256, most, choose_device())
     place = _place(key)
     if not place and wait and not _run_requested(cards, source, most):
         return None
     if not place:
-        run = follow_run(key, cards, "Stop", over, source=source, most=most)
+        run = follow_run(key, cards, "Stop", over, tag, source=source, most=most)
         if not run.whole:
-            _show_stopped(run)
+            _show_stopped(run, tag=tag)
             return run.table() if run.rows else None
         place.append(run.table())
     return place[0]
@@ -92,7 +99,9 @@ def _request_run() -> None:
     st.session_state[REQUESTED] = True
 
 
-def follow_run(key: tuple, cards: Sequence[Card], stop: str, over: Callable | None = None, **more) -> Run:
+def follow_run(
+    key: tuple, cards: Sequence[Card], stop: str, over: Callable | None = None, tag: str = "", **more
+) -> Run:
     """The run of this session, begun now or where it was, gone on with unless the reader has stopped it."""
     from triattn_core.analysis.mining.runs import Run
 
@@ -105,17 +114,17 @@ def follow_run(key: tuple, cards: Sequence[Card], stop: str, over: Callable | No
         while len(runs) > UNDER_WAY:
             del runs[next(iter(runs))]
     if st.session_state.get("mining stopped") != key:
-        _go_on(runs[key], key, stop)
+        _go_on(runs[key], key, stop, tag)
     return runs[key]
 
 
-def _go_on(run: Run, key: tuple, stop: str) -> None:
+def _go_on(run: Run, key: tuple, stop: str, tag: str) -> None:
     """To the end of the file, or until the reader does something else."""
     slot = st.empty()
-    with slot.container(horizontal=True, vertical_alignment="center", key="under-way"):
+    with slot.container(horizontal=True, vertical_alignment="center", key=f"under-way{tag}"):
         bar = st.progress(0.0, _progress_text(run))
         said = "What was done by then is shown."
-        st.button(stop, key="stop", width=112, on_click=_stop, args=(key,), help=said)
+        st.button(stop, key=f"stop{tag}", width=112, on_click=_stop, args=(key,), help=said)
     more = True
     while more:
         with memory_guard("these rows"), model_jobs.turn(run.bundles[0].device, _progress_text(run)):
@@ -134,10 +143,10 @@ def _progress_text(run: Run) -> str:
     return plain(f"{names} over {run.source.name}: line {run.line:,} of {run.lines:,}{speed}{aside}")
 
 
-def _show_stopped(run: Run, order: str = "") -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key="stopped"):
+def _show_stopped(run: Run, order: str = "", tag: str = "") -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key=f"stopped{tag}"):
         st.html(f"Stopped after {run.rows:,} rows of {run.lines:,} lines{order}.")
-        st.button("Go on", key="go-on", width=84, on_click=_stop, args=(None,))
+        st.button("Go on", key=f"go-on{tag}", width=84, on_click=_stop, args=(None,))
 
 
 def _stop(key: tuple | None) -> None:

@@ -27,6 +27,11 @@ def distance(weights: np.ndarray) -> float:
     return sum(sum(p * abs(n - i) for i, p in enumerate(row)) for n, row in rows) / len(rows)
 
 
+def sink(weights: np.ndarray) -> float:
+    rows = [row for _, row in filled(weights)]
+    return max(sum(column) / len(rows) for column in zip(*rows))
+
+
 def special(weights: np.ndarray, marked: list[int]) -> float:
     rows = filled(weights)
     return sum(sum(row[i] for i in marked) for _, row in rows) / len(rows)

@@ -31,6 +31,7 @@ def test_measures_are_those_of_the_loops():
         weights = given[row["layer"], row["head"]].astype(np.float32)
         assert row["entropy"] == pytest.approx(oracle.entropy(weights), abs=1e-6)
         assert row["distance"] == pytest.approx(oracle.distance(weights), abs=1e-6)
+        assert row["sink"] == pytest.approx(oracle.sink(weights), abs=1e-6)
         assert row["special"] == pytest.approx(oracle.special(weights, [0, 4]), abs=1e-6)
         assert row["query_information"] == pytest.approx(oracle.query_information(weights), abs=1e-6)
         assert np.isnan(row["context_information"])
@@ -42,6 +43,7 @@ def test_known_heads():
     both = head_table(trace_of(np.concatenate([even, itself]), axes=("head", "query", "key"), tokens=WORDS))
     assert both["query_information"].tolist() == pytest.approx([0, np.log2(N)])
     assert both["entropy"].tolist() == pytest.approx([np.log2(N), 0])
+    assert both["sink"].tolist() == pytest.approx([1 / N, 1 / N])
     assert both["distance"].tolist() == pytest.approx([1.6, 0])
     assert query_information(np.zeros((2, 3, 4))).tolist() == [0, 0]
 

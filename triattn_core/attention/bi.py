@@ -10,7 +10,7 @@ from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.states import States, join_heads, split_heads
 from triattn_core.attention.tap import NO_ROLES, tap
-from triattn_core.attention.weight_override import override_weights
+from triattn_core.attention.weight_override import heads_output, override_weights
 from triattn_core.inference.pause import pause
 
 AXES = ("head", "query", "key")
@@ -59,4 +59,4 @@ class BiAttention(nn.Module):
         weights = override_weights(f"{site}/weight", weights, {"query": keep_query, "key": keep}, self.fixed)
         tap(f"{site}/relevance", relevance, AXES, "relevance", roles=roles)
         tap(f"{site}/weight", weights, AXES, "weight", ("key",), roles)
-        return join_heads(weights @ v)
+        return join_heads(heads_output(weights @ v, site))

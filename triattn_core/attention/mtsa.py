@@ -14,7 +14,7 @@ from triattn_core.attention import tensorized
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.states import heads_first
 from triattn_core.attention.tap import is_tapped, tap
-from triattn_core.attention.weight_override import scores
+from triattn_core.attention.weight_override import heads_output, scores
 
 ACTIVATIONS = {"relu": relu, "elu": elu}
 PAIRS, FEATURES = ("head", "query", "key"), ("head", "key", "feature")
@@ -96,7 +96,7 @@ class Mtsa(nn.Module):
         M = torch.stack([M[name] for name in self.masks])
         attended = tensorized.attend(q, k, v, S, M.to(x.dtype), keep, self.scale_t, self.scale_s, share)
         self._show(*(tensor.transpose(0, 1) for tensor in (q, k, S)), M, keep, site)
-        return self.out(attended.movedim(0, -2).flatten(-2))
+        return self.out(heads_output(attended, site, 0).movedim(0, -2).flatten(-2))
 
     def _show(self, q: Tensor, k: Tensor, S: Tensor, M: Tensor, keep: Tensor, site: str) -> None:
         kinds = ("token2token", "source2token")

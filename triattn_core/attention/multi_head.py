@@ -13,6 +13,7 @@ from triattn_core.attention.sequence import token_positions
 from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.states import join_heads, split_heads
 from triattn_core.attention.tap import tap
+from triattn_core.attention.weight_override import heads_output
 
 AXES = ("head", "query", "key")
 
@@ -41,4 +42,4 @@ class MultiHead(nn.Module):
         weights = masked_softmax(relevance, keep[:, None, :])
         tap(f"{site}/relevance", relevance, AXES, "relevance")
         tap(f"{site}/weight", weights, AXES, "weight", ("key",))
-        return self.out(join_heads(dropout(weights, self.share, self.training) @ v))
+        return self.out(join_heads(heads_output(dropout(weights, self.share, self.training) @ v, site)))

@@ -14,7 +14,7 @@ from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.softmax import joint_softmax
 from triattn_core.attention.states import States, join_heads, split_heads
 from triattn_core.attention.tap import is_tapped, tap
-from triattn_core.attention.weight_override import is_overridden, override_weights
+from triattn_core.attention.weight_override import heads_output, is_overridden, override_weights
 from triattn_core.inference.pause import pause
 
 LARGEST = 1 << 22  # most cells of a cube at once on a CPU: larger blocks cost a page fault per 4 KB
@@ -52,7 +52,8 @@ class TriAttention(nn.Module):
                 (self.context, states),
             )
         )
-        return join_heads(self.attend(q, k, v, c, query.keep, key.keep, keep, has_context, site), self.vectors)
+        attended = self.attend(q, k, v, c, query.keep, key.keep, keep, has_context, site)
+        return join_heads(heads_output(attended, site), self.vectors)
 
     def attend(
         self,

@@ -1,4 +1,4 @@
-"""Override a model's attention weights, per thread: with the result of a function, or with even weights.
+"""Override a model's attention, per thread: its weights by a function or by even ones, or one head's output by zeros.
 
 As with taps, nothing is attached to the model, which all sessions share; without an override, this only looks up one
 variable.
@@ -16,6 +16,7 @@ from torch import Tensor
 Change = Callable[[str, Tensor, Mapping[str, Tensor]], Tensor]
 _change: ContextVar[Change | None] = ContextVar("change", default=None)
 _evened: ContextVar[list[int] | None] = ContextVar("evened", default=None)
+_silent: ContextVar[tuple[str, int, list[int]] | None] = ContextVar("silent", default=None)
 
 
 @contextmanager
@@ -69,3 +70,30 @@ def scores(relevance: Tensor) -> Tensor:
         return relevance
     count[0] += 1
     return torch.zeros_like(relevance)
+
+
+@contextmanager
+def without_head(site: str, head: int) -> Iterator[list[int]]:
+    """Within the block, in this thread, one head passes on zeros; all else is as it was.
+
+    site: of its weights, such as `layer.0/a_over_b/weight`; head: from 0.  Yields a list with one number: how many
+    outputs have been zeroed so far.
+    """
+    count = [0]
+    token = _silent.set((site, head, count))
+    try:
+        yield count
+    finally:
+        _silent.reset(token)
+
+
+def heads_output(outputs: Tensor, site: str, dim: int = 1) -> Tensor:
+    """The outputs of the heads of `site` (as `layer.0/a_over_b`) to use: with zeros for one head within `without_head`.
+
+    dim: that of the heads.
+    """
+    silent = _silent.get()
+    if silent is None or not silent[0].startswith(f"{site}/"):
+        return outputs
+    silent[2][0] += 1
+    return outputs.index_fill(dim, torch.tensor([silent[1]], device=outputs.device), 0.0)

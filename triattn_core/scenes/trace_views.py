@@ -36,7 +36,9 @@ class CubeSettings(HidingSettings):
 class GridSettings(CellSettings):
     """measure: below each thumbnail.  cell: layer and head that are framed, from 0."""
 
-    measure: Literal["entropy", "query_information", "context_information", "distance", "special"] = "query_information"
+    measure: Literal["entropy", "query_information", "context_information", "distance", "sink", "special"] = (
+        "query_information"
+    )
 
 
 class MapSettings(CellSettings):

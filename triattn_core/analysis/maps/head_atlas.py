@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+import numpy as np
 import pandas as pd
 
 from triattn_core.analysis.maps import trace_context
 from triattn_core.analysis.maps.head_measures import MEASURES, head_table
+from triattn_core.analysis.maps.head_profiles import profile_table
 from triattn_core.analysis.mining.miner import TablePart
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError, InputError, TraceError
@@ -16,11 +18,14 @@ from triattn_core.trace import AttentionTrace
 
 THREE_WAY = "three_way"
 NUMBERS = (*MEASURES, THREE_WAY)
+STRONGEST = 3  # examples of a head with most of a measure
+DECILES = tuple(range(90, 0, -10))
 
 
-def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, object]]) -> Iterator[TablePart]:
+def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, object]], profiles: bool = False) -> Iterator[TablePart]:
     """Yields a part for each row of a file: `measure_heads` of its example; of several options, the chosen one.
 
+    profiles: with the columns of `head_profiles.profile_table`.
     rows: (line, example, or a DataError that says why there is none), as `sources.read_examples` gives them.  Who stops
     iterating keeps the parts that came.
     """
@@ -28,7 +33,9 @@ def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, object]]) -> Iterator
         try:
             if isinstance(example, DataError):
                 raise example
-            table = measure_heads(explain(bundle, example)[1])
+            trace = explain(bundle, example)[1]
+            table = measure_heads(trace)
+            table = table.merge(profile_table(trace), on=["site", "head"]) if profiles else table
             yield TablePart(table.assign(row=line, id=str(example.id)[:80]), (), line)
         except (DataError, InputError) as error:
             yield TablePart(pd.DataFrame(), (str(error) if error is example else f"line {line}: {error}",), line)
@@ -52,3 +59,16 @@ def summarize(table: pd.DataFrame) -> pd.DataFrame:
         raise TraceError("no row was measured")
     means = table.groupby(["site", "layer", "head"], as_index=False)[list(NUMBERS)].mean()
     return means.dropna(axis=1, how="all").sort_values("query_information", ascending=False, ignore_index=True)
+
+
+def pick_examples(table: pd.DataFrame, site: str, head: int, measure: str) -> pd.DataFrame:
+    """The rows in which a head has most of a measure, and those at its deciles: `rank` ("strongest 1", "90 %", …),
+    `row`, `id` and `value`; each row once, the strongest first.  Empty where it has no meaning for the head."""
+    of = table[(table["site"] == site) & (table["head"] == head)].dropna(subset=[measure])
+    of = of.sort_values(measure, ascending=False, kind="stable", ignore_index=True)
+    ranks = {place: f"strongest {place + 1}" for place in range(min(STRONGEST, len(of)))}
+    for decile in DECILES if len(of) else ():
+        ranks.setdefault(int(np.ceil((len(of) - 1) * (100 - decile) / 100 - 1e-9)), f"{decile} %")
+    places = sorted(ranks)
+    found = of.loc[places, ["row", "id", measure]].rename(columns={measure: "value"})
+    return found.assign(rank=[ranks[place] for place in places])[["rank", "row", "id", "value"]].reset_index(drop=True)

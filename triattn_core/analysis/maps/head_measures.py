@@ -4,6 +4,7 @@ For weights W [query, key] of a head (cubes summed over context), without empty 
 
     entropy              mean_n H(W[n])                         0 is one key, log2 of the keys is even
     distance             mean_n sum_i W[n,i] |n - i|            in tokens, where queries and keys are the same tokens
+    sink                 max_i mean_n W[n,i]                    the mean weight of the key that gets most
     special              mean_n sum over special i of W[n,i]    the share of [CLS], [SEP] and their like
     query information    mean_n KL(W[n] || mean_n W[n])         0 if all queries attend equally, at most log2 of them
     context information  mean_n KL(A[n] || K[n] x C[n])         of cubes: I(key; context | query)
@@ -26,7 +27,7 @@ from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.sites import layer_of, same_tokens, two_way_sites, two_way_weights
 
-MEASURES = ("entropy", "distance", "special", "query_information", "context_information")
+MEASURES = ("entropy", "distance", "sink", "special", "query_information", "context_information")
 
 
 def head_table(trace: AttentionTrace) -> pd.DataFrame:
@@ -50,6 +51,7 @@ def _measures(weights: xr.DataArray) -> dict[str, np.ndarray | float]:
     measures: dict[str, np.ndarray | float] = {
         "entropy": _row_mean(-_plogp(shares).sum(-1), filled),
         "distance": np.nan,
+        "sink": (shares.sum(1) / np.maximum(filled.sum(-1), 1)[:, None]).max(-1),
         "special": _row_mean(shares[..., special].sum(-1), filled) if special.any() else np.nan,
         "query_information": query_information(weights.values),
     }

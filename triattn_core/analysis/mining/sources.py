@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 
 from triattn_core.errors import DataError, InputError
 from triattn_core.tasks import TASKS, InputForm, form, questions
+from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.text.rows import count_lines, each_line
 
 
@@ -77,6 +78,13 @@ def example_source(task: str, language: str) -> Source:
     return uploaded_source(path.name, "".join(f"{row}\n" for row in rows).encode())
 
 
+def generated_source(task: str, rows: int, seed: int | str = 1, size: int | None = None) -> Source:
+    """Rows of a laboratory task drawn from a seed, at its own size or another."""
+    module = LABORATORY[task].sized(size)
+    lines = (json.dumps(module.row(example) | {"id": example.id}) for example in module.generate(seed, rows))
+    return uploaded_source(f"laboratory:{task}", "".join(f"{line}\n" for line in lines).encode())
+
+
 def find_source(name: str, sha256: str, folders: Sequence[Path]) -> Source | None:
     """The file with this name and digest under one of the folders or among this project's examples, or None."""
     parts = [part for part in PurePosixPath(name).parts if part not in ("/", "..")][-2:]
@@ -89,8 +97,8 @@ def find_source(name: str, sha256: str, folders: Sequence[Path]) -> Source | Non
 
 def read_examples(task: str, source: Source) -> Iterator[tuple[int, object]]:
     """Yield (line, example of the task or a DataError) for each non-blank line, or for each question of an official
-    SQuAD file."""
-    module = TASKS[task]
+    SQuAD file.  task: of TASKS or LABORATORY."""
+    module = TASKS.get(task) or LABORATORY[task]
     for line, place, row in source.rows(task):
         if isinstance(row, dict):
             try:

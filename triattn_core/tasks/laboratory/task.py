@@ -202,6 +202,10 @@ class LaboratoryTask(ABC):
         """The rows of a JSON Lines file. Raises DataError with file and line."""
         return (Example.from_row(row, where) for where, row in read_json_lines(path))
 
+    def from_file(self, row: dict, where: str) -> Example:
+        """The example of a row of its file format.  Raises DataError."""
+        return Example.from_row(row, where)
+
     def roles(self, batch: Sequence[Example], vocabulary: Vocabulary, limits: Limits) -> list[tuple[Roles]]:
         """Query, keys and context as they stand.  Raises InputError for an unknown token."""
         found = []

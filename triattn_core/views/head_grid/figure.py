@@ -32,6 +32,7 @@ MEASURE_NAMES = {  # of `analysis.maps.head_measures`, with what each says
         "How much the key depends on the context, for a query: 0 where the cube is the product of its margins.",
     ),
     "distance": ("distance, tokens", "How far away the keys of a query are, on average."),
+    "sink": ("sink mass", "The mean weight of the key that gets most: near 1, all queries attend to one key."),
     "special": ("on special tokens", "The share of the weight that special tokens such as [SEP] hold."),
 }
 

@@ -1,0 +1,54 @@
+"""Each head switched off in turn: what becomes of the accuracy over the labelled rows."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from pages.heads.pickers import Atlas, Rows
+from pages.shared import figures, mining, url_state
+from pages.shared.errors import report_errors
+from triattn_core.views.lib.number_format import minus
+
+SAYS = "The head passes on zeros; all else is as it was. One pass of the model for each row and head."
+
+
+def losses(rows: Rows, atlas: Atlas) -> pd.DataFrame | None:
+    """`head_ablation.summarize` of the heads of the atlas, once the reader asks for it; None before."""
+    with st.container(horizontal=True, vertical_alignment="center", key="switch-off"):
+        asked = url_state.toggle("Switch each head off", "off")
+        st.html(f'<p class="t-note">{SAYS}</p>')
+    if not asked:
+        return None
+    heads = [(str(site), int(head)) for site, head in atlas.alike.heads.itertuples(index=False)]
+    with report_errors(stop=False):
+        over = partial(_measure, heads=heads)
+        table = mining.analyse_rows(("off", atlas.group), [rows.card], rows.source, over, rows.count, tag="-off")
+        if table is None:
+            return None
+        return _show(table, atlas)
+    return None
+
+
+def _measure(bundles, rows, heads):
+    from triattn_core.analysis.intervention import head_ablation
+
+    return head_ablation.measure_rows(bundles[0], rows, heads)
+
+
+def _show(table: pd.DataFrame, atlas: Atlas) -> pd.DataFrame:
+    from triattn_core.analysis.intervention import head_ablation
+
+    found = head_ablation.summarize(table)
+    site, head = atlas.head
+    one = found[(found["site"] == site) & (found["head"] == head)].iloc[0]
+    name = atlas.names[atlas.chosen]
+    told = (
+        f"Without {name}: {one['accuracy']:.1f} % right, with it {one['own']:.1f} % of {one['rows']:,} labelled rows; "
+        f"{one['lost']} rows lost, {one['won']} won, McNemar p {one['p']:.2g} after Holm over {len(found)} heads; "
+        f"log-odds of the label {one['change']:+.3f}. Heads that only together are needed are not found so."
+    )
+    figures.note(minus(told))
+    return found

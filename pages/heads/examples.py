@@ -1,0 +1,86 @@
+"""One head in examples: the rows in which it has most of a measure, and those at its deciles, with their maps."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pages.heads import overview
+from pages.heads.pickers import LABORATORY, Atlas, Rows
+from pages.shared import checkpoint_html, deep_links, figures, models, page_setup, url_state
+from pages.shared.errors import report_errors
+from triattn_core.analysis.mining.sources import Source, read_examples
+from triattn_core.errors import DataError
+from triattn_core.tasks import TASKS
+from triattn_core.trace.sites import two_way_weights
+from triattn_core.views import word_map
+
+HEIGHT = 200  # pixels of a map
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def texts(task: str, sha256: str, _source: Source) -> dict[int, Any]:
+    """The examples of a file by their lines."""
+    found = read_examples(task, _source)
+    return {line: example for line, example in found if not isinstance(example, DataError)}
+
+
+def show(rows: Rows, atlas: Atlas) -> None:
+    """The maps of the chosen head, the strongest first."""
+    from triattn_core.analysis.maps.head_atlas import pick_examples
+
+    (site, head), name = atlas.head, atlas.names[atlas.chosen]
+    st.html(checkpoint_html.section(f"{name.capitalize()} in examples", "query down, key across"))
+    known = overview.measures_of(atlas)
+    start = known.index("context_information" if "context_information" in known else "query_information")
+    measure = url_state.pick(
+        "Examples by", known, "by", start, show=lambda one: overview.MEASURES.get(one, (one,))[0], width=220
+    )
+    found = pick_examples(atlas.table, site, head, measure)
+    if found.empty:
+        st.html('<p class="t-note">This measure has no meaning for this head.</p>')
+        return
+    examples = texts(rows.task, rows.source.sha256, rows.source)
+    with report_errors(stop=False):
+        _maps(rows, found[found["rank"].str.startswith("strongest")], examples, site, head, "Strongest")
+        _open_strongest(rows, examples[found["row"].iloc[0]])
+        _maps(rows, found[~found["rank"].str.startswith("strongest")], examples, site, head, "Deciles")
+    numbers = found.assign(text=[_text(rows.task, examples[line], rows.card) for line in found["row"]])
+    figures.numbers("These examples as numbers", numbers, "examples-numbers")
+
+
+def _maps(rows: Rows, found: pd.DataFrame, examples: dict[int, Any], site: str, head: int, title: str) -> None:
+    maps = {}
+    for one in found.itertuples():
+        weights = two_way_weights(models.explain(rows.card, examples[one.row]).trace, site).isel(head=head)
+        maps[f"{one.rank.removeprefix('strongest ')}: {one.value:.3g}, row {one.row}"] = weights
+    if maps:
+        st.html(f"<b>{title}</b>{word_map.maps(maps, HEIGHT, page_setup.theme())}")
+        if title == "Strongest":
+            st.html(f'<p class="t-note">{word_map.legend(page_setup.theme())}</p>')
+
+
+def _text(task: str, example: Any, card: Any) -> str:
+    module = TASKS.get(task)
+    if module is None:
+        return f"{example.query} / {', '.join(example.keys)} / {', '.join(example.context)}"
+    return " / ".join(module.texts(example).values() if not module.FORM.chooses else module.parts(example).values())
+
+
+def _open_strongest(rows: Rows, example: Any) -> None:
+    """The link to the strongest example on the page of its checkpoint."""
+    if rows.task not in TASKS:
+        told = _text(rows.task, example, rows.card)
+        st.html(f'<p class="t-note">{escape(told)}</p>')
+        return
+    mechanism = rows.card.config["model"].get("mechanism")
+    page = {"tri": "cube", "mtsa": "mtsa"}.get(mechanism, "side_by_side" if rows.card.config["kind"] == "tan" else "")
+    if page:
+        key = "checkpoints" if page == "side_by_side" else "checkpoint"
+        deep_links.link(rows.task, TASKS[rows.task].row(example), page, {key: rows.card.name})
+
+
+__all__ = ["LABORATORY", "show", "texts"]

@@ -1,0 +1,105 @@
+"""All heads at once: their measures as a table that sorts, and which of them look alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from pages.heads.pickers import HEAD, Atlas, Rows
+from pages.shared import checkpoint_html, figures, page_setup, url_state
+from triattn_core.views import head_grid
+from triattn_core.views.charts import head_atlas as view
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+THREE_WAY = ("three-way share", "The share of the relevance that only query, key and context together explain.")
+MEASURES = {**head_grid.MEASURE_NAMES, "three_way": THREE_WAY}
+MOST = 16  # rows of the table on the screen
+
+
+def show_table(rows: Rows, atlas: Atlas, lost: pd.DataFrame | None) -> None:
+    """A row a head; a click chooses it, a click on a heading sorts.  lost: of `head_ablation.summarize`."""
+    count = atlas.table["row"].nunique()
+    st.html(checkpoint_html.section("Heads", f"means over {count:,} rows of {rows.source.name}"))
+    table, config = _columns(atlas, lost)
+
+    def take() -> None:
+        at = url_state.selected_row("heads-table")
+        if at is not None:
+            st.session_state[HEAD] = atlas.names[at]
+
+    url_state.mark("heads-table", atlas.chosen)
+    told = describe(atlas)
+    st.dataframe(
+        table,
+        key="heads-table",
+        hide_index=True,
+        height=35 * (min(len(table), MOST) + 1) + 3,
+        on_select=take,
+        selection_mode=["single-row", "single-cell"],
+        column_config=config,
+        alt=told,
+    )
+    figures.note(told)
+    data = atlas.table.drop(
+        columns=[name for name in atlas.table if atlas.table[name].dtype == object and name not in ("site", "id")]
+    )
+    st.download_button(
+        "All rows, CSV",
+        lambda: data.to_csv(index=False).encode("utf-8-sig"),
+        "heads.csv",
+        "text/csv",
+        on_click="ignore",
+    )
+
+
+def measures_of(atlas: Atlas) -> list[str]:
+    """The measures that have a meaning for these heads."""
+    return [name for name in MEASURES if name in atlas.means and atlas.means[name].notna().any()]
+
+
+def describe(atlas: Atlas) -> str:
+    """A sentence: which head has most of what."""
+    parts = []
+    for name in [one for one in ("query_information", "context_information", "three_way") if one in measures_of(atlas)]:
+        at = int(atlas.means[name].fillna(-1.0).argmax())
+        title, value = MEASURES[name][0].removesuffix(", bits"), atlas.means[name].iloc[at]
+        amount = f"{value:.1%}" if name == "three_way" else f"{value:.3g} bits"
+        parts.append(f"{title} {atlas.names[at]}, {amount}")
+    return f"Of {len(atlas.names)} heads, most {'; '.join(parts)}."
+
+
+def _columns(atlas: Atlas, lost: pd.DataFrame | None) -> tuple[pd.DataFrame, dict]:
+    config, found = {}, atlas.means[["site", "head"]].assign(name=atlas.names)
+    for name in measures_of(atlas):
+        title, says = MEASURES[name]
+        scale = "percent" if name in ("three_way", "sink", "special") else "%.3f"
+        config[name] = st.column_config.NumberColumn(title, help=says, format=scale)
+        found[name] = atlas.means[name].to_numpy()
+    near = [atlas.alike.nearest(i, 1) for i in range(len(atlas.names))]
+    found["nearest"] = [atlas.names[one[0]] if one else "" for one in near]
+    if lost is not None:
+        found = found.merge(lost[["site", "head", "points", "change"]], on=["site", "head"], how="left")
+        help_ = "Accuracy without the head less accuracy with it, in points."
+        config["points"] = st.column_config.NumberColumn("without it, points", help=help_, format="%+.2f")
+        help_ = "The mean change of the log-odds of the label without the head."
+        config["change"] = st.column_config.NumberColumn("without it, log-odds", help=help_, format="%+.3f")
+    config["name"] = st.column_config.TextColumn("head")
+    config["nearest"] = st.column_config.TextColumn("nearest head", help="The head with the most similar maps.")
+    return found.drop(columns=["site", "head"]), config
+
+
+def show_likeness(atlas: Atlas) -> None:
+    """The heads as a map of distances; a click on a row chooses its head."""
+    st.html(checkpoint_html.section("Heads that look alike", "dark: the same maps, row after row"))
+
+    def take() -> None:
+        if found := st.session_state["alike"].selection.get("head"):
+            st.session_state[HEAD] = atlas.names[int(found[0]["head"])]
+
+    told = view.describe_likeness(atlas.alike.distances, atlas.names)
+    chart = view.likeness(atlas.alike.distances, atlas.alike.order, atlas.names, atlas.chosen, page_setup.theme())
+    figures.drawn(chart, told, "alike", on_select=take, selection_mode="head", width="content")
+    figures.note(told)

@@ -1,0 +1,31 @@
+"""Head atlas: every head of a checkpoint over many rows; the chosen one in examples, and without it."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.heads import ablation, examples, overview, pickers, words
+from pages.shared import attention_worth, style
+from pages.shared.errors import report_errors
+
+SAYS = (
+    "Every attention head over many rows: how spread it is, how far it looks, how much query and context decide; which "
+    "heads look alike; what is lost without one. Choose a head in the table or on the map."
+)
+
+head, beside = style.opening()
+style.say(head, "Head atlas", SAYS)
+rows = pickers.pick_rows(beside)
+with report_errors():
+    atlas = pickers.measure(rows)
+if atlas is None:
+    st.stop()
+attention_worth.notes([rows.card])
+lost = ablation.losses(rows, atlas)
+left, right = st.container(key="main").columns([1.25, 1], gap="large")
+with left:
+    overview.show_table(rows, atlas, lost)
+with right:
+    overview.show_likeness(atlas)
+examples.show(rows, atlas)
+words.show(rows, atlas)

@@ -1,0 +1,171 @@
+"""Which checkpoint is measured over which rows, and which of its heads is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.shared import carried_input, languages, mining, models, row_source, task_picker, url_state
+from triattn_core.analysis.mining import sources
+from triattn_core.analysis.mining.sources import Source
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card, laboratory_checkpoints
+from triattn_core.tasks import TASKS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from triattn_core.analysis.maps.head_clusters import HeadDistances
+
+LABORATORY, GENERATED = "laboratory", "generated rows"
+KINDS = ("tan", "sentence")  # whose attention has heads
+COUNTS = (12, 48, 200)
+HEAD = "at-head"
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A checkpoint, and the rows that it is measured over: the first `count` of a source."""
+
+    card: Card
+    task: str
+    source: Source = field(repr=False)
+    count: int
+
+    @property
+    def key(self) -> str:
+        """What tells these numbers from others."""
+        return f"{self.card.name} {self.card.digest} {self.source.sha256} {self.count}"
+
+
+@dataclass(frozen=True)
+class Atlas:
+    """The measures of one group of heads: `table`, a row for each example and head; group: such as `a_over_b/weight`;
+    means: over the rows, in the order of `heads`; chosen: position of the head that is looked at."""
+
+    table: pd.DataFrame = field(repr=False)
+    means: pd.DataFrame = field(repr=False)
+    alike: HeadDistances = field(repr=False)
+    group: str
+    chosen: int
+
+    @cached_property
+    def names(self) -> list[str]:
+        """What each head is called."""
+        return names(self.alike.heads)
+
+    @property
+    def head(self) -> tuple[str, int]:
+        """Site and number, from 0, of the chosen head."""
+        row = self.alike.heads.iloc[self.chosen]
+        return str(row["site"]), int(row["head"])
+
+
+def pick_rows(beside: DeltaGenerator) -> Rows:
+    """The pickers of task, checkpoint and rows; the page ends where there is no checkpoint, or no file yet."""
+    shelf = {name: [one for one in models.shelf(name) if one.config.get("kind") in KINDS] for name in TASKS}
+    shelf[LABORATORY] = [one for one in laboratory_checkpoints() if one.problem is None]
+    there = [name for name, cards in shelf.items() if cards]
+    if not there:
+        st.info("No checkpoint with attention heads is here yet: train one with triattn train.")
+        st.stop()
+    with beside:
+        _take_linked(shelf)
+        task = url_state.segments("Task", there, task_picker.KEY, show=label, label_visibility="collapsed")
+    with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
+        cards = shelf[task]
+        carried_input.choose_one(cards, "checkpoint")
+        at = next((i for i, one in enumerate(cards) if metadata.model_setting(one, "mechanism") == "tri"), 0)
+        card = url_state.pick("Checkpoint", cards, "checkpoint", at, show=lambda one: one.name, width=230)
+        carried_input.keep(one=card.name, **({} if task == LABORATORY else {"task": task}))
+        own = GENERATED if task == LABORATORY else row_source.OWN
+        chosen = url_state.pick("Rows", [own, row_source.FILE], "rows", width=170)
+        count = url_state.segments("How many", list(COUNTS), "count", 1)
+    source = _source(chosen, card, count)
+    if source is None:
+        st.stop()
+    return Rows(card, str(card.config["task"]), source, count)
+
+
+def label(task: str) -> str:
+    """What a task is called in its picker."""
+    return "Laboratory" if task == LABORATORY else task_picker.label(task)
+
+
+def _take_linked(shelf: dict[str, list[Card]]) -> None:
+    """Before the picker of the task: that of the checkpoint that a link names, or of the page before."""
+    if task_picker.KEY in st.query_params or not url_state.arrived():
+        return
+    asked = [*languages.requested_checkpoints("checkpoint"), carried_input.checkpoint()]
+    found = [name for wanted in asked for name, cards in shelf.items() if wanted in {one.name for one in cards}]
+    if found:
+        url_state.forget(task_picker.KEY)
+        st.session_state[task_picker.KEY] = found[0]
+
+
+def _source(chosen: str, card: Card, count: int) -> Source | None:
+    if chosen == GENERATED:
+        size = card.config.get("data", {}).get("size")
+        return sources.generated_source(card.config["task"], count, size=size)
+    return row_source.load_source(chosen, card.config["task"], metadata.language(card))
+
+
+def measure(rows: Rows) -> Atlas | None:
+    """The heads of the direction that is chosen, from memory or measured now; None where it was stopped before the
+    first row.  Raises TriattnError."""
+    table = mining.analyse_rows(("heads",), [rows.card], rows.source, _measure, rows.count)
+    if table is None:
+        return None
+    groups = list(dict.fromkeys(table["group"]))
+    with st.container(horizontal=True, vertical_alignment="bottom", key="which"):
+        group = groups[0]
+        if len(groups) > 1:
+            called = _group_labels(groups, rows.task)
+            group = url_state.segments("Heads of", groups, "group", show=called.get)
+        means, alike = summary(table, f"{rows.key} {len(table)}", group)
+        named = names(alike.heads)
+        chosen = url_state.pick("Head", named, HEAD, _first(means), width=170)
+    return Atlas(table[table["group"] == group], means, alike, group, named.index(chosen))
+
+
+def _first(means: pd.DataFrame) -> int:
+    """The head that the page opens on: that with most context information, or query information where there is none."""
+    by = "context_information" if "context_information" in means else "query_information"
+    return int(means[by].fillna(-1.0).argmax())
+
+
+def _measure(bundles, rows):
+    from triattn_core.analysis.maps import head_atlas
+
+    return head_atlas.measure_rows(bundles[0], rows, profiles=True)
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def summary(_table: pd.DataFrame, key: str, group: str) -> tuple[pd.DataFrame, HeadDistances]:
+    """The mean measures of a group's heads and their distances, in one order."""
+    from triattn_core.analysis.maps import head_atlas, head_clusters
+
+    alike = head_clusters.head_distances(_table, group)
+    means = head_atlas.summarize(_table[_table["group"] == group])
+    return alike.heads.merge(means, on=["site", "head"], how="left"), alike
+
+
+def names(heads: pd.DataFrame) -> list[str]:
+    """What the heads of a group are called: with their layer where there are several."""
+    from triattn_core.trace.sites import layer_of
+
+    several = heads["site"].nunique() > 1
+    return [
+        (f"layer {layer_of(site) + 1}, " if several else "") + f"head {head + 1}"
+        for site, head in zip(heads["site"], heads["head"])
+    ]
+
+
+def _group_labels(groups: list[str], task: str) -> dict[str, str]:
+    words = task_picker.TASKS.get(task)
+    ways = {f"{site}/weight": told for told, site in words.directions.items()} if words else {}
+    return {group: ways.get(group, group.removesuffix("/weight").split("/")[0].replace("_", " ")) for group in groups}

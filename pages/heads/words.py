@@ -1,0 +1,75 @@
+"""A list of words over all rows: their weight by head and by feature, with the band of other places, and the rows."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from pages.heads.pickers import Atlas, Rows, names
+from pages.shared import checkpoint_html, figures, page_setup, url_state
+from pages.shared.errors import report_errors
+from triattn_core.checkpoint import metadata
+from triattn_core.views.charts import head_atlas as view
+
+OPENS = {"zh": "不, 没, 没有"}
+FIRST = "not, never, no"
+WAYS = {
+    "to_key": ("as keys", "mean weight that they get as keys", ""),
+    "to_context": ("as context", "mean weight that they get as context", ""),
+    "from_query": ("as queries", "how much their own rows differ from the mean row", "bits"),
+    "by_feature": ("as keys, by feature", "mean weight that they get as keys in a feature", ""),
+}
+SAYS = (
+    "Grey: where the middle 95 % of 400 draws lie that put as many words in other places of the same rows. A query "
+    "shares out a weight of one whatever it is; what can differ is how."
+)
+FEATURES = 15  # features that are drawn, those farthest from the mean of their draws
+
+
+@st.cache_resource(max_entries=24, show_spinner="Weighing the words")
+def weigh(_table: pd.DataFrame, key: str, words: tuple[str, ...]) -> pd.DataFrame:
+    """`weigh_words` of a group of heads."""
+    from triattn_core.analysis.maps.word_weights import weigh_words
+
+    return weigh_words(_table, words)
+
+
+def show(rows: Rows, atlas: Atlas) -> None:
+    """The list, the chart by head or of the chosen head by feature, and the rows behind the chosen head."""
+    from triattn_core.analysis.maps.word_weights import list_places, split_words
+
+    st.html(checkpoint_html.section("Weight of words", "mean over their places, by head"))
+    opens = OPENS.get(metadata.language(rows.card), FIRST)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="words-settings"):
+        typed = st.text_input("Words, parted by commas", opens, key="words", bind="query-params", width=320)
+        place = st.container(width="content")
+    with report_errors(stop=False):
+        words = split_words(typed)
+        key = f"{rows.key} {atlas.group} {len(atlas.table)}"
+        weights = weigh(atlas.table, key, words)
+        with place:
+            there = [way for way in WAYS if way in set(weights["way"])]
+            way = url_state.segments("They stand", there, "way", show=lambda one: WAYS[one][0])
+        _chart(weights[weights["way"] == way], atlas, words, way)
+        site, head = atlas.head
+        behind = list_places(atlas.table, words, site, head, way)
+        title = f"The {len(behind)} places behind {atlas.names[atlas.chosen]}"
+        figures.numbers(title, behind, "words-rows")
+
+
+def _chart(weights: pd.DataFrame, atlas: Atlas, words: tuple[str, ...], way: str) -> None:
+    _, label, unit = WAYS[way]
+    if way == "by_feature":
+        site, head = atlas.head
+        of = weights[(weights["site"] == site) & (weights["head"] == head)]
+        rows = of.assign(name=[f"feature {one + 1}" for one in of["feature"]])
+        shown = rows.loc[(rows["mean"] - rows["even"]).abs().sort_values(ascending=False).index[:FEATURES]]
+        what = f"features of {atlas.names[atlas.chosen]}"
+    else:
+        rows = weights.assign(name=names(weights))
+        shown, what = rows.sort_values("mean", ascending=False), "heads"
+    told = view.describe_bands(rows, words, what)
+    figures.drawn(view.bands(shown, label, unit, page_setup.theme()), told, f"words-{way}", width="content")
+    figures.note(told)
+    figures.note(SAYS)
+    figures.numbers("All as numbers", rows.drop(columns=["site", "way"]), "words-numbers")

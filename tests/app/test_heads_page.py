@@ -1,0 +1,58 @@
+"""The page Head atlas: the table of heads, a head in examples, heads switched off, and the weight of words."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.app.test_pages import opened, sound, texts, told
+from triattn_core.checkpoint.registry import laboratory_checkpoints, list_checkpoints
+
+SHELF = {card.name for card in (*list_checkpoints(), *laboratory_checkpoints()) if card.problem is None}
+
+
+def needs(name: str):
+    return pytest.mark.skipif(name not in SHELF, reason="not trained")
+
+
+def heads_table(app):
+    return next(table.value for table in app.dataframe if "nearest" in table.value.columns)
+
+
+@needs("quora-tri-living")
+def test_it_opens_on_a_cube_with_every_head_and_its_examples():
+    app = sound(opened("heads", checkpoint="quora-tri-living", count="12"))
+    table, said = heads_table(app), texts(app)
+    assert len(table) == 6 and {"context_information", "three_way", "sink"} <= set(table.columns)
+    assert "Nearest: head" in said and "in examples" in said and "<b>Strongest</b>" in said and "<b>Deciles</b>" in said
+    first = app.selectbox(key="at-head").value
+    app.selectbox(key="at-head").set_value(next(one for one in table["name"] if one != first)).run()
+    assert texts(sound(app)) != said
+
+
+@needs("quora-tri-living")
+def test_a_head_is_switched_off_when_it_is_asked_for_and_the_words_have_a_band():
+    app = sound(opened("heads", checkpoint="quora-tri-living", count="12", off="true", words="the, a"))
+    assert {"points", "change"} <= set(heads_table(app).columns)
+    said = texts(app)
+    assert "McNemar p" in said and "labelled rows" in said
+    assert "places in" in said and "where chance gives" in said
+    app.text_input(key="words").set_value("zyxwv").run()
+    assert not app.exception and "None of these words stands in the rows: zyxwv" in told(app)
+
+
+@needs("sst5-mtsa")
+def test_mtsa_has_words_by_feature():
+    app = sound(opened("heads", checkpoint="sst5-mtsa", count="12", words="the", way="as keys, by feature"))
+    assert "features of head" in texts(app) and "three_way" not in heads_table(app).columns
+
+
+@needs("false-friends-tri-dot")
+def test_laboratory_models_are_measured_on_rows_that_are_generated():
+    app = sound(opened("heads", checkpoint="false-friends-tri-dot", count="12", off="true", words="Vesk"))
+    said = texts(app)
+    assert "laboratory:false-friends" in said and "McNemar p" in said and "places in" in said
+
+
+def test_a_file_is_asked_for_and_an_odd_link_is_said():
+    app = opened("heads", rows="a file of yours", count="13")
+    assert not app.exception and "Hand over a file of rows" in told(app) and "The link asks for how many" in told(app)

@@ -1,0 +1,80 @@
+"""One head switched off: what becomes of the answers over a file of rows.
+
+The head passes on zeros, in every option and for every query; no other weight changes.  A head that is not needed one
+at a time may still be needed where another is gone too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import pandas as pd
+import torch
+
+from triattn_core.analysis.intervention.batched_variants import log_odds
+from triattn_core.analysis.mining.miner import TablePart
+from triattn_core.analysis.significance import holm, mcnemar
+from triattn_core.attention.weight_override import without_head
+from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.errors import DataError, InputError
+from triattn_core.inference.batch import collate
+from triattn_core.models import answers
+
+Head = tuple[str, int]  # the site of its weights, and its number from 0
+
+
+def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, object]], heads: Sequence[Head]) -> Iterator[TablePart]:
+    """Yields a part for each labelled row: of each head `row`, `site`, `head`, `right` without it and `own`, whether
+    the whole model is right; `change`: of the log-odds of the label.  Rows without a label are set aside.
+
+    Raises InputError for a head whose output cannot be replaced.
+    """
+    for line, example in rows:
+        try:
+            if isinstance(example, DataError):
+                raise example
+            if example.label is None:
+                raise DataError(f"line {line}: no label: whether the answer is right is not known")
+            yield TablePart(_measure(bundle, example, heads).assign(row=line, id=str(example.id)[:80]), (), line)
+        except DataError as error:
+            yield TablePart(pd.DataFrame(), (str(error),), line)
+
+
+def _measure(bundle: Bundle, example: Any, heads: Sequence[Head]) -> pd.DataFrame:
+    (options,) = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)
+    with torch.inference_mode():
+        encoded = bundle.encoder(collate(list(options), bundle.tokenizer).to(bundle.device))
+        own, own_odds = _answer(bundle, example, encoded, len(options))
+        found = []
+        for site, head in heads:
+            with without_head(site, head) as count:
+                right, odds = _answer(bundle, example, encoded, len(options))
+            if not count[0]:
+                raise InputError(f"{bundle.name}: the head {head + 1} of {site} cannot be switched off")
+            found.append({"site": site, "head": head, "right": right, "own": own, "change": odds - own_odds})
+    return pd.DataFrame(found)
+
+
+def _answer(bundle: Bundle, example: Any, encoded: Any, options: int) -> tuple[bool, float]:
+    """Whether it is right, and the log-odds of the label."""
+    outputs = bundle.model(encoded).float().cpu()
+    (probabilities,) = answers.probabilities(outputs, [options])
+    (scores,) = answers.scores(outputs, [options])
+    return bool(bundle.task.verdict(example, probabilities)[0]), float(log_odds(scores[None].double(), example.label))
+
+
+def summarize(table: pd.DataFrame) -> pd.DataFrame:
+    """A row a head, that which costs most first: `accuracy` without it and `own`, in per cent; `points`, their
+    difference; `lost` and `won` rows; `p` of McNemar's exact test, after Holm's correction over all heads; `change`,
+    the mean of the log-odds; `rows`."""
+    found = []
+    for (site, head), of in table.groupby(["site", "head"], sort=False):
+        (test,) = mcnemar(["whole", "without"], [of["own"].tolist(), of["right"].tolist()])
+        accuracy, own = (100 * float(of[name].mean()) for name in ("right", "own"))
+        numbers = {"accuracy": accuracy, "own": own, "points": accuracy - own, "change": float(of["change"].mean())}
+        counts = {"lost": test.only_a, "won": test.only_b, "rows": len(of)}
+        found.append({"site": site, "head": head, **numbers, **counts, "p": test.p})
+    frame = pd.DataFrame(found)
+    frame["p"] = holm(frame["p"].tolist())
+    return frame.sort_values(["points", "change"], ignore_index=True)

@@ -1,0 +1,115 @@
+"""The weight of the words of a list, head by head, against the same number of other tokens of the same rows.
+
+The null: where the words stand in their rows does not matter.  Each draw puts them in other places of the same row,
+special tokens left out; the band holds the middle 95 % of the draws.  It says nothing of why a place counts: a word
+that always stands first gets what the first place gets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pandas as pd
+
+from triattn_core.analysis.maps.head_profiles import WAYS
+from triattn_core.errors import InputError
+
+DRAWS = 400
+BAND = (0.025, 0.975)
+
+
+def split_words(text: str) -> tuple[str, ...]:
+    """The words of a list such as "not, never, no"; commas part them, and so do Chinese ones.  Raises InputError."""
+    words = tuple(dict.fromkeys(filter(None, (one.strip().casefold() for one in text.replace("，", ",").split(",")))))
+    if not words:
+        raise InputError("Name at least one word: not, never, no")
+    return words
+
+
+def find_words(tokens: Sequence[str], glued: Sequence[bool], words: Sequence[str]) -> np.ndarray:
+    """[tokens] bool: whether a token is one of the words or a piece of it.
+
+    glued: whether a token follows the one before without a space.  A word in Latin letters ends where they end;
+    Chinese has no such ends.
+    """
+    names, found = [token.casefold() for token in tokens], np.zeros(len(tokens), bool)
+    for start in range(len(names)):
+        for word in words:
+            end, text = start, ""
+            while end < len(names) and len(text) < len(word) and (end == start or glued[end]):
+                text, end = text + names[end], end + 1
+            if text == word and not _goes_on(names, glued, start) and not _goes_on(names, glued, end):
+                found[start:end] = True
+    return found
+
+
+def _goes_on(names: Sequence[str], glued: Sequence[bool], at: int) -> bool:
+    """Whether a Latin word goes on over the border before token `at`."""
+    return 0 < at < len(names) and glued[at] and all(one.isascii() and one.isalnum() for one in names[at - 1 : at + 1])
+
+
+def weigh_words(table: pd.DataFrame, words: Sequence[str], draws: int = DRAWS, seed: int = 0) -> pd.DataFrame:
+    """A row for each site, head, way of `head_profiles.WAYS` and, by feature, feature: `places` of the words, in `rows`
+    rows; `mean` over the places; `even`, `low` and `high`, mean and band of the draws; `p`, two-sided.
+
+    table: `head_profiles.profile_table` of several rows, with their `row`.  Raises InputError: none of the words.
+    """
+    random, sums = np.random.default_rng(seed), {}
+    for _, _, site, way, heads, marked, values in _places(table, words):
+        known = np.flatnonzero(marked >= 0)
+        at, count = known[marked[known] > 0], int((marked > 0).sum())
+        order = random.random((draws, len(known))).argsort(-1)[:, :count]
+        flat = values.reshape(len(heads), len(marked), -1)  # [head, token, feature]
+        drawn = flat[:, known][:, order].sum(2)  # [head, draw, feature]
+        total = sums.setdefault((site, way), [0.0, 0.0, 0, 0, heads])
+        total[0] = total[0] + flat[:, at].sum(1)
+        total[1], total[2], total[3] = total[1] + drawn, total[2] + count, total[3] + 1
+    if not sums:
+        raise InputError(f"None of these words stands in the rows: {', '.join(words)}")
+    return pd.concat([_summary(*of, *total) for of, total in sums.items()], ignore_index=True)
+
+
+def _summary(site: str, way: str, own: np.ndarray, drawn: np.ndarray, places: int, rows: int, heads) -> pd.DataFrame:
+    """own: [head, feature] and drawn: [head, draw, feature], sums over `places` places."""
+    own, drawn = own / places, drawn / places
+    even, (low, high) = drawn.mean(1), np.quantile(drawn, BAND, axis=1)
+    beyond = (np.abs(drawn - even[:, None]) >= np.abs(own - even)[:, None] - 1e-12).sum(1)
+    head, feature = (one.ravel() for one in np.indices(own.shape))
+    numbers = {"mean": own, "even": even, "low": low, "high": high, "p": (1 + beyond) / (1 + drawn.shape[1])}
+    found = {"site": site, "head": np.asarray(heads)[head], "way": way, "places": places, "rows": rows}
+    found |= {"feature": feature if way == "by_feature" else -1}
+    return pd.DataFrame(found | {name: values.ravel() for name, values in numbers.items()})
+
+
+def list_places(table: pd.DataFrame, words: Sequence[str], site: str, head: int, way: str) -> pd.DataFrame:
+    """The places behind one number of `weigh_words`, those with most first: `row`, `id`, `word` and its `place` from 1,
+    the `value` there (of features, their mean) and the mean of its row, `even`."""
+    rows = []
+    for row, name, _, _, _, marked, values in _places(
+        table[(table["site"] == site) & (table["head"] == head)], words, way
+    ):
+        one = values[0].reshape(len(marked), -1).mean(-1)
+        even = one[marked >= 0].mean()
+        tokens = name[1]
+        for place in np.flatnonzero(marked > 0):
+            found = {"row": row, "id": name[0], "word": tokens[place], "place": place + 1}
+            rows.append(
+                found | {"value": float(one[place]), "even": float(even), "text": " ".join(filter(None, tokens))}
+            )
+    return pd.DataFrame(rows).sort_values("value", ascending=False, ignore_index=True) if rows else pd.DataFrame()
+
+
+def _places(table: pd.DataFrame, words: Sequence[str], only: str | None = None) -> Iterator[tuple]:
+    """Yield row, (id, tokens), site, way, heads, places [tokens] (1: one of the words, -1: a special token) and values
+    [head, tokens(, features)], of each row and site in which one of the words stands."""
+    for (row, site), heads in table.groupby(["row", "site"], sort=False):
+        first = heads.iloc[0]
+        for way, axis in WAYS.items():
+            tokens = first[f"tokens of {axis}"]
+            if tokens is None or first[way] is None or only not in (None, way):
+                continue
+            marked = find_words(tokens, first[f"glued of {axis}"], words).astype(int)
+            marked[[not token for token in tokens]] = -1
+            if (marked > 0).any():
+                yield row, (first["id"], tokens), site, way, heads["head"].tolist(), marked, np.stack(list(heads[way]))
