@@ -47,7 +47,7 @@ def _show(table: pd.DataFrame, atlas: Atlas) -> pd.DataFrame:
     name = atlas.names[atlas.chosen]
     told = (
         f"Without {name}: {one['accuracy']:.1f} % right, with it {one['own']:.1f} % of {one['rows']:,} labelled rows; "
-        f"{one['lost']} rows lost, {one['won']} won, McNemar p {one['p']:.2g} after Holm over {len(found)} heads; "
+        f"lost {one['lost']}, won {one['won']}; McNemar p {one['p']:.2g} after Holm over {len(found)} heads; "
         f"log-odds of the label {one['change']:+.3f}. Heads that only together are needed are not found so."
     )
     figures.note(minus(told))

@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import streamlit as st
 
 from pages.heads import overview
-from pages.heads.pickers import LABORATORY, Atlas, Rows
+from pages.heads.pickers import Atlas, Rows
 from pages.shared import checkpoint_html, deep_links, figures, models, page_setup, url_state
 from pages.shared.errors import report_errors
 from triattn_core.analysis.mining.sources import Source, read_examples
 from triattn_core.errors import DataError
 from triattn_core.tasks import TASKS
+from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.trace.sites import two_way_weights
 from triattn_core.views import word_map
 
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from triattn_core.trace import AttentionTrace
+
 HEIGHT = 200  # pixels of a map
+CSS = "<style>.t-atlas .t-maps figure {flex: 0 1 300px; min-width: min(250px, 100%)}</style>"
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -32,8 +39,9 @@ def show(rows: Rows, atlas: Atlas) -> None:
     """The maps of the chosen head, the strongest first."""
     from triattn_core.analysis.maps.head_atlas import pick_examples
 
+    way = "key down, context across: each row has one query" if rows.task in LABORATORY else "query down, key across"
     (site, head), name = atlas.head, atlas.names[atlas.chosen]
-    st.html(checkpoint_html.section(f"{name.capitalize()} in examples", "query down, key across"))
+    st.html(checkpoint_html.section(f"{name.capitalize()} in examples", way))
     known = overview.measures_of(atlas)
     start = known.index("context_information" if "context_information" in known else "query_information")
     measure = url_state.pick(
@@ -55,12 +63,22 @@ def show(rows: Rows, atlas: Atlas) -> None:
 def _maps(rows: Rows, found: pd.DataFrame, examples: dict[int, Any], site: str, head: int, title: str) -> None:
     maps = {}
     for one in found.itertuples():
-        weights = two_way_weights(models.explain(rows.card, examples[one.row]).trace, site).isel(head=head)
+        weights = _map(models.explain(rows.card, examples[one.row]).trace, site, head)
         maps[f"{one.rank.removeprefix('strongest ')}: {one.value:.3g}, row {one.row}"] = weights
     if maps:
-        st.html(f"<b>{title}</b>{word_map.maps(maps, HEIGHT, page_setup.theme())}")
+        tallest = max(one.sizes["query"] for one in maps.values())
+        drawn = word_map.maps(maps, min(HEIGHT, 50 * tallest), page_setup.theme())
+        st.html(f'{CSS}<b>{title}</b><div class="t-atlas">{drawn}</div>')
         if title == "Strongest":
             st.html(f'<p class="t-note">{word_map.legend(page_setup.theme())}</p>')
+
+
+def _map(trace: AttentionTrace, site: str, head: int) -> xr.DataArray:
+    """Query × key; of a cube with one query, key × context, named as `word_map` takes them."""
+    weights = trace.site(site)
+    if "context" in weights.dims and weights.sizes["query"] == 1:
+        return weights.isel(head=head).isel(query=0, drop=True).rename(key="query", context="key")
+    return two_way_weights(trace, site).isel(head=head)
 
 
 def _text(task: str, example: Any, card: Any) -> str:
@@ -81,6 +99,3 @@ def _open_strongest(rows: Rows, example: Any) -> None:
     if page:
         key = "checkpoints" if page == "side_by_side" else "checkpoint"
         deep_links.link(rows.task, TASKS[rows.task].row(example), page, {key: rows.card.name})
-
-
-__all__ = ["LABORATORY", "show", "texts"]

@@ -68,7 +68,7 @@ def describe(atlas: Atlas) -> str:
         title, value = MEASURES[name][0].removesuffix(", bits"), atlas.means[name].iloc[at]
         amount = f"{value:.1%}" if name == "three_way" else f"{value:.3g} bits"
         parts.append(f"{title} {atlas.names[at]}, {amount}")
-    return f"Of {len(atlas.names)} heads, most {'; '.join(parts)}."
+    return f"{len(atlas.names)} head{'s' * (len(atlas.names) > 1)}; most {'; '.join(parts)}."
 
 
 def _columns(atlas: Atlas, lost: pd.DataFrame | None) -> tuple[pd.DataFrame, dict]:
@@ -81,14 +81,16 @@ def _columns(atlas: Atlas, lost: pd.DataFrame | None) -> tuple[pd.DataFrame, dic
     near = [atlas.alike.nearest(i, 1) for i in range(len(atlas.names))]
     found["nearest"] = [atlas.names[one[0]] if one else "" for one in near]
     if lost is not None:
+        lost = lost.assign(change=-lost["change"])
         found = found.merge(lost[["site", "head", "points", "change"]], on=["site", "head"], how="left")
-        help_ = "Accuracy without the head less accuracy with it, in points."
-        config["points"] = st.column_config.NumberColumn("without it, points", help=help_, format="%+.2f")
-        help_ = "The mean change of the log-odds of the label without the head."
-        config["change"] = st.column_config.NumberColumn("without it, log-odds", help=help_, format="%+.3f")
+        help_ = "Accuracy with the head less accuracy without it, in points."
+        config["points"] = st.column_config.NumberColumn("points lost", help=help_, format="%+.2f")
+        help_ = "The mean log-odds of the label with the head less those without it."
+        config["change"] = st.column_config.NumberColumn("log-odds lost", help=help_, format="%+.3f")
     config["name"] = st.column_config.TextColumn("head")
     config["nearest"] = st.column_config.TextColumn("nearest head", help="The head with the most similar maps.")
-    return found.drop(columns=["site", "head"]), config
+    first = [name for name in ("name", "points", "change") if name in found]
+    return found[[*first, *found.columns.drop(["site", "head", *first])]], config
 
 
 def show_likeness(atlas: Atlas) -> None:

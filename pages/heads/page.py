@@ -22,10 +22,12 @@ if atlas is None:
     st.stop()
 attention_worth.notes([rows.card])
 lost = ablation.losses(rows, atlas)
-left, right = st.container(key="main").columns([1.25, 1], gap="large")
+several = len(atlas.names) > 1
+left, right = st.container(key="main").columns([1.25, 1], gap="large") if several else (st.container(), None)
 with left:
     overview.show_table(rows, atlas, lost)
-with right:
-    overview.show_likeness(atlas)
+if right is not None:
+    with right:
+        overview.show_likeness(atlas)
 examples.show(rows, atlas)
 words.show(rows, atlas)

@@ -29,12 +29,14 @@ HEAD = "at-head"
 
 @dataclass(frozen=True)
 class Rows:
-    """A checkpoint, and the rows that it is measured over: the first `count` of a source."""
+    """A checkpoint, and the rows that it is measured over: the first `count` of a source.  settings: the row of
+    pickers, for the page to go on with."""
 
     card: Card
     task: str
     source: Source = field(repr=False)
     count: int
+    settings: DeltaGenerator = field(repr=False)
 
     @property
     def key(self) -> str:
@@ -76,7 +78,8 @@ def pick_rows(beside: DeltaGenerator) -> Rows:
     with beside:
         _take_linked(shelf)
         task = url_state.segments("Task", there, task_picker.KEY, show=label, label_visibility="collapsed")
-    with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
+    settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
+    with settings:
         cards = shelf[task]
         carried_input.choose_one(cards, "checkpoint")
         at = next((i for i, one in enumerate(cards) if metadata.model_setting(one, "mechanism") == "tri"), 0)
@@ -88,7 +91,7 @@ def pick_rows(beside: DeltaGenerator) -> Rows:
     source = _source(chosen, card, count)
     if source is None:
         st.stop()
-    return Rows(card, str(card.config["task"]), source, count)
+    return Rows(card, str(card.config["task"]), source, count, settings)
 
 
 def label(task: str) -> str:
@@ -121,7 +124,7 @@ def measure(rows: Rows) -> Atlas | None:
     if table is None:
         return None
     groups = list(dict.fromkeys(table["group"]))
-    with st.container(horizontal=True, vertical_alignment="bottom", key="which"):
+    with rows.settings:
         group = groups[0]
         if len(groups) > 1:
             called = _group_labels(groups, rows.task)

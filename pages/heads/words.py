@@ -9,6 +9,7 @@ from pages.heads.pickers import Atlas, Rows, names
 from pages.shared import checkpoint_html, figures, page_setup, url_state
 from pages.shared.errors import report_errors
 from triattn_core.checkpoint import metadata
+from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.views.charts import head_atlas as view
 
 OPENS = {"zh": "不, 没, 没有"}
@@ -20,8 +21,8 @@ WAYS = {
     "by_feature": ("as keys, by feature", "mean weight that they get as keys in a feature", ""),
 }
 SAYS = (
-    "Grey: where the middle 95 % of 400 draws lie that put as many words in other places of the same rows. A query "
-    "shares out a weight of one whatever it is; what can differ is how."
+    "Bar: where the middle 95 % of 400 draws lie that put as many words in other places of the same rows; red: beyond "
+    "it. A query shares out a weight of one whatever it is; what can differ is how."
 )
 FEATURES = 15  # features that are drawn, those farthest from the mean of their draws
 
@@ -40,7 +41,12 @@ def show(rows: Rows, atlas: Atlas) -> None:
 
     st.html(checkpoint_html.section("Weight of words", "mean over their places, by head"))
     opens = OPENS.get(metadata.language(rows.card), FIRST)
+    if rows.task in LABORATORY:
+        opens = ", ".join(LABORATORY[rows.task].vocabulary.texts("context")[:2])
     with st.container(horizontal=True, vertical_alignment="bottom", key="words-settings"):
+        if st.session_state.get("words") == st.session_state.get("words-opened"):  # other rows, other words
+            st.session_state.pop("words", None)
+        st.session_state["words-opened"] = opens
         typed = st.text_input("Words, parted by commas", opens, key="words", bind="query-params", width=320)
         place = st.container(width="content")
     with report_errors(stop=False):

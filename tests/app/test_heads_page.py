@@ -48,9 +48,10 @@ def test_mtsa_has_words_by_feature():
 
 @needs("false-friends-tri-dot")
 def test_laboratory_models_are_measured_on_rows_that_are_generated():
-    app = sound(opened("heads", checkpoint="false-friends-tri-dot", count="12", off="true", words="Vesk"))
+    app = sound(opened("heads", checkpoint="false-friends-tri-dot", count="12", off="true"))
     said = texts(app)
     assert "laboratory:false-friends" in said and "McNemar p" in said and "places in" in said
+    assert "key down, context across" in said and "Heads that look alike" not in said
 
 
 def test_a_file_is_asked_for_and_an_odd_link_is_said():

@@ -21,6 +21,7 @@ from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import InputError
 from triattn_core.inference.explain import explain
 from triattn_core.trace.open import trace_of
+from triattn_core.views.charts import head_atlas as view
 
 LAYERS, HEADS, N, I, J = 2, 3, 5, 4, 7
 DRAW = np.random.default_rng(23)
@@ -202,7 +203,7 @@ def test_heads_that_cost_most_come_first():
         for i, (a, b) in enumerate(zip(own, right))
     ]
     found = head_ablation.summarize(pd.DataFrame(rows))
-    assert found["head"].tolist() == [1, 0] and found["points"].tolist() == [-70, 0]
+    assert found["head"].tolist() == [1, 0] and found["points"].tolist() == [70, 0]
     first = found.iloc[0]
     assert (first["lost"], first["won"], first["rows"]) == (8, 1, 10)
     assert first["p"] == pytest.approx(2 * 2 * 10 / 2**9)  # two-sided binomial of 1 in 9, twice for two heads
@@ -215,3 +216,35 @@ def test_what_cannot_be_switched_off_and_rows_without_a_label_are_said(shelf):
     assert part.table.empty and "line 4: no label" in part.aside[0]
     with pytest.raises(InputError, match="cannot be switched off"):
         list(head_ablation.measure_rows(bundle, [(1, bundle.task.Example("who", "what", 1))], [("pool/weight", 0)]))
+
+
+def test_the_map_of_heads_is_in_order_and_sends_the_head_of_a_row():
+    given = cubes()
+    alike = head_distances(table_of(given), group_of(_site(table_of(given))))
+    names = [f"head {i + 1}" for i in range(len(alike.heads))]
+    spec = view.likeness(alike.distances, alike.order, names, 2).to_dict()
+    cells = list(spec["datasets"].values())
+    rows = next(one for one in cells if len(one) == len(names) ** 2)
+    assert [one["head"] for one in rows if one["across"] == 0] == alike.order.tolist()
+    for one in rows:
+        at = alike.order[one["down"]], alike.order[one["across"]]
+        assert one["distance"] == pytest.approx(alike.distances[at]) and one["one"] == names[at[0]]
+    (framed,) = next(one for one in cells if len(one) == 1)
+    assert framed["head"] == 2 and framed["one"] == framed["other"] == "head 3"
+    said = view.describe_likeness(alike.distances, names)
+    off = alike.distances + 2 * np.eye(len(names))
+    assert f"{off.min():.2f} apart" in said and "Most on its own: " in said
+    assert "none to compare" in view.describe_likeness(np.zeros((1, 1)), names[:1])
+
+
+def test_the_bands_of_words_are_drawn_and_said():
+    columns = ("name", "mean", "even", "low", "high", "p", "places", "rows")
+    rows = pd.DataFrame(
+        [("head 1", 0.5, 0.2, 0.1, 0.3, 0.01, 6, 4), ("head 2", 0.2, 0.2, 0.1, 0.3, 1, 6, 4)], columns=columns
+    )
+    spec = view.bands(rows, "weight", "bits").to_dict()
+    (drawn,) = spec["datasets"].values()
+    assert [one["beyond"] for one in drawn] == [True, False] and "weight, bits" in str(spec)
+    said = view.describe_bands(rows, ["not"], "heads")
+    assert "6 places in 4 rows. Beyond the band: 1 of 2 heads, where chance gives 0.1" in said
+    assert "Farthest: head 1, 0.5, 2.50 times the mean of other places (p 0.01)" in said

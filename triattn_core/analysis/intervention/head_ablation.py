@@ -65,16 +65,16 @@ def _answer(bundle: Bundle, example: Any, encoded: Any, options: int) -> tuple[b
 
 
 def summarize(table: pd.DataFrame) -> pd.DataFrame:
-    """A row a head, that which costs most first: `accuracy` without it and `own`, in per cent; `points`, their
-    difference; `lost` and `won` rows; `p` of McNemar's exact test, after Holm's correction over all heads; `change`,
+    """A row a head, that which costs most first: `accuracy` without it and `own`, in per cent; `points`, what is
+    lost; `lost` and `won` rows; `p` of McNemar's exact test, after Holm's correction over all heads; `change`,
     the mean of the log-odds; `rows`."""
     found = []
     for (site, head), of in table.groupby(["site", "head"], sort=False):
         (test,) = mcnemar(["whole", "without"], [of["own"].tolist(), of["right"].tolist()])
         accuracy, own = (100 * float(of[name].mean()) for name in ("right", "own"))
-        numbers = {"accuracy": accuracy, "own": own, "points": accuracy - own, "change": float(of["change"].mean())}
+        numbers = {"accuracy": accuracy, "own": own, "points": own - accuracy, "change": float(of["change"].mean())}
         counts = {"lost": test.only_a, "won": test.only_b, "rows": len(of)}
         found.append({"site": site, "head": head, **numbers, **counts, "p": test.p})
     frame = pd.DataFrame(found)
     frame["p"] = holm(frame["p"].tolist())
-    return frame.sort_values(["points", "change"], ignore_index=True)
+    return frame.sort_values(["points", "change"], ascending=[False, True], ignore_index=True)

@@ -20,7 +20,7 @@ def likeness(
     distances: np.ndarray, order: np.ndarray, names: Sequence[str], chosen: int, theme: str = "light"
 ) -> alt.LayerChart:
     """Heads × heads in an order in which near ones stand together, dark where two have the same maps; the chosen head
-    is framed, a click on a row sends `head`, its position.
+    is framed on the diagonal, a click on a row sends `head`, its position.
 
     distances: [heads, heads], 0 to 1.  order: positions of the heads.  names: of each head.
     """
@@ -38,7 +38,7 @@ def likeness(
     )
     shown = alt.Axis(labelExpr=_names([names[i] for i in places]), ticks=False, domain=False, labelOverlap=False)
     shown = shown if len(names) <= MOST_NAMED else None
-    size = min(28, SIDE / len(names))
+    size = min(44, SIDE / len(names))
     x, y = (alt.X("across:O", axis=None, title=None), alt.Y("down:O", axis=shown, title=None))
     scale = alt.Scale(domain=[0, 1], range=SEQUENTIAL[theme][::-1], clamp=True, interpolate="lab")
     legend = alt.Legend(title="distance of two heads", orient="bottom", direction="horizontal", gradientLength=170)
@@ -47,8 +47,8 @@ def likeness(
     cells_drawn = (
         alt.Chart(cells).mark_rect().encode(x, y, alt.Color("distance:Q", scale=scale, legend=legend), tooltip=tips)
     )
-    at = cells[(cells["head"] == chosen)]
-    frame = alt.Chart(at).mark_rect(filled=False, stroke=look["query"], strokeWidth=1.5).encode(x, y)
+    at = cells[(cells["head"] == chosen) & (cells["down"] == cells["across"])]
+    frame = alt.Chart(at).mark_rect(filled=False, stroke=look["query"], strokeWidth=2.5).encode(x, y)
     chart = alt.layer(cells_drawn.add_params(click), frame).properties(
         width=size * len(names), height=size * len(names)
     )
@@ -92,15 +92,16 @@ def bands(rows: pd.DataFrame, label: str, unit: str, theme: str = "light") -> al
 
 
 def describe_bands(rows: pd.DataFrame, words: Sequence[str], what: str) -> str:
-    """A sentence: how many are beyond the band, how many would be by chance, and which has most."""
+    """A sentence: how many are beyond the band, how many would be by chance, and which is farthest."""
     beyond = int(((rows["mean"] < rows["low"]) | (rows["mean"] > rows["high"])).sum())
     ratio = (rows["mean"] / rows["even"].where(rows["even"] > 0)).fillna(1.0)
-    top = rows.loc[ratio.idxmax()]
+    far = np.log(ratio.clip(1e-6)).abs().idxmax()
+    top = rows.loc[far]
     first = rows.iloc[0]
     return (
         f"{', '.join(words)}: {first['places']} places in {first['rows']} rows. Beyond the band: {beyond} of "
-        f"{len(rows)} {what}, where chance gives {len(rows) * 0.05:.1f}. Most: {top['name']}, {top['mean']:.3g}, "
-        f"{ratio.max():.2f} times the mean of other places (p {top['p']:.2g})."
+        f"{len(rows)} {what}, where chance gives {len(rows) * 0.05:.1f}. Farthest: {top['name']}, {top['mean']:.3g}, "
+        f"{ratio[far]:.2f} times the mean of other places (p {top['p']:.2g})."
     )
 
 
