@@ -7,7 +7,7 @@ import streamlit as st
 from pages.distributions import histograms, run_spread
 from pages.shared import choice_input, figures, page_setup, qa_models, style, url_state
 from pages.shared.errors import notice, report_errors
-from triattn_core.results import measured
+from triattn_core.results import run_records
 from triattn_core.tasks import questions
 
 SAYS = (
@@ -38,7 +38,7 @@ if cards:
         histograms.show(found, qa_models.named(cards), example, quantity, shared, settings)
 else:
     st.info("No reader is here yet: train one with triattn train; Checkpoints shows what is on the shelf.")
-records, problems = measured.all_records()
+records, problems = run_records.all_records()
 for problem in problems:
     notice(problem)
 figures.note(qa_models.OUTPUTS)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.shared import checkpoint_html, figures, url_state
 from triattn_core.results import spreads
-from triattn_core.results.measured import Record
+from triattn_core.results.run_records import Record
 from triattn_core.trace.axes import FUNCTION_LABELS
 from triattn_core.views import similarity
 from triattn_core.views.charts import distributions as view

@@ -13,7 +13,7 @@ from pages.shared import checkpoint_html, figures, style
 from triattn_core.analysis.film import Film, load_film
 from triattn_core.checkpoint.registry import Card
 from triattn_core.results import laboratory
-from triattn_core.results.measured import Record
+from triattn_core.results.run_records import Record
 from triattn_core.tasks.laboratory import LaboratoryTask
 from triattn_core.views.charts import truth_quadrants, truth_scores, truth_sizes
 

@@ -8,7 +8,7 @@ from html import escape
 from math import ceil, floor, log10
 
 from triattn_core.results.paper_comparison import Cell
-from triattn_core.results.published import Column
+from triattn_core.results.paper_schema import Column
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.results import pickers, results_figure, results_notes, results_ranking, results_style, results_table
 from pages.shared import checkpoint_html, style
 from pages.shared.errors import notice
-from triattn_core.results import curves, measured, paper_comparison, published, ranking_test, ranks
+from triattn_core.results import curves, paper_comparison, paper_results, ranking_test, ranks, run_records
 
 style.heading(
     "Results",
@@ -17,7 +17,7 @@ style.heading(
     "is the best of its column.",
 )
 results_style.inject_style()
-papers, (found, problems) = published.load_papers(), measured.all_records()
+papers, (found, problems) = paper_results.load_papers(), run_records.all_records()
 for said in (*(one for paper in papers for one in paper.problems), *problems):
     notice(said)
 if not found:

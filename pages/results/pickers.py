@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from pages.shared import url_state
 from triattn_core.results import paper_comparison
-from triattn_core.results.measured import Record
 from triattn_core.results.paper_comparison import Cell
-from triattn_core.results.published import PaperRecord, Table
+from triattn_core.results.paper_results import PaperRecord
+from triattn_core.results.paper_schema import Table
+from triattn_core.results.run_records import Record
 
 MANY = 7  # tables beyond this are offered in a list
 

@@ -11,8 +11,9 @@ import streamlit as st
 from pages.results import results_notes
 from pages.shared import checkpoint_html, figures, style
 from triattn_core.results import curves, paper_comparison
-from triattn_core.results.measured import Record
-from triattn_core.results.published import Figure, PaperRecord, Table
+from triattn_core.results.paper_results import PaperRecord
+from triattn_core.results.paper_schema import Figure, Table
+from triattn_core.results.run_records import Record
 from triattn_core.views.charts import layers
 
 

@@ -11,11 +11,12 @@ from pages.results.results_table import cell_tooltip
 from pages.shared import checkpoint_html, style
 from triattn_core.analysis.significance import RankingTest
 from triattn_core.checkpoint.registry import Card
-from triattn_core.results.measured import Record, has_settings
 from triattn_core.results.notes import notes_on_cells
 from triattn_core.results.paper_comparison import Cell
-from triattn_core.results.published import LeftOut, Live, Note, Ours, PaperRecord, Table, missing_checkpoints
+from triattn_core.results.paper_results import PaperRecord, missing_checkpoints
+from triattn_core.results.paper_schema import LeftOut, Live, Note, Ours, Table
 from triattn_core.results.ranking_test import EXPECTED, MechanismRanking
+from triattn_core.results.run_records import Record, has_settings
 from triattn_core.trace.axes import MECHANISM_LABELS
 
 STATUS = {"holds": "It holds.", "against": "It does not hold.", "open": "Not shown.", "untested": "Not tested."}

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from pages.results import dot_plot
 from triattn_core.results import notes
 from triattn_core.results.paper_comparison import Cell, best_cells
-from triattn_core.results.published import Row, Table
+from triattn_core.results.paper_schema import Row, Table
 
 SPACE, POINT = "\u2007", "\u2008"  # as wide as a digit and as a point: numbers of fewer digits stand below each other
 MINUS = "\u2212"

@@ -12,7 +12,7 @@ import streamlit as st
 from pages.shared import checkpoint_html, models, style
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Card
-from triattn_core.results.measured import all_records, records_folder
+from triattn_core.results.run_records import all_records, records_folder
 from triattn_core.views.lib.number_format import minus
 
 HELP = (

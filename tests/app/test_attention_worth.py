@@ -13,7 +13,7 @@ from tests.support.living_checkpoints import make_checkpoint
 from tests.support.two_languages import make_encoder
 from triattn_core.checkpoint.config import read_config
 from triattn_core.checkpoint.registry import VARIABLE
-from triattn_core.results.measured import config_variant
+from triattn_core.results.run_records import config_variant
 
 ATTENTION = {
     "n": 400, "metric": "accuracy", "score": 77.0, "reliance": {"even": {"points": 12.25, "p": 0.001}},

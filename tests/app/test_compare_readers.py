@@ -15,7 +15,7 @@ from tests.support.reader_checkpoints import make_shelf
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.inference import span_decoding
-from triattn_core.tasks import questions
+from triattn_core.tasks import answer_match, questions
 
 NAMES = ["squad-dot", "squad-cosine"]
 
@@ -64,7 +64,7 @@ def test_who_flips_stands_with_both_answers_and_opens_in_similarity() -> None:
         [one.passage[a[0].start : a[0].end] for one, a in zip(some, of)]
         for of in span_decoding.decode_answers(bundles, some)
     ]
-    flips = [i for i in range(6) if not questions.exact(said[0][i], said[1][i])]
+    flips = [i for i in range(6) if not answer_match.exact(said[0][i], said[1][i])]
     assert sorted(frame["row"]) == [i + 1 for i in flips] and flips
     for _, row in frame.iterrows():
         at = row["row"] - 1

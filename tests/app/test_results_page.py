@@ -15,9 +15,9 @@ from pages.results import results_notes, results_table
 from tests.support.coin_checkpoints import make_shelf
 from tests.support.pages import app_test, at_page
 from triattn_core.checkpoint.registry import VARIABLE, list_checkpoints
-from triattn_core.results import measured, paper_comparison, published
+from triattn_core.results import paper_comparison, paper_results, run_records
 
-PAPER = next(one for one in published.load_papers() if one.paper.name == "Tri-Attention")
+PAPER = next(one for one in paper_results.load_papers() if one.paper.name == "Tri-Attention")
 
 
 def opened(**query: str) -> AppTest:
@@ -47,7 +47,7 @@ def test_it_opens_on_the_table_with_most_to_compare_and_its_rows_are_the_papers(
     app = opened()
     assert not app.exception and not app.error and not app.info
     table = next(one for one in PAPER.tables if one.label == app.session_state["table"])
-    found = measured.all_records()[0]
+    found = run_records.all_records()[0]
     counts = {one.label: sum(c.difference is not None for row in paper_comparison.fill_table(one, found) for c in row)
               for one in PAPER.tables}  # fmt: skip
     assert counts[table.label] == max(counts.values()) > 0
@@ -75,7 +75,7 @@ def test_every_printed_number_stands_on_the_page(table) -> None:
 def test_the_best_of_each_is_marked_and_a_number_of_ours_opens_its_checkpoint() -> None:
     app = opened(table="Table VI")
     table = next(one for one in PAPER.tables if one.label == "Table VI")
-    ours_ = list(zip(*paper_comparison.fill_table(table, measured.all_records()[0])))
+    ours_ = list(zip(*paper_comparison.fill_table(table, run_records.all_records()[0])))
     tops = [max(f"{one.ours:.2f}" for one in column if one.values) for column in ours_]
     found = bold(html(app))
     assert found[:2] == ["88.06", "87.49"]  # in the order of the rows: ERNIE's F1, then TAdd's accuracy
@@ -101,7 +101,7 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         config = {"task": "pairs", "data": {"dev": "lcqmc/dev"}, "model": {"mechanism": "tri", "similarity": "dot"}}
         line: dict = {"digest": str(layers), "config": config, "set": {"model.layers": layers}, "date": "2026-01-02"}
         line["each_seed"] = [{"seed": 1, "dev": {"accuracy": 80.0 + layers}}]
-        measured.append_record(tmp_path / "results" / "s.jsonl", line)
+        run_records.append_record(tmp_path / "results" / "s.jsonl", line)
     return tmp_path
 
 
@@ -129,12 +129,12 @@ def test_a_sweep_is_drawn_and_where_there_is_none_its_command_stands(small: Path
     assert not app.get("vega_lite_chart") and app.code[0].value == PAPER.figures[2].command
 
 
-@pytest.mark.parametrize("paper", published.load_papers(), ids=lambda paper: paper.paper.name)
+@pytest.mark.parametrize("paper", paper_results.load_papers(), ids=lambda paper: paper.paper.name)
 def test_a_figure_that_a_page_draws_is_a_link_to_a_page_that_there_is(paper) -> None:
     app = opened(paper=paper.paper.name)
     pages = {file.parent.name for file in Path("pages").glob("*/page.py")}
     assert {one.link.partition("?")[0] for one in paper.paper.live} <= pages
-    there, text = measured.all_records()[0], unescape(html(app))
+    there, text = run_records.all_records()[0], unescape(html(app))
     for one in paper.paper.live:
         opens = not one.needs or any(results_notes.is_shipped(record, one.needs) for record in there)
         assert (f">{one.figure}</a>" in text) == opens and (one.says if opens else one.waits) in text
@@ -159,7 +159,7 @@ def test_a_figure_stands_beside_the_columns_of_its_data_alone(small: Path) -> No
 
 
 def test_a_command_stands_where_its_checkpoint_is_there(small: Path, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(published, "HERE", copied := tmp_path / "copy")
+    monkeypatch.setattr(paper_results, "HERE", copied := tmp_path / "copy")
     shutil.copytree(Path("checkpoints") / "results" / "papers" / "coin", copied / "results" / "papers" / "coin")
     app = opened(table="Table 3", data="Quora")
     assert not app.code and "waits for quora-coin" in html(app) and "triattn sweep" not in html(app)
@@ -209,7 +209,7 @@ def test_tables_can_be_taken_away() -> None:
 def test_a_sentence_says_how_far_ours_lie_from_what_is_printed_and_stands_on_the_page() -> None:
     table = next(one for one in PAPER.tables if one.label == "Table VIII")
     at = next(i for i, one in enumerate(table.columns) if one.group == "LCQMC")
-    cells = [line[at] for line in paper_comparison.fill_table(table, measured.all_records()[0])]
+    cells = [line[at] for line in paper_comparison.fill_table(table, run_records.all_records()[0])]
     gaps = [cell.ours - cell.printed.value for cell in cells if cell.printed and cell.ours is not None]
     best = max((cell.ours, row.name) for cell, row in zip(cells, table.rows) if cell.ours is not None)
     above, ends = sum(gap > 0 for gap in gaps), [f"{gap:+.1f}".replace("-", "−") for gap in (min(gaps), max(gaps))]

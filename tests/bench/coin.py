@@ -17,7 +17,7 @@ from transformers import BertConfig, BertModel
 
 from triattn_core.inference.device import describe_device, keep_freed_memory
 from triattn_core.models.coin import Coin, CoinConfig, Sentences
-from triattn_core.results import measured
+from triattn_core.results import run_records
 from triattn_core.training.metrics_writer import machine
 
 PAIRS, TOKENS, WORDS = 8, 32, 30_522  # as many words as BERT has word pieces
@@ -92,13 +92,13 @@ def main() -> None:
 
 
 def keep(model: dict, parameters: int, times: list[float]) -> None:
-    """A line as `results.measured` reads it; a run has one number, its mean over batches."""
+    """A line as `results.run_records` reads it; a run has one number, its mean over batches."""
     spent = {"seed": 0, "seconds_per_batch": mean(times), "spread": stdev(times), "batches": len(times)}
     command = f"python -m tests.bench.coin --batches {len(times)} --record"
-    told = {"name": f"{model['mechanism']}, {len(times)} batches", "date": measured.today(), "machine": machine()}
+    told = {"name": f"{model['mechanism']}, {len(times)} batches", "date": run_records.today(), "machine": machine()}
     told |= {"command": command, "parameters": parameters, "config": {"model": model}}
-    measured.append_record(
-        measured.records_folder() / f"{COST}.jsonl", told | {"digest": model["mechanism"], "each_seed": [spent]}
+    run_records.append_record(
+        run_records.records_folder() / f"{COST}.jsonl", told | {"digest": model["mechanism"], "each_seed": [spent]}
     )
 
 

@@ -18,7 +18,7 @@ from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.config import read_config
 from triattn_core.inference.evaluate import evaluate
 from triattn_core.inference.explain import explain
-from triattn_core.results.measured import Card, Record, config_variant
+from triattn_core.results.run_records import Card, Record, config_variant
 from triattn_core.results.worth import is_worth_something, worth
 
 LIVING = {

@@ -25,7 +25,7 @@ from triattn_core.inference.batch import collate
 from triattn_core.inference.explain import explain
 from triattn_core.models.coin import Coin, CoinConfig
 from triattn_core.models.encoders import load_encoder
-from triattn_core.results import published
+from triattn_core.results import paper_results
 from triattn_core.tasks import pairs
 from triattn_core.text.characters import word_tokenizer
 from triattn_core.text.tokenizer import SPECIAL, Tokenizer
@@ -224,7 +224,7 @@ def test_vectors_of_words_and_biases_do_not_decay():
 
 
 def test_the_card_of_the_shipped_checkpoint_is_that_of_its_records():
-    folder = published.HERE / "lcqmc-coin"
+    folder = paper_results.HERE / "lcqmc-coin"
     assert (folder / "README.md").read_text("utf-8") == coin_card(folder)
     assert "matrix products in bfloat16" in coin_card(folder)
 
@@ -239,11 +239,11 @@ def test_the_card_of_the_shipped_checkpoint_is_that_of_its_records():
 )
 def test_the_card_tells_what_is_left_out_and_nothing_of_it_else(tmp_path, left_out, said, unsaid):
     for name in ("config.json", "metrics.json"):
-        shutil.copy(published.HERE / "lcqmc-coin" / name, tmp_path)
+        shutil.copy(paper_results.HERE / "lcqmc-coin" / name, tmp_path)
     change(tmp_path, model=left_out)
     told = " ".join(coin_card(tmp_path).split())
     assert f"Other than in the paper's network: {said}" in told and unsaid not in told
-    assert "Other than" not in coin_card(published.HERE / "lcqmc-coin")
+    assert "Other than" not in coin_card(paper_results.HERE / "lcqmc-coin")
 
 
 def test_only_the_rows_that_are_wanted_train_and_choose(world):

@@ -16,7 +16,7 @@ from triattn_core.analysis.mining.runs import Run
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.inference import span_decoding
-from triattn_core.tasks import questions
+from triattn_core.tasks import answer_match, questions
 
 NAMES = ("squad-dot", "squad-cosine", "squad-trilinear-o1")
 LONG, NONE = 3, 5  # lines: of a passage of several windows, and without an answer
@@ -65,7 +65,7 @@ def test_each_row_has_what_a_reader_answers_alone(world):
                 assert row[f"{name} right"] == right and row[f"{name} f1"] == pytest.approx(f1)
             else:
                 assert row["label"] == -1 and not row[f"{name} right"] and np.isnan(row[f"{name} f1"])
-            said.append(questions.normal(example.passage[best.start : best.end]))
+            said.append(answer_match.normal(example.passage[best.start : best.end]))
         for i, a in enumerate(NAMES):
             for j, b in enumerate(NAMES):
                 assert (row[f"{a} answer"] == row[f"{b} answer"]) == (said[i] == said[j])

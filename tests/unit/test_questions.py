@@ -12,7 +12,7 @@ from tests.support.tiny import make_encoder
 from triattn_core.errors import DataError, InputError
 from triattn_core.inference.span_decoding import Span
 from triattn_core.models.encoders import load_encoder
-from triattn_core.tasks import questions
+from triattn_core.tasks import answer_match, questions
 from triattn_core.text.roles import Limits
 from triattn_core.text.rows import rows_file
 
@@ -218,7 +218,7 @@ def test_an_empty_text_is_said(text):
     ],
 )
 def test_answers_are_compared_as_squad_does(text, bare):
-    assert questions.normal(text) == bare
+    assert answer_match.normal(text) == bare
 
 
 @pytest.mark.parametrize(
@@ -235,8 +235,8 @@ def test_answers_are_compared_as_squad_does(text, bare):
     ],
 )
 def test_exact_match_and_f1(said, known, same, shared):
-    assert questions.exact(said, known) is same
-    assert questions.f1(said, known) == pytest.approx(shared, abs=1e-12)
+    assert answer_match.exact(said, known) is same
+    assert answer_match.f1(said, known) == pytest.approx(shared, abs=1e-12)
 
 
 def test_the_answer_that_fits_best_counts():

@@ -12,8 +12,8 @@ from scipy.stats import ttest_ind
 from triattn_core.__main__ import main
 from triattn_core.analysis.significance import Sample, holm, rank_samples, welch_over_seeds, welch_tests
 from triattn_core.checkpoint.registry import VARIABLE, Card
-from triattn_core.results import measured, published, ranking_test
-from triattn_core.results.measured import Record
+from triattn_core.results import paper_results, ranking_test, run_records
+from triattn_core.results.run_records import Record
 
 ROOT = Path(__file__).parents[2]
 NAMES = ["Tri", "C-Bi", "Bi"]
@@ -107,7 +107,7 @@ def test_the_level_decides():
 
 @pytest.fixture(scope="module")
 def tables():
-    return next(one for one in published.load_papers() if one.paper.name == "Tri-Attention").tables
+    return next(one for one in paper_results.load_papers() if one.paper.name == "Tri-Attention").tables
 
 
 def record(mechanism: str, data: str = "lcqmc", values: tuple[float, ...] = (80.0,)) -> Record:
@@ -172,7 +172,7 @@ def cells_of(text: str) -> list[list[str]]:
 def test_what_is_written_of_ours_is_in_the_records(tables, file, heading, least):
     """A number that was measured anew, or never, must not stand there; `triattn results` prints the table."""
     told = cells_of((ROOT / file).read_text("utf-8").partition(heading)[2].partition("\n## ")[0])
-    now = cells_of(ranking_test.markdown(ranking_test.rank_mechanisms(tables, measured.all_records()[0])))
+    now = cells_of(ranking_test.markdown(ranking_test.rank_mechanisms(tables, run_records.all_records()[0])))
     rows = {line[0]: line for line in now}
     assert len(told) >= 2 + least and told[0] == now[0]
     for line in told[2:]:

@@ -10,9 +10,10 @@ import pytest
 
 from triattn_core.checkpoint.registry import VARIABLE, Card
 from triattn_core.results import notes, paper_comparison
-from triattn_core.results.measured import Record, all_records, append_record, matching_records, read_records
 from triattn_core.results.paper_comparison import Cell, best_cells, export_rows, fill_table, make_cell
-from triattn_core.results.published import Column, Paper, PaperRecord, Printed, Row, Table
+from triattn_core.results.paper_results import PaperRecord
+from triattn_core.results.paper_schema import Column, Paper, Printed, Row, Table
+from triattn_core.results.run_records import Record, all_records, append_record, matching_records, read_records
 
 CONFIG = {
     "task": "pairs",

@@ -14,13 +14,14 @@ from triattn_core.__main__ import main
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.inference.evaluate import vote
-from triattn_core.results import curves, measured, notes, paper_comparison, published
-from triattn_core.results.published import Figure, Table, read_model
+from triattn_core.results import curves, notes, paper_comparison, paper_results, paper_schema, run_records
+from triattn_core.results.paper_results import read_model
+from triattn_core.results.paper_schema import Figure, Table
 
-FOLDER = published.HERE / "results" / "papers" / "coin"
+FOLDER = paper_results.HERE / "results" / "papers" / "coin"
 SIZES = {1: (8, 2), 2: (11, 2), 3: (5, 2), 5: (2, 2)}  # rows and printed columns as the paper has them
 TABLES: dict[int, Table] = {number: read_model(FOLDER / f"table-{number}.json", Table) for number in SIZES}
-PAPER = read_model(FOLDER / "paper.json", published.Paper)
+PAPER = read_model(FOLDER / "paper.json", paper_schema.Paper)
 MODEL = {**MODEL, "mechanism": "coin", "layers": 3, "context": True, "fusion": "gate", "aggregation": True}
 CONFIG = {"kind": "coin", "task": "pairs", "vocabulary": {"tokens": "words", "least": 2}, "training": {"epochs": 4}}
 
@@ -47,7 +48,7 @@ def shelf(tmp_path, monkeypatch) -> Path:
 
 
 def cells(table: int) -> dict[str, list[paper_comparison.Cell]]:
-    found = measured.all_records()[0]
+    found = run_records.all_records()[0]
     return {row.name: line for row, line in zip(TABLES[table].rows, paper_comparison.fill_table(TABLES[table], found))}
 
 
@@ -80,7 +81,7 @@ def test_the_printed_values_are_those_that_were_checked_against_the_paper():
 
 
 def test_without_a_record_every_row_of_ours_says_so(shelf):
-    (paper,) = [one for one in published.load_papers() if one.paper.name == "COIN"]
+    (paper,) = [one for one in paper_results.load_papers() if one.paper.name == "COIN"]
     assert not paper.problems and [one.number for one in paper.tables] == [1, 2, 3, 5] and len(paper.figures) == 2
     for table in SIZES:
         for name, line in cells(table).items():
@@ -91,12 +92,12 @@ def test_without_a_record_every_row_of_ours_says_so(shelf):
 
 
 def test_ablations_are_those_of_the_sweep_and_whole_models_those_of_the_shelf(shelf):
-    file = measured.records_folder() / "coin-ablations.jsonl"
+    file = run_records.records_folder() / "coin-ablations.jsonl"
     lines = {"w/o context": {"context": False}, "simple fusion": {"fusion": "simple"}}
     lines |= {"w/o aggregat.": {"aggregation": False}, "simple pool": {"pooling": "max"}, "original": {}}
     for i, model in enumerate(lines.values()):
-        measured.append_record(file, record("quora", 70.0 + i, **model))
-        measured.append_record(measured.records_folder() / "trained.jsonl", record("quora", 80.0 + i, **model))
+        run_records.append_record(file, record("quora", 70.0 + i, **model))
+        run_records.append_record(run_records.records_folder() / "trained.jsonl", record("quora", 80.0 + i, **model))
     assert {name: line[0].values for name, line in cells(3).items()} == {
         name: (70.0 + i,) for i, name in enumerate(lines)
     }
@@ -110,10 +111,10 @@ def test_ablations_are_those_of_the_sweep_and_whole_models_those_of_the_shelf(sh
 def test_the_number_of_blocks_is_drawn_from_its_sweep(shelf):
     for layers, accuracy in ((1, 60.0), (3, 62.0), (2, 61.0)):
         line = record("lcqmc", accuracy, {"model.layers": layers}, layers=layers)
-        measured.append_record(measured.records_folder() / "lcqmc-coin-blocks.jsonl", line)
+        run_records.append_record(run_records.records_folder() / "lcqmc-coin-blocks.jsonl", line)
     for data, points in (("lcqmc", {1.0: (60.0,), 2.0: (61.0,), 3.0: (62.0,)}), ("quora", None)):
         figure = read_model(FOLDER / f"figure-3-{data}.json", Figure)
-        found = curves.measured_curves(figure, measured.all_records()[0])
+        found = curves.measured_curves(figure, run_records.all_records()[0])
         assert [one.points for one in found] == ([points] if points else [])
         table = TABLES[{"lcqmc": 1, "quora": 2}[data]]
         assert all(figure.ours.items() >= one.ours.items() for one in table.columns)
@@ -163,7 +164,7 @@ def test_the_bench_fills_the_table_of_costs(shelf, monkeypatch, capsys):
     assert 0 < found["BERT"][1].values[0] < found["COIN"][1].values[0] < 9
     (line,) = [
         one
-        for one in measured.read_records(measured.records_folder() / "coin-cost.jsonl")[0]
+        for one in run_records.read_records(run_records.records_folder() / "coin-cost.jsonl")[0]
         if one.card.digest == "coin"
     ]
     spread = line.card.metrics["each_seed"][0]["spread"]
@@ -188,7 +189,7 @@ def test_what_is_said_of_the_bench_is_what_it_times():
 
 
 def test_what_was_missed_is_said_with_the_numbers_of_the_record():
-    metrics = json.loads((published.HERE / "lcqmc-coin" / "metrics.json").read_text("utf-8"))
+    metrics = json.loads((paper_results.HERE / "lcqmc-coin" / "metrics.json").read_text("utf-8"))
     (said,) = [one.why for one in PAPER.left_out if "missed" in one.why]
     dev, test = metrics["dev"], metrics["test"]
     assert f"has {test['accuracy']} (F1 {test['f1']}), one seed" in said and len(metrics["seeds"]) == 1
@@ -200,13 +201,13 @@ def test_what_was_missed_is_said_with_the_numbers_of_the_record():
 
 
 def test_a_command_waits_for_the_checkpoints_that_it_names(tmp_path, monkeypatch):
-    monkeypatch.setattr(published, "HERE", tmp_path)
+    monkeypatch.setattr(paper_results, "HERE", tmp_path)
     command = "triattn sweep checkpoints/one/config.json checkpoints/two-*/config.json"
-    assert published.missing_checkpoints(command) == ["one", "two-*"]
+    assert paper_results.missing_checkpoints(command) == ["one", "two-*"]
     (tmp_path / "two-b").mkdir()
     (tmp_path / "two-b" / "config.json").write_text("{}")
-    assert published.missing_checkpoints(command) == ["one"]
-    assert published.missing_checkpoints("triattn evaluate SEED") == []
+    assert paper_results.missing_checkpoints(command) == ["one"]
+    assert paper_results.missing_checkpoints("triattn evaluate SEED") == []
     sweeps = [one for one in TABLES[3].notes if one.command]
     assert [one.about for one in sweeps] == ["Quora", "LCQMC"]
     assert all(f"checkpoints/{one.about.lower()}-coin/config.json" in one.command for one in sweeps)

@@ -9,8 +9,8 @@ import pytest
 
 from triattn_core.checkpoint.registry import Card
 from triattn_core.results import curves
-from triattn_core.results.measured import Record
-from triattn_core.results.published import Figure
+from triattn_core.results.paper_schema import Figure
+from triattn_core.results.run_records import Record
 from triattn_core.views.charts import layers
 
 FIGURE = Figure(

@@ -12,11 +12,12 @@ import pytest
 
 from tests.support.tiny import WORDS, make_encoder
 from triattn_core.__main__ import main
-from triattn_core.results import measured, notes, paper_comparison, published
+from triattn_core.results import notes, paper_comparison, paper_results, run_records
 from triattn_core.results.paper_comparison import Cell
-from triattn_core.results.published import Table, read_model
+from triattn_core.results.paper_results import read_model
+from triattn_core.results.paper_schema import Table
 
-FOLDER = published.HERE / "results" / "papers" / "mtsa"
+FOLDER = paper_results.HERE / "results" / "papers" / "mtsa"
 SIZES = {1: (16, 6), 2: (5, 4), 3: (5, 3), 5: (10, 5)}  # rows and printed columns as the paper has them
 TABLES: dict[int, Table] = {number: read_model(FOLDER / f"table-{number}.json", Table) for number in SIZES}
 NAMES = ("no", "yes")
@@ -61,7 +62,7 @@ def test_the_printed_values_are_those_that_were_checked_against_the_paper():
 
 
 def test_what_is_left_out_is_said_with_its_reason():
-    (paper,) = [one for one in published.load_papers() if one.paper.name == "MTSA"]
+    (paper,) = [one for one in paper_results.load_papers() if one.paper.name == "MTSA"]
     left = {one.what: one.why for one in paper.paper.left_out}
     assert [one.number for one in paper.tables] == list(SIZES) and not paper.problems
     assert "not to be had" in left["Semantic role labelling (Table 4)"]
@@ -133,13 +134,13 @@ def world(tmp_path_factory):
 
 
 @pytest.fixture
-def found(world) -> list[measured.Record]:
-    found, problems = measured.all_records()
+def found(world) -> list[run_records.Record]:
+    found, problems = run_records.all_records()
     assert not problems
     return found
 
 
-def cell(table: int, row: str, column: str, group: str, found: list[measured.Record]) -> Cell:
+def cell(table: int, row: str, column: str, group: str, found: list[run_records.Record]) -> Cell:
     table, line = TABLES[table], next(one for one in TABLES[table].rows if one.name == row)
     place = next(one for one in table.columns if one.name.startswith(column) and group in one.group)
     return paper_comparison.make_cell(table, line, place, found)
@@ -174,7 +175,7 @@ def test_folds_trained_off_the_shelf_fill_their_row_with_their_spread(found):
 def test_one_fold_alone_is_said_to_be_that(found):
     card = next(one for one in found if one.folds).card
     told = {name: one for name, one in card.metrics.items() if name != "folds"}
-    one = measured.Record(measured.Card(card.name, card.path, card.config, told, "", 0), "sweep")
+    one = run_records.Record(run_records.Card(card.name, card.path, card.config, told, "", 0), "sweep")
     assert one.each == "fold 1 of 3, alone"
     found = notes.notes_on_cells([cell(5, "Multi-head", "Accuracy", "CR", [one])])
     said = next(note.text for note in found if note.head == "Seeds")

@@ -11,10 +11,11 @@ import pytest
 
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.errors import DataError
-from triattn_core.results import published
-from triattn_core.results.published import Paper, Table, parse_printed, plain_name, read_model
+from triattn_core.results import paper_results
+from triattn_core.results.paper_results import read_model
+from triattn_core.results.paper_schema import Paper, Table, parse_printed, plain_name
 
-FOLDER = published.HERE / "results" / "papers" / "tri-attention"
+FOLDER = paper_results.HERE / "results" / "papers" / "tri-attention"
 SIZES = {5: (22, 3), 6: (22, 2), 7: (17, 1), 8: (8, 5), 9: (8, 5)}  # rows and printed columns as the paper has them
 
 
@@ -109,7 +110,7 @@ def shelf(tmp_path: Path, monkeypatch) -> Path:
 def test_the_papers_of_the_package_stand_beside_those_of_another_shelf(shelf):
     about = json.loads((shelf / "paper.json").read_text("utf-8"))
     (shelf / "paper.json").write_text(json.dumps(about | {"name": "Another", "order": 0}), "utf-8")
-    found = published.load_papers()
+    found = paper_results.load_papers()
     assert [one.paper.name for one in found][:2] == ["Another", "Tri-Attention"]
     assert [(len(one.tables), len(one.figures)) for one in found][:2] == [(6, 3), (6, 3)]
     assert [one.number for one in found[0].tables] == [5, 6, 7, 8, 9, 20]
@@ -133,7 +134,7 @@ def test_a_file_that_cannot_be_read_is_one_line_and_the_others_are_there(shelf, 
     path.write_text(text, "utf-8")
     with pytest.raises(DataError, match="table-6.json"):
         read_model(path, Table)
-    another = next(one for one in published.load_papers() if one.problems)
+    another = next(one for one in paper_results.load_papers() if one.problems)
     assert [one.number for one in another.tables] == [5, 7, 8, 9, 20]
     (said,) = another.problems
     assert str(path) in said and says in said and "\n" not in said
@@ -141,7 +142,7 @@ def test_a_file_that_cannot_be_read_is_one_line_and_the_others_are_there(shelf, 
 
 def test_a_paper_without_its_head_is_said_and_has_no_tables(shelf):
     (shelf / "paper.json").write_text("[]", "utf-8")
-    last = published.load_papers()[-1]
+    last = paper_results.load_papers()[-1]
     assert (last.paper.name, last.tables) == ("another", ()) and "paper.json" in last.problems[0]
     with pytest.raises(DataError, match="order"):
         (shelf / "paper.json").write_text('{"name": "x", "cite": "y"}', "utf-8")

@@ -14,8 +14,8 @@ from triattn_core.analysis.significance import welch_over_seeds
 from triattn_core.checkpoint.config import read_config
 from triattn_core.checkpoint.registry import list_checkpoints
 from triattn_core.errors import ConfigError
-from triattn_core.results import curves, measured, paper_comparison
-from triattn_core.results.published import Figure
+from triattn_core.results import curves, paper_comparison, run_records
+from triattn_core.results.paper_schema import Figure
 from triattn_core.training import sweep as sweeps
 from triattn_core.training.sweep import choices_of, sweep
 
@@ -95,7 +95,7 @@ def test_a_variant_is_trained_as_the_same_config_is_by_train(world, swept, tmp_p
     (line,) = stored(world, "trained")
     assert line["name"] == "copy" and line["digest"] == swept[1]["digest"] and line["date"] == told["date"]
     assert line["each_seed"] == told["each_seed"] == [{"seed": 2, "dev": told["dev"], "test": told["test"]}]
-    (found,) = measured.matching_records(measured.all_records()[0], {"mechanism": "bi"})
+    (found,) = run_records.matching_records(run_records.all_records()[0], {"mechanism": "bi"})
     assert found.file == "trained" and found.values("test", "f1") == (told["test"]["f1"],)
 
 
@@ -106,13 +106,13 @@ def test_what_is_on_the_shelf_leaves_no_other_record_and_all_seeds_all_metrics(w
     where = ["--data", str(root / "data"), "--runs", str(root / "runs")]
     assert main(["train", str(root / "shelf" / "small-tri" / "config.json"), *where]) == 0
     assert not (root / "shelf" / "results").exists()
-    (found,) = [one for one in measured.all_records()[0] if one.card.name == "small-tri"]
+    (found,) = [one for one in run_records.all_records()[0] if one.card.name == "small-tri"]
     assert found.runs == 2 and len(found.values("test", "f1")) == len(found.values("dev", "accuracy")) == 2
     assert found.values("test", "accuracy") == tuple(one["test"] for one in found.card.metrics["seeds"])
 
 
 def test_the_records_make_a_curve_and_seeds_that_can_be_tested(world, swept):
-    (found,) = curves.measured_curves(FIGURE, measured.all_records()[0])
+    (found,) = curves.measured_curves(FIGURE, run_records.all_records()[0])
     assert {x: len(values) for x, values in found.points.items()} == {1.0: 2, 3.0: 2}
     assert found.points[1.0] == tuple(one["dev"]["accuracy"] for one in swept[0]["each_seed"])
     assert len(welch_over_seeds({str(x): values for x, values in found.points.items()})) == 1
@@ -145,7 +145,7 @@ def test_resume_trains_only_what_is_missing(world, swept, monkeypatch, capsys):
     assert run(world, *one, "4", "--test") == 0
     assert trained[2:] == [(1, [4])]
     assert stored(world, "small-bi-layers")[:2] == swept
-    record = next(one for one in measured.read_records(world / "shelf" / "results" / "small-bi-layers.jsonl")[0]
+    record = next(one for one in run_records.read_records(world / "shelf" / "results" / "small-bi-layers.jsonl")[0]
                   if one.changed == {"model.layers": 1})  # fmt: skip
     assert len(record.values("dev", "accuracy")) == 3 and len(record.values("test", "accuracy")) == 1
     assert run(world, *one, "2,1,4") == 0 and len(trained) == 3
@@ -181,7 +181,7 @@ def test_several_configs_and_settings_are_all_combined(world):
     cell = paper_comparison.measured_cell(
         paper_comparison.Column(name="x", metric="accuracy", split="dev"),
         {"records": "two", "mechanism": "tri", "similarity": "dot"},
-        measured.all_records()[0],
+        run_records.all_records()[0],
     )
     assert cell.values == (found[2]["each_seed"][0]["dev"]["accuracy"],)
 

@@ -17,7 +17,7 @@ import xarray as xr
 from triattn_core.checkpoint.registry import Card
 from triattn_core.errors import InputError
 from triattn_core.results import spreads
-from triattn_core.results.measured import Record
+from triattn_core.results.run_records import Record
 from triattn_core.trace import AttentionTrace
 from triattn_core.views import similarity
 from triattn_core.views.charts import distributions

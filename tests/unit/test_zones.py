@@ -40,7 +40,7 @@ ZONES = {
         words("torch plotly altair streamlit"),
     ),
     "trace": Zone(
-        ("triattn_core/trace", "triattn_core/errors.py", "triattn_core/casebook.py"),
+        ("triattn_core/trace", "triattn_core/errors.py", "triattn_core/casebook"),
         words("numpy xarray pandas sqlalchemy"),
         words("trace text"),  # text: sentences and phrases of a text, which tokens are grouped by
         words("torch plotly altair streamlit"),
@@ -48,7 +48,7 @@ ZONES = {
     "views": Zone(
         ("triattn_core/views",),
         words("numpy xarray pandas plotly altair"),
-        words("trace views"),
+        words("text trace views"),
         words("torch streamlit"),
     ),
     # What joins models and views.

@@ -22,7 +22,7 @@ from triattn_core.inference.device import describe_device, memory_guard
 from triattn_core.models.fusion import FUSIONS, PAPER
 from triattn_core.models.fusion.settings import FusionSettings
 from triattn_core.results.efficiency import PASSES, Measurement, Point
-from triattn_core.results.measured import today
+from triattn_core.results.run_records import today
 
 LEAST, FEWEST = 0.3, 3  # a pass is repeated until it took so many seconds, and so many times
 SHARE = 0.8  # of the free memory that a pass may be expected to need

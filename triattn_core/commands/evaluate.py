@@ -181,7 +181,7 @@ def _count(text: str) -> int:
 def split_of(bundles: Sequence[Bundle], file: Path) -> str:
     """The split that a file is for checkpoints that differ only in their seed: "dev" or "test".  Raises DataError
     otherwise."""
-    from triattn_core.results.measured import config_variant
+    from triattn_core.results.run_records import config_variant
 
     sets, name = bundles[0].config.data, set_name(file)
     if len({config_variant(bundle.config) for bundle in bundles}) > 1:
@@ -195,7 +195,7 @@ def split_of(bundles: Sequence[Bundle], file: Path) -> str:
 
 def keep(bundles: Sequence[Bundle], split: str, vote: dict, command: str) -> None:
     """Append a record: the metrics of a vote, and the number of parameters of all voters."""
-    from triattn_core.results.measured import append_record, records_folder, today
+    from triattn_core.results.run_records import append_record, records_folder, today
     from triattn_core.training.metrics_writer import machine, run_record
 
     first, many = bundles[0], len(bundles)

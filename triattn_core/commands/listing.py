@@ -91,9 +91,9 @@ def results(options: argparse.Namespace) -> None:
 
     For papers that compare mechanisms of ours, one line per similarity; for others, their tables.
     """
-    from triattn_core.results import measured, notes, paper_comparison, published, ranking_test
+    from triattn_core.results import notes, paper_comparison, paper_results, ranking_test, run_records
 
-    papers, (records, problems) = published.load_papers(), measured.all_records()
+    papers, (records, problems) = paper_results.load_papers(), run_records.all_records()
     for problem in (*(problem for paper in papers for problem in paper.problems), *problems):
         print(problem, file=sys.stderr)
     if options.json:

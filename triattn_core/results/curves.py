@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from triattn_core.checkpoint import metadata
-from triattn_core.results.measured import Record, has_settings
 from triattn_core.results.notes import trained_on
-from triattn_core.results.published import Figure, Line
+from triattn_core.results.paper_schema import Figure, Line
+from triattn_core.results.run_records import Record, has_settings
 
 NO_DIFFERENCE = ("digest", "training.seed", "training.more_seeds")
 

@@ -15,7 +15,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from triattn_core.checkpoint.registry import root
-from triattn_core.results.published import HERE, StrictModel, Table, read_model
+from triattn_core.results.paper_results import HERE, read_model
+from triattn_core.results.paper_schema import StrictModel, Table
 
 FILE = Path("results") / "efficiency.json"
 BASE = "multi_head"  # the denominator of ratios

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from triattn_core.checkpoint.registry import Card
-from triattn_core.results.measured import Record, read_records, records_folder
+from triattn_core.results.run_records import Record, read_records, records_folder
 
 FILES = "laboratory*.jsonl"
 SIZE = "data.size"

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from triattn_core.checkpoint import metadata, provenance, registry
 from triattn_core.errors import DataError
-from triattn_core.results.measured import Record
 from triattn_core.results.paper_comparison import Cell
-from triattn_core.results.published import Note
+from triattn_core.results.paper_schema import Note
+from triattn_core.results.run_records import Record
 from triattn_core.text.rows import read_json
 
 

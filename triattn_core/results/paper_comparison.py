@@ -9,8 +9,9 @@ from typing import Any
 
 from triattn_core.analysis.significance import Sample
 from triattn_core.checkpoint import metadata
-from triattn_core.results.measured import Record, matching_records
-from triattn_core.results.published import Column, PaperRecord, Printed, Row, Table, plain_name
+from triattn_core.results.paper_results import PaperRecord
+from triattn_core.results.paper_schema import Column, Printed, Row, Table, plain_name
+from triattn_core.results.run_records import Record, matching_records
 
 OMITTED_SETTINGS = ("task", "records", "voters")  # settings not mentioned in descriptions
 

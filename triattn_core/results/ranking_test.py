@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from triattn_core.analysis.significance import RankingTest, Sample, rank_samples
 from triattn_core.checkpoint.metadata import SIMILARITIES
-from triattn_core.results.measured import Record
 from triattn_core.results.paper_comparison import Cell, format_cell, measured_cell
-from triattn_core.results.published import Column, Printed, Table
+from triattn_core.results.paper_schema import Column, Printed, Table
+from triattn_core.results.run_records import Record
 from triattn_core.trace.axes import MECHANISM_LABELS
 
 EXPECTED = ("tri", "cbi", "bi")

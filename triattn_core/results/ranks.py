@@ -11,9 +11,9 @@ import numpy as np
 from scipy.stats import kendalltau, norm, rankdata, spearmanr
 
 from triattn_core.analysis.significance import LEVEL, holm
-from triattn_core.results.measured import Record
 from triattn_core.results.paper_comparison import Cell, make_cell
-from triattn_core.results.published import Column, Table, plain_name
+from triattn_core.results.paper_schema import Column, Table, plain_name
+from triattn_core.results.run_records import Record
 
 MIN_ROWS = 3  # the order of two rows means nothing
 MAX_EXACT_ROWS = 8  # most rows for which all orders are enumerated

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import pandas as pd
 
 from triattn_core.checkpoint import metadata
-from triattn_core.results.measured import Record
 from triattn_core.results.notes import trained_on
+from triattn_core.results.run_records import Record
 
 SAID = ("training.epochs", "training.seed", "training.more_seeds")  # in `trained_on`, or allowed to differ
 COLUMNS = ["recipe", "mechanism", "similarity", "output", "value", "seed", "checkpoint", "file", "set", "rows"]

@@ -8,7 +8,7 @@ from statistics import mean, stdev
 from triattn_core.attention.fixed_weights import FIXED
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.config import Config
-from triattn_core.results.measured import Record, all_records, config_variant
+from triattn_core.results.run_records import Record, all_records, config_variant
 
 
 def worth(config: Config, scores: Sequence[float], metric: str, records: Sequence[Record] | None = None) -> dict:

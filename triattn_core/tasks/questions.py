@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import string
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -13,9 +10,11 @@ from statistics import fmean
 
 from triattn_core.errors import DataError, InputError
 from triattn_core.tasks import classes
+from triattn_core.tasks.answer_match import exact, f1
+from triattn_core.tasks.squad_file import is_squad, squad_rows
 from triattn_core.tasks.task import InputForm
 from triattn_core.text.roles import Limits, Role, tokens_notes
-from triattn_core.text.rows import field, matches, read_json, read_json_lines
+from triattn_core.text.rows import field, matches, read_json_lines
 from triattn_core.text.texts import Texts, text_role
 from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.text.words import windows, words
@@ -26,8 +25,6 @@ PARTS = {"passage": "Passage", "question": "Question"}  # see `rankings.Words`
 OUTPUTS = 2  # scores of a word: as start and as end of the answer
 LANGUAGES = ("en",)
 MOST = 200_000  # tokens of a passage
-ARTICLES = re.compile(r"\b(a|an|the)\b")
-PUNCTUATION = frozenset(string.punctuation)
 Span = tuple[int, int]  # of characters
 
 
@@ -99,46 +96,13 @@ def read(path: Path, training: bool = False, where: Mapping[str, str] | None = N
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict]]:
-    return squad_rows(path) if squads(path) else read_json_lines(path)
-
-
-def squads(path: Path | str) -> bool:
-    """Whether a file has SQuAD's format, by its name."""
-    return Path(path).name.endswith((".json", ".json.gz"))
+    return squad_rows(path) if is_squad(path) else read_json_lines(path)
 
 
 def locate_error(path: Path, example: Example, error: InputError) -> DataError:
     """The error with an example, prefixed with the line or record of the file that it was read from."""
     place = next(place for place, row in _rows(path) if Example.from_row(row, place) == example)
     return DataError(f"{place}: {error}")
-
-
-def squad_rows(path: Path | str, content: bytes | None = None) -> Iterator[tuple[str, dict]]:
-    """`(place, row)` of each question of an official file: {"data": [{"paragraphs": [{"context", "qas": […]}]}]}.
-
-    content: of the file, if it is not on disk.  Raises DataError that names the record.
-    """
-    place = str(path)
-    for a, article in enumerate(_list(read_json(path, content), "data", place)):
-        for p, paragraph in enumerate(_list(article, "paragraphs", f"{place}: data[{a}]")):
-            place_of_paragraph = f"{place}: data[{a}].paragraphs[{p}]"
-            for q, question in enumerate(_list(paragraph, "qas", place_of_paragraph)):
-                if not isinstance(question, Mapping):
-                    raise DataError(f"{place_of_paragraph}.qas[{q}]: must be an object, got {question!r:.40}")
-                place_of_question = f"{place_of_paragraph}.qas[{q}]" + (
-                    f" (id {question['id']})" if "id" in question else ""
-                )
-                yield (
-                    place_of_question,
-                    {"title": article.get("title", ""), "context": paragraph.get("context"), **question},
-                )
-
-
-def _list(record: object, name: str, where: str) -> list:
-    items = record.get(name) if isinstance(record, Mapping) else None
-    if not isinstance(items, list):
-        raise DataError(f"{where}: must be an object with the list {name!r}, got {record!r:.40}")
-    return items
 
 
 def roles(batch: Sequence[Example], tokenizer: Tokenizer, limits: Limits) -> list[tuple[Texts, ...]]:
@@ -218,24 +182,6 @@ def title(example: Example) -> tuple[str, str]:
 def labels(example: Example) -> tuple[str, ...]:
     """Empty: the answers are spans, and differ for each prediction."""
     return ()
-
-
-def normal(text: str) -> str:
-    """Text normalised as by SQuAD: lower case, without ASCII punctuation and articles, single spaces."""
-    bare = "".join(char for char in text.lower() if char not in PUNCTUATION)
-    return " ".join(ARTICLES.sub(" ", bare).split())
-
-
-def exact(answer: str, gold: str) -> bool:
-    """Whether two answers are equal after SQuAD's normalisation."""
-    return normal(answer) == normal(gold)
-
-
-def f1(answer: str, gold: str) -> float:
-    """F1 of the words of an answer, as in SQuAD 1.1."""
-    left, right = normal(answer).split(), normal(gold).split()
-    num_shared = sum((Counter(left) & Counter(right)).values())
-    return 2 * num_shared / (len(left) + len(right)) if num_shared else 0.0
 
 
 def verdict(example: Example, answer: Sequence) -> tuple[bool, float]:

@@ -23,8 +23,8 @@ from triattn_core.errors import DataError
 from triattn_core.inference.device import describe_device
 from triattn_core.inference.evaluate import evaluate
 from triattn_core.models.kinds import task_of
-from triattn_core.results.measured import RUN, TRAINED, append_record, config_variant, today
-from triattn_core.results.measured import records_folder as results
+from triattn_core.results.run_records import RUN, TRAINED, append_record, config_variant, today
+from triattn_core.results.run_records import records_folder as results
 from triattn_core.tasks import TASKS
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.text.rows import matches, rows_file

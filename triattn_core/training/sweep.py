@@ -17,7 +17,7 @@ from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.bundle import Bundle, load
 from triattn_core.checkpoint.config import AnyConfig, read_config
 from triattn_core.errors import ConfigError
-from triattn_core.results import measured
+from triattn_core.results import run_records
 from triattn_core.text.rows import rows_file
 from triattn_core.training.best_checkpoint import best, history
 from triattn_core.training.command import is_main_process, prepare, sets, train_seeds
@@ -63,24 +63,24 @@ def sweep(
         for path in paths
         for values in product(*changes.values())
     ]
-    file = measured.records_folder() / f"{_check_name(name or default_name(variants, changes))}.jsonl"
+    file = run_records.records_folder() / f"{_check_name(name or default_name(variants, changes))}.jsonl"
     if file.is_file() and not resume:
         raise ConfigError(f"{file}: is there already: go on with --resume, or name another with --name")
     for set_name in dict.fromkeys(name for variant in variants for name in sets(variant.config)):
         rows_file(data, set_name)
-    records, required = measured.read_records(file)[0], {"dev", "test"} if test else {"dev"}
+    records, required = run_records.read_records(file)[0], {"dev", "test"} if test else {"dev"}
     done = {
         (record.card.digest, seed_metrics.get("seed")): set(seed_metrics)
         for record in records
         for seed_metrics in record.card.metrics["each_seed"]
     }
     for number, variant in enumerate(variants, 1):
-        digest, all_seeds = measured.config_variant(variant.config), seeds or (variant.config.training.seed,)
+        digest, all_seeds = run_records.config_variant(variant.config), seeds or (variant.config.training.seed,)
         missing = [seed for seed in all_seeds if not required <= done.get((digest, seed), set())]
         if missing:
             yield from _run(variant, digest, missing, file, data, runs, resume, command)
         if missing and is_main_process():
-            yield _done(measured.read_records(file)[0], variant, digest, number, len(variants))
+            yield _done(run_records.read_records(file)[0], variant, digest, number, len(variants))
 
 
 def _run(
@@ -91,14 +91,14 @@ def _run(
     if not is_main_process():
         return
     bundles = [load(folder) for folder in folders.values()]
-    details = {"date": measured.today(), "machine": machine(), "command": command}
+    details = {"date": run_records.today(), "machine": machine(), "command": command}
     details["parameters"] = sum(p.numel() for p in bundles[0].model.parameters())
     seed_metrics = [
         {"seed": seed, "seconds": round(seconds(folder)), "best_step": best(history(folder)).get("step"), **numbers}
         for (seed, folder), numbers in zip(folders.items(), _measure(bundles, variant, data, runs, resume))
     ]
     first = next(iter(folders.values()))
-    measured.append_record(
+    run_records.append_record(
         file, run_record(first, variant.config, details, seed_metrics) | {"name": variant.name, "set": variant.changed}
     )
     for folder in folders.values():
@@ -111,7 +111,7 @@ def _measure(bundles: Sequence[Bundle], variant: Variant, data: Path, runs: Path
     return measure(bundles, variant.config, data, runs, resume)
 
 
-def _done(records: Sequence[measured.Record], variant: Variant, digest: str, number: int, count: int) -> Event:
+def _done(records: Sequence[run_records.Record], variant: Variant, digest: str, number: int, count: int) -> Event:
     record = next(record for record in records if record.card.digest == digest)
     metric = metadata.main_metric(record.card)
     values = record.values("dev", metric)
@@ -161,6 +161,6 @@ def default_name(variants: Sequence[Variant], changes: dict[str, list]) -> str:
 
 
 def _check_name(name: str) -> str:
-    if not re.fullmatch(r"[\w.-]+", name) or name == measured.TRAINED:
-        raise ConfigError(f"--name {name}: letters, digits, dots and hyphens, and not {measured.TRAINED!r}")
+    if not re.fullmatch(r"[\w.-]+", name) or name == run_records.TRAINED:
+        raise ConfigError(f"--name {name}: letters, digits, dots and hyphens, and not {run_records.TRAINED!r}")
     return name

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference import span_decoding
+from triattn_core.tasks import answer_match
 
 
 def answer_columns(groups: Sequence[Sequence[Bundle]], examples: Sequence) -> dict[str, list]:
@@ -30,7 +31,7 @@ def answer_columns(groups: Sequence[Sequence[Bundle]], examples: Sequence) -> di
         columns[f"{name} right"], columns[f"{name} f1"] = map(list, zip(*verdicts))
         columns[f"{name} answer"] = []
     for example, *row in zip(examples, *best.values()):
-        normalized = [task.normal(example.passage[span.start : span.end]) for span in row]
+        normalized = [answer_match.normal(example.passage[span.start : span.end]) for span in row]
         for name, span in zip(best, normalized):
             columns[f"{name} answer"].append(normalized.index(span))
     return columns

@@ -10,7 +10,7 @@ from io import BufferedIOBase, BytesIO
 from pathlib import Path, PurePosixPath
 
 from triattn_core.errors import DataError, InputError
-from triattn_core.tasks import TASKS, InputForm, form, questions
+from triattn_core.tasks import TASKS, InputForm, form, squad_file
 from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.text.rows import count_lines, each_line
 
@@ -37,19 +37,19 @@ class Source:
         """Yield (number from 1, place, row or its error) for each line, or for each question of an official SQuAD
         file."""
         with self.open() as file:
-            if form(task) is not InputForm.PASSAGE or not questions.squads(self.name):
+            if form(task) is not InputForm.PASSAGE or not squad_file.is_squad(self.name):
                 yield from ((line, f"{self.name}:{line}", row) for line, row in each_line(file, self.name))
                 return
             number = 0
             try:
-                for number, (place, row) in enumerate(questions.squad_rows(self.name, file.read()), 1):
+                for number, (place, row) in enumerate(squad_file.squad_rows(self.name, file.read()), 1):
                     yield number, place, row
             except DataError as error:
                 yield number + 1, self.name, error
 
     def count(self, task: str) -> int:
         """The number of lines, or questions, that a task finds in the file."""
-        squad = form(task) is InputForm.PASSAGE and questions.squads(self.name)
+        squad = form(task) is InputForm.PASSAGE and squad_file.is_squad(self.name)
         return sum(1 for _ in self.rows(task)) if squad else self.lines
 
 
@@ -88,7 +88,7 @@ def generated_source(task: str, rows: int, seed: int | str = 1, size: int | None
 def find_source(name: str, sha256: str, folders: Sequence[Path]) -> Source | None:
     """The file with this name and digest under one of the folders or among this project's examples, or None."""
     parts = [part for part in PurePosixPath(name).parts if part not in ("/", "..")][-2:]
-    for folder in (*folders, Path(questions.__file__).parents[1]):
+    for folder in (*folders, Path(squad_file.__file__).parents[1]):
         path = folder.joinpath(*parts)
         if path.is_file() and (source := file_source(path)).sha256 == sha256:
             return source

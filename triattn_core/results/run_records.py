@@ -193,7 +193,7 @@ def all_records() -> tuple[list[Record], list[str]]:
 
 
 def matching_records(records: Sequence[Record], settings: Mapping[str, Any]) -> list[Record]:
-    """The records with the settings that `ours` of a table names; see `published`.
+    """The records with the settings that `ours` of a table names; see `paper_schema`.
 
     The living form of TAN is not a system of a paper: it matches only tables that name its `states`.
     """
