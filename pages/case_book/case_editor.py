@@ -38,6 +38,10 @@ def show_case(book: CaseBook, case: Case) -> None:
 
 def _row(case: Case) -> None:
     """Its texts and its links; of a row that cannot be read (an imported one may be anything) its texts as they are."""
+    if case.task == deep_links.OPENED:
+        st.text("\n".join(texts(case.row))[:SHOWN])
+        st.page_link("pages/open/page.py", label="Open it again", query_params=deep_links.parse_query(case.query))
+        return
     try:
         example = TASKS[case.task].Example.from_row(case.row)
     except (TriattnError, KeyError):

@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.open import compare_part, cube_part, map_part, source
-from pages.shared import style, url_state
+from pages.shared import deep_links, save_case, style, url_state
 from pages.shared.errors import notice, shown
 from triattn_core.analysis.maps.trace_context import cube_sites
 from triattn_core.importers.prediction import prediction_of
@@ -43,7 +43,11 @@ predicted = "".join(
 )
 about = escape("; ".join(one.rstrip(".") for one in told))
 line = f'<b>{escape(name)}</b>{predicted}<span class="t-muted">{about}.</span>'
-st.html(f'<div class="t-says">{line}</div>')
+with st.container(horizontal=True, vertical_alignment="center", key="opened"):
+    st.html(f'<div class="t-says">{line}</div>')
+    with st.popover("Keep", width=76, key="keep"):
+        row = {"source": name, "trace": st.query_params.get("trace", ""), "axes": sizes, **trace.texts}
+        save_case.form(deep_links.OPENED, row, "open")
 settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
 with settings:
     view = url_state.segments("View", views, "view")

@@ -22,6 +22,7 @@ PAGES = {
     "coin": "Open in COIN",
     "similarity": "Open in Similarity",
 }
+OPENED = "opened file or model"  # in the case book: no task of ours, a trace that is kept on this machine
 ALONE = {name for task in ENCODED.values() for name in task.TEXTS}
 TEXTS = {"a", "b", *ALONE, "example", *(part for parts in choice_input.PARTS.values() for part in parts)}
 Query = Mapping[str, str | Sequence[str]]

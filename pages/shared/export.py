@@ -11,7 +11,7 @@ import streamlit as st
 from pages.shared import open_in, paper_form, session_models
 from triattn_core.case_card import cli_settings, trace_card
 from triattn_core.case_card.archive import trace_file
-from triattn_core.case_card.paper import PaperFigure
+from triattn_core.case_card.paper import PaperFigure, can_print
 from triattn_core.checkpoint.registry import Card
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.trace_views import RenderedTrace
@@ -97,6 +97,9 @@ def card(view: str, cards: Sequence[Card], example: Any, settings: Mapping[str, 
     _open_in(saved)
     with st.popover("Export", width=92, key="export"), st.container(width=460):
         _save("Case card, ZIP: all of it", f"{view}.zip", saved, ZIP)
+        titles = lambda: {name: one.title for name, one in saved.draw().figures.items() if can_print(one)}  # noqa: E731
+        made = lambda tail, name: PaperFigure.of_view(saved.draw(), saved.command("", *tail), name)  # noqa: E731
+        paper_form.fold_several(titles, made)
         _again(saved)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import streamlit as st
 
 from pages.shared.errors import shown
 from triattn_core.case_card.paper import PaperFigure
+from triattn_core.scenes.charts import Chart
+from triattn_core.scenes.print_chart import fitted
 from triattn_core.scenes.print_settings import (
     COLUMN,
     FORMATS,
@@ -25,6 +27,7 @@ WIDTHS = {f"{COLUMN:g} in, one column": COLUMN, f"{PAGE:g} in, both columns": PA
 MIMES = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png", "zip": "application/zip"}
 FACTS = {"badges": "badge", "predictions": "said", "accuracy": "score"}  # of a plate, where it has them
 Make = Callable[[tuple[str, ...]], PaperFigure]
+NamedMake = Callable[[tuple[str, ...], str], PaperFigure]
 
 
 @st.fragment
@@ -33,20 +36,40 @@ def fold(name: str, make: Make) -> None:
 
     name: of the files, without ending.  make: the figure, of the tail of the command that its caption has.
     """
+    _open(lambda: _form(name, make))
+
+
+@st.fragment
+def fold_several(titles: Callable[[], Mapping[str, str]], make: NamedMake) -> None:
+    """The same of a view of several figures.  titles: by name.  make: of the tail and the name of a figure."""
+
+    def form() -> None:
+        known = titles()
+        one = st.selectbox("Figure", list(known), format_func=known.get, key="paper-figure")
+        _form(one, lambda tail: make(("--figure", one, *tail), one))
+
+    _open(form)
+
+
+def _open(form: Callable[[], None]) -> None:
     with st.expander("Figure for a paper", key="paper", on_change="rerun") as box:
         if not box.open:
             return
         with shown(stop=False):
-            _form(name, make)
+            form()
 
 
 def _form(name: str, make: Make) -> None:
-    plates = make(()).sheet().plates
+    first = make(())
+    plates, chart = first.sheet().plates, isinstance(first.figure, Chart)
     titles = [plate.title for plate in plates]
     there = [part for part in PARTS if part not in FACTS or any(getattr(plate, FACTS[part]) for plate in plates)]
+    there = ["titles"] if chart else there
     wide = st.selectbox("Width", list(WIDTHS), key="paper-width")
     inches = WIDTHS[wide] or st.number_input("Inches", NARROWEST, WIDEST, 5.0, 0.1, key="paper-inches")
-    ground = st.segmented_control("Ground", GROUNDS, default="white", required=True, key="paper-ground")
+    ground = st.segmented_control(
+        "Ground", GROUNDS[:2] if chart else GROUNDS, default="white", required=True, key="paper-ground"
+    )
     show = st.multiselect(
         "Show", there, [part for part in SHOWN if part in there], format_func=PARTS.get, key="paper-show"
     )
@@ -57,6 +80,8 @@ def _form(name: str, make: Make) -> None:
         panels = st.multiselect("Panels", names, placeholder="all", key="paper-panels")
         settings["panels"] = tuple(names.index(one) + 1 for one in panels if one in names)
     chosen = print_settings(settings)
+    if chart:
+        fitted(first.figure, chosen)  # says it here where it has no room
     file = lambda kind: make(chosen.options(f"{name}.{kind}")).file(kind, chosen)  # noqa: E731
     with st.container(horizontal=True):
         for kind in FORMATS:

@@ -9,6 +9,7 @@ import pytest
 
 from tests.app.test_pages import opened, payloads, sound, told
 from tests.support.tiny_transformers import make
+from triattn_core.casebook import CaseBook
 
 DRAW = np.random.default_rng(4)
 
@@ -38,6 +39,24 @@ def test_a_file_by_its_path_and_the_link_to_it(tmp_path):
     name = app.query_params["trace"]
     again = sound(opened("open", trace=name if isinstance(name, str) else name[0]))
     assert "mine.npy" in told(again) and payloads(again)[0]["sums"] == payloads(app)[0]["sums"]
+
+
+def test_an_opened_file_is_kept_in_the_case_book_which_opens_it_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRIATTN_CASES", str(tmp_path / "cases.sqlite"))
+    np.save(tmp_path / "mine.npy", DRAW.dirichlet(np.ones(6), 5))
+    app = opened("open")
+    app.text_input(key="path").set_value(str(tmp_path / "mine.npy")).run()
+    note = next(one for one in app.text_area if one.key.startswith("note-"))
+    note.set_value("the fifth row is odd")
+    next(one for one in app.button if one.key.startswith("keep-")).click().run()
+    (case,) = CaseBook(tmp_path / "cases.sqlite").search("odd")
+    trace = app.query_params["trace"][0] if isinstance(app.query_params["trace"], list) else app.query_params["trace"]
+    assert case.page == "open" and case.row["trace"] == trace and f"trace={trace}" in case.query
+    book = sound(opened("case_book"))
+    assert any("mine.npy" in one.value for one in book.text)
+    assert "No page can open" not in told(book)
+    links = [one.proto for one in book.get("page_link")]
+    assert any(one.label == "Open it again" and trace in str(one) for one in links)
 
 
 def test_what_cannot_be_opened_is_said_in_one_line(tmp_path):

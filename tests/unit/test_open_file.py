@@ -151,6 +151,30 @@ def test_a_list_of_layers_is_stacked(tmp_path, capsys):
     assert "layer.3/attention/weight  head 2 x query 3 x key 5" in capsys.readouterr().out
 
 
+BAD_TOKENS = (
+    ('["a"]', "1 tokens fit no axis"),
+    ('["a", "b", "c", "d"]', "4 tokens fit no axis"),
+    ('{"query": ["a"]}', "tokens of query: 1 for 3 positions"),
+    ('{"key": ["a", "b", "c"]}', "tokens of key: 3 for 5 positions"),
+    ('{"query": []}', "tokens of query: 0 for 3 positions"),
+    ('{"querry": []}', "'querry' is no axis with tokens"),
+    ('{"head": ["a", "b"]}', "'head' is no axis with tokens"),
+    ('{"query": "abc"}', "query: expected a list of strings"),
+    ('{"query": ["a", "b", 3]}', "query: expected a list of strings"),
+    ('{"query": ["a", "b", null]}', "query: expected a list of strings"),
+    ('{"query": null}', "query: expected a list of strings"),
+    ('{"query": {"a": 1}}', "query: expected a list of strings"),
+    ("[1, 2, 3]", "tokens: expected a list of strings"),
+    ('[["a", "b", "c"]]', "tokens: expected a list of strings"),
+    ("{", "expected JSON"),
+    ('{"query": ["a", "b", "c"]', "expected JSON"),
+    ("", "expected JSON"),
+    ('"abc"', "expected a list of tokens"),
+    ("null", "expected a list of tokens"),
+    ("[" * 100_000, "expected JSON"),
+)
+
+
 def test_tokens_from_files(tmp_path, capsys):
     path, out = write(tmp_path / "a.npy", a=VALUES), tmp_path / "t.nc"
     (tmp_path / "t.json").write_text(json.dumps({"query": ["a", "b", "c"], "key": list("vwxyz")}))
@@ -161,18 +185,10 @@ def test_tokens_from_files(tmp_path, capsys):
     assert main(["open", str(path), "--tokens", str(tmp_path / "t.txt"), "--out", str(out)]) == 0
     assert AttentionTrace.load(out).site("attention/weight")["query_token"].values.tolist() == ["浏览器", "", "cat"]
     capsys.readouterr()
-    for content, reason in (
-        ('["a"]', "1 tokens fit no axis"),
-        ('{"query": ["a"]}', "tokens of query: 1 for 3 positions"),
-        ('{"querry": []}', "'querry' is no axis with tokens"),
-        ('{"query": "abc"}', "query: expected a list of strings"),
-        ("[1, 2, 3]", "tokens: expected a list of strings"),
-        ("{", "expected JSON"),
-        ('"abc"', "expected a list of tokens"),
-        ("[" * 100_000, "expected JSON"),
-    ):
+    for content, reason in BAD_TOKENS:
         (tmp_path / "bad.json").write_text(content)
-        assert reason in refused(capsys, path, "--tokens", tmp_path / "bad.json")
+        assert reason in refused(capsys, path, "--tokens", tmp_path / "bad.json"), content[:40]
+    assert len(BAD_TOKENS) == 20
     (tmp_path / "bad.txt").write_bytes(b"\xff\xfe\xff")
     assert "not UTF-8" in refused(capsys, path, "--tokens", tmp_path / "bad.txt")
 

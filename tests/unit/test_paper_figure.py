@@ -79,6 +79,34 @@ def test_no_type_is_below_seven_points_at_the_stated_width(there, name):
         assert len(texts(pdf)) > 8 and min(sizes_of(pdf)) >= LEAST - 0.01, texts(pdf)
 
 
+@pytest.mark.parametrize(
+    ("name", "figure_name", "widths"),
+    [
+        ("context", "parts", (7.0,)),
+        ("context", "residual", (3.3, 7.0)),
+        ("attribute", "agreement", (3.3, 7.0)),
+        ("intervene", "alone", (3.3, 7.0)),
+    ],
+)
+def test_charts_are_printed_at_the_stated_width_with_the_same_type(there, name, figure_name, widths):
+    view, checkpoints, example, settings = cases()[name]
+    whole = PaperFigure.of_view(draw(view, checkpoints, example, **settings), "triattn card …", figure_name)
+    for width in widths:
+        chosen = print_settings({"width": width})
+        pdf, svg = whole.file("pdf", chosen), whole.file("svg", chosen).decode()
+        assert inches(pdf) == pytest.approx(width, abs=0.01) and min(sizes_of(pdf)) >= LEAST - 0.01, texts(pdf)
+        assert f'width="{width:g}in"' in svg
+        assert imread(io.BytesIO(whole.file("png", chosen))).shape[1] == pytest.approx(300 * width, abs=1)
+        assert "".join(whole.figure.title.split()) in "".join("".join(text for text, _ in texts(pdf)).split())
+        bare = texts(whole.file("pdf", print_settings({"width": width, "show": ()})))
+        assert len(bare) < len(texts(pdf))
+    for wrong, line in (({"width": 2.0}, "has no room at 2 in"), ({"ground": "dark"}, "white or none")):
+        if line != "has no room at 2 in" or figure_name == "parts":
+            with pytest.raises(ConfigError, match=line):
+                whole.file("pdf", print_settings(wrong))
+    assert "Made by: triattn card" in whole.caption(print_settings({"width": 7.0}))
+
+
 @pytest.mark.parametrize("sizes", [(12, 60, 60), (2, 40, 40, 40), (128, 128)])
 def test_of_a_large_file_too(sizes):
     for view in ("heads", "map"):

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triattn_core.errors import ConfigError, choices
+from triattn_core.scenes.charts import Chart
+from triattn_core.scenes.print_chart import paper_chart
 from triattn_core.scenes.print_layout import KINDS, plates
 from triattn_core.scenes.print_page import paper_figure
 from triattn_core.scenes.print_settings import DOTS, FORMATS, PrintSettings
@@ -25,33 +27,38 @@ DIGEST = 12  # letters of a digest in a caption
 
 @dataclass(frozen=True)
 class PaperFigure:
-    """What is printed of a canvas.
+    """What is printed of a canvas or a chart.
 
     table: every cell as a row, asked for when it is written.  models: each checkpoint or file, by name its digest.
     command: what makes it again.
     """
 
-    canvas: Canvas = field(repr=False)
+    figure: Canvas | Chart = field(repr=False)
     table: Callable[[], pd.DataFrame] = field(repr=False)
     models: Mapping[str, str]
     command: str
 
     @classmethod
     def of_view(cls, drawn: RenderedView, command: str, name: str | None = None) -> PaperFigure:
-        """Of a scene the figure with this name, by default the first that has maps.  Raises ConfigError: none has."""
+        """Of a scene the figure with this name, by default the first with maps, else the first.  Raises ConfigError:
+        there is no such figure."""
         there = [one for one, figure in drawn.figures.items() if can_print(figure)]
-        if name is not None and name not in there or not there:
-            known = choices(name or "", there) if there else f"{drawn.view} has charts, not maps: save its case card"
-            raise ConfigError(f"no figure {name!r} to print; {known}" if name else known)
+        if name not in (None, *there):
+            raise ConfigError(f"no figure {name!r} to print; {choices(name, there)}")
+        maps = [one for one in there if isinstance(drawn.figures[one], Canvas)]
         models = {one.card.name: one.card.digest for one in drawn.found}
-        return cls(drawn.figures[name or there[0]], lambda: drawn.table, models, command)
+        return cls(drawn.figures[name or [*maps, *there][0]], lambda: drawn.table, models, command)
 
     def sheet(self, theme: str = "light") -> Sheet:
-        """Its maps; the titles of `plates` are what a reader chooses among."""
-        return plates(self.canvas, theme)
+        """Its maps; the titles of `plates` are what a reader chooses among.  A chart has none."""
+        if isinstance(self.figure, Chart):
+            return Sheet(self.figure.title, self.figure.caption, "", self.figure.alt, (), ())
+        return plates(self.figure, theme)
 
     def file(self, kind: str, settings: PrintSettings, dots: int = DOTS) -> bytes:
-        """A PDF, SVG or PNG.  Raises ConfigError where a panel is not there."""
+        """A PDF, SVG or PNG.  Raises ConfigError where a panel is not there, or a chart has no room."""
+        if isinstance(self.figure, Chart):
+            return paper_chart(self.figure, settings, kind, dots)
         return paper_figure(self.sheet(settings.theme), settings, kind, dots)
 
     def caption(self, settings: PrintSettings) -> str:
@@ -103,5 +110,5 @@ class PaperFigure:
 
 
 def can_print(figure: object) -> bool:
-    """Whether it has maps."""
-    return isinstance(figure, Canvas) and figure.kind in KINDS
+    """Whether it has maps, or is a chart."""
+    return isinstance(figure, Chart) or isinstance(figure, Canvas) and figure.kind in KINDS

@@ -81,8 +81,8 @@ class Chart:
 
     def titled(self) -> dict[str, Any]:
         """The specification with title, caption and sentence above it, as pictures have them."""
-        look, texts = THEMES["light"], json.dumps([self.spec, self.title, self.caption], ensure_ascii=False)
-        fonts = FONTS if _CHINESE.search(texts) else _LATIN
+        look = THEMES["light"]
+        fonts = self._fonts
         title = {
             "text": self.title,
             "subtitle": [line for text in (self.caption, self.alt) for line in textwrap.wrap(text, LINE)],
@@ -90,7 +90,16 @@ class Chart:
             "subtitleColor": look["muted"],
         }
         title |= {"font": fonts, "subtitleFont": fonts, "fontSize": 15, "fontWeight": 700, "subtitleFontSize": 12}
-        title |= {"anchor": "start", "offset": 14}
+        return self.framed(title | {"anchor": "start", "offset": 14}, 14)
+
+    @property
+    def _fonts(self) -> str:
+        texts = json.dumps([self.spec, self.title, self.caption], ensure_ascii=False)
+        return FONTS if _CHINESE.search(texts) else _LATIN
+
+    def framed(self, title: Mapping[str, Any] | None, padding: int) -> dict[str, Any]:
+        """The specification with a title above it, or none, in fonts that are there without a browser."""
+        fonts = self._fonts
         outer = {name: self.spec[name] for name in (*_TOP, "background", "description") if name in self.spec}
         outer["config"] = {**outer.get("config", {}), "font": fonts}
         inner = {name: value for name, value in self.spec.items() if name not in outer}
@@ -100,7 +109,7 @@ class Chart:
             (outer, [one for one in params if "select" not in one]),
         ):
             where |= {"params": those} if those else {}
-        return outer | {"title": title, "vconcat": [inner], "padding": 14}
+        return outer | ({"title": title} if title else {}) | {"vconcat": [inner], "padding": padding}
 
     def _repr_html_(self) -> str:
         drawing = b64encode(self.svg()).decode()
