@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from triattn_core.tasks.laboratory import Example, LaboratoryTask
-from triattn_core.text.listing import listing
+from triattn_core.trace.listing import listing
 
 KEY = "laboratory rows"
 

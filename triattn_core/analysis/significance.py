@@ -10,7 +10,7 @@ from statistics import mean, stdev
 import numpy as np
 from scipy.stats import binomtest, ttest_ind_from_stats
 
-from triattn_core.text.listing import listing
+from triattn_core.trace.listing import listing
 
 LEVEL = 0.05
 

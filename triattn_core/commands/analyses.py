@@ -5,17 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triattn_core.commands import engine
 from triattn_core.errors import DataError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from triattn_core.analysis.mining.miner import TablePart
+    from triattn_core.analysis.measures import Measure
+    from triattn_core.analysis.mining.sources import Source
     from triattn_core.checkpoint.bundle import Bundle
 
 
@@ -45,23 +47,25 @@ def _data_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", type=Path, help="JSON Lines, plain or .gz; rows that cannot be read are set aside")
     parser.add_argument("--rows", type=int, help="how many rows to take; by default all")
     parser.add_argument("--out", type=Path, required=True, help="where the table is stored (Parquet)")
+    engine.arguments(parser)
 
 
 def context(options: argparse.Namespace) -> int:
     """Store a row for each example, layer, direction and head; after Ctrl-C, the rows so far."""
+    from triattn_core.analysis import measures
     from triattn_core.analysis.maps import context_shares
     from triattn_core.checkpoint.bundle import load
 
     bundle = load(options.name, options.device)
-    table, errors, stopped = _run(options, [bundle], lambda rows: context_shares.measure_rows(bundle, rows))
+    table, errors, stopped = _run(options, [bundle], measures.context)
     quartiles = context_shares.quartiles(table)
     summary = {
         layer: {name: quartiles.loc[layer, name].to_dict() for name in context_shares.MEASURES}
         for layer in quartiles.index
     }
     lines = [f"{'':22}{'25 %':>9}{'median':>9}{'75 %':>9}"]
-    for layer, measures in summary.items():
-        for name, values in measures.items():
+    for layer, by_measure in summary.items():
+        for name, values in by_measure.items():
             numbers = "".join(f"{value:9.3f}" for value in values.values())
             lines.append(f"{layer} {name:14}{numbers}" + (" bits" if name == "information" else ""))
     return _report(options, table, errors, stopped, {"layers": summary}, lines)
@@ -69,11 +73,12 @@ def context(options: argparse.Namespace) -> int:
 
 def heads(options: argparse.Namespace) -> int:
     """Store a row for each example, site and head; after Ctrl-C, the rows so far."""
+    from triattn_core.analysis import measures
     from triattn_core.analysis.maps import head_atlas
     from triattn_core.checkpoint.bundle import load
 
     bundle = load(options.name, options.device)
-    table, errors, stopped = _run(options, [bundle], lambda rows: head_atlas.measure_rows(bundle, rows))
+    table, errors, stopped = _run(options, [bundle], measures.heads)
     means = head_atlas.summarize(table)
     names = [name for name in head_atlas.NUMBERS if name in means]
     wide = max(map(len, means["site"])) + 2
@@ -85,6 +90,7 @@ def heads(options: argparse.Namespace) -> int:
 
 def faithful(options: argparse.Namespace) -> int:
     """Store a row for each checkpoint, example and method; after Ctrl-C, the rows so far."""
+    from triattn_core.analysis import measures
     from triattn_core.analysis.attribution import faithfulness
     from triattn_core.analysis.intervention.batched_variants import run_query
     from triattn_core.checkpoint.bundle import load
@@ -97,9 +103,7 @@ def faithful(options: argparse.Namespace) -> int:
     run_query(bundles[0], bundles[0].task.examples(bundles[0].config.language)[0])  # raises early if unsupported
     settings = {"methods": options.methods, "draws": options.draws, "seed": options.seed, "steps": options.steps}
 
-    table, errors, stopped = _run(
-        options, bundles, lambda rows: faithfulness.measure_checkpoints(bundles, rows, **settings)
-    )
+    table, errors, stopped = _run(options, bundles, partial(measures.faithful, settings=settings))
     summary = faithfulness.summarize(table)
     names = [f"{row.checkpoint} {row.method}, {row.measure}" for row in summary.itertuples()]
     width = max(map(len, names), default=0) + 2
@@ -110,13 +114,8 @@ def faithful(options: argparse.Namespace) -> int:
     return _report(options, table, errors, stopped, {"summary": summary.to_dict("records")}, lines)
 
 
-def _run(
-    options: argparse.Namespace, bundles: list[Bundle], parts: Callable[[Iterator], Iterator[TablePart]]
-) -> tuple[pd.DataFrame, list[str], bool]:
+def _run(options: argparse.Namespace, bundles: list[Bundle], measure: Measure) -> tuple[pd.DataFrame, list[str], bool]:
     """Compute and store the table with its provenance; returns it, the errors, and whether it was stopped."""
-    import pandas as pd
-    from tqdm import tqdm
-
     from triattn_core.analysis.mining import sources
     from triattn_core.text.atomic_write import replacing, require_room
 
@@ -124,11 +123,34 @@ def _run(
     source = sources.file_source(options.data)
     if options.out.resolve() == options.data.resolve():
         raise DataError(f"{options.out}: that is the data; name another file with --out")
+    if on_ray := engine.is_ray(options):
+        job = engine.run(options, measure, bundles, source, options.rows)
+        table, errors, stopped = job.frame(), job.errors(), False
+    else:
+        table, errors, stopped = _here(options, bundles, measure, source)
+    provenance = {"command": options.command, "data": source.name, "sha256": source.sha256, "whole": not stopped}
+    table.attrs = {"triattn": provenance | {"checkpoints": {bundle.name: bundle.digest for bundle in bundles}}}
+    with replacing(options.out) as part:
+        table.to_parquet(part)
+    if on_ray:
+        job.clear()
+    return table, errors, stopped
+
+
+def _here(
+    options: argparse.Namespace, bundles: list[Bundle], measure: Measure, source: Source
+) -> tuple[pd.DataFrame, list[str], bool]:
+    """The table in this process, up to Ctrl-C."""
+    import pandas as pd
+    from tqdm import tqdm
+
+    from triattn_core.analysis.mining import sources
+
     names, tables, errors, stopped = [bundle.name for bundle in bundles], [], [], False
     rows = islice(sources.read_examples(bundles[0].task.NAME, source), options.rows)
     with tqdm(total=options.rows or source.lines, unit="row", desc=" ".join(names), disable=None) as bar:
         try:
-            for part in parts(rows):
+            for part in measure(bundles)(rows):
                 tables.append(part.table)
                 errors += part.aside
                 bar.update()
@@ -136,12 +158,7 @@ def _run(
             stopped = True
     if not any(map(len, tables)):
         raise DataError(errors[0] if errors else f"{source.name}: no row in it")
-    table = pd.concat(tables, ignore_index=True)
-    provenance = {"command": options.command, "data": source.name, "sha256": source.sha256, "whole": not stopped}
-    table.attrs = {"triattn": provenance | {"checkpoints": {bundle.name: bundle.digest for bundle in bundles}}}
-    with replacing(options.out) as part:
-        table.to_parquet(part)
-    return table, errors, stopped
+    return pd.concat(tables, ignore_index=True), errors, stopped
 
 
 def _report(

@@ -5,15 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triattn_core.commands import engine
 from triattn_core.errors import DataError
 from triattn_core.text.atomic_write import require_room
 
 if TYPE_CHECKING:
     from triattn_core.analysis.mining.case_table import CaseTable
     from triattn_core.analysis.mining.runs import Run
+    from triattn_core.analysis.mining.sources import Source
+    from triattn_core.checkpoint.bundle import Bundle
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,6 +27,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     text = "JSON Lines, or SQuAD's own .json, plain or .gz; rows that cannot be read are set aside"
     parser.add_argument("data", type=Path, help=text)
     parser.add_argument("--out", type=Path, required=True, help="where the table is stored (Parquet)")
+    engine.arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -37,7 +42,11 @@ def run(options: argparse.Namespace) -> int:
     if options.out.resolve() == options.data.resolve():
         raise DataError(f"{options.out}: that is the data; name another file with --out")
     keep_freed_memory()
-    mining = Run([load(name, options.device) for name in options.name], source, options.command)
+    on_ray = engine.is_ray(options)
+    bundles = [load(name, options.device) for name in options.name]
+    if on_ray:
+        return _on_ray(options, bundles, source)
+    mining = Run(bundles, source, options.command)
     stopped = not _mine(mining, options.name)
     table = mining.case_table()
     table.save(options.out)
@@ -45,6 +54,27 @@ def run(options: argparse.Namespace) -> int:
     if stopped:
         print(f"triattn: stopped; {options.out} holds the {len(table.table):,} rows that were mined", file=sys.stderr)
     return 130 if stopped else 0
+
+
+def _on_ray(options: argparse.Namespace, bundles: Sequence[Bundle], source: Source) -> int:
+    """Mine with Ray; the table is written as it is read, so that memory does not grow with it."""
+    from triattn_core.analysis import measures
+    from triattn_core.analysis.mining import case_table
+    from triattn_core.analysis.mining.runs import table_info
+    from triattn_core.text.atomic_write import replacing
+
+    job = engine.run(options, measures.cases, bundles, source)
+    errors = job.errors()
+    about = table_info(bundles, source, job.last_line, True, errors, job.seconds, options.command)
+    with replacing(options.out) as part:
+        case_table.write_parts(part, job.tables(), about)
+    if job.rows - len(errors) > case_table.LARGEST:
+        print(f"{options.out}: {job.rows - len(errors):,} rows, {len(errors):,} set aside")
+    else:
+        table = case_table.load(options.out)
+        print(json.dumps(_json(table, options.out)) if options.json else "\n".join(_lines(table)))
+    job.clear()
+    return 0
 
 
 def _mine(mining: Run, names: list[str]) -> bool:

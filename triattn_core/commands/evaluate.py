@@ -11,7 +11,7 @@ from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from triattn_core.commands import evaluate_laboratory
+from triattn_core.commands import engine, evaluate_laboratory
 from triattn_core.commands.evaluate_laboratory import SET
 from triattn_core.commands.examples import warn_other_language
 from triattn_core.errors import DataError
@@ -41,6 +41,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--record", action="store_true", help=text)
     text = "leave out rows whose texts also occur together in these files"
     parser.add_argument("--exclude-overlap", type=Path, nargs="+", default=[], help=text)
+    engine.arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -58,13 +59,15 @@ def run(options: argparse.Namespace) -> int:
         raise DataError("a majority vote needs three checkpoints or more")
     if options.record and not (options.vote or options.attention):
         raise DataError("--record keeps the numbers of a vote, or of the attention: add --vote or --attention")
+    if on_ray := engine.is_ray(options):
+        _require_plain(options)
     if str(options.data).startswith(SET):
         return evaluate_laboratory.run(options)
     if not options.data.is_file():
         raise DataError(f"{options.data}: no such file")
     bundles = [load(name, options.device) for name in options.name]
     split = split_of(bundles, options.data) if options.record and options.vote else ""
-    rows, error, counts = _judge_rows(bundles, options)
+    rows, error, counts = _judge_on_ray(bundles, options) if on_ray else _judge_rows(bundles, options)
     if rows and counts[True]:
         unlabelled = f"{counts[True]:,} of {counts.total():,} rows have no label, or no answer"
         print(f"triattn: {unlabelled}: they are left out", file=sys.stderr)
@@ -113,6 +116,29 @@ def _judge_rows(
     except DataError as error:
         has_file = str(error).startswith(tuple(map(str, (options.data, *options.exclude_overlap))))
         return verdicts, error if has_file else DataError(f"{options.data}: {error}"), counts
+    return verdicts, None, counts
+
+
+def _require_plain(options: argparse.Namespace) -> None:
+    if str(options.data).startswith(SET) or options.attention or options.exclude_overlap:
+        raise DataError("--engine ray: a file of rows, and neither --attention nor --exclude-overlap")
+
+
+def _judge_on_ray(bundles: Sequence[Bundle], options: argparse.Namespace) -> tuple[list, None, Counter]:
+    """As `_judge_rows`; a row that cannot be read is set aside and named."""
+    from functools import partial
+
+    from triattn_core.analysis import measures
+    from triattn_core.analysis.mining import sources
+
+    source = sources.file_source(options.data)
+    job = engine.run(options, partial(measures.verdicts, vote=options.vote), bundles, source, options.limit)
+    verdicts = [list(map(tuple, json.loads(row))) for row in job.frame()["verdicts"]]
+    errors = job.errors()
+    for error in errors[:20]:
+        print(f"triattn: set aside: {error}", file=sys.stderr)
+    counts = Counter({True: job.rows - len(errors) - len(verdicts), False: len(verdicts)})
+    job.clear()
     return verdicts, None, counts
 
 

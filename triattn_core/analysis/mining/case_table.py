@@ -103,15 +103,23 @@ class CaseTable:
 
     def write(self, file: Path | BufferedIOBase) -> None:
         """Writes the table to a path or an open file."""
-        schema = pa.schema(list(_table_types(self.about).items()), {KEY: self.about.model_dump_json().encode()})
         columns = {name: pa.array(self.table[name], kind) for name, kind in _table_types(self.about).items()}
-        # Increasing lines and ids are stored as differences; rounded numbers repeat, so a dictionary is small.
-        dictionary = [f"{name}.list.element" if name.endswith(" at") else name for name in columns]
-        options = {
-            "column_encoding": DIFFERENCES,
-            "use_dictionary": [column for column in dictionary if column not in DIFFERENCES],
-        }
-        pq.write_table(pa.table(columns, schema), file, compression="zstd", compression_level=9, **options)
+        write_parts(file, [pa.table(columns)], self.about)
+
+
+def write_parts(file: Path | BufferedIOBase, parts: Iterable[pa.Table], about: TableInfo) -> None:
+    """Writes a table that comes in parts, in the order of the file."""
+    types = _table_types(about)
+    schema = pa.schema(list(types.items()), {KEY: about.model_dump_json().encode()})
+    # Increasing lines and ids are stored as differences; rounded numbers repeat, so a dictionary is small.
+    dictionary = [f"{name}.list.element" if name.endswith(" at") else name for name in types]
+    options = {
+        "column_encoding": DIFFERENCES,
+        "use_dictionary": [column for column in dictionary if column not in DIFFERENCES],
+    }
+    with pq.ParquetWriter(file, schema, compression="zstd", compression_level=9, **options) as writer:
+        for part in parts:
+            writer.write_table(part.select(list(types)).cast(schema))
 
 
 def join_tables(tables: Iterable[pd.DataFrame], about: TableInfo) -> CaseTable:

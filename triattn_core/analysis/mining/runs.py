@@ -97,23 +97,37 @@ class Run:
     def case_table(self) -> CaseTable:
         """The case table so far.  Raises DataError if no row could be read."""
         complaints = self._complaints()
-        first = self.bundles[0]
-        about = TableInfo(
-            task=first.task.NAME,
-            language=first.config.language,
-            checkpoints=tuple(map(_checkpoint_info, self.bundles)),
-            data=self.source.name,
-            sha256=self.source.sha256,
-            lines=self.line,
-            whole=self.whole,
-            aside=len(complaints),
-            complaints=tuple(complaints[:MAX_COMPLAINTS]),
-            seconds=round(self.seconds, 2),
-            device=first.device,
-            date=datetime.now(UTC).isoformat(timespec="seconds"),
-            command=self.command,
-        )
+        lines, whole = self.line, self.whole
+        about = table_info(self.bundles, self.source, lines, whole, complaints, self.seconds, self.command)
         return join_tables([part.table for part in self.parts], about)
+
+
+def table_info(
+    bundles: Sequence[Bundle],
+    source: Source,
+    lines: int,
+    whole: bool,
+    complaints: Sequence[str],
+    seconds: float,
+    command: str,
+) -> TableInfo:
+    """The provenance of a table that was mined just now."""
+    first = bundles[0]
+    return TableInfo(
+        task=first.task.NAME,
+        language=first.config.language,
+        checkpoints=tuple(map(_checkpoint_info, bundles)),
+        data=source.name,
+        sha256=source.sha256,
+        lines=lines,
+        whole=whole,
+        aside=len(complaints),
+        complaints=tuple(complaints[:MAX_COMPLAINTS]),
+        seconds=round(seconds, 2),
+        device=first.device,
+        date=datetime.now(UTC).isoformat(timespec="seconds"),
+        command=command,
+    )
 
 
 def _checkpoint_info(bundle: Bundle) -> Checkpoint:

@@ -8,8 +8,8 @@ from textwrap import shorten
 import numpy as np
 import xarray as xr
 
-from triattn_core.text.listing import listing
 from triattn_core.trace.axes import AXES, QUANTITIES
+from triattn_core.trace.listing import listing
 from triattn_core.views.heads.maps import Map
 from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.cell import folded

@@ -1,0 +1,100 @@
+"""Ray against one process, in one run: time of a job by number of workers, and the driver's memory.
+
+`python -m tests.bench.scale --rows 100000 --workers 1 2` runs a stand-in of the cost of a model (`--cost`, seconds of
+work a row; a stand-in with the columns of a mined table); `--checkpoints NAME NAME` runs `triattn cases` instead, on
+the project's own pairs, repeated.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import shutil
+import tempfile
+import time
+from functools import partial
+from itertools import cycle, islice
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import ray
+
+from tests.support import stand_in
+from triattn_core.analysis import measures
+from triattn_core.analysis.mining import sources
+from triattn_core.checkpoint.bundle import load
+from triattn_core.scale.job import RayJob
+from triattn_core.scale.on_ray import Cluster
+from triattn_core.scale.worker import Work
+from triattn_core.tasks import pairs
+
+WINDOW = 512  # rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--cost", type=float, default=0.0, help="seconds that the stand-in takes for a row")
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--checkpoints", nargs="+", default=[])
+    parser.add_argument("--no-local", action="store_true", help="leave out the run in one process")
+    options = parser.parse_args()
+    ray.cloudpickle.register_pickle_by_value(stand_in)
+    bundles = [load(name) for name in options.checkpoints]
+    measure = measures.cases if bundles else partial(stand_in.measured, seconds=options.cost)
+    work = Work(measure, tuple(str(bundle.path) for bundle in bundles), None, "pairs")
+    with tempfile.TemporaryDirectory() as folder:
+        source = write(Path(folder, "rows.jsonl"), options.rows)
+        seconds = None if options.no_local else local(source, measure(bundles), Path(folder, "local.parquet"))
+        if seconds is not None:
+            print(f"one process  {seconds:8.1f} s  {options.rows / seconds:10.0f} rows/s", flush=True)
+        for workers in options.workers:
+            took, rows = on_ray(work, bundles, source, workers, Path(folder, "job"))
+            ratio = "" if seconds is None else f"  {seconds / took:5.2f} times one process"
+            print(f"{workers} workers    {took:8.1f} s  {rows / took:10.0f} rows/s{ratio}", flush=True)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"driver's peak memory {peak:.2f} GiB")
+
+
+def write(file: Path, rows: int) -> sources.Source:
+    """A file of so many rows: the project's pairs over and over."""
+    texts = cycle(pairs.row(example) for example in pairs.examples("en"))
+    with open(file, "w", encoding="utf-8") as out:
+        for i, row in enumerate(islice(texts, rows)):
+            out.write(json.dumps(row | {"id": f"r{i}"}) + "\n")
+    return sources.file_source(file)
+
+
+def local(source: sources.Source, over, out: Path) -> float:
+    """Seconds of one process from the file to the table, streaming."""
+    start, writer = time.perf_counter(), None
+    rows = sources.read_examples("pairs", source)
+    while window := list(islice(rows, WINDOW)):
+        for part in over(iter(window)):
+            table = pa.Table.from_pandas(part.table, preserve_index=False)
+            writer = writer or pq.ParquetWriter(out, table.schema)
+            writer.write_table(table)
+    writer.close()
+    return time.perf_counter() - start
+
+
+def on_ray(work: Work, bundles, source: sources.Source, workers: int, folder: Path) -> tuple[float, int]:
+    """Seconds from the file to the table with workers that are started first, and the rows of the table."""
+    job = RayJob(work, bundles, source, Cluster(None, workers), folder=folder)
+    start, writer, count = time.perf_counter(), None, 0
+    job.run()
+    for table in job.tables():
+        writer = writer or pq.ParquetWriter(folder / "table.parquet", table.schema)
+        writer.write_table(table)
+        count += len(table)
+    writer.close()
+    took = time.perf_counter() - start
+    ray.shutdown()
+    shutil.rmtree(folder)
+    return took, count
+
+
+if __name__ == "__main__":
+    main()

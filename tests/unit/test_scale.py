@@ -1,0 +1,102 @@
+"""Rows, workers and parts without Ray: each row once, in order, whatever is wrong with it."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from triattn_core.analysis.mining import sources
+from triattn_core.analysis.mining.miner import TablePart
+from triattn_core.errors import DataError, InputError
+from triattn_core.scale import parts, rows
+from triattn_core.scale.worker import Work, Worker, result_schema
+
+
+def words(bundles):
+    """A measure without a model: an entry for each word of the first text; `boom` breaks it, `empty` is unreadable."""
+
+    def over(given):
+        for line, example in given:
+            try:
+                if isinstance(example, DataError):
+                    raise example
+                if example.text_a == "empty":
+                    raise InputError("nothing to see")
+                if example.text_a == "boom":
+                    raise RuntimeError("it broke")
+                table = pd.DataFrame({"word": example.text_a.split()}).assign(row=line, id=example.id)
+                yield TablePart(table, (), line)
+            except (DataError, InputError) as error:
+                yield TablePart(pd.DataFrame(), (str(error) if error is example else f"line {line}: {error}",), line)
+
+    return over
+
+
+WORK = Work(words, (), None, "pairs")
+
+
+@pytest.fixture
+def source(tmp_path):
+    lines = [json.dumps({"id": str(i), "text_a": f"one two{' three' * (i % 2)}", "text_b": "b"}) for i in range(1, 31)]
+    lines[4], lines[9], lines[14] = "not json", json.dumps({"text_a": 3}), ""
+    lines[19] = json.dumps({"text_a": "empty", "text_b": "b"})
+    lines[24] = json.dumps({"text_a": "boom", "text_b": "b"})
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines) + "\n")
+    return sources.file_source(tmp_path / "rows.jsonl")
+
+
+def test_rows_are_numbered_by_their_lines_and_read_once(source, tmp_path, monkeypatch):
+    monkeypatch.setattr(rows, "PART", 8)
+    assert rows.write_rows(source, "pairs", tmp_path / "in") == (29, 30)  # the empty line is none
+    table = pq.read_table(sorted((tmp_path / "in").glob("*.parquet")))
+    assert table["row"].to_pylist() == [i for i in range(1, 31) if i != 15]
+    assert [i for i, error in zip(table["row"].to_pylist(), table["error"].to_pylist()) if error] == [5]
+    (tmp_path / "rows.jsonl").unlink()
+    assert rows.write_rows(source, "pairs", tmp_path / "in") == (29, 30)
+
+
+def test_a_worker_gives_one_result_a_row_and_a_bad_row_harms_no_other(source, tmp_path):
+    rows.write_rows(source, "pairs", tmp_path / "in")
+    schema = result_schema(WORK, words(()))
+    worker = Worker(WORK, schema, tmp_path)
+    batch = pq.read_table(tmp_path / "in" / "000000.parquet")
+    found = worker(batch)
+    assert found.schema == schema and found["row"].to_pylist() == batch["row"].to_pylist()
+    errors = dict(zip(found["row"].to_pylist(), found["error"].to_pylist()))
+    assert {row for row, error in errors.items() if error} == {5, 10, 20, 25}
+    assert errors[25] == "RuntimeError: it broke" and errors[20] == "nothing to see"
+    assert "not JSON" in errors[5] and "text_a" in errors[10]
+    flat = parts.records(found).to_pandas()
+    expected = [(i, word) for i in range(1, 31) if i not in (5, 10, 15, 20, 25)
+                for word in ["one", "two", "three"][: 2 + i % 2]]  # fmt: skip
+    assert list(zip(flat["row"], flat["word"])) == expected
+    assert len(list(tmp_path.glob("*.json"))) == 1
+
+
+def test_the_order_of_a_batch_is_kept(source, tmp_path):
+    rows.write_rows(source, "pairs", tmp_path / "in")
+    worker = Worker(WORK, result_schema(WORK, words(())), tmp_path)
+    batch = pq.read_table(tmp_path / "in" / "000000.parquet")
+    turned = batch.take(pa.array(range(len(batch) - 1, -1, -1)))
+    assert worker(turned)["row"].to_pylist() == turned["row"].to_pylist()
+
+
+def part(folder, name: str, *given: int):
+    table = pa.table({"row": pa.array(given, pa.int64()), "error": pa.array([None] * len(given), pa.string())})
+    pq.write_table(table, folder / f"{name}.parquet")
+
+
+def test_parts_come_in_order_and_each_row_once_although_a_part_was_written_twice(tmp_path):
+    for name, given in {"c": (1, 2, 3), "a": (7, 8), "b": (4, 6, 5), "twice": (5, 6), "none": ()}.items():
+        part(tmp_path, name, *given)
+    tables = [table["row"].to_pylist() for table in parts.ordered_parts(tmp_path)]
+    assert tables == [[1, 2, 3], [4, 5, 6], [7, 8]]
+
+
+def test_errors_name_their_line():
+    table = pa.table({"row": [3, 4, 5], "error": ["rows.jsonl:3: not JSON", None, "it broke"]})
+    assert parts.errors(table) == ["rows.jsonl:3: not JSON", "line 5: it broke"]

@@ -1,0 +1,130 @@
+"""Ray on a cluster of two nodes, simulated here: the rows of one process, each once, whoever is killed meanwhile."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+
+import pandas as pd
+import pytest
+
+from tests.support import stand_in
+from triattn_core.__main__ import main
+from triattn_core.analysis.mining import sources
+from triattn_core.checkpoint.registry import list_checkpoints
+from triattn_core.scale.job import RayJob
+from triattn_core.scale.on_ray import Cluster
+from triattn_core.scale.worker import Work
+
+ray = pytest.importorskip("ray", reason="Ray is not installed: pip install '.[scale]'")
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+ROWS = 6000
+NAMES = ["quora-bi-living", "quora-cbi-living"]
+
+
+@pytest.fixture(scope="module")
+def address():
+    from ray.cluster_utils import Cluster as Simulated
+
+    ray.cloudpickle.register_pickle_by_value(stand_in)
+    nodes = Simulated(initialize_head=True, head_node_args={"num_cpus": 4, "include_dashboard": False})
+    nodes.add_node(num_cpus=4)
+    yield nodes.address
+    ray.shutdown()
+    nodes.shutdown()
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    file = tmp_path_factory.mktemp("data") / "rows.jsonl"
+    rows = (json.dumps({"id": f"r{i}", "text_a": f"row {i}", "text_b": "b", "label": i % 2}) for i in range(ROWS))
+    file.write_text("\n".join(rows) + "\nnot json\n")
+    return sources.file_source(file)
+
+
+def job(source, folder, address, seconds=0.0):
+    work = Work(partial(stand_in.measured, seconds=seconds), (), None, "pairs")
+    return RayJob(work, (), source, Cluster(address, 2), folder=folder)
+
+
+def here(source) -> pd.DataFrame:
+    (part,) = stand_in.measured(())(sources.read_examples("pairs", source))
+    return part.table
+
+
+def test_two_nodes_give_the_rows_of_one_process_although_a_worker_is_killed(source, tmp_path, address):
+    begun = job(source, tmp_path, address, 0.002)
+    killer = threading.Thread(target=kill_a_worker, args=(tmp_path,))
+    killer.start()
+    begun.run()
+    killer.join()
+    assert begun.restarts >= 1
+    pd.testing.assert_frame_equal(begun.frame(), here(source))
+    assert len(begun.errors()) == 1 and "not JSON" in begun.errors()[0]
+    begun.clear()
+    assert not tmp_path.exists()
+
+
+def kill_a_worker(folder):
+    """One that has begun."""
+    end = time.monotonic() + 120
+    while not (notes := list((folder / "workers").glob("*.json"))) and time.monotonic() < end:
+        time.sleep(0.05)
+    os.kill(json.loads(notes[0].read_text())["process"], signal.SIGKILL)
+
+
+DRIVER = """
+import sys
+from pathlib import Path
+from functools import partial
+import ray
+from tests.support import stand_in
+from tests.unit.test_scale_on_ray import job
+from triattn_core.analysis.mining import sources
+ray.cloudpickle.register_pickle_by_value(stand_in)
+job(sources.file_source(Path(sys.argv[1])), Path(sys.argv[2]), sys.argv[3], 0.002).run()
+"""
+
+
+def test_a_job_whose_driver_was_killed_goes_on(source, tmp_path, address):
+    arguments = [sys.executable, "-c", DRIVER, str(source.place), str(tmp_path), address]
+    driver = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    end = time.monotonic() + 200
+    while len(list((tmp_path / "parts").glob("*.parquet"))) < 2 and driver.poll() is None:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    os.killpg(driver.pid, signal.SIGKILL)
+    driver.wait()
+    done = len(list((tmp_path / "parts").glob("*.parquet")))
+    resumed = job(source, tmp_path, address, 0.002)
+    resumed.run()
+    assert done >= 2
+    pd.testing.assert_frame_equal(resumed.frame(), here(source))
+
+
+@pytest.mark.skipif(not {*NAMES} <= {card.name for card in list_checkpoints()}, reason="not trained")
+def test_the_command_gives_the_table_of_one_process(tmp_path, address, capsys):
+    from triattn_core.analysis.mining.case_table import load
+
+    (tmp_path / "rows.jsonl").write_bytes(sources.example_source("pairs", "en").place.read_bytes()
+                                          + b'not json\n{"text_a": 3}\n')  # fmt: skip
+    begin = ["cases", *NAMES, str(tmp_path / "rows.jsonl"), "--out"]
+    assert main([*begin, str(tmp_path / "here.parquet")]) == 0
+    on_ray = ["--engine", "ray", "--address", address, "--work", str(tmp_path / "work")]
+    assert main([*begin, str(tmp_path / "ray.parquet"), *on_ray]) == 0
+    ours, theirs = (load(tmp_path / f"{name}.parquet") for name in ("here", "ray"))
+    pd.testing.assert_frame_equal(ours.table, theirs.table, atol=2e-4)
+    same = {"seconds", "date", "command"}
+    assert ours.about.model_dump(exclude=same) == theirs.about.model_dump(exclude=same)
+    assert not (tmp_path / "work").exists()
+
+
+def test_no_cluster_at_an_address_is_one_line(capsys, tmp_path):
+    assert main(["cases", *NAMES, "x.jsonl", "--out", str(tmp_path / "t"), "--address", "auto"]) == 1
+    assert "--address and --work belong to --engine ray: add it" in capsys.readouterr().err

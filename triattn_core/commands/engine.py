@@ -1,0 +1,69 @@
+"""`--engine ray`: the same command on many cores or machines."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from triattn_core.errors import DataError
+
+if TYPE_CHECKING:
+    from triattn_core.analysis.measures import Measure
+    from triattn_core.analysis.mining.sources import Source
+    from triattn_core.checkpoint.bundle import Bundle
+    from triattn_core.scale.job import RayJob
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    group = parser.add_argument_group("many cores or machines", "see docs/scale.md")
+    group.add_argument("--engine", choices=("local", "ray"), default="local", help="this process, or Ray's workers")
+    group.add_argument("--address", help="of a Ray cluster that runs, such as auto; by default one is started here")
+    group.add_argument("--workers", type=int, default=2, help="of Ray, one core or one GPU each (default: 2)")
+    text = "a folder that all workers can reach, where what is done is kept until the end (default: under runs/ray)"
+    group.add_argument("--work", type=Path, help=text)
+
+
+def is_ray(options: argparse.Namespace) -> bool:
+    """Whether Ray is asked for.  Raises DataError for options that need it."""
+    if options.engine == "ray":
+        if options.workers < 1:
+            raise DataError(f"--workers {options.workers}: at least one")
+        return True
+    if options.address or options.work:
+        raise DataError("--address and --work belong to --engine ray: add it")
+    return False
+
+
+def run(
+    options: argparse.Namespace, measure: Measure, bundles: Sequence[Bundle], source: Source, most: int | None = None
+) -> RayJob:
+    """The job, computed; one line says how far it is."""
+    from tqdm import tqdm
+
+    from triattn_core.scale.job import RayJob
+    from triattn_core.scale.on_ray import Cluster
+    from triattn_core.scale.worker import Work
+
+    gpus = 1.0 if bundles[0].device.startswith("cuda") else 0.0
+    first = bundles[0]
+    names = tuple(str(bundle.path.resolve()) for bundle in bundles)
+    work = Work(measure, names, options.device, first.task.NAME, first.config.language)
+    job = RayJob(work, bundles, source, Cluster(options.address, options.workers, gpus), most, options.work)
+    try:
+        with tqdm(unit="row", desc=f"{options.workers} workers", disable=None) as bar:
+
+            def report(done: int, rows: int) -> None:
+                bar.total = rows
+                bar.update(done - bar.n)
+
+            job.run(report)
+    except KeyboardInterrupt:
+        print(f"triattn: stopped; the same command goes on with what is in {job.folder}", file=sys.stderr)
+        raise
+    if job.restarts:
+        print(f"triattn: {job.restarts} workers were started again", file=sys.stderr)
+    return job

@@ -1,0 +1,112 @@
+"""A job on many workers from its rows to its results: what was done is kept in a folder until the results are read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from triattn_core.analysis.mining.sources import Source
+from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.errors import DataError
+from triattn_core.scale import on_ray, parts
+from triattn_core.scale.on_ray import Cluster
+from triattn_core.scale.rows import write_rows
+from triattn_core.scale.worker import Work, result_schema
+
+FOLDER = Path("runs", "ray")
+
+
+@dataclass
+class RayJob:
+    """bundles: the checkpoints of `work`, loaded.  most: the first rows alone.
+
+    folder: a folder that all workers can reach; by default one under `runs`, named by what is asked, so that the same
+    command goes on with it.
+    """
+
+    work: Work
+    bundles: Sequence[Bundle]
+    source: Source
+    cluster: Cluster
+    most: int | None = None
+    folder: Path | None = None
+    rows: int = 0
+    last_line: int = 0
+    seconds: float = 0.0
+
+    def __post_init__(self):
+        asked = json.dumps(self._asked(), sort_keys=True)
+        self.folder = (self.folder or FOLDER / hashlib.sha256(asked.encode()).hexdigest()[:12]).resolve()
+        note = self.folder / "job.json"
+        if note.is_file() and note.read_text() != asked:
+            raise DataError(f"{self.folder}: holds what another job has done; name another folder with --work")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        note.write_text(asked)
+
+    def _asked(self) -> dict[str, Any]:
+        digests = [bundle.digest for bundle in self.bundles]
+        return {
+            "measure": self.work.measure_name,
+            "checkpoints": digests,
+            "sha256": self.source.sha256,
+            "most": self.most,
+        }
+
+    def run(self, report: Callable[[int, int], None] = lambda done, rows: None) -> None:
+        """Compute what is not done yet.  report: called with the rows done and all of them.
+
+        Raises ConfigError without Ray or its cluster, DataError if no row could be read.
+        """
+        start = time.perf_counter()
+        schema = result_schema(self.work, self.work.measure(self.bundles))
+        self.rows, self.last_line = write_rows(self.source, self.work.task, self.folder / "rows", self.most)
+        if not self.rows:
+            raise DataError(f"{self.source.name}: no row in it")
+        on_ray.connect(self.cluster)
+        counted = lambda done: report(min(done, self.rows), self.rows)  # noqa: E731
+        on_ray.map_rows(self.rows, self.folder, self.work, schema, self.cluster, counted)
+        self.seconds = time.perf_counter() - start
+
+    @property
+    def restarts(self) -> int:
+        """How many workers had to be started again, in this run or an earlier one of the same job."""
+        return max(0, on_ray.starts(self.folder) - self.cluster.workers)
+
+    def tables(self) -> Iterator[pa.Table]:
+        """The flat table, in parts, in the order of the file.  Raises DataError if rows are missing or none could be
+        read."""
+        seen = readable = 0
+        for part in self._results():
+            seen += len(part)
+            flat = parts.records(part)
+            readable += len(flat)
+            if len(flat):
+                yield flat
+        if seen != self.rows:
+            raise DataError(f"{self.folder}: {seen:,} of {self.rows:,} rows are done; run the same command again")
+        if not readable:
+            raise DataError((*self.errors(), f"{self.source.name}: no row in it")[0])
+
+    def errors(self) -> list[str]:
+        """Why rows were set aside, with their lines."""
+        return [error for part in self._results(["row", "error"]) for error in parts.errors(part)]
+
+    def _results(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
+        return parts.ordered_parts(self.folder / "parts", columns)
+
+    def frame(self) -> pd.DataFrame:
+        """The flat table."""
+        return pd.concat([part.to_pandas() for part in self.tables()], ignore_index=True)
+
+    def clear(self) -> None:
+        """Remove what was kept, once the results are stored."""
+        shutil.rmtree(self.folder)

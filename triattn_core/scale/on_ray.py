@@ -1,0 +1,112 @@
+"""Ray Data: rows are read, mapped by workers that load the checkpoints once, and written; resumable by row.
+
+Ray keeps account of the rows that were written (its checkpoint of the id column `row`), so that a run that was killed
+goes on; it starts a worker that died again.  Imported where it is asked for: `pip install 'triattn[scale]'`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from triattn_core.errors import ConfigError
+from triattn_core.scale.worker import Work, Worker
+
+BATCH = 512  # rows that a worker sorts by length together, as `case_table.WINDOW`
+BLOCK = 1 << 19  # bytes: one block is one checkpoint, so this is how much work a kill can cost each worker
+BESIDE = 4  # places on a cluster of our own, beside those of the workers, for what reads, filters and writes
+POLL = 1.0  # seconds between looks at what was written
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """address: of a running cluster, or None for one of this machine's own.  workers: how many, each with its own copy
+    of the checkpoints and one core, or one GPU where the checkpoints are asked for on a GPU."""
+
+    address: str | None = None
+    workers: int = 1
+    gpus: float = 0.0
+
+
+def connect(cluster: Cluster) -> None:
+    """Join the cluster, or start one here.  Raises ConfigError: Ray is not installed, or no cluster answers."""
+    try:
+        import ray
+    except ImportError:
+        raise ConfigError("--engine ray needs Ray: pip install 'triattn[scale]'") from None
+    if ray.is_initialized():
+        return
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    quiet = {"log_to_driver": False, "logging_level": "error", "include_dashboard": False}
+    own = {"num_cpus": cluster.workers + BESIDE} | quiet
+    try:
+        ray.init(address=cluster.address, **(own if cluster.address is None else {"log_to_driver": False}))
+    except (ConnectionError, ValueError) as error:
+        raise ConfigError(f"--address {cluster.address}: no Ray cluster there ({str(error).splitlines()[0]})") from None
+
+
+def map_rows(
+    rows: int, folder: Path, work: Work, schema: pa.Schema, cluster: Cluster, report: Callable[[int], None]
+) -> None:
+    """Map so many rows from `folder`/rows to `folder`/parts; what is there already is not computed again.
+
+    report: called with the number of rows written so far.  Raises what ends the whole job.
+    """
+    import ray
+    from ray.data.checkpoint import CheckpointConfig
+
+    workers = folder / "workers"
+    workers.mkdir(parents=True, exist_ok=True)
+    context = ray.data.DataContext.get_current()
+    context.target_max_block_size = BLOCK
+    context.enable_progress_bars = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    context.checkpoint_config = CheckpointConfig(
+        id_column="row", checkpoint_path=str(folder / "checkpoint"), delete_checkpoint_on_success=False
+    )
+    done = threading.Event()
+    watch = threading.Thread(target=_watch, args=(folder / "parts", report, done), daemon=True)
+    watch.start()
+    try:
+        blocks = max(len(os.listdir(folder / "rows")), min(4 * cluster.workers, rows // BATCH + 1))
+        data = ray.data.read_parquet(str(folder / "rows"), override_num_blocks=blocks)
+        data = data.map_batches(
+            Worker,
+            fn_constructor_args=(work, schema, workers),
+            batch_format="pyarrow",
+            batch_size=BATCH,
+            num_cpus=1,
+            num_gpus=cluster.gpus,
+            compute=ray.data.ActorPoolStrategy(size=cluster.workers),
+        )
+        data.write_parquet(str(folder / "parts"), mode="append")
+    finally:
+        done.set()
+        watch.join()
+
+
+def starts(folder: Path) -> int:
+    """How many workers have started in all runs of a job: those above the number asked for were restarts."""
+    return len(list((folder / "workers").glob("*.json")))
+
+
+def _watch(folder: Path, report: Callable[[int], None], done: threading.Event) -> None:
+    """Reports the rows of finished files; each file is opened once."""
+    counts: dict[str, int] = {}
+    last = False
+    while not last:
+        last = done.wait(POLL)
+        for file in os.scandir(folder) if folder.is_dir() else ():
+            if file.name.endswith(".parquet") and file.name not in counts:
+                try:
+                    counts[file.name] = pq.read_metadata(file.path).num_rows
+                except (OSError, pa.ArrowException):
+                    continue  # being written
+        report(sum(counts.values()))

@@ -1,0 +1,48 @@
+"""Files of rows as Parquet parts with a number for each row: what many workers read, and by which they resume."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from triattn_core.analysis.mining.sources import Source
+from triattn_core.errors import DataError
+
+SCHEMA = pa.schema([("row", pa.int64()), ("place", pa.string()), ("text", pa.string()), ("error", pa.string())])
+PART = 8192  # rows of a file
+
+
+def write_rows(source: Source, task: str, folder: Path, most: int | None = None) -> tuple[int, int]:
+    """Write rows to `folder`, each with its line in the file, its place in words, and its JSON or its error; returns
+    their number and the last line.
+
+    most: the first rows alone.  Memory does not grow with the file; an earlier, complete copy is used again.
+    """
+    done = folder / "rows.json"
+    if done.is_file():
+        return tuple(json.loads(done.read_text()).values())
+    folder.mkdir(parents=True, exist_ok=True)
+    rows, count, last = islice(source.rows(task), most), 0, 0
+    for number, part in enumerate(_parts(rows)):
+        hidden = folder / f".{number:06}"
+        pq.write_table(pa.Table.from_pylist(part, SCHEMA), hidden, compression="zstd")
+        os.replace(hidden, folder / f"{number:06}.parquet")
+        count, last = count + len(part), part[-1]["row"]
+    done.write_text(json.dumps({"rows": count, "last": last}))
+    return count, last
+
+
+def _parts(rows: Iterator[tuple[int, str, dict | DataError]]) -> Iterator[list[dict]]:
+    while part := list(islice(rows, PART)):
+        yield [
+            {"row": line, "place": place, "text": None, "error": str(row)}
+            if isinstance(row, DataError)
+            else {"row": line, "place": place, "text": json.dumps(row, ensure_ascii=False), "error": None}
+            for line, place, row in part
+        ]

@@ -1,0 +1,141 @@
+"""A worker: loads the checkpoints once, then takes tables of rows and returns tables of results.
+
+A plain class, so that one process runs it without Ray.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import socket
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from triattn_core.analysis.measures import Measure, Over
+from triattn_core.checkpoint.bundle import load
+from triattn_core.errors import DataError, InputError
+from triattn_core.tasks import TASKS
+from triattn_core.text.atomic_write import write_whole
+
+LINE = re.compile(r"line (\d+): ")
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a worker does: `measure`, with checkpoints by name or folder, on rows of a task."""
+
+    measure: Measure
+    checkpoints: tuple[str, ...]
+    device: str | None
+    task: str
+    language: str = "en"
+
+    @property
+    def measure_name(self) -> str:
+        """The function and its settings, the same in each process."""
+        function = getattr(self.measure, "func", self.measure)
+        return f"{function.__module__}.{function.__qualname__} {getattr(self.measure, 'keywords', {})}"
+
+
+def result_schema(work: Work, over: Over) -> pa.Schema:
+    """`row`, `error` (null unless the row was set aside) and `records`, a list of the row's entries in the table.
+
+    The columns of the records are those of the first labelled example of the task.
+    """
+    examples = TASKS[work.task].examples(work.language)
+    part = next(iter(over([(1, next(example for example in examples if example.label is not None))])))
+    columns = pa.Schema.from_pandas(part.table, preserve_index=False)
+    record = pa.struct([(field.name, pa.string() if _is_text(field.type) else field.type) for field in columns])
+    return pa.schema([("row", pa.int64()), ("error", pa.string()), ("records", pa.list_(record))])
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+class Worker:
+    """schema: of the results.  log: folder in which each worker leaves a file when it starts, so that restarts can be
+    counted."""
+
+    def __init__(self, work: Work, schema: pa.Schema, log: Path):
+        self.task, self.schema = TASKS[work.task], schema
+        self.over = work.measure([load(name, work.device) for name in work.checkpoints])
+        start = {"host": socket.gethostname(), "process": os.getpid(), "date": datetime.now(UTC).isoformat()}
+        write_whole(log / f"{uuid.uuid4().hex}.json", json.dumps(start))
+
+    def __call__(self, batch: pa.Table) -> pa.Table:
+        """The results of rows (columns `row`, `place`, `text`, `error`), one for each, in their order.
+
+        A row that cannot be read, or on which the measure fails, gets its `error`.
+        """
+        lines = batch["row"].to_pylist()
+        rows = [(line, self._example(*given)) for line, *given in zip(lines, *map(_values, _given(batch)))]
+        try:
+            table, errors = self._measured(rows)
+        except Exception:  # whatever one row does to a batch, the others are not to suffer from it
+            table, errors = self._one_by_one(rows)
+        return self._results(lines, table, errors)
+
+    def _example(self, place: str, text: str | None, error: str | None) -> object:
+        if text is None:
+            return DataError(error or f"{place}: no row")
+        try:
+            example = self.task.from_file(json.loads(text), place)
+            example.check()
+        except DataError as problem:
+            return problem
+        except InputError as problem:
+            return DataError(f"{place}: {problem}")
+        return example
+
+    def _measured(self, rows: list[tuple[int, object]]) -> tuple[pd.DataFrame, dict[int, str]]:
+        parts = list(self.over(iter(rows)))
+        errors = {line: str(row) for line, row in rows if isinstance(row, DataError)}
+        for part in parts:
+            errors |= {int(found[1]): text[found.end() :] for text in part.aside if (found := LINE.match(text))}
+        tables = [part.table for part in parts if len(part.table)]
+        return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame({"row": []}), errors
+
+    def _one_by_one(self, rows: list[tuple[int, object]]) -> tuple[pd.DataFrame, dict[int, str]]:
+        tables, errors = [pd.DataFrame({"row": []})], {}
+        for line, example in rows:
+            try:
+                table, found = self._measured([(line, example)])
+                tables.append(table)
+                errors |= found
+            except Exception as problem:
+                errors[line] = f"{type(problem).__name__}: {problem}"
+        tables = [table for table in tables if len(table)] or tables
+        return pd.concat(tables, ignore_index=True), errors
+
+    def _results(self, lines: list[int], table: pd.DataFrame, errors: Mapping[int, str]) -> pa.Table:
+        record = self.schema.field("records").type.value_type
+        counts = table.groupby("row").size() if len(table) else pd.Series(dtype=int)
+        offsets = np.cumsum([0, *(int(counts.get(line, 0)) for line in lines)])
+        places = {line: i for i, line in enumerate(lines)}
+        table = table.iloc[np.argsort(table["row"].map(places).to_numpy(), kind="stable")]
+        if len(table):
+            flat = pa.Table.from_pandas(table, pa.schema(list(record)), preserve_index=False).combine_chunks()
+            values = flat.to_struct_array()
+            values = pa.concat_arrays(values.chunks) if isinstance(values, pa.ChunkedArray) else values
+        else:
+            values = pa.array([], record)
+        lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values)
+        columns = [pa.array(lines, pa.int64()), pa.array([errors.get(line) for line in lines], pa.string()), lists]
+        return pa.Table.from_arrays(columns, schema=self.schema)
+
+
+def _given(batch: pa.Table) -> list[pa.ChunkedArray]:
+    return [batch[name] for name in ("place", "text", "error")]
+
+
+def _values(column: pa.ChunkedArray) -> list:
+    return column.to_pylist()
