@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import cast
 
 from torch import Tensor, nn
 
 from triattn_core.attention.similarity import SIMILARITIES
+from triattn_core.attention.similarity.protocol import Similarity
 from triattn_core.attention.softmax import masked_softmax
 from triattn_core.attention.states import States, join_heads, split_heads
 from triattn_core.attention.tap import NO_ROLES, tap
@@ -22,6 +24,7 @@ class BiAttention(nn.Module):
     `value` is accepted for a common signature and has no effect: there is no contextual value.
     """
 
+    similarity: Similarity
     reads = ""  # what is read of the context: "" nothing, "own" each token's own vector, "context" all of it
     vectors = 1  # attended vectors per query, concatenated
     fixed: Callable | None = None  # of `fixed_weights.FIXED`: the weights of a control, in place of learnt ones
@@ -30,7 +33,7 @@ class BiAttention(nn.Module):
         super().__init__()
         self.heads = heads
         self.query, self.key, self.value = (nn.Linear(hidden, hidden) for _ in range(3))
-        self.similarity = SIMILARITIES[similarity](heads, hidden // heads, context=False)
+        self.similarity = cast(Similarity, SIMILARITIES[similarity](heads, hidden // heads, context=False))
 
     def forward(self, query: States, key: States, context: States, site: str) -> Tensor:
         """The attended states [B, N, hidden] of the queries; taps `<site>/relevance` and `<site>/weight`."""

@@ -82,30 +82,31 @@ class Products(torch.autograd.Function):
     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
     def forward(ctx, query, key, context, value, context_value, masked: Tensor | None, keep_weights: bool) -> Tensor:
         outputs = torch.empty_like(query)
-        weights, mixed = _room(query, key, context, len(query)) if keep_weights else (None, None)
-        for at, *buffers, pairs in _blocks(query, key, context):
-            buffers = buffers if weights is None else (weights[at], mixed[at])
-            _weigh(at, query, key, context, context_value, masked, *buffers, pairs)
-            torch.mul(buffers[1], value[at][:, None], out=pairs)
+        kept = _room(query, key, context, len(query)) if keep_weights else None
+        for at, weights, mixed, pairs in _blocks(query, key, context):
+            if kept is not None:
+                weights, mixed = kept[0][at], kept[1][at]
+            _weigh(at, query, key, context, context_value, masked, weights, mixed, pairs)
+            torch.mul(mixed, value[at][:, None], out=pairs)
             torch.sum(pairs, 2, out=outputs[at])
-        ctx.save_for_backward(query, key, context, value, context_value, masked, outputs, weights, mixed)
+        ctx.save_for_backward(query, key, context, value, context_value, masked, outputs, *(kept or (None, None)))
         return outputs
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     @torch.amp.custom_bwd(device_type="cpu")
-    def backward(ctx, grad: Tensor):
-        query, key, context, value, context_value, masked, outputs, weights, mixed = ctx.saved_tensors
+    def backward(ctx, grad: Tensor):  # type: ignore[override]  # once_differentiable has no types
+        query, key, context, value, context_value, masked, outputs, all_weights, all_mixed = ctx.saved_tensors
         grad = grad.contiguous()
         # The term that the softmax subtracts: sum_ij A dA, which equals the output times its gradient.
         mean = (grad * outputs).sum(-1, keepdim=True)
         gradients = [torch.empty_like(factor) for factor in (query, key, context, value, context_value)]
-        for at, *buffers, pairs in _blocks(query, key, context):
-            if weights is None:
-                _weigh(at, query, key, context, context_value, masked, *buffers, pairs)
+        for at, weights, mixed, pairs in _blocks(query, key, context):
+            if all_weights is None:
+                _weigh(at, query, key, context, context_value, masked, weights, mixed, pairs)
             else:
-                buffers = weights[at], mixed[at]
-            _slopes(at, (query, key, context, value, context_value), grad, mean, *buffers, pairs, gradients)
+                weights, mixed = all_weights[at], all_mixed[at]
+            _slopes(at, (query, key, context, value, context_value), grad, mean, weights, mixed, pairs, gradients)
         return *gradients, None, None
 
 

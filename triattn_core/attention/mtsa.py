@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import sqrt
 
 import torch
@@ -16,7 +16,7 @@ from triattn_core.attention.states import heads_first
 from triattn_core.attention.tap import is_tapped, tap
 from triattn_core.attention.weight_override import heads_output, scores
 
-ACTIVATIONS = {"relu": relu, "elu": elu}
+ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": relu, "elu": elu}
 PAIRS, FEATURES = ("head", "query", "key"), ("head", "key", "feature")
 
 
@@ -72,8 +72,9 @@ class Mtsa(nn.Module):
         self.masks = positions.of_heads(masks, heads)
         self.heads, self.include_self, self.share = heads, include_self, 1 - sqrt(keep)
         self.scale_t, self.scale_s = scale_t, scale_s
-        scores = token2token, token2token or source2token, True  # ablated scores have no parameters
-        self.query, self.key, self.value = (nn.Linear(width, heads * size) if needed else None for needed in scores)
+        scores = token2token, token2token or source2token  # ablated scores have no parameters
+        self.query, self.key = (nn.Linear(width, heads * size) if needed else None for needed in scores)
+        self.value = nn.Linear(width, heads * size)
         self.source2token = Source2Token(heads, size, activation) if source2token else None
         self.out = nn.Linear(heads * size, heads * size)
 
@@ -92,10 +93,12 @@ class Mtsa(nn.Module):
         S = scores(self.source2token(k)) if self.source2token else torch.zeros_like(v)
         q = scores(q)  # a query of zeros is as relevant to every key
         share = self.share if self.training else 0.0
-        M = {name: positions.mask(name, x.shape[1], self.include_self, x.device) for name in dict.fromkeys(self.masks)}
-        M = torch.stack([M[name] for name in self.masks])
+        named = {
+            name: positions.mask(name, x.shape[1], self.include_self, x.device) for name in dict.fromkeys(self.masks)
+        }
+        M = torch.stack([named[name] for name in self.masks])
         attended = tensorized.attend(q, k, v, S, M.to(x.dtype), keep, self.scale_t, self.scale_s, share)
-        self._show(*(tensor.transpose(0, 1) for tensor in (q, k, S)), M, keep, site)
+        self._show(q.transpose(0, 1), k.transpose(0, 1), S.transpose(0, 1), M, keep, site)
         return self.out(heads_output(attended, site, 0).movedim(0, -2).flatten(-2))
 
     def _show(self, q: Tensor, k: Tensor, S: Tensor, M: Tensor, keep: Tensor, site: str) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -11,6 +13,7 @@ from triattn_core.attention.contextual_value import VALUES
 from triattn_core.attention.factored import product_attention
 from triattn_core.attention.neutral import at_least_one
 from triattn_core.attention.similarity import SIMILARITIES
+from triattn_core.attention.similarity.protocol import ContextualValue, Similarity
 from triattn_core.attention.softmax import joint_softmax
 from triattn_core.attention.states import States, join_heads, split_heads
 from triattn_core.attention.tap import is_tapped, tap
@@ -26,6 +29,8 @@ class TriAttention(nn.Module):
     """Multi-head three-way attention; `value` names the contextual value, by default the relevance's pairing."""
 
     reads = "context"
+    similarity: Similarity
+    mix: ContextualValue
     fixed: Callable | None = None  # as of BiAttention
     distinct = False  # whether keys and context are the same tokens, and none is paired with itself
 
@@ -33,8 +38,8 @@ class TriAttention(nn.Module):
         super().__init__()
         self.heads = heads
         self.query, self.key, self.value, self.context = (nn.Linear(hidden, hidden) for _ in range(4))
-        self.similarity = SIMILARITIES[similarity](heads, hidden // heads, context=True)
-        self.mix = VALUES[value or self.similarity.value](heads, hidden // heads)
+        self.similarity = cast(Similarity, SIMILARITIES[similarity](heads, hidden // heads, context=True))
+        self.mix = cast(ContextualValue, VALUES[value or self.similarity.value](heads, hidden // heads))
         self.vectors = self.mix.vectors
 
     def forward(self, query: States, key: States, context: States, site: str) -> Tensor:
@@ -73,13 +78,15 @@ class TriAttention(nn.Module):
         cells = q.shape[:3].numel() * k.shape[-2] * c.shape[-2]
         products = hasattr(self.similarity, "factors") and hasattr(self.mix, "factors") and not self.distinct
         if products and not needs_weights and cells >= WORTH:
-            factors = self.similarity.factors(q, k, c, has_context)
-            return product_attention(*factors, *self.mix.factors(v, c, has_context), keep_key, keep_context)
+            query, key, context = self.similarity.factors(q, k, c, has_context)
+            value, context_value = self.mix.factors(v, c, has_context)
+            return product_attention(query, key, context, value, context_value, keep_key, keep_context)
         rows = max(2, LARGEST * len(q) // max(1, cells))  # single rows would not be compiled
         if not needs_weights and rows < len(q) and q.device.type == "cpu":
-            context = q.new_ones(len(q), dtype=torch.bool) if has_context is None else has_context
-            parts = zip(*(tensor.split(rows) for tensor in (q, k, v, c, keep_query, keep_key, keep_context, context)))
-            return torch.cat([self.attend(*part, site) for part in parts])
+            there = q.new_ones(len(q), dtype=torch.bool) if has_context is None else has_context
+            parts = zip(*(tensor.split(rows) for tensor in (q, k, v, c, keep_query, keep_key, keep_context, there)))
+            attend = partial(self.attend, site=site)
+            return torch.cat([attend(*part) for part in parts])
         relevance = self.similarity.three(q, k, c, has_context)
         weights = joint_softmax(relevance, keep_key[:, None], keep_context[:, None], self.distinct)
         keeps = {"query": keep_query, "key": keep_key, "context": keep_context}

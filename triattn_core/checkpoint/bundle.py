@@ -46,7 +46,7 @@ class Bundle:
 
     def labels(self, example) -> tuple[str, ...]:
         """The labels that an example's probabilities belong to."""
-        return self.config.labels if getattr(self.config, "labels", ()) else self.task.labels(example)
+        return getattr(self.config, "labels", ()) or self.task.labels(example)
 
     @property
     def attends_special(self) -> bool:
@@ -68,7 +68,8 @@ class Bundle:
     def logits(self, batch: Batch | TextBatch) -> Tensor:
         """Logits [B, outputs] of a batch, on the CPU."""
         with torch.inference_mode():
-            return self.model(self.encoder(batch.to(self.device))).float().cpu()
+            # An encoder takes the batches of its own kind, which `inference.batch` makes.
+            return self.model(self.encoder(batch.to(self.device))).float().cpu()  # type: ignore[arg-type]
 
 
 def load(name: str | Path, device: str | None = None) -> Bundle:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
@@ -23,6 +23,7 @@ from triattn_core.checkpoint.config_parts import (
     Vocabulary,
 )
 from triattn_core.errors import ConfigError, choices
+from triattn_core.literal import one_of
 from triattn_core.models.coin import CoinConfig
 from triattn_core.models.laboratory import LaboratoryConfig
 from triattn_core.models.reader import ReaderConfig
@@ -41,7 +42,7 @@ class Config(Strict):
 
     format: Literal[1]
     kind: Literal["tan"]
-    task: Literal[tuple(name for name, task in TASKS.items() if task.FORM.joint)]
+    task: Annotated[str, one_of(name for name, task in TASKS.items() if task.FORM.joint)]
     language: str
     encoder: str
     max_tokens: int = Field(64, ge=1, le=512)
@@ -68,6 +69,9 @@ class Config(Strict):
 
 class TokenCheckpoint(Strict):
     """A checkpoint that reads every token, without averaging them in cells."""
+
+    if TYPE_CHECKING:  # a field of each kind, at its own place among the others
+        max_tokens: int
 
     @property
     def limits(self) -> Limits:
@@ -110,7 +114,7 @@ class CoinCheckpoint(TokenCheckpoint):
 
     format: Literal[1]
     kind: Literal["coin"]
-    task: Literal[tuple(name for name, task in TASKS.items() if task.FORM is InputForm.PAIR)]
+    task: Annotated[str, one_of(name for name, task in TASKS.items() if task.FORM is InputForm.PAIR)]
     language: str
     encoder: str | None = None
     vocabulary: Vocabulary | None = None
@@ -133,7 +137,7 @@ class ReaderCheckpoint(TokenCheckpoint):
 
     format: Literal[1]
     kind: Literal["reader"]
-    task: Literal[tuple(name for name, task in TASKS.items() if task.FORM is InputForm.PASSAGE)]
+    task: Annotated[str, one_of(name for name, task in TASKS.items() if task.FORM is InputForm.PASSAGE)]
     language: str
     encoder: str
     max_tokens: int = Field(400, ge=8, le=2048)
@@ -155,7 +159,7 @@ class LaboratoryCheckpoint(Strict):
 
     format: Literal[1]
     kind: Literal["laboratory"]
-    task: Literal[tuple(LABORATORY)]
+    task: Annotated[str, one_of(LABORATORY)]
     language: Literal["en"] = "en"
     model: LaboratoryConfig
     data: LaboratoryData = LaboratoryData()
@@ -178,11 +182,11 @@ class LaboratoryCheckpoint(Strict):
         return self
 
 
-KINDS: dict[str, type[BaseModel]] = {
+AnyConfig = Config | SentenceCheckpoint | ReaderCheckpoint | CoinCheckpoint | LaboratoryCheckpoint
+KINDS: dict[str, type[AnyConfig]] = {
     "tan": Config, "sentence": SentenceCheckpoint, "reader": ReaderCheckpoint, "coin": CoinCheckpoint,
     "laboratory": LaboratoryCheckpoint,
 }  # fmt: skip
-AnyConfig = Config | SentenceCheckpoint | ReaderCheckpoint | CoinCheckpoint | LaboratoryCheckpoint
 
 
 def read_config(path: Path, changes: Mapping[str, Any] = NO_CHANGES) -> AnyConfig:

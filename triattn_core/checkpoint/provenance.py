@@ -39,8 +39,10 @@ def pretraining_sources(card: Card) -> tuple[Source, ...] | None:
     folder, own = encoder_folder(card), data_folder(card)
     if "vocabulary" in card.config:  # it learnt its own word vectors
         return ()
+    if folder is None:
+        return None
     try:
-        sources = _read_object(folder / "metrics.json")["start_had_seen"] if folder else None
+        sources = _read_object(folder / "metrics.json")["start_had_seen"]
         sets = [source.get("set", "").replace(",", " ").split() for source in sources]
         return tuple(
             Source(source["name"], source.get("what", ""), own in data_sets) for source, data_sets in zip(sources, sets)

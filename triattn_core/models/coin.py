@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from jaxtyping import Bool, Int
@@ -19,6 +19,7 @@ from triattn_core.attention.coin import FUSIONS, Interaction, Pair, together
 from triattn_core.attention.dropout import Dropout
 from triattn_core.errors import CheckpointError
 from triattn_core.inference.batch import Batch
+from triattn_core.literal import one_of
 from triattn_core.models.coin_layers import POOLINGS, Convolution
 from triattn_core.models.encoder import Encoder
 from triattn_core.text.tokenizer import Tokenizer
@@ -43,9 +44,9 @@ class CoinConfig(BaseModel):
     heads: int = Field(5, ge=1)
     dropout: float = Field(0.2, ge=0, lt=1)
     context: bool = True
-    fusion: Literal[tuple(FUSIONS)] = "gate"
+    fusion: Annotated[str, one_of(FUSIONS)] = "gate"
     aggregation: bool = True
-    pooling: Literal[tuple(POOLINGS)] = "heads"
+    pooling: Annotated[str, one_of(POOLINGS)] = "heads"
 
     @property
     def about(self) -> dict[str, str | int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -22,6 +22,7 @@ from triattn_core.attention.states import States
 from triattn_core.attention.tri import TriAttention
 from triattn_core.errors import choices
 from triattn_core.inference.batch import Batch, RoleBatch
+from triattn_core.literal import one_of
 from triattn_core.tasks.laboratory import LaboratoryTask
 
 PLACES = 64  # positions that have an embedding, of tasks whose order matters
@@ -38,7 +39,7 @@ class LaboratoryConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    mechanism: Literal[tuple(KINDS)]
+    mechanism: Annotated[str, one_of(KINDS)]
     similarity: str = "scaled_dot"
     value: str | None = None
     layers: int = Field(1, ge=1, le=3)

@@ -10,7 +10,7 @@ see `training.ema`.  The projection of word vectors is linear; the paper only sa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -22,6 +22,7 @@ from triattn_core.attention.qa_similarity import QA_SIMILARITIES
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.states import States
 from triattn_core.attention.tap import tap
+from triattn_core.literal import one_of
 from triattn_core.models.fusion.recurrent import Recurrent
 from triattn_core.models.words import VectorSource
 
@@ -40,8 +41,8 @@ class ReaderConfig(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     mechanism: Literal["baseline", "bidaf", "dcn", "qanet"] = "baseline"
-    similarity: Literal[tuple(QA_SIMILARITIES)]
-    output: Literal[tuple(OUTPUTS)] = "O_2"
+    similarity: Annotated[str, one_of(QA_SIMILARITIES)]
+    output: Annotated[str, one_of(OUTPUTS)] = "O_2"
     vectors: VectorSource = "embedding"
     width: int = Field(100, ge=1)
     hidden: int = Field(200, ge=2, multiple_of=2)

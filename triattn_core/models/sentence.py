@@ -7,7 +7,7 @@ One text is classified by its vector s; a premise and a hypothesis by [p, h, p -
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated
 
 import torch
 from pydantic import Field
@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from triattn_core.attention import masks
 from triattn_core.attention.pooling import Source2TokenPooling
 from triattn_core.attention.states import States
+from triattn_core.literal import one_of
 from triattn_core.models.fusion import FUSIONS
 from triattn_core.models.fusion.settings import ACTIVATIONS, FusionSettings
 from triattn_core.models.words import VectorSource
@@ -29,7 +30,7 @@ class SentenceConfig(FusionSettings):
     (p_kp of appendix B).  activation: of all fully connected layers.
     """
 
-    mechanism: Literal[tuple(FUSIONS)]
+    mechanism: Annotated[str, one_of(FUSIONS)]
     vectors: VectorSource = "embedding"
     width: int = Field(300, ge=1)
     layers: int = Field(1, ge=1, le=12)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import torch
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_serializer, model_validator
@@ -23,6 +23,7 @@ from triattn_core.attention.fixed_weights import FIXED
 from triattn_core.attention.similarity import SIMILARITIES
 from triattn_core.attention.states import States
 from triattn_core.errors import ConfigError, choices
+from triattn_core.literal import one_of
 from triattn_core.models.comparison import POOLING, TokenComparison
 from triattn_core.models.encoder import Encoded
 
@@ -46,7 +47,7 @@ class TanConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    mechanism: Literal[tuple(MECHANISMS)]
+    mechanism: Annotated[str, one_of(MECHANISMS)]
     similarity: str = "additive"
     value: str | None = None
     layers: int = Field(2, ge=1, le=12)
@@ -56,7 +57,7 @@ class TanConfig(BaseModel):
     pooled_dropout: float = Field(0.0, ge=0, lt=1)  # of whole pooled vectors; without it, attention has little to learn
     width: int | None = Field(None, ge=1, le=4096)
     token_comparison: Literal["none", "mlp"] = "none"
-    pooling: Literal[tuple(POOLING)] = "mean"
+    pooling: Annotated[str, one_of(POOLING)] = "mean"
     pooled: bool = True
     context: Literal["joint", "apart"] = "joint"
     states: tuple[int, int] | None = None

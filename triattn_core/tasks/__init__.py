@@ -5,13 +5,15 @@ To add one: a file here that implements `task.Task`, and a line in the table.
 
 from __future__ import annotations
 
+from typing import cast
+
 from triattn_core.errors import InputError
 from triattn_core.tasks import dialogue, inference, pairs, questions, reading, sentences
 from triattn_core.tasks.task import ChoiceTask, EncodedTask, InputForm, Task
 
 TASKS: dict[str, Task] = {task.NAME: task for task in (pairs, dialogue, reading, sentences, inference, questions)}
-CHOICES: dict[str, ChoiceTask] = {name: task for name, task in TASKS.items() if task.FORM.chooses}
-ENCODED: dict[str, EncodedTask] = {name: task for name, task in TASKS.items() if not task.FORM.joint}
+CHOICES: dict[str, ChoiceTask] = {name: cast(ChoiceTask, task) for name, task in TASKS.items() if task.FORM.chooses}
+ENCODED: dict[str, EncodedTask] = {name: cast(EncodedTask, task) for name, task in TASKS.items() if not task.FORM.joint}
 
 
 def form(name: str) -> InputForm | None:

@@ -15,8 +15,13 @@ def check(texts: Mapping[str, str]) -> None:
             raise InputError(f"{title} is empty: type at least one word.")
 
 
-def verdict(label: int, probabilities: Sequence[float]) -> tuple[bool, int, int]:
-    """(right, label, answer): whether the answer is right.  Raises DataError for a class the model does not have."""
+def verdict(label: int | None, probabilities: Sequence[float]) -> tuple[bool, int, int]:
+    """(right, label, answer): whether the answer is right.
+
+    Raises DataError for a class the model does not have, and where none is given.
+    """
+    if label is None:
+        raise DataError("a row has no label: only labelled rows can be scored")
     if label >= len(probabilities):
         raise DataError(
             f"a row has label {label}, but this checkpoint knows classes 0 to {len(probabilities) - 1}: "
@@ -31,7 +36,7 @@ def metrics(verdicts: Sequence[tuple[bool, int, int]]) -> dict[str, float]:
     return {"accuracy": round(100 * sum(right for right, *_ in verdicts) / len(verdicts), 2)}
 
 
-def baseline(labels: Iterable[int]) -> dict[str, float]:
+def baseline(labels: Iterable[int | None]) -> dict[str, float]:
     """`majority`: the accuracy, in per cent, of always predicting the largest class."""
     counts = Counter(labels)
     return {"majority": round(100 * max(counts.values()) / counts.total(), 2)}

@@ -186,9 +186,9 @@ def metrics(verdicts: Sequence[tuple[bool, int, int]]) -> dict[str, float]:
     sizes = {size for *_, size in verdicts}
     if sizes == {1}:
         return {"accuracy": rankings.share(rank == 1 for _, rank, _ in verdicts)}
-    size_label = sizes.pop() if len(sizes) == 1 else "n"
-    cutoffs = [k for k in (1, 2, 5) if size_label == "n" or k < size_label]
-    return {f"R{size_label}@{k}": rankings.share(rank <= k for _, rank, _ in verdicts) for k in cutoffs}
+    size = sizes.pop() if len(sizes) == 1 else None
+    cutoffs = [k for k in (1, 2, 5) if size is None or k < size]
+    return {f"R{size or 'n'}@{k}": rankings.share(rank <= k for _, rank, _ in verdicts) for k in cutoffs}
 
 
 def baseline(examples: Iterable[Example]) -> dict[str, float]:

@@ -121,7 +121,7 @@ def labels(example: Example) -> tuple[str, ...]:
     return LABELS
 
 
-def verdict(example: Example, probabilities: Sequence[float]) -> tuple[bool, int, int]:
+def verdict(example: Example, probabilities: Sequence[float]) -> tuple[bool, int | None, int]:
     """(right, label, answer)."""
     answer = max(range(len(LABELS)), key=probabilities.__getitem__)
     return answer == example.label, example.label, answer

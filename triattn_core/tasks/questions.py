@@ -171,7 +171,7 @@ def parts(example: Example) -> dict[str, str]:
 
 def from_parts(parts: Mapping[str, str]) -> Example:
     """The example with these contents of the input fields; not stripped, because answers are offsets."""
-    return Example(**parts)
+    return Example(parts["passage"], parts["question"])
 
 
 def title(example: Example) -> tuple[str, str]:

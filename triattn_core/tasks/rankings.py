@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from triattn_core.errors import InputError
+from triattn_core.errors import DataError, InputError
 from triattn_core.text.roles import Limits, Role, Roles
 from triattn_core.text.tokenizer import Tokens
 
@@ -68,14 +68,18 @@ def pool_roles(
 
     texts: texts whose sentences do not share a cell.
     """
-    roles = [query, key, context]
     if limits.cells:
-        roles = [role.pooled(max_cells, texts) for role, max_cells in zip(roles, limits.cells)]
-    return Roles(*roles, tuple(notes))
+        query, key, context = (role.pooled(n, texts) for role, n in zip((query, key, context), limits.cells))
+    return Roles(query, key, context, tuple(notes))
 
 
-def rank(probabilities: Sequence[float], label: int) -> int:
-    """The rank of the true answer, from 1; ties rank before it: a model that cannot decide has not found it."""
+def rank(probabilities: Sequence[float], label: int | None) -> int:
+    """The rank of the true answer, from 1; ties rank before it: a model that cannot decide has not found it.
+
+    Raises DataError where the true answer is not known.
+    """
+    if label is None:
+        raise DataError("a row has no label: only labelled rows can be scored")
     return sum(probability >= probabilities[label] for probability in probabilities)
 
 

@@ -35,7 +35,7 @@ def cells(segments: Sequence[Hashable], max_cells: int) -> tuple[Run, ...]:
         runs.append((start, size))
         start += size
     counts = [1] * len(runs)
-    heap = [(-size, i) for i, (_, size) in enumerate(runs) if size > 1]
+    heap: list[tuple[float, int]] = [(-size, i) for i, (_, size) in enumerate(runs) if size > 1]
     heapq.heapify(heap)
     for _ in range(min(max_cells, len(segments)) - len(runs)):
         _, i = heapq.heappop(heap)

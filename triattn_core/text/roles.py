@@ -58,7 +58,7 @@ class Role:
             bisect_right(sentence_starts.get(name, ()), start) for name, (start, _) in zip(self.texts, self.spans)
         ]
         special_ids = [i if special else None for i, special in enumerate(self.special)]
-        groups = list(zip(special_ids, self.segments, sentence_numbers))
+        groups: list[tuple] = list(zip(special_ids, self.segments, sentence_numbers))
         if len(list(groupby(groups))) > max_cells:
             groups = list(zip(special_ids, self.segments))
         return replace(self, cells=cells(groups, max_cells))
@@ -150,8 +150,8 @@ def joint(parts: Iterable[Part], tokenizer: Tokenizer) -> Role:
     start = (tokenizer.special["cls"], "[CLS]", "", (0, 0), True, 0, "")
     joined = [(first, *chain.from_iterable(column)) for first, column in zip(start, columns)]
     ids = tuple(tokenizer.special["sep"] if id_ is None else id_ for id_ in joined[0])
-    *rest, types, segments = joined[1:]
-    return Role(ids, *rest, tuple(range(len(ids))), types, segments)
+    strings, texts, spans, special, types, segments = joined[1:]
+    return Role(ids, strings, texts, spans, special, tuple(range(len(ids))), types, segments)
 
 
 def alone(groups: Iterable[Sequence[Part]], tokenizer: Tokenizer) -> Role:

@@ -40,7 +40,7 @@ def each_line(file: BufferedIOBase, name: str) -> Iterator[tuple[int, dict | Dat
     try:
         for number, line in _lines(file, name):
             try:
-                row = _row(line) if line.strip() else None
+                row: dict | DataError | None = _row(line) if line.strip() else None
             except ValueError as error:
                 row = DataError(f"{name}:{number}: {error}")
             num_bad = 0 if isinstance(row, dict) else num_bad + 1
@@ -80,7 +80,8 @@ def _unpack(file: BufferedIOBase, name: str) -> tuple[BufferedIOBase, int]:
 def _lines(file: BufferedIOBase, name: str) -> Iterator[tuple[int, str]]:
     """Yield lines with their numbers from 1; bytes that are not UTF-8 become lone surrogates."""
     unpacked, limit = _unpack(file, name)
-    text, number = TextIOWrapper(unpacked, "utf-8-sig", "surrogateescape"), 0
+    # typeshed asks more of a buffer than a reader of text needs.
+    text, number = TextIOWrapper(unpacked, "utf-8-sig", "surrogateescape"), 0  # type: ignore[type-var]
     try:
         while line := text.readline(LINE_LIMIT):
             number += 1

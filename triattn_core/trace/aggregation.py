@@ -18,7 +18,7 @@ def logsumexp(array: xr.DataArray, axis: str | Sequence[str]) -> xr.DataArray:
     top = array.max(axis)
     offset = top.where(np.isfinite(top), 0.0)
     with np.errstate(divide="ignore"):  # log 0 = -inf is right where all of it is masked
-        return np.log(np.exp(array - offset).sum(axis)) + offset
+        return np.log(xr.ufuncs.exp(array - offset).sum(axis)) + offset
 
 
 def fold(
@@ -83,7 +83,7 @@ def mean_mass(weights: xr.DataArray) -> float:
 
 def even_weights(mask: xr.DataArray) -> xr.DataArray:
     """[..., key]: even weights over the keys that a mask keeps; zeros in rows where it keeps none."""
-    kept_keys = np.isfinite(mask)
+    kept_keys = xr.ufuncs.isfinite(mask)
     shares = kept_keys / kept_keys.sum("key").clip(min=1)
     return shares.transpose(*mask.dims).assign_attrs(quantity="weight", sums_over="key")
 

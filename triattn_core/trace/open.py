@@ -57,11 +57,11 @@ def trace_of(
     Sites are `attention/<quantity>`, or `layer.0/attention/<quantity>` with layers.  Raises TraceError, in one line, if
     axes, tokens, quantity or crop do not fit.
     """
-    dims, attrs = _own_names(array)
+    own_dims, attrs = _own_names(array)
     values = _numpy(array)
     axis_tokens = {"query": query, "key": key, "context": context}
-    dims = resolve_axes(values, axes or dims, context is not None)
-    values, dims = _squeeze(values, dims)
+    named = resolve_axes(values, axes or own_dims, context is not None)
+    values, dims = _squeeze(values, named)
     quantity, over, notes = check_quantity(
         values, dims, quantity or attrs.get("quantity"), sums_over or _split_list(attrs.get("sums_over", ""))
     )

@@ -48,7 +48,8 @@ def unit_groups(
     if way in NUMBERED_UNITS:
         segments = array[f"{axis}_segment"].values
         return [name or SPECIAL for name in segment_units(segments, owners, starts, texts, way)]
-    groups, special = [], array[f"{axis}_special"].values
+    groups: list[str] = []
+    special = array[f"{axis}_special"].values
     spans = {name: _phrase_spans(text, own) if own else phrases(text) for name, text in texts.items()}
     continues = continues_word(array, axis)
     for i, (name, start) in enumerate(zip(map(str, owners), map(int, starts))):

@@ -24,7 +24,9 @@ def token_coords(
     list does not fit.
     """
     lists = _lists(sizes, kept, tokens, given)
-    coords, texts, owners = {}, {}, {}
+    coords: dict[str, tuple] = {}
+    texts: dict[str, str] = {}
+    owners: dict[tuple, str] = {}
     for axis in filter(sizes.__contains__, TOKEN_AXES):
         words = lists.get(axis)
         if words is None:

@@ -154,7 +154,12 @@ def reduce(array: xr.DataArray, axis: str, how: str) -> xr.DataArray:
         raise TraceError(f"a {quantity} has no {how} over {axis}: use {alternative}")
     if axis not in array.dims:
         raise TraceError(f"no axis {axis!r} here (there are {', '.join(map(str, array.dims))})")
-    ways = {"sum": xr.DataArray.sum, "mean": xr.DataArray.mean, "max": xr.DataArray.max, "logsumexp": logsumexp}
+    ways: dict[str, Callable[..., xr.DataArray]] = {
+        "sum": xr.DataArray.sum,
+        "mean": xr.DataArray.mean,
+        "max": xr.DataArray.max,
+        "logsumexp": logsumexp,
+    }
     if how not in ways:
         raise TraceError(f"unknown reduction {how!r}; {choices(how, ways)}")
     result = ways[how](array, axis)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
 from triattn_core.checkpoint.config import error_line
 from triattn_core.checkpoint.config_parts import Strict
 from triattn_core.errors import ConfigError
+from triattn_core.literal import one_of
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import read_json
 
@@ -89,7 +90,7 @@ class Recipe(Strict):
     """
 
     kind: Literal["encoder"]
-    task: Literal[tuple(TASKS)] = "pairs"
+    task: Annotated[str, one_of(TASKS)] = "pairs"
     objective: Literal["joint", "apart"] = "joint"
     start: Start
     train_layers: int | None = Field(None, ge=1)  # the last ones; by default all

@@ -22,7 +22,8 @@ class ConcatFnn(nn.Module):
 
     def forward(self, H: Tensor, U: Tensor) -> Tensor:
         """[B, M, d], [B, N, d] → [B, M, N]."""
-        return add(H, U, *self.W.chunk(2, -1), self.w)
+        W_h, W_u = self.W.chunk(2, -1)
+        return add(H, U, W_h, W_u, self.w)
 
     def terms(self, h: Tensor, u: Tensor) -> dict[str, Tensor]:
         """The terms of one score."""

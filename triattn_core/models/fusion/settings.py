@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from torch import nn
@@ -10,6 +10,7 @@ from torch import nn
 from triattn_core.attention import masks
 from triattn_core.attention.tensorized import SCALES
 from triattn_core.errors import ConfigError
+from triattn_core.literal import one_of
 
 ACTIVATIONS = {"relu": nn.ReLU, "elu": nn.ELU}
 MASKED = ("masks", "scale_t", "scale_s", "include_self", "token2token", "source2token")
@@ -35,13 +36,13 @@ class FusionSettings(BaseModel):
     out: int = Field(600, ge=2)
     heads: int = Field(8, ge=1)
     masks: tuple[str, ...] = ()
-    scale_t: Literal[tuple(SCALES)] = "log_sigmoid"
-    scale_s: Literal[tuple(SCALES)] = "identity"
+    scale_t: Annotated[str, one_of(SCALES)] = "log_sigmoid"
+    scale_s: Annotated[str, one_of(SCALES)] = "identity"
     include_self: bool = False
     token2token: bool = True
     source2token: bool = True
     attention_keep: float = Field(1.0, gt=0, le=1)
-    activation: Literal[tuple(ACTIVATIONS)] = "relu"
+    activation: Annotated[str, one_of(ACTIVATIONS)] = "relu"
     block: int = Field(5, ge=1)
 
     @field_validator("masks")

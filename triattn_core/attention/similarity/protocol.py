@@ -1,0 +1,37 @@
+"""What a mechanism asks of a similarity and of a contextual value."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from torch import Tensor
+
+from triattn_core.attention.factored import Factors
+
+
+class Similarity(Protocol):
+    """value: name of the contextual value that the paper pairs it with."""
+
+    value: str
+
+    def two(self, query: Tensor, key: Tensor) -> Tensor:
+        """[B, heads, N, D], [B, heads, I, D] → relevances [B, heads, N, I]."""
+
+    def three(self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
+        """The same with context [B, heads, J, D] → [B, heads, N, I, J]."""
+
+    def factors(self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None) -> Factors:
+        """Three factors whose products sum to `three`; only where there are such factors: ask `hasattr`."""
+
+
+class ContextualValue(Protocol):
+    """vectors: how many vectors of the head's size an attended state has."""
+
+    vectors: int
+
+    def __call__(self, weights: Tensor, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
+        """Weights [B, heads, N, I, J] over values [B, heads, I, D] and context [B, heads, J, D]
+        → [B, heads, N, vectors * D]."""
+
+    def factors(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Two factors whose product is the value of a pair; only where there are such factors: ask `hasattr`."""
