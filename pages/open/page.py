@@ -41,7 +41,7 @@ told += [
 predicted = "".join(
     f'<span>{escape(label)} <b class="t-num">{value:.3f}</b></span>' for label, value in prediction_of(trace)[:3]
 )
-about = escape("; ".join(one.rstrip(".") for one in told))
+about = escape(". ".join(one.rstrip(".") for one in told))
 line = f'<b>{escape(name)}</b>{predicted}<span class="t-muted">{about}.</span>'
 with st.container(horizontal=True, vertical_alignment="center", key="opened"):
     st.html(f'<div class="t-says">{line}</div>')

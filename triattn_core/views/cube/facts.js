@@ -25,16 +25,12 @@ export function factRows(payload, numbers) {
     "The weight over the number of rows: each query, in each feature where it has those, holds the same mass, but for a query that may attend to nothing",
   ];
   if (payload.quantity === "weight") {
-    return [
-      share,
-      against,
-      [
-        joinsCells(payload) ? "relevance, joined" : "relevance, centred",
-        known(numbers.relevance, formatNumber),
-        "The score before the softmax, centred: minus the mean of the scores that share its softmax; scores of a group are joined, so that it changes with the fold",
-      ],
-      rank,
+    const score = [
+      joinsCells(payload) ? "relevance, joined" : "relevance, centred",
+      known(numbers.relevance, formatNumber),
+      "The score before the softmax, centred: minus the mean of the scores that share its softmax; scores of a group are joined, so that it changes with the fold",
     ];
+    return payload.scored ? [share, against, score, rank] : [share, against, rank];
   }
   return [
     ["as scored", known(numbers.raw, formatNumber), "The score before the softmax, not centred"],

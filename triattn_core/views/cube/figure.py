@@ -127,6 +127,7 @@ def _payload(
     return {
         "stamp": " ".join((choice.query(), str(hide_special), *(str(trace.meta.get(name, "")) for name in STAMPED))),
         "quantity": quantity,
+        "scored": twin(trace, choice, "relevance") is not None,
         "order": list(axes),
         "over": along_axes,
         "alt": describe_cells(part, rows, against),

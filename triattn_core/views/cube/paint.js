@@ -16,7 +16,12 @@ export function paintCube(ctx, cube, place, state, theme, colours) {
   for (const [name, box] of Object.entries(place.boxes)) {
     const [rowAxis, colAxis] = cube.panels[name];
     const spot = [...cell];
-    const to = (r, c) => Object.assign(spot, { [AXIS[rowAxis]]: r, [AXIS[colAxis]]: c });
+    const [down, across] = [AXIS[rowAxis], AXIS[colAxis]];
+    const to = (r, c) => {
+      spot[down] = r; // called for each cell: no new object
+      spot[across] = c;
+      return spot;
+    };
     paintCells(ctx, box.rows, box.cols, box.x, box.y, (r, c) => cube.level(to(r, c)), colours);
     if (cube.payload.masked)
       paintHatch(ctx, box.rows, box.cols, box.x, box.y, (r, c) => cube.masked(to(r, c)), theme);

@@ -7,6 +7,7 @@ import { contiguousRuns } from "./axis.js";
 export const BELOW_ZERO = "−  below zero";
 const DASHED_PITCH = 7; // pixels of a cell that has room for a dash
 const PIXELS = new WeakMap();
+let sheet; // one for all pictures of cells: to make one costs more than to fill it
 
 /** Cells of one slice: level(row, column) into `colours`. */
 export function paintCells(ctx, rows, columns, x, y, level, colours) {
@@ -67,8 +68,10 @@ function paintSmallCells(ctx, rows, columns, x, y, level, colours) {
   const pixels = new Uint32Array(picture.data.buffer);
   for (let r = 0; r < high; r++)
     for (let c = 0; c < wide; c++) pixels[r * wide + c] = inks[level(r, c)];
-  const sheet = document.createElement("canvas");
-  Object.assign(sheet, { width: wide, height: high }).getContext("2d").putImageData(picture, 0, 0);
+  sheet ??= document.createElement("canvas");
+  if (sheet.width !== wide || sheet.height !== high)
+    Object.assign(sheet, { width: wide, height: high });
+  sheet.getContext("2d").putImageData(picture, 0, 0);
   ctx.imageSmoothingEnabled = false;
   for (const [top, bottom] of contiguousRuns(rows)) {
     for (const [left, right] of contiguousRuns(columns)) {

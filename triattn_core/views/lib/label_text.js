@@ -10,8 +10,11 @@ export const isWide = (label) =>
     label,
   );
 
+const SEGMENTER = new Intl.Segmenter();
+const UPRIGHT = new WeakMap(); // of an axis, by label: they are asked for at every paint
+
 const isSingleCharacter = (label) =>
-  label.length === 1 || [...new Intl.Segmenter().segment(label)].length === 1;
+  label.length === 1 || [...SEGMENTER.segment(label)].length === 1;
 
 const labelSize = (label) => (isWide(label) ? 15.5 : 13);
 
@@ -39,6 +42,11 @@ export function widestLabel(ctx, tokens, theme) {
  * Chinese too.
  */
 export function isUpright(ctx, tokens, i, theme) {
+  if (!UPRIGHT.has(tokens)) UPRIGHT.set(tokens, []);
+  return (UPRIGHT.get(tokens)[i] ??= standsUpright(ctx, tokens, i, theme));
+}
+
+function standsUpright(ctx, tokens, i, theme) {
   ctx.font = font(theme, 13);
   return (
     isSingleCharacter(axisLabel(tokens, i)) &&
@@ -50,6 +58,7 @@ export function isUpright(ctx, tokens, i, theme) {
  * Labels lie flat when each is narrower than its column, else they lean at 45 degrees: never more.
  */
 export function labelsLean(ctx, tokens, pitch, theme) {
+  ctx.font = font(theme, 13);
   return (
     !tokens.flat &&
     tokens.label.some(

@@ -136,13 +136,14 @@ def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_
     """
     array = picked(trace, choice)
     shown = visible(array, hide_special)
-    values = array.isel(shown).values
-    flat = np.where(np.isfinite(values), values, -np.inf).ravel()
-    left = opened(trace, choice)
-    size = flat
+    whole = all(len(shown[str(axis)]) == size for axis, size in array.sizes.items())
+    values = (array if whole else array.isel(shown)).values
+    flat, left = values.ravel(), opened(trace, choice)
+    size = np.where(np.isfinite(flat), flat, -np.inf)
     if array.attrs["quantity"] == "weight":
-        part = held(array, over(trace, choice)) * (1 if left is None else left)
-        size = part.transpose(*array.dims).isel(shown).values.ravel()
+        part = _uneven(array, over(trace, choice))
+        part = part if left is None else part * left
+        size = part.transpose(*array.dims).isel(shown).values.ravel() if part is not array else size
     n = min(n or flat.size, flat.size)
     top = np.argpartition(-size, n - 1)[:n] if n < flat.size else np.arange(flat.size)
     top = top[np.lexsort((top, -size[top]))]
@@ -150,9 +151,30 @@ def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_
     at = {str(axis): shown[str(axis)][place] for axis, place in zip(array.dims, places)}
     names = {axis: np.array(labels(array, dict(trace.texts), axis), object) for axis in at}
     weight = twin(trace, choice, "weight")
-    share = np.nan if weight is None else shares(trace, choice, weight).values[tuple(at.values())]
+    share = np.nan if weight is None else _shares_at(trace, choice, weight, at)
     columns = {axis: names[axis][where] for axis, where in at.items()}
     columns |= {f"{axis}_at": where for axis, where in at.items()}
     counts = {axis: array[f"{axis}_tokens"].values for axis in at if f"{axis}_tokens" in array.coords}
     columns |= {f"{axis}_tokens": count[at[axis]] for axis, count in counts.items() if count.max() > 1}
-    return pd.DataFrame({**columns, array.attrs["quantity"]: flat[top], "share": share})
+    return pd.DataFrame({**columns, array.attrs["quantity"]: _finite(flat[top]), "share": share})
+
+
+def _finite(values: np.ndarray) -> np.ndarray:
+    return np.where(np.isfinite(values), values, -np.inf)
+
+
+def _uneven(weight: xr.DataArray, axes: Sequence[str]) -> xr.DataArray:
+    """`held` but for a factor that is the same for all cells: their order is the same, and most need no copy."""
+    for axis in [str(axis) for axis in weight.dims if axis not in axes]:
+        cells = cell_counts(weight, axis)
+        weight = weight if (cells == cells[0]).all() else weight * xr.DataArray(cells, dims=axis)
+    return weight
+
+
+def _shares_at(trace: AttentionTrace, choice: Choice, weight: xr.DataArray, at: dict[str, np.ndarray]) -> np.ndarray:
+    """`shares` of some cells, by their positions on each axis."""
+    found = weight.transpose(*at).values[tuple(at.values())].astype(np.float64)
+    for axis in set(at) - set(over(trace, choice)):
+        cells = cell_counts(weight, axis)
+        found = found * (cells / cells.sum())[at[axis]]
+    return found / ((1 - idle(trace, choice)) or 1.0)
