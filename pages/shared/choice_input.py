@@ -28,7 +28,7 @@ LIMITS = dict.fromkeys(PASSAGES, 1_000_000)  # where a text is read in windows
 
 
 @dataclass
-class Given:
+class ChoiceInput:
     """What goes in now.  `option` is shown, `other` compared with it: indices, None where nobody has chosen.
 
     written: what of this stands in the URL; where the URL says otherwise, a link was opened.
@@ -41,7 +41,7 @@ class Given:
     written: dict[str, str] = field(default_factory=dict)
 
 
-def current_input(task: str) -> Given:
+def current_input(task: str) -> ChoiceInput:
     """What goes in: as it stands, or as a link asks that was opened; of another task what its page opens on."""
     link = {name: st.query_params[name] for name in NAMES if name in st.query_params}
     given = st.session_state.get("given")
@@ -79,7 +79,7 @@ def example(task: str, place: DeltaGenerator | None = None) -> Any:
     return found
 
 
-def _empty(given: Given) -> None:
+def _empty(given: ChoiceInput) -> None:
     """Says that lines with nothing in them are left out."""
     for name in CHOICES[given.task].WORDS.lists if given.task in CHOICES else ():
         empty = sum(not line.strip() for line in given.parts.get(name, "").strip().splitlines())
@@ -128,7 +128,7 @@ def _sound(example: Any) -> bool:
     return True
 
 
-def _linked(task: str, link: dict[str, str]) -> Given:
+def _linked(task: str, link: dict[str, str]) -> ChoiceInput:
     known = {one.id: WRITTEN[task].parts(one) for one in WRITTEN[task].examples()}
     parts, name = next(iter(known.values())), link.get("example")
     if name in known:
@@ -137,7 +137,7 @@ def _linked(task: str, link: dict[str, str]) -> Given:
         notice(f"The link asks for example {name[:60]!r}; {choices(name[:60], known)}. Shown instead: the first one.")
     elif any(part in link for part in PARTS[task]):
         parts = {part: link.get(part, "")[: limit(task)] for part in PARTS[task]}
-    return Given(task, parts, *_picks(link), written=link)
+    return ChoiceInput(task, parts, *_picks(link), written=link)
 
 
 def _texts(link: Mapping[str, str]) -> dict[str, str]:
@@ -153,7 +153,7 @@ def _picks(link: Mapping[str, str]) -> list[int | None]:
     return [int(value) - 1 if value.isdecimal() and len(value) < 6 else None for value in asked]
 
 
-def _write(given: Given, found: Any) -> None:
+def _write(given: ChoiceInput, found: Any) -> None:
     """Brings the URL up to date: the name of an example, or the texts; the first example needs nothing."""
     known, wanted = WRITTEN[given.task].examples(), {}
     if found in known:
@@ -177,12 +177,12 @@ def limit(task: str) -> int:
     return LIMITS.get(task, LIMIT)
 
 
-def _ask(given: Given) -> None:
+def _ask(given: ChoiceInput) -> None:
     st.session_state["write-question"] = given.parts["question"]
     st.text_input("Question", key="write-question", on_change=_edit, args=("question",))
 
 
-def _editor(given: Given) -> None:
+def _editor(given: ChoiceInput) -> None:
     """The texts to write in: what is left stands as it was read."""
     first, *rest = PARTS[given.task]
     alone = given.task not in CHOICES  # its question is always asked: see `_ask`

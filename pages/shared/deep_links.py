@@ -40,7 +40,7 @@ def link(task: str, row: Mapping, page: str, query: Query) -> None:
     if len(urlencode(texts)) <= choice_input.LINK or form(task) is InputForm.PAIR or _alone(task):
         st.page_link(f"pages/{page}/page.py", label=label, query_params={**settings, **texts})
     elif st.button(label, key=f"open-{page}", type="tertiary"):
-        st.session_state["given"] = choice_input.Given(task, texts)
+        st.session_state["given"] = choice_input.ChoiceInput(task, texts)
         st.switch_page(f"pages/{page}/page.py", query_params=settings)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
@@ -28,7 +28,11 @@ def menu(page: str, task: str, row: Mapping, card: Card) -> None:
 
     row: of the task's file format.  card: the checkpoint that is shown, or the first of them.
     """
-    there = {other: query for other in TAKES if other != page and (query := _checkpoints(other, task, card))}
+    language, cards = metadata.language(card), models.shelf(task)
+    fits = [other for other in cards if metadata.language(other) == language]
+    beside = checkpoint_picker.preset_of(card)
+    queries = {other: _checkpoints(other, card, fits, beside) for other in TAKES if other != page}
+    there = {other: query for other, query in queries.items() if query}
     if not there:
         return
     with st.popover("Open in", width=92, key="open-in"), st.container(width=220):
@@ -36,12 +40,14 @@ def menu(page: str, task: str, row: Mapping, card: Card) -> None:
             deep_links.link(task, row, other, query)
 
 
-def _checkpoints(page: str, task: str, card: Card) -> dict[str, str | list[str]]:
+def _checkpoints(page: str, card: Card, cards: Sequence[Card], preset: Sequence[str]) -> dict[str, str | list[str]]:
     """The parameter with the checkpoints that the page opens with: this one, else one that goes with it; empty where
-    it has none for the task and the language."""
-    reads = metadata.language(card)
-    fits = [one.name for one in models.shelf(task, TAKES[page]) if metadata.language(one) == reads]
-    beside = [name for name in checkpoint_picker.preset_of(card) if name in fits]
+    it has none.
+
+    cards: of the task and the language.  preset: the names that go with this one.
+    """
+    fits = [other.name for other in cards if metadata.model_setting(other, "mechanism") in TAKES[page]]
+    beside = [name for name in preset if name in fits]
     if page == "side_by_side":
         return {"checkpoints": beside or fits[:2]} if len(beside or fits) > 1 else {}
     names = [card.name] * (card.name in fits) + beside[-1:] + fits

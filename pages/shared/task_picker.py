@@ -74,7 +74,8 @@ TASKS = {name: _choice(task) if task.FORM.chooses else _pair(task) for name, tas
 
 def offered(mechanisms: Sequence[str]) -> list[str]:
     """The tasks that have a checkpoint of one of these mechanisms."""
-    return [name for name in TASKS if models.shelf(name, mechanisms)]
+    there = {card.config["task"] for card in models.shelf(mechanisms=mechanisms)}
+    return [name for name in TASKS if name in there]
 
 
 def picker(mechanisms: Sequence[str], *keys: str) -> str:

@@ -13,33 +13,31 @@ from accelerate import Accelerator
 
 from tests.support.tiny import change, make_encoder, make_rows
 from triattn_core.__main__ import main
-from triattn_core.attention.dropout import Dropout, steps
 from triattn_core.checkpoint import metadata, provenance
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.config import read_config
-from triattn_core.checkpoint.config_parts import CoinTraining
 from triattn_core.checkpoint.registry import list_checkpoints
 from triattn_core.checkpoint.verify import verify
-from triattn_core.errors import CheckpointError, ConfigError, DataError
+from triattn_core.errors import CheckpointError, DataError
 from triattn_core.inference.batch import collate
 from triattn_core.inference.explain import explain
-from triattn_core.models.coin import Coin, CoinConfig
+from triattn_core.models.coin import Coin
 from triattn_core.models.encoders import load_encoder
-from triattn_core.results import paper_results
 from triattn_core.tasks import pairs
 from triattn_core.text.characters import word_tokenizer
 from triattn_core.text.tokenizer import SPECIAL, Tokenizer
-from triattn_core.training import batching
 from triattn_core.training.coin.pair_words import pair_rows
-from triattn_core.training.coin.trainer import coin_card
-from triattn_core.training.loop import optimizer_for
 from triattn_core.training.tan import trainer
-from triattn_core.training.tan.trainer import balance
 
 pytestmark = pytest.mark.slow
 
+
 MODEL = {"embedding": 7, "hidden": 10, "layers": 2, "heads": 5}
+
+
 OWN = {"vocabulary": {"tokens": "words", "least": 1}}
+
+
 SEEDS = (2, 3)
 
 
@@ -184,66 +182,9 @@ def test_other_words_are_refused(world, trained, tmp_path):
         load(copy)
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        ({"encoder": "tiny"}, "name a vocabulary"),
-        ({"vocabulary": None}, "name a vocabulary"),
-        ({"model.fusion": "sample"}, "model.fusion"),
-        ({"model.width": 3}, "unknown key 'model.width'"),
-        ({"vocabulary.tokens": "letters"}, "vocabulary.tokens"),
-        ({"task": "inference"}, "task"),
-    ],
-)
-def test_what_no_coin_can_have_is_refused(world, changed, said):
-    path = world / "shelf" / "refused" / "config.json"
-    if not path.is_file():
-        make(world, "refused")
-    with pytest.raises(ConfigError, match=said):
-        read_config(path, changed)
-
-
 def test_a_vote_needs_three(world, trained, capsys):
     assert main(["evaluate", "coin", str(world / "data" / "small" / "test.jsonl"), "--vote"]) == 1
     assert "a majority vote needs three checkpoints or more" in capsys.readouterr().err
-
-
-def test_the_rate_decays_by_the_epoch():
-    rate = batching.schedule(CoinTraining(epochs=4, rate=0.5, batch=1, decay=0.5), steps=12)
-    np.testing.assert_allclose([rate(step) for step in (0, 3, 6, 9)], [0.5, 0.25, 0.125, 0.0625])
-    constant = batching.schedule(CoinTraining(epochs=4, rate=0.5, batch=1, schedule="constant"), steps=12)
-    assert {constant(step) for step in range(12)} == {0.5}
-
-
-def test_vectors_of_words_and_biases_do_not_decay():
-    module = Coin(CoinConfig(**MODEL), 11)
-    decays, stays = optimizer_for(module, 0.5, "adam").param_groups
-    assert decays["weight_decay"] == 0.5 and stays["weight_decay"] == 0
-    assert any(one is module.embed.weight for one in stays["params"])
-    assert any(one is module.predict.weight for one in decays["params"])
-
-
-def test_the_card_of_the_shipped_checkpoint_is_that_of_its_records():
-    folder = paper_results.HERE / "lcqmc-coin"
-    assert (folder / "README.md").read_text("utf-8") == coin_card(folder)
-    assert "matrix products in bfloat16" in coin_card(folder)
-
-
-@pytest.mark.parametrize(
-    ("left_out", "said", "unsaid"),
-    [
-        ({"fusion": "simple"}, "fusion simple.", "each G"),
-        ({"context": False, "pooling": "max"}, "context false, pooling max.", "fusion simple"),
-        ({"aggregation": False}, "aggregation false.", "the aggregation"),
-    ],
-)
-def test_the_card_tells_what_is_left_out_and_nothing_of_it_else(tmp_path, left_out, said, unsaid):
-    for name in ("config.json", "metrics.json"):
-        shutil.copy(paper_results.HERE / "lcqmc-coin" / name, tmp_path)
-    change(tmp_path, model=left_out)
-    told = " ".join(coin_card(tmp_path).split())
-    assert f"Other than in the paper's network: {said}" in told and unsaid not in told
-    assert "Other than" not in coin_card(paper_results.HERE / "lcqmc-coin")
 
 
 def test_only_the_rows_that_are_wanted_train_and_choose(world):
@@ -292,15 +233,3 @@ def test_the_run_follows_its_config(world):
         Coin(config.model, words.hidden), config, sets, world / "runs" / "plan-job", Accelerator(cpu=True)
     )
     assert (job.clip, job.optimizer, job.weight_decay) == (3.5, "adam", config.training.weight_decay)
-
-
-@pytest.mark.parametrize("share", [0.9985, 0.999999])
-def test_some_of_what_is_dropped_stays(share):
-    """A share next to 1 is rounded to 255 in 256, not to all."""
-    drop, x = Dropout(share), torch.ones(1000, 64)
-    assert steps(share) == 255 and drop(x).mean().item() == pytest.approx(1, abs=0.3)
-
-
-def test_labels_weigh_the_same():
-    weight = balance(np.array([0, 1, 1, 1]))
-    np.testing.assert_allclose(weight * torch.tensor([1, 3]), [2, 2])

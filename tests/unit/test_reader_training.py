@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from itertools import product
 from pathlib import Path
 
@@ -11,17 +10,16 @@ import numpy as np
 import pytest
 import torch
 
-from tests.support.tiny import WORDS, change, make_encoder, mark
+from tests.support.reader_world import make, make_rows, make_world, train
+from tests.support.tiny import change, mark
 from triattn_core.__main__ import main
 from triattn_core.attention.qa_similarity import QA_SIMILARITIES
-from triattn_core.checkpoint.bundle import load, save
-from triattn_core.checkpoint.config import ReaderCheckpoint, read_config
+from triattn_core.checkpoint.bundle import load
+from triattn_core.checkpoint.config import read_config
 from triattn_core.checkpoint.registry import WEIGHTS
-from triattn_core.errors import ConfigError, DataError
 from triattn_core.inference.batch import collate
 from triattn_core.inference.evaluate import evaluate
 from triattn_core.inference.explain import explain
-from triattn_core.inference.predict import require_shared_encoder
 from triattn_core.inference.span_decoding import decode_answers, score_terms
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.kinds import build
@@ -37,73 +35,15 @@ from triattn_core.training.reader.features import encode_questions
 
 pytestmark = pytest.mark.slow
 
-PLAN = {
-    "format": 1,
-    "kind": "reader",
-    "task": "questions",
-    "language": "en",
-    "encoder": "tiny",
-    "max_tokens": 17,
-    "model": {"similarity": "trilinear", "width": 11, "hidden": 10, "longest": 3},
-    "data": {"train": ["asked/train", "other/train"], "dev_share": 0.2, "test": "asked/dev"},
-    "training": {"epochs": 2, "rate": 1.0, "batch": 7, "seed": 1},
-}
-THINGS = [word for word in WORDS if len(word) > 3 and word.isascii()]
-
-
-def make_rows(path: Path, passages: int, seed: int) -> None:
-    """Passages with three questions each: which word stands after this one?"""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    draw, lines = random.Random(seed), []
-    for number in range(passages):
-        words = draw.sample(THINGS, draw.randint(5, 9)) + ["the"] * draw.choice((0, 0, 30))
-        passage = " ".join(words)
-        for i, word in enumerate(words[:3]):
-            answer = {"text": words[i + 1], "answer_start": passage.index(words[i + 1])}
-            row = {"id": f"{seed}.{number}.{i}", "context": passage, "question": f"what {word} ?"}
-            lines.append(json.dumps(row | {"answers": [answer, answer]}))
-    path.write_text("\n".join(lines), "utf-8")
-
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    root = tmp_path_factory.mktemp("world")
-    make_encoder(root / "shelf" / "encoders" / "tiny")
-    metrics = {"start": "nothing", "start_had_seen": []}
-    (root / "shelf" / "encoders" / "tiny" / "metrics.json").write_text(json.dumps(metrics), "utf-8")
-    for name, passages, seed in (("asked/train", 17, 1), ("other/train", 5, 2), ("asked/dev", 7, 3)):
-        make_rows(root / "data" / f"{name}.jsonl", passages, seed)
-    with open(root / "data" / "other" / "train.jsonl", "a", encoding="utf-8") as file:  # a passage of dev
-        file.write("\n" + (root / "data" / "asked" / "dev.jsonl").read_text("utf-8").splitlines()[0])
-    return root
+    return make_world(tmp_path_factory.mktemp("world"))
 
 
 @pytest.fixture(autouse=True)
 def on_the_shelf(world, monkeypatch):
     monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(world / "shelf"))
-
-
-def make(world: Path, name: str, **model) -> Path:
-    folder = world / "shelf" / name
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.json").write_text(json.dumps(PLAN | {"model": PLAN["model"] | model}), "utf-8")
-    return folder
-
-
-def ask(world: Path, name: str, *rows: tuple[str, str, str | None], **more) -> Path:
-    """Writes a set: passage, question, and its answer (None: none is known)."""
-    file = world / "data" / f"{name}.jsonl"
-    file.parent.mkdir(exist_ok=True)
-    told = [{"context": passage, "question": question} | more for passage, question, _ in rows]
-    for row, (passage, _, text) in zip(told, rows):
-        row |= {"answers": [{"text": text, "answer_start": passage.index(text)}]} if text else {}
-    file.write_text("\n".join(map(json.dumps, told)) + "\n", "utf-8")
-    return file
-
-
-def train(world: Path, *folders: Path, more: tuple[str, ...] = ()) -> int:
-    configs = [str(folder / "config.json") for folder in folders]
-    return main(["train", *configs, "--data", str(world / "data"), "--runs", str(world / "runs"), *more])
 
 
 def test_no_passage_is_on_two_sides(world):
@@ -267,118 +207,6 @@ def test_what_is_trained_on_here_is_measured_whole_there(world, tmp_path):
     assert train(world, alone, more=("--runs", str(tmp_path))) == 0
     found, expected = (json.loads((one / "metrics.json").read_text("utf-8")) for one in (second, alone))
     assert found["history"] == expected["history"] and found["dev"] == expected["dev"]
-
-
-LONG = " ".join(THINGS[:12])
-SHORT = f"the {THINGS[0]} the", f"what {THINGS[1]} ?", THINGS[0]
-
-
-@pytest.mark.parametrize(
-    ("train_rows", "more", "named"),
-    [
-        ([(f"{LONG}{more}", "who ?", LONG) for more in (" a", " the")], {}, "data/long/train.jsonl"),
-        ([SHORT] * 2, {"dev": "long/dev"}, "data/long/dev.jsonl"),
-        ([SHORT, (f"{LONG} the", "who ?", LONG)], {"dev_share": 0.5}, "triattn: long/train"),
-        ([(f"{LONG} the", "who ?", LONG), SHORT], {"dev_share": 0.5}, "triattn: long/train"),
-    ],
-)
-def test_answers_that_fit_no_window_are_one_line(world, tmp_path, capsys, train_rows, more, named):
-    ask(world, "long/train", *train_rows)
-    ask(world, "long/dev", (f"{LONG} a", "who ?", LONG))
-    folder = make(world, "long")
-    plan = change(folder, data={"train": ["long/train"], "test": None} | more)
-    (folder / "config.json").write_text(json.dumps(plan | {"max_tokens": 8}), "utf-8")
-    assert train(world, folder, more=("--runs", str(tmp_path))) == 1
-    (line,) = (one for one in capsys.readouterr().err.splitlines() if one.startswith("triattn: "))
-    assert f"{named}: no answer stands whole in a window of 8 tokens: raise max_tokens" in line
-
-
-def test_answers_that_fit_no_window_are_told_where_others_fit(world, tmp_path, capsys):
-    far = f"{LONG} the", "who ?", LONG
-    ask(world, "part/train", SHORT, far, SHORT, far)
-    ask(world, "part/dev", (f"a {THINGS[0]} a", *SHORT[1:]), (f"{LONG} a", *far[1:]))
-    folder = make(world, "part")
-    plan = change(folder, data={"train": ["part/train"], "dev": "part/dev", "test": None}, training={"epochs": 1})
-    (folder / "config.json").write_text(json.dumps(plan | {"max_tokens": 8}), "utf-8")
-    assert train(world, folder, more=("--runs", str(tmp_path))) == 0
-    told = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
-    assert told == [
-        f"0/0  part/{name} questions have no answer that stands whole in a window: they are left out"
-        for name in ("train 2 of 4", "dev 1 of 2")
-    ]
-
-
-UNSEEN = "\u200b"
-
-
-@pytest.mark.parametrize("name", ["blank/train", "blank/dev", "blank/test"])
-@pytest.mark.parametrize("row", [("the car", " ", "car"), ("the car", UNSEEN, "car"), (UNSEEN, "what ?", UNSEEN)])
-def test_a_row_that_cannot_be_read_is_named(world, tmp_path, capsys, name, row):
-    said = "is empty" if row[1] == " " else "has no character that the model can read"
-    for one in ("train", "dev", "test"):
-        ask(world, f"blank/{one}", (f"{one} the car", "what ?", "car"), (f"{one} who the car", "what ?", "car"))
-    file = ask(world, name, SHORT, row)
-    folder = make(world, "blank")
-    change(folder, data={"train": ["blank/train"], "dev": "blank/dev", "test": "blank/test"}, training={"epochs": 1})
-    assert train(world, folder, more=("--runs", str(tmp_path))) == 1
-    (line,) = (one for one in capsys.readouterr().err.splitlines() if one.startswith("triattn: "))
-    place = f"{file}: labelled row 2" if name == "blank/test" and row[1] != " " else f"{file}:2"
-    assert line.startswith(f"triattn: {place}: The ") and said in line
-
-
-def test_questions_without_an_answer_are_told(world, tmp_path, capsys):
-    ask(world, "some/train", SHORT, *[("the car", f"what {word} ?", None) for word in THINGS[:3]], ("car", "?", "car"))
-    file = ask(world, "some/dev", SHORT, ("the car", "who ?", None))
-    folder = make(world, "some")
-    change(folder, data={"train": ["some/train"], "dev": "some/dev", "test": "asked/dev"}, training={"epochs": 1})
-    assert train(world, folder, more=("--runs", str(tmp_path))) == 0
-    told = [line for line in capsys.readouterr().out.splitlines() if "no answer" in line]
-    assert told == [
-        f"0/0  some/{name} questions have no answer: they are left out" for name in ("train 3 of 5", "dev 1 of 2")
-    ]
-    assert main(["evaluate", str(folder), str(file)]) == 0
-    said = capsys.readouterr()
-    assert "triattn: 1 of 2 rows have no label, or no answer: they are left out\n" in said.err
-    assert said.out.startswith("1 rows") and main(["evaluate", str(folder), str(world / "data/asked/dev.jsonl")]) == 0
-    assert "left out" not in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(
-    ("changes", "said"),
-    [
-        ({"model": {"vectors": "layer:1"}}, "their vectors:"),
-        ({"max_tokens": 13}, "their max_tokens:"),
-        ({"max_tokens": 13, "model": {"vectors": "layer:1"}}, "their max_tokens and vectors:"),
-    ],
-)
-def test_readers_that_read_other_vectors_or_windows_are_told_what_differs(world, changes, said):
-    bundles = []
-    for name, more in (("first", {}), ("second", changes)):
-        plan = PLAN | more | {"model": PLAN["model"] | more.get("model", {})}
-        config = ReaderCheckpoint.model_validate(plan)
-        save(world / "shelf" / name, config, build(config, load_encoder("tiny", "cpu")[0].hidden))
-        bundles.append(load(name))
-    with pytest.raises(ConfigError, match=f"first and second differ in {said} ask them apart"):
-        require_shared_encoder(bundles)
-
-
-def test_a_set_without_an_answer_is_named(world):
-    file = world / "data" / "none" / "train.jsonl"
-    file.parent.mkdir()
-    file.write_text(json.dumps({"context": "the car", "question": "what ?"}), "utf-8")
-    folder = make(world, "none")
-    change(folder, data={"train": ["none/train"]})
-    with pytest.raises(DataError, match="none/train.jsonl: no question .* nothing to train on"):
-        reader_splits(read_config(folder / "config.json"), world / "data")
-
-
-def test_what_the_encoder_cannot_read_is_said(world):
-    folder = make(world, "too-long", vectors="layer:1")
-    change(folder)
-    plan = json.loads((folder / "config.json").read_text("utf-8")) | {"max_tokens": 63}
-    (folder / "config.json").write_text(json.dumps(plan), "utf-8")
-    with pytest.raises(ConfigError, match="at most 62"):
-        frozen(read_config(folder / "config.json"), load_encoder("tiny", "cpu")[0])
 
 
 @pytest.mark.parametrize("mechanism", ["bidaf", "dcn", "qanet"])

@@ -30,7 +30,7 @@ class Encoded:
 
 
 @dataclass(frozen=True)
-class Given:
+class InputOverride:
     """Overrides of BERT's inputs for one role, as analyses need them.
 
     seen: [B, n] bool, the tokens that it attends to.  words: [B, n, h], word vectors instead of ids.  For query and key
@@ -61,7 +61,23 @@ def first_layers(joint: nn.Module, layers: int) -> nn.Module:
     return lower.train(joint.training)
 
 
-AS_IT_IS: Mapping[str, Given] = MappingProxyType({})
+class EncoderUser:
+    """What reads a frozen encoder: width and digest of its vectors are the encoder's."""
+
+    encoder: Encoder
+
+    @property
+    def hidden(self) -> int:
+        """Width of a vector."""
+        return self.encoder.hidden
+
+    @property
+    def digest(self) -> str:
+        """Digest of the encoder's tensors."""
+        return self.encoder.digest
+
+
+AS_IT_IS: Mapping[str, InputOverride] = MappingProxyType({})
 
 
 class Encoder(nn.Module):
@@ -76,14 +92,14 @@ class Encoder(nn.Module):
         """Width of a state."""
         return self.joint.config.hidden_size
 
-    def forward(self, batch: Batch, given: Mapping[str, Given] = AS_IT_IS) -> Encoded:
+    def forward(self, batch: Batch, given: Mapping[str, InputOverride] = AS_IT_IS) -> Encoded:
         """States of a batch (of its cells, for long texts; Tri-Attention, section V-B).
 
         `[CLS]` and `[SEP]` are context, but neither query nor key.  A token's own context vector is gathered before
         cells are averaged, and averaged over the same cells.  given: overrides of BERT's inputs by role.
         """
         context = batch.context
-        joined, pooled = self._encode_joint(context, given.get("context", Given()))
+        joined, pooled = self._encode_joint(context, given.get("context", InputOverride()))
         query, key = (
             pool_cells(
                 States(
@@ -91,11 +107,14 @@ class Encoder(nn.Module):
                 ),
                 role,
             )
-            for role, given_role in ((batch.query, given.get("query", Given())), (batch.key, given.get("key", Given())))
+            for role, given_role in (
+                (batch.query, given.get("query", InputOverride())),
+                (batch.key, given.get("key", InputOverride())),
+            )
         )
         return Encoded(query, key, pool_cells(States(joined, context.keep), context), pooled)
 
-    def _encode_joint(self, context: RoleBatch, given: Given) -> tuple[Tensor, Tensor]:
+    def _encode_joint(self, context: RoleBatch, given: InputOverride) -> tuple[Tensor, Tensor]:
         """States [B, n, h] of the joint sequence and its pooled vectors [B, h].
 
         Tokens that are not seen cost nothing: BERT reads only the others, at their positions; their states are zeros.
@@ -113,7 +132,7 @@ class Encoder(nn.Module):
         index = positions[..., None].expand_as(out.last_hidden_state)
         return states.scatter(1, index, out.last_hidden_state * seen[..., None]), out.pooler_output
 
-    def _encode_alone(self, role: RoleBatch, given: Given) -> Tensor:
+    def _encode_alone(self, role: RoleBatch, given: InputOverride) -> Tensor:
         real = torch.ones_like(role.alone)
         real[:, 2:] = role.keep.long()  # n real tokens between two special ones
         states = self.alone(**given.inputs(role.alone, real)).last_hidden_state[:, 1:-1]

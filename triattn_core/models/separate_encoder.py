@@ -11,13 +11,13 @@ from torch.nn.functional import pad
 
 from triattn_core.attention.states import States
 from triattn_core.inference.batch import Batch, RoleBatch
-from triattn_core.models.encoder import AS_IT_IS, Encoded, Encoder, Given, pool_cells
+from triattn_core.models.encoder import AS_IT_IS, Encoded, Encoder, EncoderUser, InputOverride, pool_cells
 
 NEAR = 1.5  # largest ratio of widths that are padded to one
 
 
 @dataclass(frozen=True)
-class ApartEncoder:
+class ApartEncoder(EncoderUser):
     """Encodes query, key and context texts separately.  Equal instances give equal states, which bundles share.
 
     layers: the encoder layer of query and key, and that of the context.  attend_special: whether special tokens are
@@ -33,17 +33,7 @@ class ApartEncoder:
         """The pretrained encoder."""
         return self.encoder.joint
 
-    @property
-    def hidden(self) -> int:
-        """Width of a state."""
-        return self.encoder.hidden
-
-    @property
-    def digest(self) -> str:
-        """Digest of the encoder's tensors."""
-        return self.encoder.digest
-
-    def __call__(self, batch: Batch, given: Mapping[str, Given] = AS_IT_IS) -> Encoded:
+    def __call__(self, batch: Batch, given: Mapping[str, InputOverride] = AS_IT_IS) -> Encoded:
         """States of a batch (of its cells, for long texts); no pooled vector.
 
         given: by role, word vectors that replace the batch's words, or a mask of what may be attended to.
@@ -116,7 +106,7 @@ class Sequences:
         return unfolded
 
 
-def _alone(role: RoleBatch, given: Given | None) -> Sequences:
+def _alone(role: RoleBatch, given: InputOverride | None) -> Sequences:
     real = torch.ones_like(role.alone, dtype=torch.bool)
     real[:, 2:] = role.keep  # n real tokens between two special ones
     ids = role.alone.masked_fill(~real, -1)
@@ -126,9 +116,9 @@ def _alone(role: RoleBatch, given: Given | None) -> Sequences:
     return Sequences(ids[rows], given.words, given.seen, given.rows)
 
 
-def _texts(context: RoleBatch, given: Given | None) -> Sequences:
+def _texts(context: RoleBatch, given: InputOverride | None) -> Sequences:
     """The texts of the contexts as sequences, each starting at its `[CLS]`."""
-    given = given or Given()
+    given = given or InputOverride()
     real = context.keep if given.seen is None or given.rows is not None else context.keep | given.seen.bool()
     row, column = real.nonzero(as_tuple=True)
     is_start = ((context.ids == context.ids[:, :1]) & real)[row, column]

@@ -14,7 +14,7 @@ from torch.nn.functional import layer_norm
 from triattn_core.attention.states import States
 from triattn_core.errors import ConfigError
 from triattn_core.inference.batch import RoleBatch, TextBatch
-from triattn_core.models.encoder import Encoder, first_layers, pool_cells
+from triattn_core.models.encoder import Encoder, EncoderUser, first_layers, pool_cells
 
 TABLE, LAYER = "embedding", "layer:"
 
@@ -29,7 +29,7 @@ VectorSource = Annotated[str, AfterValidator(_check_source)]
 
 
 @dataclass(frozen=True)
-class WordVectors:
+class WordVectors(EncoderUser):
     """Word vectors of texts.  Equal instances give equal vectors, which bundles share.
 
     source: `embedding`, the context-free embedding table; or `layer:k`, the states after layer k of `[CLS] text [SEP]`.
@@ -40,16 +40,6 @@ class WordVectors:
     encoder: Encoder
     source: str
     lower: nn.Module | None = field(default=None, compare=False, repr=False)  # the encoder up to the layer
-
-    @property
-    def hidden(self) -> int:
-        """Width of a vector."""
-        return self.encoder.hidden
-
-    @property
-    def digest(self) -> str:
-        """Digest of the encoder's tensors."""
-        return self.encoder.digest
 
     @property
     def layer(self) -> int:

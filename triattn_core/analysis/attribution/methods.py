@@ -32,7 +32,7 @@ from triattn_core.errors import InputError, choices
 from triattn_core.inference.batch import collate
 from triattn_core.inference.explain import coordinates, sites
 from triattn_core.inference.pause import progress
-from triattn_core.models.encoder import Given
+from triattn_core.models.encoder import InputOverride
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axes import RANDOM
 
@@ -154,7 +154,7 @@ class _MethodInput:
         self.done += count
         if torch.is_grad_enabled():
             inputs = {
-                role: Given(vectors.new_ones(vectors.shape[:2], dtype=torch.bool), vectors)
+                role: InputOverride(vectors.new_ones(vectors.shape[:2], dtype=torch.bool), vectors)
                 for role, vectors in given.items()
             }
         else:
@@ -194,13 +194,15 @@ class _MethodInput:
         return {**by_role, "context": every}
 
 
-def _distinct(words: Tensor, usual: Tensor) -> Given:
+def _distinct(words: Tensor, usual: Tensor) -> InputOverride:
     """Word vectors [V, n, h] with rows equal to `usual` [n, h] kept once: occlusion changes one role at a time."""
     same = (words == usual).flatten(1).all(1)
     first = same & (same.cumsum(0) == 1)
     rows = (~same | first).cumsum(0) - 1
     some = words[~same | first]
-    return Given(some.new_ones(some.shape[:2], dtype=torch.bool), some, torch.where(same, (rows * first).sum(), rows))
+    return InputOverride(
+        some.new_ones(some.shape[:2], dtype=torch.bool), some, torch.where(same, (rows * first).sum(), rows)
+    )
 
 
 def _integrated(method_input: _MethodInput) -> dict[str, np.ndarray]:

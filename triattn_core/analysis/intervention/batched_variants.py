@@ -22,7 +22,7 @@ from triattn_core.inference.batch import Batch, RoleBatch, collate
 from triattn_core.inference.pause import progress
 from triattn_core.inference.predict import batch_by_length
 from triattn_core.models import answers
-from triattn_core.models.encoder import Encoded, Given, first_real
+from triattn_core.models.encoder import Encoded, InputOverride, first_real
 from triattn_core.models.tan import Tan
 from triattn_core.tasks import require_option
 from triattn_core.text.roles import Role, Roles
@@ -157,7 +157,7 @@ def repeat_encoded(encoded: Encoded, count: int) -> Encoded:
 
 def _variant_batch(
     example: Batch, roles: Roles, removed: Mapping[str, Tensor], read: bool
-) -> tuple[Batch, dict[str, Given]]:
+) -> tuple[Batch, dict[str, InputOverride]]:
     """A batch of variants and the BERT inputs for it; of one example, so without padding."""
     batch, given = repeat_batch(example, len(next(iter(removed.values())))), {}
     for role, mask in removed.items():
@@ -165,10 +165,10 @@ def _variant_batch(
         if role == "context":
             special = torch.tensor(roles.context.special, device=mask.device)
             keep = (~mask | special) & (~mask & ~special).any(1, keepdim=True)
-            given[role] = Given(seen=of.keep if read else ~mask | special)
+            given[role] = InputOverride(seen=of.keep if read else ~mask | special)
         else:
             keep, edge = ~mask, mask.new_ones(len(mask), 1)
-            given[role] = Given(seen=torch.cat([edge, keep, edge], 1))
+            given[role] = InputOverride(seen=torch.cat([edge, keep, edge], 1))
         batch = replace(batch, **{role: replace(of, keep=keep, average=_average_kept(of.average, keep))})
     return batch, given
 
