@@ -21,6 +21,7 @@ CSS = """
 .t-ranks td {width: 38px; height: 30px; text-align: center; padding: 0}
 .t-ranks th {font-weight: 400; text-align: right; padding-right: 7px; white-space: nowrap}
 .t-ranks tr > th.top {text-align: left; padding-left: 5px}
+@media (min-width: 901px) and (max-width: 1200px) {.t-ranks {font-size: 11px} .t-ranks td {width: 25px}}
 """
 
 

@@ -77,7 +77,9 @@ def runs(all_: Sequence[Record], chosen: Sequence[str], theme: str) -> None:
     points = _of(spreads.seed_runs(all_, SPLITS[split], METRICS[metric]), recipe)
     lines = _of(spreads.loss_curves(all_, curve), recipe)
     outputs = sorted({*points.output, *lines.output})
-    for output, column in zip(outputs, st.columns(max(len(outputs), 1), gap="large")):
+    with st.container(key="main-runs"):  # columns of it stand below each other on a narrow page
+        columns = st.columns(max(len(outputs), 1), gap="large")
+    for output, column in zip(outputs, columns):
         with column:
             _boxes(points[points.output == output], output, metric, split, theme)
             _losses(lines[lines.output == output], chosen, output, curve, theme)

@@ -38,12 +38,16 @@ CSS = """
 .t-know {display: grid; grid-template-columns: minmax(92px, max-content) 1fr; gap: 5px 18px; font-size: 13.5px;
   line-height: 1.45; margin: 4px 0}
 .t-know b {font-weight: 600} .t-know span {color: var(--t-muted)} .t-know a {color: var(--t-accent)}
+@media (max-width: 1150px) {
+  .t-beside .t-strip, .t-beside tr.t-group td.t-strip {min-width: 130px; padding-left: 18px}
+  .t-beside .n {padding-left: 8px; min-width: 0}
+}
 @media (max-width: 900px) {
   .t-beside {font-size: 13px} .t-beside .t-strip, .t-beside tr.t-group td.t-strip {display: none}
   .t-beside .n, .t-beside .r {padding-left: 8px; min-width: 0}
   .t-beside .first, .t-beside th.t-over {padding-left: 14px}
   .t-beside .s {min-width: 0; font-size: 11px; padding-left: 3px}
-  .t-beside.t-order .say {padding-left: 12px; font-size: 12.5px; min-width: 250px}
+  .t-beside.t-order .say {padding-left: 12px; font-size: 12px; min-width: 128px}
   .t-know {grid-template-columns: minmax(92px, 190px) 1fr}
   .t-scroll {background: linear-gradient(to left, var(--t-page) 30%, transparent) right / 40px 100% no-repeat local,
     linear-gradient(to left, var(--t-bar), transparent) right / 10px 100% no-repeat scroll}

@@ -36,7 +36,7 @@ def _columns(rows: Mapping[str, Sequence], some: Sequence[Card]) -> str:
         f'<tr><td class="t-muted">{escape(name)}</td><td>{"</td><td>".join(map(_format_setting, values))}</td></tr>'
         for name, values in rows.items()
     )
-    return f'<div class="t-scroll"><table class="t-table"><tr><th></th>{columns}</tr>{lines}</table></div>'
+    return f'<div class="t-scroll"><table class="t-table t-settings"><tr><th></th>{columns}</tr>{lines}</table></div>'
 
 
 def _costs(some: Sequence[Card]) -> dict[str, tuple]:

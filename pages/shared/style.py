@@ -36,6 +36,8 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
   height: 32px; min-height: 32px; font-size: 13px; background-color: transparent}
 .stButtonGroup button[data-selected="true"] {background: color-mix(in srgb, var(--t-accent) 14%, transparent)}
 .st-key-pair .stMenuButton button, .st-key-pair .stButtonGroup button {height: 36px}
+.st-key-pair > :is(.st-key-a, .st-key-b), .st-key-pair-edited > :is(.st-key-a2, .st-key-b2) {
+  flex: 1 1 300px; min-width: min(300px, 100%)}
 .st-key-asked, [data-testid="stLayoutWrapper"]:has(> .st-key-asked) {min-width: 320px}
 .st-key-differs {padding: 4px 12px; border-radius: 3px;
   background: color-mix(in srgb, var(--t-accent) 12%, transparent)}
@@ -76,6 +78,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-table th {font-weight: 400; font-size: 13px; color: var(--t-muted); text-align: left; padding: 4px 12px 4px 0}
 .t-table td {border-top: 1px solid var(--t-hairline); padding: 3px 12px 3px 0}
 .t-table .r {text-align: right} .t-table tr > *:last-child {padding-right: 0}
+.t-settings :is(th, td) {overflow-wrap: anywhere}
 .t-rule {border: 0; border-top: 1px solid var(--t-hairline); margin: 6px 0}
 
 .t-section {display: flex; justify-content: space-between; gap: 12px; margin: 12px 0 3px; padding-top: 8px;

@@ -3,7 +3,7 @@
 import { make } from "../lib/elements.js";
 import { formatCount } from "../lib/numbers.js";
 
-const DOT = 30; // pixels from one dot to the next
+const DOT = 42; // pixels from one dot to the next
 const LONGEST = 62; // per cent of its half that a full bar takes: the rest is for its number
 
 /** A drawing of a few shapes: [tag, attributes] each. */
@@ -73,7 +73,7 @@ function rowOf(row, data, theme, send) {
       "data-agreement": row.name,
       "aria-label": `${row.name} right: ${formatCount(row.rows)} ${data.unit}`,
     },
-    make("span", { class: "name" }, row.name),
+    make("span", { class: "name", title: row.name }, row.name),
     dotsOf(row, data.models, theme),
     make("b", {}, formatCount(row.rows)),
     make("span", { class: "bars" }, ...parts),

@@ -2,7 +2,7 @@
 
 export const HEAD = 90;
 export const ROW_BARS = 76;
-export const SCALE = 70;
+export const SCALE = 86;
 export const GUTTER = 20;
 export const DIVERGENCE = 160;
 export const SHARED = 34;

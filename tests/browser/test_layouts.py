@@ -1,0 +1,130 @@
+"""Every page at three widths, light and dark, and with long and Chinese texts: no text is cut off, lies outside of its
+frame or the window, stands on other text, or can hardly be told from its ground."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+
+from tests.browser.test_keyboard import opened
+from tests.support.pages import APP
+
+SCRIPT = Path(__file__).with_name("layout_faults.js").read_text("utf-8")
+WIDTHS = (1440, 1024, 800)
+PAGES = sorted(path.parent.name for path in (APP.parent / "pages").glob("*/page.py"))
+EXCEPTIONS = {
+    '[data-testid="stDataFrame"]': "a grid cuts what is wider than its column, and opens it on a click",
+    '[data-testid="stCode"]': "a command is one line, which scrolls and can be copied",
+    "[class*=friends-keys] input": "a row of cards scrolls in its field, and stands below it in whole",
+}
+LONG_FIELDS = EXCEPTIONS | {"input": "a sentence of 60 tokens scrolls in its field, and stands below in whole"}
+SIXTY = "The old man who lives near the river said that he had seen the small boat with a red sail leave the harbour "
+SIXTY += "early in the morning before the storm came, but nobody in the town believed him until the sailors returned "
+SIXTY += "three days later with torn sails, empty barrels, and a story that was even stranger than his."
+PAIRS = {
+    "sixty tokens": {"a": SIXTY, "b": SIXTY.replace("old man", "young woman").replace("his.", "hers.")},
+    "Chinese": {
+        "a": "昨天下午我在图书馆里看到你弟弟和他的同学们一起讨论怎么准备下个月的数学竞赛",
+        "b": "上个星期天早上我在公园里看到你妹妹和她的朋友们一起练习怎么跳新学的民族舞蹈",
+        "language": "Chinese",
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def sheet(browser):
+    """A page whose layout can be checked."""
+    context = browser.new_context(reduced_motion="reduce")
+    context.add_init_script(SCRIPT)
+    page = context.new_page()
+    yield page
+    context.close()
+
+
+def faults(page, skipped=EXCEPTIONS) -> list[str]:
+    """What is wrong, once it stays the same: figures are drawn anew when their room changes."""
+    page.evaluate("document.fonts.ready.then(() => 1)")
+    found = None
+    for _ in range(20):
+        before, found = found, page.evaluate("skipped => layoutFaults(skipped)", ", ".join(skipped))
+        if found == before:
+            break
+        page.wait_for_timeout(250)
+    return found
+
+
+def open_at(page, address: tuple[str, str], width: int, scheme: str = "light") -> None:
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size({"width": width, "height": 900})
+    opened(page, *address)
+
+
+def narrowed(page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_timeout(300)
+
+
+@pytest.mark.parametrize("where", ["" if name == "home" else name for name in PAGES])
+def test_nothing_is_cut_or_on_other_text(sheet, app, where):
+    open_at(sheet, (app, where), WIDTHS[0])
+    found = {"1440": faults(sheet)}
+    for width in WIDTHS[1:]:
+        narrowed(sheet, width)
+        found[str(width)] = faults(sheet)
+    open_at(sheet, (app, where), WIDTHS[-1], "dark")
+    found["800, dark"] = faults(sheet)
+    assert not any(found.values()), found
+
+
+@pytest.mark.parametrize("texts", PAIRS)
+@pytest.mark.parametrize("where", ["cube", "side_by_side", "intervene", "attribute"])
+def test_long_texts(sheet, app, where, texts):
+    open_at(sheet, (app, f"{where}?{urlencode(PAIRS[texts])}"), WIDTHS[0])
+    found = {"1440": faults(sheet, LONG_FIELDS)}
+    narrowed(sheet, WIDTHS[-1])
+    found["800"] = faults(sheet, LONG_FIELDS)
+    assert not any(found.values()), found
+
+
+BROKEN = {
+    "cut off": '<div style="width: 60px; overflow: hidden; white-space: nowrap">a sentence that is cut</div>',
+    "outside of its frame": '<div style="width: 60px; border: 1px solid; white-space: nowrap">a long sentence</div>',
+    "outside of the window": '<div style="position: absolute; left: 760px; width: 200px">a sentence at the edge</div>',
+    "overlap": '<div style="height: 4px">one line</div><div>another line</div>',
+    "contrast": '<div style="background: #fff; color: #ddd">hardly to be read</div>',
+    "colours without size": '<i style="background: linear-gradient(red, blue)"></i>',
+    "field too narrow": '<input style="width: 60px" value="a sentence that is too long for its field">',
+    "cut at the edge of what scrolls": '<div style="width: 70px; overflow: auto; white-space: nowrap">a sentence</div>',
+}
+
+
+@pytest.mark.parametrize("kind", BROKEN)
+def test_a_fault_is_found(sheet, kind):
+    sheet.set_viewport_size({"width": 800, "height": 600})
+    shell = '<body data-testid="stApp"><main data-testid="stMain">{}</main></body>'
+    sheet.goto("about:blank")
+    sheet.set_content(shell.format('<p style="background: #fff; color: #222">All is well.</p>' + BROKEN[kind]))
+    assert [one.split(":")[0].rstrip(" .0123456789") for one in faults(sheet)] == [kind]
+
+
+def test_a_text_that_ends_in_an_ellipsis_takes_no_more_room(sheet):
+    cut = "overflow: hidden; text-overflow: ellipsis; white-space: nowrap"
+    sheet.goto("about:blank")
+    row = f'<p style="display: flex; width: 200px"><b title="whole" style="{cut}">words that go on and on and on</b>'
+    sheet.set_content(f'<body data-testid="stApp"><main data-testid="stMain">{row}<i>true</i></p></main></body>')
+    assert faults(sheet) == []
+
+
+def test_text_on_a_canvas_is_text(sheet):
+    sheet.goto("about:blank")
+    sheet.set_content('<body data-testid="stApp"><main data-testid="stMain"><canvas width="200" height="60"></canvas>')
+    draw = "words => { const c = document.querySelector('canvas').getContext('2d'); c.font = '13px sans-serif';"
+    draw += " for (const [text, x, y] of words) c.fillText(text, x, y) }"
+    sheet.evaluate(draw, [["one", 10, 20], ["two", 60, 20]])
+    assert faults(sheet) == []
+    sheet.evaluate(draw, [["three", 14, 22], ["far too long for it", 120, 50]])
+    assert [one.split(":")[0] for one in faults(sheet)] == ["cut off", "overlap"]
+    sheet.evaluate("document.querySelector('canvas').width = 300")
+    assert faults(sheet) == []
