@@ -11,23 +11,32 @@ import streamlit as st
 from pages.shared import page_setup, url_state
 from pages.shared.errors import notice, plain
 from triattn_core.scenes import intervene_units as parts
-from triattn_core.scenes.intervene import Settings
+from triattn_core.scenes.intervene import Intervention, Settings
 from triattn_core.tasks import TASKS
 
 WAYS, ORDERS = (get_args(Settings.model_fields[name].annotation) for name in ("how", "order"))
 REPEATED = "A small number tells repeated words apart: milk² is the second one."
 
 
-def controls(question: page_setup.Question, how: str, way: str, known: dict[str, str], alone) -> Settings:
-    """The units to click, in the link where they are not what the page opens on; and what goes with them."""
-    settings = Settings(how=how, unit=way)
+def pick_way(question: page_setup.Question) -> Settings:
+    """What is done, and to what the context is cut."""
+    how = url_state.segments("What to do", list(WAYS), "how")
+    way = url_state.segments("With", list(question.words.ways), "unit") if how != "swap" else "turns"
+    return Settings(how=how, unit=way)
+
+
+def pick_units(asked: Intervention) -> Settings:
+    """The settings with the units that are clicked, in the link where they are not what the page opens on, and with
+    what goes with them.  The page ends where none is chosen."""
+    question, settings, how, way = asked.question, asked.settings, asked.settings.how, asked.way
     if how == "swap":
         others = parts.others(question)
         at = url_state.pick(
             "Context of", list(range(len(others))), "from", show=lambda i: f"{i + 1}  {_short(others[i])}"
         )
         return settings.model_copy(update={"other": TASKS[question.task].row(others[at])})
-    first = parts.first(known, alone)
+    known = asked.units
+    first = parts.first(known, asked.alone)
     key = "units-" + sha256(repr((question.example, question.option, way)).encode()).hexdigest()[:10]
     if key not in st.session_state:
         st.session_state[key] = _linked(known, first)

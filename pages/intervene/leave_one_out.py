@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-import pandas as pd
 import streamlit as st
 
 from pages.shared import checkpoint_html, figures
 from triattn_core.scenes import intervene_text as said
+from triattn_core.scenes.intervene import Intervention
 from triattn_core.views.charts import intervention as view
 
 ANSWER = "change of the log-odds of the answer without it; the chosen ones are framed"
+NOT_ASKED = "Tokens are taken out one by one only where there is nothing to choose from: take turns or sentences."
 ATTENTION = "bits that the attention moves without it; mean of query tokens, heads, layers and both directions"
 
 
-def show_units(alone: pd.DataFrame, units: Mapping[str, str], chosen: Sequence[str], theme: str) -> None:
-    """Bars, sentences and numbers.  alone: of `leave_one_out.score_units`.  units: the text of each by its name."""
+def show(parts: Intervention, theme: str) -> None:
+    """Bars, sentences and numbers; of tokens of one among several options why there are none."""
+    alone, units, chosen = parts.alone, parts.units, parts.spec.names
+    if alone is None:
+        if parts.settings.how in ("remove", "mask"):
+            figures.note(NOT_ASKED)
+        return
     labels = [units[name] for name in alone["unit"]]
     st.html(checkpoint_html.section("Each alone", ANSWER))
     told = said.describe_each(alone, units)

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 
 from pages.shared import checkpoint_html, figures, page_setup, url_state
-from pages.shared.errors import shown
+from pages.shared.errors import report_errors
 from triattn_core.analysis.catalogue import REPLACEMENTS
 from triattn_core.checkpoint import metadata
-from triattn_core.scenes.intervene import nulls
+from triattn_core.scenes.intervene import Intervention, Settings
 from triattn_core.scenes.intervene_text import describe_null
 from triattn_core.views.charts import intervention as view
 
 
-def section(question: page_setup.Question) -> dict[str, Any]:
-    """The pickers, the distribution over draws, and what it says; returns what is chosen, as settings."""
+def section(question: page_setup.Question, settings: Settings) -> Settings:
+    """The pickers, the distribution over draws, and what it says; returns the settings with what is chosen."""
     st.html(
         checkpoint_html.section("Is this map signal?", "attention replaced in all layers and both directions, at once")
     )
@@ -26,11 +24,12 @@ def section(question: page_setup.Question) -> dict[str, Any]:
         axis = url_state.segments("Along", ["key", "context"] if tri else ["key"], "along")
         draws = url_state.segments("Draws", [20, 40, 100], "draws", default=1) if REPLACEMENTS[how].drawn else 1
 
-    with shown():
-        found = nulls(question, how, axis, draws)
+    settings = settings.model_copy(update={"null": how, "along": axis, "draws": draws})
+    with report_errors():
+        found = Intervention(question, settings).nulls
     said = describe_null(found)
     two = question.option is None
     figures.drawn(view.draws(found.log_odds.tolist(), found.original, page_setup.theme(), two), said, "null-draws")
     figures.note(said)
     figures.numbers("Draws as numbers", found.rows, "null-numbers")
-    return {"null": how, "along": axis, "draws": draws}
+    return settings

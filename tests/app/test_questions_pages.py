@@ -14,6 +14,8 @@ from streamlit.testing.v1 import AppTest
 from tests.app.test_pages import ODD, SAYS, opened, ran, sound, texts
 from tests.support.choices_checkpoints import make_shelf
 from triattn_core.checkpoint.registry import VARIABLE
+from triattn_core.errors import InputError
+from triattn_core.scenes import intervene
 
 FIGURES = {
     "context": {"parts": "Parts of the relevance", "residual": "Three-way residual", "over": "Over many rows"},
@@ -117,6 +119,16 @@ def test_units_are_clicked_removed_and_the_context_emptied() -> None:
     assert "The context is empty: Tri-Attention falls back to Bi-Attention." in told(app)
     sound(pills(app).set_value([]).run())
     assert "Click at least one unit" in told(app)
+
+
+def test_the_map_before_stands_while_the_rest_is_computed(monkeypatch) -> None:
+    def refuse(*_):
+        raise InputError("nothing is computed here")
+
+    monkeypatch.setattr(intervene, "one_by_one", refuse)
+    app = opened("intervene", **SHORT)
+    assert [one.value for one in app.error] == ["nothing is computed here"]
+    assert [one[:17] for one in alts(app)] == ["Attention before,"]
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from triattn_core.analysis.intervention import interventions as what_if
 from triattn_core.analysis.intervention import leave_one_out
 from triattn_core.checkpoint.bundle import load
 from triattn_core.errors import InputError
+from triattn_core.inference.pause import run_by
 
 pytestmark = pytest.mark.slow
 
@@ -70,6 +71,23 @@ def test_a_choice_of_all_units_at_random_is_all_of_them():
     assert found["change"].tolist() == pytest.approx([whole] * 3, abs=1e-4)
     one, same, other = (leave_one_out.score_random_units(bundle, example, 2, "tokens", seed=seed) for seed in (1, 1, 2))
     assert one.equals(same) and not one.equals(other) and len(one) == 20
+
+
+def test_the_units_of_all_options_are_counted_as_one():
+    counted = []
+
+    class Counter:
+        def pause(self):
+            pass
+
+        def progress(self, done, total):
+            counted.append((done, total))
+
+    bundle, example = load("dialogue-tri"), examples("dialogue")[0]
+    with run_by(Counter()):
+        units = leave_one_out.score_units(bundle, example, "turns")
+    assert {total for _, total in counted} == {len(units) * len(example.candidates)}
+    assert [done for done, _ in counted] == sorted(done for done, _ in counted)
 
 
 def test_tokens_of_one_option_are_not_asked_one_by_one():

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 
@@ -50,3 +51,29 @@ def progress(done: int, total: int) -> None:
     if runner is not None:
         runner.progress(done, total)
         runner.pause()
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A runner that counts a computation as one of several alike."""
+
+    whole: Runner
+    number: int
+    parts: int
+
+    def pause(self) -> None:
+        self.whole.pause()
+
+    def progress(self, done: int, total: int) -> None:
+        self.whole.progress(self.number * total + done, self.parts * total)
+
+
+@contextmanager
+def part(number: int, parts: int) -> Iterator[None]:
+    """Within the block, progress counts as that of part `number`, from 0, of `parts` of one size."""
+    runner = _runner.get()
+    if runner is None:
+        yield
+        return
+    with run_by(_Part(runner, number, parts)):
+        yield

@@ -1,9 +1,10 @@
-"""An intervention beside the original, as its page draws it; what is asked of the model for it."""
+"""An intervention beside the original, as its page draws it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
@@ -14,6 +15,7 @@ from triattn_core.checkpoint.registry import Card
 from triattn_core.scenes import intervene_text as said
 from triattn_core.scenes import scene
 from triattn_core.scenes.charts import Chart
+from triattn_core.scenes.intervene_runs import DRAWS, nulls, one_by_one, random_units, run_intervention
 from triattn_core.scenes.intervene_text import InterventionSpec, Nulls
 from triattn_core.scenes.intervene_units import intervention_spec, units, ways
 from triattn_core.scenes.runner import Models, Question
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from triattn_core.analysis.intervention.interventions import InterventionResult
 
 WIDE = 640  # pixels of a figure that has the width of its page
-DRAWS = 20  # random choices of as many units
 
 
 class Settings(ViewSettings):
@@ -61,54 +62,79 @@ class Settings(ViewSettings):
     option: int | None = Field(None, ge=1)
 
 
+@dataclass(frozen=True)
+class Intervention:
+    """What settings ask of a model, in parts: each is computed when it is first read, so that a page can draw the parts
+    as they come.  Each raises InputError for a unit that is not there, ConfigError for a model that is not asked so."""
+
+    question: Question
+    settings: Settings
+
+    @property
+    def way(self) -> str:
+        """To what the context is cut."""
+        return self.settings.unit or ("turns" if self.settings.how == "swap" else ways(self.question)[0])
+
+    @cached_property
+    def units(self) -> dict[str, str]:
+        """The units of the context by name, as the reader knows them."""
+        return units(self.question, self.way)
+
+    @cached_property
+    def alone(self) -> pd.DataFrame | None:
+        """What each unit does alone, see `one_by_one`."""
+        return one_by_one(self.question, self.way, self.settings.how)
+
+    @cached_property
+    def spec(self) -> InterventionSpec:
+        """What is to be done."""
+        settings = self.settings.model_copy(update={"unit": self.way})
+        return intervention_spec(self.question, settings, self.units, self.alone)
+
+    @cached_property
+    def result(self) -> InterventionResult:
+        """The intervention beside the original."""
+        return run_intervention(self.question, self.spec)
+
+    @cached_property
+    def random(self) -> pd.DataFrame | None:
+        """What as many units at random do; None where no others could be chosen."""
+        several = self.alone is not None and len(self.spec.names) < len(self.units) and self.settings.random
+        return random_units(self.question, self.spec, self.settings.random, self.settings.seed) if several else None
+
+    @cached_property
+    def nulls(self) -> Nulls | None:
+        """Attention replaced, where that is asked for."""
+        of = self.settings
+        return nulls(self.question, of.null, of.along, of.draws, of.seed) if of.null else None
+
+    @property
+    def site(self) -> str:
+        """Whose maps are drawn.  Raises TraceError where there is no such layer."""
+        return f"layer.{self.settings.layer - 1}/{self.settings.way}/weight"
+
+    @property
+    def before(self) -> tuple[xr.DataArray, tuple]:
+        """The map before, and its labels: known before anything is asked."""
+        return map_of(self.question.found.trace, self.site, self.settings.head)
+
+    @property
+    def maps(self) -> tuple[xr.DataArray, xr.DataArray, tuple, str]:
+        """See `maps`."""
+        return maps(self.result, self.site, self.settings.head)
+
+
 def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
     """The scene.  Raises InputError for a unit that is not there, TraceError for a layer or head, ConfigError
     for a model that is not asked so."""
     question = Question.put(models, cards[0], example, settings.option and settings.option - 1)
-    way = settings.unit or ("turns" if settings.how == "swap" else ways(question)[0])
-    known = units(question, way)
-    alone = one_by_one(question, way, settings.how)
-    asked = intervention_spec(question, settings.model_copy(update={"unit": way}), known, alone)
-    found = run_intervention(question, asked)
-    others = alone is not None and len(asked.names) < len(known) and settings.random
-    lots = random_units(question, asked, settings.random, settings.seed) if others else None
-    before, after, names, told = maps(found, f"layer.{settings.layer - 1}/{settings.way}/weight", settings.head)
-    did = f"{describe_result(found)} {said.describe_change(found, asked, alone, lots)}"
-    head = "mean of heads" if settings.head is None else f"head {settings.head}"
-    caption, texts = f"{cards[0].name}, {asked.how}", scene.input_line(question.found)
-    place = f"{caption}, {settings.way.replace('_', ' ')}, layer {settings.layer}, {head}{texts}"
-    charts = {"maps": (view.maps(before, after, names), "Attention before and after", f"{did} {told}", place)}
-    tables = {"maps": scene.with_positions(view.cells(before, after, names))}
-    if alone is not None:
-        words, wide = [known[name] for name in alone["unit"]], max(WIDE, 22 * len(alone))
-        chart = view.singly(alone, words, asked.names, width=wide)
-        charts["alone"] = (
-            chart,
-            "Each unit alone, change of the log-odds",
-            said.describe_each(alone, known),
-            caption + texts,
-        )
-        if said.moves_attention(alone):
-            chart = view.singly(alone, words, asked.names, width=wide, what="moved")
-            told = said.describe_each_shift(alone, known)
-            charts["moved"] = chart, "Each unit alone, bits that attention moved", told, caption + texts
-        tables["alone"] = alone.assign(text=alone["unit"].map(known))
-    if lots is not None:
-        tables["random"] = lots.rename(columns={"unit": "draw"})
-    if settings.null:
-        lots = nulls(question, settings.null, settings.along, settings.draws, settings.seed)
-        chart = view.draws(lots.log_odds.tolist(), lots.original, two=question.option is None).properties(width=WIDE)
-        charts["draws"] = (
-            chart,
-            "Is this map signal?",
-            said.describe_null(lots),
-            f"{caption}, seed {settings.seed}{texts}",
-        )
-        tables["draws"] = lots.rows
+    parts = Intervention(question, settings)
+    found, charts, tables = parts.result, *_figures(parts)
     result = replace(question.found, prediction=found.after.prediction, trace=found.after.trace, what="after")
-    more = {"unit": way, "units": asked.names, "option": None if question.option is None else question.option + 1}
+    option = None if question.option is None else question.option + 1
+    more = {"unit": parts.way, "units": parts.spec.names, "option": option}
     if settings.how == "swap":
-        more["other"] = TASKS[cards[0].config["task"]].row(asked.more)
+        more["other"] = TASKS[cards[0].config["task"]].row(parts.spec.more)
     return Scene(
         settings=settings.model_copy(update=more),
         draw=lambda: {name: Chart.of(*one) for name, one in charts.items()},
@@ -118,73 +144,34 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     )
 
 
-def one_by_one(question: Question, way: str, how: str) -> pd.DataFrame | None:
-    """What each unit does alone; None where that is not asked: other ways, and tokens of one of several options."""
-    if how not in ("remove", "mask") or (question.option is not None and way == "tokens"):
-        return None
-
-    def run(bundle):
-        from triattn_core.analysis.intervention.leave_one_out import score_units
-
-        return score_units(bundle, question.example, way, question.option, read=how == "mask")
-
-    return question.answer("Taking each out alone", run, way, how)
-
-
-def run_intervention(question: Question, wanted: InterventionSpec) -> InterventionResult:
-    """The intervention beside the original, its maps summed over context: that is what is kept."""
-
-    def run(bundle):
-        from triattn_core.analysis.intervention import interventions
-
-        example, option, how = question.example, question.option, wanted.how
-        if how == "swap":
-            found = interventions.swap(bundle, example, wanted.more, option)
-        elif how == "reorder":
-            found = interventions.reorder(bundle, example, wanted.more, wanted.way, option)
-        else:
-            text = {"text": wanted.more or ""} if how == "replace" else {}
-            found = getattr(interventions, how)(bundle, example, wanted.names, wanted.way, option=option, **text)
-        before, after = (replace(one, trace=_flat(one.trace)) for one in (found.before, found.after))
-        return replace(found, before=before, after=after)
-
-    return question.answer("Asking again", run, wanted)
-
-
-def _flat(trace: AttentionTrace) -> AttentionTrace:
-    sites = {
-        name: one.sum("context", keep_attrs=True).assign_attrs(sums_over="key") if "context" in one.dims else one
-        for name, one in trace.sites.items()
-        if name.endswith("/weight")
-    }
-    return AttentionTrace(sites, trace.texts, trace.meta)
-
-
-def random_units(question: Question, wanted: InterventionSpec, draws: int = DRAWS, seed: int = 0) -> pd.DataFrame:
-    """What as many units at random do."""
-
-    def run(bundle):
-        from triattn_core.analysis.intervention.leave_one_out import score_random_units
-
-        more = {"read": wanted.how == "mask", "draws": draws, "seed": seed}
-        return score_random_units(bundle, question.example, len(wanted.names), wanted.way, question.option, **more)
-
-    key = (wanted.way, wanted.how, len(wanted.names), draws, seed)
-    return question.answer(f"{draws} random choices of as many units", run, *key)
-
-
-def nulls(question: Question, how: str, axis: str, draws: int, seed: int = 0) -> Nulls:
-    """Attention replaced in all layers and both directions: see `analysis.intervention.null_replacement`."""
-    draws = draws if REPLACEMENTS[how].drawn else 1
-
-    def run(bundle):
-        from triattn_core.analysis.intervention.null_replacement import run_null_test
-
-        found = run_null_test(bundle, question.example, how, axis, draws, seed, question.option)
-        start = found.before
-        return Nulls(how, axis, found.log_odds, found.flipped, start.log_odds, start.prediction)
-
-    return question.answer(f"{draws} draws", run, how, axis, draws, seed)
+def _figures(parts: Intervention) -> tuple[dict[str, tuple], dict[str, pd.DataFrame]]:
+    """The charts with what is said of each, and the tables, by name."""
+    question, settings, asked, alone = parts.question, parts.settings, parts.spec, parts.alone
+    before, after, names, told = parts.maps
+    did = f"{describe_result(parts.result)} {said.describe_change(parts.result, asked, alone, parts.random)}"
+    head = "mean of heads" if settings.head is None else f"head {settings.head}"
+    caption, texts = f"{question.card.name}, {asked.how}", scene.input_line(question.found)
+    place = f"{caption}, {settings.way.replace('_', ' ')}, layer {settings.layer}, {head}{texts}"
+    charts = {"maps": (view.maps(before, after, names), "Attention before and after", f"{did} {told}", place)}
+    tables = {"maps": scene.with_positions(view.cells(before, after, names))}
+    if alone is not None:
+        words, wide = [parts.units[name] for name in alone["unit"]], max(WIDE, 22 * len(alone))
+        chart = view.singly(alone, words, asked.names, width=wide)
+        told = said.describe_each(alone, parts.units)
+        charts["alone"] = chart, "Each unit alone, change of the log-odds", told, caption + texts
+        if said.moves_attention(alone):
+            chart = view.singly(alone, words, asked.names, width=wide, what="moved")
+            told = said.describe_each_shift(alone, parts.units)
+            charts["moved"] = chart, "Each unit alone, bits that attention moved", told, caption + texts
+        tables["alone"] = alone.assign(text=alone["unit"].map(parts.units))
+    if parts.random is not None:
+        tables["random"] = parts.random.rename(columns={"unit": "draw"})
+    if (draws := parts.nulls) is not None:
+        chart = view.draws(draws.log_odds.tolist(), draws.original, two=question.option is None).properties(width=WIDE)
+        place = f"{caption}, seed {settings.seed}{texts}"
+        charts["draws"] = chart, "Is this map signal?", said.describe_null(draws), place
+        tables["draws"] = draws.rows
+    return charts, tables
 
 
 def maps(found: InterventionResult, site: str, head: int | None) -> tuple[xr.DataArray, xr.DataArray, tuple, str]:
@@ -192,17 +179,20 @@ def maps(found: InterventionResult, site: str, head: int | None) -> tuple[xr.Dat
 
     Raises TraceError where there is no such site or head.
     """
+    from triattn_core.analysis.maps.compare import jensen_shannon
+
+    (before, names), (after, _) = (map_of(one.trace, site, head) for one in (found.before, found.after))
+    moved = float(jensen_shannon(before, after).mean())
+    return before, after, names, said.describe_shift(before, after, names, moved)
+
+
+def map_of(trace: AttentionTrace, site: str, head: int | None) -> tuple[xr.DataArray, tuple]:
+    """Weights [query, key] of a head, summed over context, and the labels of both.  Raises TraceError as `maps`."""
     from triattn_core.analysis.maps import compare, joint_keys
 
-    arrays = [joint_keys.with_context_key(one.trace.site(site)) for one in (found.before, found.after)]
-    before, after = (compare.two_way_map(one, None if head is None else head - 1) for one in arrays)
-    names = tuple(numbered(labels(before, dict(found.before.trace.texts), axis)) for axis in ("query", "key"))
-    return (
-        before,
-        after,
-        names,
-        said.describe_shift(before, after, names, float(compare.jensen_shannon(before, after).mean())),
-    )
+    array = joint_keys.with_context_key(trace.site(site))
+    array = compare.two_way_map(array, None if head is None else head - 1)
+    return array, tuple(numbered(labels(array, dict(trace.texts), axis)) for axis in ("query", "key"))
 
 
 def describe_result(found: InterventionResult) -> str:

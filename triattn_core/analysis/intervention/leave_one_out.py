@@ -30,6 +30,7 @@ from triattn_core.attention.similarity.exponential import at_once
 from triattn_core.attention.tap import TappedTensor, recording
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import InputError
+from triattn_core.inference.pause import part
 from triattn_core.models.encoder import Encoded
 from triattn_core.text.roles import Roles
 
@@ -81,10 +82,11 @@ def _score_variants(
         names = edits.unit_names(roles.context, query.bundle.task.texts(query.example, number), way)
         places = [[i for i, name in enumerate(names) if name in units] for units in variants]
         missing = removal_masks(roles, places, everywhere=False)
-        if watch and number == query.option:
-            variant_outputs, moved["moved"] = _outputs_and_shift(query.bundle, roles, missing, read)
-        else:
-            variant_outputs = outputs_without(query.bundle, roles, missing, read)
+        with part(number, len(query.options)):
+            if watch and number == query.option:
+                variant_outputs, moved["moved"] = _outputs_and_shift(query.bundle, roles, missing, read)
+            else:
+                variant_outputs = outputs_without(query.bundle, roles, missing, read)
         outputs.append(variant_outputs)
     scores = torch.cat(outputs, 1) if len(outputs) > 1 else query.among(outputs[0])
     change = log_odds(scores, query.answer) - log_odds(query.scores[None], query.answer)

@@ -1,0 +1,87 @@
+"""What is asked of a model for an intervention: the change, each unit alone, random units, replaced attention."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from triattn_core.analysis.catalogue import REPLACEMENTS
+from triattn_core.scenes.intervene_text import InterventionSpec, Nulls
+from triattn_core.scenes.runner import Question
+from triattn_core.trace import AttentionTrace
+
+if TYPE_CHECKING:
+    from triattn_core.analysis.intervention.interventions import InterventionResult
+
+DRAWS = 20  # random choices of as many units
+
+
+def one_by_one(question: Question, way: str, how: str) -> pd.DataFrame | None:
+    """What each unit does alone; None where that is not asked: other ways, and tokens of one of several options."""
+    if how not in ("remove", "mask") or (question.option is not None and way == "tokens"):
+        return None
+
+    def run(bundle):
+        from triattn_core.analysis.intervention.leave_one_out import score_units
+
+        return score_units(bundle, question.example, way, question.option, read=how == "mask")
+
+    return question.answer("Taking each out alone", run, way, how)
+
+
+def run_intervention(question: Question, wanted: InterventionSpec) -> InterventionResult:
+    """The intervention beside the original, its maps summed over context: that is what is kept."""
+
+    def run(bundle):
+        from triattn_core.analysis.intervention import interventions
+
+        example, option, how = question.example, question.option, wanted.how
+        if how == "swap":
+            found = interventions.swap(bundle, example, wanted.more, option)
+        elif how == "reorder":
+            found = interventions.reorder(bundle, example, wanted.more, wanted.way, option)
+        else:
+            text = {"text": wanted.more or ""} if how == "replace" else {}
+            found = getattr(interventions, how)(bundle, example, wanted.names, wanted.way, option=option, **text)
+        before, after = (replace(one, trace=_flat(one.trace)) for one in (found.before, found.after))
+        return replace(found, before=before, after=after)
+
+    return question.answer("Asking again", run, wanted)
+
+
+def _flat(trace: AttentionTrace) -> AttentionTrace:
+    sites = {
+        name: one.sum("context", keep_attrs=True).assign_attrs(sums_over="key") if "context" in one.dims else one
+        for name, one in trace.sites.items()
+        if name.endswith("/weight")
+    }
+    return AttentionTrace(sites, trace.texts, trace.meta)
+
+
+def random_units(question: Question, wanted: InterventionSpec, draws: int = DRAWS, seed: int = 0) -> pd.DataFrame:
+    """What as many units at random do."""
+
+    def run(bundle):
+        from triattn_core.analysis.intervention.leave_one_out import score_random_units
+
+        more = {"read": wanted.how == "mask", "draws": draws, "seed": seed}
+        return score_random_units(bundle, question.example, len(wanted.names), wanted.way, question.option, **more)
+
+    key = (wanted.way, wanted.how, len(wanted.names), draws, seed)
+    return question.answer(f"{draws} random choices of as many units", run, *key)
+
+
+def nulls(question: Question, how: str, axis: str, draws: int, seed: int = 0) -> Nulls:
+    """Attention replaced in all layers and both directions: see `analysis.intervention.null_replacement`."""
+    draws = draws if REPLACEMENTS[how].drawn else 1
+
+    def run(bundle):
+        from triattn_core.analysis.intervention.null_replacement import run_null_test
+
+        found = run_null_test(bundle, question.example, how, axis, draws, seed, question.option)
+        start = found.before
+        return Nulls(how, axis, found.log_odds, found.flipped, start.log_odds, start.prediction)
+
+    return question.answer(f"{draws} draws", run, how, axis, draws, seed)
