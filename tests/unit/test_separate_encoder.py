@@ -9,6 +9,7 @@ from transformers import BertModel
 
 from tests.support.tiny import make_encoder
 from tests.unit.test_living_tan import HEADS, LIVING
+from triattn_core.analysis.intervention.batched_variants import repeat_batch
 from triattn_core.errors import ConfigError
 from triattn_core.inference.batch import collate
 from triattn_core.models.encoder import InputOverride
@@ -99,6 +100,22 @@ def test_hidden_and_given_words(world):
     torch.testing.assert_close(
         apart(batch, {"query": InputOverride(words=words)}).query.vectors[0], apart(batch).query.vectors[0]
     )
+
+
+@torch.no_grad()
+def test_variants_read_an_unchanged_text_once(world, monkeypatch):
+    encoder, tokenizer, _ = world
+    apart, read = ApartEncoder(encoder, (2, 2), True), []
+    [roles], run = pairs.roles(PAIRS[:1], tokenizer, Limits(40, apart=True))[0], ApartEncoder._run
+    batch = repeat_batch(collate([roles], tokenizer), 3)
+    monkeypatch.setattr(ApartEncoder, "_run", lambda one, ids, *more: read.append(len(ids)) or run(one, ids, *more))
+    seen = batch.context.keep.clone()
+    seen[1, 2] = seen[2, 3] = False  # of the first text
+    found = apart(batch, {"context": InputOverride(seen=seen)}).context.vectors
+    assert read[-1] == 4  # the first text in three variants, the second as it is
+    for row in range(3):
+        alone = apart(repeat_batch(collate([roles], tokenizer), 1), {"context": InputOverride(seen=seen[row : row + 1])})
+        torch.testing.assert_close(found[row], alone.context.vectors[0], rtol=0, atol=1e-6)
 
 
 def test_layers_that_the_encoder_does_not_have(world, tmp_path):

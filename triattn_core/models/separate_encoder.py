@@ -72,10 +72,17 @@ class ApartEncoder(EncoderUser):
                 states_by_role[name] = layer_states[layer[name]][rows, : plain_ids[name].shape[1]]
         for name, inputs in sequences.items():
             if name not in states_by_role:
-                mask = inputs.ids >= 0 if inputs.seen is None else inputs.seen
-                states = self._run(inputs.ids.clamp(min=0), mask, inputs.words)[layer[name]]
+                states = self._overridden(inputs, layer[name])
                 states_by_role[name] = states if inputs.rows is None else states[inputs.rows]
         return states_by_role
+
+    def _overridden(self, inputs: Sequences, layer: int) -> Tensor:
+        """States [S, n, h] of sequences with overrides; those of equal ids and masks are read once."""
+        ids, mask = inputs.ids.clamp(min=0), inputs.ids >= 0 if inputs.seen is None else inputs.seen
+        if inputs.words is not None:
+            return self._run(ids, mask, inputs.words)[layer]
+        distinct, rows = torch.stack([ids, mask.long()], 1).unique(dim=0, return_inverse=True)
+        return self._run(distinct[:, 0], distinct[:, 1].bool(), None)[layer][rows]
 
     def _run(self, ids: Tensor, mask: Tensor, words: Tensor | None) -> tuple[Tensor, ...]:
         words_or_ids = {"input_ids": ids} if words is None else {"inputs_embeds": words}
