@@ -16,6 +16,7 @@ import signal
 import sqlite3
 import sys
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -156,7 +157,10 @@ def start(work: Work, folder: Path, again: bool) -> int:
             os.dup2(log.fileno(), 2)
         work.run(folder, again)
         status = 0
+    except BaseException:
+        traceback.print_exc()
     finally:
+        sys.stderr.flush()
         os._exit(status)
 
 
