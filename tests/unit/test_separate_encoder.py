@@ -114,7 +114,7 @@ def test_variants_read_an_unchanged_text_once(world, monkeypatch):
     found = apart(batch, {"context": InputOverride(seen=seen)}).context.vectors
     assert read[-1] == 4  # the first text in three variants, the second as it is
     for row in range(3):
-        alone = apart(repeat_batch(collate([roles], tokenizer), 1), {"context": InputOverride(seen=seen[row : row + 1])})
+        alone = apart(collate([roles], tokenizer), {"context": InputOverride(seen=seen[row : row + 1])})
         torch.testing.assert_close(found[row], alone.context.vectors[0], rtol=0, atol=1e-6)
 
 
