@@ -54,7 +54,7 @@ def marks(
     """
     scale, real = scale_of(table, shares), table["special"] == 0
     table, shares = table.assign(word=words(table))[real], shares[real]
-    tops = "".join(_top(table, shares[one], names, scale, theme, one == method) for one in shares)
+    tops = "".join(_top(table, shares[name], names, scale, theme, name == method) for name in shares)
     lines = _whole(table, shares[method], names, scale, theme)
     head = f'<style>{CSS}</style><div class="t-top" role="group">{tops}</div>'
     how = METHODS[method].how.format(steps=steps)

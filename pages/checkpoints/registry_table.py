@@ -47,7 +47,7 @@ def pickers(shelf: Sequence[Card]) -> tuple[Card, Card, list[Card]]:
             options = sorted({of(one) for one in shelf})
             if len(options) > 1:
                 chosen = url_state.pick(label, ["all", *options], key, width=130)
-                rows = [one for one in rows if chosen in ("all", of(one))]
+                rows = [row for row in rows if chosen in ("all", of(row))]
     return card, other, rows
 
 
@@ -64,7 +64,7 @@ def _table(rows: Sequence[Card], card: Card, key: str) -> None:
         st.session_state["checkpoint"] = card if at is None else rows[at]
 
     said = _describe_scores(rows)
-    tints = [f"color: {style.colour(metadata.model_setting(one, 'mechanism'))}" for one in rows]
+    tints = [f"color: {style.colour(metadata.model_setting(row, 'mechanism'))}" for row in rows]
     url_state.mark(key, rows.index(card) if card in rows else None)
     st.dataframe(
         attention_worth.with_measures(checkpoint_html.frame(rows), rows).style.apply(lambda _: tints, subset=[""]),
@@ -82,7 +82,7 @@ def _table(rows: Sequence[Card], card: Card, key: str) -> None:
 
 def _describe_scores(rows: Sequence[Card]) -> str:
     """A sentence: the highest and the lowest score on test."""
-    scored = sorted((one for one in rows if metadata.main_score(one) is not None), key=metadata.main_score)
+    scored = sorted((row for row in rows if metadata.main_score(row) is not None), key=metadata.main_score)
     if not scored:
         return f"{len(rows)} not yet measured on test."
     ends = [f"{one.name}, {metadata.main_score(one):.1f}" for one in (scored[-1], scored[0])]

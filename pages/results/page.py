@@ -18,7 +18,7 @@ style.heading(
 )
 results_style.inject_style()
 papers, (found, problems) = paper_results.load_papers(), run_records.all_records()
-for said in (*(one for paper in papers for one in paper.problems), *problems):
+for said in (*(problem for paper in papers for problem in paper.problems), *problems):
     notice(said)
 if not found:
     st.info("Nothing is measured here yet, so ours are empty: train a model with the command triattn train.")

@@ -33,7 +33,7 @@ def show_figure(figure: Figure, lines: Sequence[curves.Curve]) -> None:
         return
     points = pd.DataFrame(curves.export_rows(lines))
     titles = {"x": figure.x_name, "value": figure.metric_name}
-    ringed = {one.line.name: one.line.chosen for one in lines}
+    ringed = {line.line.name: line.line.chosen for line in lines}
     colour = style.colour(str((figure.ours | lines[0].line.ours).get("mechanism", "")))
     chart = layers.figure(points, titles, ringed, colour, "dark" if style.dark() else "light")
     said = layers.describe(points, titles)
@@ -50,8 +50,8 @@ def export_menu(paper: PaperRecord, table: Table, found: Sequence[Record], point
     def rows(tables: Sequence[Table]) -> list[dict]:
         return [
             row
-            for one in tables
-            for row in paper_comparison.export_rows(name, one, paper_comparison.fill_table(one, found))
+            for table in tables
+            for row in paper_comparison.export_rows(name, table, paper_comparison.fill_table(table, found))
         ]
 
     with st.popover("Export", width=112, key="export"):

@@ -48,13 +48,15 @@ def waiting_text(command: str) -> str:
 
 def left_out_html(entries: Sequence[LeftOut]) -> str:
     """HTML: what could not be reached, and why."""
-    lines = "".join(f"<b>{escape(one.what)}</b><span>{escape(one.why)}</span>" for one in entries)
+    lines = "".join(f"<b>{escape(entry.what)}</b><span>{escape(entry.why)}</span>" for entry in entries)
     return checkpoint_html.section("Left out") + f'<div class="t-know">{lines or "<span>Nothing.</span>"}</div>'
 
 
 def figure_links(entries: Sequence[Live], records: Sequence[Record]) -> str:
     """HTML: the paper's figures that a page draws, each a link, or what it waits for; empty where there is none."""
-    lines = "".join(_live(one, [record.card for record in records if is_shipped(record, one.needs)]) for one in entries)
+    lines = "".join(
+        _live(entry, [record.card for record in records if is_shipped(record, entry.needs)]) for entry in entries
+    )
     return (
         f'{checkpoint_html.section("Its figures, drawn by a page")}<div class="t-know">{lines}</div>' if lines else ""
     )
@@ -110,7 +112,7 @@ def order(rows: Sequence[MechanismRanking], group: str) -> str:
 
 def _sentence(rows: Sequence[MechanismRanking]) -> str:
     parts = []
-    both = {"in the paper's printed figures": [one.printed for one in rows], "in ours": [one.ours for one in rows]}
+    both = {"in the paper's printed figures": [row.printed for row in rows], "in ours": [row.ours for row in rows]}
     for name, orders in both.items():
         counts = Counter(one.status for one in orders)
         asked = len(orders) - counts["missing"] - counts["untested"]

@@ -198,7 +198,7 @@ def _columns(mined: CaseTable, rows: pd.DataFrame, examples: Mapping[int, object
 def _config(mined: CaseTable) -> dict:
     """How the columns look."""
     titles, config = agreement.short_names(mined), st.column_config
-    colours = [style.colour(one.mechanism) for one in mined.about.checkpoints]
+    colours = [style.colour(checkpoint.mechanism) for checkpoint in mined.about.checkpoints]
     name = main_checkpoint(mined)
     whose = f"{dict(zip(mined.names, titles))[name]}, confidence"
     return {title: config.Column(width=TEXT) for title in columns_of_texts(mined.about.task)} | {

@@ -37,8 +37,12 @@ def show_source(mined: CaseTable, shelf: Mapping[str, Card]) -> None:
         many = "rows could not be read and were" if about.aside > 1 else "row could not be read and was"
         with st.expander(f"{about.aside:,} {many} set aside"):
             st.code("\n".join(about.complaints), language=None, wrap_lines=True)
-    gone = [one.name for one in about.checkpoints if one.name not in shelf]
-    other = [one.name for one in about.checkpoints if one.name not in gone and shelf[one.name].digest != one.digest]
+    gone = [checkpoint.name for checkpoint in about.checkpoints if checkpoint.name not in shelf]
+    other = [
+        checkpoint.name
+        for checkpoint in about.checkpoints
+        if checkpoint.name not in gone and shelf[checkpoint.name].digest != checkpoint.digest
+    ]
     if gone:
         notice(f"No longer on the shelf: {', '.join(gone)}. The table stands, but its rows cannot be opened with them.")
     if other:
@@ -67,11 +71,11 @@ def figure(mined: CaseTable, examples: Mapping[int, object]) -> Canvas:
     """Who is right where, and whether it is chance.  examples: by line, where their file is here."""
     about, titles = mined.about, agreement.short_names(mined)
     tests = [view.Test(one.a, one.b, one.only_a, one.only_b, one.adjusted) for one in agreement.mcnemar_tests(mined)]
-    additive = {one.similarity for one in about.checkpoints} == {"additive"}
+    additive = {checkpoint.similarity for checkpoint in about.checkpoints} == {"additive"}
     paper = agreement.PAPER if additive and about.whole and about.data == PUBLISHED else {}
     return view.figure(
         agreement.right_combinations(mined),
-        dict(zip(titles, (one.mechanism for one in about.checkpoints))),
+        dict(zip(titles, (checkpoint.mechanism for checkpoint in about.checkpoints))),
         tests,
         agreement.accuracy(mined) | _without_a_model(mined, examples),
         TASKS[about.task].LABELS if form(about.task) is InputForm.PAIR else (),

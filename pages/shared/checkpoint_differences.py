@@ -42,7 +42,7 @@ def _columns(rows: Mapping[str, Sequence], some: Sequence[Card]) -> str:
 def _costs(some: Sequence[Card]) -> dict[str, tuple]:
     names = {"parameters": "parameters", "seconds": "seconds of training", "best_step": "best step"}
     found = {name: tuple(card.metrics.get(key) for card in some) for key, name in names.items()}
-    return {name: values for name, values in found.items() if any(one is not None for one in values)}
+    return {name: values for name, values in found.items() if any(value is not None for value in values)}
 
 
 def _format_setting(setting: object) -> str:

@@ -35,7 +35,7 @@ OVER = "The share of labelled rows that it answers rightly, with the ends of Wil
 
 def scores_html(mined: CaseTable) -> str:
     """HTML: a line for each checkpoint."""
-    table, colours = agreement.score_table(mined), [one.mechanism for one in mined.about.checkpoints]
+    table, colours = agreement.score_table(mined), [checkpoint.mechanism for checkpoint in mined.about.checkpoints]
     names = {"right": "right, %", "range": "95 % interval", "f1": "F1, %", "confidence": "mean probability"}
     lines = []
     for (title, row), kind, name in zip(table.iterrows(), colours, mined.names):
@@ -47,7 +47,7 @@ def scores_html(mined: CaseTable) -> str:
     known = "an answer; right: exact match" if form(mined.about.task) is InputForm.PASSAGE else "a label"
     count = f"{len(mined.judged):,} of {len(mined.table):,} rows have {known}"
     return checkpoint_html.section("What each answers", count) + _table(
-        ["", *(names[one] for one in cells)], lines, {1: OVER}
+        ["", *(names[cell] for cell in cells)], lines, {1: OVER}
     )
 
 
@@ -77,7 +77,7 @@ def _table(heads: Sequence[str], lines: Sequence[str], says: dict[int, str]) -> 
 
 
 def _cells(cells, safe: bool = False) -> str:
-    return "".join(f'<td class="r">{one if safe else escape(one)}</td>' for one in cells)
+    return "".join(f'<td class="r">{cell if safe else escape(cell)}</td>' for cell in cells)
 
 
 def _percent(value: float) -> str:

@@ -35,7 +35,7 @@ def show(
     they are called, where they are no layers.  choose: of a row and a head that are clicked what the page's pickers
     hold, by their keys.
     """
-    if sum(one.sizes.get("head", 1) for one in trace.sites.values()) < 2:
+    if sum(site.sizes.get("head", 1) for site in trace.sites.values()) < 2:
         return
     canvas = _strip(trace, source, tuple(rows))
     key = canvas_component.key("strip", source, *rows)

@@ -65,7 +65,7 @@ def answer_query(example: Any, trace: AttentionTrace) -> answers.Asked:
 def _rank_text(example: Any, found: Explained) -> str:
     """Beside the options of one model: where the right one stands, and how long it took."""
     gold, shares = right_option(example), of_options(found)
-    rank = sum(one >= shares[gold] for one in shares) if gold is not None else None
+    rank = sum(share >= shares[gold] for share in shares) if gold is not None else None
     where = f"the right one ranks {rank} of {len(shares)}" if rank and len(shares) > 1 else ""
     return " · ".join(filter(None, (where, pair_input.duration_text([found]))))
 

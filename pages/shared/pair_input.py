@@ -168,7 +168,7 @@ def _take() -> None:
 
 
 def _turn(speaks: Spoken, task: PairTask) -> None:
-    """Another language: its checkpoints, and its first example in place of an example; what was typed stays."""
+    """Switches the language: its checkpoints, and its first example unless you have typed a text."""
     code = st.session_state["language"]
     speaks.turn(code)
     if _example(st.session_state["a"], st.session_state["b"], task):

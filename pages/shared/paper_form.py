@@ -78,7 +78,7 @@ def _form(name: str, make: Make) -> None:
     if 1 < len(titles) <= 8:
         names = [f"{number}: {title}" for number, title in enumerate(titles, 1)]
         panels = st.multiselect("Panels", names, placeholder="all", key="paper-panels")
-        settings["panels"] = tuple(names.index(one) + 1 for one in panels if one in names)
+        settings["panels"] = tuple(names.index(panel) + 1 for panel in panels if panel in names)
     chosen = print_settings(settings)
     if chart:
         fitted(first.figure, chosen)  # says it here where it has no room

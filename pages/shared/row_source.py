@@ -139,7 +139,7 @@ def stored_tables(names: set[str] | None, task: str = "", language: str = "") ->
 
 
 def _named(about: TableInfo) -> set[str]:
-    return {one.name for one in about.checkpoints}
+    return {checkpoint.name for checkpoint in about.checkpoints}
 
 
 @st.cache_data(max_entries=200, show_spinner=False)

@@ -64,4 +64,4 @@ class Saved:
     def command(self, without: str = "", *tail: str) -> str:
         """What makes the same card without a page, but for one setting; tail: what else it is asked."""
         settings = {name: value for name, value in self.settings().items() if name != without}
-        return cli_settings.command(self.view, [one.name for one in self.cards], settings, *tail)
+        return cli_settings.command(self.view, [card.name for card in self.cards], settings, *tail)

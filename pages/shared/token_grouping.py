@@ -73,8 +73,8 @@ def controls(picks: Sequence[Pick], hide: bool = True, says: str = "") -> TokenG
     """The button "Read as" and what is in it.  hide: offer to hide special tokens and sinks; says: what else."""
     with st.popover("Read as", width=96, key="reading"):
         with st.container(horizontal=True, key="read-as"):
-            found = [_picked(one) for one in picks]
-        written, ways = "", {way for one in picks for way in one.ways}
+            found = [_picked(pick) for pick in picks]
+        written, ways = "", {way for pick in picks for way in pick.ways}
         if "phrases" in found:
             label = "Phrases of your own, with | between them"
             written = st.text_input(label, key="phrases", bind="query-params", placeholder="a bat | my team")

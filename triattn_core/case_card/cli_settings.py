@@ -18,8 +18,8 @@ ROW = "row.json"
 
 
 def read(kind: type[ViewSettings], texts: Iterable[str], task: str = "pairs") -> dict[str, Any]:
-    """The settings that texts name, in either spelling of `scenes.links`; what does not fit its type is for `draw` to
-    refuse.  Raises ConfigError for a text that is no setting, or JSON that is none."""
+    """Settings from NAME=VALUE texts, in either spelling of `scenes.links`; `draw` checks that values fit their
+    types.  Raises ConfigError for a text that is no setting, or JSON that is none."""
     typed = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -61,6 +61,6 @@ def card_command(view: str, inputs: Sequence[str], settings: BaseModel, *tail: s
 def _text(value: Any) -> str:
     if isinstance(value, list):
         texts = [one if isinstance(one, str) else json.dumps(one) for one in value]
-        if not any("," in one for one in texts) and not texts[0].startswith("["):
+        if not any("," in text for text in texts) and not texts[0].startswith("["):
             return ",".join(texts)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -15,7 +15,7 @@ def remake(made: Manifest, models: Models | None = None, where: str = FILE) -> R
 
     Raises CheckpointError where a checkpoint has other weights than it records, and whatever `draw` does.
     """
-    for recorded, card in zip(made.checkpoints, find_cards([one.name for one in made.checkpoints])):
+    for recorded, card in zip(made.checkpoints, find_cards([checkpoint.name for checkpoint in made.checkpoints])):
         here = describe_checkpoint(card)
         pairs = ((recorded.name, here.digest, recorded.digest), *_encoders(here, recorded))
         for name, found, wanted in pairs:
@@ -25,7 +25,7 @@ def remake(made: Manifest, models: Models | None = None, where: str = FILE) -> R
                     "other weights; name the folder that has them with --checkpoints"
                 )
     example = TASKS[made.task].Example.from_row(made.row, where)
-    names = [one.name for one in made.checkpoints[: made.drawn]]
+    names = [checkpoint.name for checkpoint in made.checkpoints[: made.drawn]]
     return draw(made.view, names, example, models, **made.settings)
 
 

@@ -106,7 +106,7 @@ def printed_costs() -> dict[str, PrintedCosts]:
 
 
 def block_names(measurement: Measurement) -> dict[str, str]:
-    """The name of each measured block: the paper's, in its order, then others by their own name."""
+    """Display name of each measured block: the paper's blocks in its order, then the others."""
     measured_blocks, paper = dict.fromkeys(point.block for point in measurement.points), printed_costs()
     printed_names = {block: printed.name for block, printed in paper.items() if block in measured_blocks}
     return printed_names | {block: block for block in measured_blocks if block not in printed_names}

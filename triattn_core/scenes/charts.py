@@ -54,7 +54,7 @@ class Chart:
         spec = chart.to_dict()
         params = spec.pop("params", [])
         told = json.dumps(spec)
-        if used := [one for one in params if one["name"] in told]:
+        if used := [param for param in params if param["name"] in told]:
             spec["params"] = used
         look = {"background": THEMES["light"]["page"], "description": alt}
         return cls(spec | look, title, alt, caption)
@@ -105,8 +105,8 @@ class Chart:
         inner = {name: value for name, value in self.spec.items() if name not in outer}
         params = inner.pop("params", [])
         for where, those in (
-            (inner, [one for one in params if "select" in one]),  # of a view, the others of all
-            (outer, [one for one in params if "select" not in one]),
+            (inner, [param for param in params if "select" in param]),  # of a view, the others of all
+            (outer, [param for param in params if "select" not in param]),
         ):
             where |= {"params": those} if those else {}
         return outer | ({"title": title} if title else {}) | {"vconcat": [inner], "padding": padding}

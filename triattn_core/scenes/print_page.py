@@ -111,7 +111,7 @@ def _page(plates: Sequence[Plate], bars: Sequence[Bar], settings: PrintSettings)
 
 
 def _write_heading(block: Block, x: float, y: float, write, axes, settings: PrintSettings) -> None:
-    """Title lines, the first behind the badge of its mechanism."""
+    """Title lines, the first after the badge of its mechanism."""
     indent = 0.0
     if block.heading and block.plate.badge and "badges" in settings.show:
         mark = axes(x, y + 0.02, BADGE, BADGE)

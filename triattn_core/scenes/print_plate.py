@@ -36,12 +36,14 @@ def shorten(label: str) -> str:
 
 def label_room(labels: Sequence[str], size: float) -> float:
     """Inches that the longest label takes; a Chinese character is as wide as two letters."""
-    return 0.12 + LETTER * size * max((sum(1 + (ord(c) > 0x2E7F) for c in shorten(one)) for one in labels), default=0)
+    return 0.12 + LETTER * size * max(
+        (sum(1 + (ord(c) > 0x2E7F) for c in shorten(label)) for label in labels), default=0
+    )
 
 
 def upright(labels: Sequence[str]) -> bool:
     """Whether labels across need not lean: single characters, and numbers."""
-    return all(len(one) == 1 or one.isdecimal() for one in labels)
+    return all(len(label) == 1 or label.isdecimal() for label in labels)
 
 
 def room_above(labels: Sequence[str], size: float) -> float:

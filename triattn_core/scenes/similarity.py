@@ -104,7 +104,7 @@ def panel(title: str, found: Explained, example: questions.Example, part: int) -
     spans = found.prediction.spans
     right = questions.verdict(example, spans)[0] if example.answers else None
     elsewhere = spans[0].window + 1 if spans[0].window != part else None
-    return view.Panel(title, found.trace, tuple(one[:3] for one in spans), right, elsewhere)
+    return view.Panel(title, found.trace, tuple(span[:3] for span in spans), right, elsewhere)
 
 
 def facts(

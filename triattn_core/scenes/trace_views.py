@@ -159,7 +159,7 @@ def first_site(trace: AttentionTrace, axes: int) -> str:
     """The first site, of weights where there is one, with so many axes besides heads.  Raises TraceError: none."""
     fits = [name for name, one in trace.sites.items() if len(set(one.dims) - {"head"}) == axes]
     if not fits:
-        there = sorted({" × ".join(map(str, one.dims)) for one in trace.sites.values()})
+        there = sorted({" × ".join(map(str, site.dims)) for site in trace.sites.values()})
         raise TraceError(f"no site of {axes} axes in this trace: it has {', '.join(there) or 'none'}")
     return next((name for name in fits if trace.sites[name].attrs["quantity"] == "weight"), fits[0])
 

@@ -101,7 +101,7 @@ def dev_measure(config: LaboratoryCheckpoint) -> Callable[[nn.Module, int], dict
 
 
 class Camera:
-    """The weights of a few rows while a model is trained, in thousandths; kept in the run for a resumed one."""
+    """Attention weights of a few rows during training, in thousandths; stored in the run, for when it is resumed."""
 
     def __init__(self, config: LaboratoryCheckpoint, run: Path):
         self.task, self.run = kinds.task_of(config), run

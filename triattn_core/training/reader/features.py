@@ -45,7 +45,7 @@ class QuestionFeatures:
 
     @property
     def lengths(self) -> np.ndarray:
-        """Numbers of words of window and question: [rows, 2]."""
+        """Word counts of window and question: [rows, 2]."""
         return np.stack([self.texts[name].lengths[self.rows[:, i], 0] for i, name in enumerate(PARTS)], axis=1)
 
     def of(self, examples: np.ndarray) -> QuestionFeatures:

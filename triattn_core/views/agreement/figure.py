@@ -60,7 +60,7 @@ def figure(
         "rows": [{**row, "scale": scale} for row, scale in zip(rows, scales)],
         "apart": round(scales[0] / scales[-1]) if scales[0] > scales[-1] else 0,
         "models": [{"title": title, "mechanism": kind} for title, kind in mechanisms.items()],
-        "tests": [asdict(one) | dict(zip(("said", "power"), probability(one.p))) for one in tests],
+        "tests": [asdict(test) | dict(zip(("said", "power"), probability(test.p))) for test in tests],
         "accuracy": [f"{title} {share:.1f}" for title, share in (accuracy or {}).items()],
         "labels": list(labels),
         "unit": unit,

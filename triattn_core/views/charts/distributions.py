@@ -29,7 +29,7 @@ def scores(panel: Panel, quantity: str = "relevance") -> np.ndarray:
 
 def edges(values: Sequence[np.ndarray], bins: int = BINS) -> np.ndarray:
     """[bins + 1] edges from the least to the greatest of all values, a unit around them where they are equal."""
-    low, high = min(one.min() for one in values), max(one.max() for one in values)
+    low, high = min(value.min() for value in values), max(value.max() for value in values)
     return np.linspace(low, high, bins + 1) if high > low else np.linspace(low - 0.5, high + 0.5, bins + 1)
 
 

@@ -28,7 +28,7 @@ def cells_of(cells: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -
 
 def named(axis: str, names: Sequence[str], **look) -> alt.X | alt.Y:
     """An axis of positions that shows tokens, each in the colour-free text of the page."""
-    shown = json.dumps([str(one)[:16] for one in names])
+    shown = json.dumps([str(name)[:16] for name in names])
     ticks = {"labelExpr": f"({shown})[datum.value]", "ticks": False, "domain": False, "labelOverlap": len(names) > 24}
     ticks |= look
     kind = alt.Y if axis == "query" else alt.X

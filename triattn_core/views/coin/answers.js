@@ -3,7 +3,7 @@
 import { paintHeading, paintParagraph } from "./paragraphs.js";
 import { LINE } from "./sizes.js";
 import { clamp } from "../lib/arrays.js";
-import { drawText } from "../lib/draw_text.js";
+import { drawText } from "../lib/text_drawing.js";
 
 export function paintAnswers(
   ctx,

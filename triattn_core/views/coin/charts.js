@@ -1,7 +1,7 @@
 // One token through the blocks.
 
 import { CHART } from "./sizes.js";
-import { drawText } from "../lib/draw_text.js";
+import { drawText } from "../lib/text_drawing.js";
 import { spokenLabel } from "../lib/label_text.js";
 import { axisSize } from "../lib/map_data.js";
 import { formatShort } from "../lib/numbers.js";

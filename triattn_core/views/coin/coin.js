@@ -3,7 +3,7 @@
 // the blocks, and what is said with one thing switched off.
 
 import { LinkedMaps } from "../lib/linked_maps.js";
-import { cellForKey, followCell, hitCell } from "./choose.js";
+import { cellForKey, followCell, hitCell } from "./cell_choice.js";
 import { describeCell, fillFacts } from "./facts.js";
 import { layoutBlocks } from "./layout.js";
 import { cellSizes, hasContextTerm, rankCells, unpack } from "./model.js";

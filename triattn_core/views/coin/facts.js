@@ -1,7 +1,7 @@
 // Below COIN's blocks: the untouched sentences with the chosen tokens marked, the exact numbers of
 // the chosen pair in every block, and the command that gives them.
 
-import { nearestLiveCell } from "./choose.js";
+import { nearestLiveCell } from "./cell_choice.js";
 import { factColumns, formatMiddleHalf } from "./columns.js";
 import { AXIS } from "./model.js";
 import { make } from "../lib/elements.js";

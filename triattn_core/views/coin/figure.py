@@ -74,7 +74,7 @@ def figure(
         "has": {name: any(one and getattr(one, name) is not None for one in every) for name in PARTS},
         "wide": wide,
         "features": any(order is not None for order in orders),
-        "answers": [vars(one) for one in answers],
+        "answers": [vars(answer) for answer in answers],
         "off": off,
         "label": label,
         "trained": TRAINED,
@@ -124,7 +124,7 @@ def _gate(gate: xr.DataArray | None) -> dict[str, xr.DataArray | None]:
 
 
 def _looks(one: Block | None) -> list[list[int]]:
-    """What each token of the query's, and of the key's, sentence looks at most in its own."""
+    """For each token of both sentences, the token of its own sentence with the largest weight."""
     return [own.values.argmax(1).tolist() for own in one.own or ()] if one else []
 
 
@@ -183,7 +183,7 @@ def alt(
     """What the figure shows in words: where context changed most, which blocks hardly align, and what is said with one
     thing switched off."""
     sizes = next((one.weight.sizes for one in found if one is not None), {"query": 0, "key": 0})
-    said = "; ".join(f"{one.name} off: {one.probability:.3f}" for one in answers)
+    said = "; ".join(f"{answer.name} off: {answer.probability:.3f}" for answer in answers)
     first = next((one.weight for one in found if one is not None), None)
     what = "groups of tokens" if first is not None and "folded" in first.attrs else "tokens"
     maps = f"Alignments of {sizes['query']} by {sizes['key']} {what} in {len(found)} blocks."

@@ -5,7 +5,7 @@ import { GATE_NOTES } from "./sizes.js";
 import { clamp } from "../lib/arrays.js";
 import { paintCells } from "../lib/cells.js";
 import { paintColourBar } from "../lib/colour_bar.js";
-import { drawText } from "../lib/draw_text.js";
+import { drawText } from "../lib/text_drawing.js";
 import { paintRowLabels } from "../lib/labels.js";
 import { paintFrame, paintRing } from "../lib/marks.js";
 import { levelOnScale } from "../lib/scales.js";

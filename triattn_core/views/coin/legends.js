@@ -3,7 +3,7 @@
 import { evenCounts } from "./model.js";
 import { describeSigns } from "../lib/cells.js";
 import { paintColourBar } from "../lib/colour_bar.js";
-import { drawText } from "../lib/draw_text.js";
+import { drawText } from "../lib/text_drawing.js";
 import { spokenLabel } from "../lib/label_text.js";
 import { flatIndex } from "../lib/map_data.js";
 import { formatNumber } from "../lib/numbers.js";

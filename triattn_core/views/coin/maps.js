@@ -5,7 +5,7 @@ import { SCALE_OF_MAP } from "./model.js";
 import { paintHeading, paintParagraph, wrapText } from "./paragraphs.js";
 import { TITLE } from "./sizes.js";
 import { paintCells } from "../lib/cells.js";
-import { drawText } from "../lib/draw_text.js";
+import { drawText } from "../lib/text_drawing.js";
 import { paintRowLabels } from "../lib/labels.js";
 import { axisSize } from "../lib/map_data.js";
 import { paintFrame, paintRing } from "../lib/marks.js";

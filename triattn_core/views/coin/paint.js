@@ -3,7 +3,7 @@
 
 import { paintAnswers } from "./answers.js";
 import { paintTokenChart } from "./charts.js";
-import { nearestLiveCell } from "./choose.js";
+import { nearestLiveCell } from "./cell_choice.js";
 import { paintFeatures } from "./gate.js";
 import { paintLegends } from "./legends.js";
 import { paintBlockName, paintMap, paintSelves } from "./maps.js";

@@ -1,6 +1,6 @@
 // Headings and wrapped words on a canvas.
 
-import { drawText } from "../lib/draw_text.js";
+import { drawText } from "../lib/text_drawing.js";
 import { font } from "../lib/theme.js";
 
 /** Words in lines no wider than `room`. */

@@ -2,7 +2,7 @@
 
 import { AXIS } from "./model.js";
 import { clamp } from "../lib/arrays.js";
-import { fitText } from "../lib/draw_text.js";
+import { fitText } from "../lib/text_drawing.js";
 import { font } from "../lib/theme.js";
 
 export function paintTitle(ctx, cube, name, box, state, theme, width) {

@@ -44,7 +44,7 @@ def strip(trace: AttentionTrace, measures: pd.DataFrame, rows: Sequence[str] = (
     """
     canvas = figure(trace, measures)
     known, layers = canvas.payload["measures"], canvas.payload["layers"]
-    names = list(rows) or [f"layer {one['title']}" if one["title"] else "heads" for one in layers]
+    names = list(rows) or [f"layer {layer['title']}" if layer["title"] else "heads" for layer in layers]
     more = {
         "strip": True,
         "below": [name for name in SHORT if name in known],
@@ -69,7 +69,9 @@ def figure(
     heads = max(one.sizes["head"] for one in maps)
     thumbs = [scale.levels(_pooled(one.values)) for one in maps]
     values = [measures.loc[measures["site"] == site].sort_values("head") for site in sites]
-    known = {name: [_numbers(one[name]) for one in values] for name in MEASURE_NAMES if measures[name].notna().any()}
+    known = {
+        name: [_numbers(value[name]) for value in values] for name in MEASURE_NAMES if measures[name].notna().any()
+    }
     payload = {
         "texts": dict(trace.texts),
         "names": named(trace.texts),
@@ -99,7 +101,7 @@ def _title(site: str, count: int) -> str:
 
 
 def _numbers(values: pd.Series) -> list[float | None]:
-    return [float(one) if np.isfinite(one) else None for one in values]
+    return [float(value) if np.isfinite(value) else None for value in values]
 
 
 def _pooled(weights: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@
 import { clamp, unpackBytes } from "../lib/arrays.js";
 import { paintCells } from "../lib/cells.js";
 import { paintColourBar } from "../lib/colour_bar.js";
-import { drawText } from "../lib/draw_text.js";
+import { drawText } from "../lib/text_drawing.js";
 import { make } from "../lib/elements.js";
 import { LinkedMaps } from "../lib/linked_maps.js";
 import { formatNumber } from "../lib/numbers.js";

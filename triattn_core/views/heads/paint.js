@@ -5,7 +5,7 @@ import { paintSource } from "./paint_source.js";
 import { GUTTER, STRIP } from "./sizes.js";
 import { paintCells } from "../lib/cells.js";
 import { paintColourBar } from "../lib/colour_bar.js";
-import { drawText } from "../lib/draw_text.js";
+import { drawText } from "../lib/text_drawing.js";
 import { paintColumnLabels, paintRowLabels } from "../lib/labels.js";
 import { flatIndex } from "../lib/map_data.js";
 import { paintFrame, paintHatch, paintRing } from "../lib/marks.js";

@@ -4,7 +4,7 @@ import { featureTokens } from "./layout.js";
 import { BARS, LEGIBLE } from "./sizes.js";
 import { paintAxisBars } from "../lib/bars.js";
 import { paintCells } from "../lib/cells.js";
-import { drawText } from "../lib/draw_text.js";
+import { drawText } from "../lib/text_drawing.js";
 import { paintColumnLabels, paintRowLabels } from "../lib/labels.js";
 import { paintFrame, paintRing } from "../lib/marks.js";
 

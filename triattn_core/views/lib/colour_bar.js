@@ -2,7 +2,7 @@
 
 import { clamp } from "./arrays.js";
 import { BELOW_ZERO } from "./cells.js";
-import { drawText } from "./draw_text.js";
+import { drawText } from "./text_drawing.js";
 import { formatShort } from "./numbers.js";
 import { positionOnScale } from "./scales.js";
 import { font } from "./theme.js";

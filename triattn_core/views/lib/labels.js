@@ -2,7 +2,7 @@
 
 import { clamp } from "./arrays.js";
 import { thinLabels } from "./axis.js";
-import { fitText } from "./draw_text.js";
+import { fitText } from "./text_drawing.js";
 import {
   LABEL_PITCH,
   LINE_STEP,

@@ -2,7 +2,7 @@
 // and keys, what the page is told and tells, saving.
 
 import { clamp } from "./arrays.js";
-import { drawText } from "./draw_text.js";
+import { drawText } from "./text_drawing.js";
 import { fitCanvas } from "./fit_canvas.js";
 import { onExport, saveFigure } from "./save.js";
 import { applyTheme, colourTable, themeFor } from "./theme.js";

@@ -92,7 +92,7 @@ def ramp(stops: list[str], steps: int = 256) -> np.ndarray:
 
 
 def shades(colours: Sequence[str], theme: str = "light") -> list[str]:
-    """The same colours, but the second of one colour nearer to the text, the third nearer still, and so on."""
+    """The same colours; where one repeats, each repetition is closer to the colour of the text."""
     found, ink = [], oklab(rgb(THEMES[theme]["text"]))
     for i, one in enumerate(colours):
         order, of = list(colours[:i]).count(one), list(colours).count(one)

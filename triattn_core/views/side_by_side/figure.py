@@ -118,7 +118,7 @@ def _twins(panels: Sequence[Panel], axis: str, tokens: dict[str, list]) -> dict[
         return tokens
     ends = zip(*(first[f"{axis}_twin_{what}"].values.tolist() for what in ("start", "end")))
     there = ~np.isnan(panels[0].weights.values).all(axis=1 - NEEDS.index(axis))
-    also = [None if one[0] < 0 else list(one) for one in ends]
+    also = [None if end[0] < 0 else list(end) for end in ends]
     signs = ["" if one else "−" if before else "+" for one, before in zip(also, there)]
     return tokens | {"also": also, "label": [sign + label for sign, label in zip(signs, tokens["label"])]}
 

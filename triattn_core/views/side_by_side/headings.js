@@ -1,7 +1,7 @@
 // The heading of a map: its model and what that predicts; of the difference, what it is of.
 
 import { clamp } from "../lib/arrays.js";
-import { drawText } from "../lib/draw_text.js";
+import { drawText } from "../lib/text_drawing.js";
 import { font } from "../lib/theme.js";
 import { DIVERGENCE, SHARED } from "./sizes.js";
 

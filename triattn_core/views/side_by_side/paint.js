@@ -3,7 +3,7 @@
 
 import { describeSigns, paintCells } from "../lib/cells.js";
 import { paintColourBar } from "../lib/colour_bar.js";
-import { drawText } from "../lib/draw_text.js";
+import { drawText } from "../lib/text_drawing.js";
 import { fitCanvas } from "../lib/fit_canvas.js";
 import { paintColumnLabels, paintRowLabels } from "../lib/labels.js";
 import { flatIndex } from "../lib/map_data.js";

@@ -133,7 +133,7 @@ def without(panels: Sequence[Panel], gap: Gap) -> tuple[list[Panel], Gap]:
     """
     first, keep = panels[0].weights, {}
     for axis in AXES:
-        special = np.any([one.weights[f"{axis}_special"].values > 0 for one in panels], axis=0)
+        special = np.any([panel.weights[f"{axis}_special"].values > 0 for panel in panels], axis=0)
         keep[axis] = np.flatnonzero(~special) if not special.all() else np.arange(first.sizes[axis])
     gone = {axis: np.setdiff1d(np.arange(first.sizes[axis]), keep[axis]) for axis in AXES}
     told = {HIDDEN: {axis: [len(gone[axis]), int(cell_counts(first, axis)[gone[axis]].sum())] for axis in AXES}}
@@ -147,8 +147,14 @@ def without(panels: Sequence[Panel], gap: Gap) -> tuple[list[Panel], Gap]:
         return None if values is None else values[np.ix_(rows, keep["key"])]
 
     shown = [
-        replace(one, drawn=cut(one.drawn), weights=cut(one.weights), entropy=one.entropy[rows], rank=square(one.rank))
-        for one in panels
+        replace(
+            panel,
+            drawn=cut(panel.drawn),
+            weights=cut(panel.weights),
+            entropy=panel.entropy[rows],
+            rank=square(panel.rank),
+        )
+        for panel in panels
     ]
     overlap = None if gap.overlap is None else gap.overlap[rows]
     more = {"divergence": gap.divergence[rows], "overlap": overlap, "noise": square(gap.noise)}

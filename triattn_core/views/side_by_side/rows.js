@@ -2,7 +2,7 @@
 
 import { clamp, mean } from "../lib/arrays.js";
 import { thinLabels } from "../lib/axis.js";
-import { drawText } from "../lib/draw_text.js";
+import { drawText } from "../lib/text_drawing.js";
 import { spokenLabel } from "../lib/label_text.js";
 import { formatNumber, formatShort } from "../lib/numbers.js";
 import { font } from "../lib/theme.js";

@@ -1,6 +1,6 @@
 // Beside the maps: where each reader lets the answer start and end.
 
-import { drawText } from "../lib/draw_text.js";
+import { drawText } from "../lib/text_drawing.js";
 import { formatShort } from "../lib/numbers.js";
 
 /**

@@ -72,7 +72,7 @@ def title(mechanism: str, similarity: str) -> str:
 def titles(settings: Mapping[str, Mapping]) -> dict[str, str]:
     """Titles of readers by name from their `model` settings: the function, the system where it is not the baseline,
     O_1 or O_2 where both are there; the name itself where that is not enough."""
-    several = len({one.get("output") for one in settings.values()}) > 1
+    several = len({setting.get("output") for setting in settings.values()}) > 1
     found = {}
     for name, one in settings.items():
         function = title(str(one.get("mechanism", "")), str(one.get("similarity", "")))
@@ -83,7 +83,7 @@ def titles(settings: Mapping[str, Mapping]) -> dict[str, str]:
 
 def scales(panels: Sequence[Panel], quantity: str, shared: bool) -> list[Scale]:
     """The scale of each panel: one for all, or each its own."""
-    arrays = [one.drawn(quantity).values for one in panels]
+    arrays = [panel.drawn(quantity).values for panel in panels]
 
     def fit(values: np.ndarray) -> Scale:
         if quantity == "weight":
@@ -91,8 +91,8 @@ def scales(panels: Sequence[Panel], quantity: str, shared: bool) -> list[Scale]:
         return SignedScale.of(values, title="")
 
     if shared:
-        return [fit(np.concatenate([one.ravel() for one in arrays]))] * len(panels)
-    return [fit(one) for one in arrays]
+        return [fit(np.concatenate([array.ravel() for array in arrays]))] * len(panels)
+    return [fit(array) for array in arrays]
 
 
 def figure(
@@ -111,7 +111,7 @@ def figure(
     stands alone.  Raises InputError where the panels are not of the same words.
     """
     first = panels[0].drawn(quantity)
-    if any(one.drawn(quantity).shape != first.shape for one in panels):
+    if any(panel.drawn(quantity).shape != first.shape for panel in panels):
         raise InputError("These readers cut the passage in different places: choose those with the same max_tokens.")
     texts = dict(panels[0].trace.texts)
     payload = {
@@ -146,7 +146,7 @@ def counted(trace: AttentionTrace, part: int = 0, parts: int = 1) -> str:
 def _notes(panels: Sequence[Panel], quantity: str) -> str:
     """What was folded; of all panels that say it otherwise."""
     what = "weight" if quantity == "weight" else "relevance"
-    said = dict.fromkeys(folded(one.site(f"attention/{what}")) for one in panels)
+    said = dict.fromkeys(folded(panel.site(f"attention/{what}")) for panel in panels)
     return " ".join(filter(None, [*said, ENDS * any(said)]))
 
 
@@ -154,7 +154,7 @@ ENDS = "The answer's start and end are added up over the passage; the answer its
 
 
 def _panel(panel: Panel, quantity: str, scale: Scale, exact: bool) -> dict:
-    told = {"title": panel.title, "spans": [list(one) for one in panel.spans], "right": panel.right}
+    told = {"title": panel.title, "spans": [list(span) for span in panel.spans], "right": panel.right}
     told |= {"elsewhere": panel.elsewhere, "levels": pack(scale.levels(panel.drawn(quantity).values))}
     told["scale"] = {**scale_payload(scale), "title": ""}
     for end in ("start", "end"):
@@ -182,7 +182,7 @@ def first_cell(panels: Sequence[Panel]) -> tuple[int, int, int]:
 def alt(panels: Sequence[Panel]) -> str:
     """What the figure shows in words: sizes, and the answer that comes of each function."""
     weights, passage = panels[0].site("attention/weight"), panels[0].trace.texts["passage"]
-    told = "; ".join(f"{one.title} answers {_answer(one, passage)}" for one in panels)
+    told = "; ".join(f"{panel.title} answers {_answer(panel, passage)}" for panel in panels)
     sizes = [_size(weights, axis, name) for axis, name in PARTS.items()]
     return " ".join([f"Maps of {' by '.join(sizes)}: {told}.", *filter(None, map(_alike, panels))])
 
@@ -238,6 +238,6 @@ def table(panels: Sequence[Panel]) -> pd.DataFrame:
 
 def joined(panels: Sequence[Panel]) -> AttentionTrace:
     """The traces of all panels as one: sites begin with the function's name."""
-    sites = {f"{one.title}/{name}": array for one in panels for name, array in one.trace.sites.items()}
-    names = ", ".join(str(one.trace.meta.get("checkpoint", "")) for one in panels)
+    sites = {f"{panel.title}/{name}": array for panel in panels for name, array in panel.trace.sites.items()}
+    names = ", ".join(str(panel.trace.meta.get("checkpoint", "")) for panel in panels)
     return AttentionTrace(sites, panels[0].trace.texts, {"checkpoints": names})

@@ -1,6 +1,6 @@
 // The words of the rows that can be read, and the count of the others.
 
-import { drawText } from "../lib/draw_text.js";
+import { drawText } from "../lib/text_drawing.js";
 import { paintRowLabels } from "../lib/labels.js";
 import { inSpan } from "./model.js";
 

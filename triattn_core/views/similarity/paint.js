@@ -2,7 +2,7 @@
 
 import { paintCells } from "../lib/cells.js";
 import { paintColourBar } from "../lib/colour_bar.js";
-import { drawText } from "../lib/draw_text.js";
+import { drawText } from "../lib/text_drawing.js";
 import { paintColumnLabels } from "../lib/labels.js";
 import { paintFrame, paintRing } from "../lib/marks.js";
 import { formatProbability } from "../lib/numbers.js";
