@@ -41,6 +41,9 @@ main()
 """
 
 
+OWN_HOSTS = ("localhost", "127.0.0.1")
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; one clear line and a non-zero exit on bad input."""
     arguments = aliases.current_spelling(sys.argv[1:] if arguments is None else arguments)
@@ -122,6 +125,8 @@ def parser() -> argparse.ArgumentParser:
     one = command("app", app, "the browser app", json_too=False)
     listing.folders(one)
     one.add_argument("--port", type=int, default=8501)
+    one.add_argument("--address", help="to listen on (default: this machine alone)")
+    one.add_argument("--site", default="", help="the name under which a proxy passes requests on: see docs/deploy.md")
     one.add_argument("--no-browser", action="store_true", help="do not open a browser window")
     return top
 
@@ -136,13 +141,17 @@ def server_environment() -> dict[str, str]:
 
 
 def app(options: argparse.Namespace) -> int:
-    """Starts Streamlit on loopback."""
+    """Starts Streamlit, on loopback unless another address is asked for."""
     root = Path(__file__).parent.parent
     listing.add_folders(options)
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device
     command = [sys.executable, "-c", STREAMLIT, "run", str(root / "app.py"), "--server.port", str(options.port)]
     command += ["--server.headless", "true" if options.no_browser else "false"]
+    if options.address:
+        command += ["--server.address", options.address]
+    for host in (options.site, *OWN_HOSTS) if options.site else ():
+        command += ["--server.allowedHosts", host]
     with subprocess.Popen(command, cwd=root, env=server_environment()) as running:
         signal.signal(signal.SIGTERM, lambda *_: running.terminate())  # who stops this stops the app
         return running.wait()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from hashlib import sha256
-from pathlib import Path
 
 import streamlit as st
 
@@ -14,18 +13,20 @@ from triattn_core.casebook import LONGEST, Case, CaseBook, place, texts
 
 
 def book_exists() -> bool:
-    """Whether anybody has kept a case: without one no file is made."""
-    return place().is_file()
+    """Whether anybody has kept a case: without one no file is made.  A team's database is there."""
+    where = place()
+    return isinstance(where, str) or where.is_file()
 
 
 def book() -> CaseBook:
     """The case book, made where there is none.  Raises CaseError."""
-    return _open(str(place().resolve()), place().exists())
+    where = place()
+    return _open(where if isinstance(where, str) else str(where.resolve()), book_exists())
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _open(path: str, exists: bool) -> CaseBook:
-    return CaseBook(Path(path))
+    return CaseBook(path)
 
 
 def keep(task: str, row: Mapping, page: str, query: deep_links.Query | None = None) -> None:

@@ -46,12 +46,12 @@ def page(browser):
     assert not wrong
 
 
-def serve(**environment: str) -> Iterator[str]:
+def serve(*options: str, **environment: str) -> Iterator[str]:
     """The address of the app on a free port, once its server answers; stopped afterwards."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "triattn_core", "app", "--no-browser", f"--port={port}"]
+    command = [sys.executable, "-m", "triattn_core", "app", "--no-browser", f"--port={port}", *options]
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     server = subprocess.Popen(command, cwd=ROOT, env={**os.environ, **environment}, **quiet)
     try:

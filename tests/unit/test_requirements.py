@@ -14,9 +14,11 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
-LINE = re.compile(r"(?P<name>[A-Za-z0-9-]+)==(?P<version>\S+) +# .+")
+LINE = re.compile(r"(?P<name>[A-Za-z0-9-]+)(\[[a-z]+\])?==(?P<version>\S+) +# .+")
+FILES = ["requirements.txt", "requirements-dev.txt", "requirements-scale.txt", "requirements-train.txt"]
 # Loaded by name, never by an import of ours.
 BACKENDS = {"h5netcdf", "h5py"}
+SCALE = {"ray"}  # imported where `--engine ray` asks for it
 
 
 def pins(name: str) -> dict[str, str]:
@@ -41,7 +43,7 @@ def imported(*paths: Path) -> set[str]:
     return {known.get(top, [top])[0] for top in tops - ours}
 
 
-@pytest.mark.parametrize("name", ["requirements.txt", "requirements-dev.txt", "requirements-train.txt"])
+@pytest.mark.parametrize("name", FILES)
 def test_every_line_is_a_pin_with_a_reason_and_what_is_installed(name):
     for package, wanted in pins(name).items():
         try:
@@ -52,11 +54,11 @@ def test_every_line_is_a_pin_with_a_reason_and_what_is_installed(name):
 
 def test_the_app_imports_what_is_required_and_requires_what_it_imports():
     sources = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "triattn_core").rglob("*.py")]
-    assert imported(*sources) == pins("requirements.txt").keys() - BACKENDS
+    assert imported(*sources) - SCALE == pins("requirements.txt").keys() - BACKENDS
 
 
 def test_the_tests_import_what_is_required():
-    known = pins("requirements.txt").keys() | pins("requirements-dev.txt").keys()
+    known = set().union(*(pins(f"requirements{part}.txt") for part in ("", "-dev", "-scale")))
     assert imported(*(ROOT / "tests").rglob("*.py")) <= known
 
 
@@ -68,6 +70,10 @@ def test_the_package_works_with_ranges_that_hold_the_pins():
     for name, version_tested in tested.items():
         assert ranges[name].contains(version_tested), name
         assert not ranges[name].contains("0.0.1"), name
+    extras = [one for lines in project["optional-dependencies"].values() for one in map(Requirement, lines)]
+    tested = pins("requirements-scale.txt")
+    assert {one.name for one in extras} == tested.keys()
+    assert all(one.specifier.contains(tested[one.name]) for one in extras)
 
 
 def test_the_lock_file_has_every_pin_and_nothing_but_exact_versions():
@@ -75,6 +81,6 @@ def test_the_lock_file_has_every_pin_and_nothing_but_exact_versions():
     locked = dict(line.split("==") for line in lines)
     assert all(re.fullmatch(r"[0-9][0-9a-z.]*", one) for one in locked.values())
     locked = {canonicalize_name(name): one for name, one in locked.items()}
-    for file in ("requirements.txt", "requirements-dev.txt"):
+    for file in ("requirements.txt", "requirements-dev.txt", "requirements-scale.txt"):
         for name, one in pins(file).items():
             assert locked[canonicalize_name(name)] == one, name

@@ -1,4 +1,5 @@
-"""The case book: examples with a note and tags, in one SQLite file for pages, command line and notebooks.
+"""The case book: examples with a note and tags, in one SQLite file, or a team's PostgreSQL, for pages, command line and
+notebooks.
 
 Concurrent edits lose nothing: a change names the version that it was made from, and is refused, with the current
 version, if the case has changed since.
@@ -20,23 +21,31 @@ from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
 from triattn_core.casebook.case import FORMAT, Case, check_note, clean_tags, read_case
-from triattn_core.casebook.tables import CaseRow, TagRow, dump_row, from_row, open_engine, to_row
+from triattn_core.casebook.tables import CaseRow, TagRow, dump_row, from_row, name_of, open_engine, to_row
 from triattn_core.errors import CaseError, DataError
 from triattn_core.text.atomic_write import write_whole
 
 
-def place() -> Path:
-    """The path of the case book: TRIATTN_CASES, or `cases.sqlite` in the working directory."""
-    return Path(os.environ.get("TRIATTN_CASES", "cases.sqlite"))
+def place() -> Path | str:
+    """Where the case book is: the path or database URL in TRIATTN_CASES, or `cases.sqlite` in the working directory."""
+    return as_place(os.environ.get("TRIATTN_CASES", "cases.sqlite"))
+
+
+def as_place(text: str) -> Path | str:
+    """A database URL, such as `postgresql+psycopg://user:password@host/name`, or the path of a SQLite file."""
+    return text if "://" in text else Path(text)
 
 
 class CaseBook:
-    """Reads and writes cases.  Raises CaseError, in one line, if the file is not a case book, or a case is missing or
-    has changed since it was read."""
+    """Reads and writes cases.  Raises CaseError, in one line, if the file or database is not a case book, or a case is
+    missing or has changed since it was read.
 
-    def __init__(self, path: Path | None = None):
-        self.path = Path(path or place())
-        self._engine = open_engine(self.path)
+    path: of a SQLite file, or a database URL; by default `place()`.
+    """
+
+    def __init__(self, path: Path | str | None = None):
+        self._engine = open_engine(as_place(str(path or place())))
+        self.path = name_of(self._engine)
 
     def keep(self, case: Case) -> Case:
         """Store a new case; returns it with its id."""
@@ -142,7 +151,7 @@ class CaseBook:
             raise CaseError(f"{self.path}: cannot be read or written as a case book ({error.orig})") from None
 
     def _find(self, session: Session, id: str) -> CaseRow:
-        row = session.get(CaseRow, id)
+        row = session.get(CaseRow, id, with_for_update=True)  # SQLite has its write lock already
         if row is None:
             raise CaseError(f"no case {id!r} in {self.path}")
         return row

@@ -1,4 +1,4 @@
-"""The tables of the case book in SQLite, and cases as their rows."""
+"""The tables of the case book in SQLite or PostgreSQL, and cases as their rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sqlalchemy import Engine, ForeignKey, String, create_engine, event
-from sqlalchemy.exc import DatabaseError
+from sqlalchemy.exc import ArgumentError, DatabaseError
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
 from triattn_core.casebook.case import Case, check_note, texts
@@ -43,8 +43,24 @@ class CaseRow(Base):
     tags: Mapped[list[TagRow]] = relationship(cascade="all, delete-orphan", lazy="selectin", order_by=TagRow.name)
 
 
-def open_engine(path: Path) -> Engine:
-    """The database at a path, with its tables.  Raises CaseError: the file is none, or cannot be written."""
+def open_engine(place: Path | str) -> Engine:
+    """The database at a path (SQLite) or URL, with its tables.  Raises CaseError: it is none, or cannot be written."""
+    engine = _sqlite(place) if isinstance(place, Path) else _server(place)
+    try:
+        Base.metadata.create_all(engine)
+    except DatabaseError as error:
+        reason = str(error.orig).splitlines()[0]
+        raise CaseError(f"{name_of(engine)}: cannot be read or written as a case book ({reason})") from None
+    return engine
+
+
+def name_of(engine: Engine) -> str:
+    """The path, or the URL without its password."""
+    path = engine.url.database if engine.dialect.name == "sqlite" else None
+    return path or engine.url.render_as_string(hide_password=True)
+
+
+def _sqlite(path: Path) -> Engine:
     engine = create_engine(f"sqlite:///{path}", connect_args={"timeout": 30})
 
     @event.listens_for(engine, "connect")
@@ -58,11 +74,15 @@ def open_engine(path: Path) -> Engine:
     def begin(connection) -> None:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
 
-    try:
-        Base.metadata.create_all(engine)
-    except DatabaseError as error:
-        raise CaseError(f"{path}: cannot be read or written as a case book ({error.orig})") from None
     return engine
+
+
+def _server(url: str) -> Engine:
+    try:
+        return create_engine(url, pool_pre_ping=True)
+    except (ArgumentError, ImportError):
+        what = url.partition("://")[0]
+        raise CaseError(f"{what}: no database of this kind can be used here; try postgresql+psycopg") from None
 
 
 def to_row(case: Case) -> CaseRow:

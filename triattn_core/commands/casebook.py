@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         subparser.set_defaults(verb=do)
         subparser.add_argument("--json", action="store_true", help="print JSON for machines")
         subparser.add_argument(
-            "--book", type=Path, help="the SQLite file (default: TRIATTN_CASES, or cases.sqlite here)"
+            "--book", help="a SQLite file or a database URL (default: TRIATTN_CASES, or cases.sqlite here)"
         )
         return subparser
 
