@@ -56,3 +56,10 @@ test("letters too near for one line take two in turns", () => {
   const lines = [13, 8, 6].map((pitch) => countLabelLines(context(), tokens(4), pitch, THEME));
   assert.deepEqual(lines, [1, 2, 1]);
 });
+
+test("numbers that stand for tokens lie flat, words in narrow columns lean", () => {
+  const numbers = tokens(["1", "2", "10", "48"]);
+  const words = tokens(["1", "residue"]);
+  assert.equal(labelsLean(context(), numbers, 8, THEME), false);
+  assert.equal(labelsLean(context(), words, 8, THEME), true);
+});

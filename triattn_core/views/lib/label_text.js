@@ -18,6 +18,10 @@ const isSingleCharacter = (label) =>
 
 const labelSize = (label) => (isWide(label) ? 15.5 : 13);
 
+/** Whether no label of an axis leans: groups, and positions that stand for tokens nobody named. */
+export const liesFlat = (tokens) =>
+  Boolean(tokens.flat) || tokens.label.every((label) => /^\d+$/.test(label));
+
 const tieMark = (tokens, i) => (tokens.joined[i] ? "-" : "");
 
 /** A token as it stands on an axis. */
@@ -60,7 +64,7 @@ function standsUpright(ctx, tokens, i, theme) {
 export function labelsLean(ctx, tokens, pitch, theme) {
   ctx.font = font(theme, 13);
   return (
-    !tokens.flat &&
+    !liesFlat(tokens) &&
     tokens.label.some(
       (_, i) =>
         !isUpright(ctx, tokens, i, theme) &&
@@ -74,7 +78,7 @@ export function labelsLean(ctx, tokens, pitch, theme) {
  * makes room for all.
  */
 export function countLabelLines(ctx, tokens, pitch, theme) {
-  const narrow = !tokens.flat && pitch < LABEL_PITCH && pitch >= LABEL_PITCH / 2;
+  const narrow = !liesFlat(tokens) && pitch < LABEL_PITCH && pitch >= LABEL_PITCH / 2;
   return narrow &&
     tokens.label.every((_, i) => tokens.special[i] || isUpright(ctx, tokens, i, theme))
     ? 2

@@ -12,6 +12,7 @@ import {
   isWide,
   labelLine,
   labelsLean,
+  liesFlat,
   widestLabel,
 } from "./label_text.js";
 import { font } from "./theme.js";
@@ -69,7 +70,7 @@ export function paintColumnLabels(ctx, layout, tokens, x, y, theme, options) {
   const all = upright.every((one, i) => one || tokens.special[i]);
   const visible = thinLabels(
     layout,
-    tokens.flat
+    liesFlat(tokens)
       ? widestLabel(ctx, tokens, theme) + 5
       : all
         ? LABEL_PITCH / lines
