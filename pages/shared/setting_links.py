@@ -40,12 +40,17 @@ def redirect_setting_names(page: StreamlitPage) -> None:
         for name in own:
             del st.query_params[name]
         return
-    st.switch_page(page, query_params=link)
+    if not set(own) & set(link):  # else it would lead to itself
+        st.switch_page(page, query_params=link)
 
 
 def _is_setting(name: str, kind: type[ViewSettings]) -> bool:
-    """Whether a page takes it as a setting: Similarity also has the texts `passage` and `question`."""
-    return name in kind.model_fields and (name not in TEXTS or st.query_params[name] in get_args(Way))
+    """Whether a page takes it as a setting of another name: Similarity also has the texts `passage` and `question`,
+    and a cell of several axes has one name in both."""
+    text = st.query_params[name]
+    if name not in kind.model_fields or (name == "cell" and not text.isdecimal()):
+        return False
+    return name not in TEXTS or text in get_args(Way)
 
 
 def _task() -> str:

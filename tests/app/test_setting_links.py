@@ -49,3 +49,9 @@ def test_both_spellings_open_the_same(page: str) -> None:
 def test_a_setting_that_does_not_fit_is_said() -> None:
     app = opened("cube", wait=400, **TEXTS, query="letters")
     assert ["The link: query" in info.value.replace("\\", "") for info in app.info] == [True] and not app.exception
+
+
+@pytest.mark.parametrize("cell", ["2.1.3", "2"])
+def test_a_cell_leads_to_no_other_link(cell: str) -> None:
+    app = opened("cube", wait=200, **TEXTS, cell=cell)
+    assert not app.exception and commands(app)
