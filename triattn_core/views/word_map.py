@@ -12,6 +12,7 @@ from triattn_core.trace.axes import TRUE_CELLS
 from triattn_core.views.lib.palette import SEQUENTIAL, THEMES, LogScale, ramp
 
 NAMED = 16  # columns that carry their words: more would not be read
+DENSE = 8  # columns, from which their words stand upright
 LETTERS = 12  # of a row's word that have room
 SPACING = 1  # pixels between rows, as in the page's style
 PRINTED = 0.1  # the least weight that is printed in its cell
@@ -67,4 +68,5 @@ def _map(title: str, array: xr.DataArray, scale: LogScale, height: int, theme: s
         rows.append(f'<tr style="height:{row_height:.1f}px"><th scope="row">{escape(word)}</th>{"".join(cells)}</tr>')
     margin = f'<col style="width:{0.58 * min(LETTERS, max(map(len, down))) + 1:.1f}em">'
     body = f"<colgroup>{margin}</colgroup>{head}<tbody>{''.join(rows)}</tbody>"
-    return f"<figure><figcaption>{escape(title)}</figcaption><table>{body}</table></figure>"
+    dense = ' class="t-dense"' if len(across) >= DENSE else ""
+    return f"<figure{dense}><figcaption>{escape(title)}</figcaption><table>{body}</table></figure>"
