@@ -114,4 +114,5 @@ def _most(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str]) -> s
     at = shares.abs().idxmax()
     row = table.loc[at]
     role = escape(plays(row["role"], names))
-    return f'<b>{escape(row["word"])}</b> {percent(shares[at])}<br><span class="t-muted">as {role}</span>'
+    share = percent(shares[at]).replace(" ", "&nbsp;")
+    return f'<b>{escape(row["word"])}</b> {share}<br><span class="t-muted">as {role}</span>'

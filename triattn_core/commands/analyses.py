@@ -119,11 +119,12 @@ def _run(options: argparse.Namespace, bundles: list[Bundle], measure: Measure) -
     from triattn_core.analysis.mining import sources
     from triattn_core.text.atomic_write import replacing, require_room
 
+    on_ray = engine.is_ray(options)
     require_room(options.out, "store the table")
     source = sources.file_source(options.data)
     if options.out.resolve() == options.data.resolve():
         raise DataError(f"{options.out}: that is the data; name another file with --out")
-    if on_ray := engine.is_ray(options):
+    if on_ray:
         job = engine.run(options, measure, bundles, source, options.rows)
         table, errors, stopped = job.frame(), job.errors(), False
     else:

@@ -37,12 +37,12 @@ def run(options: argparse.Namespace) -> int:
     from triattn_core.checkpoint.bundle import load
     from triattn_core.inference.device import keep_freed_memory
 
+    on_ray = engine.is_ray(options)
     require_room(options.out, "store the table")
     source = sources.file_source(options.data)
     if options.out.resolve() == options.data.resolve():
         raise DataError(f"{options.out}: that is the data; name another file with --out")
     keep_freed_memory()
-    on_ray = engine.is_ray(options)
     bundles = [load(name, options.device) for name in options.name]
     if on_ray:
         return _on_ray(options, bundles, source)
