@@ -37,12 +37,13 @@ def describe(before: Answered, now: Answered, task: LaboratoryTask) -> str:
     models = [name for name in now.answers if name in before.answers]
     moves = {name: f"{name} ({before.answers[name]} → {now.answers[name]})" for name in models}
     if None in right:
-        was, is_ = (answer or "none" for answer in right)
-        return f"Your change: the right answer was {was} and is {is_}. {listing(list(moves.values()))}."
+        was, is_ = (f"one right answer, {answer}" if answer else "none" for answer in right)
+        is_ = "no single one" if len(now.row.truth) > 1 and right[1] is None else is_
+        return f"Your change: there was {was}, and now there is {is_}. Answers: {listing(list(moves.values()))}."
     followed = [moves[name] for name in models if [before.answers[name], now.answers[name]] == right]
     others = [moves[name] for name in models if moves[name] not in followed]
     if right[0] == right[1]:
-        head, verbs = f"Your change left the right answer at {right[0]}.", ("kept to it", "did not")
+        head, verbs = f"Your change left the right answer at {right[0]}.", ("gave it both times", "did not")
     else:
         head, verbs = f"Your change moved the right answer from {right[0]} to {right[1]}.", ("followed", "did not")
     parts = [f"{listing(names)} {verb}" for names, verb in zip((followed, others), verbs) if names]

@@ -80,10 +80,10 @@ def truth(task: LaboratoryTask, example: Example) -> str:
     if count == 1:
         return f"The one pair that fits is {pair(*example.truth[0])}: the answer is {task.LABELS[example.label]}."
     if not count:
-        return "No pair fits this query: there is no right answer. The models answer all the same."
+        return "No pair fits this query: there is no right answer. The models still give an answer."
     pairs = "; ".join(pair(*cell) for cell in example.truth)
     if example.label is None:
-        return f"{count} pairs fit ({pairs}): there is no one right answer. The models answer all the same."
+        return f"{count} pairs fit ({pairs}): there is no one right answer. The models still give an answer."
     return f"{count} pairs fit ({pairs}) and agree: the answer is {task.LABELS[example.label]}."
 
 

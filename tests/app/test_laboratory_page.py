@@ -37,7 +37,7 @@ def test_another_language_moves_the_truth():
 
 def test_no_true_pair_two_of_them_and_unknown_words_are_said_plainly():
     none = texts(opened("laboratory", **CARDS, **{"false-friends-context": "Tami, Sora"}))
-    assert "there is no right answer. The models answer all the same." in none and "Tri, scaled dot" in none
+    assert "there is no right answer. The models still give an answer." in none and "Tri, scaled dot" in none
     two = texts(opened("laboratory", **CARDS, **{"false-friends-context": "Vesk, Oran"}))
     assert "2 pairs fit" in two and "no one right answer" in two
     app = opened("laboratory", **CARDS, **{"false-friends-context": "Vesc"})
@@ -112,7 +112,7 @@ def test_a_change_says_who_followed_the_right_answer():
     assert "Your change moved the right answer from blue to red. Tri, scaled dot (blue → red) followed; " in said
     assert "C-Bi (" in said[said.index("followed; ") : said.index("did not")]
     app.text_input(key="false-friends-context").set_value("Tami, Sora").run()
-    assert "Your change: the right answer was red and is none. " in texts(sound(app))
+    assert "Your change: there was one right answer, red, and now there is none. " in texts(sound(app))
 
 
 def test_fresh_rows_are_what_the_command_measures(capsys):

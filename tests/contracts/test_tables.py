@@ -160,7 +160,7 @@ def test_a_batch_that_is_cut_into_parts_gives_the_same(combination, monkeypatch)
     slopes = torch.autograd.grad(whole.square().sum(), list(module.parameters()), allow_unused=True)
     sizes = []
     attend = module.attend
-    monkeypatch.setattr(module, "attend", lambda *given: sizes.append(len(given[0])) or attend(*given))
+    monkeypatch.setattr(module, "attend", lambda *given, **more: sizes.append(len(given[0])) or attend(*given, **more))
     monkeypatch.setattr(tri, "LARGEST", 2 * HEADS * N * I * J)  # two rows of a cube
     cut = module(*states, "here")
     assert sizes == [4, 2, 2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +29,9 @@ def url(tmp_path_factory):
     if os.geteuid() == 0:  # the server refuses root
         as_user = {"user": "nobody"}
         shutil.chown(folder, "nobody")
-        for parent in folder.parents[:2]:
+        for parent in folder.parents:
+            if parent == Path(tempfile.gettempdir()):
+                break
             parent.chmod(0o711)
     bin_, data = Path(PROGRAM).parent, folder / "data"
     quiet = {"check": True, "stdout": subprocess.DEVNULL, "cwd": folder} | as_user
@@ -74,6 +77,6 @@ def test_the_password_is_not_in_what_is_said(url):
     with pytest.raises(CaseError) as error:
         CaseBook(url.replace("open%20sesame", "shut%20sesame"))
     assert "shut" not in str(error.value) and "***" in str(error.value) and "\n" not in str(error.value)
-    assert "open" not in CaseBook(url).path
+    assert "sesame" not in CaseBook(url).path
     with pytest.raises(CaseError, match="no database of this kind"):
         CaseBook("oracle9://x/y")

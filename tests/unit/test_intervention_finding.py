@@ -26,12 +26,12 @@ def result(before: float, after: float) -> SimpleNamespace:
 @pytest.mark.parametrize(
     ("after", "bits", "lead"),
     [
-        (0.2, 0.00006, "The answer flipped, the attention did not move: "),
+        (0.2, 0.00006, "The answer flipped, the attention hardly moved: "),
         (0.2, 0.3, "The answer flipped, and the attention moved: "),
-        (0.7, 0.00006, "The answer moved, the attention did not: "),
+        (0.7, 0.00006, "The answer moved, the attention hardly: "),
         (0.7, 0.3, "The answer moved, and the attention moved too: "),
-        (0.91, 0.3, "The attention moved, the answer did not: "),
-        (0.91, 0.0, "Neither the answer nor the attention moved: "),
+        (0.91, 0.3, "The attention moved, the answer hardly: "),
+        (0.91, 0.0, "Answer and attention hardly moved: "),
     ],
 )
 def test_what_moved_is_said_first(after, bits, lead):

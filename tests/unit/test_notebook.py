@@ -35,7 +35,7 @@ def payload(found: list[dict]) -> dict | None:
 
 
 def test_it_is_small_and_tells_nothing_of_a_machine():
-    assert NOTEBOOK.stat().st_size < 300_000
+    assert NOTEBOOK.stat().st_size < 350_000
     stored = NOTEBOOK.read_text("utf-8")
     assert not re.search(r"/(?:home|root|tmp|Users|work|opt)/|[A-Z]:\\\\", stored) and str(ROOT) not in stored
 

@@ -27,7 +27,7 @@ SAYS = {
 }
 LEVEL = 0.05
 NONE = 1e-9  # bits: what float error may leave
-ANSWER, ATTENTION = 0.05, 0.01  # change of a probability, bits: below, an answer or attention is said not to have moved
+ANSWER, ATTENTION = 0.05, 0.01  # change of a probability, bits: below, an answer or attention has hardly moved
 
 
 @dataclass(frozen=True)
@@ -91,9 +91,9 @@ def describe_finding(found: InterventionResult, bits: float) -> str:
     if answer and attention:
         lead = f"The answer {verb}, and the attention moved" + " too" * (not found.flipped)
     elif answer:
-        lead = f"The answer {verb}, the attention did not" + " move" * found.flipped
+        lead = f"The answer {verb}, the attention hardly" + " moved" * found.flipped
     else:
-        lead = "The attention moved, the answer did not" if attention else "Neither the answer nor the attention moved"
+        lead = "The attention moved, the answer hardly" if attention else "Answer and attention hardly moved"
     return minus(
         f"{lead}: probability of “{found.before.prediction.labels[at][:60]}” {before:.3f} before, {after:.3f} after; "
         f"attention moved by {bits:.2g} bits."

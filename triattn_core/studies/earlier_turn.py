@@ -83,11 +83,12 @@ STUDY = Study(
     margin=30.0,
     finding=(
         "The last turn only says “it”. Each word of a response weighs the last turn together with the history: in "
-        "head 1 “card” gives most to “it” read with the first turn’s “wireless”. With another thing named there, the "
-        "response loses {value:.0f} points of probability; with even weights 49, with the product of the marginals 82: "
-        "the attention counts here, its third order does not."
+        "head 1 “card” gives most to “it” read with the first turn’s “wireless”. With another fault named there (the "
+        "sound card, the printer) the response loses {value:.0f} points of probability in the mean. So the attention "
+        "counts (with even weights it is 49 points), but not its third order: with the product of the marginals it is "
+        "82 as well. And most hangs on the verb: “my laptop does not connect” costs 11 points only."
     ),
-    refuted="A first turn about another thing with which the response keeps its probability.",
+    refuted="A first turn about another fault with which the response keeps its probability.",
     page="cube",
     opens={
         "task": dialogue.LABEL,
@@ -95,7 +96,7 @@ STUDY = Study(
         "checkpoint": "ubuntu-tri-living",
         "direction": "candidate over turn",
         "head": str(HEAD + 1),
-        "cell": "5,3,0",  # “card”, “it”, the first turn
+        "cell": "5.3.0",  # “card”, “it”, the first turn
     },
     show=lambda example: [*example.history, f"→ {example.candidates[example.label]}"],
     maps=maps,

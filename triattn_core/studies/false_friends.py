@@ -57,12 +57,13 @@ STUDY = Study(
         "card names another thing in each language, so a card alone says nothing, and a language alone says nothing: "
         "only the two together (outlined). Tri-Attention with scaled-dot scores weighs them together and is "
         "{value:.0f} points surer of the right colour than two-way attention, which weighs each alone and stays at "
-        "chance, with one layer or with two (larger ones or longer training might not). Change “Neth” "
+        "chance, with one layer or with two (larger ones or longer training might not). Third order is not enough: "
+        "trained at the same rate, unscaled dot scores stay at chance too. Change “Neth” "
         "to “Brei”: the right pair moves, and Tri follows."
     ),
     refuted=(
-        "Two-way attention of this size that is right more often than one time in six: over 4,000 rows it is not "
-        "(the chart on that page)."
+        "Two-way attention of this size that is right in clearly more than 16.7 % of 4,000 rows (whose standard error "
+        "is 0.6): it is not (the chart on that page)."
     ),
     page="laboratory",
     opens={},
