@@ -10,7 +10,7 @@ from triattn_core.scenes.intervene import Intervention
 from triattn_core.views.charts import intervention as view
 
 ANSWER = "change of the log-odds of the answer without it; the chosen ones are framed"
-NOT_ASKED = "Tokens are taken out one by one only where there is nothing to choose from: take turns or sentences."
+NOT_ASKED = "Single tokens are left out one at a time for sentence pairs only: take turns or sentences."
 ATTENTION = "bits that the attention moves without it; mean of query tokens, heads, layers and both directions"
 
 

@@ -91,5 +91,5 @@ def test_the_units_of_all_options_are_counted_as_one():
 
 
 def test_tokens_of_one_option_are_not_asked_one_by_one():
-    with pytest.raises(InputError, match="only where there is nothing to choose from"):
+    with pytest.raises(InputError, match="for sentence pairs only"):
         leave_one_out.score_units(load("dialogue-tri"), examples("dialogue")[0], "tokens")
