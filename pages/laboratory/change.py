@@ -40,11 +40,14 @@ def describe(before: Answered, now: Answered, task: LaboratoryTask) -> str:
         was, is_ = (f"one right answer, {answer}" if answer else "none" for answer in right)
         is_ = "no single one" if len(now.row.truth) > 1 and right[1] is None else is_
         return f"Your change: there was {was}, and now there is {is_}. Answers: {listing(list(moves.values()))}."
-    followed = [moves[name] for name in models if [before.answers[name], now.answers[name]] == right]
-    others = [moves[name] for name in models if moves[name] not in followed]
+    kinds = {name: (before.answers[name] == right[0], now.answers[name] == right[1]) for name in models}
+    steady, late = ([moves[name] for name in models if kinds[name] == kind] for kind in ((True, True), (False, True)))
+    wrong = [moves[name] for name in models if not kinds[name][1]]
     if right[0] == right[1]:
-        head, verbs = f"Your change left the right answer at {right[0]}.", ("gave it both times", "did not")
+        head = f"Your change left the right answer at {right[0]}."
+        verbs = ("gave it both times", "gave it now, not before", "did not")
     else:
-        head, verbs = f"Your change moved the right answer from {right[0]} to {right[1]}.", ("followed", "did not")
-    parts = [f"{listing(names)} {verb}" for names, verb in zip((followed, others), verbs) if names]
+        head = f"Your change moved the right answer from {right[0]} to {right[1]}."
+        verbs = ("followed", "came to it from a wrong one", "did not")
+    parts = [f"{listing(names)} {verb}" for names, verb in zip((steady, late, wrong), verbs) if names]
     return f"{head} {'; '.join(parts)}."
