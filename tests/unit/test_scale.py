@@ -13,6 +13,8 @@ from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.miner import TablePart
 from triattn_core.errors import DataError, InputError
 from triattn_core.scale import parts, rows
+from triattn_core.scale.job import RayJob
+from triattn_core.scale.on_ray import Cluster
 from triattn_core.scale.worker import Work, Worker, result_schema
 
 
@@ -100,3 +102,16 @@ def test_parts_come_in_order_and_each_row_once_although_a_part_was_written_twice
 def test_errors_name_their_line():
     table = pa.table({"row": [3, 4, 5], "error": ["rows.jsonl:3: not JSON", None, "it broke"]})
     assert parts.errors(table) == ["rows.jsonl:3: not JSON", "line 5: it broke"]
+
+
+def test_a_folder_with_anything_else_in_it_is_refused_for_it_is_removed_in_the_end(source, tmp_path):
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "thesis.txt").write_text("mine")
+    with pytest.raises(DataError, match="not empty; name a new folder"):
+        RayJob(WORK, (), source, Cluster(), folder=folder)
+    (folder / "thesis.txt").unlink()
+    RayJob(WORK, (), source, Cluster(), folder=folder)
+    RayJob(WORK, (), source, Cluster(), folder=folder)  # the same goes on
+    with pytest.raises(DataError, match="another job"):
+        RayJob(WORK, (), source, Cluster(), most=3, folder=folder)

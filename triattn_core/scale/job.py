@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -42,24 +41,24 @@ class RayJob:
     rows: int = 0
     last_line: int = 0
     seconds: float = 0.0
+    restarts: int = 0  # workers that died in `run` and were started again
 
     def __post_init__(self):
-        asked = json.dumps(self._asked(), sort_keys=True)
-        self.folder = (self.folder or FOLDER / hashlib.sha256(asked.encode()).hexdigest()[:12]).resolve()
-        note = self.folder / "job.json"
-        if note.is_file() and note.read_text() != asked:
-            raise DataError(f"{self.folder}: holds what another job has done; name another folder with --work")
-        self.folder.mkdir(parents=True, exist_ok=True)
-        note.write_text(asked)
-
-    def _asked(self) -> dict[str, Any]:
-        digests = [bundle.digest for bundle in self.bundles]
-        return {
+        description = {
             "measure": self.work.measure_name,
-            "checkpoints": digests,
+            "checkpoints": [bundle.digest for bundle in self.bundles],
             "sha256": self.source.sha256,
             "most": self.most,
         }
+        text = json.dumps(description, sort_keys=True)
+        self.folder = (self.folder or FOLDER / hashlib.sha256(text.encode()).hexdigest()[:12]).resolve()
+        note = self.folder / "job.json"
+        if note.is_file() and note.read_text() != text:
+            raise DataError(f"{self.folder}: holds what another job has done; name another folder with --work")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if not note.is_file() and any(self.folder.iterdir()):  # it is removed in the end
+            raise DataError(f"{self.folder}: not empty; name a new folder with --work")
+        note.write_text(text)
 
     def run(self, report: Callable[[int, int], None] = lambda done, rows: None) -> None:
         """Compute what is not done yet.  report: called with the rows done and all of them.
@@ -73,13 +72,10 @@ class RayJob:
             raise DataError(f"{self.source.name}: no row in it")
         on_ray.connect(self.cluster)
         counted = lambda done: report(min(done, self.rows), self.rows)  # noqa: E731
+        begun = on_ray.starts(self.folder)
         on_ray.map_rows(self.rows, self.folder, self.work, schema, self.cluster, counted)
+        self.restarts = max(0, on_ray.starts(self.folder) - begun - self.cluster.workers)
         self.seconds = time.perf_counter() - start
-
-    @property
-    def restarts(self) -> int:
-        """How many workers had to be started again, in this run or an earlier one of the same job."""
-        return max(0, on_ray.starts(self.folder) - self.cluster.workers)
 
     def tables(self) -> Iterator[pa.Table]:
         """The flat table, in parts, in the order of the file.  Raises DataError if rows are missing or none could be

@@ -93,7 +93,7 @@ def map_rows(
 
 
 def starts(folder: Path) -> int:
-    """How many workers have started in all runs of a job: those above the number asked for were restarts."""
+    """How many workers have started so far, in all runs of a job."""
     return len(list((folder / "workers").glob("*.json")))
 
 

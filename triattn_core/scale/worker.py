@@ -76,8 +76,8 @@ class Worker:
 
         A row that cannot be read, or on which the measure fails, gets its `error`.
         """
-        lines = batch["row"].to_pylist()
-        rows = [(line, self._example(*given)) for line, *given in zip(lines, *map(_values, _given(batch)))]
+        lines, *columns = (batch[name].to_pylist() for name in ("row", "place", "text", "error"))
+        rows = [(line, self._example(*values)) for line, *values in zip(lines, *columns)]
         try:
             table, errors = self._measured(rows)
         except Exception:  # whatever one row does to a batch, the others are not to suffer from it
@@ -131,11 +131,3 @@ class Worker:
         lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), values)
         columns = [pa.array(lines, pa.int64()), pa.array([errors.get(line) for line in lines], pa.string()), lists]
         return pa.Table.from_arrays(columns, schema=self.schema)
-
-
-def _given(batch: pa.Table) -> list[pa.ChunkedArray]:
-    return [batch[name] for name in ("place", "text", "error")]
-
-
-def _values(column: pa.ChunkedArray) -> list:
-    return column.to_pylist()
