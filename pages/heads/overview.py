@@ -95,7 +95,7 @@ def _columns(atlas: Atlas, lost: pd.DataFrame | None) -> tuple[pd.DataFrame, dic
 
 def show_likeness(atlas: Atlas) -> None:
     """The heads as a map of distances; a click on a row chooses its head."""
-    st.html(checkpoint_html.section("Heads that look alike", "dark: the same maps, row after row"))
+    st.html(checkpoint_html.section("Heads that look alike", "distance 0: the same maps, row after row"))
 
     def take() -> None:
         if found := st.session_state["alike"].selection.get("head"):
