@@ -46,7 +46,7 @@ def test_context_a_click_on_a_bar_chooses_its_head_and_more_rows_are_asked(page,
 def test_intervene_units_go_by_click_and_by_key(page, app):
     opened(page, app, "intervene", unit="sentences", units="sentence A")
     expect(page.get_by_text(re.compile("Without “sentence A"))).to_be_visible(timeout=LONG)
-    page.get_by_role("button", name=re.compile("sentence B: ")).focus()
+    page.get_by_role("button", name=re.compile("^sentence B: ")).focus()
     page.keyboard.press("Enter")
     empty = page.get_by_text("The context is empty: Tri-Attention falls back to Bi-Attention.")
     expect(empty).to_be_visible(timeout=LONG)
