@@ -15,7 +15,7 @@ from triattn_core.checkpoint.registry import Card
 from triattn_core.results import laboratory
 from triattn_core.results.run_records import Record
 from triattn_core.tasks.laboratory import LaboratoryTask
-from triattn_core.views.charts import truth_quadrants, truth_scores, truth_sizes
+from triattn_core.views.charts import truth_curves, truth_quadrants, truth_scores
 
 
 def scores(
@@ -48,6 +48,7 @@ def scores(
     with st.container(key="main-measures"):
         _measures(truth_quadrants.means(measures))
     figures.numbers("All seeds as numbers", measures, "numbers")
+    figures.numbers("How each was trained", laboratory.recipes(_named(cards)), "recipes")
 
 
 def _measures(rows: pd.DataFrame) -> None:
@@ -65,21 +66,36 @@ def _seeds(counts: Sequence[int]) -> str:
     return f"{max(counts)} seeds a model." if max(counts) > 1 else "One seed a model: its spread was not measured."
 
 
+def steps(cards: Sequence[Card], task: LaboratoryTask, records: Sequence[Record]) -> None:
+    """The models that were trained for several numbers of steps, where there are such."""
+    about = "does longer training help? each run on rows of its own, none seen more often than in the shortest"
+    _curves("Against training", about, laboratory.step_rows(_named(cards), records), "steps", log=True)
+
+
 def sizes(cards: Sequence[Card], task: LaboratoryTask, records: Sequence[Record]) -> None:
     """The models that were trained at several sizes of the task, where there are such."""
-    named = {model_maps.label(card): (model_maps.colour(card), card) for card in cards}
-    rows = laboratory.size_rows(named, task.size, records)
+    about = f"the same training at other numbers of {task.SIZE}"
+    _curves("Against size", about, laboratory.size_rows(_named(cards), task.size, records), task.SIZE)
+
+
+def _named(cards: Sequence[Card]) -> dict[str, tuple[str, Card]]:
+    """Checkpoints with the mechanism that their colour is of, by label."""
+    return {model_maps.label(card): (model_maps.colour(card), card) for card in cards}
+
+
+def _curves(title: str, about: str, rows: pd.DataFrame, x_name: str, log: bool = False) -> None:
+    """Accuracy, and weight on the truth, against x; nothing of no rows."""
     if rows.empty:
         return
-    x_name, theme = task.SIZE, "dark" if style.dark() else "light"
-    st.html(checkpoint_html.section("Against size", f"the same training at other numbers of {x_name}"))
-    said = truth_sizes.describe(rows, x_name)
-    with st.container(horizontal=True, gap="large", key="sizes"):
+    key, theme = title.split()[-1], "dark" if style.dark() else "light"
+    st.html(checkpoint_html.section(title, about))
+    sentence = truth_curves.describe(rows, x_name)
+    with st.container(horizontal=True, gap="large", key=f"curves-{key}"):
         for measure in truth_scores.PANELS:
-            drawn = truth_sizes.figure(rows, measure, x_name, style.colours(), theme)
-            figures.drawn(drawn, said, f"sizes-{measure}", width="content")
-    figures.note(said)
-    figures.numbers("All sizes as numbers", rows, "size-numbers")
+            figure = truth_curves.figure(rows, measure, x_name, style.colours(), theme, log)
+            figures.drawn(figure, sentence, f"curves-{key}-{measure}", width="content")
+    figures.note(sentence)
+    figures.numbers(f"{title}: all seeds as numbers", rows.rename(columns={"x": x_name}), f"curves-{key}-numbers")
 
 
 @st.fragment
@@ -96,7 +112,7 @@ def replay(cards: Sequence[Card], task: LaboratoryTask) -> None:
         step = st.select_slider("Step", first.steps, value=first.steps[-1], key=f"{task.NAME}-film-step", width=520)
     example = first.rows[at]
     st.html(f'<p class="t-note">{escape(task.say(example))}</p>')
-    with st.container(horizontal=True, gap="large", key="film-maps"):
+    with st.container(horizontal=True, gap="small", key="film-maps"):
         for card, film in films:
             frame = film.frame(step)
             weights, answer = film.maps[frame][at], task.LABELS[film.answers[frame][at]]

@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 import streamlit as st
+from scipy.stats import binomtest
 
 from pages.laboratory import model_maps
 from pages.shared import models
@@ -29,10 +30,11 @@ def trial(cards: Sequence[Card], task: LaboratoryTask) -> None:
         if (seed := st.session_state.get(key)) is None:
             return
         right = {card.name: _accuracy(card, task.NAME, seed) for card in cards}
-        scores = ", ".join(f"{model_maps.label(card)} <b>{right[card.name]:.0f} %</b>" for card in cards)
+        scores = ", ".join(f"{model_maps.label(card)} {_score(right[card.name])}" for card in cards)
         chance = task.baseline()["chance"]
         command = f"triattn evaluate {' '.join(right)} laboratory:{task.NAME} --seed {seed} --rows {ROWS}"
-        st.html(f'<p class="t-note">{scores} right, chance {chance:.1f} %. <code>{escape(command)}</code></p>')
+        said = f"{scores} right (95 % interval); chance {chance:.1f} %. <code>{escape(command)}</code>"
+        st.html(f'<p class="t-note">{said}</p>')
 
 
 def _accuracy(card: Card, name: str, seed: int) -> float:
@@ -44,6 +46,12 @@ def _accuracy(card: Card, name: str, seed: int) -> float:
         return evaluate_laboratory(bundle, rows_of(name, seed, ROWS, bundle.config.data.size))["metrics"]["accuracy"]
 
     return models.answer(card, f"Trying {ROWS} rows", measure, name, seed)
+
+
+def _score(percent: float) -> str:
+    """HTML: a share of ROWS rows in per cent, and Wilson's interval of it."""
+    low, high = binomtest(round(percent / 100 * ROWS), ROWS).proportion_ci(0.95, "wilson")
+    return f"<b>{percent:.0f} %</b> ({100 * low:.0f} to {100 * high:.0f})"
 
 
 def _draw(key: str) -> None:

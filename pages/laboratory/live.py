@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 KEY, DRAWN = "laboratory training", "laboratory training drawn"
 POLL = 1.5  # seconds: drawing takes time from training
-STEPS = (300, 1000)
+STEPS = (300, 1000, 3000)
 
 
 def train_here(cards: Sequence[Card], task: LaboratoryTask, example: Example) -> None:
@@ -38,11 +38,16 @@ def train_here(cards: Sequence[Card], task: LaboratoryTask, example: Example) ->
     with st.container(horizontal=True, vertical_alignment="bottom", key="live"):
         card = named[url_state.pick("Model to train", list(named), f"{task.NAME}-train", first, width=200)]
         steps = url_state.segments("Steps", list(STEPS), f"{task.NAME}-steps", 1)
-        st.button("Train it here", key="live-start", width=120, on_click=_begin, args=(card, steps))
-    training: Training | None = st.session_state.get(KEY)
+        training: Training | None = st.session_state.get(KEY)
+        again = training is not None and training.repeats(card, steps)
+        action = "Train it again" if again else "Train it here"
+        st.button(action, key="live-start", width=130, on_click=_begin, args=(card, steps))
     if training is None or training.run.task.NAME != task.NAME:
-        figures.note("1,000 steps take about a minute: watch the loss fall, and the map find the truth or not.")
+        figures.note("1,000 steps take up to a minute: watch the loss fall, and the map find the truth or not.")
         return
+    if not again:
+        name, last = model_maps.label(card), f"{training.name}, {training.run.steps:,} steps"
+        figures.note(f"Below: {last}. “{action}” replaces it with {name}, {steps:,} steps.")
     polls = not training.ended()
     st.fragment(_watch, run_every=POLL if polls else None)(training, example, polls)
 
@@ -55,6 +60,11 @@ class Training:
     mechanism: str
     run: LiveRun
     job: Job | None = None
+
+    def repeats(self, card: Card, steps: int) -> bool:
+        """Whether a run of a model and a number of steps would differ from this one in the seed alone."""
+        mine = self.run.task.NAME, self.name, self.run.steps
+        return mine == (card.config["task"], model_maps.label(card), steps)
 
     def go_on(self) -> None:
         """Begins, or goes on, in a job of its own; that ends soon after the page has gone."""
@@ -73,9 +83,11 @@ class Training:
 def _begin(card: Card, steps: int) -> None:
     from triattn_core.training.laboratory.live import LiveRun
 
+    seed = card.config["training"]["seed"]
     if old := st.session_state.get(KEY):
         old.run.stopped = True
-    training = Training(model_maps.label(card), model_maps.colour(card), LiveRun(card.config, steps))
+        seed = old.run.seed + 1 if old.repeats(card, steps) else seed
+    training = Training(model_maps.label(card), model_maps.colour(card), LiveRun(card.config, steps, seed))
     training.go_on()
     st.session_state[KEY] = training
 
@@ -114,9 +126,10 @@ def _outcome(training: Training, step: int) -> None:
     """Accuracy on rows it was not trained on."""
     run = training.run
     right, chance = 100 * run.accuracy(step), run.task.baseline()["chance"]
+    model = f"{training.name}, seed {run.seed}, after {step:,} steps"
     st.html(
-        f'<p class="t-note">{escape(training.name)} after {step:,} steps: <b>{right:.1f} %</b> of held-out rows right, '
-        f"chance {chance:.1f} %. {run.seconds:.0f} s of training. The map is of the row above: change a word there.</p>"
+        f'<p class="t-note">{escape(model)}: <b>{right:.1f} %</b> of held-out rows right, chance {chance:.1f} %. '
+        f"{run.seconds:.0f} s of training. The map is of the row above: change a word there.</p>"
     )
 
 
@@ -132,8 +145,9 @@ def _map(training: Training, example: Example, step: int) -> None:
 def _loss(training: Training) -> None:
     run, theme = training.run, "dark" if style.dark() else "light"
     rows = pd.DataFrame(list(run.losses), columns=["step", "loss"])
-    drawn = live_loss.figure(rows, run.steps, len(run.task.LABELS), style.colour(training.mechanism), theme)
-    figures.drawn(drawn, live_loss.describe(rows, len(run.task.LABELS)), "live-loss", width="content")
+    levels = live_loss.guesses(len(run.task.LABELS), run.task.baseline()["chance"])
+    drawn = live_loss.figure(rows, run.steps, levels, style.colour(training.mechanism), theme)
+    figures.drawn(drawn, live_loss.describe(rows, levels), "live-loss", width="content")
 
 
 def _describe(training: Training) -> str:

@@ -52,11 +52,11 @@ def colour(card: Card) -> str:
 
 
 def chosen(all_: Sequence[Card], task: LaboratoryTask) -> list[Card]:
-    """The models to show, in the URL; by default one of each mechanism."""
+    """The models to show, in the URL; by default the two-way ones, and the Tri-Attention best on dev."""
     named = {label(card): card for card in all_}
-    first = {_facts(card)[0]: name for name, card in reversed(named.items()) if _facts(card)[0] != "tri"}
-    first |= {_facts(card)[0]: name for name, card in named.items() if _facts(card)[0] == "tri"}
-    key, default = f"{task.NAME}-models", list(first.values())
+    tri = [name for name, card in named.items() if _facts(card)[0] == "tri"]
+    best = max(tri, key=lambda name: [named[name].metrics["dev"][of] for of in ("accuracy", "mass")], default=None)
+    key, default = f"{task.NAME}-models", [name for name in named if name not in tri or name == best]
     url_state.forget(key)
     picked = st.pills("Models", list(named), selection_mode="multi", default=default, key=key, bind="query-params")
     return [named[name] for name in named if name in picked]
@@ -87,7 +87,7 @@ def map_panel(name: str, mechanism: str, task: LaboratoryTask, example: Example,
         told += f", of the right answer {right_share:.2f}"
     chance = f'<span class="t-muted t-num">{told}</span>' if told else ""
     st.html(
-        f'<div class="t-says"><span>{style.swatch(mechanism)}<b>{escape(name)}</b></span>'
+        f'<div class="t-says t-answer"><span>{style.swatch(mechanism)}<b>{escape(name)}</b></span>'
         f"<span>{escape(answer)}{': ' * bool(verdict)}<b>{verdict}</b></span>{chance}</div>"
     )
     theme = "dark" if style.dark() else "light"
@@ -98,7 +98,7 @@ def map_panel(name: str, mechanism: str, task: LaboratoryTask, example: Example,
 
 def panel_width(example: Example) -> int:
     """Pixels that the map of a row and its labels take."""
-    return max(344, truth_map.width(example.keys, example.context))
+    return max(322, truth_map.width(example.keys, example.context))
 
 
 def references(all_: Sequence[Card]) -> dict[str, Mapping]:
@@ -117,7 +117,7 @@ def reference_measures(bundle: Bundle) -> dict[str, Mapping]:
 def maps(shown: Sequence[Card], task: LaboratoryTask, example: Example) -> dict[str, str]:
     """All models on one row; their answers by the models' labels."""
     answers = {}
-    with st.container(horizontal=True, gap="large", key="maps"):
+    with st.container(horizontal=True, gap="small", key="maps"):
         for card in shown:
             found = models.explain(card, example)
             said = found.prediction

@@ -7,12 +7,13 @@ from html import escape
 import streamlit as st
 
 from pages.laboratory import change, evidence, fresh_rows, instruments, live, model_maps, row_input
-from pages.shared import figures, style
+from pages.shared import style
 from pages.shared.errors import shown
 from triattn_core.results.laboratory import laboratory_records
+from triattn_core.views.charts import truth_map
 
-OUTLINED = (
-    "Outlined: what carries the answer. Tri-Attention has a cell for each pair of key and context; two-way attention "
+CELLS = (
+    "Tri-Attention has a cell for each pair of key and context; two-way attention "
     "has none, only one for each token alone and, joint, one for the query itself (where the margins meet)."
 )
 
@@ -40,12 +41,14 @@ if row is not None:
         now = change.Answered(row, model_maps.maps(chosen, task, row))
         if (before := change.before(task, now)) is not None:
             slot.html(f"<p>{escape(change.describe(before, now, task))}</p>")
-        figures.note(OUTLINED)
+        legend = truth_map.legend("dark" if style.dark() else "light")
+        st.html(f'<p class="t-note">{legend}</p><p class="t-note">{CELLS}</p>')
         fresh_rows.trial(chosen, task)
 about = f"<b>Proved:</b> {escape(task.PROVED)}<br><b>Only observed:</b> {escape(task.OBSERVED)}"
 st.html(f'<p class="t-note">{about}</p>')
 records = laboratory_records()
 scores = st.container()  # filled last: its references are measured meanwhile, and nothing below waits for them
+evidence.steps(cards, task, records)
 evidence.sizes(cards, task, records)
 instruments.methods(chosen)
 evidence.replay(chosen, task)

@@ -68,6 +68,9 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-query {color: var(--t-query)} .t-key {color: var(--t-key)} .t-context, .t-feature {color: var(--t-context)}
 .t-says {display: flex; flex-wrap: wrap; align-items: center; gap: 2px 14px; line-height: 1.5}
 .t-says .t-muted {font-size: 14px}
+.t-says.t-answer .t-muted {flex-basis: 100%}
+.t-true-cell {display: inline-block; width: 13px; height: 11px; border: 3px solid; border-radius: 3px}
+.t-true-cell {margin-left: 10px; vertical-align: -1px}
 .t-bar {display: inline-block; width: 170px; height: 8px; background: var(--t-hairline)}
 .t-bar i {display: block; height: 100%}
 .t-note {color: var(--t-muted); font-size: 13px; margin: 2px 0 0}

@@ -26,6 +26,8 @@ def test_it_opens_on_false_friends_where_tri_is_right_and_bi_is_wrong():
     assert any("datum.true" in chart.proto.spec for chart in app.get("vega_lite_chart"))
     tri = said[said.index("Tri, scaled dot") :]
     assert "<b>right</b>" in tri[:200]
+    two = said[said.index("<b>Bi, joint, 2 layers") :]  # shown unasked: one layer alone would be an unfair rival
+    assert "<b>wrong</b>" in two[:200] and "square-root scale" in said
 
 
 def test_another_language_moves_the_truth():
@@ -42,7 +44,7 @@ def test_no_true_pair_two_of_them_and_unknown_words_are_said_plainly():
     assert "2 pairs fit" in two and "no one right answer" in two
     app = opened("laboratory", **CARDS, **{"false-friends-context": "Vesc"})
     assert not app.exception and "did you mean 'Vesk'?" in texts(app).replace("\\", "")
-    assert "Over held-out rows" in texts(app) and "Outlined:" not in texts(app)
+    assert "Over held-out rows" in texts(app) and "carries the answer" not in texts(app)
     assert "Train it here" in [button.label for button in app.button]
 
 
@@ -71,6 +73,19 @@ def test_a_model_is_trained_on_the_page_and_cancel_stops_it_where_it_is():
     app.button(key="live-go-on").click().run()
     trained_here(app, lambda one: one.run.done > done)
     training.run.stopped = True
+    app.segmented_control(key="false-friends-steps").set_value(300).run()
+    said = texts(sound(app))
+    assert "Below: Tri, scaled dot, 1,000 steps. “Train it here” replaces it with Tri, scaled dot, 300 steps." in said
+
+
+def test_trained_again_a_model_has_another_seed():
+    app = sound(opened("laboratory", **{"false-friends-steps": "300"}))
+    app.button(key="live-start").click().run()
+    first = app.session_state[live.KEY].run
+    app.button(key="live-start").click().run()
+    again = app.session_state[live.KEY].run
+    assert first.stopped and (first.seed, again.seed) == (1, 2)
+    again.stopped = True
 
 
 def test_a_run_that_nobody_watches_ends(monkeypatch):
@@ -128,4 +143,4 @@ def test_fresh_rows_are_what_the_command_measures(capsys):
     assert main([*command.split(), "--json"]) == 0
     for found in json.loads(capsys.readouterr().out)["checkpoints"]:
         assert f"<b>{found['metrics']['accuracy']:.0f} %</b>" in said
-    assert "Tri, scaled dot <b>100 %</b> right, chance 16.7 %" in said
+    assert "Tri, scaled dot <b>100 %</b> (96 to 100) right" in said and "chance 16.7 %" in said

@@ -9,8 +9,8 @@ import pytest
 from tests.unit.test_laboratory_models import config
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.registry import laboratory_checkpoints
-from triattn_core.results.laboratory import laboratory_records, seed_tests, size_rows
-from triattn_core.views.charts import live_loss, truth_sizes
+from triattn_core.results.laboratory import laboratory_records, recipes, seed_tests, size_rows, step_rows
+from triattn_core.views.charts import live_loss, truth_curves
 
 
 @pytest.fixture
@@ -25,6 +25,8 @@ def card(tmp_path, monkeypatch):
     assert main(["sweep", path, *runs, "--seeds", "2,3", "--name", "laboratory", "--test"]) == 0
     sizes = ["--set", "data.size=4,8", "--name", "laboratory-size", "--test"]
     assert main(["sweep", path, *runs, *sizes]) == 0
+    longer = ["--set", "data.train_rows=600", "--name", "laboratory-steps", "--test"]
+    assert main(["sweep", path, *runs, *longer]) == 0
     assert main(["sweep", path, *runs, "--set", "data.size=99", "--name", "laboratory-wrong"]) == 1
     (found,) = laboratory_checkpoints()
     return found
@@ -34,18 +36,30 @@ def test_seeds_and_sizes_of_sweeps_are_joined_to_their_checkpoint(card):
     records = laboratory_records()
     assert sorted(seed_tests(card, records)) == [1, 2, 3] and sorted(seed_tests(card, ())) == [1]
     rows = size_rows({"Tri": ("tri", card)}, 6, records)
-    assert {size: len(part) for size, part in rows.groupby("size")} == {4: 2, 6: 6, 8: 2}
-    share = rows[rows.measure == "mass"].groupby("size").floor.first()
+    assert {size: len(part) for size, part in rows.groupby("x")} == {4: 2, 6: 6, 8: 2}
+    share = rows[rows.measure == "mass"].groupby("x").floor.first()
     assert share.to_dict() == {4: 6.25, 6: 2.78, 8: 1.56}
     assert size_rows({"Tri": ("tri", card)}, 6, ()).empty
     other = type(card)(card.name, card.path, {**card.config, "model": {}}, card.metrics, "", 0)
     assert sorted(seed_tests(other, records)) == [1]  # a checkpoint with other settings has its own seed alone
 
 
-def test_sizes_and_loss_are_drawn(card):
+def test_longer_training_has_its_steps_and_a_model_its_recipe(card):
+    rows = step_rows({"Tri": ("tri", card)}, laboratory_records())
+    rows_, batch, epochs = card.config["data"]["train_rows"], *(card.config["training"][n] for n in ("batch", "epochs"))
+    own, longer = (epochs * -(-n // batch) for n in (rows_, 600))
+    assert own != longer and {x: len(part) for x, part in rows.groupby("x")} == {own: 6, longer: 2}
+    (recipe,) = recipes({"Tri": ("tri", card)}).to_dict("records")
+    assert (recipe["steps"], recipe["rows"], recipe["parameters"]) == (own, rows_, card.metrics["parameters"])
+
+
+def test_curves_and_loss_are_drawn(card):
     rows = size_rows({"Tri": ("tri", card)}, 6, laboratory_records())
-    drawn = truth_sizes.figure(rows, "accuracy", "keys", {"tri": "#123456"}).to_dict()
-    assert "#123456" in json.dumps(drawn) and "chance: 25.0 at 4" in truth_sizes.describe(rows, "keys")
+    drawn = json.dumps(truth_curves.figure(rows, "accuracy", "keys", {"tri": "#123456"}, log=True).to_dict())
+    assert "#123456" in drawn and '"log"' in drawn
+    assert truth_curves.describe(rows, "keys").endswith("Dashed, chance: 25.0.")
     loss = rows.assign(step=[10 * i for i in range(len(rows))], loss=1.25)[["step", "loss"]]
-    assert "guessing has 1.386" in live_loss.describe(loss, 4)
-    assert live_loss.figure(loss, 100, 4, "#123456").to_dict()["layer"]
+    levels = live_loss.guesses(12, 100 / 6)
+    assert list(levels) == ["any of 12 answers", "any of 6"] and list(live_loss.guesses(4, 25.0)) == ["any of 4 answers"]
+    assert "guessing: any of 12 answers 2.485, any of 6 1.792." in live_loss.describe(loss, levels)
+    assert live_loss.figure(loss, 100, levels, "#123456").to_dict()["layer"]

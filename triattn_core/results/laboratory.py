@@ -1,8 +1,8 @@
-"""What laboratory models reached: all seeds of each, and the sizes that its task was swept over."""
+"""What laboratory models reached: all seeds of each, other sizes of its task, longer and shorter training."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
@@ -10,8 +10,8 @@ from triattn_core.checkpoint.registry import Card
 from triattn_core.results.run_records import Record, read_records, records_folder
 
 FILES = "laboratory*.jsonl"
-SIZE = "data.size"
-COLUMNS = ["model", "mechanism", "size", "seed", "measure", "value", "floor"]
+SIZE, ROWS = "data.size", "data.train_rows"
+COLUMNS = ["model", "mechanism", "x", "seed", "measure", "value", "floor"]
 FLOORS = {"accuracy": "chance", "mass": "even_share"}
 
 
@@ -27,22 +27,48 @@ def seed_tests(card: Card, records: Sequence[Record]) -> dict[int, Mapping]:
 
 
 def size_rows(cards: Mapping[str, tuple[str, Card]], own: int, records: Sequence[Record]) -> pd.DataFrame:
-    """Rows `COLUMNS` of the models that were trained at several sizes; none where there is no such.
+    """Rows `COLUMNS` of the models that were trained at several sizes, `x`; none where there is no such.
 
     cards: name → (mechanism, checkpoint); own: the size of their task.
     """
+    return _swept(cards, SIZE, lambda config: config["data"].get("size") or own, records)
+
+
+def step_rows(cards: Mapping[str, tuple[str, Card]], records: Sequence[Record]) -> pd.DataFrame:
+    """The same of the models that were trained for several numbers of steps, on as many more rows."""
+    return _swept(cards, ROWS, training_steps, records)
+
+
+def recipes(cards: Mapping[str, tuple[str, Card]]) -> pd.DataFrame:
+    """A row a model: its parameters, its form, and how it was trained."""
+    rows = []
+    for name, (_, card) in cards.items():
+        model, training = card.config["model"], card.config["training"]
+        form = {"layers": model["layers"], "heads": model["heads"], "features": model["hidden"]}
+        recipe = {"learning rate": training["rate"], "batch": training["batch"], "steps": training_steps(card.config)}
+        rows.append({"model": name, "parameters": card.metrics["parameters"], **form, **recipe,
+                     "rows": card.config["data"]["train_rows"]})  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def training_steps(config: Mapping) -> int:
+    """The steps that a config asks for."""
+    return config["training"]["epochs"] * -(-config["data"]["train_rows"] // config["training"]["batch"])
+
+
+def _swept(
+    cards: Mapping[str, tuple[str, Card]], setting: str, place: Callable[[Mapping], int], records: Sequence[Record]
+) -> pd.DataFrame:
+    """What models reached where one setting alone was changed, and as they are; place: x of a config."""
     rows = []
     for name, (mechanism, card) in cards.items():
-        sizes = {
-            record.changed[SIZE]: _tests(record.card)
-            for record in records
-            if set(record.changed) == {SIZE} and _same_model(record.card, card)
-        }
-        if sizes:
-            sizes[own] = seed_tests(card, records)
-        for size, tests in sorted(sizes.items()):
+        changed = [record.card for record in records if set(record.changed) == {setting}]
+        points = {place(run.config): _tests(run) for run in changed if _same_model(run, card)}
+        if points:
+            points[place(card.config)] = seed_tests(card, records)
+        for x, tests in sorted(points.items()):
             rows += [
-                [name, mechanism, size, seed, measure, test[measure], test[floor]]
+                [name, mechanism, x, seed, measure, test[measure], test[floor]]
                 for seed, test in tests.items()
                 for measure, floor in FLOORS.items()
             ]

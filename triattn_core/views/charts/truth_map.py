@@ -50,8 +50,9 @@ def figure(
     """The map; arguments as of `cells`."""
     rows, look = cells(weights, keys, context, truth), THEMES[theme]
     margins = [len(names) in rows[axis].values for axis, names in (("context", context), ("key", keys))]
-    x = _axis(alt.X, "context", context, margins[0], orient="top", labelAngle=-40)
-    y = _axis(alt.Y, "key", keys, margins[1])
+    x = _axis(alt.X, "context", context, margins[0], orient="top", labelAngle=-40,
+              minExtent=int(0.64 * _extent(context)) + 10)  # fmt: skip
+    y = _axis(alt.Y, "key", keys, margins[1], minExtent=_extent(keys))
     scale = alt.Scale(type="sqrt", domain=[0, 1], range=SEQUENTIAL[theme], clamp=True, interpolate="lab")
     colour = alt.Color("weight:Q", scale=scale, legend=None)
     tips = [
@@ -76,10 +77,22 @@ def figure(
     return dressed(alt.layer(*layers).properties(width=alt.Step(ACROSS), height=alt.Step(DOWN)), theme)
 
 
+def legend(theme: str = "light") -> str:
+    """HTML: what the colours mean, and the outline."""
+    colours = ", ".join(SEQUENTIAL[theme])
+    bar = f'<i class="t-weight-ramp" style="background: linear-gradient(90deg, {colours})"></i>'
+    outline = f'<i class="t-true-cell" style="border-color: {THEMES[theme]["key"]}"></i>'
+    return f"weight: 0 {bar} 1, square-root scale; numbers from {PRINTED} on {outline} carries the answer"
+
+
 def width(keys: Sequence[str], context: Sequence[str]) -> int:
     """Pixels that a figure takes with its labels, those across being slanted."""
-    down, across = (min(LABEL, LETTER * max(map(len, (*names, MARGIN)))) for names in (keys, context))
-    return ACROSS * (len(context) + 1) + down + int(0.77 * across)
+    return ACROSS * (len(context) + 1) + _extent(keys) + int(0.77 * _extent(context))
+
+
+def _extent(names: Sequence[str]) -> int:
+    """Pixels that labels take, the same for every mechanism."""
+    return min(LABEL, LETTER * max(map(len, (*names, MARGIN))))
 
 
 def _frame(keys: int, context: int) -> pd.DataFrame:
