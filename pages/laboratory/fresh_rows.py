@@ -8,10 +8,10 @@ from html import escape
 from typing import TYPE_CHECKING
 
 import streamlit as st
-from scipy.stats import binomtest
 
 from pages.laboratory import model_maps
 from pages.shared import models
+from triattn_core.analysis.significance import wilson_interval
 from triattn_core.checkpoint.registry import Card
 from triattn_core.tasks.laboratory import LaboratoryTask
 
@@ -50,7 +50,7 @@ def _accuracy(card: Card, name: str, seed: int) -> float:
 
 def _score(percent: float) -> str:
     """HTML: a share of ROWS rows in per cent, and Wilson's interval of it."""
-    low, high = binomtest(round(percent / 100 * ROWS), ROWS).proportion_ci(0.95, "wilson")
+    low, high = wilson_interval(round(percent / 100 * ROWS), ROWS)
     return f"<b>{percent:.0f} %</b> ({100 * low:.0f} to {100 * high:.0f})"
 
 

@@ -60,6 +60,7 @@ def test_curves_and_loss_are_drawn(card):
     assert truth_curves.describe(rows, "keys").endswith("Dashed, chance: 25.0.")
     loss = rows.assign(step=[10 * i for i in range(len(rows))], loss=1.25)[["step", "loss"]]
     levels = live_loss.guesses(12, 100 / 6)
-    assert list(levels) == ["any of 12 answers", "any of 6"] and list(live_loss.guesses(4, 25.0)) == ["any of 4 answers"]
+    assert list(levels) == ["any of 12 answers", "any of 6"]
+    assert list(live_loss.guesses(4, 25.0)) == ["any of 4 answers"]
     assert "guessing: any of 12 answers 2.485, any of 6 1.792." in live_loss.describe(loss, levels)
     assert live_loss.figure(loss, 100, levels, "#123456").to_dict()["layer"]

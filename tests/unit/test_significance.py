@@ -12,7 +12,7 @@ import pytest
 from scipy.special import betainc
 
 from triattn_core.__main__ import main
-from triattn_core.analysis.significance import holm, mcnemar, welch_over_seeds
+from triattn_core.analysis.significance import holm, mcnemar, welch_over_seeds, wilson_interval
 
 
 def coin(k: int, n: int) -> float:
@@ -178,3 +178,11 @@ def test_triattn_seeds_of_a_shelf_without_seeds_says_so(tmp_path, monkeypatch, c
     assert json.loads(capsys.readouterr().out) == []
     assert main(["seeds"]) == 0
     assert "several seeds" in capsys.readouterr().out
+
+
+def test_wilson_interval_by_its_formula():
+    z, n, p = 1.959964, 100, 0.44
+    centre, half = (p + z**2 / (2 * n)), z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    expected = [(centre + sign * half) / (1 + z**2 / n) for sign in (-1, 1)]
+    assert wilson_interval(44, 100) == pytest.approx(expected, abs=1e-6)
+    assert np.isnan(wilson_interval(0, 0)).all()

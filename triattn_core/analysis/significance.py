@@ -36,6 +36,12 @@ class Difference:
         )
 
 
+def wilson_interval(right: int, rows: int) -> tuple[float, float]:
+    """Wilson's 95 % interval of a share of rows, between 0 and 1 (Wilson 1927); NaN of no rows."""
+    ends = binomtest(right, rows).proportion_ci(0.95, "wilson") if rows else (np.nan, np.nan)
+    return float(ends[0]), float(ends[1])
+
+
 def mcnemar(names: Sequence[str], right: Sequence[Sequence[bool]]) -> list[Difference]:
     """McNemar's exact test of every pair on the rows that exactly one has right (McNemar 1947).
 

@@ -7,10 +7,9 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
 
 from triattn_core.analysis.mining.case_table import CaseTable
-from triattn_core.analysis.significance import Difference, mcnemar
+from triattn_core.analysis.significance import Difference, mcnemar, wilson_interval
 from triattn_core.tasks import InputForm, form
 from triattn_core.trace.axes import MECHANISM_LABELS
 
@@ -125,8 +124,8 @@ def score_table(mined: CaseTable) -> pd.DataFrame:
     rows, scores = mined.judged, {}
     for title, name in zip(short_names(mined), mined.names):
         right, n = rows[f"{name} right"].to_numpy(bool), len(rows)
-        ends = binomtest(int(right.sum()), n).proportion_ci(0.95, "wilson") if n else (np.nan, np.nan)
-        row = {"right": 100 * right.mean() if n else np.nan, "from": 100 * ends[0], "to": 100 * ends[1]}
+        low, high = wilson_interval(int(right.sum()), n)
+        row = {"right": 100 * right.mean() if n else np.nan, "from": 100 * low, "to": 100 * high}
         if form(mined.about.task) is InputForm.PAIR:
             answer, label = rows[f"{name} answer"].to_numpy(), rows["label"].to_numpy()
             positives = (answer == 1).sum() + (label == 1).sum()
