@@ -11,7 +11,7 @@ from pages.shared import url_state
 from pages.shared.errors import plain
 from triattn_core.errors import InputError
 from triattn_core.tasks.laboratory import LABORATORY, Example, LaboratoryTask
-from triattn_core.tasks.laboratory.task import MOST, SEPARATOR
+from triattn_core.tasks.laboratory.example import MOST, SEPARATOR
 
 LIMIT = 4000  # characters of a list of tokens
 

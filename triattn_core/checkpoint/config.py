@@ -31,7 +31,7 @@ from triattn_core.models.sentence import SentenceConfig
 from triattn_core.models.tan import TanConfig
 from triattn_core.tasks import TASKS, InputForm, form
 from triattn_core.tasks.laboratory import LABORATORY
-from triattn_core.tasks.laboratory.task import MOST
+from triattn_core.tasks.laboratory.example import MOST
 from triattn_core.text.roles import Limits
 
 NO_CHANGES: Mapping[str, Any] = MappingProxyType({})

@@ -5,10 +5,11 @@ To add one: a file here, a line in the table.
 
 from __future__ import annotations
 
+from triattn_core.tasks.laboratory.example import Example, Vocabulary
 from triattn_core.tasks.laboratory.false_friends import FALSE_FRIENDS
 from triattn_core.tasks.laboratory.match import MATCH2, MATCH3
 from triattn_core.tasks.laboratory.planted import PLANTED_SUM, PLANTED_XOR
-from triattn_core.tasks.laboratory.task import Example, LaboratoryTask, Vocabulary
+from triattn_core.tasks.laboratory.task import LaboratoryTask
 from triattn_core.tasks.laboratory.two_facts import TWO_FACTS
 
 LABORATORY: dict[str, LaboratoryTask] = {

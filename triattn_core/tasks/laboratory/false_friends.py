@@ -13,8 +13,9 @@ from random import Random
 import pandas as pd
 
 from triattn_core.errors import InputError
+from triattn_core.tasks.laboratory.example import Cell, Example
 from triattn_core.tasks.laboratory.statements import COUNTING, SMALL
-from triattn_core.tasks.laboratory.task import Cell, Example, LaboratoryTask
+from triattn_core.tasks.laboratory.task import LaboratoryTask
 
 ENGLISH = ("dog", "river", "bread", "moon", "door", "fish", "tree", "stone", "bird", "shoe", "rain")
 FOREIGN = ("mira", "tolu", "vena", "kesh", "luma", "dorn", "salo", "pirt", "ombe", "fael", "zuni")

@@ -11,8 +11,9 @@ from collections.abc import Iterator, Sequence
 from math import log
 from random import Random
 
+from triattn_core.tasks.laboratory.example import ROLES, Cell, Example
 from triattn_core.tasks.laboratory.statements import MATCH
-from triattn_core.tasks.laboratory.task import ROLES, Cell, Example, LaboratoryTask
+from triattn_core.tasks.laboratory.task import LaboratoryTask
 
 STATEMENTS = {
     2: (

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
 
+from triattn_core.tasks.laboratory.example import ROLES, Cell, Example
 from triattn_core.tasks.laboratory.statements import COUNTING, SMALL
-from triattn_core.tasks.laboratory.task import ROLES, Cell, Example, LaboratoryTask
+from triattn_core.tasks.laboratory.task import LaboratoryTask
 
 PAYLOADS = 4
 SIDE = 6  # keys, and context tokens, unless another size is asked for

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from random import Random
 
 from triattn_core.errors import InputError
-from triattn_core.tasks.laboratory.task import ROLES, Cell, Example, LaboratoryTask
+from triattn_core.tasks.laboratory.example import ROLES, Cell, Example
+from triattn_core.tasks.laboratory.task import LaboratoryTask
 
 PEOPLE = ("Mary", "John", "Emma", "Paul")
 THINGS = ("milk", "book", "coat", "lamp")
