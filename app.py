@@ -5,6 +5,7 @@ import streamlit as st
 from pages.shared.copy_link import report_unused
 from pages.shared.navigation import name_current
 from pages.shared.setting_links import redirect_setting_names
+from pages.shared.study_strip import show_effect
 
 st.set_page_config(page_title="triattn", layout="wide")
 PAGES = {
@@ -39,4 +40,5 @@ page = st.navigation(PAGES, position="top")
 name_current(PAGES, page)
 redirect_setting_names(page)
 page.run()
+show_effect()
 report_unused()

@@ -12,7 +12,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import model_jobs, models, style
+from pages.shared import model_jobs, models, study_strip, style
 from triattn_core.checkpoint.registry import Card, laboratory_checkpoints
 from triattn_core.errors import TriattnError
 from triattn_core.inference.device import choose_device
@@ -61,10 +61,9 @@ def _slot(study: Study, column: DeltaGenerator, rows: int) -> DeltaGenerator:
 
 
 def _finding(name: str, study: Study, column: DeltaGenerator) -> None:
-    finding = study.finding.format(value=study.shown)
     column.html(
-        f'<p class="t-note t-finding">{escape(finding)}</p>'
-        f'<p class="t-note"><b>Would refute it:</b> {escape(study.refuted)} '
+        f'<p class="t-note t-finding">{escape(study.about)} <b>{escape(study.result)}</b> {escape(study.limits)}</p>'
+        f'<p class="t-note"><b>Would refute it:</b> {escape(study.refuted)} <b>Try it:</b> {escape(study.change)} '
         f"Repeat it: <code>triattn studies {name}</code></p>"
     )
     column.page_link(
@@ -72,7 +71,7 @@ def _finding(name: str, study: Study, column: DeltaGenerator) -> None:
         label="Open it and change a word",
         icon=":material/chevron_right:",
         icon_position="right",
-        query_params=study.opens,
+        query_params={**study.opens, study_strip.KEY: name},
     )
 
 

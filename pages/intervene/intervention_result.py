@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
-from pages.shared import pair_input, style
+from pages.shared import style
 from pages.shared.page_setup import Question
 from triattn_core.scenes.intervene_text import ANSWER, ATTENTION, followed_answer
-from triattn_core.views.lib.number_format import minus
+from triattn_core.views.lib.number_format import minus, probability
 
 
 def headline(finding: str) -> str:
@@ -30,7 +30,7 @@ def answers(found, question: Question) -> str:
         rows += (
             f'<tr><td class="t-muted">{name}</td><td>{flips}{escape(one.prediction.labels[best][:90])}</td>'
             f"<td>{style.bar(share[at], colour)}</td>"
-            f'<td class="r">{pair_input.number(share[at])}</td>'
+            f'<td class="r">{probability(share[at])}</td>'
             f'<td class="r">{minus(f"{one.log_odds:+.3g}")}</td></tr>'
         )
     of = escape(found.before.prediction.labels[at][:60])

@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from pages.laboratory import change, evidence, fresh_rows, instruments, live, model_maps, row_input
-from pages.shared import style
+from pages.shared import study_strip, style
 from pages.shared.errors import shown
 from triattn_core.results.laboratory import laboratory_records
 from triattn_core.views.charts import truth_map
@@ -31,6 +31,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
 row = None
 with shown(stop=False):  # what was measured below needs no row
     row = row_input.row(task)
+    study_strip.note_example(row)
     st.html(f"<p>{escape(task.say(row))} <b>{escape(row_input.truth(task, row))}</b></p>")
 if not cards:
     st.info("No model of this task is trained yet: triattn train checkpoints/laboratory/…/config.json makes one.")

@@ -22,10 +22,10 @@ from pages.shared import (
     url_state,
 )
 from pages.shared.errors import report_errors
-from pages.shared.pair_input import number
 from triattn_core.analysis.mining import agreement
 from triattn_core.analysis.mining.case_table import CaseTable
 from triattn_core.tasks import TASKS, InputForm, form
+from triattn_core.views.lib.number_format import probability
 
 
 def show_rows(mined: CaseTable, rows: pd.DataFrame, examples: Mapping[int, object], left, right) -> None:
@@ -80,7 +80,7 @@ def _verdicts(mined: CaseTable, row: pd.Series, example) -> str:
         right = "" if row["label"] < 0 else "right" if row[f"{one.name} right"] else "wrong"
         if right and form(mined.about.task) is InputForm.PASSAGE:
             right += f", F1 {row[f'{one.name} f1']:.2f}"
-        cells = (said, number(float(row[f"{one.name} confidence"])), right)
+        cells = (said, probability(float(row[f"{one.name} confidence"])), right)
         head = f"<td>{style.swatch(one.mechanism)}<b>{escape(title)}</b></td>"
         cells = "".join(f'<td class="{"r" * (i > 0)}">{escape(cell)}</td>' for i, cell in enumerate(cells))
         lines.append(f"<tr>{head}{cells}</tr>")

@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import canvas_component, export, model_jobs, save_case, session_models
+from pages.shared import canvas_component, export, model_jobs, save_case, session_models, study_strip
 from triattn_core.checkpoint.registry import Card
 from triattn_core.inference.device import choose_device
 from triattn_core.inference.result_cache import ResultCache
@@ -46,6 +46,7 @@ class PageScene:
 
         parts: what the figure's key is made of: texts, and what else makes its cells others.
         """
+        study_strip.note_example(example)
         asked = _request(view, cards, example, settings)
         scene = scenes().get(asked)
         if scene is None:

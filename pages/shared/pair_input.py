@@ -15,6 +15,7 @@ from triattn_core.checkpoint import metadata
 from triattn_core.tasks import InputForm, form, pairs
 from triattn_core.tasks.task import PairTask
 from triattn_core.text.language import guess, other_than
+from triattn_core.views.lib.number_format import probability
 
 LIMIT = 2000  # characters a sentence: many times what a model reads, and still a link
 
@@ -102,7 +103,7 @@ def prediction(found: Explained, more: Sequence[str] = ()) -> None:
     """One line: the label, its probability as a bar and a number, the others, the gold label, `more`, time, device."""
     said = found.prediction
     ranked = enumerate(zip(said.labels, said.probabilities))
-    facts = [f"{label} {number(share)}" for i, (label, share) in ranked if i != said.best]
+    facts = [f"{label} {probability(share)}" for i, (label, share) in ranked if i != said.best]
     gold = [f"gold: {said.labels[said.gold]}"] if said.gold is not None else []
     line(found, [*facts, *gold, *more])
 
@@ -115,7 +116,7 @@ def line(found: Explained, facts: Sequence[str]) -> None:
     st.html(
         f'<div class="t-says"><span>The model says <b>{escape(said.labels[said.best])}</b></span>'
         + style.bar(share, style.colour(found.mechanism))
-        + f'<span class="t-num">{number(share)}</span>'
+        + f'<span class="t-num">{probability(share)}</span>'
         + "".join(f'<span class="t-muted t-num">{escape(fact)}</span>' for fact in facts)
         + "</div>"
         + notes([found])
@@ -149,13 +150,6 @@ def _language_note(found: Sequence[Explained]) -> list[str]:
     )
     who = "these models read" if len(found) > 1 else f"{card.name} reads"
     return [f"The texts look {metadata.language_name(other)}: {who} {metadata.language_name(reads)}."] if other else []
-
-
-def number(probability: float) -> str:
-    """Three digits, and never a 1 or a 0 that is not one."""
-    if 0.9995 <= probability < 1:
-        return "> 0.999"
-    return "< 0.001" if 0 < probability < 0.0005 else f"{probability:.3f}"
 
 
 def _title(example: pairs.Example) -> str:

@@ -20,6 +20,7 @@ from triattn_core.scenes.panels import Side
 from triattn_core.tasks import CHOICES, InputForm, form, pairs
 from triattn_core.text.cells import sentences
 from triattn_core.trace import Choice
+from triattn_core.views.lib.number_format import probability
 
 KEYS = ("a2", "b2")  # of the edited sentences, and in the URL
 PART, TEXT = "part", "edited"  # the same of a text of a dialogue or a passage
@@ -108,7 +109,7 @@ def show_effect(side: Side) -> None:
     at = before.best
     shift = after.probabilities[at] - before.probabilities[at]
     flips = f": it flips to <b>{escape(after.labels[after.best])}</b>" if after.best != at else ""
-    numbers = " to ".join(pair_input.number(one.probabilities[at]) for one in (before, after))
+    numbers = " to ".join(probability(one.probabilities[at]) for one in (before, after))
     st.html(
         f'<div class="t-says"><span>The edit moves the probability of <b>{escape(before.labels[at])}</b> '
         f"from {numbers} ({f'{shift:+.3f}'.replace('-', '−')}){flips}</span>"

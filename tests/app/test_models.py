@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 from pages.shared import models
 from pages.shared.errors import plain, without_folders
-from pages.shared.pair_input import number
+from triattn_core.views.lib.number_format import probability
 
 
 def test_no_probability_is_written_as_certain_that_is_not() -> None:
-    shown = [number(p) for p in (0.0, 0.0001, 0.0005, 0.5, 0.8734, 0.9994, 0.99999, 1.0)]
+    shown = [probability(p) for p in (0.0, 0.0001, 0.0005, 0.5, 0.8734, 0.9994, 0.99999, 1.0)]
     assert shown == ["0.000", "< 0.001", "0.001", "0.500", "0.873", "0.999", "> 0.999", "1.000"]
 
 

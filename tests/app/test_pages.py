@@ -206,5 +206,5 @@ def test_home_opens_with_studies_whose_links_show_the_same_input() -> None:
     assert sum("change a word" in one.proto.label for one in app.get("page_link")) == len(studies())
     for study in studies().values():
         assert escape(study.title) in texts(app)
-        assert escape(study.finding.format(value=study.shown)) in texts(app)
+        assert all(escape(part) in texts(app) for part in (study.about, study.result, study.limits))
         assert not sound(opened(study.page, **study.opens)).warning

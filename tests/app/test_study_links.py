@@ -1,19 +1,62 @@
-"""The links of the guided studies: each opens the page just so."""
+"""The links of the guided studies: each opens the page just so, and says what is claimed and what an edit does."""
 
 from __future__ import annotations
 
-import pytest
+import re
+from html import escape
 
-from tests.app.test_pages import opened, sound, texts
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.app.test_pages import opened, sound, told
+from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import laboratory_checkpoints, list_checkpoints
 from triattn_core.studies import studies
 
+AFTER = "with your input"
+ROW = re.compile(r"t-before\">([\d.−]+).*?t-after\">([\d.−]+)", re.DOTALL)
 
-@pytest.mark.parametrize("name", list(studies()))
-def test_nothing_of_the_link_is_in_vain(name):
+
+def open_study(name: str, **more: str) -> AppTest:
     study = studies()[name]
     here = {card.name for card in (*list_checkpoints(), *laboratory_checkpoints()) if card.problem is None}
     if not {*study.checkpoints} <= here:
         pytest.skip("not trained")
-    said = texts(sound(opened(study.page, **study.opens)))
-    assert "The link asks for" not in said and "Shown instead" not in said
+    return sound(opened(study.page, wait=300, **{**study.opens, "study": name, **more}))
+
+
+@pytest.mark.parametrize("name", list(studies()))
+def test_a_link_opens_just_so_and_the_claim_stands_on_the_page(name):
+    study, said = studies()[name], told(open_study(name))
+    assert "The link asks for" not in said and "The link says" not in said and "Shown instead" not in said
+    for sentence in (study.title, study.result, study.refuted, study.change):
+        assert escape(sentence) in said
+    assert AFTER not in said
+
+
+def edit(app: AppTest, name: str) -> AppTest:
+    """The change that a study suggests, typed on its page."""
+    study = studies()[name]
+    if name == "earlier-turn":
+        app.toggle(key="edit").set_value(True).run()
+        return app.text_area(key="write-turns").set_value("\n".join(study.edited.history)).run()
+    if name == "false-friends":
+        return app.text_input(key="false-friends-context").set_value(", ".join(study.edited.context)).run()
+    if name == "similarity-functions":
+        return app.text_input(key="write-question").set_value(study.edited.question).run()
+    for key, text in zip(("a", "b"), study.show(study.edited)):
+        key = "text" if study.page == "tensor" else key
+        if app.text_input(key=key).value != text:
+            app.text_input(key=key).set_value(text).run()
+    return app
+
+
+@pytest.mark.parametrize("name", list(studies()))
+def test_an_edit_shows_number_and_answers_before_and_after(name):
+    study, app = studies()[name], open_study(name)
+    said = told(sound(edit(app, name)))
+    before, after = map(float, ROW.search(said).groups())
+    assert before == pytest.approx(study.shown, rel=0.02)
+    measured = study.measure([load(checkpoint) for checkpoint in study.checkpoints], study.edited)
+    assert after == pytest.approx(measured, rel=0.01)
+    assert said.count("t-answer") == 2 * len(study.checkpoints)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -21,7 +22,7 @@ def test_the_claim_holds(name):
     findings = run(study, bundles)
     assert all(finding.holds for finding in findings), [(one.value, one.untrained) for one in findings]
     assert findings[0].value == pytest.approx(study.shown, rel=0.02)
-    assert "{" not in study.finding.format(value=study.shown)
+    assert "{" not in study.finding
     if study.maps is not None:
         for array in study.maps(bundles, study.examples[0]).values():
             assert set(array.dims) == {"query", "key"}
@@ -46,3 +47,17 @@ def test_the_command_repeats_them(capsys):
     assert [one["holds"] for one in told] == [True] * 4 and told[0]["value"] == pytest.approx(28.8, rel=0.02)
     assert main(["studies", "negation-by-features"]) == 1
     assert "negation-by-feature" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "holds"), [("negation-by-feature", False), ("context-term-of-coin", True)])
+def test_a_change_does_what_is_said_of_it(name, holds):
+    study = studies()[name]
+    (finding,) = run(study, [load(checkpoint) for checkpoint in study.checkpoints], [study.edited])
+    assert finding.holds == holds and ("fails there" in study.change) != holds
+
+
+def test_the_response_falls_with_another_thing_and_not_with_a_wired_one():
+    study = studies()["earlier-turn"]
+    bundles, turns = [load(name) for name in study.checkpoints], study.examples[0].history
+    wired = replace(study.examples[0], history=(turns[0].replace("wireless", "wired"), *turns[1:]))
+    assert study.measure(bundles, wired) > study.shown - 5 > study.shown / 2 > study.measure(bundles, study.edited)

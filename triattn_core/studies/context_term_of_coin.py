@@ -50,11 +50,15 @@ STUDY = Study(
     shown=14.7,
     above=4.0,
     margin=4.0,
-    finding=(
-        "COIN adds to each word what its own sentence told it before it looks across. With that term ablated the "
-        "paraphrase loses {value:.0f} points of probability, and here the answer flips."
+    number="P(paraphrase) less that without the context term",
+    about="COIN adds to each word what its own sentence told it before it looks across.",
+    claim=(
+        "With that context term ablated the paraphrase loses {value:.0f} points of probability, and here the answer "
+        "flips."
     ),
     refuted="A pair of this form whose probability does not fall when the context term is ablated.",
+    change="Change “forget” to “remember”: the pair is a paraphrase no longer, and the term still speaks for one.",
+    edited=Example("She did not remember to lock the door.", "She remembered to lock the door."),
     page="coin",
     opens={
         "a": "She did not forget to lock the door.",

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from triattn_core.errors import InputError
 from triattn_core.studies.study import Study
 from triattn_core.tasks import dialogue
 from triattn_core.tasks.dialogue import Example
@@ -40,13 +41,20 @@ def changed(example: Example, thing: str) -> Example:
 
 
 def falls_without_it(bundles: Sequence[Bundle], example: Example) -> float:
-    """Probability of the right response less its mean where the first turn names another thing, in points."""
+    """Probability of the right response less its mean where the first turn names another thing, in points.
+
+    An edited dialogue has no label: its right response is that of the dialogue which the study shows.
+    """
     from triattn_core.inference.explain import explain
 
-    def probability(one: Example) -> float:
-        return explain(bundles[0], one, lambda site: False)[0].probabilities[example.label]
+    right = FIRST_EXAMPLE.label if example.label is None else example.label
+    if len(example.candidates) != len(ANSWERS):
+        raise InputError(f"The study needs its {len(ANSWERS)} candidates: edit the turns alone.")
 
-    others = [probability(changed(example, thing)) for thing in FIRST if FIRST[thing] != example.history[0]]
+    def probability(dialogue: Example) -> float:
+        return explain(bundles[0], dialogue, lambda site: False)[0].probabilities[right]
+
+    others = [probability(changed(example, thing)) for i, thing in enumerate(FIRST) if i != right]
     return 100 * (probability(example) - sum(others) / len(others))
 
 
@@ -67,35 +75,46 @@ def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]
     }
 
 
+ENDINGS = ("did that, it still does not work", "i tried that, no difference")
+FIRST_EXAMPLE = written("wireless", ENDINGS[0])
+
 STUDY = Study(
     order=27,
     title="Does an earlier turn decide?",
     checkpoints=("ubuntu-tri-living",),
-    examples=tuple(
-        written(thing, ending)
-        for ending in ("did that, it still does not work", "i tried that, no difference")
-        for thing in ("wireless", "sound")
-    ),
+    examples=tuple(written(thing, ending) for ending in ENDINGS for thing in ("wireless", "sound")),
     measure=falls_without_it,
     unit="points",
     shown=82.5,
     above=30.0,
     margin=30.0,
-    finding=(
+    number="P(right response) less its mean with another fault in turn 1",
+    about=(
         "The last turn only says “it”. Each word of a response weighs the last turn together with the history: in "
-        "head 1 “card” gives most to “it” read with the first turn’s “wireless”. With another fault named there (the "
-        "sound card, the printer) the response loses {value:.0f} points of probability in the mean. So the attention "
-        "counts (with even weights it is 49 points), but not its third order: with the product of the marginals it is "
-        "82 as well. And most hangs on the verb: “my laptop does not connect” costs 11 points only."
+        "head 1 “card” gives most to “it” read with the first turn’s “wireless”."
+    ),
+    claim=(
+        "With another fault named in the first turn (the sound card, the printer) the response loses {value:.0f} "
+        "points of probability in the mean."
+    ),
+    limits=(
+        "So the attention counts (with even weights it is 49 points), but not its third order: with the product of "
+        "the marginals it is 82 as well. And most hangs on the verb: “my laptop does not connect” costs 11 points only."
     ),
     refuted="A first turn about another fault with which the response keeps its probability.",
+    change=(
+        "Choose Edit and change “wireless” to “screen”: the response loses most of its probability. To “wired”: it "
+        "keeps it."
+    ),
+    edited=replace(FIRST_EXAMPLE, history=tuple(turn.replace("wireless", "screen") for turn in FIRST_EXAMPLE.history)),
     page="cube",
     opens={
         "task": dialogue.LABEL,
-        **dialogue.parts(written("wireless", "did that, it still does not work")),
+        **dialogue.parts(FIRST_EXAMPLE),
         "checkpoint": "ubuntu-tri-living",
         "direction": "candidate over turn",
         "head": str(HEAD + 1),
+        "option": "1",
         "cell": "5.3.0",  # “card”, “it”, the first turn
     },
     show=lambda example: [*example.history, f"→ {example.candidates[example.label]}"],

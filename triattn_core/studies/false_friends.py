@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from triattn_core.errors import InputError
 from triattn_core.studies.study import Study
 from triattn_core.tasks.laboratory import LABORATORY, Example
 from triattn_core.trace.axes import TRUE_CELLS
@@ -21,6 +22,8 @@ def measure_lead(bundles: Sequence[Bundle], example: Example) -> float:
     """The probability of the right colour under Tri minus that under Bi, in points."""
     from triattn_core.inference.explain import explain
 
+    if example.label is None:
+        raise InputError("In this row no one colour is right: the study has no number for it.")
     tri, bi = (explain(bundle, example, lambda site: False)[0].probabilities[example.label] for bundle in bundles)
     return 100 * (tri - bi)
 
@@ -42,6 +45,8 @@ def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]
     }
 
 
+OPENING = TASK.examples()[TASK.OPENING_ROW]
+
 STUDY = Study(
     order=10,
     title="Who has the fish?",
@@ -52,19 +57,26 @@ STUDY = Study(
     shown=86.3,
     above=50.0,
     margin=40.0,
-    finding=(
+    number="P(right colour) of Tri less that of Bi",
+    about=(
         "The query is the word that is asked for, a key is a card, a context token is a language spoken tonight. Each "
         "card names another thing in each language, so a card alone says nothing, and a language alone says nothing: "
-        "only the two together (outlined). Tri-Attention with scaled-dot scores weighs them together and is "
-        "{value:.0f} points surer of the right colour than two-way attention, which weighs each alone and stays at "
-        "chance, with one layer or with two (larger ones or longer training might not). Third order is not enough: "
-        "trained at the same rate, unscaled dot scores stay at chance too. Change “Neth” "
-        "to “Brei”: the right pair moves, and Tri follows."
+        "only the two together (outlined)."
+    ),
+    claim=(
+        "Tri-Attention with scaled-dot scores weighs card and language together and is {value:.0f} points surer of the "
+        "right colour than two-way attention, which weighs each alone and stays at chance, with one layer or with two."
+    ),
+    limits=(
+        "Larger two-way models or longer training might not. Third order is not enough: trained at the same rate, "
+        "unscaled dot scores stay at chance too."
     ),
     refuted=(
         "Two-way attention of this size that is right in clearly more than 16.7 % of 4,000 rows (whose standard error "
-        "is 0.6): it is not (the chart on that page)."
+        "is 0.6): it is not (the chart of the Laboratory)."
     ),
+    change="Change “Neth” to “Brei”: the right pair moves, and Tri follows.",
+    edited=TASK.solve(OPENING.query, OPENING.keys, tuple("Brei" if one == "Neth" else one for one in OPENING.context)),
     page="laboratory",
     opens={},
     show=lambda example: [TASK.say(example)],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from triattn_core.errors import InputError
 from triattn_core.studies.study import Study
 from triattn_core.tasks.sentences import Example
 
@@ -28,6 +29,8 @@ def tensor(bundle: Bundle, example: Example) -> xr.DataArray:
 def share_of_not(array: xr.DataArray) -> xr.DataArray:
     """The weight of "not" for the query "is", by feature."""
     query, key = (list(array[f"{axis}_token"].values) for axis in ("query", "key"))
+    if "is" not in query or "not" not in key:
+        raise InputError("The study needs the words “is” and “not”.")
     return array[query.index("is"), key.index("not")]
 
 
@@ -57,11 +60,15 @@ STUDY = Study(
     shown=28.8,
     above=15.0,
     margin=3.0,
-    finding=(
+    number="strongest feature less its head, weight of “is” → “not”",
+    about=(
         "Head 5 looks ahead, from “is” to “not”. A map of the head alone hides what MTSA adds: each of its 75 features "
-        "has weights of its own, and one gives “not” {value:.0f} points more than the head as a whole."
+        "has weights of its own."
     ),
+    claim="One of them gives “not” {value:.0f} points more of the weight of “is” than the head as a whole.",
     refuted="A sentence whose strongest feature is no further above its head than an untrained model's.",
+    change="Change “good” to “bad”: the lead falls below half, and the claim (more than 15 points) fails there.",
+    edited=Example("The film is not bad."),
     page="tensor",
     opens={"checkpoint": "sst5-mtsa", "text": "The film is not good.", "head": "5"},
     show=lambda example: [example.text],

@@ -58,11 +58,12 @@ STUDY = Study(
     shown=72.5,
     above=20.0,
     margin=20.0,
-    finding=(
-        "Two readers that differ in one formula, the score of a passage word and a question word: T-trilinear is "
-        "{value:.0f} points surer of “third” than the dot product."
-    ),
+    number="P(“third”) of T-trilinear less that of the dot product",
+    about="Two readers that differ in one formula, the score of a passage word and a question word.",
+    claim="T-trilinear is {value:.0f} points surer of “third” than the dot product.",
     refuted="A paraphrase of the question for which the dot product is as sure of “third” as T-trilinear.",
+    change="Change “titles” to “points”: T-trilinear still answers “third”, although it was 24–10.",
+    edited=replace(PAPER, question=PAPER.question.replace("titles", "points")),
     page="similarity",
     opens={"example": "paper-3", "functions": ["squad-t-trilinear", "squad-dot"]},
     show=lambda example: [example.question, "The paper's passage on Super Bowl 50"],

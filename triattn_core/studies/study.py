@@ -21,11 +21,12 @@ class Study:
 
     order: position on Home.  title: the question.  checkpoints: names of the models.
     examples: the input shown, then paraphrases of it, for which the claim must also hold.
-    measure: computes the number of the claim, in `unit`, from the models and an example; shown: its value for the first
-    example.
+    measure: computes the number of the claim, in `unit`, from the models and an example, also one that a reader has
+    edited; shown: its value for the first example.  number: what it is called.
     above, margin: the claim is that the number is larger than `above`, and larger by `margin` than that of untrained
     models; margin is None if the claim needs no training.
-    finding: the result in a sentence, with {value}.  refuted: what would refute it.
+    claim: the result in a sentence, with {value}.  about: what to know before it; limits: what it does not show.
+    refuted: what would refute it.  change, edited: a word to change, and the first example with that change.
     page, opens: the page that shows it, and its URL parameters.
     show: the texts of an example, one per line.  maps: weights [query, key] by title; None if there are none.
     """
@@ -39,12 +40,27 @@ class Study:
     shown: float
     above: float
     margin: float | None
-    finding: str
+    number: str
+    about: str
+    claim: str
     refuted: str
+    change: str
+    edited: Any
     page: str
     opens: Mapping[str, str | Sequence[str]]
     show: Callable[[Any], Sequence[str]]
     maps: Callable[[Sequence[Bundle], Any], Mapping[str, xr.DataArray]] | None = None
+    limits: str = ""
+
+    @property
+    def result(self) -> str:
+        """The claim with its number."""
+        return self.claim.format(value=self.shown)
+
+    @property
+    def finding(self) -> str:
+        """What to know, the claim with its number, and its limits."""
+        return " ".join(filter(None, (self.about, self.result, self.limits)))
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,7 @@ def information_gain(bundles: Sequence[Bundle], example: Example) -> float:
 def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
     """For each model, the head whose queries differ most."""
     by_title = {}
-    for title, bundle in zip(("as published", "through the attention"), bundles):
+    for title, bundle in zip(("as published", "living form"), bundles):
         array = keys(bundle, example)
         by_title[title] = array.isel(head=int(bits(array).argmax()))
     return by_title
@@ -64,12 +64,15 @@ STUDY = Study(
     shown=1.277,
     above=0.5,
     margin=0.3,
-    finding=(
-        "As published, Tri-Attention's answer also arrives by other ways, and every word of A attends alike. Trained "
-        "so that the answer must go through the attention, which word asks tells {value:.2g} bits more of where it "
-        "looks."
+    number="query information, living form less published",
+    about=(
+        "As published, Tri-Attention's answer also arrives by other ways, and every word of A attends alike. The "
+        "living form is trained so that the answer must go through the attention."
     ),
-    refuted="A pair whose words attend alike in the second model too.",
+    claim="In the living form, which word asks tells {value:.2g} bits more of where it looks than as published.",
+    refuted="A pair whose words attend alike in the living form too.",
+    change="Change “onions” to “fish”: both answers move, the number hardly does.",
+    edited=Example("Can cats eat raw fish?", "Can cats eat raw fish?"),
     page="side_by_side",
     opens={
         "a": "Can cats eat raw fish?",

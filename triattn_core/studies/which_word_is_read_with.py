@@ -67,11 +67,14 @@ STUDY = Study(
     shown=0.239,
     above=0.1,
     margin=0.1,
-    finding=(
-        "Two-way attention has one map. Here the same head, in the same pair, has another map for every context word: "
-        "which one is read along tells {value:.2g} bits of where each word looks."
+    number="context information, best head",
+    about=(
+        "Two-way attention has one map. Here the same head, in the same pair, has another map for every context word."
     ),
+    claim="Which context word is read along tells {value:.2g} bits of where each word looks.",
     refuted="A pair for which the two maps are alike, or a head of an untrained model that tells as much.",
+    change="Change “browser” in B to “shop”: the answer flips, and the context still tells where words look.",
+    edited=Example("Which browser can play movies?", "Which shop can download movies?"),
     page="cube",
     opens={
         "a": "Which browser can play movies?",

@@ -1,4 +1,4 @@
-"""How signs are written."""
+"""How signs and probabilities are written."""
 
 from __future__ import annotations
 
@@ -8,3 +8,10 @@ import re
 def minus(said: str) -> str:
     """The same with the minus of numbers as wide as a plus; hyphens stay."""
     return re.sub(r"(?<![\w.])-(?=\d)", "\u2212", said)
+
+
+def probability(share: float) -> str:
+    """Three digits, and never a 1 or a 0 that is not one."""
+    if 0.9995 <= share < 1:
+        return "> 0.999"
+    return "< 0.001" if 0 < share < 0.0005 else f"{share:.3f}"

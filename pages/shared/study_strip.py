@@ -1,0 +1,120 @@
+"""The strip of a study, above the figure of the page that its link opens: what is claimed, what would refute it, a word
+to change, and, once the input is edited, number and answers before and after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextvars import ContextVar
+from dataclasses import asdict, dataclass
+from html import escape
+from textwrap import shorten
+from typing import Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.shared import model_jobs, models
+from pages.shared.errors import notice
+from triattn_core.checkpoint.registry import Card, laboratory_checkpoints
+from triattn_core.errors import TriattnError, choices
+from triattn_core.inference.device import choose_device
+from triattn_core.studies import Study, studies
+from triattn_core.views.lib.number_format import minus, probability
+
+KEY = "study"  # in the URL
+UNCOMPARED = ("label", "id", "answers", "speakers")  # fields of an example that no reader types
+
+
+@dataclass
+class Strip:
+    """The study of the link, the place of its numbers, and the example that the page shows, once it has one."""
+
+    name: str
+    study: Study
+    place: DeltaGenerator
+    example: Any = None
+
+
+_strip: ContextVar[Strip | None] = ContextVar("strip of this run", default=None)
+
+
+def show() -> None:
+    """Draws the strip where the link names a study; call it below the heading of every page."""
+    _strip.set(None)
+    name = st.query_params.get(KEY)
+    place = st.container(key=KEY)  # always there: what follows keeps its place when the strip is closed
+    if name is None:
+        return
+    if name not in studies():
+        notice(f"The link asks for study {name[:60]!r}; {choices(name[:60], studies())}.")
+        return
+    study = studies()[name]
+    with place, st.container(horizontal=True, key="study-strip"):
+        st.html(
+            f'<p><b>{escape(study.title)}</b> {escape(study.result)} <span class="t-muted">'
+            f"{escape(study.limits)}</span></p><p><b>Would refute it:</b> {escape(study.refuted)}</p>"
+            f"<p><b>Try it:</b> {escape(study.change)}</p>"
+        )
+        numbers = st.empty()
+        st.button("Close", key="close-study", type="tertiary", on_click=_close, help="The page stays as it is.")
+    _strip.set(Strip(name, study, numbers))
+
+
+def note_example(example: Any) -> None:
+    """Notes what goes in, for `show_effect`."""
+    if (strip := _strip.get()) is not None:
+        strip.example = example
+
+
+def show_effect() -> None:
+    """At the end of a page, when its figure is drawn: what an edit of the study's input does to its number and to the
+    answers of its checkpoints."""
+    strip = _strip.get()
+    if strip is None or type(strip.example) is not type(strip.study.edited):
+        return
+    study, first = strip.study, strip.study.examples[0]
+    cards = {card.name: card for card in (*models.shelf(), *laboratory_checkpoints())}
+    if _typed(strip.example) == _typed(first) or not {*study.checkpoints} <= {*cards}:
+        return
+    try:
+        chosen = [cards[name] for name in study.checkpoints]
+        before, after = (_numbers(strip.name, study, chosen, example) for example in (first, strip.example))
+    except TriattnError as error:
+        strip.place.html(f"<p><b>With your input:</b> {escape(str(error))}</p>")
+        return
+    strip.place.html(_table(study, before, after))
+
+
+def _close() -> None:
+    st.query_params.pop(KEY, None)
+
+
+def _typed(example: Any) -> dict[str, Any]:
+    return {name: value for name, value in asdict(example).items() if name not in UNCOMPARED}
+
+
+def _numbers(name: str, study: Study, cards: Sequence[Card], example: Any) -> tuple[float, list[str]]:
+    """The number of a study for an example, and each checkpoint's answer.  Raises TriattnError."""
+
+    def run() -> float:
+        return float(study.measure([models.load(card) for card in cards], example))
+
+    key = ("study number", name, *(card.digest for card in cards), example)
+    value = model_jobs.result(choose_device(), key, f"The number of “{study.title}”", run)
+    said = [models.explain(card, example).prediction for card in cards]
+    return value, [f"{shorten(one.labels[one.best], 40)} {probability(one.probabilities[one.best])}" for one in said]
+
+
+def _table(study: Study, before: tuple[float, list[str]], after: tuple[float, list[str]]) -> str:
+    """HTML: a row for the number and one for the answer of each checkpoint, in the study and now."""
+    columns = [[minus(f"{value:#.3g}".rstrip(".")), *answers] for value, answers in (before, after)]
+    names = [f"{study.number}, {study.unit}", *(f"answer of {name}" for name in study.checkpoints)]
+    kinds = ["t-before", "t-after"], *([["t-answer"] * 2] * len(study.checkpoints))
+    rows = "".join(
+        f"<tr><td>{escape(name)}</td>"
+        + "".join(f'<td class="r {kind}">{escape(cell)}</td>' for kind, cell in zip(classes, cells))
+        + "</tr>"
+        for name, classes, cells in zip(names, kinds, zip(*columns))
+    )
+    heads = '<tr><th></th><th class="r">in the study</th><th class="r">with your input</th></tr>'
+    return f'<div class="t-scroll"><table class="t-table">{heads}{rows}</table></div>'
