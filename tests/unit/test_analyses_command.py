@@ -12,11 +12,14 @@ from tests.support.analysis_checkpoints import shelf
 from tests.support.tiny import make_rows
 from triattn_core.__main__ import main
 from triattn_core.analysis.attribution import faithfulness
-from triattn_core.analysis.maps import anova, context_shares
+from triattn_core.analysis.intervention import head_ablation
+from triattn_core.analysis.maps import anova, context_shares, head_atlas
 from triattn_core.analysis.maps.head_measures import head_table
+from triattn_core.analysis.maps.word_weights import weigh_words
 from triattn_core.analysis.mining import sources
 from triattn_core.checkpoint.bundle import load
 from triattn_core.inference.explain import explain
+from triattn_core.tasks.pairs import Example
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +72,26 @@ def test_heads_stores_the_measures_of_every_head_of_every_row(world, tmp_path, c
     assert first["query_information"] == max(one["query_information"] for one in told["heads"])
     assert main(["heads", "pairs-bi", str(world / "rows.jsonl"), "--out", str(out)]) == 0
     assert "three way" not in capsys.readouterr().out  # of two-way attention there is none
+
+
+def test_heads_weighs_words_and_switches_heads_off(world, tmp_path, capsys):
+    out, data = tmp_path / "heads.parquet", sources.file_source(world / "rows.jsonl")
+    examples = [one for _, one in sources.read_examples("pairs", data) if isinstance(one, Example)]
+    word = examples[0].text_a.split()[0]
+    assert run(world, out, "heads", "pairs-tri", "--words", word, "--switch-off", "--json") == 0
+    told, found, bundle = json.loads(capsys.readouterr().out), pd.read_parquet(out), load("pairs-tri")
+    heads = found[["site", "head"]].drop_duplicates()
+    parts = head_ablation.measure_rows(
+        bundle, sources.read_examples("pairs", data), list(heads.itertuples(index=False))
+    )
+    expected = head_ablation.summarize(pd.concat([part.table for part in parts], ignore_index=True))
+    assert [one["change"] for one in told["switched_off"]] == pytest.approx(expected["change"].tolist(), abs=1e-5)
+    parts = head_atlas.measure_rows(bundle, sources.read_examples("pairs", data), profiles=True)
+    weights = weigh_words(pd.concat([part.table for part in parts], ignore_index=True), (word,))
+    assert [one["mean"] for one in told["words"]] == pytest.approx(weights["mean"].tolist(), abs=1e-6)
+    assert not found.columns.intersection(["overlaps", "to_key", "group"]).size
+    assert run(world, out, "heads", "pairs-tri", "--words", word, "--engine", "ray") == 1
+    assert "leave out --engine ray" in capsys.readouterr().err
 
 
 def test_faithful_compares_mechanisms_over_the_same_rows(world, tmp_path, capsys):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Callable
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -30,6 +31,8 @@ def context_arguments(parser: argparse.ArgumentParser) -> None:
 def heads_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn heads`."""
     parser.add_argument("name", help="a checkpoint, by name or folder")
+    parser.add_argument("--words", metavar="WORDS", help='their weight by head, such as "not, never, no"')
+    parser.add_argument("--switch-off", action="store_true", help="each head in turn: what becomes of the answers")
     _data_arguments(parser)
 
 
@@ -74,18 +77,40 @@ def context(options: argparse.Namespace) -> int:
 def heads(options: argparse.Namespace) -> int:
     """Store a row for each example, site and head; after Ctrl-C, the rows so far."""
     from triattn_core.analysis import measures
-    from triattn_core.analysis.maps import head_atlas
+    from triattn_core.analysis.intervention import head_ablation
+    from triattn_core.analysis.maps import head_atlas, head_profiles, word_weights
     from triattn_core.checkpoint.bundle import load
 
+    words = word_weights.split_words(options.words) if options.words else ()
+    if words and engine.is_ray(options):
+        raise DataError("--words needs the maps of all rows in one process: leave out --engine ray")
     bundle = load(options.name, options.device)
-    table, errors, stopped = _run(options, [bundle], measures.heads)
+    measure = partial(measures.heads, profiles=bool(words), switch_off=options.switch_off)
+    table, errors, stopped = _run(options, [bundle], measure, head_profiles.drop_profiles)
     means = head_atlas.summarize(table)
     names = [name for name in head_atlas.NUMBERS if name in means]
-    wide = max(map(len, means["site"])) + 2
-    lines = [f"{'mean over rows':{wide}}head" + "".join(f"{name.replace('_', ' '):>21}" for name in names)]
-    for head in means.itertuples():
-        lines.append(f"{head.site:{wide}}{head.head + 1:4}" + "".join(f"{getattr(head, name):21.4f}" for name in names))
-    return _report(options, table, errors, stopped, {"heads": means.to_dict("records")}, lines)
+    fields, lines = {"heads": means.to_dict("records")}, _head_lines("mean over rows", means, names)
+    if options.switch_off:
+        without = head_ablation.summarize(table)
+        fields["switched_off"] = without.to_dict("records")
+        lines += _head_lines("switched off", without, ["points", "change", "lost", "won", "p"])
+    if words:
+        weights = word_weights.weigh_words(table, words)
+        fields["words"] = weights.to_dict("records")
+        for way, rows in weights[weights["feature"] < 0].groupby("way", sort=False):
+            lines += _head_lines(f"{', '.join(words)}: {way.replace('_', ' ')}", rows, ["mean", "low", "high", "p"])
+    return _report(options, table, errors, stopped, fields, lines)
+
+
+def _head_lines(title: str, rows: pd.DataFrame, names: list[str]) -> list[str]:
+    """A table with a line a head; heads count from 1."""
+    wide = max(len(title), *map(len, rows["site"])) + 2
+    lines = [f"{title:{wide}}head" + "".join(f"{name.replace('_', ' '):>21}" for name in names)]
+    for head in rows.itertuples():
+        values = (getattr(head, name) for name in names)
+        numbers = (f"{value:21.4f}" if isinstance(value, float) else f"{value:21,}" for value in values)
+        lines.append(f"{head.site:{wide}}{head.head + 1:4}{''.join(numbers)}")
+    return lines
 
 
 def faithful(options: argparse.Namespace) -> int:
@@ -114,8 +139,16 @@ def faithful(options: argparse.Namespace) -> int:
     return _report(options, table, errors, stopped, {"summary": summary.to_dict("records")}, lines)
 
 
-def _run(options: argparse.Namespace, bundles: list[Bundle], measure: Measure) -> tuple[pd.DataFrame, list[str], bool]:
-    """Compute and store the table with its provenance; returns it, the errors, and whether it was stopped."""
+def _run(
+    options: argparse.Namespace,
+    bundles: list[Bundle],
+    measure: Measure,
+    columns: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table,
+) -> tuple[pd.DataFrame, list[str], bool]:
+    """Compute and store the table with its provenance; returns it, the errors, and whether it was stopped.
+
+    columns: takes what is not stored out of the table.
+    """
     from triattn_core.analysis.mining import sources
     from triattn_core.text.atomic_write import replacing, require_room
 
@@ -132,7 +165,7 @@ def _run(options: argparse.Namespace, bundles: list[Bundle], measure: Measure) -
     provenance = {"command": options.command, "data": source.name, "sha256": source.sha256, "whole": not stopped}
     table.attrs = {"triattn": provenance | {"checkpoints": {bundle.name: bundle.digest for bundle in bundles}}}
     with replacing(options.out) as part:
-        table.to_parquet(part)
+        columns(table).to_parquet(part)
     if on_ray:
         job.clear()
     return table, errors, stopped

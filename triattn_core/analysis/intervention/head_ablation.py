@@ -36,12 +36,13 @@ def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, object]], heads: Sequ
                 raise example
             if example.label is None:
                 raise DataError(f"line {line}: no label: whether the answer is right is not known")
-            yield TablePart(_measure(bundle, example, heads).assign(row=line, id=str(example.id)[:80]), (), line)
+            yield TablePart(measure_example(bundle, example, heads).assign(row=line, id=str(example.id)[:80]), (), line)
         except DataError as error:
             yield TablePart(pd.DataFrame(), (str(error),), line)
 
 
-def _measure(bundle: Bundle, example: Any, heads: Sequence[Head]) -> pd.DataFrame:
+def measure_example(bundle: Bundle, example: Any, heads: Sequence[Head]) -> pd.DataFrame:
+    """A row a head of one labelled example: as of `measure_rows`, without `row` and `id`."""
     (options,) = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)
     with torch.inference_mode():
         encoded = bundle.encoder(collate(list(options), bundle.tokenizer).to(bundle.device))
@@ -67,10 +68,12 @@ def _answer(bundle: Bundle, example: Any, encoded: Any, options: int) -> tuple[b
 def summarize(table: pd.DataFrame) -> pd.DataFrame:
     """A row a head, that which costs most first: `accuracy` without it and `own`, in per cent; `points`, what is
     lost; `lost` and `won` rows; `p` of McNemar's exact test, after Holm's correction over all heads; `change`,
-    the mean of the log-odds; `rows`."""
-    found = []
-    for (site, head), of in table.groupby(["site", "head"], sort=False):
-        (test,) = mcnemar(["whole", "without"], [of["own"].tolist(), of["right"].tolist()])
+    the mean of the log-odds; `rows`, those with a label.  Raises DataError where none has one."""
+    found, labelled = [], table.dropna(subset=["right", "own"])
+    if labelled.empty:
+        raise DataError("no row has a label: what a head is worth is not known")
+    for (site, head), of in labelled.groupby(["site", "head"], sort=False):
+        (test,) = mcnemar(["whole", "without"], [of["own"].astype(bool).tolist(), of["right"].astype(bool).tolist()])
         accuracy, own = (100 * float(of[name].mean()) for name in ("right", "own"))
         numbers = {"accuracy": accuracy, "own": own, "points": own - accuracy, "change": float(of["change"].mean())}
         counts = {"lost": test.only_a, "won": test.only_b, "rows": len(of)}

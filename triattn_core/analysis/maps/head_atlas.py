@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pandas as pd
 
+from triattn_core.analysis.intervention import head_ablation
 from triattn_core.analysis.maps import trace_context
 from triattn_core.analysis.maps.head_measures import MEASURES, head_table
 from triattn_core.analysis.maps.head_profiles import profile_table
@@ -22,10 +23,13 @@ STRONGEST = 3  # examples of a head with most of a measure
 DECILES = tuple(range(90, 0, -10))
 
 
-def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, object]], profiles: bool = False) -> Iterator[TablePart]:
+def measure_rows(
+    bundle: Bundle, rows: Iterable[tuple[int, object]], profiles: bool = False, switch_off: bool = False
+) -> Iterator[TablePart]:
     """Yields a part for each row of a file: `measure_heads` of its example; of several options, the chosen one.
 
-    profiles: with the columns of `head_profiles.profile_table`.
+    profiles: with the columns of `head_profiles.profile_table`.  switch_off: with those of
+    `head_ablation.measure_example`, empty in rows without a label.
     rows: (line, example, or a DataError that says why there is none), as `sources.read_examples` gives them.  Who stops
     iterating keeps the parts that came.
     """
@@ -36,6 +40,10 @@ def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, object]], profiles: b
             trace = explain(bundle, example)[1]
             table = measure_heads(trace)
             table = table.merge(profile_table(trace), on=["site", "head"]) if profiles else table
+            if switch_off and example.label is not None:
+                heads = list(table[["site", "head"]].itertuples(index=False, name=None))
+                without = head_ablation.measure_example(bundle, example, heads)
+                table = table.merge(without.astype({"right": "boolean", "own": "boolean"}), on=["site", "head"])
             yield TablePart(table.assign(row=line, id=str(example.id)[:80]), (), line)
         except (DataError, InputError) as error:
             yield TablePart(pd.DataFrame(), (str(error) if error is example else f"line {line}: {error}",), line)

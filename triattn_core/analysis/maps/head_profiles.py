@@ -55,6 +55,12 @@ def profile_table(trace: AttentionTrace) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def drop_profiles(table: pd.DataFrame) -> pd.DataFrame:
+    """A table without the columns of `profile_table`, which hold an array a row."""
+    arrays = [*WAYS, "overlaps", "group", *(name for name in table if name.split(" of ")[0] in TOLD)]
+    return table.drop(columns=[name for name in arrays if name in table])
+
+
 TOLD = ("tokens", "glued")
 
 
