@@ -121,8 +121,13 @@ def carry_cell(key: str, pair: str, way: str, turned: Callable[[list[int]], list
     """
     last = st.session_state.get("cell_at")
     if last and last["pair"] == pair and last["way"] != way and not url_state.arrived():
-        st.session_state["cell_of"] = key  # the parameter is this figure's
-        st.query_params["cell"] = _join_cell(turned(last["cell"]))
+        carry_to(key, turned(last["cell"]))
+
+
+def carry_to(key: str, at: Sequence[int]) -> None:
+    """The next figure with this key opens on this cell."""
+    st.session_state["cell_of"] = key  # the parameter is this figure's
+    st.query_params["cell"] = _join_cell(at)
 
 
 def remember_cell(pair: str, way: str, at: Sequence[int]) -> None:

@@ -206,7 +206,8 @@ def _editor(given: ChoiceInput) -> None:
 def _edit(name: str) -> None:
     given = st.session_state["given"]
     given.parts[name] = st.session_state[f"write-{name}"][: limit(given.task)]
-    given.option = given.other = None
+    if given.task in CHOICES and name == CHOICES[given.task].WORDS.lists[-1]:  # the options themselves
+        given.option = given.other = None
 
 
 def _take(task: str) -> None:

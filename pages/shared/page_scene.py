@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.shared import canvas_component, export, model_jobs, save_case, session_models, study_strip
+from pages.shared import canvas_component, export, kept_cell, model_jobs, save_case, session_models, study_strip
 from triattn_core.checkpoint.registry import Card
 from triattn_core.inference.device import choose_device
 from triattn_core.inference.result_cache import ResultCache
@@ -84,8 +84,10 @@ class PageScene:
     def choose(self) -> Sequence[int]:
         """Draws the figure, and returns the chosen cell; call it in a fragment, so that a click runs that alone."""
         clicked = canvas_component.show(self.scene.screen, self.key)
+        kept_cell.keep(self.view, self.key, self.scene)
         cell = canvas_component.cell(self.key, clicked, self.scene.axes, self.scene.settings.cell)
         self.chosen["cell"] = tuple(cell)
+        kept_cell.remember(self.view, self.key, self.scene, cell)
         return cell
 
     def answer(self, **content: Any) -> None:

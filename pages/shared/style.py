@@ -86,6 +86,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
   background: color-mix(in srgb, var(--t-accent) 7%, transparent)}
 .st-key-study-strip p {margin: 0; font-size: 13.5px; line-height: 1.45} .st-key-study-strip p b {font-weight: 600}
 .st-key-study-strip > :first-child {flex: 1 1 420px; min-width: min(420px, 100%); padding-right: 52px}
+.st-key-study-strip > :nth-child(2) {flex: 0 1 auto; width: auto; min-width: 0}
 .st-key-study-strip .t-table {font-size: 13px; margin-right: 52px; width: auto}
 .st-key-study-strip .t-table :is(th, td) {padding-top: 1px; padding-bottom: 1px} .t-table .t-after {font-weight: 600}
 .st-key-close-study {position: absolute; top: -1px; right: 12px; width: auto}

@@ -59,4 +59,4 @@ def test_an_edit_shows_number_and_answers_before_and_after(name):
     assert before == pytest.approx(study.shown, rel=0.02)
     measured = study.measure([load(checkpoint) for checkpoint in study.checkpoints], study.edited)
     assert after == pytest.approx(measured, rel=0.01)
-    assert said.count("t-answer") == 2 * len(study.checkpoints)
+    assert said.count('class="r t-answer"') == 2 * len(study.checkpoints)

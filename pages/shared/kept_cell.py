@@ -1,0 +1,55 @@
+"""The chosen cell when a text is edited: it stays on its tokens, as far as these are still there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+import streamlit as st
+
+from pages.shared import canvas_component, url_state
+from triattn_core.scenes.scene import Scene
+
+KEY = "kept cell"  # in the session: figure, settings and tokens of the cell that was chosen last
+UNKEPT = {"cell", "head", "option", "other", "edited", "part", "seeds", "titles"}  # settings that an edit may change
+ALIKE = 0.5  # of the tokens of an axis, from which on a text counts as edited and not as another
+
+
+def keep(view: str, key: str, scene: Scene) -> None:
+    """Before the cell of a figure is asked for: puts it into the URL where the reader has just edited a text."""
+    last = st.session_state.get(KEY)
+    if last is None or last["key"] == key or url_state.arrived():
+        return
+    if (last["view"], last["settings"]) != (view, scene.settings.model_dump(exclude=UNKEPT)):
+        return
+    tokens = axis_tokens(scene)
+    moved = [place(i, *pair) for i, pair in zip(last["cell"], zip(last["tokens"], tokens))]
+    moved += last["cell"][len(moved) :]  # blocks, panels: their numbers stay
+    if len(moved) == len(scene.axes) and all(i in axis for i, axis in zip(moved, scene.axes)):
+        canvas_component.carry_to(key, moved)
+
+
+def remember(view: str, key: str, scene: Scene, cell: Sequence[int]) -> None:
+    """Notes the cell that is chosen now."""
+    settings = scene.settings.model_dump(exclude=UNKEPT)
+    st.session_state[KEY] = {
+        "view": view, "key": key, "settings": settings, "tokens": axis_tokens(scene), "cell": list(cell)
+    }  # fmt: skip
+
+
+def axis_tokens(scene: Scene) -> list[dict[int, str]]:
+    """The tokens by position of each axis that has some, in the order of a cell."""
+    axes = scene.screen.payload["axes"]
+    names = [axes[axis] for axis in scene.screen.payload.get("order", axes)]
+    return [dict(zip(one.get("position", range(len(one["name"]))), one["name"])) for one in names]
+
+
+def place(position: int, before: dict[int, str], after: dict[int, str]) -> int | None:
+    """Where a token stands after an edit: itself, else what replaced it in an axis that is else much the same."""
+    (old, left), (new, right) = (zip(*one.items()) if one else ((), ()) for one in (before, after))
+    match = SequenceMatcher(None, left, right, autojunk=False)
+    at = old.index(position)
+    for kind, a, b, c, d in match.get_opcodes():
+        if a <= at < b and (kind == "equal" or (kind == "replace" and match.ratio() >= ALIKE)):
+            return new[min(c + at - a, d - 1)]
+    return None

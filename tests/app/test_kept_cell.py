@@ -1,0 +1,72 @@
+"""The chosen cell stays on its tokens when a text is edited."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pages.shared.kept_cell import place
+from tests.app.test_pages import opened, payloads, sound
+from tests.support.choices_checkpoints import make_shelf
+from triattn_core.checkpoint.registry import VARIABLE
+
+
+def positions(text: str) -> dict[int, str]:
+    return dict(enumerate(text.split()))
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("Which old browser can play it", 4),  # the token itself, further on
+        ("Which browser can download it", 3),  # what replaced it
+        ("Which browser can it", None),  # left out
+        ("my dog likes very cold rivers", None),  # another text
+        ("play", 0),
+        ("", None),
+    ],
+)
+def test_where_a_token_stands_after_an_edit(after: str, expected: int | None) -> None:
+    assert place(3, positions("Which browser can play it"), positions(after)) == expected
+
+
+@pytest.fixture(scope="module")
+def checkpoints(tmp_path_factory) -> Path:
+    return make_shelf(tmp_path_factory.mktemp("checkpoints"))
+
+
+@pytest.fixture(autouse=True)
+def use_checkpoints(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, str(checkpoints))
+
+
+def in_link(app, name: str) -> str:
+    value = app.query_params[name]
+    return value if isinstance(value, str) else value[-1]
+
+
+def tokens(app, page: str) -> list[str]:
+    """The tokens of the cell in the URL."""
+    canvas = next(one for one in payloads(app) if "axes" in one)
+    names = [canvas["axes"][axis]["name"] for axis in canvas.get("order", canvas["axes"])]
+    cell = [int(i) for i in in_link(app, "cell").split(".")]
+    return [name[i] for name, i in zip(names, cell)]
+
+
+@pytest.mark.parametrize(("page", "cell"), [("cube", "1.2.3"), ("side_by_side", "1.2")])
+def test_an_edit_keeps_the_tokens_and_another_text_does_not(page: str, cell: str) -> None:
+    app = sound(opened(page, wait=400, a="the old dog barks", b="a small cat sleeps", cell=cell))
+    before = tokens(app, page)
+    app = sound(app.text_input(key="a").set_value("now the old dog barks").run())
+    assert tokens(app, page) == before and in_link(app, "cell") != cell
+    app = sound(app.text_input(key="a").set_value("many rivers ran dry").run())
+    assert "cell" not in app.query_params
+
+
+def test_the_chosen_candidate_stays_when_a_turn_is_edited() -> None:
+    app = sound(opened("cube", wait=400, task="Dialogue", option="2", edit="true"))
+    app = sound(app.text_area(key="write-turns").set_value("it does not start\nwhich card is it").run())
+    assert in_link(app, "option") == "2"
+    app = sound(app.text_area(key="write-candidates").set_value("look at the fan\ntry another card").run())
+    assert "option" not in app.query_params
