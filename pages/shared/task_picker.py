@@ -100,8 +100,11 @@ def picker(mechanisms: Sequence[str], *keys: str) -> str:
 
 
 def _turn() -> None:
-    """Another task: its context folds as it opens."""
-    st.session_state["context"] = TASKS[st.session_state[KEY]].ways[0]
+    """Another task: its context folds, and is cut into the units, as it opens."""
+    first = TASKS[st.session_state[KEY]].ways[0]
+    st.session_state["context"] = first
+    if "unit" in st.session_state:
+        st.session_state["unit"] = first
 
 
 def label(name: str) -> str:

@@ -55,3 +55,9 @@ def test_the_part_of_bi_joint_that_is_shown_is_said() -> None:
     drawn = next(one for one in payloads(app) if "panels" in one)
     assert [one["mechanism"] for one in drawn["panels"]] == list(MECHANISMS)
     assert "quora-bi-joint-dot attends to keys and context in one softmax" in drawn["notes"]
+
+
+def test_another_task_opens_on_its_own_units() -> None:
+    app = sound(opened("intervene", task=TASKS["pairs"].LABEL, unit="tokens"))
+    app = sound(app.segmented_control(key="task").set_value("dialogue").run())
+    assert app.segmented_control(key="unit").value == "turns"
