@@ -13,6 +13,7 @@ from pages.shared import (
     models,
     numbers,
     page_setup,
+    style,
     token_grouping,
 )
 from pages.shared.errors import report_errors
@@ -34,7 +35,9 @@ def explore(page: PageScene, choice: Choice) -> None:
     numbers.below(trace, choice, settings.hide, at["query"], canvas.payload["cells"])
 
 
-top = page_setup.open_page("Tri-Attention cube", lambda words: words.cube, ("tri",))
+TITLE = "Tri-Attention cube"
+
+top = page_setup.open_page(TITLE, lambda words: words.cube["a_over_b"], ("tri",))
 whole = None
 with report_errors(stop=False):  # the pickers stay
     whole = models.explain(top.card, top.example, top.option)
@@ -42,6 +45,8 @@ with top.settings:
     settings = pickers.pick(top, whole)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
+direction = settings.site.split("/")[1]
+style.say(top.head, TITLE, top.words.cube[direction])
 if not top.pairs:
     link = choice_input.link(task=top.words.label, compare="options", checkpoint=top.card.name)
     top.beside.page_link("pages/side_by_side/page.py", label="Compare two", query_params=link)
@@ -50,7 +55,6 @@ if whole is None:
 choice = head_choice(settings.site, settings.head)
 top.say(whole, choice)
 token_grouping.missing(whole.trace.texts, settings.grouping())
-direction = settings.site.split("/")[1]
 with report_errors():
     page = PageScene.build(
         "cube", [top.card], top.example, settings, *whole.trace.texts.values(), direction, *settings.grouping().parts

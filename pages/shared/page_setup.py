@@ -35,13 +35,15 @@ MEAN = Choice("layer.0/a_over_b/weight", reduce=(("head", "mean"),))
 class Opened:
     """The top of a page: the example that goes in, and the checkpoint that is asked.
 
-    beside: the place beside the heading.  says: that of what the model says.  settings: the row of pickers.
+    head, beside: the place of the heading and that beside it.  says: that of what the model says.  settings: the row of
+    pickers.
     """
 
     task: str
     words: task_picker.Words
     card: Card
     example: Any
+    head: DeltaGenerator
     beside: DeltaGenerator
     says: DeltaGenerator
     settings: DeltaGenerator
@@ -98,7 +100,7 @@ def open_page(title: str, lead: Callable[[task_picker.Words], str], mechanisms: 
         card = url_state.pick(
             "Checkpoint", cards, "checkpoint", at, show=lambda card: card.name, why=_refused, width=190
         )
-    return Opened(task, words, card, example, beside, says, settings)
+    return Opened(task, words, card, example, head, beside, says, settings)
 
 
 def _refused(name: str) -> str:

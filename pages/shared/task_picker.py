@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import streamlit as st
@@ -20,14 +20,15 @@ AXIS = '<b class="t-{0}">{0}</b>'.format
 class Words:
     """What a task is called on the pages, which way its attention runs, and to what its context folds.
 
-    cube, side, options: the sentence beside the heading of each page, side by side with mechanisms and with options.
+    cube, side, options: the sentence beside the heading of each page, of the cube by direction, side by side with
+    mechanisms and with options.
     ways: of `folds.WAYS`, the one it opens on first.
     """
 
     label: str
     directions: dict[str, str] = field(repr=False)
     ways: tuple[str, ...]
-    cube: str = field(repr=False)
+    cube: Mapping[str, str] = field(repr=False)
     side: str = field(repr=False)
     options: str = field(default="", repr=False)
 
@@ -45,12 +46,16 @@ def _choice(task: ChoiceTask) -> Words:
     """Of a task that chooses among texts: made of its own words."""
     words = task.WORDS
     (first, second), same = words.sides, words.ways[0].removesuffix("s")
-    query, key, context = (f"{one} {axis}" for one, axis in zip(words.axes, (QUERY, KEY_AXIS, CONTEXT)))
+    asks, asked, context = (one[0].lower() + one[1:] for one in words.axes)
+
+    def roles(query: str, key: str) -> str:
+        return f"{query[0].upper()}{query[1:]} {QUERY}, {key} {KEY_AXIS}, {context} {CONTEXT}."
+
     return Words(
         task.LABEL,
         _directions(first, second),
         words.ways,
-        f"{query}, {key}, {context}.",
+        {"a_over_b": roles(asks, asked), "b_over_a": roles(asked, asks)},
         f"One {words.one}, several mechanisms, {ROWS}",
         f"Two {second}s under one model: {LOOKS} {same} under both.",
     )
@@ -58,12 +63,18 @@ def _choice(task: ChoiceTask) -> Words:
 
 def _pair(task: PairTask) -> Words:
     """Of a task about two sentences."""
+
+    def roles(query: str, key: str) -> str:
+        return (
+            f"Every cell is the weight that one {QUERY} token of {query} gives to one {KEY_AXIS} token of {key} "
+            f"together with one {CONTEXT} token of either. Three slices of one cube, through one cell."
+        )
+
     return Words(
         task.LABEL,
         _directions("A", "B"),
         ("tokens", "sentences"),
-        f"Every cell is the weight that one {QUERY} token gives to one {KEY_AXIS} token together with one "
-        f"{CONTEXT} token. Three slices of one cube, through one cell.",
+        {"a_over_b": roles("A", "B"), "b_over_a": roles("B", "A")},
         f"One pair under several mechanisms, on one colour scale. Each row shares out one {QUERY} token's attention "
         f"among {KEY_AXIS}s; Tri is joined over context.",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -237,3 +238,15 @@ def test_home_leads_to_dialogues_and_passages() -> None:
     assert "Dialogues to try" in told(app) and "Questions to try" in told(app)
     links = [link.proto.label for link in app.get("page_link")]
     assert any(PASSAGES[0].question.rstrip("?") in label for label in links)
+
+
+@pytest.mark.parametrize(
+    ("link", "roles"),
+    [
+        ({**TALK}, "Last turn query, candidate key"),
+        ({**TALK, "direction": "candidate over turn"}, "Candidate query, last turn key"),
+        ({"direction": "B over A"}, "query token of B gives to one key token of A"),
+    ],
+)
+def test_the_cube_names_its_roles(link: dict, roles: str) -> None:
+    assert roles in re.sub("<.*?>", "", told(sound(opened("cube", **link))))
