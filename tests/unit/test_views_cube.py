@@ -215,7 +215,9 @@ def test_queries_that_attend_alike_are_told_from_those_that_do_not():
 
 def test_the_sentence_on_queries_follows_the_weights(trace):
     said = cell.query_matters(trace, head(0))
-    assert said == f"Queries differ from their average by {cell.query_bits(trace.site(WEIGHT).values[0]):.2g} bits."
+    weights = trace.site(WEIGHT).values[0]
+    keys, whole = living.query_information(weights, np.ones(len(weights))), cell.query_bits(weights)
+    assert f"by {keys:.3g} bits over keys (query information), over key and context together {whole:.3g}." in said
     same = trace.sites[WEIGHT].copy()
     same[:] = same.isel(query=0)
     twins = AttentionTrace({**trace.sites, WEIGHT: same}, trace.texts, trace.meta)

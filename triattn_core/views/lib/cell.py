@@ -127,10 +127,13 @@ def query_bits(weights: np.ndarray) -> float:
 
 
 def query_matters(trace: AttentionTrace, choice: Choice) -> str:
-    """One sentence: whether the rows differ at all; empty where the trace has no weights, or rows for each feature."""
+    """One sentence: whether the rows differ at all, over keys alone, which is the query information of a head, and over
+    all that they share out; empty where the trace has no weights, or rows for each feature."""
     weight = twin(trace, choice, "weight")
     if weight is None or weight.sizes["query"] < 2 or "feature" in weight.dims:
         return ""
-    bits = query_bits(weight.transpose("query", ...).values)
-    verdict = ": the query hardly matters here" if bits < LITTLE else ""
-    return f"Queries differ from their average by {bits:.2g} bits{verdict}."
+    keys = weight.sum([axis for axis in weight.dims if axis not in ("query", "key")])
+    alone, whole = (query_bits(one.transpose("query", ...).values) for one in (keys, weight))
+    verdict = ": the query hardly matters here" if whole < LITTLE else ""
+    together = f", over key and context together {whole:.3g}" if weight.ndim > 2 else ""
+    return f"Queries differ from their average by {alone:.3g} bits over keys (query information){together}{verdict}."
