@@ -143,6 +143,8 @@ def server_environment() -> dict[str, str]:
 def app(options: argparse.Namespace) -> int:
     """Starts Streamlit, on loopback unless another address is asked for."""
     root = Path(__file__).parent.parent
+    if not (root / "app.py").is_file():
+        raise TriattnError(f"{root / 'app.py'}: no such file; the app is in the repository alone: there, `make app`")
     listing.add_folders(options)
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device

@@ -18,7 +18,7 @@ from triattn_core.views.charts import distributions as view
 METRICS = {"EM": "em", "F1": "f1"}
 SPLITS = {"test": "test", "dev": "dev"}
 ROUNDING = 1e-6  # of scores in single precision
-COMMAND = "triattn sweep checkpoints/squad-*/config.json --seeds 1,2,3,4,5 --test"
+COMMAND = "triattn sweep checkpoints/squad/*/config.json --seeds 1,2,3,4,5 --test"
 
 
 def format_number(value: float) -> str:

@@ -15,8 +15,9 @@ from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.case_table import CaseTable, TableInfo
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card, root
+from triattn_core.checkpoint.registry import Card
 from triattn_core.errors import DataError
+from triattn_core.results.run_records import records_folder
 
 OWN, FILE = "our own examples", "a file of yours"
 MAGIC = b"PAR1"  # of a Parquet file
@@ -129,7 +130,7 @@ def stored_tables(names: set[str] | None, task: str = "", language: str = "") ->
     """The stored tables of just these checkpoints on the shelf, by what they are called; with None those of a task and
     language, whatever the checkpoints."""
     found = {}
-    for path in sorted((root() / "results" / "cases").glob("*.parquet")):
+    for path in sorted((records_folder() / "cases").glob("*.parquet")):
         about = _about(path, path.stat().st_mtime_ns)
         if about is None:
             continue

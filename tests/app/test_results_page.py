@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from html import unescape
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from pages.results import results_notes, results_table
 from tests.support.coin_checkpoints import make_shelf
 from tests.support.pages import app_test, at_page
+from triattn_core.checkpoint import registry
 from triattn_core.checkpoint.registry import VARIABLE, list_checkpoints
 from triattn_core.results import paper_comparison, paper_results, run_records
 
@@ -155,17 +155,17 @@ def test_a_figure_stands_beside_the_columns_of_its_data_alone(small: Path) -> No
     app = opened(paper="COIN", table="Table 5")
     assert not app.get("vega_lite_chart") and not app.code and "Figure 3" not in html(app).partition("Left out")[0]
     app = opened(paper="COIN", table="Table 3", data="LCQMC")
-    assert "Figure 3" in html(app) and app.code[0].value.startswith("triattn sweep checkpoints/lcqmc-coin/config.json")
+    command = "triattn sweep checkpoints/lcqmc/lcqmc-coin/config.json"
+    assert "Figure 3" in html(app) and app.code[0].value.startswith(command)
 
 
 def test_a_command_stands_where_its_checkpoint_is_there(small: Path, tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr(paper_results, "HERE", copied := tmp_path / "copy")
-    shutil.copytree(Path("checkpoints") / "results" / "papers" / "coin", copied / "results" / "papers" / "coin")
-    app = opened(table="Table 3", data="Quora")
+    monkeypatch.setattr(registry, "SHIPPED", copied := tmp_path / "copy")
+    app = opened(paper="COIN", table="Table 3", data="Quora")
     assert not app.code and "waits for quora-coin" in html(app) and "triattn sweep" not in html(app)
-    (copied / "quora-coin").mkdir()
-    (copied / "quora-coin" / "config.json").write_text("{}")
-    app = opened(table="Table 3", data="Quora")
+    (copied / "quora" / "quora-coin").mkdir(parents=True)
+    (copied / "quora" / "quora-coin" / "config.json").write_text("{}")
+    app = opened(paper="COIN", table="Table 3", data="Quora")
     assert app.code and "waits for quora-coin" not in html(app) and "--name coin-ablations" in html(app)
 
 

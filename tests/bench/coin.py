@@ -52,7 +52,7 @@ def main() -> None:
     options.add_argument("--device", default="cpu", choices=("cpu", "cuda"))
     options.add_argument("--batches", type=int, default=1000, help="as the paper (default: 1000)")
     options.add_argument("--threads", type=int, default=0, help="by default torch's own choice")
-    options.add_argument("--record", action="store_true", help=f"keep it in checkpoints/results/{COST}.jsonl")
+    options.add_argument("--record", action="store_true", help=f"keep it in {COST}.jsonl among the records")
     chosen = options.parse_args()
     if chosen.threads:
         torch.set_num_threads(chosen.threads)

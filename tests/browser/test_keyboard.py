@@ -14,7 +14,8 @@ from matplotlib.image import imread
 
 from tests.browser.conftest import serve
 from tests.support import coin_checkpoints, reader_checkpoints
-from triattn_core.checkpoint.registry import VARIABLE, list_checkpoints, root
+from triattn_core.checkpoint.registry import VARIABLE, find_checkpoint, list_checkpoints, root
+from triattn_core.results.run_records import SHIPPED as RECORDS
 
 SHIPPED = ("quora-bi-published", "quora-cbi-published", "quora-tri-published", "trec-mtsa")
 LONG = 240_000  # milliseconds: a busy machine loads torch and several models first
@@ -73,8 +74,9 @@ def here(tmp_path_factory) -> Iterator[str]:
     if not {card.name for card in list_checkpoints() if card.problem is None}.issuperset(SHIPPED):
         pytest.skip("no trained checkpoints: copy the folder checkpoints/")
     made, place = tmp_path_factory.mktemp("shelf"), root()
-    for name in (*SHIPPED, "results"):
-        (made / name).symlink_to((place / name).resolve())
+    for name in SHIPPED:
+        (made / name).symlink_to(find_checkpoint(name).resolve())
+    (made / "results").symlink_to(RECORDS)
     reader_checkpoints.make_shelf(made, ("dot", "cosine"))
     (made / "encoders" / "minilm-en").rename(made / "encoders" / "small-en")
     for file in made.glob("squad-*/config.json"):

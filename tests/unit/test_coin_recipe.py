@@ -13,9 +13,9 @@ from tests.unit.test_coin_training import make
 from triattn_core.attention.dropout import Dropout, steps
 from triattn_core.checkpoint.config import read_config
 from triattn_core.checkpoint.config_parts import CoinTraining
+from triattn_core.checkpoint.registry import SHIPPED
 from triattn_core.errors import ConfigError
 from triattn_core.models.coin import Coin, CoinConfig
-from triattn_core.results import paper_results
 from triattn_core.training import batching
 from triattn_core.training.coin.trainer import coin_card
 from triattn_core.training.loop import optimizer_for
@@ -42,10 +42,12 @@ def test_vectors_of_words_and_biases_do_not_decay():
     assert any(one is module.predict.weight for one in decays["params"])
 
 
+COIN = SHIPPED / "lcqmc" / "lcqmc-coin"
+
+
 def test_the_card_of_the_shipped_checkpoint_is_that_of_its_records():
-    folder = paper_results.HERE / "lcqmc-coin"
-    assert (folder / "README.md").read_text("utf-8") == coin_card(folder)
-    assert "matrix products in bfloat16" in coin_card(folder)
+    assert (COIN / "README.md").read_text("utf-8") == coin_card(COIN)
+    assert "matrix products in bfloat16" in coin_card(COIN)
 
 
 @pytest.mark.parametrize(
@@ -58,11 +60,11 @@ def test_the_card_of_the_shipped_checkpoint_is_that_of_its_records():
 )
 def test_the_card_tells_what_is_left_out_and_nothing_of_it_else(tmp_path, left_out, said, unsaid):
     for name in ("config.json", "metrics.json"):
-        shutil.copy(paper_results.HERE / "lcqmc-coin" / name, tmp_path)
+        shutil.copy(COIN / name, tmp_path)
     change(tmp_path, model=left_out)
     told = " ".join(coin_card(tmp_path).split())
     assert f"Other than in the paper's network: {said}" in told and unsaid not in told
-    assert "Other than" not in coin_card(paper_results.HERE / "lcqmc-coin")
+    assert "Other than" not in coin_card(COIN)
 
 
 @pytest.mark.parametrize("share", [0.9985, 0.999999])

@@ -136,12 +136,12 @@ def test_ratios_are_to_multi_head_and_the_papers_stand_beside(tmp_path):
 @pytest.mark.parametrize("row", [None, {"name": "New", "values": ["-"] * 6, "ours": {"mechanism": "new"}}])
 def test_a_block_that_the_paper_does_not_print_is_told_by_its_name(tmp_path, monkeypatch, row):
     """Also where it has a row in the table, without numbers."""
-    part = Path("results") / "papers" / "mtsa" / "table-1.json"
-    table = json.loads((record.HERE / part).read_text("utf-8"))
+    part = Path("papers") / "mtsa" / "table-1.json"
+    table = json.loads((record.SHIPPED / part).read_text("utf-8"))
     table["rows"] += [row] if row else []
     (tmp_path / part).parent.mkdir(parents=True)
     (tmp_path / part).write_text(json.dumps(table), "utf-8")
-    monkeypatch.setattr(record, "HERE", tmp_path)
+    monkeypatch.setattr(record, "SHIPPED", tmp_path)
     monkeypatch.setitem(FUSIONS, "new", FUSIONS["mtsa"])
     run = Run(Plan((3,), batch=2, width=7, blocks=("new", "multi_head")), "cpu", "x")
     while run.step():

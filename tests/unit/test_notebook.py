@@ -41,7 +41,7 @@ def test_it_is_small_and_tells_nothing_of_a_machine():
 
 
 def test_its_cells_show_what_is_stored(monkeypatch):
-    if not (root() / "quora-tri-published" / "model.safetensors").is_file():
+    if not any(root().glob("*/quora-tri-published/model.safetensors")):
         pytest.skip("no quora-tri-published: copy the folder checkpoints/")
     monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setenv("TRIATTN_DEVICE", "cpu")

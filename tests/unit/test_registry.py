@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -14,10 +15,12 @@ from tests.support.tiny import make_checkpoint, make_encoder
 from triattn_core.__main__ import main
 from triattn_core.checkpoint import registry
 from triattn_core.checkpoint.bundle import load
-from triattn_core.checkpoint.registry import VARIABLE
+from triattn_core.checkpoint.registry import RETIRED, SHIPPED, UNLISTED, VARIABLE, current_paths, is_unlisted
 from triattn_core.errors import CheckpointError, choices
 from triattn_core.inference.explain import explain
+from triattn_core.results.run_records import SHIPPED as RECORDS
 from triattn_core.tasks import pairs
+from triattn_core.training.command import resolve
 
 
 @pytest.fixture
@@ -87,6 +90,52 @@ def test_third_copies_are_numbered(two, tmp_path):
         shutil.copytree(two[1], tmp_path / place / "shelf")
     registry.add_roots([tmp_path / "a" / "shelf", tmp_path / "b" / "shelf"])
     assert names() == ["shelf/small-bi", "shelf/small-tri", "shelf/small-tri (2)", "small-bi", "small-tri"]
+
+
+def test_the_folder_of_a_data_set_changes_no_name(two):
+    ours, mine = two
+    registry.add_roots([mine])
+    before, moved = names(), ours / "pairs" / "small-tri"
+    moved.parent.mkdir()
+    (ours / "small-tri").rename(moved)
+    assert names() == before and load("small-tri").path == moved
+    for name in (*UNLISTED, ".hidden"):
+        shutil.copytree(moved, ours / name / f"in-{name}")
+        assert is_unlisted(ours / name / f"in-{name}")
+    assert names() == before and not is_unlisted(moved) and not is_unlisted(mine / "small-tri")
+    shutil.copytree(moved, ours / "zebra" / "small-tri")  # one name in two data sets
+    assert names() == ["shelf/small-tri", "shelf/small-tri (2)", "small-bi", "small-tri"]
+
+
+OLD_PATHS = {  # in a folder that has them in data sets' folders
+    "small-tri": ["pairs/small-tri"],
+    "small-tri/config.json": ["pairs/small-tri/config.json"],
+    "small-*/config.json": ["pairs/small-bi/config.json", "pairs/small-tri/config.json"],
+    "pairs/small-tri/config.json": ["pairs/small-tri/config.json"],
+    "small-try/config.json": ["small-try/config.json"],
+    "x" * 300: ["x" * 300],
+}
+
+
+@pytest.mark.parametrize("old", OLD_PATHS)
+def test_a_path_without_the_data_set_finds_a_checkpoint_by_its_name(two, old):
+    ours, mine = two
+    (ours / "pairs").mkdir()
+    (ours / "small-tri").rename(ours / "pairs" / "small-tri")
+    (mine / "small-bi").rename(ours / "pairs" / "small-bi")
+    assert current_paths(ours / old) == resolve([ours / old]) == [ours / path for path in OLD_PATHS[old]]
+    if old == "small-tri":
+        assert registry.find_checkpoint(ours / old) == ours / "pairs" / "small-tri"
+
+
+def test_the_commands_in_metrics_and_records_name_files_that_are_there():
+    """But for checkpoints that are no longer shipped: all that is left of them is their record."""
+    files = [*SHIPPED.rglob("metrics.json"), *SHIPPED.rglob("README.md"), *RECORDS.rglob("*.json*")]
+    paths = {path for file in files for path in re.findall(r"checkpoints/(\S+/\w+\.json)", file.read_text("utf-8"))}
+    retired = {path for path in paths if RETIRED.fullmatch(path.partition("/")[0]) or re.match("race-.*living", path)}
+    assert len(retired) == 48 and len(paths) > 140
+    for path in paths - retired - {"results/efficiency.json"}:
+        assert all(found.is_file() for found in current_paths(SHIPPED / path)), path
 
 
 @pytest.mark.parametrize(("what", "words"), [("nowhere", "no such folder"), ("empty", "no checkpoint in it")])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,14 +12,15 @@ import pytest
 from tests.support.coin_checkpoints import MODEL, make_shelf
 from tests.support.tiny import change, make_rows
 from triattn_core.__main__ import main
+from triattn_core.checkpoint import registry
 from triattn_core.checkpoint.bundle import load
-from triattn_core.checkpoint.registry import VARIABLE
+from triattn_core.checkpoint.registry import SHIPPED, VARIABLE
 from triattn_core.inference.evaluate import vote
 from triattn_core.results import curves, notes, paper_comparison, paper_results, paper_schema, run_records
 from triattn_core.results.paper_results import read_model
 from triattn_core.results.paper_schema import Figure, Table
 
-FOLDER = paper_results.HERE / "results" / "papers" / "coin"
+FOLDER = run_records.SHIPPED / "papers" / "coin"
 SIZES = {1: (8, 2), 2: (11, 2), 3: (5, 2), 5: (2, 2)}  # rows and printed columns as the paper has them
 TABLES: dict[int, Table] = {number: read_model(FOLDER / f"table-{number}.json", Table) for number in SIZES}
 PAPER = read_model(FOLDER / "paper.json", paper_schema.Paper)
@@ -189,7 +191,7 @@ def test_what_is_said_of_the_bench_is_what_it_times():
 
 
 def test_what_was_missed_is_said_with_the_numbers_of_the_record():
-    metrics = json.loads((paper_results.HERE / "lcqmc-coin" / "metrics.json").read_text("utf-8"))
+    metrics = json.loads((SHIPPED / "lcqmc" / "lcqmc-coin" / "metrics.json").read_text("utf-8"))
     (said,) = [one.why for one in PAPER.left_out if "missed" in one.why]
     dev, test = metrics["dev"], metrics["test"]
     assert f"has {test['accuracy']} (F1 {test['f1']}), one seed" in said and len(metrics["seeds"]) == 1
@@ -201,7 +203,7 @@ def test_what_was_missed_is_said_with_the_numbers_of_the_record():
 
 
 def test_a_command_waits_for_the_checkpoints_that_it_names(tmp_path, monkeypatch):
-    monkeypatch.setattr(paper_results, "HERE", tmp_path)
+    monkeypatch.setattr(registry, "SHIPPED", tmp_path)
     command = "triattn sweep checkpoints/one/config.json checkpoints/two-*/config.json"
     assert paper_results.missing_checkpoints(command) == ["one", "two-*"]
     (tmp_path / "two-b").mkdir()
@@ -210,7 +212,8 @@ def test_a_command_waits_for_the_checkpoints_that_it_names(tmp_path, monkeypatch
     assert paper_results.missing_checkpoints("triattn evaluate SEED") == []
     sweeps = [one for one in TABLES[3].notes if one.command]
     assert [one.about for one in sweeps] == ["Quora", "LCQMC"]
-    assert all(f"checkpoints/{one.about.lower()}-coin/config.json" in one.command for one in sweeps)
+    folders = [re.search(r"checkpoints/(\w+)/\1-coin/config.json", one.command)[1] for one in sweeps]
+    assert folders == ["quora", "lcqmc"]
 
 
 @pytest.mark.parametrize(("votes", "wins"), [(((0.9, 0.1), (0.45, 0.55)), 0), (((0.55, 0.45), (0.1, 0.9)), 1)])

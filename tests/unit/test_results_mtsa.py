@@ -17,7 +17,7 @@ from triattn_core.results.paper_comparison import Cell
 from triattn_core.results.paper_results import read_model
 from triattn_core.results.paper_schema import Table
 
-FOLDER = paper_results.HERE / "results" / "papers" / "mtsa"
+FOLDER = run_records.SHIPPED / "papers" / "mtsa"
 SIZES = {1: (16, 6), 2: (5, 4), 3: (5, 3), 5: (10, 5)}  # rows and printed columns as the paper has them
 TABLES: dict[int, Table] = {number: read_model(FOLDER / f"table-{number}.json", Table) for number in SIZES}
 NAMES = ("no", "yes")
@@ -110,7 +110,7 @@ def world(tmp_path_factory):
         rows(root / "data" / f"{name}.jsonl", count, count, 3, pairs=True)
     trec = config(root / "shelf" / "trec-mtsa", "sentences", {"train": ["trec/train"], "test": "trec/test"})
     cr = {"train": ["cr/all"], "test": "cr/all", "folds": 3}
-    folded = config(root / "shelf" / "off" / "cr-multi-head", "sentences", cr, mechanism="multi_head")
+    folded = config(root / "shelf" / "baselines" / "cr-multi-head", "sentences", cr, mechanism="multi_head")
     split = {"train": ["snli/train"], "dev": "snli/dev", "test": "snli/test"}
     snli = config(root / "elsewhere" / "snli-mtsa", "inference", split, vectors="layer:1")
     where = ["--data", str(root / "data"), "--runs", str(root / "runs")]

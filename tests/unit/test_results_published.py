@@ -11,11 +11,11 @@ import pytest
 
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.errors import DataError
-from triattn_core.results import paper_results
+from triattn_core.results import paper_results, run_records
 from triattn_core.results.paper_results import read_model
 from triattn_core.results.paper_schema import Paper, Table, parse_printed, plain_name
 
-FOLDER = paper_results.HERE / "results" / "papers" / "tri-attention"
+FOLDER = run_records.SHIPPED / "papers" / "tri-attention"
 SIZES = {5: (22, 3), 6: (22, 2), 7: (17, 1), 8: (8, 5), 9: (8, 5)}  # rows and printed columns as the paper has them
 
 

@@ -10,12 +10,12 @@ from scipy.stats import spearmanr
 
 from pages.results import results_ranking
 from triattn_core.checkpoint.registry import Card
-from triattn_core.results import notes, paper_comparison, paper_results, ranks
+from triattn_core.results import notes, paper_comparison, ranks, run_records
 from triattn_core.results.paper_results import read_model
 from triattn_core.results.paper_schema import Paper, Table, plain_name
 from triattn_core.results.run_records import Record
 
-FOLDER = paper_results.HERE / "results" / "papers" / "t-trilinear"
+FOLDER = run_records.SHIPPED / "papers" / "t-trilinear"
 SIZES = {2: (11, 4), 3: (5, 4), 4: (3, 4)}  # rows and printed columns as the paper has them
 NAMES = ("trilinear", "general3", "hadamard", "dot", "bilinear")  # of Table 2 in O_2: EM 65.1, 64.9, 64.7, 64.2, 58.2
 

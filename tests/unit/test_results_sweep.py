@@ -81,7 +81,7 @@ def test_a_variant_is_trained_as_the_same_config_is_by_train(world, swept, tmp_p
 
     Among the checkpoints, but not on the shelf, it leaves a record itself; elsewhere it leaves none.
     """
-    folder, outside = world / "shelf" / "more" / "copy", tmp_path / "copy"
+    folder, outside = world / "shelf" / "full-size" / "copy", tmp_path / "copy"
     folder.mkdir(parents=True)
     shutil.copy(world / "shelf" / "small-bi" / "config.json", folder)
     change(folder, model={"layers": 3}, training={"seed": 2, "more_seeds": []})

@@ -58,7 +58,7 @@ def sort_key(card: Card) -> tuple[int, bool, int, str, bool, str]:
     rank = SIMILARITIES.index(similarity) if similarity in SIMILARITIES else len(SIMILARITIES)
     code = language(card)
     first = known.index(code) if code in known else len(known)
-    return first, not is_living(card), rank, similarity, card.path.parent != registry.root(), card.name
+    return first, not is_living(card), rank, similarity, registry.root() not in card.path.parents, card.name
 
 
 def data_folder(card: Card) -> str:

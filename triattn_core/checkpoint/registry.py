@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,7 +15,10 @@ from triattn_core.errors import CheckpointError, choices
 
 VARIABLE = "TRIATTN_CHECKPOINTS"
 WEIGHTS = "model.safetensors"
+SHIPPED = Path(__file__).parents[2] / "checkpoints"  # the project's own
 LABORATORY = "laboratory"  # the folder of laboratory models under a root
+# Folders of a root that hold no data set's checkpoints: they are not listed.
+UNLISTED = {"encoders", LABORATORY, "baselines", "full-size", "results", "runs"}
 PARTS = ("config.json", "metrics.json")
 # Names no longer shipped: one similarity per data set remains of the published form, under another name.
 RETIRED = re.compile(r"(quora|lcqmc|ubuntu|race)-(bi|cbi|tri)-(?:additive|dot|scaled-dot|bilinear)")
@@ -42,11 +46,11 @@ def roots() -> tuple[Path, ...]:
     """The folders that hold checkpoints: those in TRIATTN_CHECKPOINTS, separated as in PATH, or `checkpoints` next to
     the package."""
     paths = [part for part in os.environ.get(VARIABLE, "").split(os.pathsep) if part]
-    return tuple(map(Path, paths)) or (Path(__file__).parents[2] / "checkpoints",)
+    return tuple(map(Path, paths)) or (SHIPPED,)
 
 
 def root() -> Path:
-    """The first root, which holds the project's records."""
+    """The first root."""
     return roots()[0]
 
 
@@ -75,7 +79,7 @@ def find_encoder(name: str) -> Path | None:
 def find_checkpoint(name: str | Path) -> Path:
     """The folder of a checkpoint by name or path. Raises CheckpointError with the nearest name."""
     known = {card.name: card.path for card in laboratory_checkpoints()} | _find_all()
-    path = known.get(str(name)) or known.get(current_name(str(name)), Path(name))
+    path = known.get(str(name)) or known.get(current_name(str(name))) or current_paths(Path(name))[0]
     if not os.path.isfile(path / "config.json"):  # Path.is_file raises where a name is too long for the system
         quoted = repr(shorten(str(name)))
         raise CheckpointError(f"no checkpoint {quoted}; one of yours: its folder; {choices(shorten(str(name)), known)}")
@@ -86,6 +90,19 @@ def current_name(name: str) -> str:
     """The current name for a retired one: `quora-tri-dot` → `quora-tri-published`; other names are unchanged."""
     retired = RETIRED.fullmatch(name)
     return f"{retired[1]}-{retired[2]}-published" if retired else name
+
+
+def current_paths(path: Path) -> list[Path]:
+    """Where a checkpoint's folder or config is: as named or, if nothing is there, in the folder of its data set.
+
+    `checkpoints/trec-mtsa/config.json` → `checkpoints/trec/trec-mtsa/config.json`.  A name with `*`, which a shell
+    leaves as it is where nothing matches, may be several.
+    """
+    if not os.path.exists(path):  # Path.exists raises where a name is too long for the system
+        for folder, file in ((path, ""), (path.parent, path.name)):
+            if found := [one / file for one in _folders(folder.parent) if fnmatchcase(one.name, folder.name)]:
+                return found
+    return [path]
 
 
 def shorten(name: str) -> str:
@@ -103,6 +120,11 @@ def require_regular(path: Path) -> Path:
 def checkpoint_name(path: Path) -> str:
     """The registered name of a checkpoint's folder, which may be prefixed with its parent folder's name."""
     return next((name for name, folder in _find_all().items() if folder.resolve() == path.resolve()), path.name)
+
+
+def is_unlisted(path: Path) -> bool:
+    """Whether a folder is under the first root, and its checkpoint is not listed."""
+    return root().resolve() in path.resolve().parents and path.resolve() not in map(Path.resolve, _find_all().values())
 
 
 def laboratory_checkpoints() -> tuple[Card, ...]:
@@ -124,22 +146,37 @@ def list_checkpoints(folder: Path | None = None) -> tuple[Card, ...]:
 
 
 def _folders(folder: Path) -> list[Path]:
-    """The checkpoint folders in a folder, or the folder itself."""
-    if (folder / PARTS[0]).is_file():
+    """The checkpoints in a folder and in its folders of data sets; or the folder itself."""
+    if _has_config(folder):
         return [folder]
+    checkpoints: list[Path] = []
+    for path in _subfolders(folder):
+        checkpoints += [path] if _has_config(path) else filter(_has_config, _subfolders(path))
+    return checkpoints
+
+
+def _subfolders(folder: Path) -> list[Path]:
     try:
         names = sorted(os.listdir(folder))
-    except OSError:
+    except OSError:  # not a folder, or not readable
         return []
-    return [folder / name for name in names if name != "encoders" and os.path.isfile(f"{folder}/{name}/{PARTS[0]}")]
+    return [folder / name for name in names if name not in UNLISTED and not name.startswith(".")]
+
+
+def _has_config(folder: Path) -> bool:
+    return os.path.isfile(f"{folder}/{PARTS[0]}")
 
 
 def _find_all() -> dict[str, Path]:
-    """The checkpoints of all roots by unique name: a later duplicate is prefixed with its parent folder, then
+    """The checkpoints of all roots by unique name: a later duplicate is prefixed with the name of its root, then
     numbered."""
+    origins: dict[Path, str] = {}
+    for top in roots():
+        for path in _folders(top):
+            origins.setdefault(path, (top.parent if path == top else top).name)
     folders: dict[str, Path] = {}
-    for path in dict.fromkeys(path for root_folder in roots() for path in _folders(root_folder)):
-        name = path.name if path.name not in folders else f"{path.parent.name}/{path.name}"
+    for path, origin in origins.items():
+        name = path.name if path.name not in folders else f"{origin}/{path.name}"
         number = sum(known == name or known.startswith(f"{name} (") for known in folders)
         folders[f"{name} ({number + 1})" if number else name] = path
     return folders

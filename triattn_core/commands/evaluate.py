@@ -35,7 +35,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--attention", action="store_true", help=text)
     parser.add_argument("--limit", type=_count, metavar="N", help="the first N rows alone")
     text = (
-        f"keep the vote's numbers for the page Results, in checkpoints/results/{VOTES}.jsonl, or those of the "
+        f"keep the vote's numbers for the page Results, in {VOTES}.jsonl among the records, or those of the "
         "attention in the metrics.json of each checkpoint"
     )
     parser.add_argument("--record", action="store_true", help=text)

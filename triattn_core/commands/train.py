@@ -25,7 +25,7 @@ def train_arguments(parser: argparse.ArgumentParser) -> None:
     arguments(parser)
     parser.epilog = (
         "Weights, metrics.json and README.md are saved next to each config. A config in a folder of checkpoints/ that "
-        "the app does not list, such as checkpoints/full-size/, also adds a line to checkpoints/results/trained.jsonl; "
+        "the app does not list, such as checkpoints/full-size/, also adds a line to trained.jsonl among the records; "
         "one that lies elsewhere adds none: `triattn app --checkpoints FOLDER` shows it."
     )
 
@@ -34,14 +34,12 @@ def sweep_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn sweep`."""
     arguments(parser)
     parser.epilog = (
-        "The records are all that is left of a sweep: they go to checkpoints/results/ wherever its configs lie, or to "
-        "results/ in the first folder that TRIATTN_CHECKPOINTS names."
+        "The records are all that is left of a sweep: they go to triattn_core/results/records/ wherever its configs "
+        "lie, or to results/ in the first folder that TRIATTN_CHECKPOINTS names."
     )
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,…", help="such as model.layers=1,2,3")
     parser.add_argument("--seeds", type=_seeds, default=(), metavar="1,2,3", help="by default the config's own")
-    parser.add_argument(
-        "--name", help="of the records, checkpoints/results/NAME.jsonl; by default of config and settings"
-    )
+    parser.add_argument("--name", help="of the file of records, NAME.jsonl; by default of config and settings")
     parser.add_argument("--test", action="store_true", help="measure test too, once nothing is to be chosen any more")
 
 

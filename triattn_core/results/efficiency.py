@@ -1,6 +1,6 @@
 """Time and memory of context-fusion blocks by length of the text: the record, and its ratios next to the paper's.
 
-A record is a JSON file such as `checkpoints/results/efficiency.json`, written by `triattn efficiency --out`; its keys
+A record is a JSON file such as `records/efficiency.json`, written by `triattn efficiency --out`; its keys
 are the fields of Measurement.
 """
 
@@ -14,11 +14,11 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from triattn_core.checkpoint.registry import root
-from triattn_core.results.paper_results import HERE, read_model
+from triattn_core.results.paper_results import read_model
 from triattn_core.results.paper_schema import StrictModel, Table
+from triattn_core.results.run_records import SHIPPED, records_folder
 
-FILE = Path("results") / "efficiency.json"
+FILE = "efficiency.json"
 BASE = "multi_head"  # the denominator of ratios
 PASSES = ("training", "inference")
 # How the names of the columns of Table 1 begin, by pass, and for memory.
@@ -79,8 +79,8 @@ def load(path: Path) -> Measurement:
 
 
 def load_shipped() -> Measurement | None:
-    """The record in the first root, or that of the package; None if there is none.  Raises DataError."""
-    path = next((top / FILE for top in (root(), HERE) if (top / FILE).is_file()), None)
+    """The record in the folder of records, or that of the package; None if there is none.  Raises DataError."""
+    path = next((top / FILE for top in (records_folder(), SHIPPED) if (top / FILE).is_file()), None)
     return load(path) if path else None
 
 
@@ -94,7 +94,7 @@ class PrintedCosts:
 
 def printed_costs() -> dict[str, PrintedCosts]:
     """The paper's numbers of each block, in its order."""
-    table = read_model(HERE / "results" / "papers" / "mtsa" / "table-1.json", Table)
+    table = read_model(SHIPPED / "papers" / "mtsa" / "table-1.json", Table)
     columns = {name: next(c for c in table.columns if c.name.startswith(start)) for name, start in COLUMNS.items()}
     return {
         str(row.ours["mechanism"]): PrintedCosts(

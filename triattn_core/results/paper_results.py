@@ -8,12 +8,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from triattn_core.checkpoint.registry import root
+from triattn_core.checkpoint import registry
+from triattn_core.checkpoint.registry import current_paths
 from triattn_core.errors import DataError, TriattnError
 from triattn_core.results.paper_schema import Figure, Paper, StrictModel, Table
+from triattn_core.results.run_records import SHIPPED, records_folder
 from triattn_core.text.rows import read_json
-
-HERE = Path(__file__).parents[2] / "checkpoints"  # the papers' tables do not depend on the roots in use
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,8 @@ class PaperRecord:
 
 def missing_checkpoints(command: str) -> list[str]:
     """The checkpoints that a command names by their config.json and that are missing."""
-    names = re.findall(r"\bcheckpoints/(\S+)/config\.json", command)
-    return [name for name in names if not any(HERE.glob(f"{name}/config.json"))]
+    folders = [registry.SHIPPED / path for path in re.findall(r"\bcheckpoints/(\S+)/config\.json", command)]
+    return [folder.name for folder in folders if not current_paths(folder / "config.json")[0].is_file()]
 
 
 def read_model(path: Path, kind: type[StrictModel]) -> StrictModel:
@@ -44,8 +44,8 @@ def read_model(path: Path, kind: type[StrictModel]) -> StrictModel:
 
 
 def load_papers() -> tuple[PaperRecord, ...]:
-    """The papers of the package, and those of the first root, if it is another folder."""
-    files = [path for top in (HERE, root()) for path in top.glob("results/papers/*/paper.json")]
+    """The papers of the package, and those of the first root; they do not depend on the checkpoints in use."""
+    files = [path for top in (SHIPPED, records_folder()) for path in top.glob("papers/*/paper.json")]
     folders = {path.parent.name: path.parent for path in files}
     papers, broken = [], []
     for folder in folders.values():

@@ -1,12 +1,12 @@
 """The published results of papers, as text files: one folder per paper, one file per table or figure, no code.
 
-`checkpoints/results/papers/<paper>/` holds `paper.json`, `table-*.json` and `figure-*.json`; their keys are the fields
-of Paper, Table and Figure.  A value is stored as printed: "87.49 ± 0.47", "70.6", or "-" for none.
+`records/papers/<paper>/` holds `paper.json`, `table-*.json` and `figure-*.json`; their keys are the fields of Paper,
+Table and Figure.  A value is stored as printed: "87.49 ± 0.47", "70.6", or "-" for none.
 
 `ours` names the record of ours for a column, a row or a line, by the settings of its config.json: by dotted name
 (`model.mechanism`) or its last part (`mechanism`); `data` is the folder of its data set, and a list means any of these.
-Settings of column and row are combined.  `records` names a file `checkpoints/results/<name>.jsonl`, or, by a pattern
-with `*`, several files and the listed checkpoints; without it, these are searched first, then `trained.jsonl`.
+Settings of column and row are combined.  `records` names a file `<name>.jsonl`, or, by a pattern with `*`, several
+files and the listed checkpoints; without it, these are searched first, then `trained.jsonl`.
 """
 
 from __future__ import annotations

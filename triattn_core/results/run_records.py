@@ -1,11 +1,12 @@
 """Results measured here: the records of listed checkpoints, and of runs that were not shipped.
 
-A run that is not shipped is a line of `checkpoints/results/<file>.jsonl`, a JSON object: `name`, `date`, `machine`,
-`command`, `config` (with the digest of its encoder), `digest` (of the config, without seeds), `set` (what a sweep
-changed), `parameters`, `voters` for a majority vote, and `each_seed`: [{"seed", "seconds", "best_step", "dev": {"set",
-metrics …, "n"}, "test": …}].  `triattn train` outside of `checkpoints/` writes no line: its metrics.json is its record,
-in whichever root its folder is listed.  Lines of one file and digest are one record: a later one adds its seeds, or
-replaces them.
+A run that is not shipped is a line of `<file>.jsonl` in the folder of records: `records/` beside this file for the
+project's checkpoints, `results/` in any other root.  A line is a JSON object: `name`, `date`, `machine`, `command`,
+`config` (with the digest of its encoder), `digest` (of the config, without seeds), `set` (what a sweep changed),
+`parameters`, `voters` for a majority vote, and `each_seed`: [{"seed", "seconds", "best_step", "dev": {"set", metrics …,
+"n"}, "test": …}].  `triattn train` of a listed checkpoint, or outside of the first root, writes no line: its
+metrics.json is its record, in whichever root its folder is listed.  Lines of one file and digest are one record: a
+later one adds its seeds, or replaces them.
 """
 
 from __future__ import annotations
@@ -21,11 +22,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint import metadata, registry
 from triattn_core.checkpoint.registry import Card, list_checkpoints, root
 from triattn_core.errors import DataError
 from triattn_core.text.rows import each_line
 
+SHIPPED = Path(__file__).parent / "records"  # like `results/` of a root: runs, papers/ and cases/
 RUN = ("date", "machine", "command", "parameters", "folds", "voters")  # keys of a line that hold for all its seeds
 TRAINED = "trained"  # the file of runs by `triattn train` in folders of the project that are not listed
 # Keys that do not distinguish variants: seeds, digests, and the test set.
@@ -113,8 +115,8 @@ def _number(metrics: object, name: str) -> float | None:
 
 
 def records_folder() -> Path:
-    """The folder of the records of runs that are not shipped."""
-    return root() / "results"
+    """The folder of records: the package's for the project's checkpoints, else `results/` in the first root."""
+    return SHIPPED if root() == registry.SHIPPED else root() / "results"
 
 
 def config_variant(config: Any) -> str:

@@ -10,6 +10,7 @@ from accelerate import Accelerator
 from accelerate.state import AcceleratorState
 
 from triattn_core.checkpoint.config import KINDS, AnyConfig, read_config
+from triattn_core.checkpoint.registry import current_paths
 from triattn_core.errors import ConfigError
 from triattn_core.inference.device import choose_device, keep_freed_memory
 from triattn_core.text.rows import read_json, rows_file
@@ -38,7 +39,7 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
     """
     prepare()
     runs, trained = runs.resolve(), []
-    configs = [(path, _read(path)) for path in (path.resolve() for path in paths)]
+    configs = [(path, _read(path)) for path in resolve(paths)]
     for name in dict.fromkeys(name for _, config in configs for name in sets(config)):
         rows_file(data, name)  # check that all files exist before the first run
     for path, config in configs:
@@ -55,6 +56,11 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
         trained.append((path.parent, config))
     if is_main_process():
         yield from record_metrics(trained, data, runs, resume, command)
+
+
+def resolve(paths: Sequence[Path]) -> list[Path]:
+    """Absolute paths of configs; a checkpoint that is now in the folder of its data set is found there."""
+    return [path.resolve() for named in paths for path in current_paths(named)]
 
 
 def prepare() -> None:

@@ -17,7 +17,7 @@ from tqdm import tqdm
 from triattn_core.checkpoint.bundle import Bundle, load
 from triattn_core.checkpoint.config import AnyConfig, CoinCheckpoint, SentenceCheckpoint
 from triattn_core.checkpoint.metadata import metrics
-from triattn_core.checkpoint.registry import root
+from triattn_core.checkpoint.registry import is_unlisted
 from triattn_core.checkpoint.verify import example_record
 from triattn_core.errors import DataError
 from triattn_core.inference.device import describe_device
@@ -214,7 +214,7 @@ def _write(
         rows = islice(_examples(config, "dev", rows_file(data, config.data.dev)), ATTENTION_ROWS)
         write_measures(folder, "attention", attention_report(load(folder), list(rows)) | {"set": config.data.dev})
     write_whole(folder / "README.md", CARDS[config.kind](folder))
-    if config.kind != "laboratory" and root().resolve() in folder.parent.parents:  # under the project's, off the shelf
+    if config.kind != "laboratory" and is_unlisted(folder):
         append_record(results() / f"{TRAINED}.jsonl", run_record(folder, config, record, record["each_seed"]))
     return Event("metric", record["best_step"] or 0, record["best_step"] or 0, {"checkpoint": folder.name, **first})
 

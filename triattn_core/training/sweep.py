@@ -20,7 +20,7 @@ from triattn_core.errors import ConfigError
 from triattn_core.results import run_records
 from triattn_core.text.rows import rows_file
 from triattn_core.training.best_checkpoint import best, history
-from triattn_core.training.command import is_main_process, prepare, sets, train_seeds
+from triattn_core.training.command import is_main_process, prepare, resolve, sets, train_seeds
 from triattn_core.training.laboratory.records import measure_laboratory
 from triattn_core.training.loop import Event, seconds
 from triattn_core.training.metrics_writer import machine, measure, run_record
@@ -51,7 +51,7 @@ def sweep(
     resume: bool,
     command: str,
 ) -> Iterator[Event]:
-    """Train every variant with every seed; each is then recorded in `checkpoints/results/<name>.jsonl`.
+    """Train every variant with every seed; each is then recorded in `<name>.jsonl` in the folder of records.
 
     settings: "model.layers=1,2,3"; all combinations are trained.  seeds: by default the config's.  `resume` skips
     recorded variants.  Raises ConfigError, DataError, before the first run.
@@ -59,8 +59,8 @@ def sweep(
     prepare()
     changes, runs = dict(choices_of(text) for text in settings), runs.resolve()
     variants = [
-        _variant(path.resolve(), dict(zip(changes, values)), test)
-        for path in paths
+        _variant(path, dict(zip(changes, values)), test)
+        for path in resolve(paths)
         for values in product(*changes.values())
     ]
     file = run_records.records_folder() / f"{_check_name(name or default_name(variants, changes))}.jsonl"
