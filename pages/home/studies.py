@@ -32,9 +32,13 @@ def section() -> list[Callable[[], None]]:
     if not ready:
         return []
     with st.container(key="studies"):
-        fills = [_first(*ready[0], here)]
+        fills = [_wide(*ready[0], here, FIRST_ROWS)]
         for start in range(1, len(ready), COLUMNS):
-            for (name, study), column in zip(ready[start : start + COLUMNS], st.columns(COLUMNS, gap="medium")):
+            row = ready[start : start + COLUMNS]
+            if len(row) == 1:
+                fills.append(_wide(*row[0], here, ROWS))
+                continue
+            for (name, study), column in zip(row, st.columns(COLUMNS, gap="medium")):
                 column.html(_question(study))
                 slot = _slot(study, column, ROWS)
                 _finding(name, study, column)
@@ -42,13 +46,14 @@ def section() -> list[Callable[[], None]]:
     return fills
 
 
-def _first(name: str, study: Study, here: Mapping[str, Card]) -> Callable[[], None]:
-    with st.container(key="first-study"):
+def _wide(name: str, study: Study, here: Mapping[str, Card], rows: int) -> Callable[[], None]:
+    """A study with a row of its own: its maps beside the text."""
+    with st.container(key=f"wide-{name}"):
         text, picture = st.columns([1, 1.25], gap="large")
     text.html(_question(study))
     _finding(name, study, text)
-    slot = _slot(study, picture, FIRST_ROWS)
-    return lambda: _fill(name, study, slot, here, FIRST_ROWS, numbers=True)
+    slot = _slot(study, picture, rows)
+    return lambda: _fill(name, study, slot, here, rows, numbers=rows == FIRST_ROWS)
 
 
 def _question(study: Study) -> str:

@@ -17,6 +17,7 @@ from pages.shared import (
     option_panel,
     pair_input,
     session_models,
+    study_strip,
     style,
     task_picker,
     url_state,
@@ -115,6 +116,7 @@ def opening(title: str, lead: str, mechanisms: Sequence[str]) -> Question:
     with report_errors():
         put = runner.Question.put(session_models.SHARED, top.card, top.example, top.option)
     top.say(put.found, MEAN)
+    study_strip.note_example(put.example)
     return Question(**vars(put), task=top.task, words=top.words, settings=top.settings)
 
 

@@ -133,8 +133,8 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .st-key-studies > div > [data-testid="stHorizontalBlock"], .st-key-studies > [data-testid="stHorizontalBlock"] {
   flex-wrap: wrap}
 .st-key-studies [data-testid="stColumn"] {flex: 1 1 300px; min-width: min(300px, 100%)}
-.st-key-first-study [data-testid="stColumn"] {flex-basis: 440px; min-width: min(440px, 100%)}
-.st-key-first-study [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
+[class*="st-key-wide-"] [data-testid="stColumn"] {flex-basis: 440px; min-width: min(440px, 100%)}
+[class*="st-key-wide-"] [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
 @media (max-width: 600px) {
   .t-scores {font-size: 11.5px} .t-scores th {font-size: 11px} .t-scores .t-swatch {display: none}
   .t-scores th, .t-scores td {padding-left: 4px} .t-scores .t-block {padding-left: 9px}

@@ -42,6 +42,9 @@ def edit(app: AppTest, name: str) -> AppTest:
         return app.text_area(key="write-turns").set_value("\n".join(study.edited.history)).run()
     if name == "false-friends":
         return app.text_input(key="false-friends-context").set_value(", ".join(study.edited.context)).run()
+    if name == "reader-without-its-map":
+        app.toggle(key="edit").set_value(True).run()
+        return app.text_area(key="write-passage").set_value(study.edited.passage).run()
     if name == "similarity-functions":
         return app.text_input(key="write-question").set_value(study.edited.question).run()
     for key, text in zip(("a", "b"), study.show(study.edited)):

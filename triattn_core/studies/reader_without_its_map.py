@@ -1,0 +1,141 @@
+"""Reading as published: the answer follows the passage, and does not need the attention that is drawn."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from triattn_core.errors import InputError
+from triattn_core.studies.study import Study
+from triattn_core.tasks import reading
+from triattn_core.tasks.reading import Example
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from triattn_core.checkpoint.bundle import Bundle
+    from triattn_core.trace import AttentionTrace
+
+SITE = "layer.0/a_over_b/weight"
+JOURNEY = (
+    "Anna wanted to visit her grandmother in Lisbon. Her brother asked her to take the train, but she does not like "
+    "long rides. In the end she {}, because it was cheaper than she had thought. Her grandmother met her in front of "
+    "the house with a cake."
+)
+SHOP = (
+    "Mr Brown keeps a small shop near the river. On Monday {} broke, so he had to close at noon. He phoned his sister, "
+    "who can mend almost anything. She came with her tools and worked until the evening."
+)
+
+
+def journey(how: str, label: int) -> Example:
+    """How somebody travelled: the third sentence says it."""
+    options = ("By train", "By plane", "By ship", "By bicycle")
+    return Example(JOURNEY.format(how), "How did Anna travel to her grandmother?", options, label)
+
+
+def shop(what: str, label: int) -> Example:
+    """Why a shop closed: the second sentence says it."""
+    options = ("The lights broke", "The door broke", "The oven broke", "He was ill")
+    return Example(SHOP.format(what), "Why did Mr Brown close his shop at noon?", options, label)
+
+
+def log_odds(bundle: Bundle, example: Example, option: int) -> float:
+    """ln(p / (1 - p)) of an option."""
+    from triattn_core.inference.explain import explain
+
+    share = explain(bundle, example, lambda site: False)[0].probabilities[option]
+    return math.log(share / (1 - share))
+
+
+def text_less_attention(bundles: Sequence[Bundle], example: Example) -> float:
+    """How far the log-odds of the answer move without the sentence that moves them most, less how far they move with
+    even weights in place of all attention.  Raises InputError for a passage of one sentence."""
+    from triattn_core.attention.fixed_weights import replacement
+    from triattn_core.attention.weight_override import replacing
+    from triattn_core.inference.explain import explain
+    from triattn_core.text.cells import sentences
+
+    spans = sentences(example.passage)
+    if len(spans) < 2:
+        raise InputError("The study takes one sentence out after the other: write two at least.")
+    answer = explain(bundles[0], example, lambda site: False)[0].best
+    own = log_odds(bundles[0], example, answer)
+    shorter = [example.passage[:start] + example.passage[end:] for start, end in spans]
+    by_text = max(abs(log_odds(bundles[0], replace(example, passage=text), answer) - own) for text in shorter)
+    with replacing(replacement("even")):
+        return by_text - abs(log_odds(bundles[0], example, answer) - own)
+
+
+def by_sentence(trace: AttentionTrace, passage: str) -> xr.DataArray:
+    """What each word of the question gives to each sentence of the passage, mean over heads: [query, key]."""
+    import numpy as np
+    import xarray as xr
+
+    from triattn_core.text.cells import sentences
+
+    spans = sentences(passage)
+    weights = trace.site(SITE).mean("head").sum("key")
+    weights = weights[:, weights["context_text"].values == "passage"]
+    place = np.searchsorted([start for start, _ in spans], weights["context_start"].values, "right") - 1
+    names = [f"{passage[start:end].split()[0]} …" for start, end in spans]
+    shares = [weights[:, place == i].sum("context") for i in range(len(spans))]
+    return xr.concat(shares, "key").transpose("query", "key").assign_coords(key_token=("key", names))
+
+
+def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
+    """Question over the sentences of the passage, for the option that is chosen: as trained, and with even weights."""
+    from triattn_core.attention.fixed_weights import replacement
+    from triattn_core.attention.weight_override import replacing
+    from triattn_core.inference.explain import explain
+
+    best = explain(bundles[0], example, lambda site: False)[0].best
+
+    def drawn(title: str) -> dict[str, xr.DataArray]:
+        said, trace = explain(bundles[0], example, lambda site: site == SITE, option=best)
+        return {f"{title}: {said.probabilities[best]:.0%}": by_sentence(trace, example.passage)}
+
+    trained = drawn("as trained")
+    with replacing(replacement("even")):
+        return trained | drawn("even weights")
+
+
+FIRST = journey("took a plane", 1)
+
+STUDY = Study(
+    order=28,
+    title="Does the answer need the map?",
+    checkpoints=("race-tri-published",),
+    examples=(FIRST, journey("rode her bicycle", 3), shop("the oven", 2), shop("the lights", 0)),
+    measure=text_less_attention,
+    unit="log-odds",
+    shown=4.63,
+    above=1.0,
+    margin=0.9,
+    number="log-odds moved by a sentence, less those moved by even weights",
+    about=(
+        "The answer follows the passage: without “In the end she took a plane …” it is another. But the encoder read "
+        "passage, question and option together before this attention began. The maps: what the question gives to each "
+        "sentence, and the probability of “By plane”."
+    ),
+    claim=(
+        "With even weights in place of all attention the answer stays; one sentence of the passage moves its log-odds "
+        "by {value:.1f} more than that."
+    ),
+    limits="So the map explains nothing of the answer. Four passages; the model as published.",
+    refuted="A passage in which even weights change the answer.",
+    change="Change “plane” to “ship”: the answer follows the text, the attention still does not matter.",
+    edited=journey("took a ship", 2),
+    page="intervene",
+    opens={
+        "task": reading.LABEL,
+        **reading.parts(FIRST),
+        "checkpoint": "race-tri-published",
+        "unit": "sentences",
+        "null": "uniform",
+    },
+    show=lambda example: [example.passage, example.question, f"→ {example.options[example.label]}"],
+    maps=maps,
+)
