@@ -9,6 +9,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from triattn_core.attention import interpolated
 from triattn_core.attention.contextual_value import VALUES
 from triattn_core.attention.factored import product_attention
 from triattn_core.attention.neutral import at_least_one
@@ -81,6 +82,11 @@ class TriAttention(nn.Module):
             query, key, context = self.similarity.factors(q, k, c, has_context)
             value, context_value = self.mix.factors(v, c, has_context)
             return product_attention(query, key, context, value, context_value, keep_key, keep_context)
+        if hasattr(self.similarity, "terms") and hasattr(self.mix, "terms") and not (needs_weights or self.distinct):
+            terms = self.similarity.terms(q, k, c, has_context)
+            if interpolated.is_worth_it(*terms):
+                values = self.mix.terms(v, c, has_context)
+                return interpolated.additive_attention(interpolated.Additive(*terms, *values), keep_key, keep_context)
         rows = max(2, LARGEST * len(q) // max(1, cells))  # single rows would not be compiled
         if not needs_weights and rows < len(q) and q.device.type == "cpu":
             there = q.new_ones(len(q), dtype=torch.bool) if has_context is None else has_context

@@ -1,0 +1,91 @@
+"""What interpolation saves over two sentences of 56 words: `python -m tests.bench.long_attribution`.
+
+Seconds of the processor with the cube (as before, and as when somebody records) and without, in turn in one run: of a
+pass, of a gradient, and of one layer's attention on its own, with the tanh per cell that each takes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+import torch
+
+from tests.bench.measure import in_turn
+from triattn_core.analysis.attribution.methods import attribute
+from triattn_core.analysis.intervention.batched_variants import Query, gradients_enabled, run_query
+from triattn_core.attention import interpolated
+from triattn_core.attention.tri import TriAttention
+from triattn_core.checkpoint.bundle import load
+from triattn_core.tasks import pairs
+
+A = (
+    "the quick brown fox that lives in the old forest behind our small village often jumps over the lazy dog of my "
+    "neighbour who sleeps in the warm sun every afternoon while children play with a red ball near the river and sing "
+    "songs about the summer that they remember from years ago when all was"
+)
+B = (
+    "a lazy dog that belongs to the man next door sleeps in the sun after lunch and a brown fox from the forest jumps "
+    "over it again and again while some girls and boys are playing near the water with their ball and singing an old "
+    "song about summers which nobody here can forget or wants"
+)
+CALLS = 3
+
+
+@contextmanager
+def cubes() -> Iterator[None]:
+    """Within the block, nothing is interpolated."""
+    with patch.object(interpolated, "is_worth_it", lambda *terms: False):
+        yield
+
+
+def seconds(call: Callable[[], object]) -> float:
+    """Of the processor, the least of CALLS."""
+    spent = []
+    for _ in range(CALLS):
+        begun = time.process_time()
+        call()
+        spent.append(time.process_time() - begun)
+    return min(spent)
+
+
+def attention_gradient(attention: TriAttention, given: tuple[torch.Tensor, ...]) -> None:
+    """One attention and its gradient for all inputs but the parameters."""
+    with gradients_enabled():
+        inputs = [tensor.clone().requires_grad_() if tensor.is_floating_point() else tensor for tensor in given[:7]]
+        attention.attend(*inputs, None, "layer").sum().backward()
+
+
+def captured(query: Query) -> list[tuple[TriAttention, tuple[torch.Tensor, ...]]]:
+    """What each layer's attention is given in a pass over the example."""
+    calls, attend = [], TriAttention.attend
+    spied = lambda self, *given: calls.append((self, given)) or attend(self, *given)  # noqa: E731
+    with patch.object(TriAttention, "attend", spied), cubes():
+        run_query(query.bundle, query.example)
+    return calls
+
+
+def main() -> None:
+    torch.set_num_threads(1)
+    query = run_query(load("quora-tri-published"), pairs.Example(A, B))
+    print(f"{len(A.split())} and {len(B.split())} words, {len(query.roles.context)} context tokens, one thread")
+    calls = {"a pass": lambda: run_query(query.bundle, query.example)}
+    calls["a gradient"] = lambda: attribute(query, ["gradient × input"])
+    for number, (attention, given) in enumerate(captured(query)):
+        if number % 2 == 0:
+            calls[f"attention of layer {number // 2}, gradient"] = lambda a=attention, g=given: attention_gradient(a, g)
+    for name, call in calls.items():
+        with cubes():
+            before = seconds(call)
+        after = seconds(call)
+        print(f"{name}: {before:.3f} → {after:.3f} s, {before / after:.2f} times as fast", flush=True)
+    heads, (n, i, j), d = 12, (len(query.roles.query), len(query.roles.key), len(query.roles.context)), 32
+    cells = heads * n * i * j * d
+    tanh = in_turn({"": torch.randn(1 << 18).tanh_}, "cpu")[""].seconds / (1 << 18) * cells
+    print(f"floor of a tanh per cell and feature: {cells:,} in one attention, {tanh:.3f} s; twice that with a gradient")
+
+
+if __name__ == "__main__":
+    main()
