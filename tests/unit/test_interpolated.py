@@ -56,7 +56,8 @@ def test_outputs_and_gradients_are_those_of_the_equation(spread, block, empty, m
     terms = drawn(spread)
     found, expected = (with_gradients(call, terms, *keeps(empty)) for call in (additive_attention, equation))
     for ours, exact in zip(found, expected):
-        torch.testing.assert_close(ours.double(), exact.double(), rtol=1e-5, atol=1e-5 * float(exact.detach().abs().max()))
+        largest = float(exact.detach().abs().max())
+        torch.testing.assert_close(ours.double(), exact.double(), rtol=1e-5, atol=1e-5 * largest)
 
 
 @pytest.mark.parametrize("half", (0.01, 0.3, 1.0, 2.5))
