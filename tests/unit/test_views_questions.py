@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
+import vl_convert
 import xarray as xr
 
 from triattn_core.scenes import intervene_text
 from triattn_core.views.charts import anova, anova_text, intervention, perturbation
-from triattn_core.views.charts.grids import cells_of
+from triattn_core.views.charts.grids import cells_of, label_expression, named
 from triattn_core.views.lib.palette import THEMES
 
 QUERIES, KEYS = ["who", "</b>", "who"], ["a", "b", 'c"', "d", "e"]
@@ -62,7 +64,7 @@ def test_the_residual_is_drawn_by_position_with_its_bits():
     np.testing.assert_allclose(told.pivot(index="query", columns="key", values="value"), values)
     limit = np.abs(values).max()
     assert left["encoding"]["color"]["scale"]["domain"][::16] == pytest.approx([-limit, 0, limit])
-    assert '"who", "</b>", "who"' in left["encoding"]["y"]["axis"]["labelExpr"]
+    assert left["encoding"]["y"]["axis"]["labelExpr"] == label_expression(["who", "</b>", "who"])
     below = pd.DataFrame(spec["datasets"][dashes["data"]["name"]])
     assert len(below) == (values < 0).sum() and (below["value"] < 0).all(), "a dash on each cell below zero"
     bits = pd.DataFrame(spec["datasets"][right["layer"][0].get("data", right.get("data"))["name"]])
@@ -235,3 +237,10 @@ def test_draws_hold_the_original_and_zero():
     assert low < 0 and high > 4
     values = [[row["odds"] for row in one] for one in spec["datasets"].values()]
     assert [1.0, 2.0, 4.0] in values and [3.0] in values and [pytest.approx(7 / 3)] in values
+
+
+def test_the_word_if_is_a_label_as_any_other():
+    words = ["if", "you </b>", "if"]
+    chart = alt.Chart(pd.DataFrame({"key": range(3)})).mark_point().encode(named("key", words))
+    drawn = vl_convert.vegalite_to_svg(chart.to_dict())
+    assert drawn.count(">if<") == 2 and "you &lt;/b&gt;" in drawn

@@ -12,6 +12,8 @@ from triattn_core.analysis.maps import compare, token_alignment
 from triattn_core.errors import TraceError
 from triattn_core.scenes import panels as scene
 from triattn_core.views import side_by_side as view
+from triattn_core.views.charts import grids
+from triattn_core.views.lib.palette import DIFFERENCE
 from triattn_core.views.lib.strongest import labels
 from triattn_core.views.side_by_side import panels as parts
 
@@ -97,11 +99,23 @@ def test_rounding_of_float32_is_no_difference():
     assert not unpacked(sent["values"], "<f4").any() and sent["scale"]["limit"] == 1
 
 
+@pytest.mark.parametrize("peak", [0.05, 30.0])  # near uniform, and far from it
+def test_a_map_of_weights_has_one_scale_everywhere(peak):
+    array = compare.two_way_map(arrays(0))
+    array = array.copy(data=array.values**peak)
+    array = (array / array.sum("key")).assign_attrs(quantity="weight")
+    scale = view.scale_of([replace(panel(0, "bi"), drawn=array, weights=array)] * 2)
+    domain = grids.weights(array.values, array.sizes["key"], "light").to_dict()["scale"]["domain"]
+    assert (domain[0], domain[-1]) == pytest.approx((scale.low, scale.high))
+    gap = grids.signed(0.4, "light", DIFFERENCE).to_dict()["scale"]["domain"]
+    assert gap[20] == pytest.approx(0.4 * (4 / 16) ** (1 / DIFFERENCE))
+
+
 def test_a_scale_of_flat_maps_is_not_stretched_over_noise():
     flat = compare.two_way_map(arrays(0)) * 0 + 0.2
     panels = [replace(panel(0, "bi"), drawn=flat.assign_attrs(quantity="weight")) for _ in range(2)]
     scale = view.scale_of(panels)
-    assert scale.high == pytest.approx(0.2) and scale.low == pytest.approx(0.05) and scale.uniform == pytest.approx(0.2)
+    assert scale.high == pytest.approx(0.4) and scale.low == pytest.approx(0.1) and scale.uniform == pytest.approx(0.2)
 
 
 def test_masked_relevance_does_not_break_the_figure():

@@ -18,6 +18,7 @@ from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.text_units import fold_axis
 from triattn_core.trace.token_grouping import NO_GROUPING, TokenGrouping
+from triattn_core.views.lib.palette import LogScale
 
 SEEDS = 5  # of one model that are run for the spread between them
 NAMES = ("Before", "Edited")
@@ -124,7 +125,7 @@ def other_option(example: Any, found: Explained, asked: int | None) -> int:
 def _lines(choice: Choice, way: str, columns: int) -> tuple[str, ...]:
     if choice.site.endswith("/weight"):
         kept = f"Summed over keys, context folded to {way}: no mass is lost."
-        return "One scale for both maps.", f"Line: an even share, 1/{columns}.", kept
+        return f"One scale for both maps: {LogScale.ends}.", f"Line: an even share, 1/{columns}.", kept
     joined = f"Joined by log-sum-exp over keys and within {way}."
     return "One scale for both maps.", joined, "Each row is centred: softmax does not see the shift."
 
@@ -159,6 +160,7 @@ def inputs(
     changed = {name: text for name, text in found[1].trace.texts.items() if texts.get(name) != text}
     texts |= {token_alignment.EDITED + name: text for name, text in changed.items()}
     trace = AttentionTrace(whole, texts, {"checkpoint": card.name, "inputs": ", ".join(NAMES).lower()})
+    ends = f": {LogScale.ends}" if choice.site.endswith("/weight") else ""
     side = Side(
         shown,
         panels.difference(shown, 1, 0),
@@ -168,7 +170,7 @@ def inputs(
         trace,
         (*texts.values(), "inputs", choice.site.split("/")[1]),
         {"compare": "inputs", "edited": TASKS[card.config["task"]].row(other)},
-        lines=("One scale for both maps.", "−: only before, +: only edited;", "hatched in the other map."),
+        lines=(f"One scale for both maps{ends}.", "−: only before, +: only edited;", "hatched in the other map."),
         what="input",
         notes=tuple(dict.fromkeys(chain(*notes))),
         said=panels.on_context(found, choice),

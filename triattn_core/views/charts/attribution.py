@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import combinations
@@ -12,7 +11,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from triattn_core.views.charts.grids import dressed, titled
+from triattn_core.views.charts.grids import dressed, label_expression, titled
 from triattn_core.views.lib.number_format import minus
 from triattn_core.views.lib.palette import DIVERGING, THEMES, SignedScale, ramp
 from triattn_core.views.lib.strongest import numbered
@@ -51,8 +50,8 @@ def strips(
         tokens, methods = words(table[at]).tolist(), list(shares)
         rows = shares[at].assign(place=range(len(tokens)), token=tokens)
         rows = rows.melt(["place", "token"], var_name="method", value_name="share").dropna()
-        shown = json.dumps([token if len(token) <= LONGEST else token[: LONGEST - 1] + "…" for token in tokens])
-        axis = alt.Axis(labelExpr=f"({shown})[datum.value]", ticks=False, domain=False, labelLimit=260)
+        shown = label_expression([token if len(token) <= LONGEST else token[: LONGEST - 1] + "…" for token in tokens])
+        axis = alt.Axis(labelExpr=shown, ticks=False, domain=False, labelLimit=260)
         y = alt.Y("place:O", title=None, axis=axis, scale=alt.Scale(domain=[*range(len(tokens))]))
         top = alt.Axis(orient="top", labelAngle=-45, ticks=False, domain=False)
         x = alt.X("method:N", title=None, axis=top, scale=alt.Scale(domain=methods))

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from triattn_core.views.lib.palette import DIVERGING, FONTS, SEQUENTIAL, THEMES, LogScale, ramp
+from triattn_core.views.lib.palette import DIVERGING, FONTS, SEQUENTIAL, THEMES, LogScale, SignedScale, ramp
 
+MARK = "\u241e"  # between texts that stand in one
 STOPS = 33  # of a diverging map, an odd number: zero is one of them
 
 AltairChart = alt.Chart | alt.LayerChart | alt.HConcatChart | alt.VConcatChart | alt.FacetChart
@@ -28,26 +29,33 @@ def cells_of(cells: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -
 
 def named(axis: str, names: Sequence[str], **look) -> alt.X | alt.Y:
     """An axis of positions that shows tokens, each in the colour-free text of the page."""
-    shown = json.dumps([str(name)[:16] for name in names])
-    ticks = {"labelExpr": f"({shown})[datum.value]", "ticks": False, "domain": False, "labelOverlap": len(names) > 24}
+    shown = label_expression([str(name)[:16] for name in names])
+    ticks = {"labelExpr": shown, "ticks": False, "domain": False, "labelOverlap": len(names) > 24}
     ticks |= look
     kind = alt.Y if axis == "query" else alt.X
     return kind(f"{axis}:O", title=None, axis=alt.Axis(**ticks))
 
 
-def signed(limit: float, theme: str) -> alt.Color:
-    """The diverging map from -limit to limit."""
+def label_expression(texts: Sequence[str]) -> str:
+    """The labels of positions as a Vega expression; not an array of texts, in which Vega takes “if” for a signal."""
+    return f"split({json.dumps(MARK.join(texts))}, {json.dumps(MARK)})[datum.value]"
+
+
+def signed(limit: float, theme: str, power: float = 1.0) -> alt.Color:
+    """The diverging map from -limit to limit; power: as `SignedScale`."""
     # Stops of the OKLab ramp that canvas figures have: Vega's own way between two hues leads through a third.
     stops = ["#" + bytes(one).hex() for one in ramp(DIVERGING[theme], STOPS)]
-    domain = np.linspace(-limit, limit, STOPS).tolist()
+    fit = SignedScale(limit, power)
+    domain = fit.values(np.linspace(0, fit.steps - 1, STOPS)).tolist()
     scale = alt.Scale(domain=domain, range=stops, clamp=True, interpolate="rgb")
-    return alt.Color("value:Q", scale=scale, legend=_legend("+.2g", "linear scale", [-limit, 0.0, limit]))
+    return alt.Color("value:Q", scale=scale, legend=_legend("+.2g", fit.how or "linear scale", [-limit, 0.0, limit]))
 
 
-def dashes(rows: pd.DataFrame, x: alt.X, y: alt.Y, limit: float, theme: str) -> alt.Chart:
-    """A dash on each cell of `cells_of` below zero: a sign is never told by its hue alone."""
+def dashes(rows: pd.DataFrame, x: alt.X, y: alt.Y, limit: float, theme: str, power: float = 1.0) -> alt.Chart:
+    """A dash on each cell of `cells_of` below zero: a sign is never told by hue alone.  limit, power: see `signed`."""
     look = THEMES[theme]
-    ink = alt.condition(f"datum.value < {-limit / 2}", alt.value(look["page"]), alt.value(look["text"]))
+    half = -limit * 0.5 ** (1 / power)
+    ink = alt.condition(f"datum.value < {half}", alt.value(look["page"]), alt.value(look["text"]))
     return alt.Chart(rows[rows["value"] < 0]).mark_text(text="\u2212", fontSize=11).encode(x, y, color=ink)
 
 
@@ -56,7 +64,7 @@ def weights(values: np.ndarray, keys: int, theme: str) -> alt.Color:
     fit, stops = LogScale.fit(values, keys), SEQUENTIAL[theme]
     at = np.geomspace(fit.low, fit.high, len(stops)).tolist()
     scale = alt.Scale(type="log", domain=at, range=stops, clamp=True)
-    return alt.Color("value:Q", scale=scale, legend=_legend(".2g", "weight, log scale", _ticks(fit)))
+    return alt.Color("value:Q", scale=scale, legend=_legend(".2g", [fit.title, fit.ends], _ticks(fit)))
 
 
 def _ticks(scale: LogScale) -> list[float]:
@@ -65,7 +73,7 @@ def _ticks(scale: LogScale) -> list[float]:
     return found[:: 1 + (len(found) > 4)] if len(found) > 2 else np.geomspace(scale.low, scale.high, 3).tolist()
 
 
-def _legend(format: str, title: str, ticks: Sequence[float]) -> alt.Legend:
+def _legend(format: str, title: str | list[str], ticks: Sequence[float]) -> alt.Legend:
     look = {"orient": "bottom", "direction": "horizontal", "gradientLength": 170, "values": list(ticks)}
     return alt.Legend(title=title, format=format, **look)
 

@@ -10,7 +10,7 @@ import pandas as pd
 import xarray as xr
 
 from triattn_core.views.charts.grids import cells_of, dashes, dressed, named, signed, titled, weights
-from triattn_core.views.lib.palette import DIVERGING, THEMES
+from triattn_core.views.lib.palette import DIFFERENCE, DIVERGING, THEMES
 
 WIDE = 900  # pixels of a figure on a page, more or less
 NUMBER, LETTER, LINE = 48, 8, 13  # pixels that a number, a letter of a label and a leaning label take
@@ -42,10 +42,11 @@ def _grids(before: xr.DataArray, after: xr.DataArray, labels: tuple, theme: str)
     grids = []
     for title, values in (("before", before), ("after", after), ("after − before", gap)):
         less = values is gap
-        colour, tip = signed(limit, theme) if less else scale, alt.Tooltip("value:Q", format="+.3g" if less else ".3g")
+        colour = signed(limit, theme, DIFFERENCE) if less else scale
+        tip = alt.Tooltip("value:Q", format="+.3g" if less else ".3g")
         rows, tips = cells_of(values, labels), ["query_word:N", "key_word:N", tip]
         grid = alt.Chart(rows).mark_rect(stroke=look["page"], strokeWidth=0.6).encode(x, y, colour, tooltip=tips)
-        grid = alt.layer(grid, dashes(rows, x, y, limit, theme)) if less else grid
+        grid = alt.layer(grid, dashes(rows, x, y, limit, theme, DIFFERENCE)) if less else grid
         grids.append(grid.properties(title=title, width=wide * values.shape[1], height=size * values.shape[0]))
     return grids
 

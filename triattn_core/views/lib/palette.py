@@ -49,6 +49,8 @@ DIVERGING = {
     "dark": "#f9d9a6 #9a6739 #1b2121 #2d8286 #c0f0eb".split(),
 }
 
+DIFFERENCE = 0.7  # power of the scale of differences between maps of weights
+
 _LMS = np.array(
     [
         [0.4122214708, 0.5363325363, 0.0514459929],
@@ -109,6 +111,7 @@ class LogScale:
     high: float
     uniform: float
     title: str = "weight, log scale"
+    ends = "smallest to largest weight"  # what a legend says of them
     kind = "log"
     steps = 256
 

@@ -4,7 +4,6 @@ query × context with several options of one example."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ import xarray as xr
 from triattn_core.errors import TraceError
 from triattn_core.trace.axes import QUANTITIES
 from triattn_core.views.lib.canvas import Canvas, script, style
-from triattn_core.views.lib.palette import LogScale, Scale, SignedScale, pack, scale_payload, theme_payload
+from triattn_core.views.lib.palette import DIFFERENCE, LogScale, Scale, SignedScale, pack, scale_payload, theme_payload
 from triattn_core.views.lib.strongest import labels
 from triattn_core.views.lib.tokens import named, tokens
 from triattn_core.views.side_by_side.panels import HIDDEN, Gap, Panel
@@ -44,16 +43,11 @@ STYLE = ("lib/map_figure.css", "lib/linked_maps.css")
 
 
 def scale_of(panels: Sequence[Panel]) -> Scale:
-    """One scale for all maps: for weights log, for relevances signed square root.
-
-    Log starts at the smallest weight, though not below a seventh of uniform nor above a quarter of the largest: maps
-    near uniform keep their contrast, and noise is not blown up to fill the ramp.
-    """
+    """One scale for all maps: for weights `LogScale.fit`, as everywhere, for relevances signed square root."""
     values = np.stack([panel.drawn.values for panel in panels])
     values = values[~np.isnan(values)]
     if panels[0].drawn.attrs["quantity"] == "weight":
-        scale = LogScale.of(values, _keys(panels[0].weights))
-        return replace(scale, low=float(np.clip(values.min(), scale.low, max(scale.high / 4, scale.low))))
+        return LogScale.fit(values, _keys(panels[0].weights))
     return SignedScale.of(np.where(np.isfinite(values), values, 0.0))
 
 
@@ -156,7 +150,7 @@ def _gap(gap: Gap, names: Sequence[str], panels: Sequence[Panel], quantity: str)
     left, right = names[gap.left], names[gap.right]
     values = gap.values.where(~(np.abs(gap.values) <= NOISE), 0.0)
     known = np.where(np.isfinite(values.values), values.values, 0.0)
-    scale = SignedScale.of(known, power=0.7, title=f"difference in {quantity}")
+    scale = SignedScale.of(known, power=DIFFERENCE, title=f"difference in {quantity}")
     more = {}
     if gap.overlap is not None:
         a, b = ((~np.isnan(panels[i].weights.values)).any(axis=0) for i in (gap.left, gap.right))
@@ -182,7 +176,7 @@ def _lines(panels: Sequence[Panel], quantity: str) -> list[str]:
     tri = any(panel.mechanism == "tri" for panel in panels)
     if quantity == "weight":
         return [
-            "One scale for all maps.",
+            f"One scale for all maps: {LogScale.ends}.",
             f"Line: {even}, 1/{keys}.",
             *(["Tri is summed over context."] if tri else []),
         ]
