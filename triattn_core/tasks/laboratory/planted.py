@@ -93,7 +93,7 @@ def _parts(text: str) -> tuple[int, int]:
     return int(code), int(payload)
 
 
-SUM = "query + key + context ≡ 0 (mod 13)"
+SUM = "(query + key + context) mod 13 = 0"
 PLANTED_SUM = Planted("planted-sum", "Planted sum", SUM, 13, lambda q, k, codes: -(q + k) % codes)
-PLANTED_XOR = Planted("planted-xor", "Planted XOR", "query ⊕ key ⊕ context = 0", 16, lambda q, k, codes: q ^ k)
+PLANTED_XOR = Planted("planted-xor", "Planted XOR", "query xor key xor context = 0", 16, lambda q, k, codes: q ^ k)
 PLANTED_SUM.OPENING_ROW = 3
