@@ -20,6 +20,7 @@ from triattn_core.commands import (
     efficiency,
     evaluate,
     examples,
+    heads,
     import_model,
     listing,
     new,
@@ -112,8 +113,8 @@ def parser() -> argparse.ArgumentParser:
     cases.arguments(one)
     one = command("context", analyses.context, "how much of the attention context redirects, stored as a table")
     analyses.context_arguments(one)
-    one = command("heads", analyses.heads, "every head over a file of rows: entropy, information, three-way share")
-    analyses.heads_arguments(one)
+    one = command("heads", heads.run, "every head over a file of rows: entropy, information, three-way share")
+    heads.arguments(one)
     one = command("faithful", analyses.faithful, "attributions against random ones: do the tokens they name matter?")
     analyses.faithful_arguments(one)
     one = command("book", casebook.run, "the case book: cases kept with a note and tags", json_too=False, device=False)

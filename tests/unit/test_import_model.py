@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 import transformers
@@ -180,3 +181,21 @@ def test_the_command(tmp_path, folders, capsys):
         assert main(["import", *arguments]) == 1
         printed = capsys.readouterr()
         assert reason in printed.err and printed.err.count("\n") == 1 and not printed.out
+
+
+@pytest.mark.parametrize("family", ["bert", "gpt2"])
+def test_heads_over_a_file_of_texts(family, folders, tmp_path, capsys):
+    rows, out = tmp_path / "rows.jsonl", tmp_path / "heads.parquet"
+    lines = [{"text_a": A, "text_b": B}, {"text": B}, {"text_a": A}, {"text": " "}]
+    rows.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    assert main(["heads", str(folders[family]), str(rows), "--out", str(out), "--words", "unhappy", "--json"]) == 0
+    told, found = json.loads(capsys.readouterr().out), pd.read_parquet(out)
+    assert (told["rows"], told["aside"]) == (2, 2) and len(found) == 2 * len(told["heads"])
+    model = load_transformer(str(folders[family]))
+    expected = head_table(trace_transformer(model, A, B))
+    of_first = found[found["row"] == 1].reset_index(drop=True)
+    pd.testing.assert_frame_equal(of_first[list(expected)], expected, check_dtype=False, atol=1e-6)
+    assert {one["rows"] for one in told["words"]} == {2}
+    assert found.attrs["triattn"]["checkpoints"] == {model.name: model.digest} and len(model.digest) == 64
+    assert main(["heads", str(folders[family]), str(rows), "--out", str(out), "--switch-off"]) == 1
+    assert "is a Hugging Face model" in capsys.readouterr().err

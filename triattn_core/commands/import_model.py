@@ -6,7 +6,7 @@ import argparse
 import json
 from pathlib import Path
 
-from triattn_core.errors import DataError, InputError
+from triattn_core.errors import InputError
 from triattn_core.text.atomic_write import require_room
 
 
@@ -51,10 +51,7 @@ def input_texts(texts: list[str]) -> tuple[str, ...]:
         raise InputError(f"expected a text or a pair, got {len(texts)}: put each in quotes")
     if len(texts) == 2 or not texts[0].endswith(".json"):
         return tuple(texts)
+    from triattn_core.importers.text_rows import row_texts
     from triattn_core.text.rows import read_json
 
-    row = read_json(Path(texts[0]))
-    for names in (("text",), ("text_a", "text_b")):
-        if all(isinstance(row.get(name), str) for name in names):
-            return tuple(row[name] for name in names)
-    raise DataError(f'{texts[0]}: expected {{"text"}} or {{"text_a", "text_b"}}')
+    return row_texts(read_json(Path(texts[0])), texts[0])

@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -40,12 +42,29 @@ class Transformer:
     head: str = ""
     notes: tuple[str, ...] = ()
 
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of its weights."""
+        found = sha256()
+        for name, tensor in sorted(self.model.state_dict().items()):
+            found.update(name.encode() + tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+        return found.hexdigest()
+
     @property
     def longest(self) -> int:
         """The most tokens that it reads and that are drawn."""
         positions = getattr(self.model.config, "max_position_embeddings", None) or LONGEST
         offset = 2 if self.model.config.model_type in ("roberta", "xlm-roberta", "camembert") else 0
         return min(LONGEST, self.tokenizer.model_max_length, positions - offset)
+
+
+def is_transformer_folder(name: str) -> bool:
+    """Whether a folder has a config of Hugging Face's: it names the type of its model."""
+    try:
+        config = json.loads((Path(name).expanduser() / "config.json").read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(config, dict) and "model_type" in config and "kind" not in config
 
 
 def load_transformer(name: str, device: str | None = None, local: bool | None = None) -> Transformer:

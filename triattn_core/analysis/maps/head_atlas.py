@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -33,18 +34,36 @@ def measure_rows(
     rows: (line, example, or a DataError that says why there is none), as `sources.read_examples` gives them.  Who stops
     iterating keeps the parts that came.
     """
+
+    def measure(example: Any) -> pd.DataFrame:
+        table = _of_trace(explain(bundle, example)[1], profiles)
+        if switch_off and example.label is not None:
+            heads = list(table[["site", "head"]].itertuples(index=False, name=None))
+            without = head_ablation.measure_example(bundle, example, heads)
+            table = table.merge(without.astype({"right": "boolean", "own": "boolean"}), on=["site", "head"])
+        return table.assign(id=str(example.id)[:80])
+
+    return _parts(rows, measure)
+
+
+def measure_texts(
+    trace_of: Callable[..., AttentionTrace], rows: Iterable[tuple[int, object]], profiles: bool = False
+) -> Iterator[TablePart]:
+    """The same for the attention of another model: trace_of a text or a pair; rows: (line, texts, or a DataError)."""
+    return _parts(rows, lambda texts: _of_trace(trace_of(*texts), profiles).assign(id=""))
+
+
+def _of_trace(trace: AttentionTrace, profiles: bool) -> pd.DataFrame:
+    table = measure_heads(trace)
+    return table.merge(profile_table(trace), on=["site", "head"]) if profiles else table
+
+
+def _parts(rows: Iterable[tuple[int, object]], measure: Callable[[Any], pd.DataFrame]) -> Iterator[TablePart]:
     for line, example in rows:
         try:
             if isinstance(example, DataError):
                 raise example
-            trace = explain(bundle, example)[1]
-            table = measure_heads(trace)
-            table = table.merge(profile_table(trace), on=["site", "head"]) if profiles else table
-            if switch_off and example.label is not None:
-                heads = list(table[["site", "head"]].itertuples(index=False, name=None))
-                without = head_ablation.measure_example(bundle, example, heads)
-                table = table.merge(without.astype({"right": "boolean", "own": "boolean"}), on=["site", "head"])
-            yield TablePart(table.assign(row=line, id=str(example.id)[:80]), (), line)
+            yield TablePart(measure(example).assign(row=line), (), line)
         except (DataError, InputError) as error:
             yield TablePart(pd.DataFrame(), (str(error) if error is example else f"line {line}: {error}",), line)
 

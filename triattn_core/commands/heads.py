@@ -1,0 +1,81 @@
+"""`triattn heads`: every head of a model over a file of rows."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from typing import TYPE_CHECKING
+
+from triattn_core.commands import engine, row_table
+from triattn_core.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `triattn heads`."""
+    parser.add_argument("name", help="a checkpoint, by name or folder; or the folder of a Hugging Face model")
+    parser.add_argument("--words", metavar="WORDS", help='their weight by head, such as "not, never, no"')
+    parser.add_argument("--switch-off", action="store_true", help="each head in turn: what becomes of the answers")
+    row_table.data_arguments(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Store a row for each example, site and head; after Ctrl-C, the rows so far."""
+    from triattn_core.analysis import measures
+    from triattn_core.analysis.intervention import head_ablation
+    from triattn_core.analysis.maps import head_atlas, head_profiles, word_weights
+    from triattn_core.checkpoint.bundle import load
+    from triattn_core.importers.transformer import is_transformer_folder
+
+    words = word_weights.split_words(options.words) if options.words else ()
+    if words and engine.is_ray(options):
+        raise DataError("--words needs the maps of all rows in one process: leave out --engine ray")
+    if is_transformer_folder(options.name):
+        table, errors, stopped = _of_transformer(options, bool(words))
+    else:
+        measure = partial(measures.heads, profiles=bool(words), switch_off=options.switch_off)
+        bundles = [load(options.name, options.device)]
+        table, errors, stopped = row_table.run(options, bundles, measure, columns=head_profiles.drop_profiles)
+    means = head_atlas.summarize(table)
+    names = [name for name in head_atlas.NUMBERS if name in means]
+    fields, lines = {"heads": means.to_dict("records")}, _head_lines("mean over rows", means, names)
+    if options.switch_off:
+        without = head_ablation.summarize(table)
+        fields["switched_off"] = without.to_dict("records")
+        lines += _head_lines("switched off", without, ["points", "change", "lost", "won", "p"])
+    if words:
+        weights = word_weights.weigh_words(table, words)
+        fields["words"] = weights.to_dict("records")
+        for way, rows in weights[weights["feature"] < 0].groupby("way", sort=False):
+            lines += _head_lines(f"{', '.join(words)}: {way.replace('_', ' ')}", rows, ["mean", "low", "high", "p"])
+    return row_table.report(options, table, errors, stopped, fields, lines)
+
+
+def _of_transformer(options: argparse.Namespace, words: bool) -> tuple[pd.DataFrame, list[str], bool]:
+    """The table of a model of others, over rows of a text or a pair.  Raises DataError for what asks ours alone."""
+    from triattn_core.analysis.maps import head_atlas, head_profiles
+    from triattn_core.importers.text_rows import read_texts
+    from triattn_core.importers.transformer import load_transformer, trace_transformer
+
+    for asked, name in ((options.switch_off, "--switch-off"), (engine.is_ray(options), "--engine ray")):
+        if asked:
+            raise DataError(f"{name} is for checkpoints of this project, {options.name} is a Hugging Face model")
+    model = load_transformer(options.name, options.device)
+
+    def measure(models):
+        return lambda rows: head_atlas.measure_texts(partial(trace_transformer, models[0]), rows, words)
+
+    return row_table.run(options, [model], measure, read_texts, head_profiles.drop_profiles)
+
+
+def _head_lines(title: str, rows: pd.DataFrame, names: list[str]) -> list[str]:
+    """A table with a line a head; heads count from 1."""
+    wide = max(len(title), *map(len, rows["site"])) + 2
+    lines = [f"{title:{wide}}head" + "".join(f"{name.replace('_', ' '):>21}" for name in names)]
+    for head in rows.itertuples():
+        values = (getattr(head, name) for name in names)
+        numbers = (f"{value:21.4f}" if isinstance(value, float) else f"{value:21,}" for value in values)
+        lines.append(f"{head.site:{wide}}{head.head + 1:4}{''.join(numbers)}")
+    return lines

@@ -1,0 +1,111 @@
+"""A table of rows that a command makes: its data, its place, where it runs, and what is said of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from triattn_core.commands import engine
+from triattn_core.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from triattn_core.analysis.measures import Measure
+    from triattn_core.analysis.mining.sources import Source
+
+Read = Callable[["Source"], Iterator[tuple[int, object]]]
+
+
+@runtime_checkable
+class Model(Protocol):
+    """What measures rows: a bundle, or a model of others."""
+
+    name: str
+    digest: str
+
+
+def data_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of a command that makes such a table."""
+    parser.add_argument("data", type=Path, help="JSON Lines, plain or .gz; rows that cannot be read are set aside")
+    parser.add_argument("--rows", type=int, help="how many rows to take; by default all")
+    parser.add_argument("--out", type=Path, required=True, help="where the table is stored (Parquet)")
+    engine.arguments(parser)
+
+
+def run(
+    options: argparse.Namespace,
+    models: Sequence[Model],
+    measure: Measure,
+    read: Read | None = None,
+    columns: Callable[[pd.DataFrame], pd.DataFrame] = lambda table: table,
+) -> tuple[pd.DataFrame, list[str], bool]:
+    """Compute and store the table with its provenance; returns it, the errors, and whether it was stopped.
+
+    read: of a source, its rows; by default as the task of the first model reads them.  columns: takes what is not
+    stored out of the table.
+    """
+    from triattn_core.analysis.mining import sources
+    from triattn_core.text.atomic_write import replacing, require_room
+
+    on_ray = engine.is_ray(options)
+    require_room(options.out, "store the table")
+    source = sources.file_source(options.data)
+    if options.out.resolve() == options.data.resolve():
+        raise DataError(f"{options.out}: that is the data; name another file with --out")
+    if on_ray:
+        job = engine.run(options, measure, models, source, options.rows)
+        table, errors, stopped = job.frame(), job.errors(), False
+    else:
+        table, errors, stopped = _here(
+            options, models, measure, source, read or partial(sources.read_examples, models[0].task.NAME)
+        )
+    provenance = {"command": options.command, "data": source.name, "sha256": source.sha256, "whole": not stopped}
+    table.attrs = {"triattn": provenance | {"checkpoints": {model.name: model.digest for model in models}}}
+    with replacing(options.out) as part:
+        columns(table).to_parquet(part)
+    if on_ray:
+        job.clear()
+    return table, errors, stopped
+
+
+def _here(
+    options: argparse.Namespace, models: Sequence[Model], measure: Measure, source: Source, read: Read
+) -> tuple[pd.DataFrame, list[str], bool]:
+    """The table in this process, up to Ctrl-C."""
+    import pandas as pd
+    from tqdm import tqdm
+
+    tables, errors, stopped = [], [], False
+    rows, names = islice(read(source), options.rows), " ".join(model.name for model in models)
+    with tqdm(total=options.rows or source.lines, unit="row", desc=names, disable=None) as bar:
+        try:
+            for part in measure(models)(rows):
+                tables.append(part.table)
+                errors += part.aside
+                bar.update()
+        except KeyboardInterrupt:
+            stopped = True
+    if not any(map(len, tables)):
+        raise DataError(errors[0] if errors else f"{source.name}: no row in it")
+    return pd.concat(tables, ignore_index=True), errors, stopped
+
+
+def report(
+    options: argparse.Namespace, table: pd.DataFrame, errors: list[str], stopped: bool, fields: dict, lines: list[str]
+) -> int:
+    """Print what a command found, its fields as JSON or its lines; returns the exit status."""
+    rows = table["row"].nunique()
+    if options.json:
+        print(json.dumps({"rows": rows, "aside": len(errors), "out": str(options.out), **fields}))
+    else:
+        print(f"{options.data}: {rows:,} rows, {len(errors):,} set aside", *errors[:20], *lines, sep="\n")
+    if stopped:
+        print(f"triattn: stopped; {options.out} holds the {rows:,} rows that were done", file=sys.stderr)
+    return 130 if stopped else 0

@@ -1,0 +1,30 @@
+"""Rows of texts for models of others: `{"text"}`, or `{"text_a", "text_b"}` of a pair; other fields are not read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from triattn_core.analysis.mining.sources import Source
+from triattn_core.errors import DataError
+from triattn_core.text.rows import each_line
+
+FIELDS = (("text",), ("text_a", "text_b"))
+
+
+def row_texts(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    """The text or the two texts of a row.  Raises DataError."""
+    for names in FIELDS:
+        if all(isinstance(row.get(name), str) and row[name].strip() for name in names):
+            return tuple(row[name] for name in names)
+    raise DataError(f'{where}: expected {{"text"}} or {{"text_a", "text_b"}}, each with at least one word')
+
+
+def read_texts(source: Source) -> Iterator[tuple[int, tuple[str, ...] | DataError]]:
+    """Yield (line, texts, or the DataError that says why there are none) for each row of a file."""
+    with source.open() as file:
+        for line, row in each_line(file, source.name):
+            try:
+                yield line, row if isinstance(row, DataError) else row_texts(row, f"{source.name}:{line}")
+            except DataError as error:
+                yield line, error
