@@ -14,7 +14,7 @@ import pandas as pd
 
 from triattn_core.errors import InputError
 from triattn_core.tasks.laboratory.example import Cell, Example
-from triattn_core.tasks.laboratory.statements import COUNTING, SMALL
+from triattn_core.tasks.laboratory.statements import COUNTING
 from triattn_core.tasks.laboratory.task import LaboratoryTask
 
 ENGLISH = ("dog", "river", "bread", "moon", "door", "fish", "tree", "stone", "bird", "shoe", "rain")
@@ -36,7 +36,13 @@ class FalseFriends(LaboratoryTask):
         f"those of no card too, and is right once in {len(COLOURS)} rows ({100 / len(COLOURS):.1f} %)."
     )
     SIZE = "words (as many languages)"
-    PROVED, OBSERVED = COUNTING, SMALL
+    PROVED = COUNTING
+    OBSERVED = (
+        "that in as many steps two-way models of this size stay at chance. In ten times as many one layer of Bi still "
+        "does, C-Bi finds part of it, and two layers of Bi nearly all, with two of three seeds (“Against training” "
+        "below): the second layer can look up what the first wrote into each card. Rows are new, the dictionary is "
+        "not: every word in every language was in training."
+    )
     SIZES = (TONIGHT + 1, len(FOREIGN))
 
     def __init__(self, size: int = len(FOREIGN)):

@@ -97,3 +97,4 @@ SUM = "(query + key + context) mod 13 = 0"
 PLANTED_SUM = Planted("planted-sum", "Planted sum", SUM, 13, lambda q, k, codes: -(q + k) % codes)
 PLANTED_XOR = Planted("planted-xor", "Planted XOR", "query xor key xor context = 0", 16, lambda q, k, codes: q ^ k)
 PLANTED_SUM.OPENING_ROW = 3
+PLANTED_SUM.OBSERVED = f"{SMALL} At 8 keys Tri does not find the sum in these steps either (“Against size” below)."

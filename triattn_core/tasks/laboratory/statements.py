@@ -9,6 +9,6 @@ COUNTING = (
     f"related Match3, one layer of two-way attention must grow with the length ({MATCH}, Theorem 7)."
 )
 SMALL = (
-    "that two-way models of this size do not learn it in the same number of steps, with one layer or with two; larger "
-    "or longer-trained ones might."
+    "that two-way models of this size stay below what counts of payloads alone give, with one layer or with two, in as "
+    "many steps and in ten times as many; larger ones might not."
 )

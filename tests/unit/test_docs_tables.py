@@ -1,0 +1,17 @@
+"""Tables of the docs that are made from records: each row stands there as it is made."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from docs.tables import laboratory
+
+RESULTS = Path(laboratory.__file__).parents[1] / "results.md"
+
+
+@pytest.mark.parametrize("table", [laboratory.accuracy_table, laboratory.steps_table], ids=lambda table: table.__name__)
+def test_rows_are_those_of_the_records(table):
+    lines, written = list(table()), RESULTS.read_text("utf-8").splitlines()
+    assert len(lines) > 10 and [line for line in lines if line not in written] == []
