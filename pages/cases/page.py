@@ -53,7 +53,7 @@ with report_errors():
     examples = case_summary.show_summary(mined, tail)
 left, right = st.container(key="main").columns([2.7, 1], gap="medium")
 with left:
-    if not mined.judged.empty:
+    if mined.num_judged:
         case_summary.show_agreement(mined, examples)
     rows = case_list.filtered(mined, examples)
 case_detail.show_rows(mined, rows, examples, left, right)

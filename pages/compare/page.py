@@ -59,7 +59,7 @@ if mined is not None:
         st.html(disagreements.scores_html(mined) + disagreements.pairs(mined))
         st.html(checkpoint_html.section("Who flips", disagreements.WHICH[agreement.comparison_column(mined)]))
         some = disagreements.rows(mined)
-    if len(some):
+    if len(some.rows):
         case_detail.show_rows(mined, some, examples, left, right)
 with st.container(horizontal=True, key="elsewhere"):
     mechanisms = {metadata.model_setting(card, "mechanism") for card in chosen}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -23,26 +24,26 @@ from pages.shared import (
 )
 from pages.shared.errors import report_errors
 from triattn_core.analysis.mining import agreement
-from triattn_core.analysis.mining.case_table import CaseTable
+from triattn_core.analysis.mining.case_rows import Filter
+from triattn_core.analysis.mining.case_table import Cases
 from triattn_core.tasks import TASKS, InputForm, form
 from triattn_core.views.lib.number_format import probability
 
 
-def show_rows(mined: CaseTable, rows: pd.DataFrame, examples: Mapping[int, object], left, right) -> None:
+def show_rows(mined: Cases, shown: case_list.Shown, examples: Mapping[int, object], left, right) -> None:
     """These rows of the table as a list, and beside it all about the one that is open."""
     with left:
-        line = case_list.show_list(mined, rows, examples)
+        line = case_list.show_list(mined, shown, examples)
     if line is not None:
         with right.container(key="aside"):
-            lines = rows["row"].tolist()
-            st.html(checkpoint_html.section(f"Row {line:,}", f"{lines.index(line) + 1:,} of {len(rows):,}"))
+            lines = shown.rows["row"].tolist()
+            st.html(checkpoint_html.section(f"Row {line:,}", f"{lines.index(line) + 1:,} of {len(lines):,}"))
             url_state.steps("row", lines, line)
-            _aside(mined, line, examples.get(line))
+            _aside(mined, shown.rows.iloc[lines.index(line)], examples.get(line))
 
 
-def _aside(mined: CaseTable, line: int, example: object) -> None:
+def _aside(mined: Cases, row: pd.Series, example: object) -> None:
     """Its texts, answers and facts; where it opens, with what of its checkpoints is on the shelf; a note to keep."""
-    row = mined.table[mined.table["row"] == line].iloc[0]
     if example is not None:
         case_texts.html(mined.about.task, example)
     else:
@@ -67,7 +68,7 @@ def _aside(mined: CaseTable, line: int, example: object) -> None:
     save_case.form(mined.about.task, given, page, query)
 
 
-def _verdicts(mined: CaseTable, row: pd.Series, example) -> str:
+def _verdicts(mined: Cases, row: pd.Series, example) -> str:
     """HTML: what each checkpoint answers, with which probability, and whether that is right."""
     task, pair = TASKS.get(mined.about.task), form(mined.about.task) is InputForm.PAIR
     names = task.labels(example) if example is not None else task.LABELS if pair else ()
@@ -87,15 +88,15 @@ def _verdicts(mined: CaseTable, row: pd.Series, example) -> str:
     return f'<table class="t-table t-said">{"".join(lines)}</table>'
 
 
-def _facts(mined: CaseTable, row: pd.Series) -> list[tuple[str, str]]:
+def _facts(mined: Cases, row: pd.Series) -> list[tuple[str, str]]:
     """Names and numbers."""
     told = []
     if form(mined.about.task) is InputForm.PAIR:
         told.append(("gold", TASKS[mined.about.task].LABELS[row["label"]] if row["label"] >= 0 else "not judged"))
     for name in mined.three_way:
         column = f"{name} moved"
-        above = int((mined.table[column] > row[column]).sum())
+        above = mined.rows.count(Filter(between={column: (np.nextafter(row[column], np.inf), np.inf)}))
         which = f" {name}" if len(mined.three_way) > 1 else ""
         told.append((f"context moved{which}", f"{row[column]:.3g} bits"))
-        told.append(("rank among all rows", f"{above + 1:,} of {len(mined.table):,}"))
+        told.append(("rank among all rows", f"{above + 1:,} of {len(mined.rows):,}"))
     return [*told, ("length", f"{row['tokens']:,} tokens"), ("id", str(row["id"]))]

@@ -3,19 +3,24 @@ heading sorts, a click on a row opens it beside the list."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
 from pages.shared import style, url_state
 from triattn_core.analysis.mining import agreement
-from triattn_core.analysis.mining.case_table import CaseTable
+from triattn_core.analysis.mining.case_rows import Filter
+from triattn_core.analysis.mining.case_table import Cases
 from triattn_core.casebook import texts
 from triattn_core.tasks import TASKS, InputForm, Task, form, questions
 
 ANY, NOBODY = "any", "not judged"
+FIRST, RANDOM = "largest first", "at random"
+WHOLE, PAGE = 20_000, 100  # rows that are listed together, and of a page of a larger table
+SEED = f"{PAGE} rows drawn with this seed; the same seed draws the same rows."
 ROW, MOST, TEXT = 30, 16, 158  # pixels of a row, rows without scrolling, pixels of a text
 SURE = {"0.9 and more": (0.9, 1.01), "0.7 to 0.9": (0.7, 0.9), "below 0.7": (0, 0.7)}
 MOVES = {"the most moved tenth": (0.9, 1.0), "upper half": (0.5, 1.0), "lower half": (0.0, 0.5)}
@@ -69,72 +74,109 @@ def query(task: str) -> str:
     return f"the {TASKS[task].WORDS.axes[0].lower()}" if task in TASKS and TASKS[task].FORM.chooses else "the text"
 
 
-def main_checkpoint(mined: CaseTable) -> str:
+def main_checkpoint(mined: Cases) -> str:
     """The checkpoint that the list is about: Tri, else the last."""
     return (mined.three_way or mined.names)[-1]
 
 
-def filtered(mined: CaseTable, examples: Mapping[int, object]) -> pd.DataFrame:
-    """The row of filters, each in the URL; the rows of the table that pass, the most moved first."""
-    table = mined.table.assign(agreement=agreement.row_combinations(mined)).fillna({"agreement": NOBODY})
-    name, keep = main_checkpoint(mined), pd.Series(True, table.index)
-    with st.container(horizontal=True, vertical_alignment="bottom", key="filters"):
-        known = [*agreement.right_combinations(mined).index, *[NOBODY] * (len(mined.judged) < len(table))]
-        keep &= _equals_filter("Who is right", "agreement", table["agreement"], {one: [one] for one in known}, 126)
-        if form(mined.about.task) is InputForm.PAIR:
-            keep &= _equals_filter(
-                "Gold", "gold", table["label"], {one: [i] for i, one in enumerate(TASKS[mined.about.task].LABELS)}, 134
-            )
-        keep &= _range_filter("Length", "length", table["tokens"], _length_ranges(table["tokens"]), 104)
-        keep &= _range_filter("Confidence", "confidence", table[f"{name} confidence"], SURE, 112)
-        if mined.three_way:
-            ranks = table[f"{name} moved"].rank(pct=True)
-            keep &= _range_filter("Context moved", "moved", ranks, MOVES, 152)
-        words = st.text_input("Words or row", key="words", bind="query-params", width=150)
-    if words.strip():
-        keep &= _matches_text(mined.about.task, table, examples, words)
+class Shown(NamedTuple):
+    """The rows of a list, and how many pass its filters."""
+
+    rows: pd.DataFrame
+    passing: int
+
+
+def filtered(mined: Cases, examples: Mapping[int, object]) -> Shown:
+    """The row of filters, each in the URL; the rows that pass, the most moved first, of a large table a page of them
+    or a sample."""
+    name, equal, between = main_checkpoint(mined), {}, {}
     order = f"{name} moved" if mined.three_way else f"{name} confidence"
-    return table[keep].sort_values(order, ascending=False, kind="stable")
+    with st.container(horizontal=True, vertical_alignment="bottom", key="filters"):
+        known = [*agreement.right_combinations(mined).index, *[NOBODY] * (mined.num_judged < len(mined.rows))]
+        right = url_state.pick("Who is right", [ANY, *known], "agreement", width=126)
+        if form(mined.about.task) is InputForm.PAIR:
+            labels = TASKS[mined.about.task].LABELS
+            if (gold := url_state.pick("Gold", [ANY, *labels], "gold", width=134)) != ANY:
+                equal["label"] = [labels.index(gold)]
+        between |= _range_filter("Length", "length", "tokens", _length_ranges(mined), 104)
+        between |= _range_filter("Confidence", "confidence", f"{name} confidence", SURE, 112)
+        if mined.three_way:
+            moved = url_state.pick("Context moved", [ANY, *MOVES], "moved", width=152)
+            between |= {} if moved == ANY else {f"{name} moved": _between_ranks(mined, f"{name} moved", *MOVES[moved])}
+        words = st.text_input("Words or row", key="words", bind="query-params", width=150)
+        passing = _combined(mined, right, equal, between, words.strip(), examples)
+        return page(mined, passing, [order])
 
 
-def _equals_filter(label: str, key: str, values: pd.Series, options: Mapping[str, list], width: int) -> pd.Series:
+def page(mined: Cases, passing: Filter, order: Sequence[str]) -> Shown:
+    """The rows that pass, the largest in `order` first; of a large table a page of them, or a sample, as is picked."""
+    if len(mined.rows) <= WHOLE:
+        return Shown(*mined.rows.first(passing, order, WHOLE))
+    drawn = url_state.pick("Order", [FIRST, RANDOM], "order", width=120)
+    name, says = ("Seed", SEED) if drawn == RANDOM else ("Page", f"{PAGE} rows a page.")
+    number = int(st.number_input(name, 1, 100_000, key="from", bind="query-params", width=96, help=says))
+    if drawn == RANDOM:
+        return Shown(*mined.rows.sample(passing, PAGE, number))
+    return Shown(*mined.rows.first(passing, order, PAGE, PAGE * (number - 1)))
+
+
+def _combined(mined: Cases, right: str, equal: dict, between: dict, words: str, examples: Mapping) -> Filter:
+    """All filters as one."""
+    if right == NOBODY:
+        between = between | {"label": (-1, 0)}
+    elif right != ANY:
+        of = agreement.combination_filter(mined, right)
+        equal = equal | dict(of.equal)
+        between = between | dict(of.between)
+    if words.isdecimal():
+        return Filter(equal | {"row": [int(words[:12])]}, between)
+    asked = tuple(words.casefold().split())
+    return Filter(equal, between, words=asked, lines=_matching_lines(mined.about.task, examples, asked))
+
+
+def _range_filter(label: str, key: str, column: str, options: Mapping[str, tuple], width: int) -> dict[str, tuple]:
+    """From the lower end, without the upper one."""
     chosen = url_state.pick(label, [ANY, *options], key, width=width)
-    return pd.Series(True, values.index) if chosen == ANY else values.isin(options[chosen])
+    return {} if chosen == ANY else {column: options[chosen]}
 
 
-def _range_filter(label: str, key: str, values: pd.Series, options: Mapping[str, tuple], width: int) -> pd.Series:
-    """From the lower end, without the upper one; of ranks the upper one with them."""
-    chosen = url_state.pick(label, [ANY, *options], key, width=width)
-    if chosen == ANY:
-        return pd.Series(True, values.index)
-    low, high = options[chosen]
-    return values.between(low, high, "right" if key == "moved" else "left")
+def _between_ranks(mined: Cases, column: str, low: float, high: float) -> tuple[float, float]:
+    """The values of which shares `low` and `high` of the rows are at most as large."""
+    values = np.sort(mined.rows.values(column))
+    ends = [values[int(share * len(values))] if share < 1 else np.inf for share in (low, high)]
+    return float(ends[0]), float(ends[1])
 
 
-def _length_ranges(tokens: pd.Series) -> dict[str, tuple[float, float]]:
+def _length_ranges(mined: Cases) -> dict[str, tuple[float, float]]:
     """Short, middling and long of this table, in tokens."""
-    a, b = (int(one) for one in tokens.quantile([1 / 3, 2 / 3]))
+    lengths = mined.lengths
+    a, b = (int(np.interp(share * (lengths["n"].sum() - 1), *_steps(lengths))) for share in (1 / 3, 2 / 3))
     ends = {f"up to {a}": (0, a + 1)} | ({f"{a + 1} to {b}": (a + 1, b + 1)} if b > a else {})
     return ends | {f"over {b}": (b + 1, 1 << 31)}
 
 
-def _matches_text(task: str, table: pd.DataFrame, examples: Mapping[int, object], words: str) -> pd.Series:
-    """The rows with this number, or those that have all words in their texts or their id."""
-    if words.strip().isdecimal():
-        return table["row"] == int(words[:12])
-    asked = words.casefold().split()
-    of = TASKS[task].row
-    said = {line: "\n".join(texts(of(example))).casefold() for line, example in examples.items()}
-    told = table["row"].map(said).fillna("") + " " + table["id"].str.casefold()
-    return told.map(lambda text: all(word in text for word in asked))
+def _steps(lengths: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """The first and the last number in order of the rows of each length, and the lengths."""
+    last = lengths["n"].cumsum().to_numpy()
+    return np.stack([last - lengths["n"], last - 1], 1).ravel(), lengths["tokens"].to_numpy().repeat(2)
 
 
-def show_list(mined: CaseTable, rows: pd.DataFrame, examples: Mapping[int, object]) -> int | None:
+def _matching_lines(task: str, examples: Mapping[int, object], asked: Sequence[str]) -> frozenset[int]:
+    """The lines of the examples that have all words in their texts."""
+    if not asked:
+        return frozenset()
+    said = ((line, "\n".join(texts(TASKS[task].row(example))).casefold()) for line, example in examples.items())
+    return frozenset(line for line, text in said if all(word in text for word in asked))
+
+
+def show_list(mined: Cases, shown: Shown, examples: Mapping[int, object]) -> int | None:
     """The list; the row that is open, by its line: clicked, asked for by the link, or the first; None without any."""
-    numbers, called = rows["row"].tolist(), unit(mined.about.task)
-    st.html(f'<p class="t-note"><b>{len(rows):,}</b> of {len(mined.table):,} {called}</p>')
+    rows, numbers, called = shown.rows, shown.rows["row"].tolist(), unit(mined.about.task)
+    few = f", {len(rows):,} of them here" if len(rows) < shown.passing else ""
+    st.html(f'<p class="t-note"><b>{shown.passing:,}</b> of {len(mined.rows):,} {called}{few}</p>')
     if not numbers:
-        st.html('<p class="t-note">No matching rows: remove a filter.</p>')
+        nothing = "Nothing on this page: go back." if shown.passing else "No matching rows: remove a filter."
+        st.html(f'<p class="t-note">{nothing}</p>')
         return None
     asked = st.query_params.get("row", "")
     now = int(asked) if asked.isdecimal() and len(asked) < 10 and int(asked) in numbers else numbers[0]
@@ -153,23 +195,24 @@ def show_list(mined: CaseTable, rows: pd.DataFrame, examples: Mapping[int, objec
         on_select=take,
         selection_mode=["single-row", "single-cell"],
         column_config=_config(mined),
-        alt=_describe(mined, rows, called),
+        alt=_describe(mined, shown, called),
     )
     return now
 
 
-def _describe(mined: CaseTable, rows: pd.DataFrame, called: str) -> str:
+def _describe(mined: Cases, shown: Shown, called: str) -> str:
     """A sentence: how many pass the filters, and what stands first."""
-    first, name = rows.iloc[0], main_checkpoint(mined)
+    first, name = shown.rows.iloc[0], main_checkpoint(mined)
     at = f"{name} moved" if mined.three_way else f"{name} confidence"
     what = "moved by context by" if mined.three_way else "answered with probability"
     told = f"{first[at]:.3g}" + " bits" * bool(mined.three_way)
     return (
-        f"{len(rows):,} of {len(mined.table):,} {called} pass the filters; first row {first['row']:,}, {what} {told}."
+        f"{shown.passing:,} of {len(mined.rows):,} {called} pass the filters; "
+        f"first row {first['row']:,}, {what} {told}."
     )
 
 
-def _columns(mined: CaseTable, rows: pd.DataFrame, examples: Mapping[int, object]) -> pd.DataFrame:
+def _columns(mined: Cases, rows: pd.DataFrame, examples: Mapping[int, object]) -> pd.DataFrame:
     """What the list shows of each row: its texts where they are here, its id where not."""
     name, titles, lines = main_checkpoint(mined), agreement.short_names(mined), rows["row"].tolist()
     found = {"row": lines}
@@ -195,7 +238,7 @@ def _columns(mined: CaseTable, rows: pd.DataFrame, examples: Mapping[int, object
     return pd.DataFrame(found)
 
 
-def _config(mined: CaseTable) -> dict:
+def _config(mined: Cases) -> dict:
     """How the columns look."""
     titles, config = agreement.short_names(mined), st.column_config
     colours = [style.colour(checkpoint.mechanism) for checkpoint in mined.about.checkpoints]

@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from html import escape
 from io import BytesIO
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import canvas_component, case_list, figures, models, row_source
 from pages.shared.errors import notice
 from triattn_core.analysis.mining import agreement
-from triattn_core.analysis.mining.case_table import WINDOW, CaseTable
+from triattn_core.analysis.mining.case_rows import Filter
+from triattn_core.analysis.mining.case_table import WINDOW, Cases, CaseTable
 from triattn_core.checkpoint.registry import Card
 from triattn_core.tasks import TASKS, InputForm, form
 from triattn_core.views import agreement as view
@@ -22,13 +25,13 @@ PUBLISHED = "lcqmc/test.jsonl.gz"  # the rows of the paper's case study
 PARQUET = "application/vnd.apache.parquet"
 
 
-def show_source(mined: CaseTable, shelf: Mapping[str, Card]) -> None:
+def show_source(mined: Cases, shelf: Mapping[str, Card]) -> None:
     """One line on where the table comes from, what was set aside, and whether its checkpoints are still those here."""
     about = mined.about
     minutes, seconds = divmod(about.seconds, 60)
     took = f"{minutes:.0f} min {seconds:.0f} s" if minutes else f"{seconds:.2g} s"
     unit = case_list.unit(about.task)
-    parts = [f"{len(mined.table):,} {unit if len(mined.table) != 1 else unit.removesuffix('s')} of {about.data}"]
+    parts = [f"{len(mined.rows):,} {unit if len(mined.rows) != 1 else unit.removesuffix('s')} of {about.data}"]
     parts += [f"mined in {took} on {about.device.upper()}, {about.date[:10]}"]
     if not about.whole:
         parts += [f"stopped about line {about.lines:,}: of each {WINDOW} the shortest are mined first"]
@@ -49,16 +52,17 @@ def show_source(mined: CaseTable, shelf: Mapping[str, Card]) -> None:
         notice(f"Retrained since: {', '.join(other)}. A row that is opened now may say something else.")
 
 
-def show_summary(mined: CaseTable, tail: DeltaGenerator) -> dict[int, object]:
+def show_summary(mined: Cases, tail: DeltaGenerator) -> dict[int, object]:
     """Above its rows: what is told of the table, and in `tail` how it is taken away.  Returns its examples by line.
     Raises DataError."""
-    with tail:
-        export(mined)
+    if len(mined.rows) <= case_list.WHOLE:
+        with tail:
+            export(mined)
     show_source(mined, {card.name: card for card in models.shelf()})
     return row_source.examples(mined)
 
 
-def show_agreement(mined: CaseTable, examples: Mapping[int, object]) -> None:
+def show_agreement(mined: Cases, examples: Mapping[int, object]) -> None:
     """Who is right where: the figure whose clicks filter the list, its sentence and its numbers."""
     drawn = figure(mined, examples)
     canvas_component.show_choosable(drawn, "who-is-right", agreement=filter_by)
@@ -67,7 +71,7 @@ def show_agreement(mined: CaseTable, examples: Mapping[int, object]) -> None:
     figures.numbers("Who is right as numbers", table, "who-numbers")
 
 
-def figure(mined: CaseTable, examples: Mapping[int, object]) -> Canvas:
+def figure(mined: Cases, examples: Mapping[int, object]) -> Canvas:
     """Who is right where, and whether it is chance.  examples: by line, where their file is here."""
     about, titles = mined.about, agreement.short_names(mined)
     tests = [view.Test(one.a, one.b, one.only_a, one.only_b, one.adjusted) for one in agreement.mcnemar_tests(mined)]
@@ -85,10 +89,13 @@ def figure(mined: CaseTable, examples: Mapping[int, object]) -> Canvas:
     )
 
 
-def _without_a_model(mined: CaseTable, examples: Mapping[int, object]) -> dict[str, float]:
+def _without_a_model(mined: Cases, examples: Mapping[int, object]) -> dict[str, float]:
     """What guessing, or saying the larger class always, would have right of the rows."""
-    there = [examples[row] for row in mined.judged["row"] if row in examples]
-    return dict(TASKS[mined.about.task].baseline(there)) if there and len(there) == len(mined.judged) else {}
+    if len(examples) < mined.num_judged:
+        return {}
+    judged = mined.rows.first(Filter(between={"label": (0, np.inf)}), ["row"], len(examples))[0]["row"]
+    there = [examples[row] for row in judged if row in examples]
+    return dict(TASKS[mined.about.task].baseline(there)) if there and len(there) == mined.num_judged else {}
 
 
 def filter_by(told: Mapping) -> None:
@@ -96,19 +103,29 @@ def filter_by(told: Mapping) -> None:
     st.session_state["agreement"] = str(told.get("name")) or case_list.ANY
 
 
-def export(mined: CaseTable) -> None:
+def export(mined: Cases) -> None:
     """The table as it is stored, and for a spreadsheet."""
     name = f"cases-{row_source.source_name(mined.about).replace(' ', '-')}"
     with st.popover("Export", width=112, key="export"):
         for label, ending, content, mime in (
             ("Table that opens here again, Parquet", "parquet", lambda: _parquet(mined), PARQUET),
-            ("For a spreadsheet, CSV", "csv", lambda: mined.table.to_csv(index=False).encode("utf-8-sig"), "text/csv"),
+            (
+                "For a spreadsheet, CSV",
+                "csv",
+                lambda: _frame(mined).to_csv(index=False).encode("utf-8-sig"),
+                "text/csv",
+            ),
         ):
             save = {"key": f"save-{ending}", "on_click": "ignore", "width": "stretch"}
             st.download_button(label, content, f"{name}.{ending}", mime, **save)
 
 
-def _parquet(mined: CaseTable) -> bytes:
+def _parquet(mined: Cases) -> bytes:
     file = BytesIO()
-    mined.write(file)
+    CaseTable(_frame(mined), mined.about).write(file)
     return file.getvalue()
+
+
+def _frame(mined: Cases) -> pd.DataFrame:
+    """All rows in the order of the file."""
+    return mined.rows.take(np.arange(len(mined.rows)))

@@ -9,9 +9,9 @@ from html import escape
 import pandas as pd
 import streamlit as st
 
-from pages.shared import checkpoint_html, figures, style, url_state
+from pages.shared import case_list, checkpoint_html, figures, style, url_state
 from triattn_core.analysis.mining import agreement
-from triattn_core.analysis.mining.case_table import CaseTable
+from triattn_core.analysis.mining.case_table import Cases
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Card
 from triattn_core.tasks import InputForm, form
@@ -33,7 +33,7 @@ SPANS = "kappa and flips: over right and wrong, for answers are spans"
 OVER = "The share of labelled rows that it answers rightly, with the ends of Wilson's 95 % interval."
 
 
-def scores_html(mined: CaseTable) -> str:
+def scores_html(mined: Cases) -> str:
     """HTML: a line for each checkpoint."""
     table, colours = agreement.score_table(mined), [checkpoint.mechanism for checkpoint in mined.about.checkpoints]
     names = {"right": "right, %", "range": "95 % interval", "f1": "F1, %", "confidence": "mean probability"}
@@ -45,15 +45,15 @@ def scores_html(mined: CaseTable) -> str:
         head = f'<td title="{escape(name)}">{style.swatch(kind)}<b>{escape(str(title))}</b></td>'
         lines.append(f"<tr>{head}{_cells(cells.values())}</tr>")
     known = "an answer; right: exact match" if form(mined.about.task) is InputForm.PASSAGE else "a label"
-    count = f"{len(mined.judged):,} of {len(mined.table):,} rows have {known}"
+    count = f"{mined.num_judged:,} of {len(mined.rows):,} rows have {known}"
     return checkpoint_html.section("What each answers", count) + _table(
         ["", *(names[cell] for cell in cells)], lines, {1: OVER}
     )
 
 
-def pairs(mined: CaseTable) -> str:
+def pairs(mined: Cases) -> str:
     """HTML: a line for each two."""
-    lines, judged = [], not mined.judged.empty
+    lines, judged = [], mined.num_judged > 0
     for one in agreement.pairwise_agreement(mined).to_dict("records"):
         cells = [f"{100 * one['same']:.1f}", _plain(one["kappa"]), f"{one['flips']:,}"]
         if judged:
@@ -66,7 +66,7 @@ def pairs(mined: CaseTable) -> str:
     return checkpoint_html.section("How alike two answer", say) + _table(heads, lines, {2: KAPPA})
 
 
-def _by_answer(mined: CaseTable) -> bool:
+def _by_answer(mined: Cases) -> bool:
     return agreement.comparison_column(mined) == "answer"
 
 
@@ -88,21 +88,19 @@ def _plain(value: float) -> str:
     return "–" if pd.isna(value) else f"{value:.3f}".replace("-", "−")
 
 
-def rows(mined: CaseTable) -> pd.DataFrame:
+def rows(mined: Cases) -> case_list.Shown:
     """The rows that two checkpoints answer differently, of questions those that one alone has right, from a picker;
     those in which they are surest come first."""
-    table, titles = mined.table, agreement.short_names(mined)
+    titles = agreement.short_names(mined)
     names = dict(zip(titles, mined.names))
-    twos = [(a, b) for i, a in enumerate(titles) for b in titles[i + 1 :]]
-    differ = {two: agreement.flips(mined, names[two[0]], names[two[1]]) for two in twos}
-    first = max(range(len(twos)), key=lambda i: int(differ[twos[i]].sum()))
+    counts = agreement.pairwise_agreement(mined).set_index(["a", "b"])["flips"]
+    twos, first = list(counts.index), int(counts.argmax())
     two = url_state.pick("Between", twos, "between", first, show=" and ".join, width=440) if len(twos) > 1 else twos[0]
-    found = table[differ[two]]
-    if found.empty:
+    if not counts[two]:
         same = "give the same answer to every row" if _by_answer(mined) else "are right in the same rows"
         st.html(f'<p class="t-note">{escape(" and ".join(two))} {same}.</p>')
-    sure = found[[f"{names[one]} confidence" for one in two]].min(axis=1)
-    return found.assign(agreement="").loc[sure.sort_values(ascending=False, kind="stable").index]
+    sure = [f"{names[one]} confidence" for one in two]
+    return case_list.page(mined, agreement.flips(mined, *(names[one] for one in two)), sure)
 
 
 def losses(some: Sequence[Card]) -> None:

@@ -12,7 +12,7 @@ from pages.shared import mining, url_state
 from pages.shared.errors import plain
 from triattn_core.analysis.mining import case_table as stored
 from triattn_core.analysis.mining import sources
-from triattn_core.analysis.mining.case_table import CaseTable, TableInfo
+from triattn_core.analysis.mining.case_table import Cases, TableInfo
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Card
@@ -25,6 +25,7 @@ SHARED = (
     "A link does not carry this file. To share its rows, pass on the case file: on Cases, Export, "
     "<i>Table that opens here again</i>; or <code>triattn cases</code>."
 )
+TEXTS = 200_000  # rows whose texts are held in memory
 HELD = 3  # files that a session holds
 
 
@@ -36,7 +37,7 @@ def pick(names: set[str], task: str = "", language: str = "") -> str | Path:
     return tables.get(chosen, chosen)
 
 
-def table(chosen: str | Path, task: str, language: str, cards: Sequence[Card], wait: bool = False) -> CaseTable | None:
+def table(chosen: str | Path, task: str, language: str, cards: Sequence[Card], wait: bool = False) -> Cases | None:
     """The chosen table, mined now where it must be; None, and said why, where there is none.  Raises TriattnError.
 
     wait: mine our own examples only when the reader asks for it; to hand over a file is to ask.
@@ -66,15 +67,15 @@ def load_source(chosen: str, task: str, language: str) -> Source | None:
     return _keep_source(sources.uploaded_source(name, content)) if content else None
 
 
-def source(mined: CaseTable) -> Source | None:
+def source(mined: Cases) -> Source | None:
     """The file of a table's rows: handed over in this session, one of ours, or under `data/`."""
     about, here = mined.about, [Path("data"), Path(__file__).parents[2] / "data"]
     return st.session_state.get("files", {}).get(about.sha256) or sources.find_source(about.data, about.sha256, here)
 
 
-def examples(mined: CaseTable) -> dict[int, object]:
-    """The examples of a table's rows by line; empty where their file is not here."""
-    found = source(mined)
+def examples(mined: Cases) -> dict[int, object]:
+    """The examples of a table's rows by line; empty where their file is not here, and of a table of more than TEXTS."""
+    found = source(mined) if len(mined.rows) <= TEXTS else None
     return {} if found is None else _examples(mined.about.task, found.sha256, found)
 
 
@@ -84,9 +85,13 @@ def _examples(task: str, sha256: str, _source: Source) -> dict[int, object]:
     return {line: example for line, example in read if not isinstance(example, DataError)}
 
 
-def ask(mined: CaseTable) -> None:
+def ask(mined: Cases) -> None:
     """One line that asks for the file of the rows, whose texts a stored table does not have."""
     about = mined.about
+    if len(mined.rows) > TEXTS:
+        told = f"Texts are shown of tables of up to {TEXTS:,} rows; these stand in {plain(about.data)}."
+        st.html(f'<p class="t-note">{told}</p>')
+        return
     said = f"The texts stand in {about.data}, which is not here: hand it over, or put it under data/"
     given = st.file_uploader(plain(said), key="texts", width="stretch")
     if given is None:
@@ -152,8 +157,8 @@ def _about(path: Path, changed: int) -> TableInfo | None:
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)
-def _load(path: Path, changed: int) -> CaseTable:
-    return stored.load(path)
+def _load(path: Path, changed: int) -> Cases:
+    return stored.open_cases(path)
 
 
 def source_name(about: TableInfo) -> str:

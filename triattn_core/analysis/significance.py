@@ -42,17 +42,20 @@ def wilson_interval(right: int, rows: int) -> tuple[float, float]:
     return float(ends[0]), float(ends[1])
 
 
-def mcnemar(names: Sequence[str], right: Sequence[Sequence[bool]]) -> list[Difference]:
+def mcnemar(
+    names: Sequence[str], right: Sequence[Sequence[bool] | np.ndarray], counts: np.ndarray | None = None
+) -> list[Difference]:
     """McNemar's exact test of every pair on the rows that exactly one has right (McNemar 1947).
 
-    right: [names][rows], whether each row is answered rightly.
+    right: [names][rows], whether each row is answered rightly.  counts: how many rows each of them stands for.
     """
     right = [np.asarray(correct, bool) for correct in right]
+    number = np.ones(len(right[0]), int) if counts is None else np.asarray(counts)
     results = []
     for i, j in combinations(range(len(names)), 2):
-        only_a, only_b = int((right[i] & ~right[j]).sum()), int((right[j] & ~right[i]).sum())
+        only_a, only_b = int(number[right[i] & ~right[j]].sum()), int(number[right[j] & ~right[i]].sum())
         p = binomtest(only_b, only_a + only_b).pvalue if only_a + only_b else 1.0
-        results.append((names[i], names[j], 100 * (only_b - only_a) / len(right[i]), float(p), only_a, only_b))
+        results.append((names[i], names[j], 100 * (only_b - only_a) / number.sum(), float(p), only_a, only_b))
     adjusted = holm([result[3] for result in results])
     return [Difference(a, b, gain, p, q, x, y) for (a, b, gain, p, x, y), q in zip(results, adjusted)]
 

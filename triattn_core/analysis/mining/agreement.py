@@ -8,7 +8,8 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from triattn_core.analysis.mining.case_table import CaseTable
+from triattn_core.analysis.mining.case_rows import Filter
+from triattn_core.analysis.mining.case_table import Cases
 from triattn_core.analysis.significance import Difference, mcnemar, wilson_interval
 from triattn_core.tasks import InputForm, form
 from triattn_core.trace.axes import MECHANISM_LABELS
@@ -17,7 +18,7 @@ from triattn_core.trace.axes import MECHANISM_LABELS
 PAPER = {"only Tri": {1: 49, 0: 102}}
 
 
-def short_names(mined: CaseTable) -> list[str]:
+def short_names(mined: Cases) -> list[str]:
     """Short names of the checkpoints: their mechanisms if these are distinct."""
     mechanisms = [
         MECHANISM_LABELS.get(checkpoint.mechanism, checkpoint.mechanism) for checkpoint in mined.about.checkpoints
@@ -25,36 +26,38 @@ def short_names(mined: CaseTable) -> list[str]:
     return mechanisms if len(set(mechanisms)) == len(mechanisms) else mined.names
 
 
-def right_combinations(mined: CaseTable) -> pd.DataFrame:
+def right_combinations(mined: Cases) -> pd.DataFrame:
     """A row for each combination of checkpoints that are right, over labelled rows: all, none, single ones, then more.
 
     Index: its name ("only Tri", "Bi and Tri", …).  Columns: a bool for each checkpoint by its short name, `rows`, and
     of pairs `label 0` and `label 1`, the rows of each gold label.
     """
-    names, row_codes = short_names(mined), combination_codes(mined)
-    labels = mined.judged["label"].to_numpy()
+    names, groups = short_names(mined), mined.judged_groups
+    codes = sum(
+        (groups[f"{name} right"].to_numpy(int) << i for i, name in enumerate(mined.names)),
+        start=np.zeros(len(groups), int),
+    )
     rows = {}
-    for size in (len(names), 0, *range(1, len(names))):
-        for members in reversed(list(combinations(range(len(names)), size))):
-            matching = row_codes == sum(1 << i for i in members)
-            counts = {"rows": int(matching.sum())}
-            if form(mined.about.task) is InputForm.PAIR:
-                counts |= {f"label {label}": int((matching & (labels == label)).sum()) for label in (0, 1)}
-            rows[combination_name(names, members)] = {**{name: i in members for i, name in enumerate(names)}, **counts}
+    for members in _all_members(len(names)):
+        matching = groups[codes == sum(1 << i for i in members)]
+        counts = {"rows": int(matching["n"].sum())}
+        if form(mined.about.task) is InputForm.PAIR:
+            counts |= {f"label {label}": int(matching.loc[matching["label"] == label, "n"].sum()) for label in (0, 1)}
+        rows[combination_name(names, members)] = {**{name: i in members for i, name in enumerate(names)}, **counts}
     return pd.DataFrame.from_dict(rows, orient="index")
 
 
-def combination_codes(mined: CaseTable) -> np.ndarray:
-    """[labelled rows]: bit i is set if checkpoint i is right."""
-    right = [mined.judged[f"{name} right"].to_numpy() for name in mined.names]
-    return sum((correct.astype(int) << i for i, correct in enumerate(right)), start=np.zeros(len(mined.judged), int))
+def _all_members(size: int) -> list[tuple[int, ...]]:
+    """The combinations in the order of `right_combinations`."""
+    return [one for count in (size, 0, *range(1, size)) for one in reversed(list(combinations(range(size), count)))]
 
 
-def row_combinations(mined: CaseTable) -> pd.Series:
-    """The name of each labelled row's combination, by the table's index."""
-    names, size = short_names(mined), len(mined.names)
-    name_of = {code: combination_name(names, [i for i in range(size) if code >> i & 1]) for code in range(1 << size)}
-    return pd.Series([name_of[code] for code in combination_codes(mined)], mined.judged.index, dtype=str)
+def combination_filter(mined: Cases, name: str) -> Filter:
+    """The rows of a combination of `right_combinations` by its name."""
+    titles = short_names(mined)
+    members = {combination_name(titles, some): some for some in _all_members(len(titles))}[name]
+    right = {f"{one} right": [i in members] for i, one in enumerate(mined.names)}
+    return Filter(equal=right, between={"label": (0, np.inf)})
 
 
 def combination_name(names: list[str], members) -> str:
@@ -64,79 +67,86 @@ def combination_name(names: list[str], members) -> str:
     return f"only {names[members[0]]}" if len(members) == 1 else " and ".join(names[i] for i in members)
 
 
-def mcnemar_tests(mined: CaseTable) -> list[Difference]:
+def mcnemar_tests(mined: Cases) -> list[Difference]:
     """McNemar's exact test of every pair, with Holm's correction; empty without labelled rows."""
-    right = [mined.judged[f"{name} right"].tolist() for name in mined.names]
-    return mcnemar(short_names(mined), right) if len(mined.judged) else []
+    groups = mined.judged_groups
+    right = [groups[f"{name} right"].to_numpy(bool) for name in mined.names]
+    return mcnemar(short_names(mined), right, groups["n"].to_numpy()) if len(groups) else []
 
 
-def cohen_kappa(left: Sequence[int] | np.ndarray, right: Sequence[int] | np.ndarray) -> float:
+def cohen_kappa(
+    left: Sequence[int] | np.ndarray, right: Sequence[int] | np.ndarray, counts: np.ndarray | None = None
+) -> float:
     """Cohen's kappa of two raters' answers (Cohen 1960): (p_o - p_e) / (1 - p_e), with p_o the share of rows in which
-    they agree and p_e the agreement expected by chance.
+    they agree and p_e the agreement expected by chance.  counts: how many rows each of them stands for.
 
     NaN without rows, and if both always give the same single answer.
     """
     a, b = np.asarray(left), np.asarray(right)
-    if not len(a):
+    number = np.ones(len(a), int) if counts is None else np.asarray(counts)
+    if not (total := number.sum()):
         return float("nan")
-    chance = sum((a == answer).mean() * (b == answer).mean() for answer in np.union1d(a, b))
-    return float(((a == b).mean() - chance) / (1 - chance)) if chance < 1 else float("nan")
+    chance = sum(number[a == one].sum() / total * (number[b == one].sum() / total) for one in np.union1d(a, b))
+    return float((number[a == b].sum() / total - chance) / (1 - chance)) if chance < 1 else float("nan")
 
 
-def comparison_column(mined: CaseTable) -> str:
+def comparison_column(mined: Cases) -> str:
     """The column in which two checkpoints are compared: "answer", or "right" for questions, whose answers are spans:
     kappa over spans has no meaning."""
-    return "right" if form(mined.about.task) is InputForm.PASSAGE and len(mined.judged) else "answer"
+    return "right" if form(mined.about.task) is InputForm.PASSAGE and mined.num_judged else "answer"
 
 
-def flips(mined: CaseTable, a: str, b: str) -> pd.Series:
-    """Whether two checkpoints, by name, answer a row differently; for questions, whether exactly one is right."""
-    column = comparison_column(mined)
-    return mined.table[f"{a} {column}"] != mined.table[f"{b} {column}"]
+def flips(mined: Cases, a: str, b: str) -> Filter:
+    """The rows that two checkpoints, by name, answer differently; of questions, those that exactly one has right."""
+    what = comparison_column(mined)
+    return Filter(differ=(f"{a} {what}", f"{b} {what}"))
 
 
-def pairwise_agreement(mined: CaseTable) -> pd.DataFrame:
+def pairwise_agreement(mined: Cases) -> pd.DataFrame:
     """One row per pair of checkpoints: how often they agree over all rows, and the flips on labelled rows.
 
     Columns: `a`, `b` (short names), `same` (share of rows with the same answer), `kappa` (of `comparison_column`; NaN
     for questions without answers), `flips` (their number, see `flips`);
     for labelled rows also `only a` and `only b` (rows that only one has right) and `p` (McNemar, after Holm).
     """
-    names, titles = mined.names, short_names(mined)
+    titles, what, groups = short_names(mined), comparison_column(mined), mined.groups
     tests = {(test.a, test.b): test for test in mcnemar_tests(mined)}
-    rated_rows = mined.judged if form(mined.about.task) is InputForm.PASSAGE else mined.table
+    rated = mined.judged_groups if form(mined.about.task) is InputForm.PASSAGE else groups
     rows = []
-    for i, j in combinations(range(len(names)), 2):
-        a, b = (mined.table[f"{names[k]} answer"].to_numpy() for k in (i, j))
-        row = {"a": titles[i], "b": titles[j], "same": float((a == b).mean())}
-        row["kappa"] = cohen_kappa(*(rated_rows[f"{names[k]} {comparison_column(mined)}"].to_numpy() for k in (i, j)))
-        row["flips"] = int(flips(mined, names[i], names[j]).sum())
-        if (pair_test := tests.get((titles[i], titles[j]))) is not None:
+    for (title_a, a), (title_b, b) in combinations(zip(titles, mined.names), 2):
+        same = groups.loc[groups[f"{a} answer"] == groups[f"{b} answer"], "n"].sum() / max(1, groups["n"].sum())
+        row = {"a": title_a, "b": title_b, "same": float(same)}
+        row["kappa"] = cohen_kappa(*(rated[one].to_numpy() for one in (f"{a} {what}", f"{b} {what}", "n")))
+        row["flips"] = int(groups.loc[groups[f"{a} {what}"] != groups[f"{b} {what}"], "n"].sum())
+        if (pair_test := tests.get((title_a, title_b))) is not None:
             row |= {"only a": pair_test.only_a, "only b": pair_test.only_b, "p": pair_test.adjusted}
         rows.append(row)
     return pd.DataFrame(rows)
 
 
-def score_table(mined: CaseTable) -> pd.DataFrame:
+def score_table(mined: Cases) -> pd.DataFrame:
     """Scores of each checkpoint on labelled rows, by short name: `right` in per cent, with Wilson's 95 % interval
     (Wilson 1927) as `from` and `to`; `f1` in per cent, for pairs of label 1, for questions the mean over rows; and over
     all rows `confidence`, the mean probability of its answers.  NaN without labelled rows."""
-    rows, scores = mined.judged, {}
+    groups, n, scores = mined.judged_groups, mined.num_judged, {}
     for title, name in zip(short_names(mined), mined.names):
-        right, n = rows[f"{name} right"].to_numpy(bool), len(rows)
-        low, high = wilson_interval(int(right.sum()), n)
-        row = {"right": 100 * right.mean() if n else np.nan, "from": 100 * low, "to": 100 * high}
+        right = int(groups.loc[groups[f"{name} right"], "n"].sum())
+        low, high = wilson_interval(right, n)
+        row = {"right": 100 * right / n if n else np.nan, "from": 100 * low, "to": 100 * high}
         if form(mined.about.task) is InputForm.PAIR:
-            answer, label = rows[f"{name} answer"].to_numpy(), rows["label"].to_numpy()
-            positives = (answer == 1).sum() + (label == 1).sum()
-            row["f1"] = 200 * ((answer == 1) & (label == 1)).sum() / positives if positives else np.nan
+            answered, labelled = groups[f"{name} answer"] == 1, groups["label"] == 1
+            positives = groups.loc[answered, "n"].sum() + groups.loc[labelled, "n"].sum()
+            both = groups.loc[answered & labelled, "n"].sum()
+            row["f1"] = 200 * both / positives if positives else np.nan
         if form(mined.about.task) is InputForm.PASSAGE:
-            row["f1"] = 100 * float(rows[f"{name} f1"].mean())
-        scores[title] = row | {"confidence": float(mined.table[f"{name} confidence"].mean())}
+            row["f1"] = 100 * float(groups[f"{name} f1"].sum() / n) if n else np.nan
+        confidence = mined.groups[f"{name} confidence"].sum() / max(1, mined.groups["n"].sum())
+        scores[title] = row | {"confidence": float(confidence)}
     return pd.DataFrame.from_dict(scores, orient="index")
 
 
-def accuracy(mined: CaseTable) -> dict[str, float]:
+def accuracy(mined: Cases) -> dict[str, float]:
     """The accuracy in per cent by short name, over labelled rows."""
-    rows = mined.judged
-    return {title: 100 * float(rows[f"{name} right"].mean()) for title, name in zip(short_names(mined), mined.names)}
+    groups = mined.judged_groups
+    right = {name: groups.loc[groups[f"{name} right"], "n"].sum() for name in mined.names}
+    return {title: 100 * float(right[name] / groups["n"].sum()) for title, name in zip(short_names(mined), mined.names)}

@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from io import BufferedIOBase
 from pathlib import Path
 from typing import Literal
@@ -17,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from triattn_core.analysis.mining.case_rows import CaseRows
 from triattn_core.analysis.mining.decoded_size import require_decoded_size
 from triattn_core.errors import DataError
 from triattn_core.tasks import InputForm, form
@@ -26,6 +28,8 @@ KEY = b"triattn cases"  # key of our metadata in the file
 LARGEST = 5_000_000  # rows
 BYTES = 1_000_000_000  # of the columns, decoded
 DIFFERENCES = {"row": "DELTA_BINARY_PACKED", "id": "DELTA_BYTE_ARRAY"}
+MOST = 1 << 20  # rows of a row group that is read in a piece
+GROUP = 1 << 15  # rows of a row group, the least that is read
 WINDOW = 512  # rows, or options, that are sorted by length and mined together
 MAX_COMPLAINTS = 20  # errors with rows that are stored
 
@@ -64,9 +68,8 @@ class TableInfo(BaseModel):
     command: str
 
 
-@dataclass(frozen=True)
-class CaseTable:
-    """The table of a mining run: one row per readable example, in the order of the file.
+class Cases:
+    """What a mining run found: rows, read when they are asked for, and where they come from.
 
     row: its line in the file, from 1.  id: its id in the file.  label: the index of the right answer, -1 if unknown.
     tokens: number of tokens that a model reads, without special ones, with the longest option.
@@ -79,13 +82,8 @@ class CaseTable:
     exact match; `NAME f1` is SQuAD's F1, from 0 to 1, NaN if no answer is known.
     """
 
-    table: pd.DataFrame
     about: TableInfo
-
-    @property
-    def judged(self) -> pd.DataFrame:
-        """The labelled rows."""
-        return self.table[self.table["label"] >= 0]
+    rows: CaseRows
 
     @property
     def names(self) -> list[str]:
@@ -96,6 +94,55 @@ class CaseTable:
         """The names of the checkpoints with a `moved` column."""
         return [checkpoint.name for checkpoint in self.about.checkpoints if checkpoint.mechanism == "tri"]
 
+    @cached_property
+    def groups(self) -> pd.DataFrame:
+        """The rows counted: `n` for each combination of label, answers and who is right, and the sums of confidences
+        and of F1."""
+        by = ["label", *(f"{name} {what}" for name in self.names for what in ("right", "answer"))]
+        sums = [f"{name} confidence" for name in self.names]
+        sums += [f"{name} f1" for name in self.names] if form(self.about.task) is InputForm.PASSAGE else []
+        return self.rows.groups(by, sums)
+
+    @cached_property
+    def lengths(self) -> pd.DataFrame:
+        """The rows counted by `tokens`: `n`."""
+        return self.rows.groups(["tokens"])
+
+    @property
+    def judged_groups(self) -> pd.DataFrame:
+        """The same of the labelled rows."""
+        return self.groups[self.groups["label"] >= 0]
+
+    @property
+    def num_judged(self) -> int:
+        """The number of labelled rows."""
+        return int(self.judged_groups["n"].sum())
+
+
+@dataclass(frozen=True)
+class StoredCases(Cases):
+    """Cases in a file, or in a folder of files."""
+
+    rows: CaseRows
+    about: TableInfo
+
+
+@dataclass(frozen=True)
+class CaseTable(Cases):
+    """Cases in memory: one row per readable example, in the order of the file."""
+
+    table: pd.DataFrame
+    about: TableInfo
+
+    @cached_property
+    def rows(self) -> CaseRows:  # type: ignore[override]
+        return CaseRows.of_table(self._arrow())
+
+    @property
+    def judged(self) -> pd.DataFrame:
+        """The labelled rows."""
+        return self.table[self.table["label"] >= 0]
+
     def save(self, path: Path) -> None:
         """Writes the table to a file.  Raises DataError if that fails."""
         with replacing(path) as part:
@@ -103,8 +150,10 @@ class CaseTable:
 
     def write(self, file: Path | BufferedIOBase) -> None:
         """Writes the table to a path or an open file."""
-        columns = {name: pa.array(self.table[name], kind) for name, kind in _table_types(self.about).items()}
-        write_parts(file, [pa.table(columns)], self.about)
+        write_parts(file, [self._arrow()], self.about)
+
+    def _arrow(self) -> pa.Table:
+        return pa.table({name: pa.array(self.table[name], kind) for name, kind in _table_types(self.about).items()})
 
 
 def write_parts(file: Path | BufferedIOBase, parts: Iterable[pa.Table], about: TableInfo) -> None:
@@ -119,7 +168,7 @@ def write_parts(file: Path | BufferedIOBase, parts: Iterable[pa.Table], about: T
     }
     with pq.ParquetWriter(file, schema, compression="zstd", compression_level=9, **options) as writer:
         for part in parts:
-            writer.write_table(part.select(list(types)).cast(schema))
+            writer.write_table(part.select(list(types)).cast(schema), GROUP)
 
 
 def join_tables(tables: Iterable[pd.DataFrame], about: TableInfo) -> CaseTable:
@@ -142,6 +191,21 @@ def load(file: Path | BufferedIOBase, name: str = "") -> CaseTable:
             raise ValueError(f"{row_count:,} rows are more than such a table has")
         require_decoded_size(parquet, BYTES)
         return CaseTable(parquet.read().to_pandas(ignore_metadata=True), info)
+
+
+def open_cases(path: Path) -> StoredCases:
+    """Opens a stored table, or a folder of its parts, without its rows.  Raises DataError as `load` does."""
+    with _data_errors(str(path)):
+        files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+        if not files:
+            raise ValueError("no Parquet file in this folder")
+        infos = [_parse_info(pq.read_schema(file)) for file in files]
+        if any(info.checkpoints != infos[0].checkpoints for info in infos):
+            raise ValueError("its parts are of other checkpoints")
+        rows = CaseRows.of_files(files)
+        if any(piece.rows > MOST for piece in rows.pieces):
+            raise ValueError(f"a row group of more than {MOST:,} rows")
+        return StoredCases(rows, infos[0])
 
 
 def read_info(file: Path) -> TableInfo:

@@ -1,0 +1,204 @@
+"""Rows of a case table, asked piece by piece: counts, filters, the first rows of an order, samples, groups.
+
+A piece is a row group of a Parquet file, or a table in memory; only the columns that a question needs are read, so that
+ten million rows take no more memory than the rows that are shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+
+BATCH, AHEAD = 1 << 17, 2  # rows that are looked at together, and how many of these are read ahead
+SPACE = 1 << 16  # combinations that are counted without sorting
+
+
+@dataclass(frozen=True)
+class Piece:
+    """`rows` rows from number `start` on, and what reads them."""
+
+    start: int
+    rows: int
+    read: Callable[[], pa.Table]
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Which rows: all conditions hold.
+
+    equal: column → one of its values; between: column → from, below; differ: two columns that are not equal.
+    words: all are parts of the id, or the row is among `lines`.
+    """
+
+    equal: Mapping[str, Sequence] | None = None
+    between: Mapping[str, Sequence] | None = None
+    differ: tuple[str, str] | None = None
+    words: tuple[str, ...] = ()
+    lines: frozenset[int] = frozenset()
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that it reads."""
+        columns = [*(self.equal or ()), *(self.between or ()), *(self.differ or ())]
+        return list(dict.fromkeys([*columns, *(["id", "row"] if self.words else [])]))
+
+    def mask(self, table: pa.Table) -> np.ndarray:
+        """[rows] bool."""
+        keep = np.ones(len(table), bool)
+        for name, values in (self.equal or {}).items():
+            keep &= np.isin(column(table, name), list(values))
+        for name, (low, high) in (self.between or {}).items():
+            values = column(table, name)
+            keep &= (values >= low) & (values < high)
+        if self.differ:
+            keep &= column(table, self.differ[0]) != column(table, self.differ[1])
+        return keep & self._matches(table) if self.words else keep
+
+    def _matches(self, table: pa.Table) -> np.ndarray:
+        """In their ids, cases ignored, or by their lines."""
+        ids = table["id"]
+        found = np.ones(len(table), bool)
+        for word in self.words:
+            found &= pc.match_substring(ids, word, ignore_case=True).to_numpy(zero_copy_only=False)
+        return found | np.isin(column(table, "row"), list(self.lines)) if self.lines else found
+
+
+def column(table: pa.Table, name: str) -> np.ndarray:
+    """A column as an array."""
+    return table[name].to_numpy()
+
+
+class CaseRows:
+    """The rows of a case table, in the order of its file.
+
+    dataset: reads columns from end to end.  pieces: read whole rows.
+    """
+
+    def __init__(self, dataset: ds.Dataset, pieces: Sequence[Piece]):
+        self.dataset, self.pieces = dataset, list(pieces)
+
+    @classmethod
+    def of_files(cls, files: Sequence[Path]) -> CaseRows:
+        """Of Parquet files with one schema, in this order."""
+        pieces, start = [], 0
+        for file in files:
+            parquet = pq.ParquetFile(file)
+            for group in range(parquet.num_row_groups):
+                rows = parquet.metadata.row_group(group).num_rows
+                pieces.append(Piece(start, rows, partial(parquet.read_row_group, group)))
+                start += rows
+        return cls(ds.dataset([str(file) for file in files], format="parquet"), pieces)
+
+    @classmethod
+    def of_table(cls, table: pa.Table) -> CaseRows:
+        """Of a table in memory."""
+        return cls(ds.dataset(table), [Piece(0, len(table), lambda: table)])
+
+    def __len__(self) -> int:
+        return sum(piece.rows for piece in self.pieces)
+
+    def scan(self, names: Sequence[str]) -> Iterator[tuple[int, pa.Table]]:
+        """Yield the number of its first row and these columns of some rows, in order, until all are there."""
+        start = 0
+        scanner = self.dataset.scanner(
+            columns=list(dict.fromkeys(names)), batch_size=BATCH, batch_readahead=AHEAD, fragment_readahead=1
+        )
+        for batch in scanner.to_batches():
+            yield start, pa.table(batch)
+            start += len(batch)
+
+    def values(self, name: str) -> np.ndarray:
+        """A whole column of numbers."""
+        parts = [column(table, name) for _, table in self.scan([name])]
+        return np.concatenate(parts) if parts else np.empty(0)
+
+    def count(self, filter: Filter) -> int:
+        """How many rows pass."""
+        return sum(int(filter.mask(table).sum()) for _, table in self.scan(filter.columns or ["row"]))
+
+    def first(self, filter: Filter, order: Sequence[str], most: int, skip: int = 0) -> tuple[pd.DataFrame, int]:
+        """The rows that pass, without the first `skip`, `most` at most, the largest first, or those whose smallest of
+        several columns is largest; equal ones as in the file.  And how many pass."""
+        numbers, keys, total = np.empty(0, np.int64), np.empty(0), 0
+        for start, table in self.scan([*filter.columns, *order]):
+            at = np.flatnonzero(filter.mask(table))
+            total += len(at)
+            key = np.min([column(table, name)[at] for name in order], axis=0)
+            numbers, keys = np.concatenate([numbers, start + at]), np.concatenate([keys, key])
+            best = _largest(keys, skip + most)
+            numbers, keys = numbers[best], keys[best]
+        return self.take(numbers[skip : skip + most]), total
+
+    def sample(self, filter: Filter, most: int, seed: int) -> tuple[pd.DataFrame, int]:
+        """`most` of the rows that pass, drawn without repetition, in the order of their draw.  And how many pass."""
+        parts = [start + np.flatnonzero(filter.mask(table)) for start, table in self.scan(filter.columns or ["row"])]
+        numbers = np.concatenate(parts) if parts else np.empty(0, np.int64)
+        drawn = np.random.default_rng(seed).choice(len(numbers), min(most, len(numbers)), replace=False)
+        return self.take(numbers[drawn]), len(numbers)
+
+    def take(self, numbers: np.ndarray) -> pd.DataFrame:
+        """Whole rows by their numbers, in this order; only the pieces that hold them are read."""
+        starts = np.array([piece.start for piece in self.pieces])
+        of = np.searchsorted(starts, numbers, "right") - 1
+        parts, order = [], []
+        for index in np.unique(of):
+            piece, here = self.pieces[index], np.flatnonzero(of == index)
+            parts.append(piece.read().take(numbers[here] - piece.start))
+            order.append(here)
+        if not parts:
+            return self._empty
+        frame = pa.concat_tables(parts).to_pandas(ignore_metadata=True)
+        return frame.iloc[np.argsort(np.concatenate(order))].reset_index(drop=True)
+
+    @cached_property
+    def _empty(self) -> pd.DataFrame:
+        return self.dataset.schema.empty_table().to_pandas(ignore_metadata=True)
+
+    def groups(self, by: Sequence[str], sums: Sequence[str] = ()) -> pd.DataFrame:
+        """A row for each combination of values in these columns: how many rows (`n`), and sums of other columns."""
+        parts = [_grouped(table, by, sums) for _, table in self.scan([*by, *sums])]
+        if not parts:
+            return self._empty[[*by, *sums]].assign(n=0)
+        return pd.concat(parts).groupby(list(by), as_index=False).sum()
+
+
+def _grouped(table: pa.Table, by: Sequence[str], sums: Sequence[str]) -> pd.DataFrame:
+    """`CaseRows.groups` of one table: all combinations of small numbers are counted, which takes no sorting."""
+    values = [column(table, name) for name in by]
+    lows = [int(value.min(initial=0)) for value in values]
+    sizes = [int(value.max(initial=0)) - low + 1 for value, low in zip(values, lows)]
+    if np.prod(sizes, dtype=float) > SPACE:
+        grouped = table.group_by(list(by)).aggregate([([], "count_all"), *((name, "sum") for name in sums)]).to_pandas()
+        return grouped.rename(columns={"count_all": "n"} | {f"{name}_sum": name for name in sums})
+    code = np.zeros(len(table), np.int64)
+    for value, low, size in zip(values, lows, sizes):
+        code *= size
+        code += value
+        code -= low
+    counts = np.bincount(code, minlength=int(np.prod(sizes)))
+    there = np.flatnonzero(counts)
+    digits = zip(by, values, lows, np.unravel_index(there, sizes))
+    frame = {name: (digit + low).astype(value.dtype) for name, value, low, digit in digits}
+    frame["n"] = counts[there]
+    weights = {name: np.bincount(code, column(table, name), len(counts))[there] for name in sums}
+    return pd.DataFrame(frame | weights)
+
+
+def _largest(keys: np.ndarray, most: int) -> np.ndarray:
+    """The indices of the largest keys, the largest first; equal ones in their order, NaN last."""
+    keys = np.nan_to_num(keys, nan=-np.inf)
+    if len(keys) > 4 * most:
+        floor = np.partition(keys, len(keys) - most)[len(keys) - most]
+        some = np.flatnonzero(keys >= floor)
+    else:
+        some = np.arange(len(keys))
+    return some[np.argsort(-keys[some], kind="stable")][:most]
