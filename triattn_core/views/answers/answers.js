@@ -25,7 +25,12 @@ export function mount(root, payload, host = {}) {
   const { texts, options } = payload.words;
   const left = make("section", { "aria-label": texts }, ...textsSide(payload));
   const right = make("section", { "aria-label": options }, ...optionsSide(payload, theme, send));
-  const outer = make("div", { class: "answers" }, make("div", { class: "sides" }, left, right));
+  const several = payload.models.length > 1; // models, whose bars need room
+  const outer = make(
+    "div",
+    { class: "answers" },
+    make("div", { class: several ? "sides wide" : "sides" }, left, right),
+  );
   applyTheme(outer, theme);
   root.replaceChildren(outer);
   scrollBoxes(outer, payload, kept);

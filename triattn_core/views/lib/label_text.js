@@ -3,6 +3,8 @@
 import { font } from "./theme.js";
 
 export const LABEL_PITCH = 12.5;
+export const LEANING = 15.5; // pixels between labels that lean, and between small ones
+export const SMALL_LEANING = 12;
 export const LINE_STEP = 14; // pixels between labels that stand, and between two lines of them
 
 export const isWide = (label) =>

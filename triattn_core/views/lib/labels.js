@@ -5,7 +5,9 @@ import { thinLabels } from "./axis.js";
 import { fitText } from "./text_drawing.js";
 import {
   LABEL_PITCH,
+  LEANING,
   LINE_STEP,
+  SMALL_LEANING,
   axisLabel,
   countLabelLines,
   isUpright,
@@ -17,11 +19,11 @@ import {
 } from "./label_text.js";
 import { font } from "./theme.js";
 
-function prepareLabel(ctx, tokens, i, theme, { chosen, colour, room, pitch = 20 }) {
+function prepareLabel(ctx, tokens, i, theme, { chosen, colour, room, pitch = 20, size }) {
   const label = axisLabel(tokens, i);
   ctx.font = font(
     theme,
-    isWide(label) ? clamp(pitch - 1.5, 12, 15.5) : pitch < 15 ? 12 : 13,
+    size ?? (isWide(label) ? clamp(pitch - 1.5, 12, 15.5) : pitch < 15 ? 12 : 13),
     i === chosen ? 700 : 400,
   );
   ctx.fillStyle = i === chosen ? colour : tokens.special[i] ? theme.muted : theme.text;
@@ -66,6 +68,7 @@ export function paintRowLabels(ctx, layout, tokens, x, y, theme, options) {
 export function paintColumnLabels(ctx, layout, tokens, x, y, theme, options) {
   const leaning = labelsLean(ctx, tokens, layout.pitch, theme);
   const lines = countLabelLines(ctx, tokens, layout.pitch, theme);
+  const small = leaning && layout.pitch < LEANING && !tokens.label.some(isWide);
   const upright = tokens.label.map((_, i) => isUpright(ctx, tokens, i, theme));
   const all = upright.every((one, i) => one || tokens.special[i]);
   const visible = thinLabels(
@@ -75,7 +78,9 @@ export function paintColumnLabels(ctx, layout, tokens, x, y, theme, options) {
       : all
         ? LABEL_PITCH / lines
         : leaning
-          ? 15.5
+          ? small
+            ? SMALL_LEANING
+            : LEANING
           : 13,
     [options.chosen, options.hover ?? -1],
     options.weights,
@@ -86,6 +91,7 @@ export function paintColumnLabels(ctx, layout, tokens, x, y, theme, options) {
       ...options,
       room: lean ? options.room : Infinity,
       pitch: layout.pitch,
+      size: small ? 11 : undefined,
     });
     ctx.textBaseline = lean ? "middle" : "alphabetic";
     ctx.textAlign = lean ? "left" : "center";

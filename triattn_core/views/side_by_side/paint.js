@@ -54,12 +54,24 @@ function paintMap(ctx, box, layout, data, theme, state, colours) {
     hover: hk,
     colour: theme[data.across],
     room: 96,
+    weights: columnStrengths(box.block, keys),
   });
   paintCachedCells(ctx, box, rows, columns, x, y, (r, c) => box.block.grid[r * keys + c], colours);
   paintGaps(ctx, box.block, rows, columns, x, y, theme);
   paintFrame(ctx, columns, k, y - 3, y + rows.size + 2, x, theme[data.across], true);
   paintFrame(ctx, rows, q, x - 3, x + columns.size + 2, y, theme.query);
   paintRing(ctx, rows, columns, q, k, x, y, theme);
+}
+
+/** The largest value of each column, by which labels give way where they do not all fit. */
+function columnStrengths(block, keys) {
+  if (block.strengths) return block.strengths;
+  block.strengths = Array.from({ length: keys }, () => 0);
+  block.exact.forEach((value, i) => {
+    const k = i % keys;
+    if (Math.abs(value) > block.strengths[k]) block.strengths[k] = Math.abs(value);
+  });
+  return block.strengths;
 }
 
 /**
