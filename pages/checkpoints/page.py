@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import streamlit as st
 
 from pages.checkpoints import registry_table
@@ -12,6 +14,7 @@ from pages.shared import (
     checkpoint_picker,
     disagreements,
     models,
+    natural_text,
     style,
 )
 from pages.shared.errors import plain, report_errors
@@ -61,13 +64,15 @@ if not sound:
 left, right = st.container(key="main").columns([2.7, 1], gap="medium")
 with left:
     card, other, rows = registry_table.pickers(sound)
+    st.html(attention_worth.legend(rows) + f'<p class="t-note">{escape(natural_text.sentence(models.shelf()))}</p>')
     registry_table.tables(rows, card)
     st.html(checkpoint_html.footnote(rows, sound))
     config, loss = st.columns([1, 1.15], gap="large")
     with config:
         checkpoint_differences.show([card, other], "Config")
     with loss:
-        disagreements.losses([card, other])
+        beside = {one.name: one for one in sound if one.name in checkpoint_picker.preset_of(card)}
+        disagreements.losses(list({one.name: one for one in (card, other, *beside.values())}.values()))
     st.html(checkpoint_html.sources(card))
 with right.container(key="aside"):
     show_detail(card, sound)

@@ -75,6 +75,7 @@ def _table(rows: Sequence[Card], card: Card, key: str) -> None:
         on_select=take,
         selection_mode=["single-row", "single-cell"],
         column_config=COLUMNS,
+        placeholder="",
         alt=said,
     )
     figures.note(said)

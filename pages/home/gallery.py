@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from pages.home import score_table
-from pages.shared import checkpoint_html, models
+from pages.shared import attention_worth, checkpoint_html, models
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Card
 from triattn_core.tasks import pairs
@@ -28,6 +28,6 @@ def scores() -> str:
     larger = checkpoint_html.percent(metadata.metric_value(first, "test", "majority"))
     told = (
         f"{metadata.metric_name(first).capitalize()} on test, one seed each, the best on dev in bold. Always saying "
-        f"the larger class of {escape(metadata.dataset_name(first))} gives {larger}."
+        f"the larger class of {escape(metadata.dataset_name(first))} gives {larger}. {attention_worth.LIVING}"
     )
     return f'<div class="t-scroll">{score_table.table(groups)}</div><p class="t-note">{told}</p>'

@@ -34,7 +34,7 @@ def table(groups: Sequence[Sequence[Card]]) -> str:
         f'<th class="{look}">{style.swatch(kind)}{MECHANISM_LABELS[kind]}</th>' for _, kind, look in columns
     )
     lines = "".join(
-        f"<tr><td>{_row_title(*row)}</td>{''.join(_cell(row, *column) for column in columns)}</tr>"
+        f"<tr><td>{_row_title(*row, groups)}</td>{''.join(_cell(row, *column) for column in columns)}</tr>"
         for row in rows([card for group in groups for card in group])
     )
     return f'<table class="t-table t-scores"><tr><th></th>{heads}</tr><tr><th></th>{names}</tr>{lines}</table>'
@@ -50,8 +50,10 @@ def _row(card: Card) -> tuple[str, bool]:
     return metadata.model_setting(card, "similarity"), metadata.is_living(card)
 
 
-def _row_title(similarity: str, living: bool) -> str:
-    return (escape(similarity.replace("_", " ")) or "its own") + ", living" * living
+def _row_title(similarity: str, living: bool, groups: Sequence[Sequence[Card]]) -> str:
+    """The similarity; of a mechanism that has but one, whose it is."""
+    owner = next(card for group in groups for card in group if _row(card) == (similarity, living))
+    return escape(similarity.replace("_", " ") or f"{checkpoint_html.label(owner)}'s own") + ", living" * living
 
 
 def _cell(row: tuple[str, bool], group: Sequence[Card], mechanism: str, look: str) -> str:

@@ -16,9 +16,14 @@ from triattn_core.results.run_records import all_records, records_folder
 from triattn_core.views.lib.number_format import minus
 
 HELP = (
-    "Worth: the score less that of a control of the same form, trained with its weights fixed even; of third order: "
-    "fixed to the product of the cube's two marginals. Reliance: the score less the score when the trained weights are "
-    "replaced by even ones. Information: bits that tell the queries, or key and context, apart; untrained in brackets."
+    "Worth: points over a control of the same form, trained with even weights; of third order: over one trained with "
+    "the product of the cube's two marginals. Reliance: points lost when the trained weights are replaced by even "
+    "ones. Query information: bits, how much the key depends on which token asks; context information: how much it "
+    "depends on the context; untrained in brackets."
+)
+LIVING = (
+    "Living: the answer must go through the attention. As published: the paper's form, in which the answer also "
+    "arrives past it."
 )
 
 
@@ -37,14 +42,14 @@ def measure_value(card: Card, *names: str) -> float | None:
 
 
 def worth(card: Card) -> Mapping[str, Mapping]:
-    """By control what the attention is worth: as recorded, else from the records of the controls; see `results.worth`.
+    """By control what the attention is worth: as recorded, and from the records of the controls; see `results.worth`.
     Empty where no control was trained."""
     if card.config.get("kind") != "tan" or not metadata.main_metric(card):
         return {}
-    recorded = measures(card).get("worth")
+    recorded = measures(card).get("worth") or {}
     stamp = tuple((file.name, file.stat().st_mtime_ns) for file in sorted(records_folder().glob("*.jsonl")))
     stamp += tuple((one.name, one.digest) for one in models.shelf() if metadata.model_setting(one, "weights"))
-    return recorded or (_worth(card.name, card.digest, stamp, card) if _controls(stamp) else {})
+    return {**(_worth(card.name, card.digest, stamp, card) if _controls(stamp) else {}), **recorded}
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -104,9 +109,14 @@ def table(cards: Sequence[Card]) -> str:
         lines += f"<tr><td>{swatch}{escape(card.name)}</td>{cells}</tr>"
     title = checkpoint_html.section("What the attention is worth", "on dev; points and bits")
     return (
-        f'{title}<div class="t-scroll" title="{escape(HELP)}"><table class="t-table"><tr><th></th>{heads}</tr>'
-        f"{lines}</table></div>"
+        f'{title}<div class="t-scroll"><table class="t-table"><tr><th></th>{heads}</tr>{lines}</table></div>'
+        + legend(cards)
     )
+
+
+def legend(cards: Sequence[Card]) -> str:
+    """HTML: what the measures mean, and the forms of checkpoints where one is living."""
+    return f'<p class="t-note">{escape(HELP)} {LIVING if any(map(metadata.is_living, cards)) else ""}</p>'
 
 
 def facts(card: Card) -> str:

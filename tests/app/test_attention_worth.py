@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,7 @@ def test_the_line_stands_where_the_map_is_drawn(shelf: Path) -> None:
     app = sound(opened("side_by_side"))
     assert texts(app).count('class="t-note t-worth"') == 1
     said = texts(app)
+    assert escape(attention_worth.HELP) in said and attention_worth.LIVING in said
     assert "What the attention is worth" in said and "+3.0 (seeds 1)" in said and "0.84 (0.21)" in said
 
 
@@ -100,3 +102,4 @@ def test_checkpoints_have_worth_reliance_and_information(shelf: Path) -> None:
     rows = table.set_index("name")
     assert rows.loc["quora-bi-dot", ["worth", "reliance", "query bits"]].tolist() == [3.0, 12.25, 0.84]
     assert "Its attention" in texts(app) and "71.5 %" in texts(app)
+    assert escape(attention_worth.HELP) in texts(app) and attention_worth.LIVING in texts(app)  # without a hover

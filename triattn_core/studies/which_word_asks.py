@@ -65,11 +65,11 @@ STUDY = Study(
     above=0.5,
     margin=0.3,
     number="query information, living form less published",
-    about=(
-        "As published, Tri-Attention's answer also arrives by other ways, and every word of A attends alike. The "
-        "living form is trained so that the answer must go through the attention."
+    about=("As published, Tri-Attention's answer also arrives by other ways, and every word of A attends alike."),
+    claim=(
+        "In the living form, trained so that the answer must go through the attention, which word asks tells "
+        "{value:.2g} bits more of where it looks than as published."
     ),
-    claim="In the living form, which word asks tells {value:.2g} bits more of where it looks than as published.",
     refuted="A pair whose words attend alike in the living form too.",
     change="Change “onions” to “fish”: both answers move, the number hardly does.",
     edited=Example("Can cats eat raw fish?", "Can cats eat raw fish?"),

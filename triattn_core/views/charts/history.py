@@ -10,7 +10,7 @@ import pandas as pd
 from triattn_core.views.lib.palette import FONTS, THEMES
 
 COLUMNS = ("train_loss", "dev_loss")
-DASHES = ([1, 0], [5, 3], [2, 2], [9, 3, 2, 3])  # told apart without colour
+DASHES = ([1, 0], [5, 3], [2, 2], [9, 3, 2, 3], [9, 3], [1, 3])  # told apart without colour
 
 
 def table(histories: Mapping[str, Sequence[Mapping]]) -> pd.DataFrame:

@@ -1,0 +1,73 @@
+"""What the third order is worth on natural text, in a sentence made of the numbers on record."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import sqrt
+
+from pages.shared import attention_worth, checkpoint_html
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card
+from triattn_core.trace.listing import listing
+from triattn_core.views.lib.number_format import minus
+
+TWO_WAY = ("bi", "bi_joint", "cbi")
+
+
+def sentence(shelf: Sequence[Card]) -> str:
+    """How Tri stands against the best two-way attention (on dev) of each data set, and what its third order is worth;
+    empty where there is no such pair.  The living form is taken where a data set has it."""
+    pairs = list(filter(None, map(_rivals, _by_data(shelf))))
+    if not pairs:
+        return ""
+    scores = [
+        f"{_name(tri)} {metadata.main_score(two):.1f} ({checkpoint_html.label(two)}) and {metadata.main_score(tri):.1f}"
+        for two, tri in pairs
+    ]
+    ahead = [metadata.dataset_name(tri) for two, tri in pairs if _is_ahead(tri, two)]
+    lead = f"is clearly ahead of two-way attention on {listing(ahead)} alone" if ahead else ""
+    lead = lead or "is nowhere clearly ahead of two-way attention (by more than two standard errors)"
+    told = f"On natural text Tri {lead}: {', '.join(scores)} % on test. {_third_order([tri for _, tri in pairs])}"
+    return minus(told)
+
+
+def _name(card: Card) -> str:
+    return metadata.dataset_name(card) + ("" if metadata.is_living(card) else " as published")
+
+
+def _by_data(shelf: Sequence[Card]) -> list[list[Card]]:
+    """The TANs with a score, of one data set and form each."""
+    groups: dict[str, list[Card]] = {}
+    for card in shelf:
+        if card.config.get("kind") == "tan" and metadata.main_score(card) is not None:
+            groups.setdefault(metadata.dataset_name(card), []).append(card)
+    living = {name: [card for card in cards if metadata.is_living(card)] for name, cards in groups.items()}
+    return [living[name] or cards for name, cards in groups.items()]
+
+
+def _rivals(cards: Sequence[Card]) -> tuple[Card, Card] | None:
+    """The best two-way attention on dev, and Tri."""
+    by = {
+        kind: [card for card in cards if metadata.model_setting(card, "mechanism") == kind]
+        for kind in (*TWO_WAY, "tri")
+    }
+    two = [card for kind in TWO_WAY for card in by[kind]]
+    best = [max(some, key=lambda card: metadata.main_score(card, "dev") or 0.0) for some in (two, by["tri"]) if some]
+    return (best[0], best[1]) if len(best) == 2 else None
+
+
+def _is_ahead(tri: Card, two: Card) -> bool:
+    """By more than two standard errors of the difference, as if the rows of both were drawn apart."""
+    shares = [metadata.main_score(card) / 100 for card in (tri, two)]
+    rows = (tri.metrics.get("test") or {}).get("n") or 1
+    return shares[0] - shares[1] > 2 * sqrt(sum(share * (1 - share) for share in shares) / rows)
+
+
+def _third_order(cards: Sequence[Card]) -> str:
+    """What Tri has over the product of its marginals, trained so."""
+    worth = {metadata.dataset_name(card): attention_worth.points(card, "product_of_marginals") for card in cards}
+    known = [f"{points:+.1f} on {name}" for name, points in worth.items() if points is not None]
+    rest = "" if len(known) == len(worth) else ", and not measured elsewhere"
+    if not known:
+        return "What its third order is worth there is not measured."
+    return f"Its third order is worth {listing(known)}, points of dev over the product of its marginals{rest}."
