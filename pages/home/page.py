@@ -10,7 +10,7 @@ from html import escape
 import streamlit as st
 
 from pages.home import gallery, links, studies
-from pages.shared import checkpoint_html, models, style
+from pages.shared import checkpoint_html, models, natural_text, style
 from pages.shared.errors import report_errors
 from triattn_core.checkpoint import metadata
 from triattn_core.trace.axes import MECHANISMS
@@ -54,6 +54,7 @@ st.html(
     f'<p class="t-lead"><b>Studies</b> <span class="t-muted">each opens its page on the same input; {about}</span></p>'
 )
 fills = studies.section()
+on_natural_text = st.empty()
 with st.container(key="main"):
     links.questions()
     links.examples()
@@ -67,3 +68,5 @@ with right.container(key="aside"), report_errors(stop=False):
 for fill in fills:
     with report_errors(stop=False):
         fill()
+if said := natural_text.sentence(models.shelf()):
+    on_natural_text.html(f'<p class="t-note">{escape(said)}</p>')
