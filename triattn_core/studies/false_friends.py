@@ -68,13 +68,13 @@ STUDY = Study(
         "surer of the right colour than one layer of two-way attention, which weighs each alone and stays at chance."
     ),
     limits=(
-        "In ten times as many steps that one layer still stays there; two layers, the second of which can look up what "
-        "the first found, learn it with two of three seeds. And third order is not enough: trained at the same rate, "
-        "unscaled dot scores hardly learn it."
+        "In ten times as many steps that one layer still stays there, and two layers learn it with two of three seeds: "
+        "the second can look up what the first found. And third order is not enough: trained at the same rate, unscaled "
+        "dot scores hardly learn it."
     ),
     refuted=(
         "One layer of two-way attention of this size that is right in clearly more than 16.7 % of 4,000 rows (whose "
-        "standard error is 0.6): it is not (“Against training” in the Laboratory)."
+        "standard error is 0.6) after 1,000 steps or 10,000: it is not (“Against training” in the Laboratory)."
     ),
     change="Change “Neth” to “Brei”: the right pair moves, and Tri follows.",
     edited=TASK.solve(OPENING.query, OPENING.keys, tuple("Brei" if one == "Neth" else one for one in OPENING.context)),

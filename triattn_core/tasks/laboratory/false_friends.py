@@ -38,10 +38,10 @@ class FalseFriends(LaboratoryTask):
     SIZE = "words (as many languages)"
     PROVED = COUNTING
     OBSERVED = (
-        "that in as many steps two-way models of this size stay at chance. In ten times as many one layer of Bi still "
-        "does, C-Bi finds part of it, and two layers of Bi nearly all, with two of three seeds (“Against training” "
-        "below): the second layer can look up what the first wrote into each card. Rows are new, the dictionary is "
-        "not: every word in every language was in training."
+        "that in as many steps two-way models of this size stay at chance. In ten times as many two layers of Bi learn "
+        "it with two seeds, in thirty times with the third: the second layer can look up what the first wrote into each "
+        "card. C-Bi finds part of it and no more; one layer of Bi stays at chance, and has 19 % after thirty times "
+        "(“Against training” below). Rows are new, the dictionary is not: every word in every language was in training."
     )
     SIZES = (TONIGHT + 1, len(FOREIGN))
 
