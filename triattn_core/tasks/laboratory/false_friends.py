@@ -39,7 +39,7 @@ class FalseFriends(LaboratoryTask):
     PROVED = COUNTING
     OBSERVED = (
         "that in as many steps two-way models of this size stay at chance. In ten times as many two layers of Bi learn "
-        "it with two seeds, in thirty times with the third: the second layer can look up what the first wrote into each "
+        "it with two seeds, in thirty times with the third: the second can look up what the first wrote into each "
         "card. C-Bi finds part of it and no more; one layer of Bi stays at chance, and has 19 % after thirty times "
         "(“Against training” below). Rows are new, the dictionary is not: every word in every language was in training."
     )
