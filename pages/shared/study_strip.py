@@ -56,7 +56,7 @@ def show() -> None:
             f"<p><b>Try it:</b> {escape(study.change)}</p>"
         )
         numbers = st.empty()
-        st.button("Close", key="close-study", type="tertiary", on_click=_close, help="The page stays as it is.")
+        st.button("Close", key="close-study", type="tertiary", on_click=_close)
     _strip.set(Strip(name, study, numbers))
 
 
