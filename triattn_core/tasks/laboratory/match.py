@@ -24,7 +24,8 @@ STATEMENTS = {
         f"one layer of two-way attention fails unless width, heads and precision grow with the length ({MATCH}, "
         "Theorem 7; at any precision: Kozachinskiy et al. 2025, arXiv 2501.19215, Theorem 3.6). The theorems are "
         "asymptotic: at 8 numbers nothing is forbidden.",
-        "that Tri of this size learns it at this length, from batches of 512 rows; from batches of 128 it did not.",
+        "that Tri of this size learns it at this length from batches of 512 rows, not from batches of 128; in as many "
+        "steps C-Bi comes half of the way, and one or two layers of Bi stay at chance.",
     ),
 }  # by how many numbers add up: what is proved, what is only observed
 NUMBERS = 8  # the query among them, unless another size is asked for
