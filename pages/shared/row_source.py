@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from io import BytesIO
 from pathlib import Path
 
@@ -89,7 +90,7 @@ def ask(mined: Cases) -> None:
     """One line that asks for the file of the rows, whose texts a stored table does not have."""
     about = mined.about
     if len(mined.rows) > TEXTS:
-        told = f"Texts are shown of tables of up to {TEXTS:,} rows; these stand in {plain(about.data)}."
+        told = f"Texts are shown of tables of up to {TEXTS:,} rows; these stand in {escape(about.data)}."
         st.html(f'<p class="t-note">{told}</p>')
         return
     said = f"The texts stand in {about.data}, which is not here: hand it over, or put it under data/"
