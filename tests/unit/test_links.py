@@ -80,3 +80,21 @@ def test_both_spellings_are_read_and_no_third() -> None:
     with pytest.raises(ConfigError, match="layer=last: expected a number from 1"):
         read_link(kind, {"layer": "last"}, "pairs")
     assert set(ALIASES.values()) <= {name for page in PAGES for name in VIEWS[page].settings.model_fields}
+
+
+@pytest.mark.parametrize("view", ("cube", "side_by_side"))
+@pytest.mark.parametrize(
+    "site", ("", "-1", "0", "%s%n{}", "a/b", "layer.x/a_over_b/weight", "layer.0/sideways/weight", "a/b/c/d")
+)
+def test_a_site_that_is_none_is_one_line(view: str, site: str) -> None:
+    kind = VIEWS[view].settings
+    with pytest.raises(ConfigError, match="expected a site such as layer.0/a_over_b/weight"):
+        write_link(validate_settings(kind, {"site": site}, view), "pairs")
+    with pytest.raises(ConfigError, match="expected a site such as"):
+        read_link(kind, {"site": site, "layer": "1"}, "pairs")
+
+
+@pytest.mark.parametrize("heads", ("all ", "all of them", "all 99999999999"))
+def test_a_count_of_heads_that_is_none_is_one_line(heads: str) -> None:
+    with pytest.raises(ConfigError, match="expected a number after all"):
+        read_link(VIEWS["mtsa"].settings, {"heads": heads}, "sentences")

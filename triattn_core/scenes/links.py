@@ -51,7 +51,7 @@ def directions(task: str) -> dict[str, str]:
 def read_link(kind: type[ViewSettings], parameters: Mapping[str, str], task: str) -> dict[str, Any]:
     """Settings by name, of the parameters of a link or as they are typed after `--set`; each still a text.
 
-    Raises ConfigError for a layer that is no number.
+    Raises ConfigError for a layer or a count of heads that is no number, and for a site that is none.
     """
     named, known = dict(parameters), kind.model_fields
     if "at" in named:  # "3  word"
@@ -59,7 +59,7 @@ def read_link(kind: type[ViewSettings], parameters: Mapping[str, str], task: str
     if "direction" in named:
         named["direction"] = directions(task).get(named["direction"], named["direction"])
     if "site" in known and set(SITE) & named.keys():
-        layer, way, quantity = str(named.pop("site", known["site"].default)).split("/")
+        layer, way, quantity = _site(str(named.pop("site", known["site"].default)))
         layer = _layer(named.pop("layer")) if "layer" in named else layer
         named["site"] = f"{layer}/{named.pop('direction', way)}/{named.pop('quantity', quantity)}"
     elif "clusters" in known or "heads" in known:  # a layer of one text among several
@@ -68,7 +68,10 @@ def read_link(kind: type[ViewSettings], parameters: Mapping[str, str], task: str
             text = named.pop("of", "")
             named["layer"] = f"{text}/" * bool(text) + _layer(layer)
     if "heads" in known and named.get("heads", "").startswith("all "):
-        count = int(named["heads"].removeprefix("all "))
+        many = named["heads"].removeprefix("all ")
+        if not many.isdecimal() or len(many) > 3:
+            raise ConfigError(f"heads={named['heads'][:40]}: expected a number after all")
+        count = int(many)
         named |= {"heads": " and ".join(str(i + 1) for i in range(count)), "features": "false"}
     settings = {name if name in known else ALIASES.get(name, name): text for name, text in named.items()}
     return {name: TEXTS.get(name, str)(text) if isinstance(text, str) else text for name, text in settings.items()}
@@ -80,15 +83,24 @@ def _layer(text: str) -> str:
     return f"layer.{int(text) - 1}"
 
 
+def _site(text: str) -> list[str]:
+    """Layer, direction and quantity of a site."""
+    parts = text.split("/")
+    if len(parts) != 3 or parts[1] not in ("a_over_b", "b_over_a") or not parts[0].removeprefix("layer.").isdecimal():
+        raise ConfigError(f"site={text[:40]}: expected a site such as layer.0/a_over_b/weight")
+    return parts
+
+
 def write_link(settings: ViewSettings, task: str) -> dict[str, str]:
     """The parameters of a link that chooses the same on the page, what the page opens on left out.
 
     Not in a link are texts (an edited input, a replacement), checkpoints, and what they are compared by.
+    Raises ConfigError for a site that is none.
     """
     chosen = settings.model_dump(exclude_defaults=True, exclude_none=True)
     link: dict[str, str] = {}
     if "site" in type(settings).model_fields:
-        layer, way, quantity = settings.site.split("/")
+        layer, way, quantity = _site(settings.site)
         link |= {"layer": str(int(layer.removeprefix("layer.")) + 1), "quantity": quantity}
         link["direction"] = next(label for label, name in directions(task).items() if name == way)
         link["head"] = "mean" if settings.head is None else str(settings.head)
