@@ -8,7 +8,9 @@ import shlex
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 from triattn_core.checkpoint import hub
 from triattn_core.commands import (
@@ -68,68 +70,47 @@ def main(arguments: list[str] | None = None) -> int:
         return 1
 
 
+class Command(NamedTuple):
+    """A command: what runs it, its help, and what adds its arguments.  json, device: whether it takes these options."""
+
+    name: str
+    run: Callable
+    text: str
+    arguments: Callable[[argparse.ArgumentParser], None] = lambda parser: None
+    json: bool = True
+    device: bool = True
+
+    def add_to(self, commands: argparse._SubParsersAction) -> None:
+        """Adds its parser."""
+        parser = commands.add_parser(self.name, help=self.text, description=self.text)
+        parser.set_defaults(run=self.run)
+        if self.json:
+            parser.add_argument("--json", action="store_true", help="print JSON for machines")
+        if self.device:
+            parser.add_argument("--device", help="cuda, mps or cpu; by default the first that is there")
+            text = "ask the Hugging Face hub for an encoder or a model that is not here; by default nothing is fetched"
+            parser.add_argument(hub.FLAG, action="store_true", help=text)
+        self.arguments(parser)
+
+
 def parser() -> argparse.ArgumentParser:
     """Commands and their options."""
     top = argparse.ArgumentParser(prog="triattn", description="See attention with context: train, explain, verify.")
     commands = top.add_subparsers(required=True, metavar="COMMAND")
-
-    def command(name: str, run, text: str, json_too: bool = True, device: bool = True) -> argparse.ArgumentParser:
-        found = commands.add_parser(name, help=text, description=text)
-        found.set_defaults(run=run)
-        if json_too:
-            found.add_argument("--json", action="store_true", help="print JSON for machines")
-        if device:
-            found.add_argument("--device", help="cuda, mps or cpu; by default the first that is there")
-            text = "ask the Hugging Face hub for an encoder or a model that is not here; by default nothing is fetched"
-            found.add_argument(hub.FLAG, action="store_true", help=text)
-        return found
-
-    one = command(
-        "list", listing.list_, "the checkpoints: task, mechanism, similarity, data set, metrics", device=False
-    )
-    listing.folders(one)
-    one = command("explain", examples.explain, "one example: the prediction, and its trace")
-    examples.explain_arguments(one)
-    one = command("open", open_file.run, "an attention of any origin, in a file, as a trace", device=False)
-    open_file.arguments(one)
-    one = command("import", import_model.run, "the attention of a Hugging Face model on a text or a pair, as a trace")
-    import_model.arguments(one)
-    one = command("evaluate", evaluate.run, "metrics over a file of rows")
-    evaluate.arguments(one)
-    one = command("studies", studies.run, "the claims of the guided studies, measured again")
-    studies.arguments(one)
-    command("seeds", listing.seeds, "mean and spread over seeds, and whether they differ beyond noise", device=False)
-    text = "a checkpoint of your own, begun: a file of rows becomes train, dev and test, and a config to train"
-    one = command("new", new.run, text)
-    new.arguments(one)
-    one = command("train", train.train, "train what a config.json or an encoder's recipe.json describes")
-    train.train_arguments(one)
-    one = command("sweep", train.sweep, "train variants of configs; their records are kept, their weights are not")
-    train.sweep_arguments(one)
-    command("results", listing.results, "the papers' tables beside ours: is Tri ahead of Bi and C-Bi?", device=False)
-    one = command("efficiency", efficiency.run, "time and memory of MTSA and its baselines by length, on this machine")
-    efficiency.arguments(one)
-    one = command("cases", cases.run, "several checkpoints over the same rows: who is right where, stored as a table")
-    cases.arguments(one)
-    one = command("context", analyses.context, "how much of the attention context redirects, stored as a table")
-    analyses.context_arguments(one)
-    one = command("heads", heads.run, "every head over a file of rows: entropy, information, three-way share")
-    heads.arguments(one)
-    one = command("faithful", analyses.faithful, "attributions against random ones: do the tokens they name matter?")
-    analyses.faithful_arguments(one)
-    one = command("book", casebook.run, "the case book: cases kept with a note and tags", json_too=False, device=False)
-    casebook.arguments(one)
-    one = command("card", card.run, "a case card of a view, or made again from its manifest: are its numbers the same?")
-    card.arguments(one)
-    one = command("verify", examples.verify, "digest, shapes, and the recorded numbers on the recorded example")
-    one.add_argument("name", help="a checkpoint, by name or folder")
-    one = command("app", app, "the browser app", json_too=False)
-    listing.folders(one)
-    one.add_argument("--port", type=int, default=8501)
-    one.add_argument("--address", help="to listen on (default: this machine alone)")
-    one.add_argument("--site", default="", help="the name under which a proxy passes requests on: see docs/deploy.md")
-    one.add_argument("--no-browser", action="store_true", help="do not open a browser window")
+    for command in COMMANDS:
+        command.add_to(commands)
     return top
+
+
+def app_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `triattn app`."""
+    listing.folders(parser)
+    parser.add_argument("--port", type=int, default=8501)
+    parser.add_argument("--address", help="to listen on (default: this machine alone)")
+    parser.add_argument(
+        "--site", default="", help="the name under which a proxy passes requests on: see docs/deploy.md"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
 
 
 def server_environment() -> dict[str, str]:
@@ -158,6 +139,75 @@ def app(options: argparse.Namespace) -> int:
     with subprocess.Popen(command, cwd=root, env=server_environment()) as running:
         signal.signal(signal.SIGTERM, lambda *_: running.terminate())  # who stops this stops the app
         return running.wait()
+
+
+COMMANDS = (
+    Command(
+        "list", listing.list_, "the checkpoints: task, mechanism, similarity, data set, metrics", listing.folders,
+        device=False,
+    ),
+    Command(
+        "explain", examples.explain, "one example: the prediction, and its trace", examples.explain_arguments,
+    ),
+    Command(
+        "open", open_file.run, "an attention of any origin, in a file, as a trace", open_file.arguments, device=False,
+    ),
+    Command(
+        "import", import_model.run, "the attention of a Hugging Face model on a text or a pair, as a trace",
+        import_model.arguments,
+    ),
+    Command("evaluate", evaluate.run, "metrics over a file of rows", evaluate.arguments),
+    Command("studies", studies.run, "the claims of the guided studies, measured again", studies.arguments),
+    Command("seeds", listing.seeds, "mean and spread over seeds, and whether they differ beyond noise", device=False),
+    Command(
+        "new", new.run,
+        "a checkpoint of your own, begun: a file of rows becomes train, dev and test, and a config to train",
+        new.arguments,
+    ),
+    Command(
+        "train", train.train, "train what a config.json or an encoder's recipe.json describes", train.train_arguments,
+    ),
+    Command(
+        "sweep", train.sweep, "train variants of configs; their records are kept, their weights are not",
+        train.sweep_arguments,
+    ),
+    Command(
+        "results", listing.results, "the papers' tables beside ours: is Tri ahead of Bi and C-Bi?", device=False,
+    ),
+    Command(
+        "efficiency", efficiency.run, "time and memory of MTSA and its baselines by length, on this machine",
+        efficiency.arguments,
+    ),
+    Command(
+        "cases", cases.run, "several checkpoints over the same rows: who is right where, stored as a table",
+        cases.arguments,
+    ),
+    Command(
+        "context", analyses.context, "how much of the attention context redirects, stored as a table",
+        analyses.context_arguments,
+    ),
+    Command(
+        "heads", heads.run, "every head over a file of rows: entropy, information, three-way share",
+        heads.arguments,
+    ),
+    Command(
+        "faithful", analyses.faithful, "attributions against random ones: do the tokens they name matter?",
+        analyses.faithful_arguments,
+    ),
+    Command(
+        "book", casebook.run, "the case book: cases kept with a note and tags", casebook.arguments, json=False,
+        device=False,
+    ),
+    Command(
+        "card", card.run, "a case card of a view, or made again from its manifest: are its numbers the same?",
+        card.arguments,
+    ),
+    Command(
+        "verify", examples.verify, "digest, shapes, and the recorded numbers on the recorded example",
+        examples.verify_arguments,
+    ),
+    Command("app", app, "the browser app", app_arguments, json=False),
+)  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -64,32 +64,34 @@ def marks(
 
 def _top(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale, theme: str, on: bool) -> str:
     """The name of a method and its strongest words, each with its share and its role."""
-    found = f"<span{' class=on' * on}>{escape(shares.name)}</span>"
+    heading = f"<span{' class=on' * on}>{escape(shares.name)}</span>"
     first = shares.abs().sort_values(ascending=False, kind="stable").dropna().index[:FEW]
     for at, name in zip(first, table.loc[first, "word"]):
-        told = f"{percent(shares[at])} {escape(plays(table.loc[at, 'role'], names))}"
+        tooltip = f"{percent(shares[at])} {escape(plays(table.loc[at, 'role'], names))}"
         word = attribution_table.word(name, name, shares[at], scale, theme)
-        found += f'<span title="{escape(name)}: {told}">{word}<span class="t-muted">{told}</span></span>'
-    return found + "<span></span>" * (FEW - len(first))
+        heading += f'<span title="{escape(name)}: {tooltip}">{word}<span class="t-muted">{tooltip}</span></span>'
+    return heading + "<span></span>" * (FEW - len(first))
 
 
 def _whole(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale, theme: str) -> str:
     """A line for query and key, and one for each turn or sentence of the context, with the sum of its shares."""
-    found = ""
+    html = ""
     for role in ("query", "key"):
         here = table["role"] == role
-        found += _line(names[role], table[here], shares[here], scale, theme)
+        html += _line(names[role], table[here], shares[here], scale, theme)
     of = table[table["role"] == "context"]
-    found += '<span class="t-muted all">context</span>'
+    html += '<span class="t-muted all">context</span>'
     if shares[of.index].isna().all():
-        return found + '<span></span><span class="t-muted">not read by attention</span><span></span>'
-    lines = [(str(name), one, shares[one.index]) for name, one in of.groupby(_runs(of["segment"]), sort=False)]
+        return html + '<span></span><span class="t-muted">not read by attention</span><span></span>'
+    lines = [(str(name), tokens, shares[tokens.index]) for name, tokens in of.groupby(_runs(of["segment"]), sort=False)]
     limit = STRONG * float(shares[of.index].abs().max()) if len(lines) > OPEN else -1.0
     for strong, some in groupby(lines, key=lambda line: float(line[2].abs().max()) >= limit):
         some = list(some)
-        drawn = "".join(_line(one["segment"].iloc[0] or "context", one, by, scale, theme) for _, one, by in some)
-        found += drawn if strong else _folded(some, drawn)
-    return found
+        drawn = "".join(
+            _line(tokens["segment"].iloc[0] or "context", tokens, by, scale, theme) for _, tokens, by in some
+        )
+        html += drawn if strong else _folded(some, drawn)
+    return html
 
 
 def _runs(segment: pd.Series) -> pd.Series:

@@ -68,7 +68,7 @@ def legend(scale: SignedScale, theme: str) -> str:
 def _texts(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale: SignedScale, theme: str) -> str:
     """The strips of query and key, and the one of the context below."""
     lines = [(names[role], role) for role in ("query", "key")] + [("context", "context")]
-    found = ""
+    html = ""
     for name, role in lines:
         here = table["role"] == role
         drawn = (
@@ -76,8 +76,8 @@ def _texts(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], sca
             if shares[here].notna().any()
             else ('<span class="t-muted">not read by attention</span>')
         )
-        found += f'<span class="as">{escape(name)}</span><div class="strip">{drawn}</div>'
-    return found
+        html += f'<span class="as">{escape(name)}</span><div class="strip">{drawn}</div>'
+    return html
 
 
 def strip(table: pd.DataFrame, shares: pd.Series, scale: SignedScale, theme: str) -> str:
@@ -85,13 +85,13 @@ def strip(table: pd.DataFrame, shares: pd.Series, scale: SignedScale, theme: str
 
     `table` has the column `word`, see `attributed.words`.
     """
-    found, before, tokens = [], "", table["token"].astype(str)
+    parts, before, tokens = [], "", table["token"].astype(str)
     for token, name, segment, share in zip(tokens, table["word"], table["segment"], shares.fillna(0.0)):
         if before and segment != before:
-            found.append("<i></i>")
+            parts.append("<i></i>")
         before = segment
-        found.append(word(token, name, share, scale, theme))
-    return " ".join(found) if any(map(str.isascii, tokens)) else "".join(found)
+        parts.append(word(token, name, share, scale, theme))
+    return " ".join(parts) if any(map(str.isascii, tokens)) else "".join(parts)
 
 
 def word(token: str, name: str, share: float, scale: SignedScale, theme: str) -> str:

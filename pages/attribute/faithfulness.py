@@ -45,13 +45,13 @@ def show_example_curves(page: PageScene, parts: Iterator[PageScene]) -> PageScen
     return page
 
 
-def show_both_measures(draw, said: str, key: str) -> None:
+def show_both_measures(draw, sentence: str, key: str) -> None:
     """A figure of each measure beside the other, and the sentence that is also their text."""
     with st.container(key=f"main-{key}"):
         for measure, column in zip(perturbation.TITLES, st.columns(2, gap="large")):
             with column:
-                figures.drawn(draw(measure=measure), said, f"{key}-{measure}")
-    figures.note(said)
+                figures.drawn(draw(measure=measure), sentence, f"{key}-{measure}")
+    figures.note(sentence)
 
 
 def show_over_rows(question: page_setup.Question, method: str) -> None:
@@ -70,8 +70,8 @@ def show_over_rows(question: page_setup.Question, method: str) -> None:
         source = row_source.load_source(chosen, question.task, question.language)
         if source is None or not st.session_state.get("over asked"):
             what = method if which == "this one" else "all methods"
-            said = f"Not run yet: {what}, {count} rows, {', '.join(card.name for card in rivals)}."
-            st.html(f'<p class="t-note">{said}</p>')
+            message = f"Not run yet: {what}, {count} rows, {', '.join(card.name for card in rivals)}."
+            st.html(f'<p class="t-note">{message}</p>')
             return
         names = [method] if which == "this one" else []
         table = mining.analyse_rows(("faithful", *names), rivals, source, _rows(names), count)
@@ -109,27 +109,27 @@ def _rows(names: list[str]):
 def _show_gains(table: pd.DataFrame, rivals: list) -> None:
     from triattn_core.analysis.attribution.faithfulness import summarize
 
-    found = summarize(table)
+    gains = summarize(table)
     mechanisms = {card.name: metadata.model_setting(card, "mechanism") for card in rivals}
-    draw = partial(perturbation.over, found, mechanisms=mechanisms, theme=page_setup.theme())
-    show_both_measures(draw, describe_gains(found), "faithful-over")
-    figures.numbers("Means and bands as numbers", found, "over-numbers")
+    draw = partial(perturbation.over, gains, mechanisms=mechanisms, theme=page_setup.theme())
+    show_both_measures(draw, describe_gains(gains), "faithful-over")
+    figures.numbers("Means and bands as numbers", gains, "over-numbers")
     data = table.to_csv(index=False).encode("utf-8-sig")
     st.download_button("All rows, CSV", data, "faithful.csv", "text/csv", on_click="ignore")
 
 
-def describe_gains(found: pd.DataFrame) -> str:
+def describe_gains(gains: pd.DataFrame) -> str:
     """A sentence: for each checkpoint the methods whose gain over the control has a band without zero."""
-    rows, parts = int(found["rows"].max()), []
+    rows, parts = int(gains["rows"].max()), []
     if rows < ENOUGH:
         return f"{rows} row{'s' * (rows != 1)}: too few to tell any method from random; {ENOUGH} at least."
-    for name, of in found[found["method"] != perturbation.RANDOM].groupby("checkpoint", sort=False):
+    for name, of in gains[gains["method"] != perturbation.RANDOM].groupby("checkpoint", sort=False):
         good = (of["measure"] == "comprehensiveness") & (of["gain_low"] > 0)
         good |= (of["measure"] == "sufficiency") & (of["gain_high"] < 0)
         some = of[good]
-        told = ", ".join(f"{row.method} ({row.measure} {row.gain:+.3f})" for row in some.itertuples())
-        parts.append(f"{name}: {told or 'none'}")
-    asked = int((found["method"] != perturbation.RANDOM).sum())
-    said = f"Better than random over {rows} rows, by the mean difference (of sufficiency less is better): "
-    said += f"{'; '.join(parts)}."
-    return minus(f"{said} Of {asked} bands of 95 % {0.025 * asked:g} would say so by chance in the mean.")
+        gains_text = ", ".join(f"{row.method} ({row.measure} {row.gain:+.3f})" for row in some.itertuples())
+        parts.append(f"{name}: {gains_text or 'none'}")
+    asked = int((gains["method"] != perturbation.RANDOM).sum())
+    sentence = f"Better than random over {rows} rows, by the mean difference (of sufficiency less is better): "
+    sentence += f"{'; '.join(parts)}."
+    return minus(f"{sentence} Of {asked} bands of 95 % {0.025 * asked:g} would say so by chance in the mean.")

@@ -32,8 +32,8 @@ def show_case(book: CaseBook, case: Case) -> None:
         with st.popover("Take out", width=104):
             st.html("This deletes the case for all users.")
             st.button("Take it out", key="drop", on_click=_drop, args=(book, case.id))
-    if told := st.session_state.pop("book said", None):
-        st.caption(errors.plain(told))
+    if message := st.session_state.pop("book said", None):
+        st.caption(errors.plain(message))
 
 
 def _row(case: Case) -> None:
@@ -50,8 +50,8 @@ def _row(case: Case) -> None:
         return
     case_texts.html(case.task, example)
     query = deep_links.parse_query(case.query)
-    if told := _about(case.task, example, query):
-        st.html(f'<p class="t-note">{escape(told)}</p>')
+    if about := _about(case.task, example, query):
+        st.html(f'<p class="t-note">{escape(about)}</p>')
     with st.container(horizontal=True, key="open"):
         deep_links.link(
             case.task,
@@ -83,9 +83,9 @@ def _base(case: Case) -> Case:
 
 def _conflict(now: Case) -> None:
     """What another has written meanwhile, and the choice between it and what stands in the fields."""
-    said = now.note or "no note"
+    note = now.note or "no note"
     st.warning(
-        f"Changed meanwhile, {now.changed[:16].replace('T', ' ')} UTC. Current version: {errors.plain(said)} "
+        f"Changed meanwhile, {now.changed[:16].replace('T', ' ')} UTC. Current version: {errors.plain(note)} "
         f"Tags: {errors.plain(', '.join(now.tags) or 'none')}."
     )
     with st.container(horizontal=True):

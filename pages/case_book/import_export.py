@@ -30,8 +30,8 @@ def show_buttons(book: CaseBook | None = None) -> None:
                 st.session_state["taken in"] = given.file_id
                 st.session_state["import said"] = f"{given.name}: {new:,} new, {same:,} were here already."
                 st.rerun()
-        if said := st.session_state.get("import said"):
-            st.caption(said)
+        if message := st.session_state.get("import said"):
+            st.caption(message)
 
 
 def _take_in(name: str, content: bytes) -> tuple[int, int]:

@@ -47,16 +47,16 @@ row = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
 with row:
     card = url_state.pick("Checkpoint", cards, "checkpoint", show=lambda card: card.name, width=150)
 with report_errors():
-    found = ablation.explained(card, example)
+    explained = ablation.explained(card, example)
 with row:
-    settings = pickers.pick(found)
+    settings = pickers.pick(explained)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
-whole, grouping = found[""], settings.grouping()
+whole, grouping = explained[""], settings.grouping()
 token_grouping.missing(whole.trace.texts, grouping)
 with says:
     label = whole.prediction.labels[whole.prediction.best]
-    pair_input.prediction(found[settings.off], [f"whole model: {label}"] if settings.off else [])
+    pair_input.prediction(explained[settings.off], [f"whole model: {label}"] if settings.off else [])
 pair = canvas_component.key("coin", *whole.trace.texts.values(), *grouping.parts)
 with report_errors():
     page = PageScene.build("coin", [card], example, settings, pair, settings.way)

@@ -29,14 +29,14 @@ GROUPS = (
 def legend(row: pd.Series, theme: str) -> str:
     """HTML: the parts of one head by what they do."""
     fill = anova.colours(theme)
-    found = ""
+    html = ""
     for title, names, look in GROUPS:
         lines = "".join(
             f'<span><i style="background:{fill[name]}"></i>{anova.PARTS[name]}</span><span>{percent(row[name])}</span>'
             for name in names
         )
-        found += f'<div class="{look}">{lines}<b>{title} {percent(sum(row[name] for name in names))}</b></div>'
-    return f'<style>{CSS}</style><div class="t-parts">{found}</div>'
+        html += f'<div class="{look}">{lines}<b>{title} {percent(sum(row[name] for name in names))}</b></div>'
+    return f'<style>{CSS}</style><div class="t-parts">{html}</div>'
 
 
 def show_over_rows(question: page_setup.Question, here: pd.DataFrame) -> None:
@@ -48,14 +48,14 @@ def show_over_rows(question: page_setup.Question, here: pd.DataFrame) -> None:
     with shown():
         source = row_source.load_source(chosen, question.task, question.language)
         wait = chosen == row_source.OWN
-        found = mining.analyse_rows(("context",), [question.card], source, _rows, count, wait) if source else None
-    if found is None:
+        analysed = mining.analyse_rows(("context",), [question.card], source, _rows, count, wait) if source else None
+    if analysed is None:
         return
-    said = anova_text.over(found)
-    figures.drawn(anova.over(found, here, page_setup.theme()), said, "context-over")
-    figures.note(said)
-    figures.numbers("Quantiles as numbers", anova.quantiles(found), "over-numbers")
-    data = found.to_csv(index=False).encode("utf-8-sig")
+    sentence = anova_text.over(analysed)
+    figures.drawn(anova.over(analysed, here, page_setup.theme()), sentence, "context-over")
+    figures.note(sentence)
+    figures.numbers("Quantiles as numbers", anova.quantiles(analysed), "over-numbers")
+    data = analysed.to_csv(index=False).encode("utf-8-sig")
     st.download_button("All rows, CSV", data, "context.csv", "text/csv", on_click="ignore")
 
 

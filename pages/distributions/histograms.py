@@ -20,7 +20,7 @@ ACROSS = 4
 
 
 def show(
-    found: Sequence[models.Explained],
+    answers: Sequence[models.Explained],
     titles: Mapping[str, str],
     example: questions.Example,
     quantity: str,
@@ -28,8 +28,8 @@ def show(
     row: DeltaGenerator,
 ) -> None:
     """One histogram a reader.  titles: by checkpoint.  shared: one axis for all.  row: where Export stands."""
-    part, parts = found[0].prediction.option, found[0].prediction.parts
-    panels = [panel(titles[explained.card.name], explained, example, part) for explained in found]
+    part, parts = answers[0].prediction.option, answers[0].prediction.parts
+    panels = [panel(titles[explained.card.name], explained, example, part) for explained in answers]
     values, table = [view.scores(shown, quantity) for shown in panels], view.numbers(panels, quantity)
     bins = [view.counts(scores, view.edges(values if shared else [scores])) for scores in values]
     top = max(counts.share.max() for counts in bins) if shared else None
@@ -37,7 +37,7 @@ def show(
         run_spread.save_button("Scores in numbers, CSV", f"distributions-{quantity}.csv", table)
         run_spread.save_button("All scores, CSV", "scores.csv", lambda: similarity.table(panels))
     where = f", part {part + 1} of {parts} of the passage" if parts > 1 else ""
-    cells = f"{values[0].size:,} scores each; {pair_input.duration_text(found)}{where}"
+    cells = f"{values[0].size:,} scores each; {pair_input.duration_text(answers)}{where}"
     with st.container(key="scores"):
         st.html(checkpoint_html.section(f"Scores before the softmax on this input{CENTRED[quantity]}", cells))
         for start in range(0, len(values), ACROSS):
@@ -49,5 +49,5 @@ def show(
                     figures.drawn(chart, summary, f"scores-{i}-chart")
                     figures.note(summary)
         st.html(run_spread.table(table))
-        if notes := pair_input.notes(found):
+        if notes := pair_input.notes(answers):
             st.html(notes)

@@ -22,7 +22,7 @@ with beside:
     choice_input.controls(questions.NAME)
 style.say(head, "Distributions", SAYS)
 cards, theme = qa_models.shelf(), page_setup.theme()
-chosen, found = [], []
+chosen, explained = [], []
 if cards:
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     with settings:
@@ -33,9 +33,9 @@ if cards:
         quantity = url_state.segments("Quantity", list(histograms.CENTRED), "spread")
         shared = url_state.segments("Axis", ["shared", "one each"], "axis") == "shared"
     with report_errors(stop=False):
-        found = qa_models.explain_readers(chosen, example, settings, most=MOST)
-    if found:
-        histograms.show(found, qa_models.named(cards), example, quantity, shared, settings)
+        explained = qa_models.explain_readers(chosen, example, settings, most=MOST)
+    if explained:
+        histograms.show(explained, qa_models.named(cards), example, quantity, shared, settings)
 else:
     st.info("No reader is here yet: train one with triattn train; Checkpoints shows what is on the shelf.")
 records, problems = run_records.all_records()

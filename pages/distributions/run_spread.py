@@ -48,12 +48,12 @@ def _beyond(share: float) -> str:
     return f", sentinel {share:.0%}" if share >= view.SOME else ""
 
 
-def save_button(label: str, name: str, found: pd.DataFrame | Callable[[], pd.DataFrame]) -> None:
+def save_button(label: str, name: str, table: pd.DataFrame | Callable[[], pd.DataFrame]) -> None:
     """A button that gives a table away."""
 
     def data() -> bytes:
-        told = found() if callable(found) else found
-        return told.to_csv(index=False).encode("utf-8-sig")
+        rows = table() if callable(table) else table
+        return rows.to_csv(index=False).encode("utf-8-sig")
 
     st.download_button(label, data, name, "text/csv", key=f"save-{name}", on_click="ignore", width="stretch")
 
@@ -61,7 +61,7 @@ def save_button(label: str, name: str, found: pd.DataFrame | Callable[[], pd.Dat
 def runs(all_: Sequence[Record], chosen: Sequence[str], theme: str) -> None:
     """The stored runs: what each reached, and its loss.  chosen: checkpoints whose curves stand out."""
     there = spreads.reader_records(all_)
-    stored = sum(one.runs for one in there)
+    stored = sum(record.runs for record in there)
     st.html(checkpoint_html.section("Stored runs", f"{stored} run{'s' * (stored != 1)} of readers"))
     if not there:
         st.html('<p class="t-note">Nothing is stored yet. This trains each function with five seeds:</p>')
@@ -93,7 +93,7 @@ def _of(table: pd.DataFrame, recipe: str) -> pd.DataFrame:
     some = table[table.recipe == recipe]
     names = list(map(similarity.title, some.mechanism, some.similarity))
     if "apart" in some:
-        names = [f"{one}, {more}" if more else one for one, more in zip(names, some.apart)]
+        names = [f"{name}, {more}" if more else name for name, more in zip(names, some.apart)]
     return some.assign(function=names)
 
 
@@ -108,9 +108,9 @@ def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: st
     if points.empty:
         st.html(f'<p class="t-note">No run of {output} was measured on {split}.</p>')
         return
-    told, unit = view.describe_boxes(points, f"{metric}, {split}, %"), f"{metric}, %"
-    figures.drawn(view.boxes(points, list(FUNCTION_LABELS.values()), unit, theme), told, f"runs-{output}-chart")
-    figures.note(told)
+    sentence, unit = view.describe_boxes(points, f"{metric}, {split}, %"), f"{metric}, %"
+    figures.drawn(view.boxes(points, list(FUNCTION_LABELS.values()), unit, theme), sentence, f"runs-{output}-chart")
+    figures.note(sentence)
     figures.numbers(f"The runs of {output} as numbers", view.summary(points), f"runs-{output}")
     if most < view.BOX:
         said = f"At most {most} run{'s' * (most > 1)} a function: a box of quartiles is drawn from {view.BOX} on."
@@ -123,7 +123,7 @@ def _losses(lines: pd.DataFrame, chosen: Sequence[str], output: str, curve: str,
     if lines.empty:
         st.html(f'<p class="t-note">No reader of {output} on the shelf has recorded its loss on {curve}.</p>')
         return
-    told = view.describe_curves(lines)
-    figures.drawn(view.curves(lines, chosen, theme), told, f"loss-{output}-chart")
-    figures.note(told)
+    sentence = view.describe_curves(lines)
+    figures.drawn(view.curves(lines, chosen, theme), sentence, f"loss-{output}-chart")
+    figures.note(sentence)
     figures.numbers(f"The losses of {output} as numbers", lines[["function", "step", "value"]], f"loss-{output}")

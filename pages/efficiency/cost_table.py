@@ -17,7 +17,7 @@ def costs_html(measured: efficiency.Measurement, tokens: int) -> str:
         cells = f"<td>{escape(row['name'])}</td>"
         for name, (_, unit) in titles.items():
             value, *ratios = row[name], row[f"{name} ratio"], row[f"{name} printed"]
-            ratio, printed = ("–" if one is None else f"{one:.2f}" for one in ratios)
+            ratio, printed = ("–" if number is None else f"{number:.2f}" for number in ratios)
             text = "–" if value is None else f"{value * unit:,.1f}"
             cells += f'<td class="r" title="{escape(row["reason"], quote=True)}">{text}</td>'
             cells += f'<td class="r">{ratio}</td><td class="r t-muted">{printed}</td>'

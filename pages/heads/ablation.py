@@ -41,14 +41,14 @@ def _measure(bundles, rows, heads):
 def _show(table: pd.DataFrame, atlas: Atlas) -> pd.DataFrame:
     from triattn_core.analysis.intervention import head_ablation
 
-    found = head_ablation.summarize(table)
+    summary = head_ablation.summarize(table)
     site, head = atlas.head
-    one = found[(found["site"] == site) & (found["head"] == head)].iloc[0]
+    row = summary[(summary["site"] == site) & (summary["head"] == head)].iloc[0]
     name = atlas.names[atlas.chosen]
-    told = (
-        f"Without {name}: {one['accuracy']:.1f} % right, with it {one['own']:.1f} % of {one['rows']:,} labelled rows; "
-        f"lost {one['lost']}, won {one['won']}; McNemar p {one['p']:.2g} after Holm over {len(found)} heads; "
-        f"log-odds of the label {one['change']:+.3f}. Heads that only together are needed are not found so."
+    sentence = (
+        f"Without {name}: {row['accuracy']:.1f} % right, with it {row['own']:.1f} % of {row['rows']:,} labelled rows; "
+        f"lost {row['lost']}, won {row['won']}; McNemar p {row['p']:.2g} after Holm over {len(summary)} heads; "
+        f"log-odds of the label {row['change']:+.3f}. Heads that only together are needed are not found so."
     )
-    figures.note(minus(told))
-    return found
+    figures.note(minus(sentence))
+    return summary

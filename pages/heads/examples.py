@@ -31,8 +31,8 @@ CSS = "<style>.t-atlas .t-maps figure {flex: 0 1 300px; min-width: min(250px, 10
 @st.cache_resource(max_entries=8, show_spinner=False)
 def texts(task: str, sha256: str, _source: Source) -> dict[int, Any]:
     """The examples of a file by their lines."""
-    found = read_examples(task, _source)
-    return {line: example for line, example in found if not isinstance(example, DataError)}
+    examples = read_examples(task, _source)
+    return {line: example for line, example in examples if not isinstance(example, DataError)}
 
 
 def show(rows: Rows, atlas: Atlas) -> None:
@@ -45,28 +45,28 @@ def show(rows: Rows, atlas: Atlas) -> None:
     known = overview.measures_of(atlas)
     start = known.index("context_information" if "context_information" in known else "query_information")
     measure = url_state.pick(
-        "Examples by", known, "by", start, show=lambda one: overview.MEASURES.get(one, (one,))[0], width=220
+        "Examples by", known, "by", start, show=lambda name: overview.MEASURES.get(name, (name,))[0], width=220
     )
-    found = pick_examples(atlas.table, site, head, measure)
-    if found.empty:
+    picked = pick_examples(atlas.table, site, head, measure)
+    if picked.empty:
         st.html('<p class="t-note">This measure has no meaning for this head.</p>')
         return
     examples = texts(rows.task, rows.source.sha256, rows.source)
     with report_errors(stop=False):
-        _maps(rows, found[found["rank"].str.startswith("strongest")], examples, site, head, "Strongest")
-        _open_strongest(rows, examples[found["row"].iloc[0]])
-        _maps(rows, found[~found["rank"].str.startswith("strongest")], examples, site, head, "Deciles")
-    numbers = found.assign(text=[_text(rows.task, examples[line], rows.card) for line in found["row"]])
+        _maps(rows, picked[picked["rank"].str.startswith("strongest")], examples, site, head, "Strongest")
+        _open_strongest(rows, examples[picked["row"].iloc[0]])
+        _maps(rows, picked[~picked["rank"].str.startswith("strongest")], examples, site, head, "Deciles")
+    numbers = picked.assign(text=[_text(rows.task, examples[line], rows.card) for line in picked["row"]])
     figures.numbers("These examples as numbers", numbers, "examples-numbers")
 
 
-def _maps(rows: Rows, found: pd.DataFrame, examples: dict[int, Any], site: str, head: int, title: str) -> None:
+def _maps(rows: Rows, picked: pd.DataFrame, examples: dict[int, Any], site: str, head: int, title: str) -> None:
     maps = {}
-    for one in found.itertuples():
-        weights = _map(models.explain(rows.card, examples[one.row]).trace, site, head)
-        maps[f"{one.rank.removeprefix('strongest ')}: {one.value:.3g}, row {one.row}"] = weights
+    for example in picked.itertuples():
+        weights = _map(models.explain(rows.card, examples[example.row]).trace, site, head)
+        maps[f"{example.rank.removeprefix('strongest ')}: {example.value:.3g}, row {example.row}"] = weights
     if maps:
-        tallest = max(one.sizes["query"] for one in maps.values())
+        tallest = max(array.sizes["query"] for array in maps.values())
         drawn = word_map.maps(maps, min(HEIGHT, 50 * tallest), page_setup.theme())
         st.html(f'{CSS}<b>{title}</b><div class="t-atlas">{drawn}</div>')
         if title == "Strongest":
@@ -91,8 +91,8 @@ def _text(task: str, example: Any, card: Any) -> str:
 def _open_strongest(rows: Rows, example: Any) -> None:
     """The link to the strongest example on the page of its checkpoint."""
     if rows.task not in TASKS:
-        told = _text(rows.task, example, rows.card)
-        st.html(f'<p class="t-note">{escape(told)}</p>')
+        text = _text(rows.task, example, rows.card)
+        st.html(f'<p class="t-note">{escape(text)}</p>')
         return
     mechanism = rows.card.config["model"].get("mechanism")
     page = {"tri": "cube", "mtsa": "mtsa"}.get(mechanism, "side_by_side" if rows.card.config["kind"] == "tan" else "")

@@ -31,7 +31,7 @@ def show_table(rows: Rows, atlas: Atlas, lost: pd.DataFrame | None) -> None:
             st.session_state[HEAD] = atlas.names[at]
 
     url_state.mark("heads-table", atlas.chosen)
-    told = describe(atlas)
+    sentence = describe(atlas)
     st.dataframe(
         table,
         key="heads-table",
@@ -40,9 +40,9 @@ def show_table(rows: Rows, atlas: Atlas, lost: pd.DataFrame | None) -> None:
         on_select=take,
         selection_mode=["single-row", "single-cell"],
         column_config=config,
-        alt=told,
+        alt=sentence,
     )
-    figures.note(told)
+    figures.note(sentence)
     data = atlas.table.drop(
         columns=[name for name in atlas.table if atlas.table[name].dtype == object and name not in ("site", "id")]
     )
@@ -63,7 +63,11 @@ def measures_of(atlas: Atlas) -> list[str]:
 def describe(atlas: Atlas) -> str:
     """A sentence: which head has most of what."""
     parts = []
-    for name in [one for one in ("query_information", "context_information", "three_way") if one in measures_of(atlas)]:
+    for name in [
+        measure
+        for measure in ("query_information", "context_information", "three_way")
+        if measure in measures_of(atlas)
+    ]:
         at = int(atlas.means[name].fillna(-1.0).argmax())
         title, value = MEASURES[name][0].removesuffix(", bits"), atlas.means[name].iloc[at]
         amount = f"{value:.1%}" if name == "three_way" else f"{value:.3g} bits"
@@ -72,25 +76,25 @@ def describe(atlas: Atlas) -> str:
 
 
 def _columns(atlas: Atlas, lost: pd.DataFrame | None) -> tuple[pd.DataFrame, dict]:
-    config, found = {}, atlas.means[["site", "head"]].assign(name=atlas.names)
+    config, rows = {}, atlas.means[["site", "head"]].assign(name=atlas.names)
     for name in measures_of(atlas):
         title, says = MEASURES[name]
         scale = "percent" if name in ("three_way", "sink", "special") else "%.3f"
         config[name] = st.column_config.NumberColumn(title, help=says, format=scale)
-        found[name] = atlas.means[name].to_numpy()
+        rows[name] = atlas.means[name].to_numpy()
     near = [atlas.alike.nearest(i, 1) for i in range(len(atlas.names))]
-    found["nearest"] = [atlas.names[one[0]] if one else "" for one in near]
+    rows["nearest"] = [atlas.names[indices[0]] if indices else "" for indices in near]
     if lost is not None:
         lost = lost.assign(change=-lost["change"])
-        found = found.merge(lost[["site", "head", "points", "change"]], on=["site", "head"], how="left")
+        rows = rows.merge(lost[["site", "head", "points", "change"]], on=["site", "head"], how="left")
         help_ = "Accuracy with the head less accuracy without it, in points."
         config["points"] = st.column_config.NumberColumn("points lost", help=help_, format="%+.2f")
         help_ = "The mean log-odds of the label with the head less those without it."
         config["change"] = st.column_config.NumberColumn("log-odds lost", help=help_, format="%+.3f")
     config["name"] = st.column_config.TextColumn("head")
     config["nearest"] = st.column_config.TextColumn("nearest head", help="The head with the most similar maps.")
-    first = [name for name in ("name", "points", "change") if name in found]
-    return found[[*first, *found.columns.drop(["site", "head", *first])]], config
+    first = [name for name in ("name", "points", "change") if name in rows]
+    return rows[[*first, *rows.columns.drop(["site", "head", *first])]], config
 
 
 def show_likeness(atlas: Atlas) -> None:
@@ -98,10 +102,10 @@ def show_likeness(atlas: Atlas) -> None:
     st.html(checkpoint_html.section("Heads that look alike", "distance 0: the same maps, row after row"))
 
     def take() -> None:
-        if found := st.session_state["alike"].selection.get("head"):
-            st.session_state[HEAD] = atlas.names[int(found[0]["head"])]
+        if selected := st.session_state["alike"].selection.get("head"):
+            st.session_state[HEAD] = atlas.names[int(selected[0]["head"])]
 
-    told = view.describe_likeness(atlas.alike.distances, atlas.names)
+    sentence = view.describe_likeness(atlas.alike.distances, atlas.names)
     chart = view.likeness(atlas.alike.distances, atlas.alike.order, atlas.names, atlas.chosen, page_setup.theme())
-    figures.drawn(chart, told, "alike", on_select=take, selection_mode="head", width="content")
-    figures.note(told)
+    figures.drawn(chart, sentence, "alike", on_select=take, selection_mode="head", width="content")
+    figures.note(sentence)

@@ -69,8 +69,8 @@ class Atlas:
 
 def pick_rows(beside: DeltaGenerator) -> Rows:
     """The pickers of task, checkpoint and rows; the page ends where there is no checkpoint, or no file yet."""
-    shelf = {name: [one for one in models.shelf(name) if one.config.get("kind") in KINDS] for name in TASKS}
-    shelf[LABORATORY] = [one for one in laboratory_checkpoints() if one.problem is None]
+    shelf = {name: [card for card in models.shelf(name) if card.config.get("kind") in KINDS] for name in TASKS}
+    shelf[LABORATORY] = [card for card in laboratory_checkpoints() if card.problem is None]
     there = [name for name, cards in shelf.items() if cards]
     if not there:
         st.info("No checkpoint with attention heads is here yet: train one with triattn train.")
@@ -82,8 +82,8 @@ def pick_rows(beside: DeltaGenerator) -> Rows:
     with settings:
         cards = shelf[task]
         carried_input.choose_one(cards, "checkpoint")
-        at = next((i for i, one in enumerate(cards) if metadata.model_setting(one, "mechanism") == "tri"), 0)
-        card = url_state.pick("Checkpoint", cards, "checkpoint", at, show=lambda one: one.name, width=230)
+        at = next((i for i, card in enumerate(cards) if metadata.model_setting(card, "mechanism") == "tri"), 0)
+        card = url_state.pick("Checkpoint", cards, "checkpoint", at, show=lambda card: card.name, width=230)
         carried_input.keep(one=card.name, **({} if task == LABORATORY else {"task": task}))
         own = GENERATED if task == LABORATORY else row_source.OWN
         chosen = url_state.pick("Rows", [own, row_source.FILE], "rows", width=170)
@@ -104,10 +104,10 @@ def _take_linked(shelf: dict[str, list[Card]]) -> None:
     if task_picker.KEY in st.query_params or not url_state.arrived():
         return
     asked = [*languages.requested_checkpoints("checkpoint"), carried_input.checkpoint()]
-    found = [name for wanted in asked for name, cards in shelf.items() if wanted in {one.name for one in cards}]
-    if found:
+    tasks = [name for wanted in asked for name, cards in shelf.items() if wanted in {card.name for card in cards}]
+    if tasks:
         url_state.forget(task_picker.KEY)
-        st.session_state[task_picker.KEY] = found[0]
+        st.session_state[task_picker.KEY] = tasks[0]
 
 
 def _source(chosen: str, card: Card, count: int) -> Source | None:
@@ -170,5 +170,5 @@ def names(heads: pd.DataFrame) -> list[str]:
 
 def _group_labels(groups: list[str], task: str) -> dict[str, str]:
     words = task_picker.TASKS.get(task)
-    ways = {f"{site}/weight": told for told, site in words.directions.items()} if words else {}
+    ways = {f"{site}/weight": label for label, site in words.directions.items()} if words else {}
     return {group: ways.get(group, group.removesuffix("/weight").split("/")[0].replace("_", " ")) for group in groups}

@@ -55,7 +55,7 @@ def show(rows: Rows, atlas: Atlas) -> None:
         weights = weigh(atlas.table, key, words)
         with place:
             there = [way for way in WAYS if way in set(weights["way"])]
-            way = url_state.segments("They stand", there, "way", show=lambda one: WAYS[one][0])
+            way = url_state.segments("They stand", there, "way", show=lambda name: WAYS[name][0])
         _chart(weights[weights["way"] == way], atlas, words, way)
         site, head = atlas.head
         behind = list_places(atlas.table, words, site, head, way)
@@ -68,14 +68,14 @@ def _chart(weights: pd.DataFrame, atlas: Atlas, words: tuple[str, ...], way: str
     if way == "by_feature":
         site, head = atlas.head
         of = weights[(weights["site"] == site) & (weights["head"] == head)]
-        rows = of.assign(name=[f"feature {one + 1}" for one in of["feature"]])
+        rows = of.assign(name=[f"feature {feature + 1}" for feature in of["feature"]])
         shown = rows.loc[(rows["mean"] - rows["even"]).abs().sort_values(ascending=False).index[:FEATURES]]
         what = f"features of {atlas.names[atlas.chosen]}"
     else:
         rows = weights.assign(name=names(weights))
         shown, what = rows.sort_values("mean", ascending=False), "heads"
-    told = view.describe_bands(rows, words, what)
-    figures.drawn(view.bands(shown, label, unit, page_setup.theme()), told, f"words-{way}", width="content")
-    figures.note(told)
+    sentence = view.describe_bands(rows, words, what)
+    figures.drawn(view.bands(shown, label, unit, page_setup.theme()), sentence, f"words-{way}", width="content")
+    figures.note(sentence)
     figures.note(SAYS)
     figures.numbers("All as numbers", rows.drop(columns=["site", "way"]), "words-numbers")

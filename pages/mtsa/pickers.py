@@ -23,7 +23,7 @@ def pick(top: sentence_input.SentencePage) -> Settings:
     every = tuple(range(1, int(trace.meta["heads"]) + 1))
     choices = pairs if len(pairs[0]) == len(every) else [*pairs, every]
     names = {heads: " and ".join(map(str, heads)) for heads in pairs} | {every: f"all {len(every)}"}
-    heads = url_state.pick("Heads", choices, "heads", show=lambda one: names.get(one, str(one)), width=108)
+    heads = url_state.pick("Heads", choices, "heads", show=lambda head: names.get(head, str(head)), width=108)
     before = st.container(width="content", key="quantities")
     grouping = token_grouping.controls((token_grouping.TEXT,), hide=False, says=f"Weights alone fold: {SCORES}.")
     with before:

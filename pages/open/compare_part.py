@@ -34,10 +34,10 @@ def side(trace: AttentionTrace, prefix: str, name: str, start: int = 0) -> Side:
     if heads > 1:
         asked = url_state.pick("Head", ["mean", *range(1, heads + 1)], f"{prefix}-head", min(start, heads), width=84)
         head = None if asked == "mean" else asked - 1
-    told = prediction_of(trace)[:1] or [("", 0.0)]
+    labels = prediction_of(trace)[:1] or [("", 0.0)]
     layer = f"layer {sites.index(at) + 1}, " if len(sites) > 1 else ""
     place = layer + ("" if not heads else "mean of heads" if head is None else f"head {head + 1}")
-    return Side(f"{name}, {place}".strip(", "), trace, at, head, *told[0])
+    return Side(f"{name}, {place}".strip(", "), trace, at, head, *labels[0])
 
 
 def explore(trace: AttentionTrace, key: str, name: str, settings: DeltaGenerator) -> None:
@@ -57,13 +57,13 @@ def explore(trace: AttentionTrace, key: str, name: str, settings: DeltaGenerator
         st.space("stretch")
         tail = st.container(horizontal=True, width="content", key="tail")
     with shown():
-        found = pair(left, right, f"{key} {left} {right} {id(other)}")
-    for note in found.notes:
+        scene = pair(left, right, f"{key} {left} {right} {id(other)}")
+    for note in scene.notes:
         notice(note)
     figure_key = canvas_component.key("open-pair", key, second)
-    canvas = found.figure()
+    canvas = scene.figure()
     canvas_component.show(canvas, figure_key)
-    rows = lambda: view.table(found.panels, found.gap, found.texts)  # noqa: E731
+    rows = lambda: view.table(scene.panels, scene.gap, scene.texts)  # noqa: E731
     with tail:
         export.pair_menu(f"{name}-side-by-side", figure_key, lambda: canvas, rows, trace)
     figures.numbers("All cells as numbers", rows, "pair-numbers")

@@ -42,8 +42,8 @@ def slices(trace: AttentionTrace, source: str, choice: Choice, hide: bool, key: 
     canvas = figure(trace, source, choice.query(), hide)
     at = canvas_component.cell(key, canvas_component.show(canvas, key), *cube.places(canvas))
     st.session_state["shown_cell"].update(at=at)
-    told = cell.read(trace, choice, dict(zip(cube.NEEDS, at)))
-    canvas_component.answer(key, {"cell": at, "stamp": canvas.payload["stamp"], "numbers": told})
+    facts = cell.read(trace, choice, dict(zip(cube.NEEDS, at)))
+    canvas_component.answer(key, {"cell": at, "stamp": canvas.payload["stamp"], "numbers": facts})
     numbers.below(trace, choice, hide, at[0], canvas.payload["cells"])
 
 
@@ -91,10 +91,10 @@ def context(trace: AttentionTrace, source: str) -> None:
             table = table.assign(site=[site if "layer." in site else f"layer.0/{site}" for site in table["site"]])
             layer, head = anova_text.first(table)
             row = table[(table["head"] == head) & table["site"].str.startswith(f"layer.{layer}/")].iloc[0]
-            told = anova_text.parts(table, row, layer, head)
+            sentence = anova_text.parts(table, row, layer, head)
             drawn = chart.parts(table, layer, head, "dark" if style.dark() else "light", named=True)
-            figures.drawn(drawn, told, "context-parts")
-            figures.note(told)
+            figures.drawn(drawn, sentence, "context-parts")
+            figures.note(sentence)
             if not any(name.endswith("/relevance") for name in trace.sites):
                 figures.note("Of weights the logarithm is taken apart: it is the relevance but for a number a query.")
-            st.dataframe(table.drop(columns="site"), hide_index=True, alt=told)
+            st.dataframe(table.drop(columns="site"), hide_index=True, alt=sentence)

@@ -41,7 +41,9 @@ def chosen_head(trace: AttentionTrace, source: str, heads: int) -> tuple[int, in
     """The grid of all heads, where there are several; the place of the layer and the head that are chosen, from 0."""
     layers = len(two_way_sites(trace))
     known = [range(layers), range(heads)]
-    link = [int(one) - 1 if one.isdecimal() else -1 for one in (st.query_params.get("at-head") or "1.1").split(".")]
+    link = [
+        int(number) - 1 if number.isdecimal() else -1 for number in (st.query_params.get("at-head") or "1.1").split(".")
+    ]
     first = tuple(link) if len(link) == 2 and all(i in axis for i, axis in zip(link, known)) else (0, 0)
     if layers * heads == 1:
         return 0, 0

@@ -34,14 +34,14 @@ for note in notes_of(trace):
         notice(note)
 sizes = " × ".join(f"{size} {axis}" for axis, size in trace.site(two_way_sites(trace)[0]).sizes.items())
 layers = len(two_way_sites(trace))
-told = [f"{layers} layers of {sizes}" if layers > 1 else sizes, *(n for n in notes_of(trace) if FAILED not in n)]
-told += [
+sentences = [f"{layers} layers of {sizes}" if layers > 1 else sizes, *(n for n in notes_of(trace) if FAILED not in n)]
+sentences += [
     f"{axis} is {trace.meta[f'{axis}_name']}" for axis in ("query", "key", "context") if f"{axis}_name" in trace.meta
 ]
 predicted = "".join(
     f'<span>{escape(label)} <b class="t-num">{value:.3f}</b></span>' for label, value in prediction_of(trace)[:3]
 )
-about = escape(". ".join(one.rstrip(".") for one in told))
+about = escape(". ".join(sentence.rstrip(".") for sentence in sentences))
 line = f'<b>{escape(name)}</b>{predicted}<span class="t-muted">{about}.</span>'
 with st.container(horizontal=True, vertical_alignment="center", key="opened"):
     st.html(f'<div class="t-says">{line}</div>')

@@ -56,14 +56,14 @@ def _settle(opened: AttentionTrace | None, key: str) -> AttentionTrace | None:
     if not name:
         return None
     try:
-        found = _load(name)
+        trace = _load(name)
     except TraceError as error:
         st.query_params.pop(key, None)
         st.session_state.pop(key, None)
         notice(str(error))
         return None
     st.query_params[key] = name
-    return found
+    return trace
 
 
 def _file(key: str) -> AttentionTrace | None:
@@ -78,9 +78,9 @@ def _file(key: str) -> AttentionTrace | None:
         return None
     if given is not None:
         return _ask_axes(key, (given.file_id, given.name), options, given.getvalue())
-    found = Path(path).expanduser()
-    state = (found.stat().st_mtime, found.stat().st_size) if found.is_file() else ()
-    return _ask_axes(key, (str(found), *state), options, None)
+    file = Path(path).expanduser()
+    state = (file.stat().st_mtime, file.stat().st_size) if file.is_file() else ()
+    return _ask_axes(key, (str(file), *state), options, None)
 
 
 def _ask_axes(key: str, source: tuple, options: tuple, content: bytes | None) -> AttentionTrace | None:

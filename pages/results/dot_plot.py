@@ -23,9 +23,9 @@ class Scale:
     @classmethod
     def of(cls, cells: Sequence[Cell]) -> Scale:
         """Round ends that hold all numbers with their spreads; without any, no tick."""
-        told = [(cell.ours, cell.spread) for cell in cells]
-        told += [(cell.printed.value, cell.printed.spread) for cell in cells if cell.printed]
-        ends = [value + side * (spread or 0.0) for value, spread in told if value is not None for side in (-1, 1)]
+        values = [(cell.ours, cell.spread) for cell in cells]
+        values += [(cell.printed.value, cell.printed.spread) for cell in cells if cell.printed]
+        ends = [value + side * (spread or 0.0) for value, spread in values if value is not None for side in (-1, 1)]
         if not ends:
             return cls(0.0, 1.0, (), 0)
         rough = max((max(ends) - min(ends)) / 5, 1e-6)

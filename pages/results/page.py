@@ -17,23 +17,23 @@ style.heading(
     "is the best of its column.",
 )
 results_style.inject_style()
-papers, (found, problems) = paper_results.load_papers(), run_records.all_records()
-for said in (*(problem for paper in papers for problem in paper.problems), *problems):
-    notice(said)
-if not found:
+papers, (records, problems) = paper_results.load_papers(), run_records.all_records()
+for problem_line in (*(problem for paper in papers for problem in paper.problems), *problems):
+    notice(problem_line)
+if not records:
     st.info("Nothing is measured here yet, so ours are empty: train a model with the command triattn train.")
 if not papers:
     st.stop()
 with st.container(horizontal=True, vertical_alignment="bottom"):
-    paper, table = pickers.choose_table(papers, found)
+    paper, table = pickers.choose_table(papers, records)
     if table is not None:
-        cells = paper_comparison.fill_table(table, found)
+        cells = paper_comparison.fill_table(table, records)
         at, drawn = pickers.choose_columns(table, cells)
         column = table.columns[drawn]
-        fitting = (one for one in paper.figures if column.ours and one.ours.items() >= column.ours.items())
+        fitting = (figure for figure in paper.figures if column.ours and figure.ours.items() >= column.ours.items())
         figure = next(fitting, None)
-        lines = curves.measured_curves(figure, found) if figure else []
-        results_figure.export_menu(paper, table, found, curves.export_rows(lines))
+        lines = curves.measured_curves(figure, records) if figure else []
+        results_figure.export_menu(paper, table, records, curves.export_rows(lines))
 if table is not None:
     here = [[line[i] for i in at] for line in cells]
     st.html(checkpoint_html.section(f"{table.label}. {table.title}", results_notes.runs(cells)))
@@ -44,12 +44,12 @@ if table is not None:
         if figure:
             with left:
                 results_figure.show_figure(figure, lines)
-    rankings = ranking_test.rank_mechanisms(paper.tables, found)
+    rankings = ranking_test.rank_mechanisms(paper.tables, records)
     if any(ranking.column.group == column.group for ranking in rankings):
         st.html(results_notes.order(rankings, column.group))
-    elif told := results_ranking.ranking_html(ranks.rank_agreements(paper.tables, found), column.group):
-        st.html(told)
-if drawn_live := results_notes.figure_links(paper.paper.live, found):
+    elif ranking_table := results_ranking.ranking_html(ranks.rank_agreements(paper.tables, records), column.group):
+        st.html(ranking_table)
+if drawn_live := results_notes.figure_links(paper.paper.live, records):
     st.html(drawn_live)
 st.html(results_notes.left_out_html(paper.paper.left_out))
 st.html(f'<p class="t-note">{escape(paper.paper.cite)}</p>')

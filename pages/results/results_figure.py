@@ -36,14 +36,14 @@ def show_figure(figure: Figure, lines: Sequence[curves.Curve]) -> None:
     ringed = {line.line.name: line.line.chosen for line in lines}
     colour = style.colour(str((figure.ours | lines[0].line.ours).get("mechanism", "")))
     chart = layers.figure(points, titles, ringed, colour, "dark" if style.dark() else "light")
-    said = layers.describe(points, titles)
-    figures.drawn(chart, said, "figure-chart")
-    figures.note(said)
+    sentence = layers.describe(points, titles)
+    figures.drawn(chart, sentence, "figure-chart")
+    figures.note(sentence)
     figures.numbers("The points as numbers", points, "points")
     st.html(f'<p class="t-note">{escape(figure.note)} {escape(curves.describe_training(lines))}</p>')
 
 
-def export_menu(paper: PaperRecord, table: Table, found: Sequence[Record], points: list[dict]) -> None:
+def export_menu(paper: PaperRecord, table: Table, records: Sequence[Record], points: list[dict]) -> None:
     """The Export button: this table, all of the paper, and the points of the figure."""
     name = paper.paper.name
 
@@ -51,7 +51,7 @@ def export_menu(paper: PaperRecord, table: Table, found: Sequence[Record], point
         return [
             row
             for table in tables
-            for row in paper_comparison.export_rows(name, table, paper_comparison.fill_table(table, found))
+            for row in paper_comparison.export_rows(name, table, paper_comparison.fill_table(table, records))
         ]
 
     with st.popover("Export", width=112, key="export"):

@@ -25,9 +25,9 @@ TEST = "Welch's test over runs, Holm's correction within a row, p < 0.05"
 
 def table_notes_html(paper: PaperRecord, table: Table, cells: Sequence[Sequence[Cell]], group: str) -> str:
     """HTML: what to know of a table before comparing its columns of one data set, [rows][columns]."""
-    told = [*(paper.paper.setup if any(column.printed for column in table.columns) else ())]
-    told += [note for note in table.notes if note.about in ("", group)]
-    return notes_html([*told, *notes_on_cells([cell for line in cells for cell in line])])
+    sentences = [*(paper.paper.setup if any(column.printed for column in table.columns) else ())]
+    sentences += [note for note in table.notes if note.about in ("", group)]
+    return notes_html([*sentences, *notes_on_cells([cell for line in cells for cell in line])])
 
 
 def notes_html(notes: Sequence[Note]) -> str:
@@ -67,19 +67,19 @@ def is_shipped(record: Record, needs: Ours) -> bool:
     return not record.file and not record.card.problem and has_settings(record, needs)
 
 
-def _live(one: Live, there: Sequence[Card]) -> str:
-    if one.needs and not there:
-        return f"<b>{escape(one.figure)}</b><span>{escape(one.waits)}</span>"
-    link = one.link + (f"&checkpoint={quote(there[0].name)}" if one.needs else "")
-    named = f'<a href="{escape(link, quote=True)}" target="_self">{escape(one.figure)}</a>'
-    return f"<b>{named}</b><span>{escape(one.says)}</span>"
+def _live(live: Live, there: Sequence[Card]) -> str:
+    if live.needs and not there:
+        return f"<b>{escape(live.figure)}</b><span>{escape(live.waits)}</span>"
+    link = live.link + (f"&checkpoint={quote(there[0].name)}" if live.needs else "")
+    named = f'<a href="{escape(link, quote=True)}" target="_self">{escape(live.figure)}</a>'
+    return f"<b>{named}</b><span>{escape(live.says)}</span>"
 
 
 def runs(cells: Sequence[Sequence[Cell]]) -> str:
     """How many runs the records hold that a table's numbers of ours come from, and the day of the last."""
-    used = {id(one.record): one.record for line in cells for one in line if one.values}.values()
-    count = sum(one.runs for one in used)
-    days = sorted(str(one.card.metrics["date"]) for one in used if one.card.metrics.get("date"))
+    used = {id(cell.record): cell.record for line in cells for cell in line if cell.values}.values()
+    count = sum(record.runs for record in used)
+    days = sorted(str(record.card.metrics["date"]) for record in used if record.card.metrics.get("date"))
     return f"ours: {count} run{'s' * (count != 1)}" + (f", the last of {days[-1]}" if days else "")
 
 
@@ -88,7 +88,7 @@ def order(rows: Sequence[MechanismRanking], group: str) -> str:
 
     The sentence above is over all data sets.
     """
-    names, some = list(reversed(EXPECTED)), [one for one in rows if one.column.group == group]
+    names, some = list(reversed(EXPECTED)), [row for row in rows if row.column.group == group]
     there = any(cell.printed for row in some for cell in row.cells.values())
     heads = "".join(
         f'<th class="n{" first" * (i == 0)}">{style.swatch(name)}{MECHANISM_LABELS[name]}</th>'
@@ -97,8 +97,8 @@ def order(rows: Sequence[MechanismRanking], group: str) -> str:
     body, metric = [], ""
     for row in some:
         cells, metric = [row.cells[name] for name in names], row.column.name
-        printed = "".join(_td(one.printed.text if one.printed else "–", i == 0, "") for i, one in enumerate(cells))
-        ours = "".join(_td(_mean(one), i == 0, cell_tooltip(one)) for i, one in enumerate(cells))
+        printed = "".join(_td(cell.printed.text if cell.printed else "–", i == 0, "") for i, cell in enumerate(cells))
+        ours = "".join(_td(_mean(cell), i == 0, cell_tooltip(cell)) for i, cell in enumerate(cells))
         says = _describe_order(row.printed) * there + _describe_order(row.ours)
         body.append(f"<tr><td>{escape(row.similarity.replace('_', ' '))}</td>{printed * there}{ours}{says}</tr>")
     titles = [("published", 3)] * there + [("ours", 3)] + [("in the paper", 1)] * there + [("here", 1)]
@@ -114,12 +114,12 @@ def _sentence(rows: Sequence[MechanismRanking]) -> str:
     parts = []
     both = {"in the paper's printed figures": [row.printed for row in rows], "in ours": [row.ours for row in rows]}
     for name, orders in both.items():
-        counts = Counter(one.status for one in orders)
+        counts = Counter(ranking.status for ranking in orders)
         asked = len(orders) - counts["missing"] - counts["untested"]
         back = f" ({counts['against']} with one of them ahead of it)" if counts["against"] else ""
         parts.append(f"{name} Tri is ahead of both in {counts['holds']} of {asked} rows{back}")
-    said = f"Over all data sets and similarities, where all three have several runs: {', '.join(parts)}."
-    return escape(f"{said} What is tested is the chance of runs, on one test set and one encoder.")
+    sentence = f"Over all data sets and similarities, where all three have several runs: {', '.join(parts)}."
+    return escape(f"{sentence} What is tested is the chance of runs, on one test set and one encoder.")
 
 
 def _td(text: str, first: bool, hover: str) -> str:
@@ -134,5 +134,5 @@ def _mean(cell: Cell) -> str:
     return f"{cell.ours:.{cell.digits}f}{spread}"
 
 
-def _describe_order(found: RankingTest) -> str:
-    return f'<td class="say t-muted"><b>{STATUS.get(found.status, "")}</b> {escape(found.words)}</td>'
+def _describe_order(ranking: RankingTest) -> str:
+    return f'<td class="say t-muted"><b>{STATUS.get(ranking.status, "")}</b> {escape(ranking.words)}</td>'

@@ -15,79 +15,89 @@ TAKES = (
 )
 
 
-def ranking_html(found: Sequence[Agreement], group: str) -> str:
+def ranking_html(agreements: Sequence[Agreement], group: str) -> str:
     """HTML: a line a column of one data set; empty where it has no row of ours."""
-    some = [one for one in found if one.column.group == group]
+    some = [agreement for agreement in agreements if agreement.column.group == group]
     if not some:
         return ""
     head = "".join(f'<th class="n">{name}</th>' for name in ("rows", "Spearman", "p", "Kendall", "p"))
-    body = "".join(_line(one) for one in some)
+    body = "".join(_line(agreement) for agreement in some)
     table = f'<table class="t-beside t-order" style="max-width:680px"><tr><th></th>{head}</tr>{body}</table>'
-    said = (
+    sentence = (
         "The rows that have both numbers, in all tables of the paper. A p is two-sided: how often rows in a random "
         f"order correlate as strongly, in either direction; exact up to {MAX_EXACT_ROWS} rows."
     )
     lines = "".join(
-        f"<b>{escape(head)}</b><span>{escape(text)}</span>" for one in some for head, text in _significance_lines(one)
+        f"<b>{escape(head)}</b><span>{escape(text)}</span>"
+        for agreement in some
+        for head, text in _significance_lines(agreement)
     )
     title = checkpoint_html.section("Does our order of the rows agree with the paper's?", "rank correlation")
-    return f'{title}<div class="t-scroll">{table}</div><p class="t-note">{said}</p><div class="t-know">{lines}</div>'
-
-
-def _line(one: Agreement) -> str:
-    name = f"<td>{escape(one.column.name)}</td>"
-    rows = (
-        f'<td class="n" title="rows with both numbers, of those that could have them">{len(one.rows)} of {one.of}</td>'
+    return (
+        f'{title}<div class="t-scroll">{table}</div><p class="t-note">{sentence}</p><div class="t-know">{lines}</div>'
     )
-    if one.rho is None or one.tau is None:
-        why = f"at least {MIN_ROWS} rows are needed" if len(one.rows) < MIN_ROWS else "one side does not vary"
+
+
+def _line(agreement: Agreement) -> str:
+    name = f"<td>{escape(agreement.column.name)}</td>"
+    counts = f"{len(agreement.rows)} of {agreement.of}"
+    rows = f'<td class="n" title="rows with both numbers, of those that could have them">{counts}</td>'
+    if agreement.rho is None or agreement.tau is None:
+        why = f"at least {MIN_ROWS} rows are needed" if len(agreement.rows) < MIN_ROWS else "one side does not vary"
         return f'<tr>{name}{rows}<td class="why" colspan="4">{why}</td></tr>'
     numbers = "".join(
-        f'<td class="n">{value:+.2f}</td><td class="n t-muted">{p:.3f}</td>' for value, p in (one.rho, one.tau)
+        f'<td class="n">{value:+.2f}</td><td class="n t-muted">{p:.3f}</td>'
+        for value, p in (agreement.rho, agreement.tau)
     )
     return f"<tr>{name}{rows}{numbers.replace('-', chr(0x2212))}</tr>"
 
 
-def _significance_lines(one: Agreement) -> list[tuple[str, str]]:
+def _significance_lines(agreement: Agreement) -> list[tuple[str, str]]:
     """Whether the paper's first is ours, and which of our differences exceed the noise."""
-    if one.rho is None:
+    if agreement.rho is None:
         return []
-    found = [(f"{one.column.name}, first", _first(one))]
-    if one.apart is not None:
-        beyond = [f"{_listed(better)} over {_listed(worse)}" for better, worse in one.beyond().items()]
-        told = f": {'; '.join(beyond)}" if beyond else ""
-        found.append((f"{one.column.name}, beyond noise", f"{_noise(one)}{told}. {_turned(one)}{TAKES}"))
-    return found
+    facts = [(f"{agreement.column.name}, first", _first(agreement))]
+    if agreement.apart is not None:
+        beyond = [f"{_listed(better)} over {_listed(worse)}" for better, worse in agreement.beyond().items()]
+        ending = f": {'; '.join(beyond)}" if beyond else ""
+        facts.append(
+            (f"{agreement.column.name}, beyond noise", f"{_noise(agreement)}{ending}. {_turned(agreement)}{TAKES}")
+        )
+    return facts
 
 
 def _listed(names: Sequence[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
 
 
-def _first(one: Agreement) -> str:
+def _first(agreement: Agreement) -> str:
     """A sentence on the paper's claim, from our records."""
-    ours = {name: value for name, _, value in one.rows}
-    lead, there = f"The paper has {_listed(one.first)} first", [name for name in ours if name in one.first]
+    ours = {name: value for name, _, value in agreement.rows}
+    lead, there = f"The paper has {_listed(agreement.first)} first", [name for name in ours if name in agreement.first]
     if not there:
         return f"{lead}; here it is not measured."
-    name, best = there[0], one.rows[0][0]
-    place, gap = one.place(name)
+    name, best = there[0], agreement.rows[0][0]
+    place, gap = agreement.place(name)
     other = next(row for row in ours if row != name) if place == 1 else best
     size = f"{abs(gap):.2f} {'ahead of' if place == 1 else 'behind'} {other}"
-    it, pair = "it" if len(one.first) == 1 else name, (name, other) if place == 1 else (other, name)
-    sure = "" if one.apart is None else f", which {'exceeds' if pair in one.apart else 'does not exceed'} the noise"
-    return f"{lead}; here {it} has place {place} of {len(one.rows)}, {size}{sure}."
+    it, pair = "it" if len(agreement.first) == 1 else name, (name, other) if place == 1 else (other, name)
+    sure = (
+        ""
+        if agreement.apart is None
+        else f", which {'exceeds' if pair in agreement.apart else 'does not exceed'} the noise"
+    )
+    return f"{lead}; here {it} has place {place} of {len(agreement.rows)}, {size}{sure}."
 
 
-def _noise(one: Agreement) -> str:
+def _noise(agreement: Agreement) -> str:
     return (
-        f"{len(one.apart)} of {one.pairs} of our differences exceed the noise of the test rows "
+        f"{len(agreement.apart)} of {agreement.pairs} of our differences exceed the noise of the test rows "
         "(z-test, Holm's correction, p < 0.05)"
     )
 
 
-def _turned(one: Agreement) -> str:
+def _turned(agreement: Agreement) -> str:
     """Those of them that the paper has the other way."""
-    turned = ", ".join(f"{a} over {b}" for a, b in one.turned[:FEW])
-    more = f" and {len(one.turned) - FEW} more" if len(one.turned) > FEW else ""
+    turned = ", ".join(f"{a} over {b}" for a, b in agreement.turned[:FEW])
+    more = f" and {len(agreement.turned) - FEW} more" if len(agreement.turned) > FEW else ""
     return f"Of these the paper has the other way: {turned}{more}. " if turned else ""

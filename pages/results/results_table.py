@@ -34,8 +34,8 @@ def table(table: Table, cells: Sequence[Sequence[Cell]], drawn: int) -> str:
     columns = list(zip(*cells))
     printed = [i for i, column in enumerate(columns) if column[0].column.printed]
     marked = {ours: [best_cells(column, ours) for column in columns] for ours in (True, False)}
-    scale, one = dot_plot.Scale.of(columns[drawn]), columns[drawn][0].column
-    wide = 2 + 2 * len(printed) + 2 * len(columns) + one.printed
+    scale, shown = dot_plot.Scale.of(columns[drawn]), columns[drawn][0].column
+    wide = 2 + 2 * len(printed) + 2 * len(columns) + shown.printed
     body, before = [], ""
     for number, (row, line) in enumerate(zip(table.rows, cells)):
         if row.group != before:
@@ -46,10 +46,10 @@ def table(table: Table, cells: Sequence[Sequence[Cell]], drawn: int) -> str:
         texts += _ours(line, [number in some for some in marked[True]])
         seeds = max((len(cell.values) for cell in line if cell.column.split != "run"), default=0)
         texts.append(f'<td class="r t-muted">{seeds or ""}</td>')
-        texts += [f'<td class="r">{format_difference(line[drawn].difference, one.digits)}</td>'] * one.printed
+        texts += [f'<td class="r">{format_difference(line[drawn].difference, shown.digits)}</td>'] * shown.printed
         texts.append(f'<td class="t-strip">{dot_plot.dots(line[drawn], scale, _colour(row))}</td>')
         body.append(f"<tr><td>{_named(row)}</td>{''.join(texts)}</tr>")
-    each = "fold" if any(one.record and one.record.folds for line in cells for one in line) else "seed"
+    each = "fold" if any(cell.record and cell.record.folds for line in cells for cell in line) else "seed"
     head = _head([column[0].column for column in columns], printed, drawn, scale, each)
     label = escape(describe_column(table, columns[drawn]), quote=True)
     whole = f'<table class="t-beside" aria-label="{label}">{head}{"".join(body)}</table>'
@@ -58,34 +58,34 @@ def table(table: Table, cells: Sequence[Sequence[Cell]], drawn: int) -> str:
 
 def describe_column(table: Table, cells: Sequence[Cell]) -> str:
     """A sentence on one column: how far ours lie from what is printed, and the best of ours.  cells: [rows]."""
-    one, gaps = cells[0].column, [cell.difference for cell in cells if cell.difference is not None]
-    about = ", ".join(filter(None, (one.group, one.name)))
-    found, first = [], min(best_cells(cells, True), default=None)
+    column, gaps = cells[0].column, [cell.difference for cell in cells if cell.difference is not None]
+    about = ", ".join(filter(None, (column.group, column.name)))
+    cells_html, first = [], min(best_cells(cells, True), default=None)
     if gaps:
-        ends = f"{format_difference(min(gaps), one.digits)} to {format_difference(max(gaps), one.digits)}"
+        ends = f"{format_difference(min(gaps), column.digits)} to {format_difference(max(gaps), column.digits)}"
         above = sum(gap > 0 for gap in gaps)
         several = f"of {len(gaps)} rows with both, ours is above the published number in {above} ({ends})"
         alone = f"{ends.split()[0]} against the published number, in the one row with both"
-        found.append(several if len(gaps) > 1 else alone)
+        cells_html.append(several if len(gaps) > 1 else alone)
     if first is not None:
         name = re.sub(r"_\{(.*?)\}", r" \1", table.rows[first].name)
-        found.append(f"best of ours: {name}, {cells[first].ours:.{one.digits}f}")
-    return f"{about}: {'; '.join(found) or 'nothing of ours is measured'}."
+        cells_html.append(f"best of ours: {name}, {cells[first].ours:.{column.digits}f}")
+    return f"{about}: {'; '.join(cells_html) or 'nothing of ours is measured'}."
 
 
 def _head(columns, printed: Sequence[int], drawn: int, scale: dot_plot.Scale, each: str) -> str:
-    one = columns[drawn]
+    cells = columns[drawn]
     names = [(columns[i].name, i == printed[0]) for i in printed]
     names += [(column.name, i == 0) for i, column in enumerate(columns)]
     below = "".join(f'<th class="n{" first" * first}">{escape(text)}</th><th></th>' for text, first in names)
-    below += f'<th class="r">{each}s</th>' + f'<th class="r">{escape(one.name)}</th>' * one.printed
-    ours = escape(f"ours, {one.said}" if one.said else "ours")
+    below += f'<th class="r">{each}s</th>' + f'<th class="r">{escape(cells.name)}</th>' * cells.printed
+    ours = escape(f"ours, {cells.said}" if cells.said else "ours")
     over = f'<th class="t-over" colspan="{2 * len(printed)}"><span>published</span></th>' if printed else ""
     over += f'<th class="t-over" colspan="{2 * len(columns) + 1}"><span>{ours}</span></th>'
     gap = '<th class="t-over" title="Ours less the published number."><span>difference</span></th>'
-    over += gap * one.printed
+    over += gap * cells.printed
     return (
-        f'<tr><th></th>{over}<th class="t-strip">{dot_plot.head(one)}</th></tr>'
+        f'<tr><th></th>{over}<th class="t-strip">{dot_plot.head(cells)}</th></tr>'
         f'<tr><th></th>{below}<th class="t-strip">{dot_plot.axis(scale)}</th></tr>'
     )
 
@@ -109,7 +109,7 @@ def _printed(cell: Cell, bold: bool, first: bool, column: Sequence[Cell]) -> str
     if cell.printed is None:
         return f'<td class="{look} t-muted" title="The paper has no number here.">–</td><td></td>'
     number, spread = cell.printed.number, cell.printed.spread_text
-    widest = max(_decimals(one.printed.number) for one in column if one.printed)
+    widest = max(_decimals(cell.printed.number) for cell in column if cell.printed)
     fill = POINT * ("." not in number and widest > 0) + SPACE * (widest - _decimals(number))
     text = f"<b>{number}</b>{fill}" if bold else number + fill
     return f'<td class="{look}">{text}</td><td class="s">{f"±{spread}" if spread else ""}</td>'
@@ -117,9 +117,9 @@ def _printed(cell: Cell, bold: bool, first: bool, column: Sequence[Cell]) -> str
 
 def _ours(line: Sequence[Cell], bold: Sequence[bool]) -> list[str]:
     """The cells of ours; one reason for all of them where they share it."""
-    if len({one.reason for one in line}) == 1 and not any(one.values for one in line):
+    if len({cell.reason for cell in line}) == 1 and not any(cell.values for cell in line):
         return [_why(line[0].reason, 2 * len(line))]
-    return [_own(one, strong, first) for one, strong, first in zip(line, bold, [True] + [False] * len(line))]
+    return [_own(cell, strong, first) for cell, strong, first in zip(line, bold, [True] + [False] * len(line))]
 
 
 def _own(cell: Cell, bold: bool, first: bool) -> str:

@@ -25,11 +25,11 @@ SAYS = (
 @st.fragment
 def explore(page: PageScene) -> None:
     """The figure: a click runs this alone, to put the cell into the URL and its exact numbers below the maps."""
-    at, panels, found = page.choose(), page.scene.panels, page.scene.found
-    facts = scene.facts(SHARED, found, panels, page.example, page.settings)
+    at, panels, explained = page.choose(), page.scene.panels, page.scene.found
+    facts = scene.facts(SHARED, explained, panels, page.example, page.settings)
     page.answer(facts=facts)
     command = token_grouping.command(panels[at[2]].trace, facts[at[2]], at)
-    command += f" --part {page.settings.part}" if found[0].prediction.parts > 1 else ""
+    command += f" --part {page.settings.part}" if explained[0].prediction.parts > 1 else ""
     cell_command.command(page.cards[at[2]].name, page.row, command)
 
 
@@ -48,18 +48,18 @@ example = choice_input.example(questions.NAME, asked)
 with row:
     chosen, settings = pickers.pick(cards)
 with report_errors():
-    found = qa_models.explain_readers(chosen, example, row)
-    settings = settings.model_copy(update={"part": found[0].prediction.option + 1})
+    explained = qa_models.explain_readers(chosen, example, row)
+    settings = settings.model_copy(update={"part": explained[0].prediction.option + 1})
     grouping, digests = settings.grouping(), (card.digest for card in chosen)
     parts = (example.passage, example.question, str(settings.part - 1), *grouping.parts, *digests)
     page = PageScene.build("similarity", chosen, example, settings, *parts)
-canvas, took = page.scene.screen, pair_input.duration_text(found)
+canvas, took = page.scene.screen, pair_input.duration_text(explained)
 timed = {**canvas.payload, "counted": f"{canvas.payload['counted']}; {took}"}
 page.scene = replace(page.scene, screen=replace(canvas, payload=timed))
-token_grouping.missing(found[0].trace.texts, grouping)
+token_grouping.missing(explained[0].trace.texts, grouping)
 with row:
     page.save_menus("similarity" + token_grouping.ending(grouping))
-if notes := pair_input.notes(found):
+if notes := pair_input.notes(explained):
     st.html(notes)
 explore(page)
 if any("O_" in title for title in settings.titles):

@@ -81,7 +81,7 @@ def sum_of(terms: Terms, trace: AttentionTrace, words: tuple[str, str], feature:
     ]
     if not isfinite(terms.whole):
         rows[-2:] = [("log-sum-exp", f"there is nothing that {query} may attend to", None, nan, nan)]
-    ends = [one for one in (first, second, terms.score, terms.log_probability) if isfinite(one)]
+    ends = [number for number in (first, second, terms.score, terms.log_probability) if isfinite(number)]
     low, high = min(0.0, *ends), max(0.0, *ends)
     lines = "".join(_line(row, low, max(high - low, 1e-9), theme) for row in rows)
     last = (
@@ -101,40 +101,40 @@ def _line(row: tuple, low: float, span: float, theme: str) -> str:
         left, width = 100 * (min(start, end) - low) / span, 100 * abs(end - start) / span
         colour = "var(--t-text)" if total else DIVERGING[theme][1 if end < start else 3]
         drawn += f'<i style="left:{left:.2f}%;width:max({width:.2f}%, 1px);background:{colour}"></i>'
-    told = format_number(value)
+    number = format_number(value)
     label = f"<b>{name}</b>" if total else name
     return (
         f'<tr><td>{label}</td><td class="t-muted">{what}</td><td><span class="t-fall">{drawn}</span></td>'
-        f'<td class="r">{f"<b>{told}</b>" if total else told}</td></tr>'
+        f'<td class="r">{f"<b>{number}</b>" if total else number}</td></tr>'
     )
 
 
-def agreement(found: Profile, of: list[int], words: tuple[str, str], chosen: int) -> str:
+def agreement(profile: Profile, of: list[int], words: tuple[str, str], chosen: int) -> str:
     """HTML: how many features stand on which side of an even share, and those at both ends, with their clusters."""
     title = checkpoint_html.section("Do the features agree on this pair?", f"{words[0]} → {words[1]}")
-    if not found.even:
+    if not profile.even:
         return title + '<p class="t-note">The mask leaves this pair out: every feature gives it 0.</p>'
-    above, below, other = found.above(), found.below(), found.disagree()
-    side = "less" if found.mean >= found.even else "more"
+    above, below, other = profile.above(), profile.below(), profile.disagree()
+    side = "less" if profile.mean >= profile.even else "more"
     verdict = (
-        f"<b>{len(other)}</b> of {len(found.weights)} disagree: they give it {side} than an even share, the mean of "
+        f"<b>{len(other)}</b> of {len(profile.weights)} disagree: they give it {side} than an even share, the mean of "
         f"all gives {'more' if side == 'less' else 'less'}."
         if other
-        else f"All {len(found.weights)} agree on which side of an even share they stand."
+        else f"All {len(profile.weights)} agree on which side of an even share they stand."
     )
-    numbers = f"Even share {found.even:.3g}, mean {found.mean:.3g} ± {found.spread:.2g} (standard deviation)."
+    numbers = f"Even share {profile.even:.3g}, mean {profile.mean:.3g} ± {profile.spread:.2g} (standard deviation)."
     ends = "".join(
-        _side(name, some[:LISTED], found, of, chosen, set(other))
+        _side(name, some[:LISTED], profile, of, chosen, set(other))
         for name, some in ((f"Most, {len(above)} above", above), (f"Least, {len(below)} below", below))
     )
     return title + f'<p class="t-note">{verdict} {numbers}</p><div class="t-sides">{ends}</div>'
 
 
-def _side(name: str, some: list[int], found: Profile, of: list[int], chosen: int, other: set[int]) -> str:
+def _side(name: str, some: list[int], profile: Profile, of: list[int], chosen: int, other: set[int]) -> str:
     rows = "".join(
         f'<tr class="{"t-mark" if i == chosen else ""}"><td>feature {i + 1}{" *" if i in other else ""}</td>'
-        f'<td class="t-muted">cluster {of[i] + 1}</td><td class="r">{found.weights[i]:#.3g}</td>'
-        f'<td class="r t-muted">× {found.weights[i] / found.even:#.3g}</td></tr>'
+        f'<td class="t-muted">cluster {of[i] + 1}</td><td class="r">{profile.weights[i]:#.3g}</td>'
+        f'<td class="r t-muted">× {profile.weights[i] / profile.even:#.3g}</td></tr>'
         for i in some
     )
     none = '<tr><td class="t-muted">none</td></tr>'

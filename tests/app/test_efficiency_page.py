@@ -40,7 +40,7 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         batch=5, width=300, out=600, points=points,
     )  # fmt: skip
     (tmp_path / "results").mkdir()
-    (tmp_path / FILE).write_text(told.text(), "utf-8")
+    (tmp_path / "results" / FILE).write_text(told.text(), "utf-8")
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     return tmp_path
 
@@ -67,8 +67,8 @@ def test_it_opens_on_the_record_that_is_there(shelf: Path) -> None:
 
 
 def test_a_block_that_is_not_the_papers_is_shown_beside_a_dash(shelf: Path) -> None:
-    record = (shelf / FILE).read_text("utf-8").replace('"disa"', '"our <b>own"')
-    (shelf / FILE).write_text(record, "utf-8")
+    record = (shelf / "results" / FILE).read_text("utf-8").replace('"disa"', '"our <b>own"')
+    (shelf / "results" / FILE).write_text(record, "utf-8")
     app = opened()
     assert not app.exception and not app.error
     (row,) = (one for one in html(app).split("<tr>") if one.startswith("<td>our &lt;b&gt;own</td>"))
@@ -108,7 +108,7 @@ def test_the_shipped_run_can_be_had_again_and_the_controls_stand_as_for_the_last
 
 
 def test_a_broken_record_is_one_line_and_one_can_still_measure(shelf: Path) -> None:
-    (shelf / FILE).write_text("{", "utf-8")
+    (shelf / "results" / FILE).write_text("{", "utf-8")
     app = opened()
     assert not app.exception and [str(FILE) in one.value.replace("\\", "") for one in app.error] == [True]
     assert app.button(key="measure") and "Nothing is measured yet" in app.info[0].value

@@ -7,4 +7,9 @@ from triattn_core.attention.bi_joint import JointAttention
 from triattn_core.attention.cbi import CBiAttention
 from triattn_core.attention.tri import TriAttention
 
-MECHANISMS = {"bi": BiAttention, "bi_joint": JointAttention, "cbi": CBiAttention, "tri": TriAttention}
+MECHANISMS: dict[str, type[BiAttention] | type[TriAttention]] = {
+    "bi": BiAttention,
+    "bi_joint": JointAttention,
+    "cbi": CBiAttention,
+    "tri": TriAttention,
+}

@@ -9,12 +9,15 @@ from collections.abc import Iterable, Iterator
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from triattn_core.case_card.manifest import COMMAND, FILE, manifest
-from triattn_core.scenes.scene import RequestedScene
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.trace import AttentionTrace
+
+if TYPE_CHECKING:
+    from triattn_core.case_card.rendered import RenderedView
 
 TOLD = """A case card of triattn.
 
@@ -29,7 +32,7 @@ The pages need no network. This makes the card again, with the same numbers:
 """
 
 
-def pack(drawn: RequestedScene) -> bytes:
+def pack(drawn: RenderedView) -> bytes:
     """The bytes of the zip."""
     return zipped(files(drawn))
 
@@ -45,10 +48,12 @@ def zipped(contents: Iterable[tuple[str, bytes]]) -> bytes:
     return file.getvalue()
 
 
-def files(drawn: RequestedScene) -> Iterator[tuple[str, bytes]]:
+def files(drawn: RenderedView) -> Iterator[tuple[str, bytes]]:
     """Name and content of each."""
     about = manifest(drawn)
-    figures = "\n".join(f"{f'{name}.html, .svg, .png':<34} {one['title']}" for name, one in about.figures.items())
+    figures = "\n".join(
+        f"{f'{name}.html, .svg, .png':<34} {about_figure['title']}" for name, about_figure in about.figures.items()
+    )
     yield "README.txt", TOLD.format(figures=figures, file=FILE, command=COMMAND).encode()
     yield FILE, (about.model_dump_json(indent=1) + "\n").encode()
     for name, figure in drawn.figures.items():
@@ -68,6 +73,6 @@ def trace_file(trace: AttentionTrace) -> bytes:
         return path.read_bytes()
 
 
-def write(drawn: RequestedScene, path: Path) -> None:
+def write(drawn: RenderedView, path: Path) -> None:
     """Writes the zip.  Raises DataError where it cannot be written."""
     write_whole(path, pack(drawn))

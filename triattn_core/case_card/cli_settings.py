@@ -37,7 +37,7 @@ def _value(kind: type[ViewSettings], name: str, text: str) -> Any:
             return json.loads(text)
         except (ValueError, RecursionError):
             raise ConfigError(f"--set {name}={text[:40]}: expected JSON") from None
-    return [one for one in text.split(",") if one] if "tuple" in of else text
+    return [value for value in text.split(",") if value] if "tuple" in of else text
 
 
 def command(view: str, names: Sequence[str], settings: dict[str, Any], *tail: str) -> str:
@@ -52,15 +52,15 @@ def command(view: str, names: Sequence[str], settings: dict[str, Any], *tail: st
 
 def card_command(view: str, inputs: Sequence[str], settings: BaseModel, *tail: str) -> str:
     """`triattn card` of a view of these inputs with the settings that are not as the view opens."""
-    found = settings.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
-    parts = [f"{name}={_text(value)}" for name, value in found.items()]
+    values = settings.model_dump(mode="json", exclude_defaults=True, exclude_none=True)
+    parts = [f"{name}={_text(value)}" for name, value in values.items()]
     asked = ["--set", *parts] if parts else []
     return shlex.join(["triattn", "card", view, *inputs, *asked, *tail])
 
 
 def _text(value: Any) -> str:
     if isinstance(value, list):
-        texts = [one if isinstance(one, str) else json.dumps(one) for one in value]
+        texts = [item if isinstance(item, str) else json.dumps(item) for item in value]
         if not any("," in text for text in texts) and not texts[0].startswith("["):
             return ",".join(texts)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -30,14 +30,14 @@ def draw(
     if not 1 <= len(names) <= what.most:
         shows = "one checkpoint" if what.most == 1 else f"one to {what.most} checkpoints"
         raise ConfigError(f"{view} shows {shows}, got {len(names)}")
-    found = find_cards(names)
-    called = [card.name for card in found]
+    cards = find_cards(names)
+    called = [card.name for card in cards]
     if twice := next((name for name in called if called.count(name) > 1), None):
         raise ConfigError(f"two of these checkpoints are called {twice}: name each once, a folder by a name of its own")
-    task = found[0].config["task"]
-    if other := next((card for card in found if card.config["task"] != task), None):
-        raise ConfigError(f"{found[0].name} is of the task {task}, {other.name} of {other.config['task']}: one task")
-    check(TASKS[task], example, found[0].name)
-    scene = what.build(models or Models(), found, example, chosen)
+    task = cards[0].config["task"]
+    if other := next((card for card in cards if card.config["task"] != task), None):
+        raise ConfigError(f"{cards[0].name} is of the task {task}, {other.name} of {other.config['task']}: one task")
+    check(TASKS[task], example, cards[0].name)
+    scene = what.build(models or Models(), cards, example, chosen)
     parts = {part.name: getattr(scene, part.name) for part in fields(Scene)}
     return RenderedView(**parts, view=view, task=task, row=TASKS[task].row(example))

@@ -71,9 +71,9 @@ class Manifest(BaseModel):
 
 def manifest(drawn: RequestedScene) -> Manifest:
     """The manifest of what was drawn."""
-    shown = list({one.card.name: one.card for one in drawn.found}.values())
+    shown = list({explained.card.name: explained.card for explained in drawn.found}.values())
     seeds = [card for card in {card.name: card for card in drawn.seeds}.values() if card not in shown]
-    figures = {name: {"title": one.title, "alt": one.alt} for name, one in drawn.figures.items()}
+    figures = {name: {"title": figure.title, "alt": figure.alt} for name, figure in drawn.figures.items()}
     return Manifest(
         format=FORMAT,
         command=COMMAND,
@@ -83,7 +83,7 @@ def manifest(drawn: RequestedScene) -> Manifest:
         settings=drawn.settings.model_dump(mode="json"),
         checkpoints=[describe_checkpoint(card) for card in (*shown, *seeds)],
         drawn=len(shown),
-        said=[_said(one) for one in drawn.found],
+        said=[_said(explained) for explained in drawn.found],
         figures=figures,
         versions=versions(),
     )
@@ -97,31 +97,36 @@ def describe_checkpoint(card: Card) -> Checkpoint:
     return Checkpoint(name=card.name, digest=card.digest, encoder=encoder[0], encoder_digest=encoder[1], seed=seed)
 
 
-def _said(found: Explained) -> Said:
-    said = found.prediction
-    return Said(checkpoint=found.card.name, what=found.what, labels=said.labels, probabilities=said.probabilities)
+def _said(explained: Explained) -> Said:
+    prediction = explained.prediction
+    return Said(
+        checkpoint=explained.card.name,
+        what=explained.what,
+        labels=prediction.labels,
+        probabilities=prediction.probabilities,
+    )
 
 
 def versions() -> dict[str, str]:
     """Of Python and the packages that take part in the numbers."""
-    found = {"python": platform.python_version()}
+    known = {"python": platform.python_version()}
     for name in PACKAGES:
         try:
-            found[name] = version(name)
+            known[name] = version(name)
         except PackageNotFoundError:
-            found[name] = "not installed as a package"
-    return found
+            known[name] = "not installed as a package"
+    return known
 
 
 def read(path: Path) -> Manifest:
     """A manifest from its file.  Raises DataError in one line: no JSON, a newer format, or not a manifest."""
-    found = read_json(path)
-    if not isinstance(found.get("format"), int) or "view" not in found:
+    content = read_json(path)
+    if not isinstance(content.get("format"), int) or "view" not in content:
         raise DataError(f"{path}: not a manifest as a case card has it: expected format and view")
-    if found["format"] > FORMAT:
-        raise DataError(f"{path}: format {found['format']}, this triattn reads up to {FORMAT}: use a newer one")
+    if content["format"] > FORMAT:
+        raise DataError(f"{path}: format {content['format']}, this triattn reads up to {FORMAT}: use a newer one")
     try:
-        made = Manifest.model_validate(found)
+        made = Manifest.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         raise DataError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None

@@ -42,12 +42,16 @@ class PaperFigure:
     def of_view(cls, drawn: RenderedView, command: str, name: str | None = None) -> PaperFigure:
         """Of a scene the figure with this name, by default the first with maps, else the first.  Raises ConfigError:
         there is no such figure."""
-        there = [one for one, figure in drawn.figures.items() if can_print(figure)]
-        if name not in (None, *there):
-            raise ConfigError(f"no figure {name!r} to print; {choices(name, there)}")
-        maps = [one for one in there if isinstance(drawn.figures[one], Canvas)]
-        models = {one.card.name: one.card.digest for one in drawn.found}
-        return cls(drawn.figures[name or [*maps, *there][0]], lambda: drawn.table, models, command)
+        printable = {
+            key: figure
+            for key, figure in drawn.figures.items()
+            if isinstance(figure, Canvas | Chart) and can_print(figure)
+        }
+        if name is not None and name not in printable:
+            raise ConfigError(f"no figure {name!r} to print; {choices(name, printable)}")
+        maps = [key for key, figure in printable.items() if isinstance(figure, Canvas)]
+        models = {explained.card.name: explained.card.digest for explained in drawn.found}
+        return cls(printable[name or [*maps, *printable][0]], lambda: drawn.table, models, command)
 
     def sheet(self, theme: str = "light") -> Sheet:
         """Its maps; the titles of `plates` are what a reader chooses among.  A chart has none."""

@@ -18,10 +18,10 @@ def remake(made: Manifest, models: Models | None = None, where: str = FILE) -> R
     for recorded, card in zip(made.checkpoints, find_cards([checkpoint.name for checkpoint in made.checkpoints])):
         here = describe_checkpoint(card)
         pairs = ((recorded.name, here.digest, recorded.digest), *_encoders(here, recorded))
-        for name, found, wanted in pairs:
-            if found != wanted:
+        for name, actual, wanted in pairs:
+            if actual != wanted:
                 raise CheckpointError(
-                    f"{name} here has digest {found[:12]}, the manifest records {wanted[:12]}: the card was made with "
+                    f"{name} here has digest {actual[:12]}, the manifest records {wanted[:12]}: the card was made with "
                     "other weights; name the folder that has them with --checkpoints"
                 )
     example = TASKS[made.task].Example.from_row(made.row, where)

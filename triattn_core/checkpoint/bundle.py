@@ -68,8 +68,7 @@ class Bundle:
     def logits(self, batch: Batch | TextBatch) -> Tensor:
         """Logits [B, outputs] of a batch, on the CPU."""
         with torch.inference_mode():
-            # An encoder takes the batches of its own kind, which `inference.batch` makes.
-            return self.model(self.encoder(batch.to(self.device))).float().cpu()  # type: ignore[arg-type]
+            return self.model(self.encoder(batch.to(self.device))).float().cpu()
 
 
 def load(name: str | Path, device: str | None = None) -> Bundle:

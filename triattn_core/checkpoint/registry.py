@@ -100,8 +100,10 @@ def current_paths(path: Path) -> list[Path]:
     """
     if not os.path.exists(path):  # Path.exists raises where a name is too long for the system
         for folder, file in ((path, ""), (path.parent, path.name)):
-            if found := [one / file for one in _folders(folder.parent) if fnmatchcase(one.name, folder.name)]:
-                return found
+            if matches := [
+                checkpoint / file for checkpoint in _folders(folder.parent) if fnmatchcase(checkpoint.name, folder.name)
+            ]:
+                return matches
     return [path]
 
 

@@ -6,13 +6,13 @@ import argparse
 import json
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from triattn_core.errors import CaseError
 
 if TYPE_CHECKING:
     from triattn_core.casebook import Case, CaseBook
+    from triattn_core.tasks.task import Task
 
 FIELDS = {"note": "what to say of it", "tags": "words to find it by, with commas between them", "page": "", "query": ""}
 
@@ -76,7 +76,7 @@ def search(book: CaseBook, options: argparse.Namespace) -> None:
         print(f"no {matching}case in {book.path}")
 
 
-def _find_task(name: str) -> ModuleType:
+def _find_task(name: str) -> Task:
     """The task of this name.  Raises CaseError that suggests the closest."""
     from triattn_core.errors import choices
     from triattn_core.tasks import TASKS

@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         print(measurement.text(), end="")
     else:
         for point in measurement.points:
-            cost = point.reason or f"{1000 * point.seconds:10.1f} ms{(point.memory or 0) / 1e6:10.1f} MB"
+            cost = point.reason or f"{1000 * (point.seconds or 0):10.1f} ms{(point.memory or 0) / 1e6:10.1f} MB"
             print(f"{point.block:18}{point.tokens:6} {point.passed:10}{cost}")
     if stopped:
         print(f"triattn: stopped after {benchmark.done} of {len(benchmark.steps)} steps", file=sys.stderr)

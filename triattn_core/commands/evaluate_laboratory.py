@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from triattn_core.errors import DataError
@@ -24,29 +24,30 @@ def run(options: argparse.Namespace) -> int:
 
     if options.rows < 1 or options.vote or options.exclude_overlap:
         raise DataError("laboratory rows: --rows from 1, and neither --vote nor leaving rows out")
-    task, told = str(options.data).removeprefix(SET), []
+    task, reports = str(options.data).removeprefix(SET), []
     for name in options.name:
         bundle = load(name, options.device)
-        rows = rows_of(task, options.seed, options.rows, getattr(bundle.config.data, "size", None))
+        generated = rows_of(task, options.seed, options.rows, getattr(bundle.config.data, "size", None))
         if bundle.config.task != task:
             raise DataError(f"{name} is a model of {bundle.config.task}, not of {task}")
-        rows = list(rows) if options.attention else rows
+        rows = list(generated) if options.attention else generated
         with tqdm(unit="row", desc=name, total=options.rows, disable=None) as bar:
-            found = evaluate_laboratory(bundle, rows, bar.update)
+            result = evaluate_laboratory(bundle, rows, bar.update)
         if options.attention:
-            found["instruments"] = _instruments(bundle, rows, options)
-        told.append({"name": name, "task": task, "seed": options.seed, **found, **bundle.task.baseline()})
+            result["instruments"] = _instruments(bundle, rows, options)
+        reports.append({"name": name, "task": task, "seed": options.seed, **result, **bundle.task.baseline()})
     if options.json:
-        print(json.dumps(told[0] if len(told) == 1 else {"checkpoints": told}))
+        print(json.dumps(reports[0] if len(reports) == 1 else {"checkpoints": reports}))
         return 0
-    for one in told:
-        print(f"{one['name']}  {one['n']} rows  chance {one['chance']}  {_numbers(one['metrics'] | one['quadrants'])}")
-        for line in _lines(one["instruments"]) if "instruments" in one else ():
+    for report in reports:
+        numbers = _numbers(report["metrics"] | report["quadrants"])
+        print(f"{report['name']}  {report['n']} rows  chance {report['chance']}  {numbers}")
+        for line in _lines(report["instruments"]) if "instruments" in report else ():
             print(f"  {line}")
     return 0
 
 
-def _instruments(bundle: Bundle, rows: list, options: argparse.Namespace) -> dict:
+def _instruments(bundle: Bundle, rows: Iterable, options: argparse.Namespace) -> dict:
     """What attribution and null replacements find; with --record it goes to the checkpoint's metrics.json."""
     from tqdm import tqdm
 
@@ -54,7 +55,7 @@ def _instruments(bundle: Bundle, rows: list, options: argparse.Namespace) -> dic
     from triattn_core.training.measures import write_measures
 
     with tqdm(unit="row", desc=f"instruments on {bundle.name}", disable=None) as bar:
-        report = try_instruments(bundle, rows, bar.update)
+        report = try_instruments(bundle, list(rows), bar.update)
     if options.record:
         write_measures(bundle.path, "instruments", report | {"seed": options.seed})
     return report
@@ -64,11 +65,11 @@ def _lines(report: Mapping) -> list[str]:
     """A line a method: the share of rows whose truth it finds, and in brackets untrained; then the replacements."""
     lines = [
         f"{method}  "
-        + "  ".join(f"{role} {share} ({report['untrained'][method][role]})" for role, share in found.items())
-        for method, found in report["trained"].items()
+        + "  ".join(f"{role} {share} ({report['untrained'][method][role]})" for role, share in measured.items())
+        for method, measured in report["trained"].items()
     ]
     return [*lines, f"accuracy with weights  {_numbers(report['accuracy'])}"]
 
 
-def _numbers(found: Mapping) -> str:
-    return "  ".join(f"{name} {value}" for name, value in found.items())
+def _numbers(numbers: Mapping) -> str:
+    return "  ".join(f"{name} {value}" for name, value in numbers.items())

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from triattn_core.errors import DataError, InputError
 from triattn_core.text.atomic_write import require_room
@@ -48,6 +48,11 @@ def explain_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--terms", metavar="P.Q", help=text)
     text = "which part of a long passage, or which of the texts to choose from, is traced, from 1"
     parser.add_argument("--part", type=int, help=text)
+
+
+def verify_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `triattn verify`."""
+    parser.add_argument("name", help="a checkpoint, by name or folder")
 
 
 def explain(options: argparse.Namespace) -> None:
@@ -135,7 +140,7 @@ def _grouping(settings: Sequence[str], phrases: str, trace: AttentionTrace) -> T
     from triattn_core.trace.text_units import UNITS
     from triattn_core.trace.token_grouping import TokenGrouping
 
-    ways = {}
+    ways: dict[str, Any] = {}
     for setting in settings:
         axis, _, way = setting.partition("=")
         available = [name for name in FOLDED if any(name in site.dims for site in trace.sites.values())]
@@ -153,9 +158,10 @@ def _terms(cell_text: str, bundle: Bundle, example, trace: AttentionTrace) -> di
     positions = [int(number) for number in _places(cell_text) if number.isdecimal()]
     if bundle.config.kind != "reader" or len(positions) != 2 or len(_places(cell_text)) != 2:
         raise DataError(f"--terms {cell_text}: expected two numbers such as 13.6, of a reader's passage and question")
-    span_decoding.require_cell(trace, *positions)
+    query, key = positions
+    span_decoding.require_cell(trace, query, key)
     facts = span_decoding.cell_facts(
-        trace, span_decoding.score_terms(bundle, example, *positions, trace.meta.get("option", 0)), *positions
+        trace, span_decoding.score_terms(bundle, example, query, key, int(trace.meta.get("option", 0))), query, key
     )
     words = [trace.site("attention/weight")[f"{axis}_token"].values[i] for axis, i in zip(("query", "key"), positions)]
     return {**facts, "words": " x ".join(map(str, words))}

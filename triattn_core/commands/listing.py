@@ -108,9 +108,9 @@ def results(options: argparse.Namespace) -> None:
         print(json.dumps(rows, ensure_ascii=False, indent=1))
         return
     for paper in papers:
-        rows = ranking_test.rank_mechanisms(paper.tables, records)
-        filled = [] if rows else [(table, paper_comparison.fill_table(table, records)) for table in paper.tables]
+        rankings = ranking_test.rank_mechanisms(paper.tables, records)
+        filled = [] if rankings else [(table, paper_comparison.fill_table(table, records)) for table in paper.tables]
         tables = [paper_comparison.markdown(*pair) + notes.training_rows_note(pair[1]) for pair in filled] or [
-            ranking_test.markdown(rows)
+            ranking_test.markdown(rankings)
         ]
         print("\n\n".join([paper.paper.name, *tables]), end="\n\n")

@@ -27,8 +27,13 @@ Read = Callable[["Source"], Iterator[tuple[int, object]]]
 class Model(Protocol):
     """What measures rows: a bundle, or a model of others."""
 
-    name: str
-    digest: str
+    @property
+    def name(self) -> str:
+        """Its name in the table."""
+
+    @property
+    def digest(self) -> str:
+        """Of its tensors."""
 
 
 def data_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,11 +65,14 @@ def run(
     if options.out.resolve() == options.data.resolve():
         raise DataError(f"{options.out}: that is the data; name another file with --out")
     if on_ray:
-        job = engine.run(options, measure, models, source, options.rows)
+        from triattn_core.checkpoint.bundle import Bundle
+
+        bundles = [model for model in models if isinstance(model, Bundle)]
+        job = engine.run(options, measure, bundles, source, options.rows)
         table, errors, stopped = job.frame(), job.errors(), False
     else:
         table, errors, stopped = _here(
-            options, models, measure, source, read or partial(sources.read_examples, models[0].task.NAME)
+            options, models, measure, source, read or partial(sources.read_examples, _task_name(models))
         )
     provenance = {"command": options.command, "data": source.name, "sha256": source.sha256, "whole": not stopped}
     table.attrs = {"triattn": provenance | {"checkpoints": {model.name: model.digest for model in models}}}
@@ -75,14 +83,22 @@ def run(
     return table, errors, stopped
 
 
+def _task_name(models: Sequence[Model]) -> str:
+    from triattn_core.checkpoint.bundle import Bundle
+
+    assert isinstance(models[0], Bundle), models[0].name  # models of others are given `read`
+    return models[0].task.NAME
+
+
 def _here(
-    options: argparse.Namespace, models: Sequence[Model], measure: Measure, source: Source, read: Read
+    options: argparse.Namespace, models: Sequence[Model], measure: Callable, source: Source, read: Read
 ) -> tuple[pd.DataFrame, list[str], bool]:
     """The table in this process, up to Ctrl-C."""
     import pandas as pd
     from tqdm import tqdm
 
-    tables, errors, stopped = [], [], False
+    tables, stopped = [], False
+    errors: list[str] = []
     rows, names = islice(read(source), options.rows), " ".join(model.name for model in models)
     with tqdm(total=options.rows or source.lines, unit="row", desc=names, disable=None) as bar:
         try:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from triattn_core.trace import AttentionTrace
@@ -26,6 +28,6 @@ def example_trace() -> AttentionTrace:
     circumference = distances[:, :, None] + distances[None] + distances[:, None, :]
     scores = np.stack([-circumference / width for width in WIDTHS])
     residues = [f"{letter}{i + 1}" for i, letter in enumerate(SEQUENCE)]
-    tokens = dict.fromkeys(NAMES, residues)
-    options = {"quantity": "relevance", "axes": ("head", *NAMES), "names": NAMES}
-    return trace_of(scores, **tokens, **options, source="worked example: triangles on a helix")
+    options: dict[str, Any] = {"quantity": "relevance", "axes": ("head", *NAMES), "names": NAMES}
+    options |= dict.fromkeys(NAMES, residues)
+    return trace_of(scores, **options, source="worked example: triangles on a helix")

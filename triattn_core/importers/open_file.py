@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from triattn_core.errors import TraceError
 from triattn_core.importers.array_files import read_array
@@ -34,9 +35,9 @@ def open_file(
         except TraceError:
             pass  # an array in NetCDF
     array = read_array(path, name)
-    options = {"quantity": quantity, "axes": axes, "sums_over": sums_over, "names": names, "crop": crop}
+    options: dict[str, Any] = {**(tokens or {}), "quantity": quantity, "axes": axes, "sums_over": sums_over}
     try:
-        return trace_of(array, **(tokens or {}), **options, source=path.name)
+        return trace_of(array, **options, names=names, crop=crop, source=path.name)
     except AxesError as error:
         raise AxesError(f"{path.name}: {error}", error.readings) from None
     except TraceError as error:

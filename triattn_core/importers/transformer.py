@@ -93,7 +93,7 @@ def _load(name: str, where: str, device: str, local: bool) -> Transformer:
     kind, head = _auto_class(config)
     model, info = kind.from_pretrained(where, attn_implementation="eager", output_loading_info=True, **options)
     missing = sorted(info["missing_keys"])
-    notes = ()
+    notes: tuple[str, ...] = ()
     if missing and head:
         notes, head = (f"The weights of its head ({missing[0]}, …) are not in the file: nothing is predicted.",), ""
     elif missing and not all("pooler" in key for key in missing):

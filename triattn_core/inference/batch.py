@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -32,7 +33,8 @@ class RoleBatch:
     special: Tensor | None = None
 
     def to(self, device: str | torch.device) -> RoleBatch:
-        return RoleBatch(*(None if tensor is None else tensor.to(device) for tensor in vars(self).values()))
+        tensors: dict[str, Any] = {name: tensor.to(device) for name, tensor in vars(self).items() if tensor is not None}
+        return RoleBatch(**tensors)
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,9 @@ class TextBatch:
 
 def collate(roles: Sequence[Roles] | Sequence[Texts], tokenizer: Tokenizer | Vocabulary) -> Batch | TextBatch:
     """Batch the roles or texts of examples, each padded to its longest."""
-    if isinstance(roles[0], Texts):
-        return TextBatch(tuple(_pad([row.roles[name] for row in roles], tokenizer) for name in roles[0].roles))
+    texts = [row for row in roles if isinstance(row, Texts)]
+    if texts:
+        return TextBatch(tuple(_pad([row.roles[name] for row in texts], tokenizer) for name in texts[0].roles))
     return Batch(*(_pad([getattr(row, name) for row in roles], tokenizer) for name in ("query", "key", "context")))
 
 

@@ -95,7 +95,7 @@ def append_vote(answers: list) -> list:
 def judge(
     bundles: Sequence[Bundle],
     examples: Iterable,
-    report: Callable[[int], None] = lambda n: None,
+    report: Callable[[int], object] = lambda n: None,
     combine: Callable[[list], list] = list,
     cache: Path | None = None,
 ) -> Iterator[list[tuple]]:
@@ -122,7 +122,7 @@ def judge(
 def verdicts(
     bundles: Sequence[Bundle],
     examples: Iterable,
-    report: Callable[[int], None] = lambda n: None,
+    report: Callable[[int], object] = lambda n: None,
     cache: Path | None = None,
 ) -> list[list[tuple]]:
     """As `judge`, for all rows: [bundles][rows].  Raises DataError if no row has a label."""
@@ -147,7 +147,7 @@ def _rows(file: Path) -> list:
 def evaluate(
     bundles: Sequence[Bundle],
     examples: Iterable,
-    report: Callable[[int], None] = lambda n: None,
+    report: Callable[[int], object] = lambda n: None,
     cache: Path | None = None,
 ) -> list[dict]:
     """`{"task", "n", "metrics"}` of each bundle over the labelled examples; see `verdicts`."""

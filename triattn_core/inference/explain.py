@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import xarray as xr
 
@@ -13,7 +14,7 @@ from triattn_core.attention.tap import Record, recording
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference.batch import collate
 from triattn_core.inference.predict import probabilities
-from triattn_core.inference.span_decoding import Span, decode_answers, locate_spans
+from triattn_core.inference.span_decoding import Span, decode_answers, locate_spans, longest_answer
 from triattn_core.models import answers
 from triattn_core.tasks import check, require_option
 from triattn_core.text.roles import Role, Roles
@@ -64,8 +65,9 @@ def explain(
     options = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0]
     require_option(bundle.task, option, len(options))
     start, reads = time.perf_counter(), bundle.config.kind == "reader"
+    result: Sequence[Any]  # spans of a reader, else probabilities
     if len(options) > 1:
-        predict = decode_answers if reads else probabilities
+        predict: Callable = decode_answers if reads else probabilities
         result = list(known) if known else predict([bundle], [example])[0][0]
         if option is None:
             option = result[0].window if reads else _best(result)
@@ -73,12 +75,13 @@ def explain(
     with recording(keep_site) as record:
         outputs = bundle.logits(collate([roles], bundle.tokenizer))
     if len(options) == 1 and reads:
-        result = locate_spans(options, [outputs[0]], bundle.config.model.longest)
+        result = locate_spans(options, [outputs[0]], longest_answer(bundle))
     elif len(options) == 1:
         (result,) = answers.probabilities(outputs, [1])
     seconds = time.perf_counter() - start
     notes = (*roles.notes, *_unread(record, getattr(bundle.task, "TEXTS", {})))
-    common = {"notes": notes, "option": option or 0}
+    common: dict[str, Any] = {"notes": notes, "option": option or 0}
+    prediction: Prediction
     if reads:
         labels = tuple(example.passage[span.start : span.end] for span in result)
         chances = tuple(span.probability for span in result)
@@ -109,7 +112,7 @@ def _unread(record: Record, names: Mapping[str, str]) -> list[str]:
     return sentences
 
 
-def _best(probabilities: list[float]) -> int:
+def _best(probabilities: Sequence[float]) -> int:
     return max(range(len(probabilities)), key=probabilities.__getitem__)
 
 

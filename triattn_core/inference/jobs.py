@@ -33,7 +33,8 @@ class Job(Task):
     def __init__(self, turns: Turns, key: Hashable, title: str, run: Callable[[], Any], session: Hashable, keep):
         super().__init__(turns, title, session)
         self.key, self._run, self._keep = key, run, keep
-        self.result, self.error = None, None
+        self.result: Any = None
+        self.error: BaseException | None = None
         self._watchers: dict[int, Hashable] = {}
         self._numbers, self._ended, self._lock = count(), Event(), Lock()
         self._left: float | None = None
@@ -42,11 +43,12 @@ class Job(Task):
     def watch(self, session: Hashable) -> int | None:
         """A number for somebody who waits for the result; None where the job is ending for want of such."""
         with self._lock:
-            if self.stopped:
-                return None
-            number, self._left = next(self._numbers), None
-            self._watchers[number] = session
-            return number
+            return None if self.stopped else self._number(session)
+
+    def _number(self, session: Hashable) -> int:
+        number, self._left = next(self._numbers), None
+        self._watchers[number] = session
+        return number
 
     def unwatch(self, number: int, at_once: bool = False) -> None:
         """Somebody waits no longer.  at_once: they want it no more, and do not only look away."""
@@ -126,10 +128,9 @@ class Jobs:
         with self._lock:
             job = self._jobs.get((device, key))
             number = job.watch(session) if job is not None else None
-            if number is None:
-                job = Job(turns, key, title, run, session, keep)
-                number = job.watch(session)
-                self._jobs[device, key] = job
+            if job is None or number is None:
+                job = self._jobs[device, key] = Job(turns, key, title, run, session, keep)
+                number = job._number(session)
                 Thread(target=self._run, args=(device, job), name=f"job {title}", daemon=True).start()
             return job, number
 

@@ -12,7 +12,7 @@ from triattn_core.analysis.truth import mean_measures, measures, quadrants, trut
 from triattn_core.attention.tap import Record, recording
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import ConfigError, DataError, choices
-from triattn_core.inference.batch import Batch, collate
+from triattn_core.inference.batch import Batch, TextBatch, collate
 from triattn_core.tasks.laboratory import LABORATORY, Example
 
 SET = "laboratory:"  # before the name of a set: its task's name follows
@@ -36,11 +36,13 @@ def weights_of(bundle: Bundle, examples: Sequence[Example]) -> tuple[Tensor, np.
     return weights_of_batch(bundle.logits, collate(roles, bundle.tokenizer))
 
 
-def weights_of_batch(logits: Callable[[Batch], Tensor], batch: Batch) -> tuple[Tensor, np.ndarray]:
+def weights_of_batch(
+    logits: Callable[[Batch | TextBatch], Tensor], batch: Batch | TextBatch
+) -> tuple[Tensor, np.ndarray]:
     """As `weights_of`, of a batch."""
     with recording(lambda site: site.endswith("/weight")) as record:
-        found = logits(batch)
-    return found, answer_weights(record)
+        outputs = logits(batch)
+    return outputs, answer_weights(record)
 
 
 def answer_weights(record: Record) -> np.ndarray:
@@ -50,7 +52,7 @@ def answer_weights(record: Record) -> np.ndarray:
 
 
 def evaluate_laboratory(
-    bundle: Bundle, examples: Iterable[Example], said: Callable[[int], None] = lambda n: None
+    bundle: Bundle, examples: Iterable[Example], progress: Callable[[int], object] = lambda n: None
 ) -> dict:
     """`{"n", "metrics", "quadrants"}`: accuracy in per cent, and the measures of `analysis.truth` over the rows that
     have a true cell.
@@ -61,22 +63,22 @@ def evaluate_laboratory(
     """
     if bundle.config.kind != "laboratory":
         raise ConfigError(f"{bundle.name} is no laboratory model: give it a file of its task's rows")
-    found, looked, right, rights = [], [], [], []
+    measured, looked, right, rights = [], [], [], []
     rows = iter(examples)
     while window := list(islice(rows, SIZE)):
-        for size in sorted({(len(one.keys), len(one.context)) for one in window}):
-            batch = [one for one in window if (len(one.keys), len(one.context)) == size]
+        for size in sorted({(len(example.keys), len(example.context)) for example in window}):
+            batch = [example for example in window if (len(example.keys), len(example.context)) == size]
             logits, weights = weights_of(bundle, batch)
             for example, answer, map_ in zip(batch, logits.argmax(-1).tolist(), weights):
                 rights.append(answer == example.label)
                 if example.truth:
-                    found.append(measures(map_, truth_mask(example, map_.shape), bundle.task.cells(map_.shape)))
-                    looked.append(found[-1]["hit_at_1"] == 1)
+                    measured.append(measures(map_, truth_mask(example, map_.shape), bundle.task.cells(map_.shape)))
+                    looked.append(measured[-1]["hit_at_1"] == 1)
                     right.append(rights[-1])
-        said(len(window))
+        progress(len(window))
     if not rights:
         raise DataError("no rows: nothing to measure")
-    means = {name: round(value * (100 if name in CELLS else 1), 2) for name, value in mean_measures(found).items()}
+    means = {name: round(value * (100 if name in CELLS else 1), 2) for name, value in mean_measures(measured).items()}
     metrics = {"accuracy": round(100 * sum(rights) / len(rights), 2), **means}
-    shares = {name: round(100 * share, 2) for name, share in quadrants(right, looked).items()} if found else {}
+    shares = {name: round(100 * share, 2) for name, share in quadrants(right, looked).items()} if measured else {}
     return {"n": len(rights), "metrics": metrics, "quadrants": shares}

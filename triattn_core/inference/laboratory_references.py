@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import torch
 
 from triattn_core.analysis.truth import mean_measures, measures, quadrants, truth_mask
 from triattn_core.checkpoint.bundle import Bundle
+from triattn_core.checkpoint.config_parts import LaboratoryData
 from triattn_core.inference.laboratory import CELLS, evaluate_laboratory
 from triattn_core.models import kinds
 from triattn_core.tasks.laboratory import Example
@@ -64,21 +66,23 @@ RULES: dict[str, dict[str, Rule]] = {
 }
 
 
-def reference_measures(bundle: Bundle) -> dict[str, dict[str, float]]:
+def reference_measures(bundle: Bundle) -> dict[str, dict[str, Any]]:
     """By name the measures and `quadrants` of `evaluate_laboratory`, and the baseline of the task, over `n` rows of its
     test seed."""
     rules, chance = RULES.get(bundle.config.task, {}), bundle.task.baseline()
-    rows = list(bundle.task.generate(bundle.config.data.test_seed, RULE_ROWS if rules else ROWS))
+    data = bundle.config.data
+    assert isinstance(data, LaboratoryData), bundle.name
+    rows = list(bundle.task.generate(data.test_seed, RULE_ROWS if rules else ROWS))
     drawn = evaluate_laboratory(untrained(bundle), rows[:ROWS])
-    found = {"Tri, untrained": {**drawn["metrics"], "quadrants": drawn["quadrants"], "n": ROWS}}
-    found |= {name: _measure(rule, rows) for name, rule in rules.items()}
-    return {name: {**metrics, **chance} for name, metrics in found.items()}
+    references = {"Tri, untrained": {**drawn["metrics"], "quadrants": drawn["quadrants"], "n": ROWS}}
+    references |= {name: _measure(rule, rows) for name, rule in rules.items()}
+    return {name: {**metrics, **chance} for name, metrics in references.items()}
 
 
-def _measure(rule: Rule, rows: Sequence[Example]) -> dict[str, float]:
-    told = [rule(row) for row in rows]
-    each = [measures(weights, truth_mask(row, weights.shape)) for row, (_, weights) in zip(rows, told)]
-    right = [answer == row.label for row, (answer, _) in zip(rows, told)]
+def _measure(rule: Rule, rows: Sequence[Example]) -> dict[str, Any]:
+    answers = [rule(row) for row in rows]
+    each = [measures(weights, truth_mask(row, weights.shape)) for row, (_, weights) in zip(rows, answers)]
+    right = [answer == row.label for row, (answer, _) in zip(rows, answers)]
     shares = {name: round(value * (100 if name in CELLS else 1), 2) for name, value in mean_measures(each).items()}
     looked = quadrants(right, [row["hit_at_1"] == 1 for row in each])
     percent = {name: round(100 * share, 2) for name, share in looked.items()}
@@ -87,7 +91,8 @@ def _measure(rule: Rule, rows: Sequence[Example]) -> dict[str, float]:
 
 def _parts(texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     """Codes and payloads."""
-    return tuple(np.array(column) for column in zip(*(map(int, text.split(":")) for text in texts)))
+    codes, payloads = zip(*(map(int, text.split(":")) for text in texts))
+    return np.array(codes), np.array(payloads)
 
 
 def _signs(codes: np.ndarray) -> np.ndarray:

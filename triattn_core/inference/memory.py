@@ -47,7 +47,8 @@ class Housekeeper:
 
     def __init__(self, busy: Callable[[], bool], anybody: Callable[[], bool], drop: Callable[[], None]):
         self._busy, self._anybody, self._drop = busy, anybody, drop
-        self._worked, self._thread, self._lock = False, None, Lock()
+        self._worked, self._lock = False, Lock()
+        self._thread: Thread | None = None
 
     def wake(self) -> None:
         """There is, or was, work; a thread looks after it until the last visitor has gone."""

@@ -15,6 +15,7 @@ from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import InputError
 from triattn_core.inference.batch import collate
 from triattn_core.inference.predict import batched_outputs, require_shared_encoder
+from triattn_core.models.reader import Answering, ReaderConfig
 from triattn_core.text.texts import Texts
 from triattn_core.trace import AttentionTrace
 
@@ -39,7 +40,7 @@ def best_spans(scores: Sequence[Tensor], longest: int, count: int) -> list[tuple
     softmax over the words of all windows; with one window, p_1 p_2 of Eqs. 11 and 12.
     """
     starts, ends = torch.cat([window_scores.double() for window_scores in scores]).logsumexp(0)
-    spans = []
+    spans: list[tuple[float, int, int, int]] = []
     for window, window_scores in enumerate(scores):
         start, end = window_scores[:, 0].double() - starts, window_scores[:, 1].double() - ends
         joint = start[:, None] + pad(end, (0, longest - 1), value=-torch.inf).unfold(0, longest, 1)  # [words, longest]
@@ -82,17 +83,24 @@ def decode_answers(bundles: Sequence[Bundle], examples: Sequence, size: int = 64
     for bundle, bundle_scores in zip(bundles, scores):
         remaining = iter(bundle_scores)
         per_example = ([next(remaining) for _ in windows] for windows in grouped)
-        longest = bundle.config.model.longest
+        longest = longest_answer(bundle)
         decoded.append(
             [locate_spans(windows, window_scores, longest) for windows, window_scores in zip(grouped, per_example)]
         )
     return decoded
 
 
+def longest_answer(bundle: Bundle) -> int:
+    """The most words of an answer span of a reader."""
+    assert isinstance(bundle.config.model, ReaderConfig), bundle.name
+    return bundle.config.model.longest
+
+
 @torch.inference_mode()
 def states(bundle: Bundle, example, window: int = 0) -> tuple[Tensor, Tensor]:
     """H [M, d] and U [N, d]: the states of the words of a window and of the question."""
     texts = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0][window]
+    assert isinstance(bundle.model, Answering), bundle.name
     passage, question = bundle.model.states(bundle.encoder(collate([texts], bundle.tokenizer).to(bundle.device)))
     return passage.vectors[0], question.vectors[0]
 
@@ -105,6 +113,7 @@ def score_terms(bundle: Bundle, example, query: int, key: int, window: int = 0) 
 @torch.inference_mode()
 def score_terms_of(bundle: Bundle, word_states: tuple[Tensor, Tensor], query: int, key: int) -> dict[str, np.ndarray]:
     """As `score_terms`, from `states`."""
+    assert isinstance(bundle.model, Answering), bundle.name
     terms = bundle.model.attention.similarity.terms(word_states[0][query], word_states[1][key])
     return {name: term.float().cpu().numpy() for name, term in terms.items()}
 

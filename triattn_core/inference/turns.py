@@ -39,7 +39,8 @@ class Turns:
     """Whose turn it is on one device."""
 
     def __init__(self) -> None:
-        self._changed, self._holder = Condition(), None
+        self._changed = Condition()
+        self._holder: Task | None = None
         self._waiting: list[Task] = []
         self._tasks: list[Task] = []
         self._since = 0.0  # when the holder took the turn
@@ -66,7 +67,9 @@ class Turns:
             self._tasks.remove(task)
             staying, now = {other.session for other in self._tasks}, time.monotonic()
             used = {session: self._use(session, now) for session in self._used}
-            self._used = {one: (use, now) for one, use in used.items() if one in staying or use > SLICE / 10}
+            self._used = {
+                session: (use, now) for session, use in used.items() if session in staying or use > SLICE / 10
+            }
 
     def take(self, task: Task) -> None:
         """Waits for the turn.  Raises what `task.check` does."""

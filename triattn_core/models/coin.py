@@ -130,7 +130,8 @@ class Coin(nn.Module):
         # Products of features (Eq. 9), block after block, overflow if initial vectors are large.
         nn.init.normal_(self.embed.weight, std=VECTOR / (words**0.5 if frozen else 1))
         if not frozen:
-            self.embed.weight.no_decay = True  # most words are in few batches; in all others only L2 would change them
+            # Most words are in few batches; in all others only L2 would change them.
+            vars(self.embed.weight)["no_decay"] = True
 
     def forward(self, sentences: tuple[Sentences, Sentences], off: Collection[str] = ()) -> Tensor:
         """[B, outputs].  off: what to ablate in this call: blocks (`layer.0` passes its input on), and `context`, the

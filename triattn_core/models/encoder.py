@@ -10,6 +10,7 @@ import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor, nn
@@ -47,7 +48,21 @@ class InputOverride:
         return words_or_ids | {"attention_mask": (seen if self.seen is None else self.seen).long()}
 
 
-def first_layers(joint: nn.Module, layers: int) -> nn.Module:
+if TYPE_CHECKING:
+
+    class Pretrained(nn.Module):
+        """A BERT of `transformers`, by its parts that are read here."""
+
+        config: Any
+        embeddings: Any
+        encoder: Any
+        pooler: nn.Module | None
+
+else:
+    Pretrained = nn.Module
+
+
+def first_layers(joint: Pretrained, layers: int) -> Pretrained:
     """The first layers of a pretrained encoder, with shared weights and without a pooled vector."""
     from transformers import AutoModel
 
@@ -83,7 +98,9 @@ AS_IT_IS: Mapping[str, InputOverride] = MappingProxyType({})
 class Encoder(nn.Module):
     """BERT_t and BERT_n with shared weights."""
 
-    def __init__(self, joint: nn.Module):
+    digest: str  # of its tensors
+
+    def __init__(self, joint: Pretrained):
         super().__init__()
         self.alone, self.joint = first_layers(joint, 1), joint
 

@@ -45,7 +45,8 @@ def _hub_folder(name: str) -> Path:
 
     try:  # file by file: if the first is missing, the others are not requested
         names = ("config.json", WEIGHTS, "tokenizer.json")
-        return [Path(cached_file(name, file, local_files_only=not hub_allowed())) for file in names][0].parent
+        paths = [cached_file(name, file, local_files_only=not hub_allowed()) for file in names]
+        return Path(str(paths[0])).parent
     except OSError as error:
         raise error if hub_allowed() else FileNotFoundError(f"it was not fetched before; {OFFERED}") from None
 
@@ -59,10 +60,12 @@ def load_encoder(name: str, device: str, expected: str | None = None) -> tuple[E
     require_regular(folder / "tokenizer.json")
     state = _file_state(folder)
     with _lock:
-        actual = _digests.get(state)
-        encoder = actual and _loaded.get((actual, device))
-    tensors = None if encoder else encoder_tensors(folder)
-    actual = actual if encoder else digest(tensors)
+        actual = _digests.get(state, "")
+        encoder = _loaded.get((actual, device))
+    tensors: dict[str, torch.Tensor] = {}
+    if encoder is None:
+        tensors = encoder_tensors(folder)
+        actual = digest(tensors)
     if expected and actual != expected:
         raise CheckpointError(
             f"{folder / WEIGHTS}: digest {actual[:12]}, but {expected[:12]} was recorded; copy the encoder again"

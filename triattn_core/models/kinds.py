@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 from torch import nn
 
-from triattn_core.checkpoint.config import AnyConfig
+from triattn_core.checkpoint.config import AnyConfig, Config
 from triattn_core.errors import ConfigError
 from triattn_core.models.coin import Coin, PairWords, own_words
 from triattn_core.models.encoder import Encoder
@@ -17,13 +19,26 @@ from triattn_core.models.sentence import SentenceModel
 from triattn_core.models.separate_encoder import ApartEncoder
 from triattn_core.models.systems import SYSTEMS
 from triattn_core.models.tan import Tan
-from triattn_core.models.words import WordVectors, word_vectors
-from triattn_core.tasks import TASKS, InputForm, form
+from triattn_core.models.words import word_vectors
+from triattn_core.tasks import ENCODED, TASKS, InputForm, form
 from triattn_core.tasks.laboratory import LABORATORY, Vocabulary
 from triattn_core.text.tokenizer import Tokenizer
 
-# Frozen encoders, which turn a batch into the inputs of a trained model.
-Frozen = Encoder | ApartEncoder | WordVectors | PairWords | LaboratoryTokens
+
+@runtime_checkable
+class Frozen(Protocol):
+    """A frozen encoder: turns a batch of its kind into the inputs of a trained model."""
+
+    @property
+    def hidden(self) -> int:
+        """Width of a state or vector, or the number of words without an encoder."""
+
+    @property
+    def digest(self) -> str:
+        """Digest of the tensors, or of the vocabulary."""
+
+    def __call__(self, batch: Any) -> Any:
+        """The inputs of the trained model."""
 
 
 def frozen(config: AnyConfig, folder: Path, device: str) -> tuple[Frozen, Tokenizer | Vocabulary]:
@@ -65,7 +80,7 @@ def task_of(config: AnyConfig):
     return TASKS[config.task]
 
 
-def _tan_encoder(config: AnyConfig, encoder: Encoder) -> Encoder | ApartEncoder:
+def _tan_encoder(config: Config, encoder: Encoder) -> Encoder | ApartEncoder:
     positions = encoder.joint.config.max_position_embeddings
     max_tokens = (
         (positions - 3) // 2 if form(config.task) is InputForm.PAIR else positions
@@ -74,7 +89,7 @@ def _tan_encoder(config: AnyConfig, encoder: Encoder) -> Encoder | ApartEncoder:
         raise ConfigError(
             f"max_tokens {config.max_tokens}: the encoder {config.encoder} reads at most {max_tokens} here"
         )
-    if config.model.context == "joint":
+    if config.model.states is None:  # context is joint
         return encoder
     layers = encoder.joint.config.num_hidden_layers
     if max(config.model.states) > layers:
@@ -82,16 +97,17 @@ def _tan_encoder(config: AnyConfig, encoder: Encoder) -> Encoder | ApartEncoder:
     return ApartEncoder(encoder, config.model.states, config.model.attend_special)
 
 
-READERS = {
+# Each takes the config of its kind.
+READERS: dict[str, Callable[[Any, Encoder], Frozen]] = {
     "tan": _tan_encoder,
     "sentence": lambda config, encoder: word_vectors(encoder, config.model.vectors, config.max_tokens),
     "coin": lambda config, encoder: PairWords(encoder.hidden, encoder.digest, encoder),
     "reader": lambda config, encoder: word_vectors(encoder, config.model.vectors, config.max_tokens),
 }
-MODELS = {
+MODELS: dict[str, Callable[[Any, int], nn.Module]] = {
     "tan": lambda config, hidden: Tan(config.model, hidden, outputs(config)),
     "sentence": lambda config, hidden: SentenceModel(
-        config.model, hidden, outputs(config), tuple(TASKS[config.task].TEXTS)
+        config.model, hidden, outputs(config), tuple(ENCODED[config.task].TEXTS)
     ),
     "coin": lambda config, hidden: Coin(config.model, hidden, outputs(config), frozen=config.encoder is not None),
     "laboratory": lambda config, hidden: LaboratoryModel(config.model, task_of(config)),

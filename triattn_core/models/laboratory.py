@@ -26,7 +26,11 @@ from triattn_core.literal import one_of
 from triattn_core.tasks.laboratory import LaboratoryTask
 
 PLACES = 64  # positions that have an embedding, of tasks whose order matters
-KINDS = {"bi_joint": BiAttention, "cbi": CBiAttention, "tri": TriAttention}
+KINDS: dict[str, type[BiAttention] | type[TriAttention]] = {
+    "bi_joint": BiAttention,
+    "cbi": CBiAttention,
+    "tri": TriAttention,
+}
 
 
 class LaboratoryConfig(BaseModel):
@@ -73,6 +77,7 @@ class LaboratoryTokens:
     """What is frozen of a laboratory model: nothing. A batch goes to the model as it is."""
 
     hidden: int
+    digest: str = ""
 
     def __call__(self, batch: Batch) -> Batch:
         """The batch."""
@@ -84,6 +89,8 @@ class Embedding(nn.Module):
 
     def __init__(self, task: LaboratoryTask, config: LaboratoryConfig):
         super().__init__()
+        self.table: Tensor
+        self.features: Tensor
         vocabulary, self.fourier = task.vocabulary, config.inputs == "fourier"
         numbers = {word: i for i, word in enumerate(vocabulary.word_list, 1)}
         most = max(map(len, vocabulary.words))
@@ -129,7 +136,8 @@ class Block(nn.Module):
     def __init__(self, config: LaboratoryConfig, distinct: bool):
         super().__init__()
         self.attention = KINDS[config.mechanism](config.hidden, config.heads, config.similarity, config.value)
-        self.attention.distinct = distinct  # of Tri-Attention; two-way attention has no cell for a pair
+        if isinstance(self.attention, TriAttention):  # two-way attention has no cell for a pair
+            self.attention.distinct = distinct
         self.norm = nn.LayerNorm(config.hidden)
         self.widen = nn.Linear(config.hidden, 2 * config.hidden)
         self.narrow = nn.Linear(2 * config.hidden, config.hidden)

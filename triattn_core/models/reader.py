@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from torch import Tensor, nn
 
 from triattn_core.attention.dropout import Dropout
-from triattn_core.attention.qa import OUTPUTS, QaAttention
+from triattn_core.attention.qa import OUTPUTS, QaAttention, QaMatrix
 from triattn_core.attention.qa_similarity import QA_SIMILARITIES
 from triattn_core.attention.softmax import kept_softmax
 from triattn_core.attention.states import States
@@ -68,6 +68,8 @@ class Answering(nn.Module):
     `attention.similarity` is their similarity function.
     """
 
+    attention: QaAttention | QaMatrix
+
     def forward(self, texts: Sequence[States]) -> Tensor:
         """Scores [B, M, 2] of passage and question, LOWEST at padding; taps `start/…` and `end/…`."""
         passage, question = self.states(texts)
@@ -79,7 +81,14 @@ class Answering(nn.Module):
 
     def states(self, texts: Sequence[States]) -> tuple[States, States]:
         """H and U of passage and question, encoded with the same weights."""
-        return tuple(States(self.encoded(text), text.keep) for text in texts)
+        passage, question = (States(self.encoded(text), text.keep) for text in texts)
+        return passage, question
+
+    def encoded(self, text: States) -> Tensor:
+        raise NotImplementedError
+
+    def scores(self, passage: States, question: States) -> Tensor:
+        raise NotImplementedError
 
 
 class Reader(Answering):

@@ -159,6 +159,7 @@ def _of_like_width(plain: Mapping[str, Tensor]) -> list[list[str]]:
 
 def _special_cells(context: RoleBatch) -> Tensor:
     """[B, tokens or cells] bool: which are special tokens, each a cell of its own."""
+    assert context.special is not None  # `collate` fills it
     if context.average is None:
         return context.special
     return (context.average * context.special[:, None]).sum(-1) > 0

@@ -62,7 +62,7 @@ class TanConfig(BaseModel):
     context: Literal["joint", "apart"] = "joint"
     states: tuple[int, int] | None = None
     attend_special: bool = True
-    weights: Literal["learned", *FIXED] = "learned"
+    weights: Annotated[str, one_of(("learned", *FIXED))] = "learned"
 
     @property
     def about(self) -> dict[str, str | int]:
@@ -141,6 +141,7 @@ class Interaction(nn.Module):
         return replace(states, own=None if states.own is None else self._update_context(states.own))
 
     def _update_context(self, context: Tensor) -> Tensor:
+        assert self.context is not None
         return self.dropout(gelu(self.context(context)))
 
     def _join(self, states: States, attended: Tensor) -> States:
@@ -184,7 +185,9 @@ class Tan(nn.Module):
         left, right = (torch.cat([pool(states) for pool in self.pooling], -1) for states in (a, b))
         joined = [left, right]
         joined += [(left - right).abs()] if self.difference else []
-        joined += [self._drop_pooled(encoded.pooled)] if self.pooled else []
+        if self.pooled:
+            assert encoded.pooled is not None  # a config that asks for it encodes jointly
+            joined.append(self._drop_pooled(encoded.pooled))
         return self.predict(self.dropout(torch.cat(joined, dim=-1)))
 
     def projected(self, encoded: Encoded) -> tuple[States, States, States]:

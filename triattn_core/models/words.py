@@ -8,13 +8,13 @@ from typing import Annotated
 
 import torch
 from pydantic import AfterValidator
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.functional import layer_norm
 
 from triattn_core.attention.states import States
 from triattn_core.errors import ConfigError
 from triattn_core.inference.batch import RoleBatch, TextBatch
-from triattn_core.models.encoder import Encoder, EncoderUser, first_layers, pool_cells
+from triattn_core.models.encoder import Encoder, EncoderUser, Pretrained, first_layers, pool_cells
 
 TABLE, LAYER = "embedding", "layer:"
 
@@ -39,7 +39,7 @@ class WordVectors(EncoderUser):
 
     encoder: Encoder
     source: str
-    lower: nn.Module | None = field(default=None, compare=False, repr=False)  # the encoder up to the layer
+    lower: Pretrained | None = field(default=None, compare=False, repr=False)  # the encoder up to the layer
 
     @property
     def layer(self) -> int:

@@ -10,10 +10,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from triattn_core.literal import one_of
 from triattn_core.results.paper_results import read_model
 from triattn_core.results.paper_schema import StrictModel, Table
 from triattn_core.results.run_records import SHIPPED, records_folder
@@ -34,7 +35,7 @@ class Point(StrictModel):
 
     block: str
     tokens: int = Field(ge=1)
-    passed: Literal[PASSES]
+    passed: Annotated[str, one_of(PASSES)]
     seconds: float | None = Field(None, ge=0)
     memory: int | None = Field(None, ge=0)
     repeats: int = Field(0, ge=0)

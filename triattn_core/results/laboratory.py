@@ -23,7 +23,7 @@ def laboratory_records() -> tuple[Record, ...]:
 def seed_tests(card: Card, records: Sequence[Record]) -> dict[int, Mapping]:
     """By seed what the model reached on test: the checkpoint's own seeds, and those of sweeps that changed nothing."""
     swept = [record.card for record in records if not record.changed and _same_model(record.card, card)]
-    return dict(sorted(item for one in (*swept, card) for item in _tests(one).items()))
+    return dict(sorted(item for run in (*swept, card) for item in _tests(run).items()))
 
 
 def size_rows(cards: Mapping[str, tuple[str, Card]], own: int, records: Sequence[Record]) -> pd.DataFrame:
@@ -75,10 +75,10 @@ def _swept(
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _same_model(one: Card, other: Card) -> bool:
+def _same_model(run: Card, other: Card) -> bool:
     """Whether a sweep's run is of a checkpoint as it is now: other settings are another model's."""
-    same = (one.config.get(part) == other.config.get(part) for part in ("task", "model"))
-    return one.name == other.name and all(same)
+    same = (run.config.get(part) == other.config.get(part) for part in ("task", "model"))
+    return run.name == other.name and all(same)
 
 
 def _tests(card: Card) -> dict[int, Mapping]:

@@ -138,9 +138,9 @@ def training_rows_note(cells: Sequence[Sequence[Cell]]) -> str:
 
 
 def _seeds(cells: Iterable[Cell]) -> list[Note]:
-    measured = [cell for cell in cells if cell.values and cell.record]
-    measured = [cell for cell in measured if cell.column.split != "run"]
-    counts = Counter((len(cell.values), cell.record.each) for cell in measured)
+    measured = [cell for cell in cells if cell.values and cell.record and cell.column.split != "run"]
+    runs = [(cell, cell.record) for cell in measured if cell.record]
+    counts = Counter((len(cell.values), record.each) for cell, record in runs)
     if not counts:
         return []
     parts = [
@@ -148,9 +148,9 @@ def _seeds(cells: Iterable[Cell]) -> list[Note]:
         for (count, each), n in sorted(counts.items(), reverse=True)
     ]
     text = f"{', '.join(parts)}."
-    short = dict.fromkeys(cell.column.name for cell in measured if len(cell.values) < cell.record.runs)
+    short = dict.fromkeys(cell.column.name for cell, record in runs if len(cell.values) < record.runs)
     text += f" {' and '.join(short)}: not recorded of every seed." if short else ""
-    sizes = {(cell.record.rows(cell.column.split), cell.column.split) for cell in measured}
+    sizes = {(record.rows(cell.column.split), cell.column.split) for cell, record in runs}
     if len(sizes) == 1 and (rows := next(iter(sizes)))[0] and 0 < (measured[0].ours or 0) < 100:
         share = (measured[0].ours or 0) / 100
         error = 100 * (share * (1 - share) / rows[0]) ** 0.5

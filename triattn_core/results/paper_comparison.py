@@ -124,12 +124,12 @@ def _word(name: str, value: Any) -> str:
 
 def best_cells(cells: Sequence[Cell], ours: bool) -> set[int]:
     """Indices of the best cells of a column, by the numbers as written; of ours, or of the printed ones."""
-    values = {i: cell.shown() if ours else cell.printed.value for i, cell in enumerate(cells) if ours or cell.printed}
-    values = {i: cell for i, cell in values.items() if cell is not None}
+    numbers = [cell.shown() if ours else None if cell.printed is None else cell.printed.value for cell in cells]
+    values = {i: number for i, number in enumerate(numbers) if number is not None}
     if len(values) < 2:
         return set()
     top = (max if cells[0].column.better == "higher" else min)(values.values())
-    return {i for i, cell in values.items() if cell == top}
+    return {i for i, number in values.items() if number == top}
 
 
 def default_table(papers: Sequence[PaperRecord], records: Sequence[Record]) -> tuple[int, int]:

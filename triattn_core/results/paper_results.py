@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -14,6 +15,8 @@ from triattn_core.errors import DataError, TriattnError
 from triattn_core.results.paper_schema import Figure, Paper, StrictModel, Table
 from triattn_core.results.run_records import SHIPPED, records_folder
 from triattn_core.text.rows import read_json
+
+Model = TypeVar("Model", bound=StrictModel)
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ def missing_checkpoints(command: str) -> list[str]:
     return [folder.name for folder in folders if not current_paths(folder / "config.json")[0].is_file()]
 
 
-def read_model(path: Path, kind: type[StrictModel]) -> StrictModel:
+def read_model(path: Path, kind: type[Model]) -> Model:
     """Read a model from JSON.  Raises DataError, in one line that names file and key."""
     try:
         return kind.model_validate(read_json(path))

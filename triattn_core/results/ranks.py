@@ -56,7 +56,8 @@ class Agreement:
 
     def beyond(self) -> dict[tuple[str, ...], tuple[str, ...]]:
         """`apart`, grouped by equal sets of worse rows: (better, …) → (worse, …), our best first."""
-        names, groups = [name for name, *_ in self.rows], {}
+        names = [name for name, *_ in self.rows]
+        groups: dict[tuple[str, ...], list[str]] = {}
         for a in names:
             if worse := tuple(b for b in names if (a, b) in (self.apart or ())):
                 groups.setdefault(worse, []).append(a)
@@ -78,7 +79,7 @@ def rank_agreements(tables: Sequence[Table], records: Sequence[Record]) -> list[
 def _agreement(cells: dict[str, Cell]) -> Agreement:
     column = next(iter(cells.values())).column
     sign = 1 if column.better == "higher" else -1
-    rows = [(name, cell.printed.value, cell.ours) for name, cell in cells.items() if cell.difference is not None]
+    rows = [(name, *pair) for name, cell in cells.items() if (pair := _both(cell)) is not None]
     rows.sort(key=lambda row: -sign * row[2])
     if len(rows) < MIN_ROWS:
         return Agreement(column, tuple(rows), len(cells))
@@ -86,12 +87,19 @@ def _agreement(cells: dict[str, Cell]) -> Agreement:
     apart = _significant_pairs({name: cells[name] for name, _, _ in rows}, sign)
     values = {name: sign * value for name, value, _ in rows}
     turned = tuple((a, b) for a, b in apart or () if values[a] < values[b])
-    all_printed = {name: sign * cell.printed.value for name, cell in cells.items()}
+    all_printed = {name: sign * cell.printed.value for name, cell in cells.items() if cell.printed}
     first = tuple(name for name, value in all_printed.items() if value == max(all_printed.values()))
     rho = tau = None
     if min(len(set(printed)), len(set(ours))) > 1:
         rho, tau = (_correlation(name, tuple(printed), tuple(ours)) for name in TESTS)
     return Agreement(column, tuple(rows), len(cells), rho, tau, apart, turned, first)
+
+
+def _both(cell: Cell) -> tuple[float, float] | None:
+    """The printed number and ours, where both are there."""
+    if cell.printed is None or cell.ours is None or cell.difference is None:
+        return None
+    return cell.printed.value, cell.ours
 
 
 @cache
@@ -120,13 +128,17 @@ def _significant_pairs(cells: dict[str, Cell], sign: int) -> tuple[tuple[str, st
     The test treats samples as independent; both are measured on the same rows, so it is conservative.
     """
     column = next(iter(cells.values())).column
-    rows = {name: cell.record.rows(column.split) for name, cell in cells.items() if cell.record}
-    if column.metric not in SHARES or len(rows) < len(cells) or not all(rows.values()):
+    shares = {
+        name: (cell.ours, rows)
+        for name, cell in cells.items()
+        if cell.ours is not None and cell.record and (rows := cell.record.rows(column.split))
+    }
+    if column.metric not in SHARES or len(shares) < len(cells):
         return None
     pairs = list(combinations(cells, 2))
-    p_values = [_chance(cells[a].ours, rows[a], cells[b].ours, rows[b]) for a, b in pairs]
+    p_values = [_chance(*shares[a], *shares[b]) for a, b in pairs]
     significant = [pair for pair, p in zip(pairs, holm(p_values)) if p < LEVEL]
-    return tuple(pair if sign * (cells[pair[0]].ours - cells[pair[1]].ours) > 0 else pair[::-1] for pair in significant)
+    return tuple((a, b) if sign * (shares[a][0] - shares[b][0]) > 0 else (b, a) for a, b in significant)
 
 
 def _chance(a: float, n: int, b: float, m: int) -> float:

@@ -156,10 +156,12 @@ def read_records(file: Path) -> tuple[list[Record], list[str]]:
     problems = []
     with open(file, "rb") as stream:
         for number, row in each_line(stream, str(file)):
-            seeds = row.get("each_seed") if isinstance(row, dict) else None
+            if isinstance(row, DataError):
+                problems.append(str(row))
+                continue
+            seeds = row.get("each_seed")
             if not isinstance(seeds, list) or not isinstance(row.get("config"), dict):
-                problem = row if isinstance(row, DataError) else "a record has the object config and the list each_seed"
-                problems.append(str(problem) if isinstance(problem, DataError) else f"{file}:{number}: {problem}")
+                problems.append(f"{file}:{number}: a record has the object config and the list each_seed")
                 continue
             record = by_digest.setdefault(str(row.get("digest") or number), {"seeds": {}})
             record["seeds"] |= {seed.get("seed"): seed for seed in seeds if isinstance(seed, dict)}

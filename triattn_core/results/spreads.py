@@ -68,7 +68,8 @@ def loss_curves(records: Sequence[Record], split: str) -> pd.DataFrame:
             if isinstance(value := row.get(f"{split}_loss"), int | float):
                 rows.append([*columns, reader.card.name, row.get("step"), float(value)])
     table = pd.DataFrame(rows, columns=[*COLUMNS[:4], "checkpoint", "step", "value"])
-    configs, labels = {record.card.name: record.card.config for record in reader_records(records)}, {}
+    configs = {record.card.name: record.card.config for record in reader_records(records)}
+    labels: dict[str, str] = {}
     for _, names in table.groupby(COLUMNS[:4]).checkpoint.unique().items():
         labels |= _apart({name: configs[name] for name in names})
     table.insert(4, "apart", table.checkpoint.map(labels))

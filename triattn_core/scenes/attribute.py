@@ -72,6 +72,18 @@ class TokenShares:
         return len(self.attributions.methods) == len(METHODS)
 
     @property
+    def role(self) -> str:
+        """Whose tokens are ranked."""
+        assert self.settings.ranks  # `stream` fills it
+        return self.settings.ranks
+
+    @property
+    def method(self) -> str:
+        """The method that stands out in the test."""
+        assert self.settings.method  # `stream` fills it
+        return self.settings.method
+
+    @property
     def table(self) -> pd.DataFrame:
         """A row for each token: where it stands, and what each method gives it."""
         return self.attributions.table
@@ -87,13 +99,14 @@ class TokenShares:
     @property
     def completeness(self) -> list[tuple[str, str]]:
         """Names and numbers of what integrated gradients add up to."""
-        return view.completeness(self.table["integrated gradients"], self.attributions.gap, self.odds)
+        return view.completeness(self.table["integrated gradients"], self.attributions.gap or 0.0, self.odds)
 
     def ranked(self, role: str) -> Attributions:
         """The tokens of one role, or all."""
         return select_role(self.attributions, role)
 
     def describe_faithfulness(self, method: str) -> str:
+        assert self.faithfulness  # is asked where it was measured
         curves, areas, band = self.faithfulness
         return perturbation.describe(method, areas, band, self.settings.draws)
 
@@ -106,7 +119,7 @@ class TokenShares:
 
     def charts(self) -> dict[str, Chart]:
         """The figures of the page, as they are exported."""
-        role, method, texts = self.settings.ranks, self.settings.method, scene.input_line(self.found)
+        role, method, texts = self.role, self.method, scene.input_line(self.found)
         caption = f"{self.found.card.name}, {self.settings.steps} steps"
         added = "; ".join(f"{name} {number}" for name, number in self.completeness)
         sentence = f"{self.sentence} Integrated gradients: {added}."
@@ -131,7 +144,7 @@ class TokenShares:
 
     def tables(self) -> pd.DataFrame:
         """The numbers of all figures."""
-        ranks = self.ranked(self.settings.ranks).correlations()
+        ranks = self.ranked(self.role).correlations()
         pairs = [(a, b, ranks.loc[a, b]) for a, b in combinations(ranks, 2)]
         tables = {"attribute": self.rows(), "agreement": pd.DataFrame(pairs, columns=["method", "other", "Spearman"])}
         if self.faithfulness is not None:
@@ -159,20 +172,20 @@ def stream(models: Models, cards: Sequence[Card], example: Any, settings: Settin
     if method not in METHODS:
         raise ConfigError(f"attribute: no method {method!r}; {choices(method, METHODS)}")
     option = None if question.option is None else question.option + 1
-    tokens = None
+    tokens: TokenShares | None = None
     for pieces, odds in stream_attributions(question, settings.steps):
         folded = pieces.words() if settings.fold == "words" else pieces
         chosen = {"ranks": settings.ranks or first_role(folded), "method": method, "option": option}
         tokens = TokenShares(settings.model_copy(update=chosen), question.found, question.names, folded, odds)
         yield _scene(tokens)
-    if settings.draws:
+    if settings.draws and tokens is not None:
         measured = measure_faithfulness(question, settings.steps, settings.draws, settings.seed)
         yield _scene(replace(tokens, faithfulness=measured))
 
 
 def _scene(tokens: TokenShares) -> AttributeScene:
-    found = tokens.found
-    return AttributeScene(tokens.settings, tokens.charts, tokens.tables, found.trace, (found,), tokens=tokens)
+    explained = tokens.found
+    return AttributeScene(tokens.settings, tokens.charts, tokens.tables, explained.trace, (explained,), tokens=tokens)
 
 
 def stream_attributions(question: Question, steps: int) -> Iterator[tuple[Attributions, float]]:
@@ -215,14 +228,18 @@ def measure_faithfulness(question: Question, steps: int, draws: int = DRAWS, see
     return question.answer("Taking tokens out", run, steps, draws, seed)
 
 
-def first_role(found: Attributions) -> str:
+def first_role(attributions: Attributions) -> str:
     """The role that opens: the context where there is one."""
-    return "context" if (found.table["role"] == "context").any() else "query"
+    return "context" if (attributions.table["role"] == "context").any() else "query"
 
 
-def select_role(found: Attributions, role: str) -> Attributions:
+def select_role(attributions: Attributions, role: str) -> Attributions:
     """The tokens of one role, or all."""
-    return found if role == "all" else replace(found, table=found.table[found.table["role"] == role])
+    return (
+        attributions
+        if role == "all"
+        else replace(attributions, table=attributions.table[attributions.table["role"] == role])
+    )
 
 
 def describe_agreement(ranked: Attributions, role: str) -> str:

@@ -53,8 +53,8 @@ class Chart:
         of the chart refers to is left out."""
         spec = chart.to_dict()
         params = spec.pop("params", [])
-        told = json.dumps(spec)
-        if used := [param for param in params if param["name"] in told]:
+        text = json.dumps(spec)
+        if used := [param for param in params if param["name"] in text]:
             spec["params"] = used
         look = {"background": THEMES["light"]["page"], "description": alt}
         return cls(spec | look, title, alt, caption)
@@ -66,8 +66,9 @@ class Chart:
     def svg(self) -> bytes:
         import vl_convert
 
-        found, numbers = vl_convert.vegalite_to_svg(self.titled(), vl_version=self.version), {}
-        return _DRAWN.sub(lambda at: f"{at[1]}{numbers.setdefault(at[2], len(numbers))}", found).encode()
+        numbers: dict[str, int] = {}
+        drawing = vl_convert.vegalite_to_svg(self.titled(), vl_version=self.version)
+        return _DRAWN.sub(lambda at: f"{at[1]}{numbers.setdefault(at[2], len(numbers))}", drawing).encode()
 
     def png(self, dots: int = DOTS) -> bytes:
         import vl_convert
@@ -77,13 +78,15 @@ class Chart:
     @property
     def version(self) -> str:
         """Of Vega-Lite, as the specification names it: "6.4"."""
-        return re.search(r"/v(\d+\.\d+)", self.spec["$schema"])[1]
+        named = re.search(r"/v(\d+\.\d+)", self.spec["$schema"])
+        assert named, self.spec["$schema"]
+        return named[1]
 
     def titled(self) -> dict[str, Any]:
         """The specification with title, caption and sentence above it, as pictures have them."""
         look = THEMES["light"]
         fonts = self._fonts
-        title = {
+        title: dict[str, Any] = {
             "text": self.title,
             "subtitle": [line for text in (self.caption, self.alt) for line in textwrap.wrap(text, LINE)],
             "color": look["text"],
@@ -136,5 +139,5 @@ def small(png: bytes) -> bytes:
             chunks.append(chunk)
         at += 12 + size
     chunks.insert(-1, b"IDAT" + zlib.compress(zlib.decompress(pixels), 9))
-    packed = ((len(one) - 4).to_bytes(4) + one + zlib.crc32(one).to_bytes(4) for one in chunks)
+    packed = ((len(chunk) - 4).to_bytes(4) + chunk + zlib.crc32(chunk).to_bytes(4) for chunk in chunks)
     return png[:8] + b"".join(packed)

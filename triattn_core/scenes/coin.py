@@ -32,11 +32,11 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     by_part = models.without(cards[0], example)
     if settings.off not in by_part:
         raise ConfigError(f"{cards[0].name} has no {settings.off!r} to switch off; {choices(settings.off, by_part)}")
-    found = {off: models.read(explained, settings.grouping()) for off, explained in by_part.items()}
-    whole, trace, unread = found[""], found[settings.off].trace, by_part[settings.off].trace
+    by_ablation = {off: models.read(explained, settings.grouping()) for off, explained in by_part.items()}
+    whole, trace, unread = by_ablation[""], by_ablation[settings.off].trace, by_part[settings.off].trace
     label = whole.prediction.labels[whole.prediction.best]
     orders = feature_orders(whole.trace, settings.way) if settings.features else ()
-    how = (whole.trace, trace, settings.way, answers(found), label, orders)
+    how = (whole.trace, trace, settings.way, answers(by_ablation), label, orders)
     canvas = coin.figure(*how, None, unread)
     sizes = [len(canvas.payload["axes"][axis]["label"]) for axis in NEEDS]
     known = [range(n) for n in (*sizes, len(canvas.payload["blocks"]), canvas.payload["wide"], *sizes)]
@@ -46,19 +46,19 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
         draw=lambda: {"coin": coin.figure(*how, cell, unread)},
         tabulate=lambda: table(trace, settings.way),
         trace=trace,
-        found=(found[settings.off],),
+        found=(by_ablation[settings.off],),
         screen=canvas,
         axes=known,
     )
 
 
-def answers(found: Mapping[str, Explained]) -> list[Answer]:
+def answers(by_ablation: Mapping[str, Explained]) -> list[Answer]:
     """The probability of what the whole model says, with each thing off."""
-    best = found[""].prediction.best
+    best = by_ablation[""].prediction.best
     return [
-        Answer(off, EVERY if off == "context" else switch(off), one.prediction.probabilities[best], flips)
-        for off, one in found.items()
-        for flips in [one.prediction.best != best]
+        Answer(off, EVERY if off == "context" else switch(off), result.prediction.probabilities[best], flips)
+        for off, result in by_ablation.items()
+        for flips in [result.prediction.best != best]
     ]
 
 
@@ -66,5 +66,5 @@ def feature_orders(trace: AttentionTrace, way: str) -> list[list[int] | None]:
     """Of each block the features of its gate, those that are alike side by side."""
     from triattn_core.analysis.maps.clusters import similarity_order
 
-    gates = [None if one is None else one.gate for one in blocks(trace, way)]
+    gates = [None if block is None else block.gate for block in blocks(trace, way)]
     return [None if gate is None else similarity_order(gate.rename(query="key")) for gate in gates]

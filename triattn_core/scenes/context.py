@@ -86,7 +86,14 @@ class HeadParts:
     @property
     def site(self) -> tuple[int, int]:
         """Layer and head, from 0."""
+        assert self.settings.layer and self.settings.head  # `build` fills them
         return self.settings.layer - 1, self.settings.head - 1
+
+    @property
+    def chosen(self) -> Residual:
+        """The residual at the chosen context token."""
+        assert self.settings.cell  # `build` fills it
+        return self.residual(self.settings.cell[0])
 
     @property
     def row(self) -> pd.Series:
@@ -115,7 +122,7 @@ class HeadParts:
     def charts(self) -> dict[str, Chart]:
         """The figures of the page, as they are exported."""
         name, way = self.found.card.name, self.settings.way.replace("_", " ")
-        texts, residual = scene.input_line(self.found), self.residual(self.settings.cell[0])
+        texts, residual = scene.input_line(self.found), self.chosen
         place = f"{name}, {way}, layer {self.settings.layer}, head {self.settings.head}{texts}"
         every, redirected = self.bars(named=True), self.bars(only=STRONG, named=True)
         return {
@@ -128,7 +135,7 @@ class HeadParts:
         """The numbers of all figures."""
         return scene.stack_tables(
             parts=self.shares.rename(columns={name: f"{name}, share" for name in view.PARTS}),
-            residual=self.residual(self.settings.cell[0]).rows,
+            residual=self.chosen.rows,
         )
 
 

@@ -14,10 +14,15 @@ from triattn_core.views.lib.canvas import Canvas
 
 @runtime_checkable
 class Figure(Protocol):
-    """title, alt: plain text; `alt` says the figure in a sentence."""
+    """A figure that can be saved in each format."""
 
-    title: str
-    alt: str
+    @property
+    def title(self) -> str:
+        """Plain text."""
+
+    @property
+    def alt(self) -> str:
+        """The figure in a sentence, plain text."""
 
     def html(self) -> str:
         """One document that needs no network."""

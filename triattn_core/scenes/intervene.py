@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pandas as pd
 from pydantic import Field
 
 from triattn_core.analysis.catalogue import REPLACEMENTS
 from triattn_core.checkpoint.registry import Card
+from triattn_core.literal import one_of
 from triattn_core.scenes import intervene_text as said
 from triattn_core.scenes import scene
 from triattn_core.scenes.charts import Chart
@@ -55,7 +56,7 @@ class Settings(ViewSettings):
     layer: int = Field(1, ge=1)
     head: int | None = Field(None, ge=1)
     random: int = Field(DRAWS, ge=0)
-    null: Literal[tuple(REPLACEMENTS)] | None = None
+    null: Annotated[str, one_of(REPLACEMENTS)] | None = None
     along: Literal["key", "context"] = "key"
     draws: int = Field(40, ge=1)
     seed: int = 0
@@ -129,17 +130,17 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     for a model that is not asked so."""
     question = Question.put(models, cards[0], example, settings.option and settings.option - 1)
     parts = Intervention(question, settings)
-    found, charts, tables = parts.result, *_figures(parts)
-    result = replace(question.found, prediction=found.after.prediction, trace=found.after.trace, what="after")
+    outcome, charts, tables = parts.result, *_figures(parts)
+    result = replace(question.found, prediction=outcome.after.prediction, trace=outcome.after.trace, what="after")
     option = None if question.option is None else question.option + 1
-    more = {"unit": parts.way, "units": parts.spec.names, "option": option}
+    more: dict[str, Any] = {"unit": parts.way, "units": parts.spec.names, "option": option}
     if settings.how == "swap":
         more["other"] = TASKS[cards[0].config["task"]].row(parts.spec.more)
     return Scene(
         settings=settings.model_copy(update=more),
-        draw=lambda: {name: Chart.of(*one) for name, one in charts.items()},
+        draw=lambda: {name: Chart.of(*chart) for name, chart in charts.items()},
         tabulate=lambda: scene.stack_tables(**tables),
-        trace=join_traces(found),
+        trace=join_traces(outcome),
         found=(replace(question.found, what="before"), result),
     )
 
@@ -147,22 +148,24 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
 def _figures(parts: Intervention) -> tuple[dict[str, tuple], dict[str, pd.DataFrame]]:
     """The charts with what is said of each, and the tables, by name."""
     question, settings, asked, alone = parts.question, parts.settings, parts.spec, parts.alone
-    before, after, names, told = parts.maps
+    before, after, names, sentence = parts.maps
     did = f"{describe_result(parts.result)} {said.describe_change(parts.result, asked, alone, parts.random)}"
     head = "mean of heads" if settings.head is None else f"head {settings.head}"
     caption, texts = f"{question.card.name}, {asked.how}", scene.input_line(question.found)
     place = f"{caption}, {settings.way.replace('_', ' ')}, layer {settings.layer}, {head}{texts}"
-    charts = {"maps": (view.maps(before, after, names), "Attention before and after", f"{did} {told}", place)}
+    charts: dict[str, tuple] = {
+        "maps": (view.maps(before, after, names), "Attention before and after", f"{did} {sentence}", place)
+    }
     tables = {"maps": scene.with_positions(view.cells(before, after, names))}
     if alone is not None:
         words, wide = [parts.units[name] for name in alone["unit"]], max(WIDE, 22 * len(alone))
         chart = view.singly(alone, words, asked.names, width=wide)
-        told = said.describe_each(alone, parts.units)
-        charts["alone"] = chart, "Each unit alone, change of the log-odds", told, caption + texts
+        sentence = said.describe_each(alone, parts.units)
+        charts["alone"] = chart, "Each unit alone, change of the log-odds", sentence, caption + texts
         if said.moves_attention(alone):
             chart = view.singly(alone, words, asked.names, width=wide, what="moved")
-            told = said.describe_each_shift(alone, parts.units)
-            charts["moved"] = chart, "Each unit alone, bits that attention moved", told, caption + texts
+            sentence = said.describe_each_shift(alone, parts.units)
+            charts["moved"] = chart, "Each unit alone, bits that attention moved", sentence, caption + texts
         tables["alone"] = alone.assign(text=alone["unit"].map(parts.units))
     if parts.random is not None:
         tables["random"] = parts.random.rename(columns={"unit": "draw"})
@@ -174,14 +177,14 @@ def _figures(parts: Intervention) -> tuple[dict[str, tuple], dict[str, pd.DataFr
     return charts, tables
 
 
-def maps(found: InterventionResult, site: str, head: int | None) -> tuple[xr.DataArray, xr.DataArray, tuple, str]:
+def maps(result: InterventionResult, site: str, head: int | None) -> tuple[xr.DataArray, xr.DataArray, tuple, str]:
     """Weights before and after, their labels, and how far attention moved.  head: from 1, None is the mean.
 
     Raises TraceError where there is no such site or head.
     """
     from triattn_core.analysis.maps.compare import jensen_shannon
 
-    (before, names), (after, _) = (map_of(one.trace, site, head) for one in (found.before, found.after))
+    (before, names), (after, _) = (map_of(run.trace, site, head) for run in (result.before, result.after))
     moved = float(jensen_shannon(before, after).mean())
     return before, after, names, said.describe_shift(before, after, names, moved)
 
@@ -195,15 +198,15 @@ def map_of(trace: AttentionTrace, site: str, head: int | None) -> tuple[xr.DataA
     return array, tuple(numbered(labels(array, dict(trace.texts), axis)) for axis in ("query", "key"))
 
 
-def describe_result(found: InterventionResult) -> str:
+def describe_result(result: InterventionResult) -> str:
     """What happened to answer and attention, in one sentence."""
     from triattn_core.analysis.maps.shift import attention_shift
 
-    return said.describe_finding(found, attention_shift(found.before.trace, found.after.trace))
+    return said.describe_finding(result, attention_shift(result.before.trace, result.after.trace))
 
 
-def join_traces(found: InterventionResult) -> AttentionTrace:
+def join_traces(result: InterventionResult) -> AttentionTrace:
     """Both traces in one, as `before/…` and `after/…`."""
-    both = {"before": found.before.trace, "after": found.after.trace}
-    sites = {f"{name}/{site}": one for name, trace in both.items() for site, one in trace.sites.items()}
+    both = {"before": result.before.trace, "after": result.after.trace}
+    sites = {f"{name}/{site}": array for name, trace in both.items() for site, array in trace.sites.items()}
     return AttentionTrace(sites, {**both["before"].texts, **both["after"].texts}, both["before"].meta)

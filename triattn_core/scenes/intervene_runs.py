@@ -39,22 +39,22 @@ def run_intervention(question: Question, wanted: InterventionSpec) -> Interventi
 
         example, option, how = question.example, question.option, wanted.how
         if how == "swap":
-            found = interventions.swap(bundle, example, wanted.more, option)
+            result = interventions.swap(bundle, example, wanted.more, option)
         elif how == "reorder":
-            found = interventions.reorder(bundle, example, wanted.more, wanted.way, option)
+            result = interventions.reorder(bundle, example, wanted.more, wanted.way, option)
         else:
             text = {"text": wanted.more or ""} if how == "replace" else {}
-            found = getattr(interventions, how)(bundle, example, wanted.names, wanted.way, option=option, **text)
-        before, after = (replace(one, trace=_flat(one.trace)) for one in (found.before, found.after))
-        return replace(found, before=before, after=after)
+            result = getattr(interventions, how)(bundle, example, wanted.names, wanted.way, option=option, **text)
+        before, after = (replace(run, trace=_flat(run.trace)) for run in (result.before, result.after))
+        return replace(result, before=before, after=after)
 
     return question.answer("Asking again", run, wanted)
 
 
 def _flat(trace: AttentionTrace) -> AttentionTrace:
     sites = {
-        name: one.sum("context", keep_attrs=True).assign_attrs(sums_over="key") if "context" in one.dims else one
-        for name, one in trace.sites.items()
+        name: array.sum("context", keep_attrs=True).assign_attrs(sums_over="key") if "context" in array.dims else array
+        for name, array in trace.sites.items()
         if name.endswith("/weight")
     }
     return AttentionTrace(sites, trace.texts, trace.meta)
@@ -80,8 +80,8 @@ def nulls(question: Question, how: str, axis: str, draws: int, seed: int = 0) ->
     def run(bundle):
         from triattn_core.analysis.intervention.null_replacement import run_null_test
 
-        found = run_null_test(bundle, question.example, how, axis, draws, seed, question.option)
-        start = found.before
-        return Nulls(how, axis, found.log_odds, found.flipped, start.log_odds, start.prediction)
+        test = run_null_test(bundle, question.example, how, axis, draws, seed, question.option)
+        start = test.before
+        return Nulls(how, axis, test.log_odds, test.flipped, start.log_odds, start.prediction)
 
     return question.answer(f"{draws} draws", run, how, axis, draws, seed)

@@ -61,41 +61,41 @@ class Nulls:
 
 
 def describe_change(
-    found: InterventionResult, wanted: InterventionSpec, alone: pd.DataFrame | None, lots: pd.DataFrame | None = None
+    result: InterventionResult, wanted: InterventionSpec, alone: pd.DataFrame | None, lots: pd.DataFrame | None = None
 ) -> str:
     """What was done, what became of the answer, and the scale for it."""
-    best = found.before.prediction
+    best = result.before.prediction
     answer = best.labels[followed_answer(best)]
     did = SAYS[wanted.how].format(wanted.words)
     if wanted.how == "replace":
         did += f" by “{wanted.more.strip()}”" if (wanted.more or "").strip() else " by [MASK]"
-    told = f"{did} the log-odds of “{answer}” change by {found.change:+.3g}"
-    after = found.after.prediction
-    told += f": the answer flips to “{after.labels[after.best]}”." if found.flipped else "; the answer stays."
+    sentence = f"{did} the log-odds of “{answer}” change by {result.change:+.3g}"
+    after = result.after.prediction
+    sentence += f": the answer flips to “{after.labels[after.best]}”." if result.flipped else "; the answer stays."
     if alone is not None and len(wanted.names) > 1:
         total = alone.set_index("unit").loc[list(wanted.names), "change"].sum()
-        told += f" One by one the {len(wanted.names)} units sum to {total:+.3g}."
+        sentence += f" One by one the {len(wanted.names)} units sum to {total:+.3g}."
     if lots is not None:
         mean, spread, flips = lots["change"].mean(), lots["change"].std(), int(lots["flips"].sum())
-        told += f" As many units at random, {len(lots)} times: {mean:+.3g} ± {spread:.2g} (standard deviation), "
-        told += f"{flips} flip{'s' * (flips != 1)}."
-    return minus(told)
+        sentence += f" As many units at random, {len(lots)} times: {mean:+.3g} ± {spread:.2g} (standard deviation), "
+        sentence += f"{flips} flip{'s' * (flips != 1)}."
+    return minus(sentence)
 
 
-def describe_finding(found: InterventionResult, bits: float) -> str:
+def describe_finding(result: InterventionResult, bits: float) -> str:
     """What happened to answer and attention, in one sentence, and by how much.  bits: see `maps.shift`."""
-    at = followed_answer(found.before.prediction)
-    before, after = (one.prediction.probabilities[at] for one in (found.before, found.after))
-    answer, attention = found.flipped or abs(after - before) >= ANSWER, bits >= ATTENTION
-    verb = "flipped" if found.flipped else "moved"
+    at = followed_answer(result.before.prediction)
+    before, after = (run.prediction.probabilities[at] for run in (result.before, result.after))
+    answer, attention = result.flipped or abs(after - before) >= ANSWER, bits >= ATTENTION
+    verb = "flipped" if result.flipped else "moved"
     if answer and attention:
-        lead = f"The answer {verb}, and the attention moved" + " too" * (not found.flipped)
+        lead = f"The answer {verb}, and the attention moved" + " too" * (not result.flipped)
     elif answer:
-        lead = f"The answer {verb}, the attention hardly" + " moved" * found.flipped
+        lead = f"The answer {verb}, the attention hardly" + " moved" * result.flipped
     else:
         lead = "The attention moved, the answer hardly" if attention else "Answer and attention hardly moved"
     return minus(
-        f"{lead}: probability of “{found.before.prediction.labels[at][:60]}” {before:.3f} before, {after:.3f} after; "
+        f"{lead}: probability of “{result.before.prediction.labels[at][:60]}” {before:.3f} before, {after:.3f} after; "
         f"attention moved by {bits:.2g} bits."
     )
 
@@ -127,9 +127,9 @@ def describe_each_shift(alone: pd.DataFrame, known: Mapping[str, str]) -> str:
     return minus(f"{most}, which {also} the answer most. {orders}")
 
 
-def followed_answer(said: Prediction) -> int:
+def followed_answer(prediction: Prediction) -> int:
     """The answer whose log-odds are given: of two labels the best, of several options the one that is looked at."""
-    return said.best if said.labels[0].startswith("not ") else said.option
+    return prediction.best if prediction.labels[0].startswith("not ") else prediction.option
 
 
 def describe_shift(before: xr.DataArray, after: xr.DataArray, labels: tuple, apart: float) -> str:
@@ -144,24 +144,24 @@ def describe_shift(before: xr.DataArray, after: xr.DataArray, labels: tuple, apa
     )
 
 
-def describe_null(found: Nulls) -> str:
+def describe_null(nulls: Nulls) -> str:
     """The log-odds with the weights replaced, beside the original's, and the flips."""
-    odds, original, answer = found.log_odds, found.original, found.answer.labels[followed_answer(found.answer)]
+    odds, original, answer = nulls.log_odds, nulls.original, nulls.answer.labels[followed_answer(nulls.answer)]
     many = f" ± {odds.std(ddof=1):.2g} (standard deviation) over {len(odds)} draws" if len(odds) > 1 else ""
-    said = f"With {found.how} attention along {found.axis}s ({REPLACEMENTS[found.how].how}) the log-odds of "
-    said += f"“{answer}” are {odds.mean():+.3g}{many}, against {original:+.3g}; "
-    said += f"{int(found.flipped.sum())} of {len(odds)} flip the answer. "
+    sentence = f"With {nulls.how} attention along {nulls.axis}s ({REPLACEMENTS[nulls.how].how}) the log-odds of "
+    sentence += f"“{answer}” are {odds.mean():+.3g}{many}, against {original:+.3g}; "
+    sentence += f"{int(nulls.flipped.sum())} of {len(odds)} flip the answer. "
     if len(odds) > 1:
         below, p = int((odds < original).sum()), chance(odds, original)
-        said += f"The original lies above {below} of the {len(odds)} draws, p = {p:.2g} (two-sided): "
+        sentence += f"The original lies above {below} of the {len(odds)} draws, p = {p:.2g} (two-sided): "
         better = "the map is more than chance" if original > odds.mean() else "others serve this answer better"
-        said += (
+        sentence += (
             f"{better}, by {abs(original - odds.mean()):.2g} in the mean."
             if p <= LEVEL
             else f"not evidence enough that this map is more than chance; {len(odds)} draws could show p = "
             f"{chance(odds, float('inf')):.2g} at best."
         )
-    return minus(said.strip())
+    return minus(sentence.strip())
 
 
 def chance(odds: np.ndarray, original: float) -> float:

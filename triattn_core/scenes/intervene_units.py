@@ -12,7 +12,7 @@ from triattn_core.checkpoint import metadata
 from triattn_core.errors import InputError
 from triattn_core.scenes.intervene_text import InterventionSpec
 from triattn_core.scenes.runner import Question
-from triattn_core.tasks import TASKS
+from triattn_core.tasks import CHOICES, TASKS
 from triattn_core.views.lib.strongest import SMALL, numbered
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ MANY = 10  # units that a message names
 
 def ways(question: Question) -> tuple[str, ...]:
     """Into what the context of the task can be cut, what the page opens on first."""
-    task = TASKS[question.card.config["task"]]
-    return task.WORDS.ways if task.FORM.chooses else ("tokens", "sentences")
+    task = question.card.config["task"]
+    return CHOICES[task].WORDS.ways if task in CHOICES else ("tokens", "sentences")
 
 
 def units(question: Question, way: str) -> dict[str, str]:
@@ -37,29 +37,31 @@ def units(question: Question, way: str) -> dict[str, str]:
         asked = run_query(bundle, question.example, question.option)
         texts = bundle.task.texts(asked.example, asked.option)
         role = asked.roles.context
-        found: dict[str, list[tuple[str, int, int]]] = {}
+        pieces_of: dict[str, list[tuple[str, int, int]]] = {}
         for name, of, (start, end) in zip(unit_names(role, texts, way), role.texts, role.spans):
             if name:
-                found.setdefault(name, []).append((of, start, end))
-        return {name: texts[one[0][0]][one[0][1] : one[-1][2]] for name, one in found.items()}
+                pieces_of.setdefault(name, []).append((of, start, end))
+        return {name: texts[pieces[0][0]][pieces[0][1] : pieces[-1][2]] for name, pieces in pieces_of.items()}
 
-    found = question.answer("Reading", run, way)
+    unit_texts = question.answer("Reading", run, way)
     if way != "tokens":
-        return {name: f"{name}: {text[:44]}{'…' * (len(text) > 44)}" for name, text in found.items()}
-    return dict(zip(found, numbered(found.values())))
+        return {name: f"{name}: {text[:44]}{'…' * (len(text) > 44)}" for name, text in unit_texts.items()}
+    return dict(zip(unit_texts, numbered(unit_texts.values())))
 
 
 def intervention_spec(
     question: Question, settings: Settings, known: Mapping[str, str], alone: pd.DataFrame | None
 ) -> InterventionSpec:
     """What settings ask for, of the units that are known.  Raises InputError: not there."""
+    assert settings.unit  # the caller fills it
     if settings.how == "swap":
         task = TASKS[question.card.config["task"]]
         if settings.other is not None:
             return InterventionSpec("swap", settings.unit, more=task.Example.from_row(dict(settings.other), "other"))
         return InterventionSpec("swap", settings.unit, more=others(question)[0])
     asked = first(known, alone) if settings.units is None else [unit(name, known) for name in settings.units]
-    names, more = tuple(name for name in known if name in asked), None
+    names = tuple(name for name in known if name in asked)
+    more: str | list[str] | None = None
     if settings.how == "replace":
         more = settings.text
     if settings.how == "reorder":
@@ -75,8 +77,8 @@ def unit(asked: str, known: Mapping[str, str]) -> str:
     same = [name for name, text in known.items() if text.rstrip(SMALL) == asked]
     same = same or [name for name, text in known.items() if text == asked]
     if len(same) > 1:
-        told = ", ".join(f"{name} ({known[name]})" for name in same[:MANY])
-        raise InputError(f"{asked!r} stands {len(same)} times in this context: {told}")
+        names_text = ", ".join(f"{name} ({known[name]})" for name in same[:MANY])
+        raise InputError(f"{asked!r} stands {len(same)} times in this context: {names_text}")
     if not same:
         raise InputError(f"there is no {asked!r} in this context; {offered_units(asked, known)}")
     return same[0]
@@ -86,18 +88,18 @@ def offered_units(asked: str, known: Mapping[str, str]) -> str:
     """The units nearest to what was asked, else the first ones, in their order and as the reader knows them."""
     near = get_close_matches(asked, [*known, *known.values()], n=1)
     names = [name for name, text in known.items() if near and near[0] in (name, text)]
-    told = {name: name if text.startswith(name) else f"{name} ({text})" for name, text in known.items()}
+    labels = {name: name if text.startswith(name) else f"{name} ({text})" for name, text in known.items()}
     if names:
-        return f"did you mean {told[names[0]]}?"
-    more = f" and {len(told) - MANY} more" * (len(told) > MANY)
-    return f"known: {', '.join([*told.values()][:MANY]) or 'none'}{more}"
+        return f"did you mean {labels[names[0]]}?"
+    more = f" and {len(labels) - MANY} more" * (len(labels) > MANY)
+    return f"known: {', '.join([*labels.values()][:MANY]) or 'none'}{more}"
 
 
 def others(question: Question) -> list[Any]:
     """The examples whose context can be swapped in."""
     language = metadata.language(question.card)
     known = TASKS[question.card.config["task"]].examples(language)
-    return [one for one in known if one != question.example]
+    return [name for name in known if name != question.example]
 
 
 def first(known: Mapping[str, str], alone: pd.DataFrame | None) -> list[str]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from triattn_core.errors import ConfigError
 from triattn_core.scenes.settings import ViewSettings
-from triattn_core.tasks import TASKS
+from triattn_core.tasks import CHOICES
 from triattn_core.views.coin.blocks import switch
 
 ALIASES: Mapping[str, str] = {  # by its name in a link, the setting
@@ -44,7 +44,7 @@ TEXTS: Mapping[str, Callable[[str], Any]] = {  # of a setting, what a text of a 
 
 def directions(task: str) -> dict[str, str]:
     """Which way the attention of a task runs: by what it is called, its name in sites."""
-    a, b = TASKS[task].WORDS.sides if TASKS[task].FORM.chooses else "AB"
+    a, b = CHOICES[task].WORDS.sides if task in CHOICES else "AB"
     return {f"{a} over {b}": "a_over_b", f"{b} over {a}": "b_over_a"}
 
 
@@ -97,13 +97,13 @@ def write_link(settings: ViewSettings, task: str) -> dict[str, str]:
     Not in a link are texts (an edited input, a replacement), checkpoints, and what they are compared by.
     Raises ConfigError for a site that is none.
     """
-    chosen = settings.model_dump(exclude_defaults=True, exclude_none=True)
+    chosen, values = settings.model_dump(exclude_defaults=True, exclude_none=True), dict(settings)
     link: dict[str, str] = {}
-    if "site" in type(settings).model_fields:
-        layer, way, quantity = _site(settings.site)
+    if "site" in values:
+        layer, way, quantity = _site(values["site"])
         link |= {"layer": str(int(layer.removeprefix("layer.")) + 1), "quantity": quantity}
         link["direction"] = next(label for label, name in directions(task).items() if name == way)
-        link["head"] = "mean" if settings.head is None else str(settings.head)
+        link["head"] = "mean" if values["head"] is None else str(values["head"])
     elif isinstance(layer := chosen.pop("layer", None), str):
         text, several, layer = layer.rpartition("/")
         link |= {"layer": str(int(layer.removeprefix("layer.")) + 1)} | ({"of": text} if several else {})
@@ -114,8 +114,8 @@ def write_link(settings: ViewSettings, task: str) -> dict[str, str]:
         del names["cell"]
     for setting in chosen.keys() - {"site", "edited", "difference", "seeds", "titles"}:
         link[names.get(setting, setting)] = _text(setting, chosen[setting], task)
-    if "heads" in type(settings).model_fields and link.pop("gate", ""):  # all of them, without their features
-        link["heads"] = f"all {len(settings.heads or ())}"
+    if "heads" in values and link.pop("gate", ""):  # all of them, without their features
+        link["heads"] = f"all {len(values['heads'] or ())}"
     return link
 
 

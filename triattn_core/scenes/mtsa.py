@@ -36,10 +36,10 @@ class Settings(TextSettings):
 
 def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
     """The scene of the page.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
-    found = models.explain(cards[0], example)
+    explained = models.explain(cards[0], example)
     if settings.quantity != "weight" and settings.grouping().folds:
         raise ConfigError(f"mtsa: {settings.read} are read of weights alone: {SCORES}")
-    trace, layer = models.read(found, settings.grouping()).trace, settings.layer or first_layer(found.trace)
+    trace, layer = models.read(explained, settings.grouping()).trace, settings.layer or first_layer(explained.trace)
     chosen = [i - 1 for i in settings.heads] if settings.heads else head_maps.beside(trace, 0)
     how = (trace, layer, chosen, settings.quantity, settings.features)
     canvas = maps(*how)
@@ -54,7 +54,7 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
         draw=lambda: {"mtsa": maps(*how, cell)},
         tabulate=lambda: head_maps.table(trace, layer),
         trace=trace,
-        found=(found,),
+        found=(explained,),
         screen=canvas,
         axes=known,
     )
@@ -71,12 +71,12 @@ def maps(
     """The canvas of some heads (from 0) of a layer."""
     from triattn_core.analysis.maps.clusters import similarity_order
 
-    found = head_maps.maps(trace, layer, chosen, quantity)
+    shown = head_maps.maps(trace, layer, chosen, quantity)
     weights = trace.site(f"{layer}/source2token/weight")
     orders = [similarity_order(weights.isel(head=head)) for head in chosen] if features else None
     caption = f"{trace.meta['checkpoint']}, {layer.replace('/', ', ')}"
     caption = ", ".join(filter(None, (caption, grouping_caption(trace))))
-    return heads.figure(found, own_text(trace, layer), orders, caption, cell)
+    return heads.figure(shown, own_text(trace, layer), orders, caption, cell)
 
 
 def first_layer(trace: AttentionTrace) -> str:

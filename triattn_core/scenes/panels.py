@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from triattn_core.checkpoint.registry import Card
 from triattn_core.errors import TraceError
 from triattn_core.scenes.runner import Explained, Models
 from triattn_core.tasks import CHOICES
+from triattn_core.tasks.task import ChoiceTask
 from triattn_core.trace import AttentionTrace, Choice, text_units
 from triattn_core.trace.token_grouping import NO_GROUPING, TokenGrouping
 from triattn_core.views.lib import cell
@@ -50,61 +50,64 @@ class Side:
     @property
     def cards(self) -> list[Card]:
         """The checkpoints, each once."""
-        return list({one.card.name: one.card for one in self.found}.values())
+        return list({explained.card.name: explained.card for explained in self.found}.values())
 
     @property
     def texts(self) -> dict[str, str]:
         return dict(self.trace.texts if self.what == "input" else self.found[0].trace.texts)
 
 
-def of_checkpoint(found: Explained, drawn: DataArray, weights: DataArray, name: str = "") -> Panel:
+def of_checkpoint(explained: Explained, drawn: DataArray, weights: DataArray, name: str = "") -> Panel:
     """What one checkpoint shows: its maps, what it says, and what it reached.  name: by default the checkpoint's."""
-    card, said = found.card, found.prediction
-    right = None if said.gold is None else said.best == said.gold
+    card, prediction = explained.card, explained.prediction
+    right = None if prediction.gold is None else prediction.best == prediction.gold
     score, metric = metadata.main_score(card), metadata.metric_name(card)
     measured = "" if score is None else f"{metadata.dataset_name(card)} test {metric} {score:.1f} %"
-    verdict = (said.labels[said.best], said.probabilities[said.best], right, measured)
-    return _panel(found, drawn, weights, verdict, name or card.name)
+    verdict = (prediction.labels[prediction.best], prediction.probabilities[prediction.best], right, measured)
+    return _panel(explained, drawn, weights, verdict, name or card.name)
 
 
-def of_option(found: Explained, example: Any, choice: Choice, reading: TokenGrouping) -> Panel:
+def of_option(explained: Explained, example: Any, choice: Choice, reading: TokenGrouping) -> Panel:
     """One option: its map query × context, its text, and what the model gives it."""
-    fold = partial(reading.array, texts=found.trace.texts)
+    fold = partial(reading.array, texts=explained.trace.texts)
     site, head = choice.site.rsplit("/", 1)[0], next((i for _, i in choice.index), None)
     drawn, weights = (
-        compare.two_way_map(text_units.exchange_key_context(found.trace.site(f"{site}/{kind}")), head, fold)
+        compare.two_way_map(text_units.exchange_key_context(explained.trace.site(f"{site}/{kind}")), head, fold)
         for kind in (choice.site.rsplit("/", 1)[1], "weight")
     )
-    at, gold = found.prediction.option, right_option(example)
-    label = found.prediction.labels[at]
+    at, gold = explained.prediction.option, right_option(example)
+    label = explained.prediction.labels[at]
     name = label.capitalize() if len(label) > 1 else f"Option {label}"
     text = task(example).options(example)[at]
-    verdict = (text, of_options(found)[at], None if gold is None else at == gold, "")
-    return _panel(found, drawn, weights, verdict, name, note="Σ key")
+    verdict = (text, of_options(explained)[at], None if gold is None else at == gold, "")
+    return _panel(explained, drawn, weights, verdict, name, note="Σ key")
 
 
-def _panel(found: Explained, drawn: DataArray, weights: DataArray, verdict: tuple, name: str, **more) -> Panel:
-    kind, similarity = metadata.model_setting(found.card, "mechanism"), metadata.model_setting(found.card, "similarity")
+def _panel(explained: Explained, drawn: DataArray, weights: DataArray, verdict: tuple, name: str, **more) -> Panel:
+    kind, similarity = (
+        metadata.model_setting(explained.card, "mechanism"),
+        metadata.model_setting(explained.card, "similarity"),
+    )
     numbers = (compare.entropy(weights), compare.rank(weights))
     return Panel(name, kind, similarity, drawn, weights, *numbers, *verdict, **more)
 
 
 def maps(
-    found: Explained, choice: Choice, reading: TokenGrouping = NO_GROUPING
+    explained: Explained, choice: Choice, reading: TokenGrouping = NO_GROUPING
 ) -> tuple[DataArray, DataArray, tuple[str, ...]]:
     """What is drawn of one checkpoint as it is read, its weights, and notes: a layer or head that it does not have is
     replaced by its last, and that is said.  Of Bi-joint the part over the key sequence; see `on_context`."""
-    site, head, notes = _site(found, choice)
-    trace = reading.marked(found.trace, site.rstrip("/"))
+    site, head, notes = _site(explained, choice)
+    trace = reading.marked(explained.trace, site.rstrip("/"))
     fold, quantity = partial(reading.array, texts=trace.texts), choice.site.rsplit("/", 1)[1]
     sites = (joint_keys.key_part(trace.site(site + kind)) for kind in (quantity, "weight"))
-    drawn, weights = (compare.two_way_map(one, head, fold) for one in sites)
+    drawn, weights = (compare.two_way_map(site, head, fold) for site in sites)
     return drawn, weights, notes
 
 
-def _site(found: Explained, choice: Choice) -> tuple[str, int | None, tuple[str, ...]]:
+def _site(explained: Explained, choice: Choice) -> tuple[str, int | None, tuple[str, ...]]:
     """Where a checkpoint's map stands, such as `layer.0/a_over_b/`, its head, and notes; see `maps`."""
-    card, trace, notes = found.card, found.trace, []
+    card, trace, notes = explained.card, explained.trace, []
     name, direction, _ = choice.site.split("/")
     layer, head = int(name[6:]), next((i for _, i in choice.index), None)
     site = f"layer.{min(layer, compare.layer_count(trace) - 1)}/{direction}/"
@@ -121,12 +124,12 @@ def _site(found: Explained, choice: Choice) -> tuple[str, int | None, tuple[str,
 def on_context(some: Sequence[Explained], choice: Choice) -> str:
     """A sentence for each checkpoint whose keys are followed by context tokens: how much of its weight these hold."""
     sentences = []
-    for found in some:
-        site, head, _ = _site(found, choice)
-        share = joint_keys.context_share(found.trace.site(site + "weight"), head)
+    for explained in some:
+        site, head, _ = _site(explained, choice)
+        share = joint_keys.context_share(explained.trace.site(site + "weight"), head)
         if share is not None:
             sentences.append(
-                f"{found.card.name} attends to keys and context in one softmax: {100 * share:.3g} % of its weight "
+                f"{explained.card.name} attends to keys and context in one softmax: {100 * share:.3g} % of its weight "
                 "lies on the context, and the map shows the rest as it is."
             )
     return " ".join(dict.fromkeys(sentences))
@@ -137,17 +140,21 @@ def with_grouping(side: Side, reading: TokenGrouping, maps: Sequence[DataArray])
 
     maps: as they are drawn, before they were brought to the same tokens.
     """
-    told = [cell.folded(one) for one in maps] if reading.folds else []
-    said = told[:1] if len(set(told)) < 2 else [f"{one.name}: {words}" for one, words in zip(side.panels, told)]
-    said = [side.said, *said]
+    sentences = [cell.folded(array) for array in maps] if reading.folds else []
+    folded = (
+        sentences[:1]
+        if len(set(sentences)) < 2
+        else [f"{panel.name}: {words}" for panel, words in zip(side.panels, sentences)]
+    )
+    folded = [side.said, *folded]
     panels, gap = without(side.panels, side.gap) if reading.hide else (side.panels, side.gap)
     if reading.hide:
-        said.append(hidden(side.panels, panels, side.texts, reading.sinks, side.across))
+        folded.append(hidden(side.panels, panels, side.texts, reading.sinks, side.across))
     return replace(
         side,
         panels=panels,
         gap=gap,
-        said=" ".join(filter(None, said)),
+        said=" ".join(filter(None, folded)),
         caption=", ".join([side.caption, *(f"{axis} as {way}" for axis, way in reading.folds.items())]),
         parts=(*side.parts, reading.name, *reading.own, str(reading.hide)),
         chosen=side.chosen | reading.settings,
@@ -185,9 +192,9 @@ def between_seeds(
     several = [group for group in groups if len(group) > 1]
     if not several:
         return None, "one seed each: it may be noise"
-    found = [[maps(models.explain(card, example, option), choice, reading)[0] for card in group] for group in several]
+    arrays = [[maps(models.explain(card, example, option), choice, reading)[0] for card in group] for group in several]
     counts = " + ".join(str(len(group)) for group in groups)
-    return compare.seed_spread(*found), f"grey: seeds differ as much ({counts})"
+    return compare.seed_spread(*arrays), f"grey: seeds differ as much ({counts})"
 
 
 def tokens_alike(some: Sequence[DataArray]) -> bool:
@@ -206,9 +213,9 @@ def caption(names: Sequence[str], choice: Choice) -> str:
     return ", ".join([*names, f"layer {int(layer[6:]) + 1}", direction.replace("_", " "), *heads, quantity])
 
 
-def task(example: Any) -> ModuleType:
+def task(example: Any) -> ChoiceTask:
     """The task that chooses among texts of which this is an example."""
-    return next(one for one in CHOICES.values() if isinstance(example, one.Example))
+    return next(task_module for task_module in CHOICES.values() if isinstance(example, task_module.Example))
 
 
 def right_option(example: Any) -> int | None:
@@ -218,7 +225,7 @@ def right_option(example: Any) -> int | None:
     return example.label
 
 
-def of_options(found: Explained) -> list[float]:
+def of_options(explained: Explained) -> list[float]:
     """What a model gives each option: of a single one that it is right."""
-    said = found.prediction
-    return list(said.probabilities[1:] if said.labels[0].startswith("not ") else said.probabilities)
+    prediction = explained.prediction
+    return list(prediction.probabilities[1:] if prediction.labels[0].startswith("not ") else prediction.probabilities)

@@ -21,7 +21,6 @@ LETTER = 0.56  # of a size of type, about
 EDGE = 3  # points round the figure
 NARROWEST, WIDEST = 0.1, 1.6  # of the plots of the page
 VIEWS = {"mark", "layer", "encoding", "facet", "repeat", "spec", "hconcat", "vconcat", "concat"}
-_SIZE = re.compile(r'<svg[^>]*? width="([\d.]+)"')
 DEFAULTS = {
     "axis": {"labelFontSize": LEAST, "titleFontSize": LEAST},
     "legend": {"labelFontSize": LEAST, "titleFontSize": LEAST},
@@ -47,19 +46,19 @@ def paper_chart(chart: Chart, settings: PrintSettings, kind: str, dots: int = DO
 def fitted(chart: Chart, settings: PrintSettings) -> dict[str, Any]:
     """The specification whose drawing is as wide as it is asked for.  Raises ConfigError where it has no room."""
     room = settings.width * 72
-    one, other = NARROWEST, 0.6
+    least, most = NARROWEST, 0.6
     for folded in (False, True):
         spec = lambda share, folded=folded: _printed(chart, settings, share, folded)  # noqa: E731
-        narrow, wide = (_width(spec(share), chart.version) for share in (one, other))
+        narrow, wide = (_width(spec(share), chart.version) for share in (least, most))
         if narrow <= room:
             break
     else:
         raise ConfigError(f"{chart.title} has no room at {settings.width:g} in: from {narrow / 72 + 0.05:.1f} in")
-    share = min(one + (room - narrow) * (other - one) / max(1.0, wide - narrow), WIDEST)
-    while (width := _width(found := spec(share), chart.version)) > room and share > NARROWEST:
+    share = min(least + (room - narrow) * (most - least) / max(1.0, wide - narrow), WIDEST)
+    while (width := _width(fitted_spec := spec(share), chart.version)) > room and share > NARROWEST:
         share = max(NARROWEST, share * min(0.98, room / width))
-    found["padding"] = {"left": EDGE, "top": EDGE, "bottom": EDGE, "right": EDGE + room - width}
-    return found
+    fitted_spec["padding"] = {"left": EDGE, "top": EDGE, "bottom": EDGE, "right": EDGE + room - width}
+    return fitted_spec
 
 
 def _printed(chart: Chart, settings: PrintSettings, share: float, folded: bool = False) -> dict[str, Any]:
@@ -84,7 +83,7 @@ def _fold(part: Any) -> Any:
         if part.get("orient") in ("bottom", "top") and "labelAngle" not in part:  # a legend
             folded["columns"] = 2
         return folded | ({"columns": 1} if "facet" in part else {})
-    return [_fold(one) for one in part] if isinstance(part, list) else part
+    return [_fold(item) for item in part] if isinstance(part, list) else part
 
 
 def _resized(name: str, value: Any, inside: Mapping[str, Any], share: float) -> Any:
@@ -111,17 +110,24 @@ def _walk(part: Any, change: Callable[[str, Any, Mapping[str, Any]], Any]) -> An
         return {
             name: value if name in kept else _walk(change(name, value, part), change) for name, value in part.items()
         }
-    return [_walk(one, change) for one in part] if isinstance(part, list) else part
+    return [_walk(item, change) for item in part] if isinstance(part, list) else part
 
 
-def _width(spec: Mapping[str, Any], version: str) -> float:
+def _width(spec: dict[str, Any], version: str) -> float:
     """Points across of what is drawn."""
     import vl_convert
 
-    return float(_SIZE.search(vl_convert.vegalite_to_svg(spec, vl_version=version))[1])
+    return _size(vl_convert.vegalite_to_svg(spec, vl_version=version), "width")
 
 
-def _file(spec: Mapping[str, Any], version: str, kind: str, inches: float, dots: int) -> bytes:
+def _size(drawing: str, name: str) -> float:
+    """The width or height of an SVG, in its own unit."""
+    size = re.search(rf'<svg[^>]*? {name}="([\d.]+)"', drawing)
+    assert size, drawing[:200]
+    return float(size[1])
+
+
+def _file(spec: dict[str, Any], version: str, kind: str, inches: float, dots: int) -> bytes:
     import vl_convert
 
     if kind == "png":
@@ -129,6 +135,6 @@ def _file(spec: Mapping[str, Any], version: str, kind: str, inches: float, dots:
     if kind == "pdf":
         return vl_convert.vegalite_to_pdf(spec, vl_version=version)
     drawn = vl_convert.vegalite_to_svg(spec, vl_version=version)
-    width, height = (float(re.search(rf'<svg[^>]*? {name}="([\d.]+)"', drawn)[1]) for name in ("width", "height"))
+    width, height = (_size(drawn, name) for name in ("width", "height"))
     drawn = drawn.replace(f'width="{width:g}"', f'width="{inches:g}in"', 1)
     return drawn.replace(f'height="{height:g}"', f'height="{inches * height / width:.4g}in"', 1).encode()

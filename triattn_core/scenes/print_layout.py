@@ -59,22 +59,32 @@ class Reader:
         table, below = self.table(scale), np.zeros(levels.shape, bool)
         if scale["kind"] == "signed":
             below = (levels < len(table) / 2 - 1) & ~masked
+        (down, across), (row, column) = axes, cell
         return Plate(
-            title, tuple(axes), rows, columns, table[levels], masked, tuple(cell), place, below, ticks=_ticks(scale)
+            title,
+            (down, across),
+            rows,
+            columns,
+            table[levels],
+            masked,
+            (row, column),
+            place,
+            below,
+            ticks=_ticks(scale),
         )
 
 
-def _scale(told: Mapping) -> LogScale | SignedScale:
-    if told["kind"] == "log":
-        return LogScale(told["low"], told["high"], told["uniform"])
-    return SignedScale(told["limit"], told["power"])
+def _scale(about: Mapping) -> LogScale | SignedScale:
+    if about["kind"] == "log":
+        return LogScale(about["low"], about["high"], about["uniform"])
+    return SignedScale(about["limit"], about["power"])
 
 
-def _levels(told: Mapping, values: np.ndarray) -> np.ndarray:
+def _levels(about: Mapping, values: np.ndarray) -> np.ndarray:
     """Values on a scale as a payload has it."""
-    if told["kind"] == "linear":
-        return np.round(np.clip(values / told["high"], 0, 1) * (told["steps"] - 1)).astype(np.uint8)
-    return _scale(told).levels(values)
+    if about["kind"] == "linear":
+        return np.round(np.clip(values / about["high"], 0, 1) * (about["steps"] - 1)).astype(np.uint8)
+    return _scale(about).levels(values)
 
 
 def _short(value: float) -> str:
@@ -85,8 +95,8 @@ def _ticks(scale: Mapping) -> list[tuple[float, str]]:
     return [(_place(scale, value), _short(value)) for value in scale["ticks"]]
 
 
-def _place(told: Mapping, value: float) -> float:
-    return float(_levels(told, np.array([value]))[0]) / (told["steps"] - 1)
+def _place(about: Mapping, value: float) -> float:
+    return float(_levels(about, np.array([value]))[0]) / (about["steps"] - 1)
 
 
 def plates(canvas: Canvas, theme: str = "light") -> Sheet:
@@ -95,9 +105,9 @@ def plates(canvas: Canvas, theme: str = "light") -> Sheet:
     if canvas.kind not in KINDS:
         raise TraceError(f"{canvas.title}: this figure has no maps to be printed")
     read = Reader(payload, theme)
-    found, bars = KINDS[canvas.kind](read)
+    printed, bars = KINDS[canvas.kind](read)
     texts = " / ".join(text if len(text) <= 160 else text[:159] + "…" for text in payload["texts"].values())
-    return Sheet(canvas.title.partition(":")[0], payload.get("caption", ""), texts[:400], canvas.alt, found, bars)
+    return Sheet(canvas.title.partition(":")[0], payload.get("caption", ""), texts[:400], canvas.alt, printed, bars)
 
 
 def _cube(read: Reader) -> tuple[list[Plate], list[Bar]]:
@@ -108,43 +118,43 @@ def _cube(read: Reader) -> tuple[list[Plate], list[Bar]]:
     first = [payload["axes"][axis]["position"][i] for axis, i in zip(order, payload["triples"]["cells"][0])]
     at = [payload["axes"][axis]["position"].index(p) for axis, p in zip(order, payload.get("cell") or first)]
     masked = read.bytes(payload["masked"], *sizes[:2]).astype(bool) if payload["masked"] else np.zeros(sizes[:2], bool)
-    whole, found = np.broadcast_to(masked[:, :, None], sizes), []
+    whole, plates = np.broadcast_to(masked[:, :, None], sizes), []
     for third, place in ((2, (0, 0)), (1, (0, 1)), (0, (1, 1))):
         left = [i for i in range(3) if i != third]
         names = [order[i] for i in left]
         word = payload["axes"][order[third]]["name"][at[third]]
         title = f"{names[0]} × {names[1]} at {order[third]} {word}"
-        some = (one.take(at[third], axis=third) for one in (levels, whole))
+        some = (cube.take(at[third], axis=third) for cube in (levels, whole))
         shown, out = some
-        found.append(read.plate(shown, payload["scale"], title, names, [at[i] for i in left], place, out))
-    return found, [read.bar(payload["scale"])]
+        plates.append(read.plate(shown, payload["scale"], title, names, [at[i] for i in left], place, out))
+    return plates, [read.bar(payload["scale"])]
 
 
 def _side(read: Reader) -> tuple[list[Plate], list[Bar]]:
     """The maps in one row, their difference below."""
     payload, axes = read.payload, ("query", "key")
     shape = [len(payload["axes"][axis]["label"]) for axis in axes]
-    gone = [~np.isfinite(read.bytes(one["values"], *shape, kind="f4")) for one in payload["panels"]]
-    found = [
+    gone = [~np.isfinite(read.bytes(panel["values"], *shape, kind="f4")) for panel in payload["panels"]]
+    plates = [
         read.plate(
-            read.bytes(one["levels"], *shape),
+            read.bytes(panel["levels"], *shape),
             payload["scale"],
-            one["title"],
+            panel["title"],
             axes,
             payload["cell"],
             (0, i),
             out,
         )
-        for i, (one, out) in enumerate(zip(payload["panels"], gone))
+        for i, (panel, out) in enumerate(zip(payload["panels"], gone))
     ]
-    found = [
+    plates = [
         replace(
             plate,
-            said=", ".join(filter(None, (one["label"], one["share"]))),
-            score=one["score"],
-            badge=read.theme.get(one["mechanism"], ""),
+            said=", ".join(filter(None, (panel["label"], panel["share"]))),
+            score=panel["score"],
+            badge=read.theme.get(panel["mechanism"], ""),
         )
-        for one, plate in zip(payload["panels"], found)
+        for panel, plate in zip(payload["panels"], plates)
     ]
     bars, gap = [read.bar(payload["scale"])], payload["gap"]
     if gap:
@@ -156,32 +166,32 @@ def _side(read: Reader) -> tuple[list[Plate], list[Bar]]:
             within = read.bytes(gap["within"], *shape).astype(bool)
             colours = np.where(within[..., None], grey, plate.colours)
             plate = replace(plate, colours=colours, below=plate.below & ~within)
-        found.append(plate)
+        plates.append(plate)
         bars.append(read.bar(gap["scale"]))
-    return found, bars
+    return plates, bars
 
 
 def _heads(read: Reader) -> tuple[list[Plate], list[Bar]]:
     """The maps in one row; below each its source2token, where features are drawn."""
     payload, axes = read.payload, ("query", "key")
-    shape, found = [len(payload["axes"][axis]["label"]) for axis in axes], []
+    shape, plates = [len(payload["axes"][axis]["label"]) for axis in axes], []
     query, key, chosen, spot = payload["cell"]
-    for i, one in enumerate(payload["panels"]):
-        out = read.bytes(one["masked"], *shape) if one["masked"] else None
-        levels = read.bytes(one["levels"], *shape)
-        plate = read.plate(levels, payload["scale"], one["title"], axes, (query, key), (0, i), out)
-        found.append(replace(plate, said=one["note"]))
-        if "source_levels" in one:
-            levels = read.bytes(one["source_levels"], shape[1], -1)
-            title = f"{one['title'].partition(',')[0]}: source2token, features in order of likeness"
+    for i, panel in enumerate(payload["panels"]):
+        out = read.bytes(panel["masked"], *shape) if panel["masked"] else None
+        levels = read.bytes(panel["levels"], *shape)
+        plate = read.plate(levels, payload["scale"], panel["title"], axes, (query, key), (0, i), out)
+        plates.append(replace(plate, said=panel["note"]))
+        if "source_levels" in panel:
+            levels = read.bytes(panel["source_levels"], shape[1], -1)
+            title = f"{panel['title'].partition(',')[0]}: source2token, features in order of likeness"
             plate = read.plate(levels, payload["scale"], title, ("key", "feature"), (key, spot), (1, i))
-            found.append(replace(plate, columns=[str(feature + 1) for feature in one["order"]]))
-    return found, [read.bar(payload["scale"])]
+            plates.append(replace(plate, columns=[str(feature + 1) for feature in panel["order"]]))
+    return plates, [read.bar(payload["scale"])]
 
 
 def _coin(read: Reader) -> tuple[list[Plate], list[Bar]]:
     """A row a block: with the context term, without it, what that changed."""
-    payload, axes, found = read.payload, ("query", "key"), []
+    payload, axes, plates = read.payload, ("query", "key"), []
     shape = [len(payload["axes"][axis]["label"]) for axis in axes]
     maps = (("weight", "weight", "scale"), ("plain", "without context", "scale"), ("changed", "difference", "gap"))
     for i, block in enumerate(payload["blocks"]):
@@ -189,33 +199,33 @@ def _coin(read: Reader) -> tuple[list[Plate], list[Bar]]:
             if block and block[name]:
                 levels = _levels(payload[scale], read.bytes(block[name], *shape, kind="f4"))
                 plate = (f"block {i + 1}: {title}", axes, payload["cell"][:2], (i, j))
-                found.append(read.plate(levels, payload[scale], *plate))
+                plates.append(read.plate(levels, payload[scale], *plate))
     signed = [read.bar(payload["gap"])] if any(block and block["changed"] for block in payload["blocks"]) else []
-    return found, [read.bar(payload["scale"]), *signed]
+    return plates, [read.bar(payload["scale"]), *signed]
 
 
 def _similarity(read: Reader) -> tuple[list[Plate], list[Bar]]:
     """A map a function, passage words down; a colour bar each."""
     payload, axes = read.payload, ("query", "key")
     shape = [len(payload["axes"][axis]["label"]) for axis in axes]
-    at, found = payload["cell"][:2], []
-    for i, one in enumerate(payload["panels"]):
-        levels = read.bytes(one["levels"], *shape)
-        found.append(read.plate(levels, one["scale"], one["title"], ("query", "key"), at, (0, i)))
-    return found, [read.bar(one["scale"], f"{one['title']}: {payload['title']}") for one in payload["panels"]]
+    at, plates = payload["cell"][:2], []
+    for i, panel in enumerate(payload["panels"]):
+        levels = read.bytes(panel["levels"], *shape)
+        plates.append(read.plate(levels, panel["scale"], panel["title"], ("query", "key"), at, (0, i)))
+    return plates, [read.bar(panel["scale"], f"{panel['title']}: {payload['title']}") for panel in payload["panels"]]
 
 
 def _grid(read: Reader) -> tuple[list[Plate], list[Bar]]:
     """All heads, a row a layer; below each its measure."""
-    payload, found = read.payload, []
+    payload, plates = read.payload, []
     shape, values = payload["shape"], payload["measures"][payload["measure"]]["values"]
     for i, layer in enumerate(payload["layers"]):
         for head, levels in enumerate(read.bytes(layer["levels"], -1, *shape)):
             title = f"{layer['title']}.{head + 1}" if layer["title"] else str(head + 1)
             plate = read.plate(levels, payload["scale"], title, ("rows", "columns"), (0, 0), (i, head))
             value = values[i][head]
-            found.append(replace(plate, said="" if value is None else f"{value:.2g}", thumb=True))
-    return found, [read.bar(payload["scale"])]
+            plates.append(replace(plate, said="" if value is None else f"{value:.2g}", thumb=True))
+    return plates, [read.bar(payload["scale"])]
 
 
 # By the kind of a canvas: how its payload is read.

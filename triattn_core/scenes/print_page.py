@@ -131,7 +131,7 @@ def _groups(plates: Sequence[Plate], width: float) -> list[list[Plate]]:
         rows.setdefault(plate.place[0], []).append(plate)
     if all(plate.thumb for plate in plates):
         return list(rows.values())
-    labels = sum(rows_room(one, SMALL) for one in plates)
+    labels = sum(rows_room(plate, SMALL) for plate in plates)
     if (width - labels) / len(plates) >= AMPLE:
         return [list(plates)]
     groups: list[list[Plate]] = []
@@ -139,7 +139,7 @@ def _groups(plates: Sequence[Plate], width: float) -> list[list[Plate]]:
         groups.append([])
         for plate in row:
             there = [*groups[-1], plate]
-            room = width - sum(rows_room(one, SMALL) for one in there)
+            room = width - sum(rows_room(plate, SMALL) for plate in there)
             if groups[-1] and room / len(there) < NARROWEST + GAP:
                 groups.append([])
             groups[-1].append(plate)
@@ -149,7 +149,8 @@ def _groups(plates: Sequence[Plate], width: float) -> list[list[Plate]]:
 def _line(plates: Sequence[Plate], settings: PrintSettings, tint) -> list[Block]:
     """Plates beside each other in the width; row labels stand once where the next map has the same."""
     same = [
-        i > 0 and (one.rows, one.axes[0]) == (plates[i - 1].rows, plates[i - 1].axes[0]) for i, one in enumerate(plates)
+        i > 0 and (plate.rows, plate.axes[0]) == (plates[i - 1].rows, plates[i - 1].axes[0])
+        for i, plate in enumerate(plates)
     ]
     lefts = [0.0 if repeated else rows_room(plate, SMALL) for repeated, plate in zip(same, plates)]
     last = [shorten(label) for label in plates[-1].columns[-2:]]

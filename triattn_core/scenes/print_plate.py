@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -106,7 +107,7 @@ def _name_cells(axes: Axes, plate: Plate, across: int, labels: Sequence[str], pi
     step = int(np.ceil(need / pitch))
     chosen = plate.cell[across]
     at = [i for i in range(len(labels)) if i % step == (chosen % step if look.crosshair else 0)]
-    leaning = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"} if across and not flat else {}
+    leaning: dict[str, Any] = {"rotation": 45, "ha": "left", "rotation_mode": "anchor"} if across and not flat else {}
     texts = [shorten(labels[i]) for i in at]
     axis.set_ticks([i + 0.5 for i in at], texts, fontsize=look.size, parse_math=False, **leaning)
     if look.crosshair:
@@ -116,7 +117,7 @@ def _name_cells(axes: Axes, plate: Plate, across: int, labels: Sequence[str], pi
 def _frame_cell(axes: Axes, plate: Plate, tint: Mapping[str, str]) -> None:
     """Lines along the row and the column of the chosen cell, and a frame around it."""
     row, column = plate.cell
-    box = {"fill": False, "clip_on": False}
+    box: dict[str, Any] = {"fill": False, "clip_on": False}
     sizes = ((0, row, len(plate.columns), 1), (column, 0, 1, len(plate.rows)))
     for name, (x, y, wide, high) in zip(plate.axes, sizes):
         axes.add_patch(matplotlib.patches.Rectangle((x, y), wide, high, edgecolor=tint[name], **box))

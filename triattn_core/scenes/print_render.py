@@ -10,6 +10,7 @@ import textwrap
 from collections.abc import Callable
 from io import BytesIO
 from threading import Lock
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -43,10 +44,10 @@ def printed(sheet: Sheet, kind: str, dots: int = DOTS) -> bytes:
 def figure_file(draw: Callable[[], Figure], kind: str, dots: int) -> bytes:
     """The file of a figure: svg, pdf (its fonts embedded as outlines with names, so that text can be searched), png.
     Fonts are set while `draw` runs."""
-    there = {one.name for one in fontManager.ttflist}
+    there = {font.name for font in fontManager.ttflist}
     wished = [*(name.strip(' "') for name in FONTS.split(",")), "Noto Sans CJK JP", "DejaVu Sans"]
     fonts = [name for name in wished if name in there]
-    settings = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "triattn", "font.family": fonts}
+    settings: Any = {"svg.fonttype": "none", "pdf.fonttype": 42, "svg.hashsalt": "triattn", "font.family": fonts}
     with _settings, matplotlib.rc_context(settings):
         file = BytesIO()
         draw().savefig(file, format=kind, dpi=dots, metadata=_FACTS[kind])
@@ -59,7 +60,7 @@ def figure_file(draw: Callable[[], Figure], kind: str, dots: int) -> bytes:
 def _pitch(plate: Plate) -> tuple[float, float]:
     """Inches of a cell, down and across."""
     most = THUMB if plate.thumb else MOST
-    down, across = (float(np.clip(most / max(len(one), 1), LEAST, CELL)) for one in (plate.rows, plate.columns))
+    down, across = (float(np.clip(most / max(len(labels), 1), LEAST, CELL)) for labels in (plate.rows, plate.columns))
     return down, across
 
 
@@ -77,14 +78,14 @@ def _draw(sheet: Sheet) -> Figure:
     bars = 0.72 * -(-len(sheet.bars) // 2)
     width = max(sum(lefts) + sum(widths) + GAP * (wide + 1), 6.4)
     room = int((width - 2 * GAP) / LETTER)
-    said = textwrap.wrap(sheet.said, room)[:LINES]
-    below = 0.3 + 0.16 * len(said)
+    lines = textwrap.wrap(sheet.said, room)[:LINES]
+    below = 0.3 + 0.16 * len(lines)
     height = 0.75 + sum(tops) + sum(heights) + GAP * high + bars + below
     figure = Figure(figsize=(width, height), facecolor=THEMES["light"]["page"])
     tint = THEMES["light"]
 
-    def write(x: float, y: float, text: str, **look) -> None:
-        look = {"va": "top", "color": tint["text"], "parse_math": False} | look
+    def write(x: float, y: float, text: str, **more: Any) -> None:
+        look: dict[str, Any] = {"va": "top", "color": tint["text"], "parse_math": False, **more}
         figure.text(x / width, 1 - y / height, text, **look)
 
     def place(x: float, y: float, wide: float, high: float) -> Axes:
@@ -105,6 +106,6 @@ def _draw(sheet: Sheet) -> Figure:
         x, y = GAP + (i % 2) * width / 2, height - bars - below + 0.72 * (i // 2)
         write(x, y, bar.title, fontsize=9, weight=700)
         draw_bar(place(x, y + 0.24, min(2.6, width / 2 - 0.6), 0.1), bar, LOOK)
-    write(GAP, height - below + 0.04, "\n".join(said), fontsize=8, linespacing=1.35)
+    write(GAP, height - below + 0.04, "\n".join(lines), fontsize=8, linespacing=1.35)
     write(GAP, height - 0.24, sheet.caption, fontsize=8, color=tint["muted"])
     return figure

@@ -13,6 +13,7 @@ from triattn_core.scenes.settings import ViewSettings, validate_settings
 COLUMN, PAGE = 3.3, 7.0  # inches: of one column of a paper, of both
 NARROWEST, WIDEST = 2.0, 20.0
 GROUNDS = ("white", "none", "dark")
+Part = Literal["titles", "badges", "predictions", "accuracy", "crosshair", "scale"]
 PARTS = {
     "titles": "titles",
     "badges": "badges of the mechanism",
@@ -21,7 +22,7 @@ PARTS = {
     "crosshair": "crosshair of the chosen cell",
     "scale": "colour bar",
 }
-SHOWN = ("titles", "badges", "predictions", "crosshair", "scale")
+SHOWN: tuple[Part, ...] = ("titles", "badges", "predictions", "crosshair", "scale")
 FORMATS = ("pdf", "svg", "png")
 DOTS = 300  # an inch, of a PNG
 
@@ -32,7 +33,7 @@ class PrintSettings(ViewSettings):
 
     width: float = Field(PAGE, ge=NARROWEST, le=WIDEST)
     ground: Literal["white", "none", "dark"] = "white"
-    show: tuple[Literal["titles", "badges", "predictions", "accuracy", "crosshair", "scale"], ...] = SHOWN
+    show: tuple[Part, ...] = SHOWN
     panels: tuple[int, ...] = ()
 
     @property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from triattn_core.checkpoint.registry import Card, checkpoint_name, find_checkpoint, list_checkpoints
 from triattn_core.errors import CheckpointError
-from triattn_core.tasks import TASKS
+from triattn_core.tasks import CHOICES
 
 if TYPE_CHECKING:
     from triattn_core.checkpoint.bundle import Bundle
@@ -63,11 +63,11 @@ class Models:
         where answers are kept, they are kept by the function and these.  Raises TriattnError."""
         return then(self.load(card))
 
-    def read(self, found: Explained, reading: TokenGrouping, site: str = "") -> Explained:
+    def read(self, explained: Explained, reading: TokenGrouping, site: str = "") -> Explained:
         """The same with its tokens grouped and hidden; see `TokenGrouping.trace`."""
         if not reading.sinks and not reading.folds:
-            return found
-        return replace(found, trace=reading.trace(found.trace, site))
+            return explained
+        return replace(explained, trace=reading.trace(explained.trace, site))
 
     def without(self, card: Card, example: Any) -> dict[str, Explained]:
         """Of COIN by what is switched off: "" (nothing), `layer.0`, …, `context`.  Raises ConfigError for another."""
@@ -87,8 +87,10 @@ class Question:
     @classmethod
     def put(cls, models: Models, card: Card, example: Any, option: int | None = None) -> Question:
         """Raises TriattnError where it cannot be asked."""
-        found = models.explain(card, example, option)
-        return cls(models, found, example, found.prediction.option if "option" in found.trace.meta else None)
+        explained = models.explain(card, example, option)
+        return cls(
+            models, explained, example, explained.prediction.option if "option" in explained.trace.meta else None
+        )
 
     @property
     def card(self) -> Card:
@@ -97,8 +99,8 @@ class Question:
     @property
     def names(self) -> dict[str, str]:
         """What plays query and key: "A", "candidate"."""
-        task = TASKS[self.card.config["task"]]
-        return dict(zip(("query", "key"), task.WORDS.sides if task.FORM.chooses else "AB"))
+        task = self.card.config["task"]
+        return dict(zip(("query", "key"), CHOICES[task].WORDS.sides if task in CHOICES else "AB"))
 
     def answer(self, says: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
         """See `Models.answer`; the example and the option are arguments too."""
@@ -109,21 +111,21 @@ def without(bundle: Bundle, whole: Explained, example: Any) -> dict[str, Explain
     """COIN as it is and with each of its parts switched off, by what is off."""
     from triattn_core.analysis.intervention.coin_ablation import ablatable_parts, explain_ablated
 
-    found = {"": whole}
+    by_ablation = {"": whole}
     for off in ablatable_parts(bundle):
-        said, trace = explain_ablated(bundle, example, (off,))
-        found[off] = replace(whole, prediction=said, trace=trace, source=(*whole.source, off))
-    return found
+        prediction, trace = explain_ablated(bundle, example, (off,))
+        by_ablation[off] = replace(whole, prediction=prediction, trace=trace, source=(*whole.source, off))
+    return by_ablation
 
 
 def find_cards(names: Sequence[str]) -> list[Card]:
     """The checkpoints of these names or folders.  Raises CheckpointError: not there, or damaged."""
-    known, found = {card.name: card for card in list_checkpoints()}, []
+    known, cards = {card.name: card for card in list_checkpoints()}, []
     for name in names:
         if name not in known:
             path = find_checkpoint(name)
             known[name] = replace(list_checkpoints(path)[0], name=checkpoint_name(path))
         if problem := known[name].problem:
             raise CheckpointError(problem)
-        found.append(known[name])
-    return found
+        cards.append(known[name])
+    return cards

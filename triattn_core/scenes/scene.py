@@ -65,9 +65,9 @@ class RequestedScene(Scene):
     row: Mapping[str, Any] = field(kw_only=True, repr=False)
 
 
-def input_line(found: Explained) -> str:
+def input_line(explained: Explained) -> str:
     """The texts that went in, as they stand after what a caption says."""
-    return ". " + " / ".join(text if len(text) <= 160 else text[:159] + "…" for text in found.trace.texts.values())
+    return ". " + " / ".join(text if len(text) <= 160 else text[:159] + "…" for text in explained.trace.texts.values())
 
 
 def with_positions(cells: pd.DataFrame) -> pd.DataFrame:
@@ -79,10 +79,10 @@ def stack_tables(**tables: pd.DataFrame) -> pd.DataFrame:
     """The tables of several figures as one, the name of its figure in the first column of each row."""
     import pandas as pd
 
-    found = pd.concat([table.assign(figure=name) for name, table in tables.items()], ignore_index=True)
+    stacked = pd.concat([table.assign(figure=name) for name, table in tables.items()], ignore_index=True)
     kinds = {"integer": "Int64", "bool": "boolean"}  # where a row has none they would be floats, or objects
     whole = {name: to for table in tables.values() for kind, to in kinds.items() for name in table.select_dtypes(kind)}
-    return found.astype(whole)[["figure", *found.columns.drop("figure")]]
+    return stacked.astype(whole)[["figure", *stacked.columns.drop("figure")]]
 
 
 def head_choice(site: str, head: int | None) -> Choice:

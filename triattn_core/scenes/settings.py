@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -42,7 +42,7 @@ class GroupingSettings(CellSettings):
 
     def group_tokens(self, **ways: str) -> TokenGrouping:
         """To what each axis folds, and what is hidden."""
-        return TokenGrouping.of(self.phrases, **ways)
+        return TokenGrouping(tuple(ways.items()), self.phrases)
 
 
 class TextSettings(GroupingSettings):
@@ -65,7 +65,10 @@ class HidingSettings(GroupingSettings):
         return TokenGrouping.of(self.phrases, self.hide, self.sinks, **ways)
 
 
-def validate_settings(kind: type[ViewSettings], settings: Mapping[str, Any], where: str) -> ViewSettings:
+Kind = TypeVar("Kind", bound=ViewSettings)
+
+
+def validate_settings(kind: type[Kind], settings: Mapping[str, Any], where: str) -> Kind:
     """Settings that fit.  Raises ConfigError naming the first that does not."""
     try:
         return kind.model_validate(dict(settings))

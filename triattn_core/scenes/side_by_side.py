@@ -63,12 +63,12 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     reading = settings.grouping()
     if settings.compare == "mechanisms":
         gap = settings.difference or (len(cards), 1)
-        if not all(1 <= one <= len(cards) for one in gap) or not view.FEWEST <= len(cards) <= view.MOST:
+        if not all(1 <= number <= len(cards) for number in gap) or not view.FEWEST <= len(cards) <= view.MOST:
             raise ConfigError(f"two to four checkpoints stand side by side, got {len(cards)}; difference: {gap}")
         groups = None if settings.seeds is None else [named(group) for group in settings.seeds]
         side = sides.mechanisms(models, example, option, cards, choice, (gap[0] - 1, gap[1] - 1), groups, reading)
     elif settings.compare == "options":
-        way = settings.context or next(way for way in panels.task(example).WORDS.ways if way != "tokens")
+        way: str = settings.context or next(way for way in panels.task(example).WORDS.ways if way != "tokens")
         side = sides.options(
             models, example, option, settings.other and settings.other - 1, cards[0], choice, way, reading
         )
@@ -76,10 +76,10 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
         other = TASKS[cards[0].config["task"]].Example.from_row(settings.edited or {}, "edited")
         side = sides.inputs(models, example, other, cards[0], choice, option, reading)
     known, first = [range(size) for size in side.panels[0].drawn.shape], first_cell(side.panels, side.gap)
-    cell = scene.valid_cell(settings.cell, known, first)
+    cell = row, column = scene.valid_cell(settings.cell, known, first)
     return SideScene(
         settings=settings.model_copy(update={**side_settings(side), "cell": cell}),
-        draw=lambda: {"side-by-side": figure(side, cell)},
+        draw=lambda: {"side-by-side": figure(side, (row, column))},
         tabulate=lambda: view.table(side.panels, side.gap, side.texts, side.across),
         trace=side.trace,
         found=side.found,
@@ -93,7 +93,7 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
 def side_settings(side: Side) -> dict[str, Any]:
     """What stands side by side, as settings."""
     option = {"option": side.found[0].prediction.option + 1} if "option" in side.found[0].trace.meta else {}
-    return Settings.of(side.choice, **side.chosen, **option)
+    return dict(Settings.of(side.choice, **side.chosen, **option))
 
 
 def figure(side: Side, cell: tuple[int, int]) -> Canvas:

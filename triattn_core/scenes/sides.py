@@ -25,6 +25,11 @@ NAMES = ("Before", "Edited")
 OTHER_TOKENS = "These checkpoints cut the texts into different tokens: compared in the parts that are whole in all."
 
 
+def traced_option(explained: Explained) -> int | None:
+    """Which of the texts that a task chooses among was traced; None in other tasks."""
+    return explained.prediction.option if "option" in explained.trace.meta else None
+
+
 def mechanisms(
     models: Models,
     example: Any,
@@ -40,32 +45,45 @@ def mechanisms(
     option: of a task that chooses among texts; by default what the last one chooses.  groups: of both that are
     subtracted the checkpoints of their seeds; by default those of the shelf.  Raises TriattnError.
     """
-    option = models.explain(cards[-1], example, option).trace.meta.get("option")
-    found = [models.explain(card, example, option) for card in cards]
-    maps, weights, notes = zip(*(panels.maps(one, choice, reading) for one in found))
-    read, notes, alike = maps, list(chain(*notes)), panels.tokens_alike(maps)
+    option = traced_option(models.explain(cards[-1], example, option))
+    explained_all = [models.explain(card, example, option) for card in cards]
+    read, weights, all_notes = zip(*(panels.maps(explained, choice, reading) for explained in explained_all))
+    maps, notes, alike = read, list(chain(*all_notes)), panels.tokens_alike(read)
     if not alike:
-        maps, weights = (token_alignment.to_common_parts(some, dict(found[0].trace.texts)) for some in (maps, weights))
+        texts = dict(explained_all[0].trace.texts)
+        maps, weights = (tuple(token_alignment.to_common_parts(some, texts)) for some in (read, weights))
         notes.append(OTHER_TOKENS)
-    shown = [panels.of_checkpoint(*one) for one in zip(found, maps, weights)]
+    shown = [panels.of_checkpoint(*parts) for parts in zip(explained_all, maps, weights)]
     groups = groups if groups is not None else [same_but_seed(cards[i]) for i in gap]
     noise = panels.between_seeds(models, groups, example, option, choice, reading) if alike else (None, "")
-    whole = {f"{one.card.name}/{site}": array for one in found for site, array in one.trace.sites.items()}
-    trace = AttentionTrace(whole, found[0].trace.texts, {"checkpoints": ", ".join(one.card.name for one in found)})
-    parts = (*found[0].trace.texts.values(), choice.site.split("/")[1])
-    caption = panels.caption([one.name for one in cards], choice)
+    whole = {
+        f"{explained.card.name}/{site}": array
+        for explained in explained_all
+        for site, array in explained.trace.sites.items()
+    }
+    trace = AttentionTrace(
+        whole,
+        explained_all[0].trace.texts,
+        {"checkpoints": ", ".join(explained.card.name for explained in explained_all)},
+    )
+    parts = (*explained_all[0].trace.texts.values(), choice.site.split("/")[1])
+    caption = panels.caption([card.name for card in cards], choice)
     names = tuple(tuple(card.name for card in group) for group in groups)
-    told = {"compare": "mechanisms", "difference": (gap[0] + 1, gap[1] + 1), "seeds": names}
-    more = {"seeds": tuple(map(tuple, groups)), "notes": tuple(dict.fromkeys(notes))}
-    more["said"] = panels.on_context(found, choice)
-    side = Side(shown, panels.difference(shown, *gap, *noise), found, choice, caption, trace, parts, told, **more)
+    chosen = {"compare": "mechanisms", "difference": (gap[0] + 1, gap[1] + 1), "seeds": names}
+    more: dict[str, Any] = {"seeds": tuple(map(tuple, groups)), "notes": tuple(dict.fromkeys(notes))}
+    more["said"] = panels.on_context(explained_all, choice)
+    side = Side(
+        shown, panels.difference(shown, *gap, *noise), explained_all, choice, caption, trace, parts, chosen, **more
+    )
     return panels.with_grouping(side, reading, read)
 
 
 def same_but_seed(card: Card) -> list[Card]:
     """The card and those on the shelf that differ from it in their seed alone, `SEEDS` at most."""
     sound = [
-        one for one in list_checkpoints() if one.problem is None and one.config.get("task") == card.config.get("task")
+        checkpoint
+        for checkpoint in list_checkpoints()
+        if checkpoint.problem is None and checkpoint.config.get("task") == card.config.get("task")
     ]
     return metadata.seed_variants(card, sorted(sound, key=metadata.sort_key))[:SEEDS]
 
@@ -86,33 +104,39 @@ def options(
     best.  way: to what the context folds.  Raises TriattnError.
     """
     first = models.explain(card, example, option)
-    found = [first, models.explain(card, example, other_option(example, first, other))]
+    explained_all = [first, models.explain(card, example, other_option(example, first, other))]
     site = choice.site.rsplit("/", 1)[0]
-    found = [replace(one, trace=fold_axis(reading.marked(one.trace, site), way)) for one in found]
-    shown = [panels.of_option(one, example, choice, reading) for one in found]
-    compare.require_same_tokens([one.weights for one in shown], [one.name for one in shown])
-    whole = {f"{one.name}/{site}": array for one, it in zip(shown, found) for site, array in it.trace.sites.items()}
-    caption = panels.caption([card.name, *(one.name for one in shown)], choice)
-    meta = {"checkpoint": card.name, "options": ", ".join(one.name for one in shown)}
+    explained_all = [
+        replace(explained, trace=fold_axis(reading.marked(explained.trace, site), way)) for explained in explained_all
+    ]
+    shown = [panels.of_option(explained, example, choice, reading) for explained in explained_all]
+    compare.require_same_tokens([panel.weights for panel in shown], [panel.name for panel in shown])
+    whole = {
+        f"{panel.name}/{site}": array
+        for panel, it in zip(shown, explained_all)
+        for site, array in it.trace.sites.items()
+    }
+    caption = panels.caption([card.name, *(panel.name for panel in shown)], choice)
+    meta = {"checkpoint": card.name, "options": ", ".join(panel.name for panel in shown)}
     side = Side(
         shown,
         panels.difference(shown, 0, 1),
-        found,
+        explained_all,
         choice,
         f"{caption}, summed over keys, context as {way}",
-        AttentionTrace(whole, found[0].trace.texts, meta),
-        (*(text for one in found for text in one.trace.texts.values()), "options", way),
-        {"compare": "options", "context": way, "other": found[1].prediction.option + 1},
+        AttentionTrace(whole, explained_all[0].trace.texts, meta),
+        (*(text for explained in explained_all for text in explained.trace.texts.values()), "options", way),
+        {"compare": "options", "context": way, "other": explained_all[1].prediction.option + 1},
         "context",
         _lines(choice, way, shown[0].drawn.sizes["key"]),
         "option",
     )
-    return panels.with_grouping(side, reading, [one.drawn for one in shown])
+    return panels.with_grouping(side, reading, [panel.drawn for panel in shown])
 
 
-def other_option(example: Any, found: Explained, asked: int | None) -> int:
+def other_option(example: Any, explained: Explained, asked: int | None) -> int:
     """What is compared with the option that is shown: what was asked for, else the right one, else the next best."""
-    shares, first, gold = panels.of_options(found), found.prediction.option, panels.right_option(example)
+    shares, first, gold = panels.of_options(explained), explained.prediction.option, panels.right_option(example)
     if len(shares) < 2:
         raise InputError("There is one candidate: type another to compare it with.")
     if asked is not None and asked != first:
@@ -147,24 +171,28 @@ def inputs(
     if reading.hide or not set(reading.folds.values()) <= {"words"}:
         raise InputError("Two inputs are compared in tokens or words, with nothing hidden: choose one of these.")
     first = models.explain(card, example, option)
-    at = first.trace.meta.get("option")
+    at = traced_option(first)
     if at is not None and at >= len(panels.task(other).options(other)):
         raise InputError(f"The edited input has no option {at + 1}: choose another, or leave the options as they are.")
-    found = [first, models.explain(card, other, at)]
-    maps, weights, notes = zip(*(panels.maps(one, choice, reading) for one in found))
+    explained_all = [first, models.explain(card, other, at)]
+    maps, weights, notes = zip(*(panels.maps(explained, choice, reading) for explained in explained_all))
     read, maps, weights = maps, token_alignment.align_maps(*maps), token_alignment.align_maps(*weights)
-    shown = [panels.of_checkpoint(*one) for one in zip(found, maps, weights, NAMES)]
-    shown = [replace(one, right=None, score="") for one in shown]
-    whole = {f"{name.lower()}/{s}": x for name, one in zip(NAMES, found) for s, x in one.trace.sites.items()}
+    shown = [panels.of_checkpoint(*parts) for parts in zip(explained_all, maps, weights, NAMES)]
+    shown = [replace(panel, right=None, score="") for panel in shown]
+    whole = {
+        f"{name.lower()}/{s}": x
+        for name, explained in zip(NAMES, explained_all)
+        for s, x in explained.trace.sites.items()
+    }
     texts = dict(first.trace.texts)
-    changed = {name: text for name, text in found[1].trace.texts.items() if texts.get(name) != text}
+    changed = {name: text for name, text in explained_all[1].trace.texts.items() if texts.get(name) != text}
     texts |= {token_alignment.EDITED + name: text for name, text in changed.items()}
     trace = AttentionTrace(whole, texts, {"checkpoint": card.name, "inputs": ", ".join(NAMES).lower()})
     ends = f": {LogScale.ends}" if choice.site.endswith("/weight") else ""
     side = Side(
         shown,
         panels.difference(shown, 1, 0),
-        found,
+        explained_all,
         choice,
         panels.caption([card.name, *NAMES], choice),
         trace,
@@ -173,6 +201,6 @@ def inputs(
         lines=(f"One scale for both maps{ends}.", "−: only before, +: only edited;", "hatched in the other map."),
         what="input",
         notes=tuple(dict.fromkeys(chain(*notes))),
-        said=panels.on_context(found, choice),
+        said=panels.on_context(explained_all, choice),
     )
     return panels.with_grouping(side, reading, read)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -21,6 +21,9 @@ from triattn_core.trace import AttentionTrace
 from triattn_core.trace.token_grouping import TokenGrouping, strongest_pair
 from triattn_core.views import similarity as view
 from triattn_core.views.lib.canvas import Canvas
+
+if TYPE_CHECKING:
+    from triattn_core.inference.explain import Answer
 
 Words = Literal["words", "phrases", "sentences"]
 
@@ -39,7 +42,7 @@ class Settings(GroupingSettings):
 
     def grouping(self) -> TokenGrouping:
         """Words are what a reader's cells are."""
-        query, key = ("tokens" if one == "words" else one for one in (self.passage, self.question))
+        query, key = ("tokens" if unit == "words" else unit for unit in (self.passage, self.question))
         return self.group_tokens(query=query, key=key)
 
 
@@ -58,15 +61,20 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
         raise ConfigError("similarity: rows that are joined have no score but against their mean: centred, or weight")
     last = models.explain(cards[-1], example, settings.part and settings.part - 1)
     part = last.prediction.option
-    found = [last if card is cards[-1] else models.explain(card, example, part) for card in cards]
+    explained_all = [last if card is cards[-1] else models.explain(card, example, part) for card in cards]
     titles = settings.titles or tuple(view.titles({card.name: dict(card.config["model"]) for card in cards}).values())
     panels = [
         panel(title, models.read(explained, settings.grouping()), example, part)
-        for title, explained in zip(titles, found)
+        for title, explained in zip(titles, explained_all)
     ]
-    counted = view.counted(last.trace, part, last.prediction.parts)
+    counted = view.counted(last.trace, part, answer_of(last).parts)
     caption = f"{', '.join(card.name for card in cards)}: {example.question}"
-    look = {"quantity": settings.quantity, "shared": settings.shared, "counted": counted, "caption": caption}
+    look: dict[str, Any] = {
+        "quantity": settings.quantity,
+        "shared": settings.shared,
+        "counted": counted,
+        "caption": caption,
+    }
     canvas = view.figure(panels, **look)
     sizes = [len(canvas.payload["axes"][axis]["label"]) for axis in ("query", "key")]
     known = [range(n) for n in (*sizes, len(panels))]
@@ -74,7 +82,7 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     chosen = settings.model_copy(update={"cell": cell, "part": part + 1, "titles": titles})
 
     def draw() -> Mapping[str, Canvas]:
-        numbers = facts(models, found, panels, example, chosen)
+        numbers = facts(models, explained_all, panels, example, chosen)
         return {"similarity": view.figure(panels, cell=cell, facts=numbers, exact=True, **look)}
 
     return ReadersScene(
@@ -82,7 +90,7 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
         draw=draw,
         tabulate=lambda: view.table(panels),
         trace=view.joined(panels),
-        found=tuple(found),
+        found=tuple(explained_all),
         screen=canvas,
         axes=known,
         panels=panels,
@@ -95,21 +103,29 @@ def require_readers(cards: Sequence[Card], most: int = view.MOST) -> None:
         raise ConfigError(f"one to {most} readers stand side by side: name checkpoints of that kind")
     sizes = {card.name: card.config["max_tokens"] for card in cards}
     if len(set(sizes.values())) > 1:
-        told = ", ".join(f"{name} {size}" for name, size in sizes.items())
-        raise ConfigError(f"These readers have windows of other sizes ({told} tokens): choose those of one.")
+        sizes_text = ", ".join(f"{name} {size}" for name, size in sizes.items())
+        raise ConfigError(f"These readers have windows of other sizes ({sizes_text} tokens): choose those of one.")
 
 
-def panel(title: str, found: Explained, example: questions.Example, part: int) -> view.Panel:
+def answer_of(explained: Explained) -> Answer:
+    """The answer of a reader."""
+    from triattn_core.inference.explain import Answer
+
+    assert isinstance(explained.prediction, Answer), explained.card.name
+    return explained.prediction
+
+
+def panel(title: str, explained: Explained, example: questions.Example, part: int) -> view.Panel:
     """What one reader shows of part `part` (from 0) of the passage."""
-    spans = found.prediction.spans
+    spans = answer_of(explained).spans
     right = questions.verdict(example, spans)[0] if example.answers else None
     elsewhere = spans[0].window + 1 if spans[0].window != part else None
-    return view.Panel(title, found.trace, tuple(span[:3] for span in spans), right, elsewhere)
+    return view.Panel(title, explained.trace, tuple(span[:3] for span in spans), right, elsewhere)
 
 
 def facts(
     models: Models,
-    found: Sequence[Explained],
+    explained_all: Sequence[Explained],
     panels: Sequence[view.Panel],
     example: questions.Example,
     settings: Settings,
@@ -117,15 +133,16 @@ def facts(
     """The exact numbers of the chosen cell under each reader.  panels: what each shows of what it was explained to."""
     from triattn_core.inference import span_decoding
 
-    part, numbers = settings.part - 1, []
+    assert settings.part and settings.cell  # `build` fills them
+    part, cell, numbers = settings.part - 1, settings.cell, []
 
     def word_states(bundle):
         return span_decoding.states(bundle, example, part)
 
-    for explained, shown in zip(found, panels):
+    for explained, shown in zip(explained_all, panels):
         states = models.answer(explained.card, "The states of the words", word_states, part, example)
         terms = partial(span_decoding.score_terms_of, models.load(explained.card), states)
-        numbers.append(facts_of(explained.trace, shown.trace, settings.cell, terms))
+        numbers.append(facts_of(explained.trace, shown.trace, cell, terms))
     return numbers
 
 
@@ -142,8 +159,8 @@ def facts_of(
     if read is whole:
         return span_decoding.cell_facts(whole, terms(*cell[:2]), *cell[:2])
     at = strongest_pair(whole, read, "attention/weight", (cell[0], cell[1]))
-    told, array = span_decoding.cell_facts(whole, terms(*at), *at), whole.site("attention/relevance")
+    facts, array = span_decoding.cell_facts(whole, terms(*at), *at), whole.site("attention/relevance")
     words = [str(array[f"{axis}_token"].values[i]) for axis, i in zip(("query", "key"), at)]
-    pair = {"at": list(at), "words": words, "score": told["score"]}
-    own = {name: told[name] for name in ("terms", "alike", "dimensions", "width")}
+    pair = {"at": list(at), "words": words, "score": facts["score"]}
+    own = {name: facts[name] for name in ("terms", "alike", "dimensions", "width")}
     return span_decoding.cell_facts(read, {"": np.zeros(1)}, *cell[:2]) | own | {"pair": pair}

@@ -39,13 +39,15 @@ class Settings(CellSettings):
 class TensorScene(Scene):
     """clusters: of the features.  below: their maps, which stand below the tensor."""
 
+    settings: Settings
     clusters: Clusters = field(kw_only=True, repr=False)
     below: Canvas = field(kw_only=True, repr=False)
 
     def cluster_table(self) -> pd.DataFrame:
         """A row for each pair of tokens in each map of a cluster."""
-        found = prototype_maps(self.trace, self.settings.layer, self.clusters)
-        return head_maps.rows(found, self.trace.texts, [{"cluster": one.title} for one in found])
+        assert self.settings.layer  # `build` fills it
+        maps = prototype_maps(self.trace, self.settings.layer, self.clusters)
+        return head_maps.rows(maps, self.trace.texts, [{"cluster": prototype.title} for prototype in maps])
 
 
 def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> TensorScene:
@@ -103,6 +105,6 @@ def prototype_maps(tensor: AttentionTrace, layer: str, groups: Clusters) -> list
 
 def prototypes(tensor: AttentionTrace, layer: str, groups: Clusters, cell: Sequence[int] | None = None) -> Canvas:
     """The canvas of `prototype_maps`.  cell: of the tensor, whose pair is chosen at first."""
-    caption = f"{tensor.meta['checkpoint']}, {layer}, head {tensor.meta['head'] + 1} ({tensor.meta['mask']})"
+    caption = f"{tensor.meta['checkpoint']}, {layer}, head {int(tensor.meta['head']) + 1} ({tensor.meta['mask']})"
     at = None if cell is None else pair_of(cell, groups.of.tolist())
     return heads.figure(prototype_maps(tensor, layer, groups), own_text(tensor, layer), caption=caption, cell=at)

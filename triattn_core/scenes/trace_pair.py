@@ -49,8 +49,9 @@ def trace_pair(left: Side, right: Side) -> Pair:
 
     Raises TraceError where they are not of the same tokens, nor of the same texts.
     """
-    maps = [compare.two_way_map(one.trace.site(f"{one.site}/weight"), one.head) for one in (left, right)]
-    texts, notes = dict(left.trace.texts), ()
+    maps = [compare.two_way_map(side.trace.site(f"{side.site}/weight"), side.head) for side in (left, right)]
+    texts = dict(left.trace.texts)
+    notes: tuple[str, ...] = ()
     try:
         compare.require_same_tokens(maps, [left.name, right.name])
     except TraceError:
@@ -60,7 +61,7 @@ def trace_pair(left: Side, right: Side) -> Pair:
                 f"{names} are not of the same tokens, nor of the same texts: maps are compared token by token"
             ) from None
         maps, notes = token_alignment.to_common_parts(maps, texts), (OTHER_TOKENS,)
-    panels = [_panel(side, found) for side, found in zip((left, right), maps)]
+    panels = [_panel(side, array) for side, array in zip((left, right), maps)]
     first, second = (panel.weights for panel in panels)
     gap = Gap(
         1,

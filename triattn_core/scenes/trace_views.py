@@ -10,7 +10,7 @@ from pydantic import Field
 
 from triattn_core.errors import ConfigError, TraceError, choices
 from triattn_core.scenes import scene
-from triattn_core.scenes.figures import Figure, Picture, Printed
+from triattn_core.scenes.figures import Picture, Printed
 from triattn_core.scenes.settings import CellSettings, HidingSettings, ViewSettings, validate_settings
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.sites import layer_of, two_way_sites
@@ -56,7 +56,7 @@ class RenderedTrace:
 
     view: str
     settings: ViewSettings
-    figure: Figure = field(repr=False)
+    figure: Printed = field(repr=False)
     table: pd.DataFrame = field(repr=False)
     trace: AttentionTrace = field(repr=False)
 
@@ -115,11 +115,11 @@ def draw_map(trace: AttentionTrace, settings: MapSettings) -> dict:
     axes = canvas.payload["axes"]
     known = [range(len(axes[axis]["label"])) for axis in ("query", "key")]
     cell = scene.valid_cell(settings.cell, known, canvas.payload["cell"][:2])
-    found = the_map(trace, site, head, settings.quantity)
+    array = the_map(trace, site, head, settings.quantity)
     return {
         "settings": settings.model_copy(update={"site": site, "cell": cell}),
         "figure": Printed.of(map_figure(trace, site, head, settings.quantity, (*cell, 0, 0))),
-        "table": head_maps.rows([found], trace.texts, [{"map": found.title}]),
+        "table": head_maps.rows([array], trace.texts, [{"map": array.title}]),
     }
 
 
@@ -157,7 +157,7 @@ def map_figure(
 
 def first_site(trace: AttentionTrace, axes: int) -> str:
     """The first site, of weights where there is one, with so many axes besides heads.  Raises TraceError: none."""
-    fits = [name for name, one in trace.sites.items() if len(set(one.dims) - {"head"}) == axes]
+    fits = [name for name, array in trace.sites.items() if len(set(array.dims) - {"head"}) == axes]
     if not fits:
         there = sorted({" × ".join(map(str, site.dims)) for site in trace.sites.values()})
         raise TraceError(f"no site of {axes} axes in this trace: it has {', '.join(there) or 'none'}")

@@ -48,6 +48,7 @@ def falls_without_it(bundles: Sequence[Bundle], example: Example) -> float:
     from triattn_core.inference.explain import explain
 
     right = FIRST_EXAMPLE.label if example.label is None else example.label
+    assert right is not None
     if len(example.candidates) != len(ANSWERS):
         raise InputError(f"The study needs its {len(ANSWERS)} candidates: edit the turns alone.")
 

@@ -45,7 +45,7 @@ def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]
     }
 
 
-OPENING = TASK.examples()[TASK.OPENING_ROW]
+OPENING: Example = TASK.examples()[TASK.OPENING_ROW]
 
 STUDY = Study(
     order=10,

@@ -75,11 +75,11 @@ class Finding:
 
 def run(study: Study, bundles: Sequence[Bundle], examples: Sequence | None = None) -> list[Finding]:
     """The findings of a study for its examples, or for others."""
-    untrained_bundles = [bundle.untrained() for bundle in bundles] if study.margin is not None else None
+    untrained_bundles = None if study.margin is None else [bundle.untrained() for bundle in bundles]
     findings = []
     for example in study.examples if examples is None else examples:
         value = float(study.measure(bundles, example))
         untrained = None if untrained_bundles is None else float(study.measure(untrained_bundles, example))
-        holds = value > study.above and (untrained is None or value > untrained + study.margin)
+        holds = value > study.above and (untrained is None or value > untrained + (study.margin or 0.0))
         findings.append(Finding(example, value, untrained, holds))
     return findings

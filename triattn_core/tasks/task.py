@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from triattn_core.tasks.rankings import Words
@@ -51,6 +51,7 @@ class Example(Protocol):
         """Raises InputError, in one line, if a text is not valid."""
 
 
+@runtime_checkable
 class Task(Protocol):
     """The names that every task module has; `TASKS[name]` is one.
 
@@ -118,6 +119,7 @@ class WrittenTask(Task, Protocol):
         """The question or last turn, and the length of the text before it."""
 
 
+@runtime_checkable
 class ChoiceTask(WrittenTask, Protocol):
     """A task that chooses among texts; WORDS: its words on pages and in messages."""
 

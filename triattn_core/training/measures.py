@@ -13,7 +13,7 @@ from triattn_core.results.worth import worth
 from triattn_core.text.atomic_write import write_whole
 
 
-def attention_report(bundle: Bundle, examples: Sequence, progress: Callable[[int], None] = lambda n: None) -> dict:
+def attention_report(bundle: Bundle, examples: Sequence, progress: Callable[[int], object] = lambda n: None) -> dict:
     """The measures of `analysis.maps.report`, and what the attention is worth where its controls were trained; of other
     models than TANs the reliance on their weights alone."""
     if bundle.config.kind != "tan":

@@ -113,7 +113,7 @@ def finds(scores: Scores, example: Example) -> dict[str, bool]:
 
 
 def truth_found(
-    bundle: Bundle, examples: Sequence[Example], progress: Callable[[int], None] = lambda n: None
+    bundle: Bundle, examples: Sequence[Example], progress: Callable[[int], object] = lambda n: None
 ) -> dict[str, dict[str, float]]:
     """By method and by "chance", the share of rows, in per cent, of which it finds `key`, `context` and the `pair`.
 
@@ -179,7 +179,7 @@ def _shuffled(draw: torch.Generator, site: str, weights: Tensor, keeps: Mapping[
 
 
 def try_instruments(
-    bundle: Bundle, examples: Sequence[Example], progress: Callable[[int], None] = lambda n: None
+    bundle: Bundle, examples: Sequence[Example], progress: Callable[[int], object] = lambda n: None
 ) -> dict:
     """`{"n", "trained", "untrained", "accuracy"}`: `truth_found` of the model and of the same model untrained, and
     `accuracy_with_replaced`.  progress: told of each row that a method was tried on."""

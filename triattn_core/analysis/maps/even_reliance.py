@@ -11,7 +11,9 @@ from triattn_core.errors import InputError
 from triattn_core.inference.evaluate import verdicts
 
 
-def measure_even_reliance(bundle: Bundle, examples: Sequence, progress: Callable[[int], None] = lambda n: None) -> dict:
+def measure_even_reliance(
+    bundle: Bundle, examples: Sequence, progress: Callable[[int], object] = lambda n: None
+) -> dict:
     """{"n", "metric", "score", "reliance": {"even": {"points", "p"}}}, where p is that of McNemar's test over the rows.
 
     All relevances are replaced by zero, so that each token attends evenly to its unmasked keys.  Pooling and answer

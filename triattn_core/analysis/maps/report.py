@@ -49,7 +49,7 @@ class Tally:
 
 
 def measure_attention(
-    bundle: Bundle, examples: Sequence, progress: Callable[[int], None] = lambda n: None, size: int = 32
+    bundle: Bundle, examples: Sequence, progress: Callable[[int], object] = lambda n: None, size: int = 32
 ) -> dict:
     """The measures of a TAN over labelled examples: see `describe`.
 

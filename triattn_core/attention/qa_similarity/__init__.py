@@ -9,6 +9,11 @@ vectors [..., d], the products [..., d] of each term by name, all of which sum t
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+from torch import Tensor
+
 from triattn_core.attention.qa_similarity.bilinear import Bilinear
 from triattn_core.attention.qa_similarity.concat_fnn import ConcatFnn
 from triattn_core.attention.qa_similarity.cosine import Cosine
@@ -22,7 +27,19 @@ from triattn_core.attention.qa_similarity.scaled_dot import ScaledDot
 from triattn_core.attention.qa_similarity.t_trilinear import TTrilinear
 from triattn_core.attention.qa_similarity.trilinear import Trilinear
 
-QA_SIMILARITIES = {
+
+@runtime_checkable
+class QaSimilarity(Protocol):
+    """What every class of the table is."""
+
+    def __call__(self, H: Tensor, U: Tensor) -> Any:
+        """S, or what `scores` takes."""
+
+    def terms(self, h: Tensor, u: Tensor) -> dict[str, Tensor]:
+        """The terms [d] whose sums add up to the score of one pair of words."""
+
+
+QA_SIMILARITIES: dict[str, Callable[[int], QaSimilarity]] = {
     "bilinear": Bilinear,
     "trilinear": Trilinear,
     "fnn": Fnn,

@@ -12,7 +12,7 @@ from triattn_core.attention.sequence import move_padding_last, restore_order
 class Recurrent(nn.Module):
     """torch's LSTM or GRU in both directions, over real tokens only: [B, n, width] → [B, n, out]."""
 
-    def __init__(self, kind: type[nn.RNNBase], width: int, out: int):
+    def __init__(self, kind: type[nn.LSTM] | type[nn.GRU], width: int, out: int):
         super().__init__()
         self.rnn = kind(width, out // 2, batch_first=True, bidirectional=True)
 

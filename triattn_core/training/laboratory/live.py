@@ -61,7 +61,7 @@ class LiveRun:
         self.model.train()
         for group in self._optimizer.param_groups:
             group["lr"] = rate_at(self.done, self.steps, how.rate)
-        loss = cross_entropy(self.model(self._batch(examples)), torch.tensor([one.label for one in examples]))
+        loss = cross_entropy(self.model(self._batch(examples)), torch.tensor([example.label for example in examples]))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         self._optimizer.step()
@@ -83,7 +83,7 @@ class LiveRun:
         """The share of held-out rows that the snapshot of a step answers rightly."""
         rows = list(self.task.generate(self.config.data.test_seed, HELD_OUT))
         answers = self._run(rows, step)[0].argmax(-1)
-        return float(np.mean(answers == np.array([one.label for one in rows])))
+        return float(np.mean(answers == np.array([row.label for row in rows])))
 
     @torch.inference_mode()
     def _run(self, examples: Sequence[Example], step: int) -> tuple[np.ndarray, np.ndarray]:

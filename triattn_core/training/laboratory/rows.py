@@ -45,11 +45,11 @@ def laboratory_rows(task: LaboratoryTask, seed: int, count: int, runs: Path) -> 
     file = runs / "features" / f"laboratory-{task.NAME}-{task.size}-{seed}-{count}-{version}.npz"
     if not file.is_file():
         examples, look = list(task.generate(seed, count)), task.vocabulary.look_up
-        rows = [((one.query,), one.keys, one.context) for one in examples]
+        rows = [((example.query,), example.keys, example.context) for example in examples]
         arrays = {side: np.array([look(side, row[i]) for row in rows], np.int16) for i, side in enumerate(SIDES)}
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_suffix(".part.npz")
-        np.savez(part, labels=np.array([one.label for one in examples], np.int64), **arrays)
+        np.savez(part, labels=np.array([example.label for example in examples], np.int64), **arrays)
         os.replace(part, file)
     with np.load(file) as arrays:
         ids = tuple(torch.from_numpy(arrays[side].astype(np.int64)) for side in SIDES)

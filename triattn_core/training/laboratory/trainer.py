@@ -86,13 +86,15 @@ def dev_measure(config: LaboratoryCheckpoint) -> Callable[[nn.Module, int], dict
     task = kinds.task_of(config)
     examples = list(task.generate(config.data.dev_seed, config.data.dev_rows))
     (roles, *_) = zip(*task.roles(examples, task.vocabulary, config.limits))
-    batch, labels = collate(roles, task.vocabulary), torch.tensor([one.label for one in examples])
+    batch, labels = collate(roles, task.vocabulary), torch.tensor([example.label for example in examples])
 
     @torch.inference_mode()
     def measure(module: nn.Module, step: int) -> dict:
         device = next(module.parameters()).device
         logits, weights = weights_of_batch(lambda rows: module(rows.to(device)).float().cpu(), batch)
-        masses = [mass_on_truth(w, truth_mask(one, w.shape)) for one, w in zip(examples, weights) if one.truth]
+        masses = [
+            mass_on_truth(w, truth_mask(example, w.shape)) for example, w in zip(examples, weights) if example.truth
+        ]
         right = (logits.argmax(-1) == labels).float().mean()
         values = {"dev_loss": cross_entropy(logits, labels), "dev_accuracy": right, "dev_mass": np.mean(masses)}
         return {name: round(float(value), 5) for name, value in values.items()}

@@ -50,7 +50,7 @@ def figure(
             "name": name,
             "on": [bool(row[title]) for title in mechanisms],
             "rows": int(row["rows"]),
-            "parts": [int(row[one]) for one in split] or [int(row["rows"])],
+            "parts": [int(row[name]) for name in split] or [int(row["rows"])],
             "paper": list((paper or {}).get(name, ())),
         }
         for name, row in table.iterrows()

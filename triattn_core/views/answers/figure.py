@@ -68,7 +68,7 @@ def figure(
             "mark": str(i + 1) if chat else chr(65 + i),
             "rank": rank,
             "text": asked.options[i],
-            "shares": [float(one[i]) for one in said.values()],
+            "shares": [float(probabilities[i]) for probabilities in said.values()],
             "right": i == asked.gold,
         }
         for rank, i in enumerate(order, start=1)
@@ -117,14 +117,14 @@ def _texts(asked: Asked, runs: Mapping[str, list[dict]]) -> list[dict]:
 
 def _runs(mass: xr.DataArray | None) -> dict[str, list[dict]]:
     """The shares by text, each with its span."""
-    found: dict[str, list[dict]] = {}
+    by_text: dict[str, list[dict]] = {}
     if mass is not None:
         columns = (mass[f"context_{name}"].values.tolist() for name in ("label", "text", "start", "end"))
         counts = mass["context_tokens"].values.tolist() if "context_tokens" in mass.coords else [0] * mass.size
         for name, text, start, end, share, count in zip(*columns, mass.values.tolist(), counts):
             run = {"name": name, "start": start, "end": end, "share": share, "tokens": count}
-            found.setdefault(text, []).append(run)
-    return found
+            by_text.setdefault(text, []).append(run)
+    return by_text
 
 
 def _rest(asked: Asked, runs: Mapping[str, list[dict]]) -> str:
@@ -132,8 +132,8 @@ def _rest(asked: Asked, runs: Mapping[str, list[dict]]) -> str:
     and of turns their share over an even one."""
     places = ((asked.option, f"the {asked.words[0]} itself holds"), ("", "[CLS] and [SEP]"))
     parts = [f"{words} {100 * _share(runs[name]):.2g} %" for name, words in places if name in runs]
-    told = ", ".join(parts)
-    sentences = [f"{told[:1].upper()}{told[1:]}."] if told else []
+    text = ", ".join(parts)
+    sentences = [f"{text[:1].upper()}{text[1:]}."] if text else []
     return " ".join([*sentences, *_against_even(asked, runs)])
 
 

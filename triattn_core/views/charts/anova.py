@@ -59,10 +59,10 @@ def parts(
     domain, names = [], {}
     for at, of in order.groupby("layer"):
         domain += [f"gap {at}"] * bool(domain)
-        for place, one in enumerate(of["head"]):
-            domain.append(name := f"{at}.{one}")
-            told = [str(one + 1)] + [f"layer {at + 1}"] * (place == len(of) // 2)
-            names[name] = told
+        for place, number in enumerate(of["head"]):
+            domain.append(name := f"{at}.{number}")
+            title = [str(number + 1)] + [f"layer {at + 1}"] * (place == len(of) // 2)
+            names[name] = title
     rows = table.melt(["layer", "head"], list(only or PARTS), "part", "share")
     rows["place"] = rows["layer"].astype(str) + "." + rows["head"].astype(str)
     rows["order"] = rows["part"].map(list(PARTS).index)
@@ -89,8 +89,8 @@ def parts(
             tooltip=[*tips, alt.Tooltip("share:Q", format=".1%")],
         )
     )
-    one = rows[(rows["layer"] == layer) & (rows["head"] == head)]
-    whole = pd.DataFrame({"place": one["place"].head(1), "share": one["share"].sum()})
+    row = rows[(rows["layer"] == layer) & (rows["head"] == head)]
+    whole = pd.DataFrame({"place": row["place"].head(1), "share": row["share"].sum()})
     # Round the whole column: a frame round each segment would paint over the small ones.
     frame = alt.Chart(whole).mark_bar(filled=False, stroke=look["query"], strokeWidth=2).encode(x, y)
     chart = alt.layer(bars.add_params(click), frame)
@@ -165,9 +165,9 @@ def over(table: pd.DataFrame, here: pd.DataFrame, theme: str = "light") -> alt.F
 
 def quantiles(table: pd.DataFrame) -> pd.DataFrame:
     """Rows `measure, layer, low, q1, median, q3, high` of the three shares that add up to the whole."""
-    told = table.assign(context_only=1 - table["redirected"] - table["among_keys"])
-    layer = "layer " + (told["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int) + 1).astype(str)
-    found = told.groupby(layer)[list(MEASURES)].quantile([0.05, 0.25, 0.5, 0.75, 0.95]).stack().unstack(1)
-    found.columns, found.index.names = ["low", "q1", "median", "q3", "high"], ["layer", "measure"]
-    found = found.reset_index()
-    return found.assign(measure=found["measure"].map(MEASURES))[["measure", "layer", *found.columns[2:]]]
+    measures = table.assign(context_only=1 - table["redirected"] - table["among_keys"])
+    layer = "layer " + (measures["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int) + 1).astype(str)
+    boxes = measures.groupby(layer)[list(MEASURES)].quantile([0.05, 0.25, 0.5, 0.75, 0.95]).stack().unstack(1)
+    boxes.columns, boxes.index.names = ["low", "q1", "median", "q3", "high"], ["layer", "measure"]
+    boxes = boxes.reset_index()
+    return boxes.assign(measure=boxes["measure"].map(MEASURES))[["measure", "layer", *boxes.columns[2:]]]

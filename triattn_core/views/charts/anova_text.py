@@ -45,23 +45,25 @@ def residual(cells: xr.DataArray, word: str, queries: Sequence[str], keys: Seque
     for axis, names in (("query", queries), ("key", keys)):
         if len(names) == 1:
             return f"There is one {axis}: what only query, key and context together say is 0, nothing to take apart."
-    told = f"Mean over queries {bits.mean():.3g} bits; 0 would mean that no context token changes which key is chosen."
+    sentence = (
+        f"Mean over queries {bits.mean():.3g} bits; 0 would mean that no context token changes which key is chosen."
+    )
     if not cells.values.any():
-        return f"With “{word}” as context nothing is left beyond what any two of the words explain. {told}"
+        return f"With “{word}” as context nothing is left beyond what any two of the words explain. {sentence}"
     at, _ = divmod(int(abs(cells.values).argmax()), cells.shape[1])
     row = cells.values[at]
     up, down = int(row.argmax()), int(row.argmin())
     ends = f"drawn to “{keys[up]}” ({row[up]:+.2g}) and pushed from “{keys[down]}” ({row[down]:+.2g})"
     said = f"With “{word}” as context, “{queries[at]}” is {ends}, beyond what any two of the words explain. "
-    return minus(said + told)
+    return minus(said + sentence)
 
 
-def over(found: pd.DataFrame) -> str:
+def over(results: pd.DataFrame) -> str:
     """How many rows of a file, and the median share and information by layer.  found: of
     `context_shares.measure_rows`."""
-    layer = found["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int) + 1
-    medians = found.groupby(layer)[["redirected", "information"]].median()
-    told = [(at, percent(one["redirected"]), one["information"]) for at, one in medians.iterrows()]
-    ends = [f"layer {at}: {share}, {bits:.3g} bits" for at, share, bits in told]
-    rows = found["row"].nunique()
+    layer = results["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int) + 1
+    medians = results.groupby(layer)[["redirected", "information"]].median()
+    layers = [(at, percent(row["redirected"]), row["information"]) for at, row in medians.iterrows()]
+    ends = [f"layer {at}: {share}, {bits:.3g} bits" for at, share, bits in layers]
+    rows = results["row"].nunique()
     return f"Over {rows} rows, all heads and both directions, context redirects in the median {'; '.join(ends)}."

@@ -89,14 +89,14 @@ def _share(scale: SignedScale, theme: str) -> alt.Color:
     return alt.Color("share:Q", scale=kind, legend=legend)
 
 
-def ranks(found: pd.DataFrame, short: Sequence[str], theme: str = "light") -> alt.LayerChart:
+def ranks(correlations: pd.DataFrame, short: Sequence[str], theme: str = "light") -> alt.LayerChart:
     """Spearman's correlation of each two methods, as `Attributed.correlations` gives it; a dash where there is none.
 
     short: the methods where there is little room.
     """
-    look, names = THEMES[theme], list(found)
+    look, names = THEMES[theme], list(correlations)
     rows = [
-        {"a": names[a], "b": short[b], "with": names[b], "rank": found.iloc[a, b]}
+        {"a": names[a], "b": short[b], "with": names[b], "rank": correlations.iloc[a, b]}
         for a in range(len(names))
         for b in range(a)
     ]
@@ -140,9 +140,9 @@ def plays(role: str, names: Mapping[str, str]) -> str:
     return names.get(role, role)
 
 
-def completeness(found: pd.Series, gap: float, odds: float) -> list[tuple[str, str]]:
+def completeness(attributions: pd.Series, gap: float, odds: float) -> list[tuple[str, str]]:
     """Names and numbers: what integrated gradients add up to, and what is missing."""
-    total = float(found.sum())
+    total = float(attributions.sum())
     part = f"{100 * abs(gap / total):.2g} %" if total else "–"
     rows = [
         ("log-odds of the answer", f"{odds:+.3g}"),
@@ -153,15 +153,19 @@ def completeness(found: pd.Series, gap: float, odds: float) -> list[tuple[str, s
     return [(name, minus(text)) for name, text in rows]
 
 
-def agreement(found: pd.DataFrame, count: int, bar: float, several: bool = False) -> str:
+def agreement(correlations: pd.DataFrame, count: int, bar: float, several: bool = False) -> str:
     """A sentence: which two agree most, which least, and what chance alone would give.  count: of tokens; bar: below
     which no correlation over so many is evidence; several: whether these are of several roles."""
-    pairs = [(float(found.loc[a, b]), a, b) for a, b in combinations(found, 2) if isfinite(found.loc[a, b])]
+    pairs = [
+        (float(correlations.loc[a, b]), a, b)
+        for a, b in combinations(correlations, 2)
+        if isfinite(correlations.loc[a, b])
+    ]
     if not pairs:
         return "Too few tokens to rank."
     (most, a, b), (least, c, d) = max(pairs), min(pairs)
-    told = f"{a} and {b} rank the tokens most alike ({most:.2f}), {c} and {d} least "
-    told += f"({least:.2f}). Over {count} tokens "
-    told += f"less than {bar:.2f} is" if bar < 0.995 else "that is"
-    told += f" no evidence (5 %, for the most extreme of {len(pairs)} correlations of ranks drawn at random)."
-    return minus(told + MIXED * several)
+    sentence = f"{a} and {b} rank the tokens most alike ({most:.2f}), {c} and {d} least "
+    sentence += f"({least:.2f}). Over {count} tokens "
+    sentence += f"less than {bar:.2f} is" if bar < 0.995 else "that is"
+    sentence += f" no evidence (5 %, for the most extreme of {len(pairs)} correlations of ranks drawn at random)."
+    return minus(sentence + MIXED * several)

@@ -35,8 +35,8 @@ def edges(values: Sequence[np.ndarray], bins: int = BINS) -> np.ndarray:
 
 def counts(values: np.ndarray, at: np.ndarray) -> pd.DataFrame:
     """Columns low, high, cells, share: a row a bin; the last one has its upper edge."""
-    found, _ = np.histogram(values, at)
-    return pd.DataFrame({"low": at[:-1], "high": at[1:], "cells": found, "share": found / values.size})
+    heights, _ = np.histogram(values, at)
+    return pd.DataFrame({"low": at[:-1], "high": at[1:], "cells": heights, "share": heights / values.size})
 
 
 def histogram(rows: pd.DataFrame, theme: str = "light", height: int = 130, top: float | None = None) -> alt.Chart:
@@ -58,18 +58,18 @@ def numbers(panels: Sequence[Panel], quantity: str = "relevance") -> pd.DataFram
     `even`: the mean over passage words of the perplexity of their weights, `of` question words: 1 is one word alone.
     `beyond`: the share of the weights that no word has, a sentinel's, as DCN has one; `even` is among the words.
     """
-    found = []
-    for one in panels:
-        values, weights = scores(one, quantity), one.site("attention/weight").values.astype(np.float64)
+    parts = []
+    for panel in panels:
+        values, weights = scores(panel, quantity), panel.site("attention/weight").values.astype(np.float64)
         mass = weights.sum(1, keepdims=True)
         weights = weights / np.maximum(mass, np.finfo(np.float64).tiny)
         with np.errstate(divide="ignore", invalid="ignore"):
             entropy = -np.where(weights > 0, weights * np.log(weights), 0.0).sum(1)
         low, five, middle, ninety, high = np.quantile(values, (0, 0.05, 0.5, 0.95, 1))
-        told = {"function": one.title, "least": low, "5 %": five, "median": middle, "95 %": ninety, "greatest": high}
-        told |= {"mean": values.mean(), "deviation": values.std(), "even": np.exp(entropy).mean()}
-        found.append(told | {"of": weights.shape[1], "cells": values.size, "beyond": 1 - mass.mean()})
-    return pd.DataFrame(found)
+        row = {"function": panel.title, "least": low, "5 %": five, "median": middle, "95 %": ninety, "greatest": high}
+        row |= {"mean": values.mean(), "deviation": values.std(), "even": np.exp(entropy).mean()}
+        parts.append(row | {"of": weights.shape[1], "cells": values.size, "beyond": 1 - mass.mean()})
+    return pd.DataFrame(parts)
 
 
 def describe_scores(row: Mapping) -> str:
@@ -83,15 +83,15 @@ def describe_scores(row: Mapping) -> str:
 
 def describe_boxes(runs: pd.DataFrame, unit: str) -> str:
     """A sentence on the box plots: which function's mean is highest, which lowest, and over how many runs."""
-    found = summary(runs).sort_values("mean", ascending=False)
-    best, last = found.iloc[0], found.iloc[-1]
-    told = f"mean {best['mean']:.2f} of {best['runs']} run{'s' * bool(best['runs'] > 1)}"
-    if len(found) == 1:
-        return f"{unit} of {best['function']}: {told}."
+    summaries = summary(runs).sort_values("mean", ascending=False)
+    best, last = summaries.iloc[0], summaries.iloc[-1]
+    sentence = f"mean {best['mean']:.2f} of {best['runs']} run{'s' * bool(best['runs'] > 1)}"
+    if len(summaries) == 1:
+        return f"{unit} of {best['function']}: {sentence}."
     if best["mean"] == last["mean"]:
-        return f"{unit} of {len(found)} functions: {told}, all of them."
-    told = f"{best['function']} is highest, {told}"
-    return f"{unit} of {len(found)} functions: {told}; {last['function']} is lowest, {last['mean']:.2f}."
+        return f"{unit} of {len(summaries)} functions: {sentence}, all of them."
+    sentence = f"{best['function']} is highest, {sentence}"
+    return f"{unit} of {len(summaries)} functions: {sentence}; {last['function']} is lowest, {last['mean']:.2f}."
 
 
 def describe_curves(rows: pd.DataFrame) -> str:
@@ -169,20 +169,20 @@ def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", heig
 
 def apart(places: Sequence[float], gap: float, most: float) -> list[float]:
     """The places, in rising order, moved until `gap` lies between neighbours and the last is at most `most`."""
-    found: list[float] = []
+    means: list[float] = []
     for at in places:
-        found.append(max(at, found[-1] + gap) if found else at)
-    for i in reversed(range(len(found))):
-        found[i] = min(found[i], most - gap * (len(found) - 1 - i))
-    return found
+        means.append(max(at, means[-1] + gap) if means else at)
+    for i in reversed(range(len(means))):
+        means[i] = min(means[i], most - gap * (len(means) - 1 - i))
+    return means
 
 
 def summary(runs: pd.DataFrame) -> pd.DataFrame:
     """Columns function, least, low, median, high, greatest, mean, runs; low and high are the quartiles."""
     of = runs.groupby("function", sort=False).value
-    found = of.quantile([0, 0.25, 0.5, 0.75, 1]).unstack()
-    found.columns = ["least", "low", "median", "high", "greatest"]
-    return found.assign(mean=of.mean(), runs=of.size()).reset_index()
+    quantiles = of.quantile([0, 0.25, 0.5, 0.75, 1]).unstack()
+    quantiles.columns = ["least", "low", "median", "high", "greatest"]
+    return quantiles.assign(mean=of.mean(), runs=of.size()).reset_index()
 
 
 def _between(low: float, high: float) -> alt.Scale:

@@ -23,10 +23,10 @@ def _ticks(low: float, high: float, log: bool) -> list[float]:
     """1, 2 and 5 of each power of ten, from below the least value to above the most; linear: even steps from 0."""
     powers = range(math.floor(math.log10(low)) - 1, math.floor(math.log10(high)) + 2)
     if log:
-        every = [one * 10.0**power for power in powers for one in ((1,) if high / low > MANY else (1, 2, 5))]
-        first, last = max(one for one in every if one < low), min(one for one in every if one > high)
-        return [one for one in every if first <= one <= last]
-    step = min(one * 10.0**power for power in powers for one in (1, 2, 5) if one * 10.0**power >= high / 5)
+        every = [digit * 10.0**power for power in powers for digit in ((1,) if high / low > MANY else (1, 2, 5))]
+        first, last = max(tick for tick in every if tick < low), min(tick for tick in every if tick > high)
+        return [tick for tick in every if first <= tick <= last]
+    step = min(digit * 10.0**power for power in powers for digit in (1, 2, 5) if digit * 10.0**power >= high / 5)
     return [step * i for i in range(math.floor(high / step) + 2)]
 
 
@@ -57,16 +57,18 @@ def describe(points: pd.DataFrame) -> str:
     """A sentence: at the longest text that all blocks have, which takes least and most time and memory."""
     counts = points.dropna(subset=["seconds"]).groupby("tokens")["name"].nunique()
     tokens = int(counts[counts == counts.max()].index.max())
-    told = []
+    sentences = []
     for column, (title, unit) in reversed(PANELS.items()):
         here = points[points.tokens == tokens].dropna(subset=[column]).sort_values(column)
         what, measure = title[4:].lower().split(", ")[0], title.split(", ")[1]
-        ends = [(one["name"], f"{_short(one[column] * unit)} {measure}") for _, one in here.iterrows()]
+        ends = [(row["name"], f"{_short(row[column] * unit)} {measure}") for _, row in here.iterrows()]
         if len(ends) == 1:
-            told.append("{} takes {}".format(*ends[0]))
+            sentences.append("{} takes {}".format(*ends[0]))
         elif ends:
-            told.append("{} takes the least {what} ({}) and {} the most ({})".format(*ends[0], *ends[-1], what=what))
-    return f"At {tokens} tokens {'; '.join(told)}."
+            sentences.append(
+                "{} takes the least {what} ({}) and {} the most ({})".format(*ends[0], *ends[-1], what=what)
+            )
+    return f"At {tokens} tokens {'; '.join(sentences)}."
 
 
 def _short(value: float) -> str:
@@ -87,7 +89,7 @@ def figure(
     look, dashes, names = THEMES[theme], {}, list(families)
     title, unit = PANELS[column]
     for i, name in enumerate(names):
-        dashes[name] = DASHES[[families[one] for one in names[:i]].count(families[name]) % len(DASHES)]
+        dashes[name] = DASHES[[families[name] for name in names[:i]].count(families[name]) % len(DASHES)]
     rows = points.assign(value=points[column].astype(float) * unit)
     rows = rows[rows.value > 0]
     if rows.empty:

@@ -22,7 +22,7 @@ alt.data_transformers.disable_max_rows()  # a file of 5,000 cells and more is wh
 
 def cells_of(cells: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -> pd.DataFrame:
     """A row for each cell [query, key]."""
-    query, key = (one.ravel() for one in np.indices(cells.shape))
+    query, key = (index.ravel() for index in np.indices(cells.shape))
     words = {"query_word": np.array(labels[0], object)[query], "key_word": np.array(labels[1], object)[key]}
     return pd.DataFrame({"query": query, "key": key, "value": cells.values.ravel(), **words})
 
@@ -44,7 +44,7 @@ def label_expression(texts: Sequence[str]) -> str:
 def signed(limit: float, theme: str, power: float = 1.0) -> alt.Color:
     """The diverging map from -limit to limit; power: as `SignedScale`."""
     # Stops of the OKLab ramp that canvas figures have: Vega's own way between two hues leads through a third.
-    stops = ["#" + bytes(one).hex() for one in ramp(DIVERGING[theme], STOPS)]
+    stops = ["#" + bytes(colour).hex() for colour in ramp(DIVERGING[theme], STOPS)]
     fit = SignedScale(limit, power)
     domain = fit.values(np.linspace(0, fit.steps - 1, STOPS)).tolist()
     scale = alt.Scale(domain=domain, range=stops, clamp=True, interpolate="rgb")
@@ -69,8 +69,8 @@ def weights(values: np.ndarray, keys: int, theme: str) -> alt.Color:
 
 def _ticks(scale: LogScale) -> list[float]:
     """Three or four: of a narrow scale, where round numbers are fewer, both ends and their middle."""
-    found = scale.ticks()
-    return found[:: 1 + (len(found) > 4)] if len(found) > 2 else np.geomspace(scale.low, scale.high, 3).tolist()
+    ticks = scale.ticks()
+    return ticks[:: 1 + (len(ticks) > 4)] if len(ticks) > 2 else np.geomspace(scale.low, scale.high, 3).tolist()
 
 
 def _legend(format: str, title: str | list[str], ticks: Sequence[float]) -> alt.Legend:

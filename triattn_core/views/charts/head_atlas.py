@@ -25,7 +25,7 @@ def likeness(
     distances: [heads, heads], 0 to 1.  order: positions of the heads.  names: of each head.
     """
     look, places = THEMES[theme], list(map(int, order))
-    row, column = (one.ravel() for one in np.indices(distances.shape))
+    row, column = (index.ravel() for index in np.indices(distances.shape))
     cells = pd.DataFrame(
         {
             "down": row,
@@ -60,11 +60,11 @@ def describe_likeness(distances: np.ndarray, names: Sequence[str]) -> str:
     if len(names) < 2:
         return f"One head, {names[0]}: there is none to compare it with."
     others = distances + 2 * np.eye(len(names))
-    one, other = np.unravel_index(others.argmin(), others.shape)
+    first, other = np.unravel_index(others.argmin(), others.shape)
     alone = int(others.min(1).argmax())
     return (
-        f"Nearest: {names[one]} and {names[other]}, {distances[one, other]:.2f} apart; 0 is the same maps, 1 maps that "
-        f"never overlap. Most on its own: {names[alone]}, {others[alone].min():.2f} from its nearest."
+        f"Nearest: {names[first]} and {names[other]}, {distances[first, other]:.2f} apart; 0 is the same maps, 1 maps "
+        f"that never overlap. Most on its own: {names[alone]}, {others[alone].min():.2f} from its nearest."
     )
 
 

@@ -16,11 +16,11 @@ DASHES = ([1, 0], [5, 3], [2, 2], [9, 3, 2, 3], [9, 3], [1, 3])  # told apart wi
 def table(histories: Mapping[str, Sequence[Mapping]]) -> pd.DataFrame:
     """Rows `model, split, step, loss` of the `history` in each metrics.json, without what was not measured."""
     rows = [
-        {"model": name, "split": column.removesuffix("_loss"), "step": one["step"], "loss": one[column]}
+        {"model": name, "split": column.removesuffix("_loss"), "step": entry["step"], "loss": entry[column]}
         for name, history in histories.items()
-        for one in history
+        for entry in history
         for column in COLUMNS
-        if one.get(column) is not None
+        if entry.get(column) is not None
     ]
     return pd.DataFrame(rows, columns=["model", "split", "step", "loss"])
 
@@ -44,8 +44,8 @@ def describe(histories: Mapping[str, Sequence[Mapping]]) -> str:
     rows = table(histories)
     split = "dev" if (rows["split"] == "dev").any() else "train"
     best = rows[rows["split"] == split].sort_values("loss", kind="stable").groupby("model", sort=False).head(1)
-    told = "; ".join(f"{one.model} {one.loss:.3f} at step {one.step:,}" for one in best.itertuples())
-    return f"Lowest loss on {split}: {told}."
+    ends = "; ".join(f"{row.model} {row.loss:.3f} at step {row.step:,}" for row in best.itertuples())
+    return f"Lowest loss on {split}: {ends}."
 
 
 def figure(

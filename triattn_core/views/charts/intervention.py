@@ -109,19 +109,19 @@ def _bars(table: pd.DataFrame, what: str) -> pd.DataFrame:
         {"key": range(len(table)), "unit": table["unit"], "value": table[what], "flips": table["flips"]}
     )
     if what == "change":
-        said = [f"{one:+.2f}".replace("-", "−") + " flips" * flips for one, flips in zip(rows.value, rows.flips)]
-        return rows.assign(said=said)
+        labels = [f"{value:+.2f}".replace("-", "−") + " flips" * flips for value, flips in zip(rows.value, rows.flips)]
+        return rows.assign(said=labels)
     most = rows.value.max()
     digits = 2 if most <= 0 else max(2, 1 - int(np.floor(np.log10(most))))  # two figures of the largest
-    said = [f"{one:.{digits}f}" * (round(one, digits) > 0) for one in rows.value]
-    return rows.assign(said=said, flips=False)
+    labels = [f"{value:.{digits}f}" * (round(value, digits) > 0) for value in rows.value]
+    return rows.assign(said=labels, flips=False)
 
 
 def _with_room(rows: pd.DataFrame) -> alt.Scale:
     """A scale with room for the numbers at the ends, which may stand upright."""
     low, high = min(0.0, rows.value.min()), max(0.0, rows.value.max())
     room = max(high - low, 1e-9)
-    up, down = (0.65 if one.any() else 0.4 for one in (rows.flips & (rows.value > 0), rows.flips & (rows.value < 0)))
+    up, down = (0.65 if side.any() else 0.4 for side in (rows.flips & (rows.value > 0), rows.flips & (rows.value < 0)))
     return alt.Scale(domain=[low - down * room * (low < 0), high + up * room * (high > 0)], nice=False)
 
 

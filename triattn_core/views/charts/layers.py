@@ -15,10 +15,10 @@ CLOSE = 0.075  # of the height: line names nearer than this are moved apart
 
 def table(points: pd.DataFrame) -> pd.DataFrame:
     """Columns line, x, mean, low, high (one standard deviation), runs, of rows `line, x, run, value`."""
-    found = points.groupby(["line", "x"], sort=False).value.agg(["mean", "std", "count"]).reset_index()
-    spread = found["std"].fillna(0.0)
-    found["low"], found["high"] = found["mean"] - spread, found["mean"] + spread
-    return found.rename(columns={"count": "runs"}).drop(columns="std")
+    means = points.groupby(["line", "x"], sort=False).value.agg(["mean", "std", "count"]).reset_index()
+    spread = means["std"].fillna(0.0)
+    means["low"], means["high"] = means["mean"] - spread, means["mean"] + spread
+    return means.rename(columns={"count": "runs"}).drop(columns="std")
 
 
 def _ends(means: pd.DataFrame, height: int) -> dict[str, float]:
@@ -41,8 +41,8 @@ def describe(points: pd.DataFrame, titles: Mapping[str, str]) -> str:
     """A sentence: each line's highest mean and where it stands, the highest line first."""
     means = points.groupby(["line", "x"], sort=False)["value"].mean()
     best = means.loc[means.groupby("line").idxmax()].sort_values(ascending=False)
-    told = "; ".join(f"{line} {value:.1f} at {x:g}" for (line, x), value in best.items())
-    return f"Highest mean {titles['value']} of each line, against {titles['x']}: {told}."
+    ends = "; ".join(f"{line} {value:.1f} at {x:g}" for (line, x), value in best.items())
+    return f"Highest mean {titles['value']} of each line, against {titles['x']}: {ends}."
 
 
 def figure(
@@ -63,9 +63,9 @@ def figure(
     x = alt.X("x:Q", title=titles["x"], scale=ends, axis=alt.Axis(values=ticks, grid=False, format="~g"))
     y = alt.Y("mean:Q", title=None, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=5))
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=[*DASHES[: len(names)]]), legend=None)
-    said = ["line:N", alt.Tooltip("x:Q", title=titles["x"])]
+    tooltip = ["line:N", alt.Tooltip("x:Q", title=titles["x"])]
     tips, run_tips = (
-        [*said, alt.Tooltip(f"{name}:Q", format=".2f", title=titles["value"]), more]
+        [*tooltip, alt.Tooltip(f"{name}:Q", format=".2f", title=titles["value"]), more]
         for name, more in (("mean", "runs:Q"), ("value", "run:Q"))
     )
     base = alt.Chart(means).encode(x, y, detail="line:N", tooltip=tips)

@@ -59,13 +59,13 @@ def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light"
 
 def same(curves: pd.DataFrame) -> str:
     """Which shares name the same tokens, in words; empty where none do: "; 1 and 5 % are the same token"."""
-    found = curves[curves["share"] > 0].drop_duplicates("share").groupby("tokens")["share"]
-    some = {count: [f"{100 * share:.3g}" for share in shares] for count, shares in found if len(shares) > 1}
-    told = (
+    per_example = curves[curves["share"] > 0].drop_duplicates("share").groupby("tokens")["share"]
+    some = {count: [f"{100 * share:.3g}" for share in shares] for count, shares in per_example if len(shares) > 1}
+    sentence = (
         f"; {', '.join(shares[:-1])} and {shares[-1]} % are the same {'token' if count == 1 else f'{count} tokens'}"
         for count, shares in some.items()
     )
-    return "".join(told)
+    return "".join(sentence)
 
 
 def _apart(last: pd.DataFrame, low: float, high: float, height: int, close: int = 16) -> dict[str, float]:

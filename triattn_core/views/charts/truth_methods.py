@@ -19,9 +19,9 @@ PAIR = "pair"
 def table(models: Mapping[str, tuple[str, Report]]) -> pd.DataFrame:
     """Rows `COLUMNS`, in per cent; models: name → (mechanism, report of `known_truth.try_instruments`)."""
     rows = [
-        [name, mechanism, method, role, share, found["untrained"][method][role], found["trained"]["chance"][role]]
-        for name, (mechanism, found) in models.items()
-        for method, shares in found["trained"].items()
+        [name, mechanism, method, role, share, report["untrained"][method][role], report["trained"]["chance"][role]]
+        for name, (mechanism, report) in models.items()
+        for method, shares in report["trained"].items()
         if method != "chance"
         for role, share in shares.items()
     ]
@@ -55,5 +55,5 @@ def describe(rows: pd.DataFrame) -> str:
         return "No method scores key and context token both."
     best = pairs.loc[pairs["trained"].idxmax(), "model"]
     of_best = pairs[pairs["model"] == best].sort_values("trained", ascending=False, kind="stable")
-    found = ", ".join(f"{row.method} {row.trained:.0f} %" for row in of_best.itertuples())
-    return f"True pair found in {best}: {found} (chance {of_best['chance'].iloc[0]:.1f} %)."
+    shares = ", ".join(f"{row.method} {row.trained:.0f} %" for row in of_best.itertuples())
+    return f"True pair found in {best}: {shares} (chance {of_best['chance'].iloc[0]:.1f} %)."

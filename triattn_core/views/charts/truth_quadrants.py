@@ -68,5 +68,5 @@ def figure(rows: pd.DataFrame, theme: str = "light") -> alt.LayerChart:
 def describe(rows: pd.DataFrame) -> str:
     """A sentence: how often each model is right without looking."""
     shares = means(rows).dropna().set_index("model")[SHORTCUT].sort_values(ascending=False, kind="stable")
-    told = "; ".join(f"{name} {share:.1f} %" for name, share in shares.items())
-    return f"Right without looking, of the rows with a true cell: {told}."
+    shares_text = "; ".join(f"{name} {share:.1f} %" for name, share in shares.items())
+    return f"Right without looking, of the rows with a true cell: {shares_text}."

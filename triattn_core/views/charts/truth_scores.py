@@ -51,5 +51,5 @@ def describe(rows: pd.DataFrame) -> str:
     means = rows[rows["measure"] == "accuracy"].groupby("model", sort=False)["value"].mean()
     if means.empty:
         return ""
-    told = "; ".join(f"{name} {value:.1f} %" for name, value in means.sort_values(ascending=False).items())
-    return f"Mean accuracy over seeds: {told}. A grey tick is chance, or the share of even weights."
+    means_text = "; ".join(f"{name} {value:.1f} %" for name, value in means.sort_values(ascending=False).items())
+    return f"Mean accuracy over seeds: {means_text}. A grey tick is chance, or the share of even weights."

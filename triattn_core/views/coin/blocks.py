@@ -68,7 +68,7 @@ def blocks(trace: AttentionTrace, way: str) -> list[Block | None]:
             return None
         plain = trace.sites.get(f"{at}/{way}/without_context/weight")
         scores = [trace.sites.get(f"{at}/{way}/{name}") for name in ("relevance", "without_context/relevance")]
-        score, bare = (None if one is None or "folded" in one.attrs else one for one in scores)
+        score, bare = (None if score is None or "folded" in score.attrs else score for score in scores)
         own = [trace.sites.get(f"{at}/{side}_over_{side}/weight") for side in sides]
         both = (own[0], own[1]) if own[0] is not None and own[1] is not None else None
         weight, gate = trace.site(f"{at}/{way}/weight"), trace.sites.get(f"{at}/{way}/gate")
@@ -101,17 +101,17 @@ def spread(weight: xr.DataArray) -> float | None:
     return min(float(-terms.sum(1).mean() / np.log(keys)), 1.0)
 
 
-def first_cell(found: Sequence[Block | None], wide: int = 1) -> tuple[int, ...]:
+def first_cell(all_blocks: Sequence[Block | None], wide: int = 1) -> tuple[int, ...]:
     """Where to look first: the pair whose weight context changed most, else the one that holds most; of the gate the
     feature that takes in most, of each sentence the token that is looked at most."""
-    there = [(i, one) for i, one in enumerate(found) if one is not None]
+    there = [(i, block) for i, block in enumerate(all_blocks) if block is not None]
     if not there:
         return 0, 0, 0, 0, 0, 0
-    shares = [np.abs((one.weight if one.changed is None else one.changed).values) for _, one in there]
+    shares = [np.abs((block.weight if block.changed is None else block.changed).values) for _, block in there]
     place, query, key = np.unravel_index(np.stack(shares).argmax(), (len(there), *shares[0].shape))
-    at, one = there[place]
-    feature = 0 if one.gate is None else int(one.gate.transpose("query", "feature").values[query].argmin())
-    own = [int(m.values[i].argmax()) for m, i in zip(one.own or (), (query, key))] or [0, 0]
+    at, block = there[place]
+    feature = 0 if block.gate is None else int(block.gate.transpose("query", "feature").values[query].argmin())
+    own = [int(m.values[i].argmax()) for m, i in zip(block.own or (), (query, key))] or [0, 0]
     return int(query), int(key), at, min(feature, wide - 1), *own
 
 
@@ -119,19 +119,19 @@ def table(trace: AttentionTrace, way: str) -> pd.DataFrame:
     """Every pair of every block as a row, for CSV: tokens and their positions, weight and score, both without the
     context term too, what that changed, and the mean of the query's gate; empty where there is none."""
     parts = []
-    for number, one in enumerate(blocks(trace, way), start=1):
-        if one is None:
+    for number, block in enumerate(blocks(trace, way), start=1):
+        if block is None:
             continue
-        at = np.indices(one.weight.shape).reshape(2, -1)
+        at = np.indices(block.weight.shape).reshape(2, -1)
         columns: dict = {"block": number}
         for axis, where in zip(NEEDS, at):
-            names = np.array(labels(one.weight, dict(trace.texts), axis), object)
+            names = np.array(labels(block.weight, dict(trace.texts), axis), object)
             columns |= {axis: names[where], f"{axis}_at": where}
-            if f"{axis}_cells" in one.weight.coords:
-                columns[f"{axis}_tokens"] = one.weight[f"{axis}_tokens"].values[where]
-        maps = {"weight": one.weight, "score": one.score, "weight without context": one.plain}
-        maps |= {"score without context": one.plain_score, "changed": one.changed}
+            if f"{axis}_cells" in block.weight.coords:
+                columns[f"{axis}_tokens"] = block.weight[f"{axis}_tokens"].values[where]
+        maps = {"weight": block.weight, "score": block.score, "weight without context": block.plain}
+        maps |= {"score without context": block.plain_score, "changed": block.changed}
         columns |= {name: np.nan if array is None else array.values.ravel() for name, array in maps.items()}
-        columns["gate"] = np.nan if one.gate is None else one.gate.mean("feature").values[at[0]]
+        columns["gate"] = np.nan if block.gate is None else block.gate.mean("feature").values[at[0]]
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()

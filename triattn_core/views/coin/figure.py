@@ -51,13 +51,13 @@ def figure(
 
     Scales, places, orders and the first cell are the whole model's: views of a pair differ in what is off alone.
     """
-    every, found, texts = blocks(whole, way), blocks(trace, way), dict(whole.texts)
-    first = next(one for one in every if one is not None).weight
+    every, shown, texts = blocks(whole, way), blocks(trace, way), dict(whole.texts)
+    first = next(block for block in every if block is not None).weight
     scale = LogScale.fit(_weights(every), first.sizes["key"])
     gap = SignedScale.of(_changes(every), power=0.7, title="what context changed")
-    beyond = _weights(found).max() > scale.high * 1.01 or np.abs(_changes(found)).max() > gap.limit * 1.01
+    beyond = _weights(shown).max() > scale.high * 1.01 or np.abs(_changes(shown)).max() > gap.limit * 1.01
     wide = _features(every)
-    spreads = [one and spread(one.weight) for one in blocks(unread or trace, way)]
+    spreads = [block and spread(block.weight) for block in blocks(unread or trace, way)]
     off = str(trace.meta.get("off", ""))
     payload = {
         "says": QUANTITIES | AXES,
@@ -69,9 +69,9 @@ def figure(
         "gap": scale_payload(gap),
         "gate": GATE,
         "axes": {axis: tokens(first, texts, axis, np.arange(first.sizes[axis])) for axis in NEEDS},
-        "blocks": [_block(*one) for one in zip_longest(found, spreads, orders)],
-        "looks": [_looks(one) for one in every],
-        "has": {name: any(one and getattr(one, name) is not None for one in every) for name in PARTS},
+        "blocks": [_block(*parts) for parts in zip_longest(shown, spreads, orders)],
+        "looks": [_looks(block) for block in every],
+        "has": {name: any(block and getattr(block, name) is not None for block in every) for name in PARTS},
         "wide": wide,
         "features": any(order is not None for order in orders),
         "answers": [vars(answer) for answer in answers],
@@ -81,7 +81,7 @@ def figure(
         "command": _command(whole, way, off),
         "caption": caption(trace, way),
         "cell": list(cell or first_cell(every, wide)),
-        "alt": alt(found, answers, label, texts, spreads),
+        "alt": alt(shown, answers, label, texts, spreads),
         "folded": bool(folded(first)),
         "notes": " ".join(filter(None, [_notes(whole, spreads, way), BEYOND * bool(beyond)])),
     }
@@ -89,30 +89,40 @@ def figure(
     return Canvas(payload, script(SCRIPT), style(*STYLE), title, payload["alt"], height=900, kind="coin")
 
 
-def _weights(found: Sequence[Block | None]) -> np.ndarray:
+def _weights(all_blocks: Sequence[Block | None]) -> np.ndarray:
     """Every weight that is drawn, but those that are none."""
-    maps = [m.values for one in found if one for m in (one.weight, one.plain, *(one.own or ())) if m is not None]
-    return np.concatenate([np.zeros(0), *(one[one > 0] for one in maps)]) if maps else np.zeros(1)
+    maps = [
+        m.values
+        for block in all_blocks
+        if block
+        for m in (block.weight, block.plain, *(block.own or ()))
+        if m is not None
+    ]
+    return np.concatenate([np.zeros(0), *(array[array > 0] for array in maps)]) if maps else np.zeros(1)
 
 
-def _changes(found: Sequence[Block | None]) -> np.ndarray:
-    maps = (one.changed for one in found if one is not None)
+def _changes(all_blocks: Sequence[Block | None]) -> np.ndarray:
+    maps = (block.changed for block in all_blocks if block is not None)
     return np.concatenate([np.zeros(1), *(m.values.ravel() for m in maps if m is not None)])
 
 
-def _features(found: Sequence[Block | None]) -> int:
-    return max((one.gate.sizes["feature"] for one in found if one is not None and one.gate is not None), default=1)
+def _features(all_blocks: Sequence[Block | None]) -> int:
+    return max(
+        (block.gate.sizes["feature"] for block in all_blocks if block is not None and block.gate is not None), default=1
+    )
 
 
-def _block(one: Block | None, evenness: float | None, order: Sequence[int] | None) -> dict | None:
-    if one is None:
+def _block(block: Block | None, evenness: float | None, order: Sequence[int] | None) -> dict | None:
+    if block is None:
         return None
-    maps = {"weight": one.weight, "score": one.score, "plain": one.plain, "changed": one.changed} | _gate(one.gate)
-    told: dict = {name: "" if array is None else _floats(array) for name, array in maps.items()}
-    told |= {"own": [_floats(array) for array in one.own] if one.own else [], "spread": evenness}
-    if order is not None and one.gate is not None:
-        told |= {"features": _floats(one.gate.transpose("query", "feature")), "order": list(map(int, order))}
-    return told
+    maps = {"weight": block.weight, "score": block.score, "plain": block.plain, "changed": block.changed} | _gate(
+        block.gate
+    )
+    payload: dict = {name: "" if array is None else _floats(array) for name, array in maps.items()}
+    payload |= {"own": [_floats(array) for array in block.own] if block.own else [], "spread": evenness}
+    if order is not None and block.gate is not None:
+        payload |= {"features": _floats(block.gate.transpose("query", "feature")), "order": list(map(int, order))}
+    return payload
 
 
 def _gate(gate: xr.DataArray | None) -> dict[str, xr.DataArray | None]:
@@ -123,9 +133,9 @@ def _gate(gate: xr.DataArray | None) -> dict[str, xr.DataArray | None]:
     return {"gate": gate.mean("feature"), "gate_low": low, "gate_high": high}
 
 
-def _looks(one: Block | None) -> list[list[int]]:
+def _looks(block: Block | None) -> list[list[int]]:
     """For each token of both sentences, the token of its own sentence with the largest weight."""
-    return [own.values.argmax(1).tolist() for own in one.own or ()] if one else []
+    return [own.values.argmax(1).tolist() for own in block.own or ()] if block else []
 
 
 def _floats(array: xr.DataArray) -> str:
@@ -134,20 +144,24 @@ def _floats(array: xr.DataArray) -> str:
 
 def _notes(whole: AttentionTrace, spreads: Sequence[float | None], way: str) -> str:
     """Which blocks hardly align, what was folded, and what was not."""
-    found = blocks(whole, way)
-    said = [_even(spreads), folded(next(one for one in found if one is not None).weight)]
-    gated = [i for i, one in enumerate(found) if f"layer.{i}/{way}/gate" in whole.sites and one and one.gate is None]
-    return " ".join(filter(None, [*said, GATES * bool(gated)]))
+    all_blocks = blocks(whole, way)
+    sentences = [_even(spreads), folded(next(block for block in all_blocks if block is not None).weight)]
+    gated = [
+        i
+        for i, block in enumerate(all_blocks)
+        if f"layer.{i}/{way}/gate" in whole.sites and block and block.gate is None
+    ]
+    return " ".join(filter(None, [*sentences, GATES * bool(gated)]))
 
 
 def _even(spreads: Sequence[float | None]) -> str:
     """Which blocks hardly align; empty where all do."""
-    told = (
+    sentence = (
         f"Block {i} spreads its weight almost evenly ({share:.2f} of the largest entropy)."
         for i, share in enumerate(spreads, 1)
         if share is not None and share > EVEN
     )
-    return " ".join(told)
+    return " ".join(sentence)
 
 
 BEYOND = "Colours keep the scales of the whole model: some values here lie beyond their ends."
@@ -174,7 +188,7 @@ def caption(trace: AttentionTrace, way: str) -> str:
 
 
 def alt(
-    found: Sequence[Block | None],
+    all_blocks: Sequence[Block | None],
     answers: Sequence[Answer],
     label: str,
     texts: Mapping[str, str],
@@ -182,20 +196,22 @@ def alt(
 ) -> str:
     """What the figure shows in words: where context changed most, which blocks hardly align, and what is said with one
     thing switched off."""
-    sizes = next((one.weight.sizes for one in found if one is not None), {"query": 0, "key": 0})
-    said = "; ".join(f"{answer.name} off: {answer.probability:.3f}" for answer in answers)
-    first = next((one.weight for one in found if one is not None), None)
+    sizes = next((block.weight.sizes for block in all_blocks if block is not None), {"query": 0, "key": 0})
+    answers_text = "; ".join(f"{answer.name} off: {answer.probability:.3f}" for answer in answers)
+    first = next((block.weight for block in all_blocks if block is not None), None)
     what = "groups of tokens" if first is not None and "folded" in first.attrs else "tokens"
-    maps = f"Alignments of {sizes['query']} by {sizes['key']} {what} in {len(found)} blocks."
-    parts = [maps + _most(found, dict(texts)), _even(spreads), f"Probability of {label}, {said}."]
+    maps = f"Alignments of {sizes['query']} by {sizes['key']} {what} in {len(all_blocks)} blocks."
+    parts = [maps + _most(all_blocks, dict(texts)), _even(spreads), f"Probability of {label}, {answers_text}."]
     return " ".join(filter(None, parts))
 
 
-def _most(found: Sequence[Block | None], texts: dict[str, str]) -> str:
-    there = [(i, one.changed) for i, one in enumerate(found, 1) if one is not None and one.changed is not None]
+def _most(all_blocks: Sequence[Block | None], texts: dict[str, str]) -> str:
+    there = [
+        (i, block.changed) for i, block in enumerate(all_blocks, 1) if block is not None and block.changed is not None
+    ]
     if not there:
         return ""
-    block, changed = max(there, key=lambda one: float(abs(one[1]).max()))
+    block, changed = max(there, key=lambda pair: float(abs(pair[1]).max()))
     if float(abs(changed).max()) <= NOTHING:
         return " Context changes nothing."
     at = np.unravel_index(int(np.abs(changed.values).argmax()), changed.shape)

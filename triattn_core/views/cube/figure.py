@@ -68,7 +68,7 @@ def figure(
     array = picked(trace, choice)
     axes = axes_of(array)
     array = picked(trace, choice, axes).transpose(*axes)
-    shown = visible(array, hide_special) | {axis: np.array(one) for axis, one in (order or {}).items()}
+    shown = visible(array, hide_special) | {axis: np.array(positions) for axis, positions in (order or {}).items()}
     payload = _payload(trace, choice, array, shown, hide_special)
     payload["cell"] = list(at) if at is not None else _first_cell(trace, array, payload)
     if exact:
@@ -120,10 +120,10 @@ def _payload(
     rows = strongest(trace, choice, TRIPLES, hide_special)
     against = quantity == "weight" and opened(trace, choice) is not None  # how they are sorted
     where = {axis: {int(p): i for i, p in enumerate(shown[axis])} for axis in axes}
-    found = [[where[axis][int(row[f"{axis}_at"])] for axis in axes] for _, row in rows.iterrows()]
+    cells_at = [[where[axis][int(row[f"{axis}_at"])] for axis in axes] for _, row in rows.iterrows()]
     along = {axis: _along(trace, choice, array, axis) for axis in axes[1:] if axes[2] == "context" or axis == axes[2]}
-    along = {axis: one.isel({a: shown[a] for a in one.dims}) for axis, one in along.items()}
-    told = {axis: tokens(array, texts, axis, shown[axis]) for axis in axes}
+    along = {axis: values.isel({a: shown[a] for a in values.dims}) for axis, values in along.items()}
+    labelled = {axis: tokens(array, texts, axis, shown[axis]) for axis in axes}
     return {
         "stamp": " ".join((choice.query(), str(hide_special), *(str(trace.meta.get(name, "")) for name in STAMPED))),
         "quantity": quantity,
@@ -133,8 +133,8 @@ def _payload(
         "alt": describe_cells(part, rows, against),
         "says": {**{axis: AXES[axis] for axis in axes}, "quantity": QUANTITIES[quantity]},
         "texts": texts,
-        "names": named(texts) | _groups(told[axes[2]]),
-        "axes": told,
+        "names": named(texts) | _groups(labelled[axes[2]]),
+        "axes": labelled,
         "scale": scale_payload(scale),
         "themes": theme_payload(scale.kind),
         "levels": pack(scale.levels(part.values)),
@@ -145,7 +145,7 @@ def _payload(
         "rows": round(distributions(array, along_axes) * (1 - idle(trace, choice))) or 1,
         "cells": part.size,
         "pairs": cells,
-        "triples": {"cells": found, "value": _finite(rows[quantity]), "share": _finite(rows["share"])},
+        "triples": {"cells": cells_at, "value": _finite(rows[quantity]), "share": _finite(rows["share"])},
         "against": against,
         "check": " ".join(filter(None, (check(trace, choice) for check in (fold_check, axis_check, query_matters)))),
         "hidden": _hidden(trace, choice, shown) if hide_special else "",
@@ -184,21 +184,21 @@ def _along(trace: AttentionTrace, choice: Choice, array: xr.DataArray, axis: str
 def _hidden(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) -> str:
     """What is hidden, by name where it is no special token, and how much mass it holds."""
     array, texts = trace.pick(choice), dict(trace.texts)
-    found = [
+    hidden = [
         f"“{labels(array, texts, axis)[i]}” as {axis}"
         for axis in map(str, array.dims)
         if f"{axis}_special" in array.coords
         for i in np.flatnonzero(array[f"{axis}_special"].values > 1)
     ]
-    sinks = f" and sinks ({', '.join(found[:LISTED])}{' …' * (len(found) > LISTED)})" if found else ""
-    said = f"Special tokens{sinks} are hidden"
+    sinks = f" and sinks ({', '.join(hidden[:LISTED])}{' …' * (len(hidden) > LISTED)})" if hidden else ""
+    sentence = f"Special tokens{sinks} are hidden"
     weight = twin(trace, choice, "weight")
     if weight is not None:
         share = 1 - float(shares(trace, choice, weight).isel(shown).sum())
-        said += f": they hold {100 * share:.3g} % of the mass. Sums still count them, and nothing is renormalised"
+        sentence += f": they hold {100 * share:.3g} % of the mass. Sums still count them, and nothing is renormalised"
     above = trace.meta.get("sinks")
-    none = f" No other token receives more than {above:g} times an even share." if above and not found else ""
-    return f"{said}.{none}"
+    none = f" No other token receives more than {above:g} times an even share." if above and not hidden else ""
+    return f"{sentence}.{none}"
 
 
 def _caption(trace: AttentionTrace, choice: Choice, array: xr.DataArray) -> str:
@@ -209,8 +209,16 @@ def _caption(trace: AttentionTrace, choice: Choice, array: xr.DataArray) -> str:
     heads += [f"{how} of heads" for axis, how in choice.reduce if axis == "head"]
     heads += [f"head {trace.meta['head'] + 1} ({trace.meta['mask']})"] if "head" in trace.meta else []
     axes = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims]
-    told = [f"{axis} folded to {array.sizes[axis]}" for axis in axes]
-    parts = [str(trace.meta.get("checkpoint", "")), *text, layer, direction.replace("_", " "), *heads, quantity, *told]
+    sentences = [f"{axis} folded to {array.sizes[axis]}" for axis in axes]
+    parts = [
+        str(trace.meta.get("checkpoint", "")),
+        *text,
+        layer,
+        direction.replace("_", " "),
+        *heads,
+        quantity,
+        *sentences,
+    ]
     return ", ".join(filter(None, parts))
 
 
@@ -222,15 +230,15 @@ def _exact(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) 
     rows = lines.values.reshape(-1, int(np.prod([array.sizes[axis] for axis in along])))
     above = [row.size - np.searchsorted(np.sort(row), row, side="right") for row in rows]
     ranks = lines.copy(data=1 + np.array(above, np.float32).reshape(lines.shape))
-    found = {"rank": pack(ranks.transpose(*axes).isel(shown).values)}
+    packed = {"rank": pack(ranks.transpose(*axes).isel(shown).values)}
     for quantity in ("weight", "relevance"):
         array = twin(trace, choice, quantity)
         if array is not None:
             array = array.transpose(*axes)
-            found["raw" if quantity == "relevance" else quantity] = pack(array.isel(shown).values.astype(np.float32))
+            packed["raw" if quantity == "relevance" else quantity] = pack(array.isel(shown).values.astype(np.float32))
             if quantity == "relevance":
-                found["relevance"] = pack(centred(array).isel(shown).values.astype(np.float32))
-    return found
+                packed["relevance"] = pack(centred(array).isel(shown).values.astype(np.float32))
+    return packed
 
 
 def _finite(values) -> list[float | None]:

@@ -48,8 +48,8 @@ def strip(trace: AttentionTrace, measures: pd.DataFrame, rows: Sequence[str] = (
     more = {
         "strip": True,
         "below": [name for name in SHORT if name in known],
-        "layers": [{**one, "title": name} for one, name in zip(layers, names)],
-        "measures": {name: one | {"short": SHORT.get(name, "")} for name, one in known.items()},
+        "layers": [{**layer, "title": name} for layer, name in zip(layers, names)],
+        "measures": {name: about | {"short": SHORT.get(name, "")} for name, about in known.items()},
     }
     return replace(canvas, payload={**canvas.payload, **more}, height=100)
 
@@ -65,9 +65,9 @@ def figure(
     """
     sites = sorted(two_way_sites(trace), key=lambda site: (layer_of(site), site))
     maps = [two_way_weights(trace, site) for site in sites]
-    scale = LogScale.fit(np.concatenate([one.values.ravel() for one in maps]), maps[0].sizes["key"])
-    heads = max(one.sizes["head"] for one in maps)
-    thumbs = [scale.levels(_pooled(one.values)) for one in maps]
+    scale = LogScale.fit(np.concatenate([array.values.ravel() for array in maps]), maps[0].sizes["key"])
+    heads = max(array.sizes["head"] for array in maps)
+    thumbs = [scale.levels(_pooled(array.values)) for array in maps]
     values = [measures.loc[measures["site"] == site].sort_values("head") for site in sites]
     known = {
         name: [_numbers(value[name]) for value in values] for name in MEASURE_NAMES if measures[name].notna().any()
@@ -81,7 +81,7 @@ def figure(
         "pooled": thumbs[0].shape[1:] != maps[0].shape[1:],
         "keys": maps[0].sizes["key"],
         "heads": heads,
-        "layers": [{"title": _title(site, len(sites)), "levels": pack(one)} for site, one in zip(sites, thumbs)],
+        "layers": [{"title": _title(site, len(sites)), "levels": pack(thumb)} for site, thumb in zip(sites, thumbs)],
         "measures": {name: {"title": MEASURE_NAMES[name][0], "values": known[name]} for name in known},
         "says": {name: MEASURE_NAMES[name][1] for name in known},
         "measure": measure if measure in known else next(iter(known)),
@@ -118,7 +118,7 @@ def _alt(trace: AttentionTrace, measures: pd.DataFrame, measure: str, layers: in
     """What the figure shows in words: how many heads, and those with the most and the least of the measure."""
     name = MEASURE_NAMES[measure][0]
     order = measures.dropna(subset=[measure]).sort_values(measure)
-    ends = [f"{_head(one, layers)}, {one[measure]:.3g}" for one in (order.iloc[-1], order.iloc[0])]
+    ends = [f"{_head(row, layers)}, {row[measure]:.3g}" for row in (order.iloc[-1], order.iloc[0])]
     size = f"{layers} layer{'s' * (layers > 1)} of {heads} head{'s' * (heads > 1)}"
     return f"Maps of query × key of {size}. {name.capitalize()}: most in {ends[0]}; least in {ends[1]}."
 

@@ -27,19 +27,21 @@ SCALES = {
 }
 
 
-def scale_of(found: Sequence[Map]) -> Scale:
+def scale_of(maps: Sequence[Map]) -> Scale:
     """One scale for all maps and for what stands beside them; masked cells have no part in it."""
-    parts = [one.values[np.isfinite(one.values)] for m in found for one in (m.drawn, m.source) if one is not None]
+    parts = [
+        array.values[np.isfinite(array.values)] for m in maps for array in (m.drawn, m.source) if array is not None
+    ]
     values = np.concatenate(parts)
-    quantity = found[0].drawn.attrs["quantity"]
+    quantity = maps[0].drawn.attrs["quantity"]
     if quantity == "weight":
         values = values[values > 0] if (values > 0).any() else values
-        return LogScale.fit(values, found[0].drawn.sizes["key"])
+        return LogScale.fit(values, maps[0].drawn.sizes["key"])
     return SignedScale.of(values)
 
 
 def figure(
-    found: Sequence[Map],
+    maps: Sequence[Map],
     texts: Mapping[str, str],
     orders: Sequence[Sequence[int]] | None = None,
     caption: str = "",
@@ -55,7 +57,7 @@ def figure(
     is chosen at first.  what: the title's first word.  roles: what tokens down and across are called.
     large: maps without source2token take the room that there is.
     """
-    first, scale = found[0].drawn, scale_of(found)
+    first, scale = maps[0].drawn, scale_of(maps)
     quantity = first.attrs["quantity"]
     payload = {
         "quantity": quantity,
@@ -65,35 +67,38 @@ def figure(
         "themes": theme_payload("log", "signed"),
         "scale": {**scale_payload(scale), "title": SCALES[quantity]},
         "axes": {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in ("query", "key")},
-        "panels": [_panel(one, scale, order) for one, order in zip(found, orders or [None] * len(found))],
+        "panels": [_panel(map_, scale, order) for map_, order in zip(maps, orders or [None] * len(maps))],
         "caption": caption,
         "roles": list(roles),
         "large": large,
-        "cell": list(cell or first_cell(found, orders)),
-        "alt": alt(found, texts),
-        "notes": folded(found[0].weights),
+        "cell": list(cell or first_cell(maps, orders)),
+        "alt": alt(maps, texts),
+        "notes": folded(maps[0].weights),
     }
     title = f"{what}: " + shorten(" / ".join(texts.values()), 90, placeholder=" …")
     return Canvas(payload, script(SCRIPT), style(*STYLE), title, payload["alt"], kind="heads")
 
 
-def _panel(one: Map, scale: Scale, order: Sequence[int] | None) -> dict:
-    told = {"title": one.title, "note": one.note, "levels": pack(scale.levels(one.drawn.values))}
-    told |= {"weights": _floats(one.weights), "values": _floats(one.drawn)}
-    told["masked"] = pack(one.masked.astype(np.uint8)) if one.masked.any() else ""
-    told["even"] = _floats(one.even) if "folded" in one.weights.attrs else ""
-    told["scores"] = _floats(one.scores) if one.scores is not None else ""
-    told["order"] = list(map(int, order)) if order is not None else None
-    if one.source is not None:
-        told |= {"mean": _floats(mean := one.source.mean("feature")), "mean_levels": pack(scale.levels(mean.values))}
+def _panel(map_: Map, scale: Scale, order: Sequence[int] | None) -> dict:
+    payload = {"title": map_.title, "note": map_.note, "levels": pack(scale.levels(map_.drawn.values))}
+    payload |= {"weights": _floats(map_.weights), "values": _floats(map_.drawn)}
+    payload["masked"] = pack(map_.masked.astype(np.uint8)) if map_.masked.any() else ""
+    payload["even"] = _floats(map_.even) if "folded" in map_.weights.attrs else ""
+    payload["scores"] = _floats(map_.scores) if map_.scores is not None else ""
+    payload["order"] = list(map(int, order)) if order is not None else None
+    if map_.source is not None:
+        payload |= {
+            "mean": _floats(mean := map_.source.mean("feature")),
+            "mean_levels": pack(scale.levels(mean.values)),
+        }
         if order is not None:
-            source = _ordered(one.source, order)
-            told |= {"source": _floats(source), "source_levels": pack(scale.levels(source.values))}
-        for name, own in (("weights", one.source_weights), ("scores", one.source_scores)):
-            if own is not None and own is not one.source:
-                told[f"mean_{name}"] = _floats(own.mean("feature"))
-                told[f"source_{name}"] = _floats(_ordered(own, order)) if order is not None else ""
-    return told
+            source = _ordered(map_.source, order)
+            payload |= {"source": _floats(source), "source_levels": pack(scale.levels(source.values))}
+        for name, own in (("weights", map_.source_weights), ("scores", map_.source_scores)):
+            if own is not None and own is not map_.source:
+                payload[f"mean_{name}"] = _floats(own.mean("feature"))
+                payload[f"source_{name}"] = _floats(_ordered(own, order)) if order is not None else ""
+    return payload
 
 
 def _ordered(source: xr.DataArray, order: Sequence[int]) -> xr.DataArray:
@@ -104,49 +109,51 @@ def _floats(array: xr.DataArray) -> str:
     return pack(array.values.astype(np.float32))
 
 
-def first_cell(found: Sequence[Map], orders: Sequence[Sequence[int]] | None = None) -> tuple[int, int, int, int]:
+def first_cell(maps: Sequence[Map], orders: Sequence[Sequence[int]] | None = None) -> tuple[int, int, int, int]:
     """Where to look first: the pair that holds most against what an even share of its row would; and, as a place in
     the order of its map, the feature that its key has most of."""
-    shares = np.stack([one.weights.values / np.where(one.masked, np.inf, one.even.values) for one in found])
+    shares = np.stack([map_.weights.values / np.where(map_.masked, np.inf, map_.even.values) for map_ in maps])
     panel, query, key = np.unravel_index(shares.argmax(), shares.shape)
     if orders is None:
         return int(query), int(key), int(panel), 0
-    source = found[panel].source.transpose("key", "feature").values[key]
+    source = maps[panel].source.transpose("key", "feature").values[key]
     return int(query), int(key), int(panel), int(source[list(orders[panel])].argmax())
 
 
-def alt(found: Sequence[Map], texts: Mapping[str, str]) -> str:
+def alt(maps: Sequence[Map], texts: Mapping[str, str]) -> str:
     """What the figure shows in words: its maps, the pair that holds most against an even share, and empty rows; where
     all rows are, that nothing may be attended to."""
-    query, key, panel, _ = first_cell(found)
-    words, one = [labels(found[0].drawn, dict(texts), axis) for axis in ("query", "key")], found[panel]
+    query, key, panel, _ = first_cell(maps)
+    words, map_ = [labels(maps[0].drawn, dict(texts), axis) for axis in ("query", "key")], maps[panel]
     governor, dependent = (some[i] for some, i in zip(words, (query, key)))
-    weight, share = (float(some.values[query, key]) for some in (one.weights, one.even))
+    weight, share = (float(some.values[query, key]) for some in (map_.weights, map_.even))
     times = weight / share if share else 0.0
-    sizes, names = found[0].drawn.sizes, "; ".join(one.title for one in found)
-    what = "groups of tokens" if "folded" in one.weights.attrs else "tokens"
+    sizes, names = maps[0].drawn.sizes, "; ".join(map_.title for map_ in maps)
+    what = "groups of tokens" if "folded" in map_.weights.attrs else "tokens"
     shown = f"Maps of {sizes['query']} by {sizes['key']} {what}: {names}."
-    if all(one.masked.all() for one in found):
+    if all(map_.masked.all() for map_ in maps):
         return f"{shown} Nothing may be attended to: every row is zeros."
-    most = f"“{governor}” gives {100 * weight:.3g} % to “{dependent}”, × {times:.3g} ({one.title.lower()})"
-    return f"{shown} Most against an even share: {most}.{_empty(found, words[0])}"
+    most = f"“{governor}” gives {100 * weight:.3g} % to “{dependent}”, × {times:.3g} ({map_.title.lower()})"
+    return f"{shown} Most against an even share: {most}.{_empty(maps, words[0])}"
 
 
-def _empty(found: Sequence[Map], words: Sequence[str]) -> str:
+def _empty(drawn_maps: Sequence[Map], words: Sequence[str]) -> str:
     """A sentence that begins with a space: which queries are left nothing to attend to, and in which maps."""
     maps: dict[tuple[int, ...], list[str]] = {}
-    for one in found:
-        rows = np.flatnonzero(one.weights.sum("key").values == 0)
+    for map_ in drawn_maps:
+        rows = np.flatnonzero(map_.weights.sum("key").values == 0)
         if len(rows):
-            maps.setdefault(tuple(map(int, rows)), []).append(one.title.split(",")[0].lower())
-    told = []
+            maps.setdefault(tuple(map(int, rows)), []).append(map_.title.split(",")[0].lower())
+    sentences = []
     for rows, names in maps.items():
         who = f"{len(rows)} of {len(words)}" if len(rows) > NAMED else listing([f"“{words[i]}”" for i in rows])
-        are = "" if told else f" {'is' if len(rows) == 1 else 'are'} left nothing to attend to"
+        are = "" if sentences else f" {'is' if len(rows) == 1 else 'are'} left nothing to attend to"
         kind, numbers = names[0].split()[0], [name.split()[-1] for name in names]
-        where = f"{kind}{'s' * (len(names) > 1)} {listing(numbers)}" if len(names) < len(found) else "every map"
-        told.append(f"in {where} {who}{are}")
-    if not told:
+        where = f"{kind}{'s' * (len(names) > 1)} {listing(numbers)}" if len(names) < len(drawn_maps) else "every map"
+        sentences.append(f"in {where} {who}{are}")
+    if not sentences:
         return ""
-    said = told[0].removeprefix("in every map ") if len(found) == 1 else "In" + told[0].removeprefix("in")
-    return f" {', '.join([said, *told[1:]])}."
+    sentence = (
+        sentences[0].removeprefix("in every map ") if len(drawn_maps) == 1 else "In" + sentences[0].removeprefix("in")
+    )
+    return f" {', '.join([sentence, *sentences[1:]])}."

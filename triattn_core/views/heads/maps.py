@@ -57,10 +57,10 @@ def groups(trace: AttentionTrace) -> dict[str, list[int]]:
     masks = str(trace.meta.get("masks", ""))
     if not masks:
         raise TraceError("this trace is not one of MTSA: no masks are recorded with it")
-    found: dict[str, list[int]] = {}
+    by_mask: dict[str, list[int]] = {}
     for head, name in enumerate(masks.split(",")):
-        found.setdefault(name, []).append(head)
-    return found
+        by_mask.setdefault(name, []).append(head)
+    return by_mask
 
 
 def beside(trace: AttentionTrace, number: int) -> list[int]:
@@ -81,26 +81,28 @@ def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str 
     Raises TraceError where the trace has no such head, InputError where the text has too many tokens to be drawn.
     """
     pairs = trace.site(f"{layer}/token2token/{quantity}")
-    weights, alone = (trace.site(f"{layer}/{one}/weight") for one in ("token2token", "source2token"))
-    scores, own = (trace.sites.get(f"{layer}/{one}/relevance") for one in ("token2token", "source2token"))
+    weights, alone = (trace.site(f"{layer}/{name}/weight") for name in ("token2token", "source2token"))
+    scores, own = (trace.sites.get(f"{layer}/{name}/relevance") for name in ("token2token", "source2token"))
     shares = trace.sites.get(f"{layer}/{EVEN}")
     shares = even_weights(trace.site(f"{layer}/mask/contribution")) if shares is None else shares
     n, masks = weights.sizes["query"], str(trace.meta.get("masks", "")).split(",")
     if n > MOST:
         raise InputError(f"Maps of {n:,} tokens are not drawn, at most of {MOST}: shorten the text.")
-    found, outside = [], trace.sites.get(f"{layer}/mask/contribution")
+    drawn_maps, outside = [], trace.sites.get(f"{layer}/mask/contribution")
     for head in heads:
         if not 0 <= head < len(masks):
             raise TraceError(f"there is no head {head + 1}: {layer} has {len(masks)}")
-        share, drawn, source = (one.isel(head=head) for one in (shares, pairs, alone))
+        share, drawn, source = (array.isel(head=head) for array in (shares, pairs, alone))
         of_source = (source, None if own is None else own.isel(head=head))
         raw = None if scores is None else scores.isel(head=head).where(share > 0, -np.inf)
         if quantity == "relevance":
             drawn, source = _scaled(raw, trace, "scale_t"), centred(_scaled(of_source[1], trace, "scale_s"))
             drawn = centred(drawn.copy(data=drawn.values + outside.isel(head=head).where(share > 0, 0.0).values))
         title = f"Head {head + 1}, {masks[head].replace(':', ' ')}"
-        found.append(Map(title, looks(masks[head]), drawn, weights.isel(head=head), share, raw, source, *of_source))
-    return found
+        drawn_maps.append(
+            Map(title, looks(masks[head]), drawn, weights.isel(head=head), share, raw, source, *of_source)
+        )
+    return drawn_maps
 
 
 def _scaled(scores: xr.DataArray, trace: AttentionTrace, scale: str) -> xr.DataArray:
@@ -116,36 +118,36 @@ def prototypes(
     of: the cluster of each feature, from 0.  means: [cluster, query, key].  typical: of each cluster its feature.
     """
     outside = tensor.site(f"{layer}/tensor/mask/contribution")
-    share, found = even_weights(outside), []
+    share, drawn_maps = even_weights(outside), []
     for i, values in enumerate(means):
         size = list(of).count(i)
         note = f"{size} features, like {typical[i] + 1}" if size > 1 else f"feature {typical[i] + 1}"
         weights = outside.copy(data=values).assign_attrs(quantity="weight", sums_over="key")
-        found.append(Map(f"Cluster {i + 1}", note, weights, weights, share))
-    return found
+        drawn_maps.append(Map(f"Cluster {i + 1}", note, weights, weights, share))
+    return drawn_maps
 
 
 def table(trace: AttentionTrace, layer: str) -> pd.DataFrame:
     """Every pair of every head as a row, for CSV: tokens and their positions, weight, and the score as it is; empty
     where a mask leaves the pair out."""
-    found = maps(trace, layer, range(len(str(trace.meta["masks"]).split(","))))
-    return rows(found, trace.texts, [{"head": head + 1} for head in range(len(found))])
+    drawn_maps = maps(trace, layer, range(len(str(trace.meta["masks"]).split(","))))
+    return rows(drawn_maps, trace.texts, [{"head": head + 1} for head in range(len(drawn_maps))])
 
 
-def rows(found: Sequence[Map], texts: Mapping[str, str], told: Sequence[Mapping]) -> pd.DataFrame:
+def rows(drawn_maps: Sequence[Map], texts: Mapping[str, str], told: Sequence[Mapping]) -> pd.DataFrame:
     """The pairs of some maps as rows, each with what is told of its map."""
-    at = np.indices(found[0].weights.shape).reshape(2, -1)
+    at = np.indices(drawn_maps[0].weights.shape).reshape(2, -1)
     columns: dict = {}
     for axis, where in zip(("query", "key"), at):
-        names = np.array(labels(found[0].weights, dict(texts), axis), object)
+        names = np.array(labels(drawn_maps[0].weights, dict(texts), axis), object)
         columns |= {axis: names[where], f"{axis}_at": where}
-        if f"{axis}_cells" in found[0].weights.coords:
-            columns[f"{axis}_tokens"] = found[0].weights[f"{axis}_tokens"].values[where]
+        if f"{axis}_cells" in drawn_maps[0].weights.coords:
+            columns[f"{axis}_tokens"] = drawn_maps[0].weights[f"{axis}_tokens"].values[where]
     parts = []
-    for one, more in zip(found, told):
-        numbers = {"weight": one.weights.values.ravel()}
-        if one.scores is not None:
-            scores = one.scores.values.ravel()
+    for map_, more in zip(drawn_maps, told):
+        numbers = {"weight": map_.weights.values.ravel()}
+        if map_.scores is not None:
+            scores = map_.scores.values.ravel()
             numbers["score"] = np.where(np.isfinite(scores), scores, np.nan)
         parts.append(pd.DataFrame({**more, **columns, **numbers}))
     return pd.concat(parts, ignore_index=True)

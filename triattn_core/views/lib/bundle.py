@@ -35,7 +35,7 @@ def _add(path: Path, modules: dict[Path, tuple[str, list[str]]], above: tuple[Pa
     if path in modules:
         return
     if path in above:
-        raise ValueError(f"modules import each other: {' -> '.join(one.name for one in (*above, path))}")
+        raise ValueError(f"modules import each other: {' -> '.join(file.name for file in (*above, path))}")
     code = path.read_text(encoding="utf-8")
     needs = []
     for names, file in _IMPORT.findall(code):

@@ -37,17 +37,17 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
     row = picked(trace, choice)
     weight, relevance = twin(trace, choice, "weight"), twin(trace, choice, "relevance")
     masked = relevance is not None and bool(np.isneginf(relevance.isel(at)))
-    found: dict[str, float | int] = {"rank": nan if masked else int((row.values > float(row.isel(at))).sum()) + 1}
+    facts: dict[str, float | int] = {"rank": nan if masked else int((row.values > float(row.isel(at))).sum()) + 1}
     open_ = _open(relevance)
-    found["of"] = round(row.size * open_)
+    facts["of"] = round(row.size * open_)
     if weight is not None:
-        found["weight"] = float(weight.isel(at))
-        found["share"] = found["weight"] * part
-        found["against"] = found["weight"] / even(row, at) * open_
+        facts["weight"] = float(weight.isel(at))
+        facts["share"] = facts["weight"] * part
+        facts["against"] = facts["weight"] / even(row, at) * open_
     if relevance is not None:
-        found["relevance"] = nan if masked else float(centred(relevance).isel(at))
-        found["raw"] = float(relevance.isel(at))
-    return found
+        facts["relevance"] = nan if masked else float(centred(relevance).isel(at))
+        facts["raw"] = float(relevance.isel(at))
+    return facts
 
 
 def _open(relevance: xr.DataArray | None) -> float:
@@ -69,14 +69,14 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
     if array.attrs["quantity"] == "weight":
         sums = array.sum(axes).values.ravel()
         held = sums[sums != 0]
-        empty, told = sums.size - held.size, ""  # a mask left nothing to attend to
+        empty, sentence = sums.size - held.size, ""  # a mask left nothing to attend to
         if held.size:
             worst = float(held[np.abs(held - 1).argmax()])
             if abs(worst - 1) > 1e-4:
                 return f"Axis check failed: a {each}'s weights sum to {worst:.6f} over {' × '.join(axes)}, not to 1."
-            told = f"Axis check: weights sum to {worst:.6f} over {' × '.join(axes)}, for each {each}"
+            sentence = f"Axis check: weights sum to {worst:.6f} over {' × '.join(axes)}, for each {each}"
         nothing = f"{empty:,} of {sums.size:,} rows are left nothing to attend to: their weights are zeros"
-        return "; ".join(filter(None, (told, nothing if empty else ""))) + "."
+        return "; ".join(filter(None, (sentence, nothing if empty else ""))) + "."
     if weight is None:
         return "Axis check: relevance is a score before the softmax; it sums to nothing."
     if any(axis == "head" for axis, _ in choice.reduce):
@@ -102,13 +102,15 @@ def folded(array: xr.DataArray, over: Sequence[str] = ("key",)) -> str:
     axes = [axis for axis in axes if cell_counts(array, axis).max() > 1]
     if not axes:
         return "Nothing is joined: each group is one cell of the model."
-    told = [f"{axis} is folded from {cell_counts(array, axis).sum()} cells to {array.sizes[axis]}" for axis in axes]
+    parts = [f"{axis} is folded from {cell_counts(array, axis).sum()} cells to {array.sizes[axis]}" for axis in axes]
     rows = [axis for axis in axes if axis not in over]
     how = "averaged" if rows == axes else "summed, over query averaged" if rows else "summed"
-    said = f"{', '.join(told).capitalize()}: "
+    sentence = f"{', '.join(parts).capitalize()}: "
     if array.attrs["quantity"] == "relevance":
-        return said + f"relevances are joined so that their softmax is the weight {how} (log-sum-exp)."
-    return said + f"weights are {how}, mass before {array.attrs['mass_before']:.6f} and after {mean_mass(array):.6f}."
+        return sentence + f"relevances are joined so that their softmax is the weight {how} (log-sum-exp)."
+    return (
+        sentence + f"weights are {how}, mass before {array.attrs['mass_before']:.6f} and after {mean_mass(array):.6f}."
+    )
 
 
 def query_bits(weights: np.ndarray) -> float:
@@ -133,7 +135,7 @@ def query_matters(trace: AttentionTrace, choice: Choice) -> str:
     if weight is None or weight.sizes["query"] < 2 or "feature" in weight.dims:
         return ""
     keys = weight.sum([axis for axis in weight.dims if axis not in ("query", "key")])
-    alone, whole = (query_bits(one.transpose("query", ...).values) for one in (keys, weight))
+    alone, whole = (query_bits(array.transpose("query", ...).values) for array in (keys, weight))
     verdict = ": the query hardly matters here" if whole < LITTLE else ""
     together = f", over key and context together {whole:.3g}" if weight.ndim > 2 else ""
     return f"Queries differ from their average by {alone:.3g} bits over keys (query information){together}{verdict}."

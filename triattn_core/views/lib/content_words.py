@@ -22,5 +22,5 @@ def content_words(array: xr.DataArray, texts: dict[str, str], axis: str) -> np.n
         return np.ones(array.sizes[axis], bool)
     special = array[f"{axis}_special"].values if f"{axis}_special" in array.coords else np.zeros(array.sizes[axis])
     carries = [any(map(str.isalnum, word)) and word.lower() not in FUNCTION_WORDS for word in words(array, texts, axis)]
-    found = np.array(carries, bool) & (special == 0)
-    return found if found.any() else np.ones(len(found), bool)
+    content = np.array(carries, bool) & (special == 0)
+    return content if content.any() else np.ones(len(content), bool)

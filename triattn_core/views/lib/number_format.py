@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 
-def minus(said: str) -> str:
+def minus(text: str) -> str:
     """The same with the minus of numbers as wide as a plus; hyphens stay."""
-    return re.sub(r"(?<![\w.])-(?=\d)", "\u2212", said)
+    return re.sub(r"(?<![\w.])-(?=\d)", "\u2212", text)
 
 
 def probability(share: float) -> str:

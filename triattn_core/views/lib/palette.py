@@ -95,12 +95,12 @@ def ramp(stops: list[str], steps: int = 256) -> np.ndarray:
 
 def shades(colours: Sequence[str], theme: str = "light") -> list[str]:
     """The same colours; where one repeats, each repetition is closer to the colour of the text."""
-    found, ink = [], oklab(rgb(THEMES[theme]["text"]))
-    for i, one in enumerate(colours):
-        order, of = list(colours[:i]).count(one), list(colours).count(one)
-        lab = oklab(rgb(one)) + (ink - oklab(rgb(one))) * order / of
-        found.append("#" + "".join(f"{round(255 * part):02x}" for part in srgb(lab)) if order else one)
-    return found
+    shaded, ink = [], oklab(rgb(THEMES[theme]["text"]))
+    for i, colour in enumerate(colours):
+        order, of = list(colours[:i]).count(colour), list(colours).count(colour)
+        lab = oklab(rgb(colour)) + (ink - oklab(rgb(colour))) * order / of
+        shaded.append("#" + "".join(f"{round(255 * part):02x}" for part in srgb(lab)) if order else colour)
+    return shaded
 
 
 @dataclass(frozen=True)
@@ -150,11 +150,11 @@ class LogScale:
         """1, 2 and 5 of each decade while they are few, only the decades when they are many."""
         decades = range(int(np.floor(np.log10(self.low))), int(np.ceil(np.log10(self.high))) + 1)
         for digits in ((1, 2, 5), (1, 3), (1,)):
-            found = [d * 10.0**e for e in decades for d in digits]
-            found = [v for v in found if self.low <= v <= self.high * 1.0001]
-            if len(found) <= 6:
+            all_ticks = [d * 10.0**e for e in decades for d in digits]
+            all_ticks = [v for v in all_ticks if self.low <= v <= self.high * 1.0001]
+            if len(all_ticks) <= 6:
                 break
-        return found
+        return all_ticks
 
 
 @dataclass(frozen=True)

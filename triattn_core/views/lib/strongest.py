@@ -40,11 +40,11 @@ def labels(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
 def numbered(words: Iterable[str]) -> list[str]:
     """The words of one axis, no two alike: a small number stands at the second "milk" and those after it."""
     seen: Counter = Counter()
-    found = []
+    numbered_words = []
     for word in words:
         seen[word] += 1
-        found.append(word + "".join(SMALL[int(digit)] for digit in str(seen[word])) * (seen[word] > 1))
-    return found
+        numbered_words.append(word + "".join(SMALL[int(digit)] for digit in str(seen[word])) * (seen[word] > 1))
+    return numbered_words
 
 
 def brief(segment: str) -> str:
@@ -173,8 +173,8 @@ def _uneven(weight: xr.DataArray, axes: Sequence[str]) -> xr.DataArray:
 
 def _shares_at(trace: AttentionTrace, choice: Choice, weight: xr.DataArray, at: dict[str, np.ndarray]) -> np.ndarray:
     """`shares` of some cells, by their positions on each axis."""
-    found = weight.transpose(*at).values[tuple(at.values())].astype(np.float64)
+    weights = weight.transpose(*at).values[tuple(at.values())].astype(np.float64)
     for axis in set(at) - set(over(trace, choice)):
         cells = cell_counts(weight, axis)
-        found = found * (cells / cells.sum())[at[axis]]
-    return found / ((1 - idle(trace, choice)) or 1.0)
+        weights = weights * (cells / cells.sum())[at[axis]]
+    return weights / ((1 - idle(trace, choice)) or 1.0)

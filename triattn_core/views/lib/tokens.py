@@ -45,7 +45,7 @@ def _numbered(array: xr.DataArray, axis: str, positions: np.ndarray) -> dict[str
     name, count = words(array, {}, axis), len(positions)
     has = f"{axis}_segment" in array.coords
     groups = [str(array[f"{axis}_segment"].values[i]) if has else "" for i in positions]
-    told = {
+    payload = {
         "label": [str(i + 1) for i in positions],
         "name": [name[i] for i in positions],
         "place": [str(i + 1) for i in positions],
@@ -54,8 +54,8 @@ def _numbered(array: xr.DataArray, axis: str, positions: np.ndarray) -> dict[str
         "position": [int(i) for i in positions],
         "cells": [1] * count,
     }
-    told["flat"] = True  # numbers lie flat, as many as fit
-    return told | {name: [0] * count for name in ("joined", "start", "end", "special")}
+    payload["flat"] = True  # numbers lie flat, as many as fit
+    return payload | {name: [0] * count for name in ("joined", "start", "end", "special")}
 
 
 def _places(array: xr.DataArray, axis: str) -> tuple[list[str], list[str]]:
@@ -77,17 +77,17 @@ def _places(array: xr.DataArray, axis: str) -> tuple[list[str], list[str]]:
         read[segment] += count
         first, last, short = read[segment] - count + 1, read[segment], brief(segment)
         places.append(f"{short}{'.' * short[-1].isdigit()}{seen[segment]}" if segment else f"{axis} {i + 1}")
-        told = f"{segment}, token{f's {first}–{last}' if count > 1 else f' {first}'}"
-        wheres.append(told if segment and short != texts[i].upper() else places[-1])
+        place = f"{segment}, token{f's {first}–{last}' if count > 1 else f' {first}'}"
+        wheres.append(place if segment and short != texts[i].upper() else places[-1])
     return places, wheres
 
 
 def named(texts: Iterable[str]) -> dict[str, dict[str, str]]:
     """What the texts of a trace are called, in few letters and in words: T4 and turn 4; an edited one T4′."""
-    found = {}
+    names = {}
     for name in texts:
         plain = name.removeprefix("edited ")
         long = f"sentence {plain.upper()}" if len(plain) == 1 else plain.replace(".", " ")
         edited = plain != name
-        found[name] = {"short": brief(long) + "′" * edited, "long": "edited " * edited + long}
-    return found
+        names[name] = {"short": brief(long) + "′" * edited, "long": "edited " * edited + long}
+    return names

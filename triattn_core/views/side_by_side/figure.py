@@ -80,7 +80,7 @@ def figure(
     first, scale, names = panels[0].drawn, scale_of(panels), called(panels)
     quantity, weights = first.attrs["quantity"], panels[0].weights
     axes = {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in NEEDS}
-    axes = {axis: _twins(panels, axis, one) for axis, one in axes.items()}
+    axes = {axis: _twins(panels, axis, values) for axis, values in axes.items()}
     payload = {
         "quantity": quantity,
         "says": QUANTITIES,
@@ -113,12 +113,12 @@ def _twins(panels: Sequence[Panel], axis: str, tokens: dict[str, list]) -> dict[
     ends = zip(*(first[f"{axis}_twin_{what}"].values.tolist() for what in ("start", "end")))
     there = ~np.isnan(panels[0].weights.values).all(axis=1 - NEEDS.index(axis))
     also = [None if end[0] < 0 else list(end) for end in ends]
-    signs = ["" if one else "−" if before else "+" for one, before in zip(also, there)]
+    signs = ["" if shared else "−" if before else "+" for shared, before in zip(also, there)]
     return tokens | {"also": also, "label": [sign + label for sign, label in zip(signs, tokens["label"])]}
 
 
 def _panel(panel: Panel, title: str, scale: Scale, quantity: str) -> dict:
-    said = {"label": panel.label, "probability": panel.probability, "right": panel.right, "score": panel.score}
+    payload = {"label": panel.label, "probability": panel.probability, "right": panel.right, "score": panel.score}
     rows = {"weights": pack(panel.weights.values.astype(np.float32)), "ranks": pack(panel.rank.astype(np.uint8))}
     named = {
         "title": title,
@@ -129,7 +129,7 @@ def _panel(panel: Panel, title: str, scale: Scale, quantity: str) -> dict:
     bits = _numbers(panel.entropy, 6)
     return {
         **named,
-        **said,
+        **payload,
         **rows,
         "entropy": bits,
         "share": f"{panel.probability:.3f}" if panel.label else "",
@@ -197,8 +197,8 @@ def alt(panels: Sequence[Panel], gap: Gap | None, texts: dict[str, str], across:
         worst = int(np.nanargmax(gap.divergence))
         more = f" {names[gap.left]} and {names[gap.right]} differ most for query “{words[worst]}”, "
         more += f"by {gap.divergence[worst]:.3g} bits."
-    told = f" {'; '.join(said)}." if said else ""
-    return f"Maps of {size}, one for each of {', '.join(names)}.{told}{more}"
+    answers = f" {'; '.join(said)}." if said else ""
+    return f"Maps of {size}, one for each of {', '.join(names)}.{answers}{more}"
 
 
 def table(panels: Sequence[Panel], gap: Gap | None, texts: Mapping[str, str], across: str = "key") -> pd.DataFrame:

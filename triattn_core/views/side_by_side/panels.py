@@ -62,9 +62,9 @@ def titles(named: Sequence[tuple[str, str, str]]) -> list[str]:
     similarity, else the checkpoint's name."""
     plain = [MECHANISM_LABELS.get(mechanism, mechanism) for _, mechanism, _ in named]
     longer = [f"{title} {similarity.replace('_', ' ')}".strip() for title, (_, _, similarity) in zip(plain, named)]
-    for found in (plain, longer):
-        if len(set(found)) == len(found):
-            return found
+    for names in (plain, longer):
+        if len(set(names)) == len(names):
+            return names
     return [name for name, _, _ in named]
 
 
@@ -78,18 +78,18 @@ NOBODY = "; nobody says what the gold label does"
 
 def verdict(panels: Sequence[Panel]) -> tuple[str, str, str]:
     """Who says what, as three parts of one sentence, the middle one to be emphasised."""
-    said: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for title, panel in zip(named(panels), panels):
-        said.setdefault(panel.label, []).append(title)
+        names_of.setdefault(panel.label, []).append(title)
     gold = next((panel.label for panel in panels if panel.right), None)
     known = panels[0].right is not None
-    if len(said) == 1:
+    if len(names_of) == 1:
         only = panels[0].label
         lead = "Both say" if len(panels) == 2 else f"All {('three', 'four')[len(panels) - 3]} say"
         return lead, only, (", as the gold label does" if gold else ", the gold label does not") if known else ""
     # The side that is worth a sentence: whoever stands alone, else whoever is right.
-    alone = min(said, key=lambda one: (len(said[one]), one != gold))
-    names = said[alone]
+    alone = min(names_of, key=lambda answer: (len(names_of[answer]), answer != gold))
+    names = names_of[alone]
     lead = f"Only {names[0]} says" if len(names) == 1 and len(panels) > 2 else _joined(names)
     if not known:
         return lead, alone, ""
@@ -136,12 +136,12 @@ def without(panels: Sequence[Panel], gap: Gap) -> tuple[list[Panel], Gap]:
         special = np.any([panel.weights[f"{axis}_special"].values > 0 for panel in panels], axis=0)
         keep[axis] = np.flatnonzero(~special) if not special.all() else np.arange(first.sizes[axis])
     gone = {axis: np.setdiff1d(np.arange(first.sizes[axis]), keep[axis]) for axis in AXES}
-    told = {HIDDEN: {axis: [len(gone[axis]), int(cell_counts(first, axis)[gone[axis]].sum())] for axis in AXES}}
+    hidden = {HIDDEN: {axis: [len(gone[axis]), int(cell_counts(first, axis)[gone[axis]].sum())] for axis in AXES}}
     rows = keep["query"]
 
     def cut(array: xr.DataArray) -> xr.DataArray:
         places = {f"{axis}_at": (axis, keep[axis]) for axis in AXES}
-        return array.isel(keep).assign_coords(places).assign_attrs({**array.attrs, **told})
+        return array.isel(keep).assign_coords(places).assign_attrs({**array.attrs, **hidden})
 
     def square(values: np.ndarray | None) -> np.ndarray | None:
         return None if values is None else values[np.ix_(rows, keep["key"])]

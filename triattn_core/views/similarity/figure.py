@@ -7,6 +7,7 @@ numbers of a chosen cell follow as `facts`, and an offline file has them all.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import shorten
@@ -73,12 +74,12 @@ def titles(settings: Mapping[str, Mapping]) -> dict[str, str]:
     """Titles of readers by name from their `model` settings: the function, the system where it is not the baseline,
     O_1 or O_2 where both are there; the name itself where that is not enough."""
     several = len({setting.get("output") for setting in settings.values()}) > 1
-    found = {}
-    for name, one in settings.items():
-        function = title(str(one.get("mechanism", "")), str(one.get("similarity", "")))
-        found[name] = function + (f", {one.get('output')}" if several else "")
-    said = list(found.values())
-    return {name: one if said.count(one) == 1 else f"{one} ({name})" for name, one in found.items()}
+    texts = {}
+    for name, setting in settings.items():
+        function = title(str(setting.get("mechanism", "")), str(setting.get("similarity", "")))
+        texts[name] = function + (f", {setting.get('output')}" if several else "")
+    counts = Counter(texts.values())
+    return {name: text if counts[text] == 1 else f"{text} ({name})" for name, text in texts.items()}
 
 
 def scales(panels: Sequence[Panel], quantity: str, shared: bool) -> list[Scale]:
@@ -122,7 +123,9 @@ def figure(
         "themes": theme_payload("log", "signed"),
         "title": SCALES[quantity] + (", one scale" if shared and len(panels) > 1 else ""),
         "axes": {axis: tokens(first, texts, axis, np.arange(first.sizes[axis])) for axis in ("query", "key")},
-        "panels": [_panel(one, quantity, scale, exact) for one, scale in zip(panels, scales(panels, quantity, shared))],
+        "panels": [
+            _panel(panel, quantity, scale, exact) for panel, scale in zip(panels, scales(panels, quantity, shared))
+        ],
         "caption": caption,
         "counted": counted,
         "cell": list(cell or first_cell(panels)),
@@ -146,22 +149,22 @@ def counted(trace: AttentionTrace, part: int = 0, parts: int = 1) -> str:
 def _notes(panels: Sequence[Panel], quantity: str) -> str:
     """What was folded; of all panels that say it otherwise."""
     what = "weight" if quantity == "weight" else "relevance"
-    said = dict.fromkeys(folded(panel.site(f"attention/{what}")) for panel in panels)
-    return " ".join(filter(None, [*said, ENDS * any(said)]))
+    sentences = dict.fromkeys(folded(panel.site(f"attention/{what}")) for panel in panels)
+    return " ".join(filter(None, [*sentences, ENDS * any(sentences)]))
 
 
 ENDS = "The answer's start and end are added up over the passage; the answer itself is the reader's, word by word."
 
 
 def _panel(panel: Panel, quantity: str, scale: Scale, exact: bool) -> dict:
-    told = {"title": panel.title, "spans": [list(span) for span in panel.spans], "right": panel.right}
-    told |= {"elsewhere": panel.elsewhere, "levels": pack(scale.levels(panel.drawn(quantity).values))}
-    told["scale"] = {**scale_payload(scale), "title": ""}
+    payload = {"title": panel.title, "spans": [list(span) for span in panel.spans], "right": panel.right}
+    payload |= {"elsewhere": panel.elsewhere, "levels": pack(scale.levels(panel.drawn(quantity).values))}
+    payload["scale"] = {**scale_payload(scale), "title": ""}
     for end in ("start", "end"):
-        told[end] = pack(panel.site(f"{end}/weight").values.astype(np.float32))
+        payload[end] = pack(panel.site(f"{end}/weight").values.astype(np.float32))
     if exact:
-        told |= {name: pack(panel.drawn(name).values.astype(np.float32)) for name in ("relevance", "weight")}
-    return told
+        payload |= {name: pack(panel.drawn(name).values.astype(np.float32)) for name in ("relevance", "weight")}
+    return payload
 
 
 def answer_words(panel: Panel) -> list[int]:
@@ -182,9 +185,9 @@ def first_cell(panels: Sequence[Panel]) -> tuple[int, int, int]:
 def alt(panels: Sequence[Panel]) -> str:
     """What the figure shows in words: sizes, and the answer that comes of each function."""
     weights, passage = panels[0].site("attention/weight"), panels[0].trace.texts["passage"]
-    told = "; ".join(f"{panel.title} answers {_answer(panel, passage)}" for panel in panels)
+    answers = "; ".join(f"{panel.title} answers {_answer(panel, passage)}" for panel in panels)
     sizes = [_size(weights, axis, name) for axis, name in PARTS.items()]
-    return " ".join([f"Maps of {' by '.join(sizes)}: {told}.", *filter(None, map(_alike, panels))])
+    return " ".join([f"Maps of {' by '.join(sizes)}: {answers}.", *filter(None, map(_alike, panels))])
 
 
 PARTS = {"query": "passage", "key": "question"}
@@ -222,16 +225,16 @@ def chance(probability: float) -> str:
 def table(panels: Sequence[Panel]) -> pd.DataFrame:
     """Every cell of every function as a row, for CSV: words and positions, relevance and weight, start and end."""
     parts = []
-    for one in panels:
-        weights, texts = one.site("attention/weight"), dict(one.trace.texts)
+    for panel in panels:
+        weights, texts = panel.site("attention/weight"), dict(panel.trace.texts)
         at = np.indices(weights.shape).reshape(2, -1)
-        columns: dict = {"function": one.title, "checkpoint": str(one.trace.meta.get("checkpoint", ""))}
+        columns: dict = {"function": panel.title, "checkpoint": str(panel.trace.meta.get("checkpoint", ""))}
         for axis, name, where in zip(("query", "key"), ("passage", "question"), at):
             columns |= {name: np.array(words(weights, texts, axis), object)[where], f"{name}_at": where}
             if f"{axis}_cells" in weights.coords:
                 columns[f"{name}_words"] = weights[f"{axis}_cells"].values[where]
-        columns |= {"relevance": one.site("attention/relevance").values.ravel(), "weight": weights.values.ravel()}
-        columns |= {end: one.site(f"{end}/weight").values[at[0]] for end in ("start", "end")}
+        columns |= {"relevance": panel.site("attention/relevance").values.ravel(), "weight": weights.values.ravel()}
+        columns |= {end: panel.site(f"{end}/weight").values[at[0]] for end in ("start", "end")}
         parts.append(pd.DataFrame(columns))
     return pd.concat(parts, ignore_index=True)
 
