@@ -12,6 +12,7 @@ from triattn_core.__main__ import main
 from triattn_core.analysis.truth import truth_mask
 from triattn_core.checkpoint.bundle import load, save
 from triattn_core.checkpoint.config import LaboratoryCheckpoint
+from triattn_core.checkpoint.registry import laboratory_checkpoints
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.inference.explain import explain
 from triattn_core.inference.laboratory import evaluate_laboratory, rows_of, weights_of
@@ -162,3 +163,15 @@ def test_another_kind_of_checkpoint_is_refused(checkpoint):
     other = bundle.config.model_copy(update={"kind": "tan"})
     with pytest.raises(ConfigError, match="no laboratory model"):
         evaluate_laboratory(type(bundle)(**{**vars(bundle), "config": other}), [])
+
+
+@pytest.mark.parametrize("name", [name for name in LABORATORY if name != "match2"])
+def test_the_page_opens_on_a_row_that_tells_one_layer_of_two_way_attention_from_tri(name):
+    task = LABORATORY[name]
+    row, right = task.examples()[task.OPENING_ROW], {}
+    for card in laboratory_checkpoints():
+        if card.config["task"] == name:
+            logits, _ = weights_of(load(card.name), [row])
+            right[card.name] = int(logits[0].argmax()) == row.label
+    assert row.truth and not right[f"{name}-bi-joint-1"]
+    assert any(good for model, good in right.items() if "-tri-" in model)

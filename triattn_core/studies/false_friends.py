@@ -70,7 +70,7 @@ STUDY = Study(
     limits=(
         "In ten times as many steps that one layer still stays there, and two layers learn it with two of three seeds: "
         "the second can look up what the first found. And third order is not enough: trained at the same rate, "
-        "unscaled dot scores hardly learn it."
+        "unscaled dot scores have 17, 17 and 40 %."
     ),
     refuted=(
         "One layer of two-way attention of this size that is right in clearly more than 16.7 % of 4,000 rows (whose "

@@ -17,13 +17,14 @@ from triattn_core.tasks.laboratory.task import LaboratoryTask
 
 STATEMENTS = {
     2: (
-        f"one layer of two-way attention of constant width is enough ({MATCH}, Theorem 6).",
-        "that all mechanisms learn it here, one layer of Bi late and suddenly, after 10,000 steps: it is the control.",
+        f"one layer of two-way attention of constant width is enough ({MATCH}).",
+        "that all mechanisms learn it here, one layer of Bi last (96.6 % after 2,000 steps, 100 % after 10,000): it is "
+        "the control. Rows are few: of 4,000 held-out ones 1,505 stand in training, their numbers in another order.",
     ),
     3: (
-        f"one layer of two-way attention fails unless width, heads and precision grow with the length ({MATCH}, "
-        "Theorem 7; at any precision: Kozachinskiy et al. 2025, arXiv 2501.19215, Theorem 3.6). The theorems are "
-        "asymptotic: at 8 numbers nothing is forbidden.",
+        f"one layer of two-way attention fails unless the product of width, heads and precision grows with the length "
+        f"({MATCH}; at any precision: Kozachinskiy et al. 2025, arXiv 2501.19215). The theorems are asymptotic: at 8 "
+        "numbers nothing is forbidden.",
         "that Tri of this size learns it at this length from batches of 512 rows, not from batches of 128; in as many "
         "steps C-Bi comes half of the way, and one or two layers of Bi stay at chance.",
     ),
@@ -95,4 +96,4 @@ class Match(LaboratoryTask):
         return f"{question} among {others} that {adds} up with {example.query} to 0 modulo {self.MODULUS}?"
 
 
-MATCH2, MATCH3 = Match(2, 11, opening_row=1), Match(3, 31, opening_row=5)
+MATCH2, MATCH3 = Match(2, 11, opening_row=1), Match(3, 31, opening_row=12)

@@ -5,10 +5,12 @@ from __future__ import annotations
 MATCH = "Sanford, Hsu and Telgarsky 2023, arXiv 2306.02896"
 COUNTING = (
     "any two of query, key and context fix the third, so a sum of pairwise scores f(q, k) + g(k, c) + h(q, c) has the "
-    "same mean over true triples as over all triples, and cannot rank every true one first (by counting). For the "
-    f"related Match3, one layer of two-way attention must grow with the length ({MATCH}, Theorem 7)."
+    "same mean over true triples as over all triples, and cannot rank every true one first (by counting). This limits "
+    "three-way scores that are made of pairs; the two-way models beside rank no pairs, and what they cannot do at this "
+    f"size is only observed. For the related Match3 one layer of them must grow with the length ({MATCH})."
 )
 SMALL = (
-    "that two-way models of this size stay below what counts of payloads alone give, with one layer or with two, in as "
-    "many steps and in ten times as many; larger ones might not."
+    "that two-way models of this size, with one layer or two, stay below what counts of payloads alone give, in as "
+    "many steps and in ten times as many. Counts can be learnt from evenly spread weights, so they fail at what is "
+    "within their reach too: this is a limit of their training here, no proof. Larger ones might not."
 )

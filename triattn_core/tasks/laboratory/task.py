@@ -39,8 +39,8 @@ class LaboratoryTask(ABC):
     DISTINCT = False  # whether keys and context are the same tokens, and a pair of one with itself is no pair
     MODULUS = 0  # of tasks on residues, whose tokens are numbers: for Fourier inputs
     SIZES: tuple[int, int] | None = None  # the smallest and the largest size, of tasks that have one
-    # Of the examples, the one that the page opens on: Tri-Attention has it right and, but for the control, the others
-    # do not.
+    # Of the examples, the one that the page opens on: Tri-Attention has it right and, but for the control, one layer
+    # of joint Bi has not.
     OPENING_ROW = 0
     FIELDS: tuple[str, ...]  # names of its query, its keys and its context; of two, keys are read as context too
     TOKENS = NAMES  # what one token of its query, its keys and its context is called
@@ -161,7 +161,7 @@ class LaboratoryTask(ABC):
     @cache  # noqa: B019
     def examples(self, language: str = "en") -> tuple[Example, ...]:
         """The first rows of seed 0."""
-        return tuple(islice(self.generate(0, 8), 8))
+        return tuple(islice(self.generate(0, 16), 16))
 
     def row(self, example: Example) -> dict:
         """The example as a row of its file format."""
