@@ -10,7 +10,7 @@ COUNTING = (
     f"size is only observed. For the related Match3 one layer of them must grow with the length ({MATCH})."
 )
 SMALL = (
-    "that two-way models of this size, with one layer or two, stay below what counts of payloads alone give, in as "
-    "many steps and in ten times as many. Counts can be learnt from evenly spread weights, so they fail at what is "
-    "within their reach too: this is a limit of their training here, no proof. Larger ones might not."
+    "that two-way models of this size, with one layer or two, stay at chance in as many steps; in ten times as many, "
+    "at the better of two rates, the best comes to what counts of payloads alone give and no further. Longer-trained "
+    "or larger ones might."
 )
