@@ -2,7 +2,7 @@
 
 A cluster of two nodes in this machine maps rows by a stand-in that takes 2 ms a row.  A driver that was killed is begun
 again; a worker that was killed Ray starts again.  Each job must end with the rows of one process, each once.  Each
-moment is a random share of the parts that are to be written; a seed draws the same shares.
+moment is a random share of the rows that are to be written, or of the time that they take; a seed draws the same ones.
 """
 
 from __future__ import annotations
@@ -34,13 +34,14 @@ from triattn_core.scale.job import RayJob
 from triattn_core.scale.on_ray import Cluster
 from triattn_core.scale.worker import Work
 
+WORKERS = 2
 ROWS, SECONDS, LIMIT = 6000, 0.002, 200  # rows, seconds that each takes, most seconds until a moment comes
 
 
 def job(source: sources.Source, folder: Path, address: str) -> RayJob:
     """The job in its folder, begun or gone on with."""
     work = Work(partial(stand_in.measured, seconds=SECONDS), (), None, "pairs")
-    return RayJob(work, (), source, Cluster(address, 2), folder=folder)
+    return RayJob(work, (), source, Cluster(address, WORKERS), folder=folder)
 
 
 def rows_done(folder: Path) -> int:
@@ -75,19 +76,18 @@ def kill_driver(source: sources.Source, folder: Path, address: str, share: float
 
 
 def kill_worker(source: sources.Source, folder: Path, address: str, share: float) -> RayJob:
-    """A job one of whose workers was killed after this share of its rows, to its end."""
+    """A job whose first worker was killed after this share of the time that the rows take, to its end."""
 
     def kill() -> None:
-        begins = lambda: any((folder / "workers").glob("*.json"))  # noqa: E731
-        wait_until(lambda: begins() and (over.is_set() or rows_done(folder) >= share * ROWS))
-        notes = sorted((folder / "workers").glob("*.json"), key=lambda note: note.stat().st_mtime)
-        os.kill(json.loads(notes[-1].read_text())["process"], signal.SIGKILL)
+        wait_until(lambda: any((folder / "workers").glob("*.json")))
+        note = next((folder / "workers").glob("*.json"))
+        time.sleep(share * ROWS * SECONDS / WORKERS)
+        os.kill(json.loads(note.read_text())["process"], signal.SIGKILL)
 
-    killer, over = threading.Thread(target=kill), threading.Event()
+    killer = threading.Thread(target=kill)
     begun = job(source, folder, address)
     killer.start()
     begun.run()
-    over.set()
     killer.join()
     return begun
 
@@ -115,6 +115,7 @@ KINDS = {"driver": kill_driver, "worker": kill_worker}
 def main() -> int:
     """Prints a line of JSON for each kind of kill."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kinds", nargs="*", default=["driver", "worker"])
     parser.add_argument("--moments", type=int, default=5)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--drive", nargs=3, help=argparse.SUPPRESS)
@@ -124,14 +125,14 @@ def main() -> int:
         file, folder, address = options.drive
         job(sources.file_source(Path(file)), Path(folder), address).run()
         return 0
-    nodes = Simulated(initialize_head=True, head_node_args={"num_cpus": 4, "include_dashboard": False})
-    nodes.add_node(num_cpus=4)
+    nodes = Simulated(initialize_head=True, head_node_args={"num_cpus": 3, "include_dashboard": False})
+    nodes.add_node(num_cpus=3)
     failed = False
     with TemporaryDirectory() as folder:
         file = Path(folder, "rows.jsonl")
         rows = ({"id": f"r{i}", "text_a": f"row {i}", "text_b": "b", "label": i % 2} for i in range(ROWS))
         file.write_text("".join(json.dumps(row) + "\n" for row in rows))
-        for kind in KINDS:
+        for kind in options.kinds:
             source = sources.file_source(file)
             report = kill_at_random(kind, options.moments, options.seed, source, Path(folder), nodes.address)
             failed |= bool(report["wrong"])
