@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from math import inf, nextafter
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -95,7 +95,7 @@ def _facts(mined: Cases, row: pd.Series) -> list[tuple[str, str]]:
         told.append(("gold", TASKS[mined.about.task].LABELS[row["label"]] if row["label"] >= 0 else "not judged"))
     for name in mined.three_way:
         column = f"{name} moved"
-        above = mined.rows.count(Filter(between={column: (np.nextafter(row[column], np.inf), np.inf)}))
+        above = mined.rows.count(Filter(between={column: (nextafter(row[column], inf), inf)}))
         which = f" {name}" if len(mined.three_way) > 1 else ""
         told.append((f"context moved{which}", f"{row[column]:.3g} bits"))
         told.append(("rank among all rows", f"{above + 1:,} of {len(mined.rows):,}"))

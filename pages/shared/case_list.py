@@ -6,12 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from pages.shared import style, url_state
-from triattn_core.analysis.mining import agreement
+from triattn_core.analysis.mining import agreement, case_ranges
 from triattn_core.analysis.mining.case_rows import Filter
 from triattn_core.analysis.mining.case_table import Cases
 from triattn_core.casebook import texts
@@ -98,11 +97,12 @@ def filtered(mined: Cases, examples: Mapping[int, object]) -> Shown:
             labels = TASKS[mined.about.task].LABELS
             if (gold := url_state.pick("Gold", [ANY, *labels], "gold", width=134)) != ANY:
                 equal["label"] = [labels.index(gold)]
-        between |= _range_filter("Length", "length", "tokens", _length_ranges(mined), 104)
+        between |= _range_filter("Length", "length", "tokens", case_ranges.length_ranges(mined), 104)
         between |= _range_filter("Confidence", "confidence", f"{name} confidence", SURE, 112)
         if mined.three_way:
             moved = url_state.pick("Context moved", [ANY, *MOVES], "moved", width=152)
-            between |= {} if moved == ANY else {f"{name} moved": _between_ranks(mined, f"{name} moved", *MOVES[moved])}
+            if moved != ANY:
+                between[f"{name} moved"] = case_ranges.between_ranks(mined, f"{name} moved", *MOVES[moved])
         words = st.text_input("Words or row", key="words", bind="query-params", width=150)
         passing = _combined(mined, right, equal, between, words.strip(), examples)
         return page(mined, passing, [order])
@@ -138,27 +138,6 @@ def _range_filter(label: str, key: str, column: str, options: Mapping[str, tuple
     """From the lower end, without the upper one."""
     chosen = url_state.pick(label, [ANY, *options], key, width=width)
     return {} if chosen == ANY else {column: options[chosen]}
-
-
-def _between_ranks(mined: Cases, column: str, low: float, high: float) -> tuple[float, float]:
-    """The values of which shares `low` and `high` of the rows are at most as large."""
-    values = np.sort(mined.rows.values(column))
-    ends = [values[int(share * len(values))] if share < 1 else np.inf for share in (low, high)]
-    return float(ends[0]), float(ends[1])
-
-
-def _length_ranges(mined: Cases) -> dict[str, tuple[float, float]]:
-    """Short, middling and long of this table, in tokens."""
-    lengths = mined.lengths
-    a, b = (int(np.interp(share * (lengths["n"].sum() - 1), *_steps(lengths))) for share in (1 / 3, 2 / 3))
-    ends = {f"up to {a}": (0, a + 1)} | ({f"{a + 1} to {b}": (a + 1, b + 1)} if b > a else {})
-    return ends | {f"over {b}": (b + 1, 1 << 31)}
-
-
-def _steps(lengths: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """The first and the last number in order of the rows of each length, and the lengths."""
-    last = lengths["n"].cumsum().to_numpy()
-    return np.stack([last - lengths["n"], last - 1], 1).ravel(), lengths["tokens"].to_numpy().repeat(2)
 
 
 def _matching_lines(task: str, examples: Mapping[int, object], asked: Sequence[str]) -> frozenset[int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from html import escape
 from io import BytesIO
+from math import inf
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -93,7 +93,7 @@ def _without_a_model(mined: Cases, examples: Mapping[int, object]) -> dict[str, 
     """What guessing, or saying the larger class always, would have right of the rows."""
     if len(examples) < mined.num_judged:
         return {}
-    judged = mined.rows.first(Filter(between={"label": (0, np.inf)}), ["row"], len(examples))[0]["row"]
+    judged = mined.rows.first(Filter(between={"label": (0, inf)}), ["row"], len(examples))[0]["row"]
     there = [examples[row] for row in judged if row in examples]
     return dict(TASKS[mined.about.task].baseline(there)) if there and len(there) == mined.num_judged else {}
 
@@ -128,4 +128,4 @@ def _parquet(mined: Cases) -> bytes:
 
 def _frame(mined: Cases) -> pd.DataFrame:
     """All rows in the order of the file."""
-    return mined.rows.take(np.arange(len(mined.rows)))
+    return mined.rows.frame()

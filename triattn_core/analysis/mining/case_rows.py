@@ -145,6 +145,10 @@ class CaseRows:
         drawn = np.random.default_rng(seed).choice(len(numbers), min(most, len(numbers)), replace=False)
         return self.take(numbers[drawn]), len(numbers)
 
+    def frame(self) -> pd.DataFrame:
+        """All rows in the order of the file."""
+        return self.take(np.arange(len(self)))
+
     def take(self, numbers: np.ndarray) -> pd.DataFrame:
         """Whole rows by their numbers, in this order; only the pieces that hold them are read."""
         starts = np.array([piece.start for piece in self.pieces])
