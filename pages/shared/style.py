@@ -82,12 +82,12 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-table td {border-top: 1px solid var(--t-hairline); padding: 3px 12px 3px 0}
 .t-table .r {text-align: right} .t-table tr > *:last-child {padding-right: 0}
 .t-settings :is(th, td) {overflow-wrap: anywhere}
-.st-key-study-strip {padding: 5px 12px 6px; border-left: 3px solid var(--t-accent); position: relative;
+.st-key-study-strip {padding: 5px 68px 6px 12px; border-left: 3px solid var(--t-accent); position: relative;
   background: color-mix(in srgb, var(--t-accent) 7%, transparent)}
 .st-key-study-strip p {margin: 0; font-size: 13.5px; line-height: 1.45} .st-key-study-strip p b {font-weight: 600}
-.st-key-study-strip > :first-child {flex: 1 1 420px; min-width: min(420px, 100%); padding-right: 52px}
+.st-key-study-strip > :first-child {flex: 1 1 420px; min-width: min(420px, 100%)}
 .st-key-study-strip > :nth-child(2) {flex: 0 1 auto; width: auto; min-width: 0}
-.st-key-study-strip .t-table {font-size: 13px; margin-right: 52px; width: auto}
+.st-key-study-strip .t-table {font-size: 13px; width: auto}
 .st-key-study-strip .t-table :is(th, td) {padding-top: 1px; padding-bottom: 1px} .t-table .t-after {font-weight: 600}
 .st-key-close-study {position: absolute; top: -1px; right: 12px; width: auto}
 .t-rule {border: 0; border-top: 1px solid var(--t-hairline); margin: 6px 0}

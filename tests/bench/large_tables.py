@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from triattn_core.analysis.mining import agreement, case_table
+from triattn_core.analysis.mining import agreement, case_columns, case_table
 from triattn_core.analysis.mining.case_rows import Filter
 
 NAMES = {"quora-bi-published": "bi", "quora-cbi-published": "cbi", "quora-tri-published": "tri"}
@@ -55,7 +55,7 @@ def parts(rows: int, seed: int = 1) -> Iterator[pa.Table]:
                 moved = (draw.beta(2, 20, ends[-1])).round(4).astype(np.float32)
                 table[f"{name} moved at"] = pa.ListArray.from_arrays(ends, moved)
                 table[f"{name} moved"] = np.add.reduceat(moved, ends[:-1]) / lengths
-        yield pa.table({name: table[name] for name in case_table.column_types(list(NAMES.items()))})
+        yield pa.table({name: table[name] for name in case_columns.column_types(list(NAMES.items()))})
 
 
 def ask(file: Path) -> dict[str, tuple[float, float]]:

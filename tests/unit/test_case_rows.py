@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from tests.bench import large_tables
-from triattn_core.analysis.mining import agreement, case_rows, case_table
+from triattn_core.analysis.mining import agreement, case_columns, case_rows, case_table
 from triattn_core.analysis.mining.case_rows import CaseRows, Filter
 from triattn_core.errors import DataError
 
@@ -18,10 +18,10 @@ BI, CBI, TRI = large_tables.NAMES
 @pytest.fixture(scope="module")
 def table() -> pd.DataFrame:
     (part,) = large_tables.parts(ROWS)
-    kinds = case_table.column_types(list(large_tables.NAMES.items()))
+    kinds = case_columns.column_types(list(large_tables.NAMES.items()))
     frame = part.to_pandas().astype({"label": "int16"})
     frame.loc[::17, "label"] = -1
-    return case_table.make_frame({name: frame[name].tolist() for name in kinds}, list(large_tables.NAMES.items()))
+    return case_columns.make_frame({name: frame[name].tolist() for name in kinds}, list(large_tables.NAMES.items()))
 
 
 @pytest.fixture(params=("a file", "a folder", "memory"))
@@ -107,7 +107,7 @@ def test_a_row_group_too_large_to_read_in_a_piece_is_refused(table, tmp_path, mo
 
 
 def test_nothing_has_no_first_row():
-    kinds = case_table.column_types(list(large_tables.NAMES.items()))
+    kinds = case_columns.column_types(list(large_tables.NAMES.items()))
     rows = CaseRows.of_table(case_table.pa.schema(list(kinds.items())).empty_table())
     found, passing = rows.first(Filter(), ["row"], 10)
     assert passing == len(found) == 0 and list(found) == list(kinds)

@@ -13,7 +13,8 @@ import pytest
 
 from tests.oracles import compare as oracle
 from triattn_core.analysis.mining import agreement, case_table
-from triattn_core.analysis.mining.case_table import KEY, CaseTable, Checkpoint, TableInfo, load, make_frame
+from triattn_core.analysis.mining.case_columns import make_frame
+from triattn_core.analysis.mining.case_table import KEY, CaseTable, Checkpoint, TableInfo, load
 from triattn_core.analysis.significance import mcnemar
 from triattn_core.errors import DataError
 

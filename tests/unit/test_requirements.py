@@ -38,7 +38,7 @@ def imported(*paths: Path) -> set[str]:
                 tops |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.level == 0:
                 tops.add(node.module.split(".")[0])
-    ours = {"triattn_core", "pages", "tests", "app", "__future__"} | set(sys.stdlib_module_names)
+    ours = {"triattn_core", "pages", "tests", "docs", "app", "__future__"} | set(sys.stdlib_module_names)
     known = packages_distributions()
     return {known.get(top, [top])[0] for top in tops - ours}
 

@@ -55,7 +55,7 @@ def mcnemar(
     for i, j in combinations(range(len(names)), 2):
         only_a, only_b = int(number[right[i] & ~right[j]].sum()), int(number[right[j] & ~right[i]].sum())
         p = binomtest(only_b, only_a + only_b).pvalue if only_a + only_b else 1.0
-        results.append((names[i], names[j], 100 * (only_b - only_a) / number.sum(), float(p), only_a, only_b))
+        results.append((names[i], names[j], 100 * (only_b - only_a) / int(number.sum()), float(p), only_a, only_b))
     adjusted = holm([result[3] for result in results])
     return [Difference(a, b, gain, p, q, x, y) for (a, b, gain, p, x, y), q in zip(results, adjusted)]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from triattn_core.analysis.mining.case_columns import column_types
 from triattn_core.analysis.mining.case_rows import CaseRows
 from triattn_core.analysis.mining.decoded_size import require_decoded_size
 from triattn_core.errors import DataError
@@ -176,12 +177,6 @@ def join_tables(tables: Iterable[pd.DataFrame], about: TableInfo) -> CaseTable:
     return CaseTable(pd.concat(tables).sort_values("row", ignore_index=True), about)
 
 
-def make_frame(values: Mapping[str, Sequence], checkpoints: Sequence[tuple[str, str]], task: str = "") -> pd.DataFrame:
-    """A data frame of these columns; missing ones are empty.  checkpoints: (name, mechanism)."""
-    kinds = column_types(checkpoints, task).items()
-    return pd.DataFrame({name: pd.Series(values.get(name, ()), dtype=_pandas_dtype(kind)) for name, kind in kinds})
-
-
 def load(file: Path | BufferedIOBase, name: str = "") -> CaseTable:
     """Load a stored table.  Raises DataError, in one line, for any other file; `name`: of the file in that line."""
     with _data_errors(name or str(file)):
@@ -238,23 +233,6 @@ def _data_errors(name: str) -> Iterator[None]:
     else:
         return
     raise DataError(f"{name}: not a table of `triattn cases` that can be read here ({reason:.120})")
-
-
-def column_types(checkpoints: Sequence[tuple[str, str]], task: str = "") -> dict[str, pa.DataType]:
-    """Column → type for (name, mechanism) of each checkpoint; questions have more columns."""
-    types = {"row": pa.int32(), "id": pa.string(), "label": pa.int16(), "tokens": pa.int32()}
-    for name, mechanism in checkpoints:
-        types |= {f"{name} answer": pa.int16(), f"{name} confidence": pa.float32(), f"{name} right": pa.bool_()}
-        if form(task) is InputForm.PASSAGE:
-            types |= {f"{name} start": pa.int32(), f"{name} end": pa.int32(), f"{name} f1": pa.float32()}
-        if mechanism == "tri":
-            types |= {f"{name} moved": pa.float32(), f"{name} moved at": pa.list_(pa.float32())}
-    return types
-
-
-def _pandas_dtype(kind: pa.DataType) -> object:
-    """The pandas dtype for a type of `column_types`."""
-    return "str" if kind == pa.string() else kind.to_pandas_dtype()
 
 
 def _table_types(about: TableInfo) -> dict[str, pa.DataType]:

@@ -11,7 +11,8 @@ import pandas as pd
 import torch
 
 from triattn_core.analysis.mining import qa_columns
-from triattn_core.analysis.mining.case_table import WINDOW, make_frame
+from triattn_core.analysis.mining.case_columns import make_frame
+from triattn_core.analysis.mining.case_table import WINDOW
 from triattn_core.analysis.mining.context_shift import context_shifts, select_rows
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import ConfigError, DataError, InputError
