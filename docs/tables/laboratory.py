@@ -62,7 +62,8 @@ def steps_table() -> Iterator[str]:
     for card in cards:
         if of := runs[card.name]:
             of |= {1.0: seed_tests(card, records)}
-            cells = [seeds_text([test["accuracy"] for test in of.get(time, {}).values()]) for time in times]
+            by_seed = [dict(sorted(of.get(time, {}).items())).values() for time in times]
+            cells = [seeds_text([test["accuracy"] for test in tests]) for tests in by_seed]
             task = LABORATORY[card.config["task"]].LABEL
             yield f"| {task} | {name(card)} | {training_steps(card.config):,} | {' | '.join(cells)} |"
 

@@ -59,7 +59,8 @@ def chosen(all_: Sequence[Card], task: LaboratoryTask) -> list[Card]:
     key, default = f"{task.NAME}-models", [name for name in named if name not in tri or name == best]
     url_state.forget(key)
     picked = st.pills("Models", list(named), selection_mode="multi", default=default, key=key, bind="query-params")
-    return [named[name] for name in named if name in picked]
+    shown = [named[name] for name in named if name in picked]
+    return sorted(shown, key=lambda card: _facts(card)[0] != "tri")  # first, so that narrow windows show it too
 
 
 def answer_weights(found: Explained) -> np.ndarray:
@@ -98,7 +99,7 @@ def map_panel(name: str, mechanism: str, task: LaboratoryTask, example: Example,
 
 def panel_width(example: Example) -> int:
     """Pixels that the map of a row and its labels take."""
-    return max(322, truth_map.width(example.keys, example.context))
+    return max(290, truth_map.width(example.keys, example.context))
 
 
 def references(all_: Sequence[Card]) -> dict[str, Mapping]:

@@ -143,4 +143,4 @@ def test_fresh_rows_are_what_the_command_measures(capsys):
     assert main([*command.split(), "--json"]) == 0
     for found in json.loads(capsys.readouterr().out)["checkpoints"]:
         assert f"<b>{found['metrics']['accuracy']:.0f} %</b>" in said
-    assert "Tri, scaled dot <b>100 %</b> (96 to 100) right" in said and "chance 16.7 %" in said
+    assert "Tri, scaled dot <b>100 %</b> (96 to 100)" in said and "chance 16.7 %" in said

@@ -63,7 +63,10 @@ def _swept(
     rows = []
     for name, (mechanism, card) in cards.items():
         changed = [record.card for record in records if set(record.changed) == {setting}]
-        points = {place(run.config): _tests(run) for run in changed if _same_model(run, card)}
+        points: dict[int, dict] = {}
+        for run in changed:
+            if _same_model(run, card):
+                points.setdefault(place(run.config), {}).update(_tests(run))
         if points:
             points[place(card.config)] = seed_tests(card, records)
         for x, tests in sorted(points.items()):
