@@ -86,21 +86,24 @@ def strip(table: pd.DataFrame, shares: pd.Series, scale: SignedScale, theme: str
     `table` has the column `word`, see `attributed.words`.
     """
     parts, before, tokens = [], "", table["token"].astype(str)
-    for token, name, segment, share in zip(tokens, table["word"], table["segment"], shares.fillna(0.0)):
+    for at, token, name, segment, share in zip(
+        table.index, tokens, table["word"], table["segment"], shares.fillna(0.0)
+    ):
         if before and segment != before:
             parts.append("<i></i>")
         before = segment
-        parts.append(word(token, name, share, scale, theme))
+        parts.append(word(token, name, share, scale, theme, at))
     return " ".join(parts) if any(map(str.isascii, tokens)) else "".join(parts)
 
 
-def word(token: str, name: str, share: float, scale: SignedScale, theme: str) -> str:
+def word(token: str, name: str, share: float, scale: SignedScale, theme: str, at: int | None = None) -> str:
     """HTML: a token on the colour of its share, dotted where it speaks against the answer.  name: what tells it from
-    its like, on hover."""
+    its like, on hover; at: its row, by which `chosen_token` frames it."""
     fill = fill_of(share, scale, theme)
     look = f"background:#{bytes(fill.tolist()).hex()};color:{ink(fill)}"
-    less = ' class="neg"' if share < LESS else ""
-    return f'<span{less} style="{look}" title="{escape(name)}: {percent(share)}">{escape(token)}</span>'
+    kinds = ["neg"] * bool(share < LESS) + ([] if at is None else [f"token-{at}"])
+    look = f'class="{" ".join(kinds)}" style="{look}"'
+    return f'<span {look} title="{escape(name)}: {percent(share)}">{escape(token)}</span>'
 
 
 def ink(fill: np.ndarray) -> str:

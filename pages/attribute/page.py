@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.attribute import attribution_agreement, attribution_stream, faithfulness, pickers
+from pages.attribute import attribution_agreement, attribution_stream, chosen_token, faithfulness, pickers
 from pages.shared import figures, page_setup
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
@@ -31,6 +31,7 @@ with right:
     place = st.container()
     role = pickers.pick_role(tokens)
     place.html(attribution_agreement.show_rank_correlation(tokens.ranked(role), role, theme))
+    chosen_token.show(tokens)
     st.html(attribution_agreement.completeness(tokens.completeness))
 page = faithfulness.show_example_curves(page, parts)
 page.chosen["ranks"] = role

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from pages.shared import page_setup, url_state
+from pages.shared import kept_cell, page_setup, url_state
 from pages.shared.errors import report_errors
 from triattn_core.scenes.context import Settings, most_redirecting
+from triattn_core.views.lib.strongest import SMALL
 
 
 def pick(question: page_setup.Question) -> Settings:
@@ -31,5 +32,6 @@ def pick_token(words: Sequence[str], first: int) -> int:
     if url_state.arrived() and asked.isdecimal() and int(asked) in places:  # a position alone
         url_state.forget("at")
         st.session_state["at"] = int(asked)
+    kept_cell.keep_token("at", {place: word.rstrip(SMALL) for place, word in enumerate(words)}, first)
     show = lambda place: labels[place] if place in places else str(place)  # noqa: E731
     return url_state.pick("Context token", places, "at", first, show=show, width=190)

@@ -8,13 +8,15 @@ from typing import Any, get_args
 
 import streamlit as st
 
-from pages.shared import page_setup, url_state
+from pages.shared import kept_cell, page_setup, url_state
 from pages.shared.errors import notice, plain
 from triattn_core.scenes import intervene_units as parts
 from triattn_core.scenes.intervene import Intervention, Settings
 from triattn_core.tasks import TASKS
+from triattn_core.views.lib.strongest import SMALL
 
 WAYS, ORDERS = (get_args(Settings.model_fields[name].annotation) for name in ("how", "order"))
+CHOSEN = "chosen tokens"  # in the session: their positions
 REPEATED = "A small number tells repeated words apart: milk² is the second one."
 
 
@@ -38,12 +40,15 @@ def pick_units(asked: Intervention) -> Settings:
     known = asked.units
     first = parts.first(known, asked.alone)
     key = "units-" + sha256(repr((question.example, question.option, way)).encode()).hexdigest()[:10]
+    kept = _kept(known) if way == "tokens" else []
     if key not in st.session_state:
-        st.session_state[key] = _linked(known, first)
+        st.session_state[key] = kept or _linked(known, first)
     label = "Context: click what is to change" if how != "reorder" else "Context: click what is to move"
     look = {"selection_mode": "multi", "help": REPEATED if way == "tokens" else None}
     chosen = st.pills(label, list(known), key=key, **look, format_func=partial(_chip, known))
     _link(list(chosen), first)
+    if way == "tokens":
+        st.session_state[CHOSEN] = [_number(name) for name in chosen]
     more = {"units": tuple(name for name in known if name in chosen)}
     if how == "replace":
         more["text"] = st.text_input("Replace with (empty: [MASK])", key="with", bind="query-params", width=420)
@@ -71,6 +76,23 @@ def _short(example: Any) -> str:
 
 def _task(example: Any) -> str:
     return type(example).__module__.rsplit(".", 1)[1]
+
+
+def _kept(known: dict[str, str]) -> list[str]:
+    """The chosen tokens where an edit has moved them, by their numbers now; none where nothing was edited."""
+    tokens = {_number(name): word.rstrip(SMALL) for name, word in known.items()}
+    before = kept_cell.renew("units", tokens)
+    if before is None:
+        return []
+    moved = {kept_cell.place(at, before, tokens) for at in st.session_state.get(CHOSEN, ()) if at in before}
+    kept = [name for name in known if _number(name) in moved]
+    if not kept:  # another text: what it opens on
+        st.query_params.pop("units", None)
+    return kept
+
+
+def _number(token: str) -> int:
+    return int(token.removeprefix("token "))
 
 
 def _linked(known: dict[str, str], first: list[str]) -> list[str]:

@@ -1,8 +1,8 @@
-"""The chosen cell when a text is edited: it stays on its tokens, as far as these are still there."""
+"""What is chosen in a figure when a text is edited: it stays on its tokens, as far as these are still there."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 
 import streamlit as st
@@ -12,6 +12,7 @@ from triattn_core.scenes.scene import Scene
 
 KEY = "kept cell"  # in the session: figure, settings and tokens of the cell that was chosen last
 UNKEPT = {"cell", "head", "option", "other", "edited", "part", "seeds", "titles"}  # settings that an edit may change
+TOKENS = "kept tokens"  # in the session: the tokens of each picker that chooses among them
 ALIKE = 0.5  # of the tokens of an axis, from which on a text counts as edited and not as another
 
 
@@ -37,6 +38,25 @@ def remember(view: str, key: str, scene: Scene, cell: Sequence[int]) -> None:
     }  # fmt: skip
 
 
+def keep_token(key: str, tokens: Mapping[int, str], first: int) -> None:
+    """Before the picker of a token is made: where a text was edited, sets it to the same token, else to the first.
+
+    key: of the picker, whose options are the positions of `tokens`; first: what it opens on.
+    """
+    before = renew(key, tokens)
+    if before is not None and key in st.session_state:
+        at = st.session_state[key]
+        kept = place(at, before, tokens) if at in before else None
+        st.session_state[key] = first if kept is None else kept
+
+
+def renew(name: str, tokens: Mapping[int, str]) -> Mapping[int, str] | None:
+    """Notes the tokens that are shown now; returns those before where an edit has changed them on this page."""
+    noted = st.session_state.setdefault(TOKENS, {})
+    before, noted[name] = noted.get(name), dict(tokens)
+    return None if url_state.arrived() or before == tokens else before
+
+
 def axis_tokens(scene: Scene) -> list[dict[int, str]]:
     """The tokens by position of each axis that has some, in the order of a cell."""
     axes = scene.screen.payload["axes"]
@@ -44,7 +64,7 @@ def axis_tokens(scene: Scene) -> list[dict[int, str]]:
     return [dict(zip(one.get("position", range(len(one["name"]))), one["name"])) for one in names]
 
 
-def place(position: int, before: dict[int, str], after: dict[int, str]) -> int | None:
+def place(position: int, before: Mapping[int, str], after: Mapping[int, str]) -> int | None:
     """Where a token stands after an edit: itself, else what replaced it in an axis that is else much the same."""
     (old, left), (new, right) = (zip(*one.items()) if one else ((), ()) for one in (before, after))
     match = SequenceMatcher(None, left, right, autojunk=False)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from pages.shared.kept_cell import place
-from tests.app.test_pages import opened, payloads, sound
+from tests.app.test_pages import opened, payloads, sound, texts
 from tests.support.choices_checkpoints import make_shelf
 from triattn_core.checkpoint.registry import VARIABLE
 
@@ -70,3 +71,48 @@ def test_the_chosen_candidate_stays_when_a_turn_is_edited() -> None:
     assert in_link(app, "option") == "2"
     app = sound(app.text_area(key="write-candidates").set_value("look at the fan\ntry another card").run())
     assert "option" not in app.query_params
+
+
+EDIT = "now the old dog barks", "many rivers ran dry"
+
+
+def test_an_edit_keeps_the_context_token_and_another_text_opens_anew() -> None:
+    app = sound(opened("context", wait=400, a="the old dog barks", b="a small cat sleeps", at="3"))
+    picker = app.selectbox(key="at")
+    assert picker.options[picker.index] == "3  dog"
+    app = sound(app.text_input(key="a").set_value(EDIT[0]).run())
+    picker = app.selectbox(key="at")
+    assert (picker.value, picker.options[picker.index]) == (4, "4  dog")
+    assert any("With “dog” as context" in chart.proto.alt for chart in app.get("vega_lite_chart"))
+    app.text_input(key="b").set_value("we swim")
+    app = sound(app.text_input(key="a").set_value(EDIT[1]).run())
+    anew = opened("context", wait=400, a=EDIT[1], b="we swim")
+    assert app.selectbox(key="at").value == anew.selectbox(key="at").value
+
+
+def test_an_edit_keeps_the_units_on_their_tokens() -> None:
+    chosen = lambda: next(one for one in app.button_group if one.label.startswith("Context: click")).value  # noqa: E731
+    app = sound(opened("intervene", wait=400, a="the old dog barks", b="a small cat sleeps", units="token 3"))
+    assert chosen() == ["token 3"]
+    app = sound(app.text_input(key="a").set_value(EDIT[0]).run())
+    assert chosen() == ["token 4"] and "Without “dog”" in texts(app)
+    app.text_input(key="b").set_value("we swim")
+    app = sound(app.text_input(key="a").set_value(EDIT[1]).run())
+    again = chosen()
+    app = sound(opened("intervene", wait=400, a=EDIT[1], b="we swim"))
+    assert again == chosen()
+
+
+def test_an_edit_keeps_the_token_that_attribute_frames() -> None:
+    link = {"a": "the old dog barks", "b": "a small cat sleeps"}
+    app = sound(opened("attribute", wait=400, token="A: dog", **link))
+    framed = lambda: re.findall(r"\.token-(\d+) {outline", texts(app))  # noqa: E731
+    before = framed()
+    app = sound(app.text_input(key="a").set_value(EDIT[0]).run())
+    assert app.selectbox(key="token").value == int(before[0]) + 1 and framed() == [str(int(before[0]) + 1)]
+    assert re.search(rf'class="[^"]*token-{framed()[0]}"[^>]*>dog<', texts(app))
+    app = sound(app.text_input(key="a").set_value(EDIT[1]).run())
+    assert (
+        app.selectbox(key="token").value
+        == opened("attribute", wait=400, **{**link, "a": EDIT[1]}).selectbox(key="token").value
+    )
