@@ -24,7 +24,8 @@ def show(parts: Intervention, theme: str) -> None:
     labels = [units[name] for name in alone["unit"]]
     st.html(checkpoint_html.section("Each alone", ANSWER))
     told = said.describe_each(alone, units)
-    figures.drawn(view.singly(alone, labels, chosen, theme), told, "singly")
+    if said.changes_answer(alone):
+        figures.drawn(view.singly(alone, labels, chosen, theme), told, "singly")
     figures.note(told)
     st.html(checkpoint_html.section("Each alone, attention", ATTENTION))
     told = said.describe_each_shift(alone, units)

@@ -159,9 +159,10 @@ def _figures(parts: Intervention) -> tuple[dict[str, tuple], dict[str, pd.DataFr
     tables = {"maps": scene.with_positions(view.cells(before, after, names))}
     if alone is not None:
         words, wide = [parts.units[name] for name in alone["unit"]], max(WIDE, 22 * len(alone))
-        chart = view.singly(alone, words, asked.names, width=wide)
-        sentence = said.describe_each(alone, parts.units)
-        charts["alone"] = chart, "Each unit alone, change of the log-odds", sentence, caption + texts
+        if said.changes_answer(alone):
+            chart = view.singly(alone, words, asked.names, width=wide)
+            sentence = said.describe_each(alone, parts.units)
+            charts["alone"] = chart, "Each unit alone, change of the log-odds", sentence, caption + texts
         if said.moves_attention(alone):
             chart = view.singly(alone, words, asked.names, width=wide, what="moved")
             sentence = said.describe_each_shift(alone, parts.units)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from triattn_core.analysis.catalogue import REPLACEMENTS
+from triattn_core.views.charts.intervention import RESOLUTION, SAME, is_resolved
 from triattn_core.views.lib.number_format import minus
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ SAYS = {
     "swap": "With another example's context",
 }
 LEVEL = 0.05
+UNCHANGED = f"do not change (less than {RESOLUTION:.5f}, the numerical resolution)"
 NONE = 1e-9  # bits: what float error may leave
 ANSWER, ATTENTION = 0.05, 0.01  # change of a probability, bits: below, an answer or attention has hardly moved
 
@@ -69,7 +71,8 @@ def describe_change(
     did = SAYS[wanted.how].format(wanted.words)
     if wanted.how == "replace":
         did += f" by “{wanted.more.strip()}”" if (wanted.more or "").strip() else " by [MASK]"
-    sentence = f"{did} the log-odds of “{answer}” change by {result.change:+.3g}"
+    change = f"change by {result.change:+.3g}" if abs(result.change) >= RESOLUTION else UNCHANGED
+    sentence = f"{did} the log-odds of “{answer}” {change}"
     after = result.after.prediction
     sentence += f": the answer flips to “{after.labels[after.best]}”." if result.flipped else "; the answer stays."
     if alone is not None and len(wanted.names) > 1:
@@ -77,8 +80,10 @@ def describe_change(
         sentence += f" One by one the {len(wanted.names)} units sum to {total:+.3g}."
     if lots is not None:
         mean, spread, flips = lots["change"].mean(), lots["change"].std(), int(lots["flips"].sum())
-        sentence += f" As many units at random, {len(lots)} times: {mean:+.3g} ± {spread:.2g} (standard deviation), "
-        sentence += f"{flips} flip{'s' * (flips != 1)}."
+        numbers = (
+            f"{mean:+.3g} ± {spread:.2g} (standard deviation)" if is_resolved(lots["change"]).any() else "no change"
+        )
+        sentence += f" As many units at random, {len(lots)} times: {numbers}, {flips} flip{'s' * (flips != 1)}."
     return minus(sentence)
 
 
@@ -102,10 +107,21 @@ def describe_finding(result: InterventionResult, bits: float) -> str:
 
 def describe_each(alone: pd.DataFrame, known: Mapping[str, str]) -> str:
     """The strongest unit, and how many alone flip the answer.  known: the units as the reader knows them."""
+    resolved = is_resolved(alone["change"])
+    if not resolved.any():
+        return f"No unit alone changes the log-odds by {RESOLUTION:.5f} or more, the numerical resolution: no bars."
     row = alone.loc[alone["change"].abs().idxmax()]
     flips = int(alone["flips"].sum())
     count = f"{flips} of {len(alone)} units alone flip the answer" if flips else "no unit alone flips the answer"
-    return minus(f"Most is changed by “{known[row['unit']]}” ({row['change']:+.3g}); {count}.")
+    sentence = f"Most is changed by “{known[row['unit']]}” ({row['change']:+.3g}); {count}."
+    if rest := int((~resolved).sum()):
+        sentence += f" {rest} of {len(alone)} units have no bar: below the numerical resolution, {RESOLUTION:.5f}."
+    return minus(sentence)
+
+
+def changes_answer(alone: pd.DataFrame) -> bool:
+    """Whether any unit changes the log-odds by more than rounding."""
+    return bool(is_resolved(alone["change"]).any())
 
 
 def moves_attention(alone: pd.DataFrame) -> bool:
@@ -119,7 +135,7 @@ def describe_each_shift(alone: pd.DataFrame, known: Mapping[str, str]) -> str:
     if not moves_attention(alone):
         return "No unit moves the attention: that of this mechanism does not read the context."
     most = f"Attention is moved most by “{known[alone.loc[bits.idxmax(), 'unit']]}” ({bits.max():.2g} bits)"
-    if len(alone) < 3 or change.nunique() == 1:
+    if len(alone) < 3 or change.nunique() == 1 or not changes_answer(alone):
         return f"{most}."
     alike = bits.corr(change, method="spearman")
     also = "also changes" if bits.idxmax() == change.idxmax() else "is not what changes"
@@ -135,6 +151,8 @@ def followed_answer(prediction: Prediction) -> int:
 def describe_shift(before: xr.DataArray, after: xr.DataArray, labels: tuple, apart: float) -> str:
     """How far attention moved.  apart: the mean of the queries, in bits."""
     gap = after.values - before.values
+    if abs(gap).max(initial=0) < SAME:
+        return f"Attention does not move: no weight by {SAME:.6f} or more."
     query, key = divmod(int(abs(gap).argmax()), gap.shape[1])
     word = f"“{labels[0][query]}” to “{labels[1][key]}”"
     numbers = f"{before.values[query, key]:.3g} before, {after.values[query, key]:.3g} after"

@@ -12,6 +12,8 @@ import xarray as xr
 from triattn_core.views.charts.grids import cells_of, dashes, dressed, named, signed, titled, weights
 from triattn_core.views.lib.palette import DIFFERENCE, DIVERGING, THEMES
 
+RESOLUTION = 1e-5  # log-odds: single precision leaves up to 6e-7 of removals of nothing
+SAME = 1e-6  # of two weights: below, a difference is rounding
 WIDE = 900  # pixels of a figure on a page, more or less
 NUMBER, LETTER, LINE = 48, 8, 13  # pixels that a number, a letter of a label and a leaning label take
 
@@ -35,7 +37,7 @@ def apart(
 def _grids(before: xr.DataArray, after: xr.DataArray, labels: tuple, theme: str) -> list[alt.Chart | alt.LayerChart]:
     look, scale = THEMES[theme], weights(np.stack([before.values, after.values]), before.shape[1], theme)
     gap = after.copy(data=after.values - before.values)
-    limit = float(np.abs(gap.values).max(initial=1e-12))
+    limit = float(np.abs(gap.values).max(initial=SAME))
     size = max(11, min(26, 300 // max(before.shape)))
     wide = max(11, min(30, 270 // max(before.shape[1], 1)))
     y, x = named("query", labels[0]), named("key", labels[1], orient="top", labelAngle=-45)
@@ -67,7 +69,8 @@ def singly(
     what: str = "change",
 ) -> alt.LayerChart:
     """What each unit does alone, as bars with their numbers: the `change` of the log-odds, or how far it `moved`
-    attention.  The chosen units are framed, and where the answer flips the number of a change says so.
+    attention.  The chosen units are framed, and where the answer flips the number of a change says so.  A change below
+    RESOLUTION has no bar and no number.
 
     table: of `leave_one_out.score_units`.  labels: of its rows, as the reader knows them.  width: pixels, None: the
     page's.
@@ -103,14 +106,20 @@ def singly(
     return dressed(alt.layer(*layers).properties(**size), theme)
 
 
+def is_resolved(change: pd.Series) -> pd.Series:
+    """Which changes of the log-odds are more than rounding."""
+    return change.abs() >= RESOLUTION
+
+
 def _bars(table: pd.DataFrame, what: str) -> pd.DataFrame:
-    """The column as `value`, and as it is `said` above its bar: nothing of bits that round to none."""
+    """The column as `value`, and as it is `said` above its bar: nothing of rounding, and of bits that round to none."""
     rows = pd.DataFrame(
         {"key": range(len(table)), "unit": table["unit"], "value": table[what], "flips": table["flips"]}
     )
     if what == "change":
-        labels = [f"{value:+.2f}".replace("-", "−") + " flips" * flips for value, flips in zip(rows.value, rows.flips)]
-        return rows.assign(said=labels)
+        rows["value"] = rows.value.where(is_resolved(rows.value), 0.0)
+        labels = [f"{value:+.2f}".replace("-", "−") * bool(value) for value in rows.value]
+        return rows.assign(said=[label + " flips" * flips for label, flips in zip(labels, rows.flips)])
     most = rows.value.max()
     digits = 2 if most <= 0 else max(2, 1 - int(np.floor(np.log10(most))))  # two figures of the largest
     labels = [f"{value:.{digits}f}" * (round(value, digits) > 0) for value in rows.value]
