@@ -109,7 +109,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-big > b {font-size: 34px; font-weight: 600; line-height: 1; font-variant-numeric: tabular-nums}
 .t-big span {font-size: 13px; line-height: 1.4}
 .t-maps {display: flex; flex-wrap: wrap; gap: 8px 18px; align-items: flex-end}
-.t-maps figure {margin: 0; flex: 1 1 150px; min-width: 0; max-width: 380px; padding-right: 42px}
+.t-maps figure {margin: 0; flex: 1 1 190px; min-width: 0; max-width: 380px; padding-right: 42px}
 .t-maps figcaption {font-weight: 600; font-size: 13px; line-height: 1.35}
 .t-maps table {border-collapse: separate; border-spacing: 1px; table-layout: fixed; width: 100%; font-size: 11.5px}
 .t-maps th {font-weight: 400; color: var(--t-muted); padding: 0; border: 0; line-height: 1; text-align: right;
