@@ -48,11 +48,9 @@ if row is not None:
 about = f"<b>Proved:</b> {escape(task.PROVED)}<br><b>Only observed:</b> {escape(task.OBSERVED)}"
 st.html(f'<p class="t-note">{about}</p>')
 records = laboratory_records()
-scores = st.container()  # filled last: its references are measured meanwhile, and nothing below waits for them
+evidence.scores(cards, task, records, model_maps.references(cards))
 evidence.steps(cards, task, records)
 evidence.sizes(cards, task, records)
 instruments.methods(chosen)
 evidence.replay(chosen, task)
 live.train_here(cards, task, row or task.examples()[task.OPENING_ROW])
-with scores:
-    evidence.scores(cards, task, records, model_maps.references(cards))

@@ -17,10 +17,12 @@ LIMIT = 4000  # characters of a list of tokens
 
 
 def picker() -> LaboratoryTask:
-    """The task, in the URL; a link may give its name too."""
+    """The task, in the URL; a link may give its name too, and call it `task`."""
     tasks = list(LABORATORY.values())
-    if (name := st.query_params.get("laboratory")) in LABORATORY:
-        st.query_params["laboratory"] = LABORATORY[name].LABEL
+    other_name = st.query_params.pop("task", None)
+    asked = other_name or st.query_params.get("laboratory")
+    if other_name or asked in LABORATORY:
+        st.query_params["laboratory"] = LABORATORY[asked].LABEL if asked in LABORATORY else asked
         st.rerun()
     return url_state.pick("Task", tasks, "laboratory", show=lambda task: task.LABEL, width=200)
 

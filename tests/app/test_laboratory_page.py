@@ -7,7 +7,7 @@ import time
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.laboratory import live
+from pages.laboratory import live, model_maps
 from tests.app.test_pages import opened, sound, texts
 from triattn_core.checkpoint.registry import laboratory_checkpoints
 from triattn_core.inference.jobs import JOBS
@@ -111,12 +111,18 @@ def test_the_measures_and_the_instruments_are_shown():
 
 
 @pytest.mark.parametrize("task", ["Match3", "Two supporting facts", "planted-xor"])
-def test_other_tasks_open_with_tri_and_their_numbers(task):
+def test_other_tasks_open_with_tri_and_their_numbers(task, monkeypatch):
+    monkeypatch.setattr(model_maps, "reference_measures", None)  # they are recorded: no figure waits for them
     said = texts(sound(opened("laboratory", laboratory=task)))
     assert "Only observed:" in said and "Over held-out rows" in said and "Train it here" in said
     assert "<b>Tri, " in said and "Tri, untrained" in said
     assert ("Constructed" in said) == ("Counts of payloads" in said) == (task == "planted-xor")
     assert "agree" not in said  # a pair in both orders is one
+
+
+def test_a_link_may_name_the_task_plainly():
+    assert "modulo 31" in texts(sound(opened("laboratory", task="match3")))
+    assert "nothing" in texts(opened("laboratory", task="nothing"))  # what cannot be used is said
 
 
 def test_a_change_says_who_followed_the_right_answer():

@@ -148,10 +148,11 @@ def test_the_command_reports_the_instruments_and_keeps_them(trained, tmp_path, c
     before = json.loads((folder / "metrics.json").read_text("utf-8"))
     command = ["evaluate", str(folder), "laboratory:planted-sum", "--rows", "12", "--attention", "--record"]
     assert main([*command, "--json"]) == 0
-    report = json.loads(capsys.readouterr().out)["instruments"]
+    printed = json.loads(capsys.readouterr().out)
     after = json.loads((folder / "metrics.json").read_text("utf-8"))
-    assert after.pop("instruments") == report | {"seed": 1} and report["n"] == 12
-    assert {name: value for name, value in before.items() if name != "instruments"} == after
+    assert after.pop("instruments") == printed["instruments"] | {"seed": 1} and printed["instruments"]["n"] == 12
+    assert after.pop("references") == printed["references"] == reference_measures(trained)
+    assert {name: value for name, value in before.items() if name not in ("instruments", "references")} == after
     assert main(command) == 0
     assert "occlusion  key 100.0 (" in capsys.readouterr().out
 

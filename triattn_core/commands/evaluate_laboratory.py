@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
         with tqdm(unit="row", desc=name, total=options.rows, disable=None) as bar:
             result = evaluate_laboratory(bundle, rows, bar.update)
         if options.attention:
-            result["instruments"] = _instruments(bundle, rows, options)
+            result |= _instruments(bundle, rows, options)
         reports.append({"name": name, "task": task, "seed": options.seed, **result, **bundle.task.baseline()})
     if options.json:
         print(json.dumps(reports[0] if len(reports) == 1 else {"checkpoints": reports}))
@@ -47,18 +47,22 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _instruments(bundle: Bundle, rows: Iterable, options: argparse.Namespace) -> dict:
-    """What attribution and null replacements find; with --record it goes to the checkpoint's metrics.json."""
+def _instruments(bundle: Bundle, rows: Iterable, options: argparse.Namespace) -> dict[str, dict]:
+    """`instruments`: what attribution and null replacements find; `references` of third-order models: what was not
+    trained.  With --record both go to the checkpoint's metrics.json."""
     from tqdm import tqdm
 
     from triattn_core.analysis.attribution.known_truth import try_instruments
+    from triattn_core.inference.laboratory_references import reference_measures
     from triattn_core.training.measures import write_measures
 
     with tqdm(unit="row", desc=f"instruments on {bundle.name}", disable=None) as bar:
-        report = try_instruments(bundle, list(rows), bar.update)
-    if options.record:
-        write_measures(bundle.path, "instruments", report | {"seed": options.seed})
-    return report
+        reports = {"instruments": try_instruments(bundle, list(rows), bar.update)}
+    if bundle.config.model.mechanism == "tri":
+        reports["references"] = reference_measures(bundle)
+    for name, report in reports.items() if options.record else ():
+        write_measures(bundle.path, name, report | ({"seed": options.seed} if name == "instruments" else {}))
+    return reports
 
 
 def _lines(report: Mapping) -> list[str]:
