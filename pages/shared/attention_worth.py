@@ -42,14 +42,14 @@ def measure_value(card: Card, *names: str) -> float | None:
 
 
 def worth(card: Card) -> Mapping[str, Mapping]:
-    """By control what the attention is worth: as recorded, and from the records of the controls; see `results.worth`.
-    Empty where no control was trained."""
+    """By control what the attention is worth: from the records of the controls, else as recorded with the checkpoint;
+    see `results.worth`.  Empty where no control was trained."""
     if card.config.get("kind") != "tan" or not metadata.main_metric(card):
         return {}
     recorded = measures(card).get("worth") or {}
     stamp = tuple((file.name, file.stat().st_mtime_ns) for file in sorted(records_folder().glob("*.jsonl")))
     stamp += tuple((one.name, one.digest) for one in models.shelf() if metadata.model_setting(one, "weights"))
-    return {**(_worth(card.name, card.digest, stamp, card) if _controls(stamp) else {}), **recorded}
+    return {**recorded, **(_worth(card.name, card.digest, stamp, card) if _controls(stamp) else {})}
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)

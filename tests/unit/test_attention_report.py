@@ -123,7 +123,7 @@ def test_the_command_says_and_keeps_them(world, capsys):
 
 
 def record(config, scores: list[float]) -> Record:
-    each = [{"seed": i, "dev": {"accuracy": score}} for i, score in enumerate(scores)]
+    each = [{"seed": seed, "dev": {"accuracy": score}} for seed, score in enumerate(scores, config.training.seed)]
     return Record(Card("control", Path("control"), {}, {"each_seed": each}, config_variant(config), 0), "controls")
 
 
@@ -136,3 +136,10 @@ def test_worth_is_over_controls_of_the_same_form(world):
     assert found == {"even": {"points": 4.0, "spread": 1.0, "seeds": 3}}
     assert is_worth_something(found) and is_worth_something({}) is None
     assert not is_worth_something(worth(config, [71.0, 72.0], "accuracy", records))
+
+
+def test_worth_counts_the_seeds_that_a_sweep_adds(world):
+    config = read_config(world / "shelf" / "living-tri" / "config.json")
+    control = config.model_copy(update={"model": config.model.model_copy(update={"weights": "even"})})
+    records = [record(control, [70.0, 72.0, 71.0]), record(config, [1.0, 76.0, 78.0])]  # the first seed is its own
+    assert worth(config, [74.0], "accuracy", records) == {"even": {"points": 5.0, "spread": 2.0, "seeds": 3}}

@@ -14,11 +14,11 @@ from triattn_core.results.run_records import Record, all_records, config_variant
 def worth(config: Config, scores: Sequence[float], metric: str, records: Sequence[Record] | None = None) -> dict:
     """{"points", "spread", "seeds"} on dev by control, for controls with records.
 
-    scores: the model's metric of each seed, in per cent.  spread: the larger of both standard deviations over seeds,
+    scores: the model's metric of each seed, in per cent; seeds that a sweep of its config adds are found here.  spread: the larger of both standard deviations over seeds,
     None for single seeds.  The answer needs the attention only if the points exceed the spread.
     """
     all_runs = all_records()[0] if records is None else records
-    by_control = {}
+    scores, by_control = [*scores, *_swept_seeds(config, metric, all_runs)], {}
     for name in FIXED:
         control = config.model_copy(update={"model": config.model.model_copy(update={"weights": name})})
         digest = config_variant(control)
@@ -32,6 +32,14 @@ def worth(config: Config, scores: Sequence[float], metric: str, records: Sequenc
                     "seeds": min(len(scores), len(values)),
                 }
     return by_control
+
+
+def _swept_seeds(config: Config, metric: str, records: Sequence[Record]) -> list[float]:
+    """The metric on dev of the seeds that were trained beyond those of the config."""
+    own = {config.training.seed, *config.training.more_seeds}
+    swept = [record.card for record in records if record.file and record.card.digest == config_variant(config)]
+    added = [seed for card in swept for seed in card.metrics["each_seed"] if seed.get("seed") not in own]
+    return [seed["dev"][metric] for seed in added if metric in seed.get("dev", {})]
 
 
 def is_worth_something(by_control: Mapping[str, Mapping]) -> bool | None:
