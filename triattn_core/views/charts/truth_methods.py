@@ -14,6 +14,7 @@ from triattn_core.views.lib.palette import THEMES
 COLUMNS = ["model", "mechanism", "method", "role", "trained", "untrained", "chance"]
 Report = Mapping[str, Any]
 PAIR = "pair"
+MARKS = ("circle", "square", "diamond", "triangle-up")
 
 
 def table(models: Mapping[str, tuple[str, Report]]) -> pd.DataFrame:
@@ -29,21 +30,28 @@ def table(models: Mapping[str, tuple[str, Report]]) -> pd.DataFrame:
 
 
 def figure(rows: pd.DataFrame, colours: Mapping[str, str], theme: str = "light") -> alt.LayerChart:
-    """A row a method, a dot a model, a hollow one untrained; a tick at chance.  colours: by mechanism."""
+    """A row a method, a mark a model, a hollow one untrained; a tick at chance.
+
+    colours: by mechanism; models of one mechanism differ in their marks.
+    """
     look, rows = THEMES[theme], rows[rows["role"] == PAIR]
     kinds, names = dict(zip(rows["model"], rows["mechanism"])), list(dict.fromkeys(rows["method"]))
     scale = alt.Scale(domain=list(kinds), range=[colours[kind] for kind in kinds.values()])
-    legend = alt.Legend(title=None, orient="top", labelColor=look["text"], labelLimit=240)
+    legend = alt.Legend(title=None, orient="top", labelColor=look["text"], labelLimit=240, columns=3)
     colour = alt.Color("model:N", scale=scale, legend=legend)
-    y = alt.Y("method:N", sort=names, title=None, axis=alt.Axis(ticks=False, domain=False, grid=True, labelLimit=220))
+    of_mechanism = [list(kinds.values())[:i].count(kind) for i, kind in enumerate(kinds.values())]
+    marks = alt.Scale(domain=list(kinds), range=[MARKS[place % len(MARKS)] for place in of_mechanism])
+    shape = alt.Shape("model:N", scale=marks, legend=legend)
+    axis = alt.Axis(ticks=False, domain=False, grid=True, labelLimit=220, labelPadding=10)
+    y = alt.Y("method:N", sort=names, title=None, axis=axis)
     x = alt.X("trained:Q", title=None, scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(tickCount=5))
     tips = ["model:N", "method:N", *(alt.Tooltip(f"{name}:Q", format=".1f") for name in COLUMNS[4:])]
     base = alt.Chart(rows).encode(y=y, tooltip=tips)
     chance = base.encode(alt.X("mean(chance):Q"), tooltip=alt.Undefined).mark_tick(
         color=look["muted"], thickness=2, size=16
     )
-    hollow = base.encode(alt.X("untrained:Q"), colour).mark_point(filled=False, size=44, opacity=0.7)
-    dots = base.encode(x, colour).mark_point(filled=True, size=80, opacity=0.9)
+    hollow = base.encode(alt.X("untrained:Q"), colour, shape).mark_point(filled=False, size=44, opacity=0.7)
+    dots = base.encode(x, colour, shape).mark_point(filled=True, size=80, opacity=0.9)
     title = "true pair found, % of rows; hollow: untrained; tick: chance"
     return titled(alt.layer(chance, hollow, dots).properties(width=420, height=alt.Step(26), title=title), theme)
 
