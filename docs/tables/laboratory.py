@@ -13,6 +13,8 @@ from triattn_core.results.laboratory import ROWS, laboratory_records, seed_tests
 from triattn_core.results.run_records import Record
 from triattn_core.tasks.laboratory import LABORATORY
 
+RATE = "training.rate"
+RATES = (("false-friends", None), ("false-friends", 640_000), ("planted-sum", None), ("planted-xor", 640_000))  # tables
 TWO_WAY = {"bi_joint": "two-way, {layers} layer", "cbi": "C-Bi, {layers} layer"}
 
 
@@ -68,6 +70,32 @@ def steps_table() -> Iterator[str]:
             yield f"| {task} | {name(card)} | {training_steps(card.config):,} | {' | '.join(cells)} |"
 
 
+def rates_table(task: str, rows: int | None = None) -> Iterator[str]:
+    """A row a model of the task that was trained at several rates: the accuracy of the first seed at each.
+
+    rows: of training, where they are not the model's own, and the accuracy is that of test; otherwise it is dev's.
+    """
+    records, cards = laboratory_records(), [card for card in models() if card.config["task"] == task]
+    by_card = {card.name: _rates(card, records, rows) for card in cards}
+    rates = sorted({rate for of in by_card.values() for rate in of})
+    yield "| Model | " + " | ".join(f"{rate:g}" for rate in rates) + " |"
+    yield "|---|" + "---:|" * len(rates)
+    for card in cards:
+        if len(of := by_card[card.name]) > 1:
+            yield f"| {name(card)} | " + " | ".join(seeds_text([of[rate]]) if rate in of else "" for rate in rates) + " |"
+
+
+def _rates(card: Card, records: Sequence[Record], rows: int | None) -> dict[float, float]:
+    """The accuracy of a model's first seed by learning rate."""
+    split, own, accuracy = "dev" if rows is None else "test", card.config["data"]["train_rows"], {}
+    for record in records:
+        of, training = record.card.config["data"].get("train_rows"), record.card.config["training"]
+        same = record.card.name == card.name and set(record.changed) <= {RATE, ROWS} and of == (rows or own)
+        if same and (seed := record.card.metrics["each_seed"][0]).get(split):
+            accuracy.setdefault(training["rate"], seed[split]["accuracy"])
+    return accuracy
+
+
 def _runs(card: Card, records: Sequence[Record]) -> dict[float, Mapping]:
     """By how many times the steps of a model, the tests of its runs; 1.0 stands for its own where there are others."""
     runs: dict[float, dict] = {}
@@ -81,3 +109,5 @@ def _runs(card: Card, records: Sequence[Record]) -> dict[float, Mapping]:
 
 if __name__ == "__main__":
     print(*accuracy_table(), "", *steps_table(), sep="\n")
+    for task, rows in RATES:
+        print("", f"{task}, {rows or 'its own'} rows:", *rates_table(task, rows), sep="\n")

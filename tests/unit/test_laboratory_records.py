@@ -40,8 +40,9 @@ def test_seeds_and_sizes_of_sweeps_are_joined_to_their_checkpoint(card):
     share = rows[rows.measure == "mass"].groupby("x").floor.first()
     assert share.to_dict() == {4: 6.25, 6: 2.78, 8: 1.56}
     assert size_rows({"Tri": ("tri", card)}, 6, ()).empty
-    other = type(card)(card.name, card.path, {**card.config, "model": {}}, card.metrics, "", 0)
-    assert sorted(seed_tests(other, records)) == [1]  # a checkpoint with other settings has its own seed alone
+    for part in ({"model": {}}, {"training": {**card.config["training"], "rate": 0.5}}, {"data": {}}):
+        other = type(card)(card.name, card.path, {**card.config, **part}, card.metrics, "", 0)
+        assert sorted(seed_tests(other, records)) == [1]  # trained otherwise, it has its own seed alone
 
 
 def test_longer_training_has_its_steps_and_a_model_its_recipe(card):

@@ -22,7 +22,7 @@ def laboratory_records() -> tuple[Record, ...]:
 
 def seed_tests(card: Card, records: Sequence[Record]) -> dict[int, Mapping]:
     """By seed what the model reached on test: the checkpoint's own seeds, and those of sweeps that changed nothing."""
-    swept = [record.card for record in records if not record.changed and _same_model(record.card, card)]
+    swept = [record.card for record in records if not record.changed and _same_recipe(record.card, card)]
     return dict(sorted(item for run in (*swept, card) for item in _tests(run).items()))
 
 
@@ -82,6 +82,13 @@ def _same_model(run: Card, other: Card) -> bool:
     """Whether a sweep's run is of a checkpoint as it is now: other settings are another model's."""
     same = (run.config.get(part) == other.config.get(part) for part in ("task", "model"))
     return run.name == other.name and all(same)
+
+
+def _same_recipe(run: Card, other: Card) -> bool:
+    """Whether a run differs from a checkpoint as it is now in nothing but its seed."""
+    recipes = ({**card.config.get("training", {}), "seed": None, "more_seeds": None} for card in (run, other))
+    same_data = run.config.get("data") == other.config.get("data")
+    return _same_model(run, other) and same_data and next(recipes) == next(recipes)
 
 
 def _tests(card: Card) -> dict[int, Mapping]:
