@@ -14,7 +14,7 @@ from triattn_core.results.run_records import Record
 from triattn_core.tasks.laboratory import LABORATORY
 
 RATE = "training.rate"
-RATES = (("false-friends", None), ("false-friends", 640_000), ("planted-sum", None), ("planted-xor", 640_000))  # tables
+RATES = (("false-friends", None), ("false-friends", 640_000), ("planted-sum", None))  # tables
 TWO_WAY = {"bi_joint": "two-way, {layers} layer", "cbi": "C-Bi, {layers} layer"}
 
 

@@ -13,5 +13,15 @@ RESULTS = Path(laboratory.__file__).parents[1] / "results.md"
 
 @pytest.mark.parametrize("table", [laboratory.accuracy_table, laboratory.steps_table], ids=lambda table: table.__name__)
 def test_rows_are_those_of_the_records(table):
-    lines, written = list(table()), RESULTS.read_text("utf-8").splitlines()
-    assert len(lines) > 10 and [line for line in lines if line not in written] == []
+    lines = list(table())
+    assert len(lines) > 10 and [line for line in lines if line not in written()] == []
+
+
+@pytest.mark.parametrize("task, rows", laboratory.RATES)
+def test_rates_are_those_of_the_records(task, rows):
+    table = list(laboratory.rates_table(task, rows))
+    assert len(table) > 3 and "\n".join(table) in "\n".join(written())
+
+
+def written() -> list[str]:
+    return RESULTS.read_text("utf-8").splitlines()
