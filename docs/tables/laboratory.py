@@ -82,7 +82,8 @@ def rates_table(task: str, rows: int | None = None) -> Iterator[str]:
     yield "|---|" + "---:|" * len(rates)
     for card in cards:
         if len(of := by_card[card.name]) > 1:
-            yield f"| {name(card)} | " + " | ".join(seeds_text([of[rate]]) if rate in of else "" for rate in rates) + " |"
+            cells = [seeds_text([of[rate]]) if rate in of else "" for rate in rates]
+            yield f"| {name(card)} | {' | '.join(cells)} |"
 
 
 def _rates(card: Card, records: Sequence[Record], rows: int | None) -> dict[float, float]:

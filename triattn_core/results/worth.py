@@ -14,8 +14,9 @@ from triattn_core.results.run_records import Record, all_records, config_variant
 def worth(config: Config, scores: Sequence[float], metric: str, records: Sequence[Record] | None = None) -> dict:
     """{"points", "spread", "seeds"} on dev by control, for controls with records.
 
-    scores: the model's metric of each seed, in per cent; seeds that a sweep of its config adds are found here.  spread: the larger of both standard deviations over seeds,
-    None for single seeds.  The answer needs the attention only if the points exceed the spread.
+    scores: the model's metric of each seed, in per cent; seeds that a sweep of its config adds are found here.
+    spread: the larger of both standard deviations over seeds, None for single seeds.  The answer needs the attention
+    only if the points exceed the spread.
     """
     all_runs = all_records()[0] if records is None else records
     scores, by_control = [*scores, *_swept_seeds(config, metric, all_runs)], {}
