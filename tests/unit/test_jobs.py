@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -100,6 +101,27 @@ def test_a_session_that_was_long_served_is_not_kept_waiting_for_ever(monkeypatch
     for number in range(12):  # new sessions, one after the other
         wait(jobs.submit("cpu", number, "short", lambda: busy(0.06, log, "short"), number)[0])
     assert log.count("long") > 0.2 * log.count("short") and wait(long) == "long"
+
+
+@pytest.mark.parametrize("at_once", [1, 4])
+def test_a_stream_of_new_sessions_leaves_a_long_job_its_share(monkeypatch, at_once):
+    """By a clock of its own: ten seconds in which new sessions of three slices each come without end."""
+    clock = [0.0]
+    monkeypatch.setattr(turns, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    queue, slices = turns.Turns(), {}
+    tasks = [Task(queue, "long", "old"), *(Task(queue, "short", number) for number in range(at_once))]
+    for task in tasks:
+        queue._waiting[task] = clock[0]
+    while clock[0] < 10:
+        chosen = queue._next()
+        del queue._waiting[chosen]
+        queue._holder, queue._since = chosen, clock[0]
+        clock[0] += 0.1
+        queue.give(chosen)
+        slices[chosen] = slices.get(chosen, 0) + 1
+        again = chosen is tasks[0] or slices[chosen] < 3
+        queue._waiting[chosen if again else Task(queue, "short", len(slices) + at_once)] = clock[0]
+    assert 6 <= slices[tasks[0]] <= 30  # of a hundred
 
 
 def test_two_who_ask_the_same_share_one_run():

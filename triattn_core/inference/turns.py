@@ -2,7 +2,9 @@
 
 A task computes only while it has the turn.  At its pause points (see `inference.pause`) it hands the turn on once it
 has had it for SLICE seconds, to the waiting task whose session has used the device least of late: a question of a
-second does not wait for those of a minute, however many they are.
+second does not wait for those of a minute, however many they are.  What a task waits counts for it, so that a stream of
+new sessions leaves a long one a share too: u seconds of use outlast u / CREDIT of waiting, and near a twelfth of
+the device is left to it.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from triattn_core.inference.pause import run_by
 
 SLICE = 0.1  # seconds of a turn while others wait
 HALF_LIFE = 5.0  # seconds after which half of what a session has used is forgotten
+CREDIT = 0.5  # seconds of use that a second of waiting makes up for
 
 
 @dataclass(frozen=True)
@@ -41,7 +44,7 @@ class Turns:
     def __init__(self) -> None:
         self._changed = Condition()
         self._holder: Task | None = None
-        self._waiting: list[Task] = []
+        self._waiting: dict[Task, float] = {}  # since when
         self._tasks: list[Task] = []
         self._since = 0.0  # when the holder took the turn
         self._used: dict[Hashable, tuple[float, float]] = {}  # by session, seconds of use and when they were counted
@@ -74,19 +77,19 @@ class Turns:
     def take(self, task: Task) -> None:
         """Waits for the turn.  Raises what `task.check` does."""
         with self._changed:
-            self._waiting.append(task)
+            self._waiting[task] = time.monotonic()
             try:
                 while self._holder is not None or self._next() is not task:
                     task.check()
                     self._changed.wait(0.1)
                 self._holder, self._since = task, time.monotonic()
             finally:
-                self._waiting.remove(task)
+                del self._waiting[task]
                 self._changed.notify_all()
 
     def _next(self) -> Task:
         now = time.monotonic()
-        return min(self._waiting, key=lambda task: self._use(task.session, now))
+        return min(self._waiting, key=lambda task: self._use(task.session, now) - CREDIT * (now - self._waiting[task]))
 
     def _use(self, session: Hashable, now: float) -> float:
         """Seconds that a session has used the device, old ones counted less."""
