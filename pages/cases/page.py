@@ -31,7 +31,7 @@ case_style.inject_style()
 task_picker.missing(TAN_MECHANISMS)
 by = languages.by_language(models.shelf(task, TAN_MECHANISMS))
 sets = {code: checkpoint_picker.presets(there) for code, there in by.items()}
-sets = {code: one for code, one in sets.items() if one}
+sets = {code: preset for code, preset in sets.items() if preset}
 if not sets:
     st.info("Cases need two checkpoints of one task and similarity: see Checkpoints for what is on the shelf.")
     st.stop()

@@ -24,12 +24,12 @@ from triattn_core.checkpoint import metadata, provenance
 def verify_and_show(card, asked) -> None:
     """Verifies the cards asked for, and shows what was found for them, or for the chosen card before."""
     results = st.session_state.setdefault("verified", {})
-    for one in asked:
-        with report_errors(stop=False), st.spinner(f"Verifying {one.name}"):
-            results[one.name, one.digest] = models.verify(one)
-    for one in asked or [card]:
-        if (one.name, one.digest) in results:
-            st.html(checkpoint_html.checks(one.name, *results[one.name, one.digest]))
+    for checked in asked:
+        with report_errors(stop=False), st.spinner(f"Verifying {checked.name}"):
+            results[checked.name, checked.digest] = models.verify(checked)
+    for checked in asked or [card]:
+        if (checked.name, checked.digest) in results:
+            st.html(checkpoint_html.checks(checked.name, *results[checked.name, checked.digest]))
 
 
 def show_detail(card, cards_here) -> None:
@@ -71,8 +71,9 @@ with left:
     with config:
         checkpoint_differences.show([card, other], "Config")
     with loss:
-        beside = {one.name: one for one in sound if one.name in checkpoint_picker.preset_of(card)}
-        disagreements.losses(list({one.name: one for one in (card, other, *beside.values())}.values()))
+        preset = checkpoint_picker.preset_of(card)
+        compared = [card, other, *(row for row in sound if row.name in preset)]
+        disagreements.losses(list({row.name: row for row in compared}.values()))
     st.html(checkpoint_html.sources(card))
 with right.container(key="aside"):
     show_detail(card, sound)

@@ -37,14 +37,14 @@ def pickers(shelf: Sequence[Card]) -> tuple[Card, Card, list[Card]]:
         card = url_state.pick("Checkpoint", shelf, "checkpoint", show=lambda card: card.name, width=210)
         # What may be compared with it comes first.
         others = sorted(
-            (one for one in shelf if one != card),
-            key=lambda one: metadata.dataset_name(one) != metadata.dataset_name(card),
+            (candidate for candidate in shelf if candidate != card),
+            key=lambda candidate: metadata.dataset_name(candidate) != metadata.dataset_name(card),
         )
         others = others or [card]
         other = url_state.pick("Compare with", others, "other", show=lambda card: card.name, width=210)
         rows = list(shelf)
         for key, (label, of) in FILTERS.items():
-            options = sorted({of(one) for one in shelf})
+            options = sorted({of(row) for row in shelf})
             if len(options) > 1:
                 chosen = url_state.pick(label, ["all", *options], key, width=130)
                 rows = [row for row in rows if chosen in ("all", of(row))]
@@ -63,7 +63,7 @@ def _table(rows: Sequence[Card], card: Card, key: str) -> None:
         at = url_state.selected_row(key)
         st.session_state["checkpoint"] = card if at is None else rows[at]
 
-    said = _describe_scores(rows)
+    sentence = _describe_scores(rows)
     tints = [f"color: {style.colour(metadata.model_setting(row, 'mechanism'))}" for row in rows]
     url_state.mark(key, rows.index(card) if card in rows else None)
     st.dataframe(
@@ -76,9 +76,9 @@ def _table(rows: Sequence[Card], card: Card, key: str) -> None:
         selection_mode=["single-row", "single-cell"],
         column_config=COLUMNS,
         placeholder="",
-        alt=said,
+        alt=sentence,
     )
-    figures.note(said)
+    figures.note(sentence)
 
 
 def _describe_scores(rows: Sequence[Card]) -> str:
@@ -86,7 +86,7 @@ def _describe_scores(rows: Sequence[Card]) -> str:
     scored = sorted((row for row in rows if metadata.main_score(row) is not None), key=metadata.main_score)
     if not scored:
         return f"{len(rows)} not yet measured on test."
-    ends = [f"{one.name}, {metadata.main_score(one):.1f}" for one in (scored[-1], scored[0])]
+    ends = [f"{row.name}, {metadata.main_score(row):.1f}" for row in (scored[-1], scored[0])]
     if len(scored) == 1:
         return f"{metadata.metric_name(scored[0]).capitalize()} on test, %: {ends[0]}."
     return f"Highest {metadata.metric_name(scored[-1])} on test of {len(scored)}, %: {ends[0]}; lowest: {ends[1]}."

@@ -28,10 +28,10 @@ SAYS = (
 
 
 @st.fragment
-def explore(page: PageScene, pair: str, way: str) -> None:
+def explore(page: PageScene, pair: str, direction: str) -> None:
     """The figure: a click runs this alone.  pair: the key of the figures of both ways."""
-    canvas_component.carry_cell(page.key, pair, way, reverse_pair)
-    canvas_component.remember_cell(pair, way, page.choose())
+    canvas_component.carry_cell(page.key, pair, direction, reverse_pair)
+    canvas_component.remember_cell(pair, direction, page.choose())
     page.answer()
 
 

@@ -34,7 +34,7 @@ with st.container(key="main"):
     left, right = st.columns([1.15, 1], gap="large")
 with left:
     st.html(checkpoint_html.section("Parts of the relevance", "share of variance, the query's own part left out"))
-    look = {"selection_mode": "cell", "said": parts.sentence}
+    look = {"selection_mode": "cell", "description": parts.sentence}
     figures.drawn(parts.bars(theme), key="parts", on_select=partial(choose_head, "parts"), **look)
     st.html(context_parts.legend(parts.row, theme))
     st.html(f'<p class="t-note">{REDIRECTED}:</p>')

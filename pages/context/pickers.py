@@ -15,14 +15,14 @@ from triattn_core.views.lib.strongest import SMALL
 def pick(question: page_setup.Question) -> Settings:
     """What is chosen; layer and head open where context redirects most.  The page ends where there is no cube."""
     directions, model = question.words.directions, question.card.config["model"]
-    way = directions[url_state.direction(directions)]
+    direction = directions[url_state.direction(directions)]
     with report_errors():
-        first = most_redirecting(question, way)
+        first = most_redirecting(question, direction)
     layers, heads = (list(range(1, int(model.get(name, count)) + 1)) for name, count in (("layers", 2), ("heads", 12)))
     layer = url_state.segments("Layer", layers, "layer", first[0] - 1)
     head = url_state.pick("Head", heads, "head", first[1] - 1, width=84)
     by = url_state.segments("Heads by", ["number", "context"], "by")
-    return Settings(way=way, layer=layer, head=head, by=by, option=page_setup.option_number(question))
+    return Settings(way=direction, layer=layer, head=head, by=by, option=page_setup.option_number(question))
 
 
 def pick_token(words: Sequence[str], first: int) -> int:

@@ -15,7 +15,7 @@ def pick(top: Opened, whole: models.Explained | None) -> Settings:
     direction = words.directions[url_state.direction(words.directions)]
     opens = (lambda layer: first_head(whole.trace, repr(whole.source), direction, layer)) if whole else None
     choice = url_state.site(direction, int(model.get("layers", 2)), int(model.get("heads", 12)), opens)
-    ways = (*words.ways, *(way for way in ("phrases", "words") if way not in words.ways))
+    ways = (*words.ways, *(unit for unit in ("phrases", "words") if unit not in words.ways))
     context = token_grouping.Pick("Context as", "context", ("context",), ways)
     grouping = token_grouping.controls((token_grouping.QUERY, token_grouping.KEY, context))
     option = whole.prediction.option + 1 if whole and not top.pairs else None

@@ -113,8 +113,8 @@ def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: st
     figures.note(sentence)
     figures.numbers(f"The runs of {output} as numbers", view.summary(points), f"runs-{output}")
     if most < view.BOX:
-        said = f"At most {most} run{'s' * (most > 1)} a function: a box of quartiles is drawn from {view.BOX} on."
-        st.html(f'<p class="t-note">{said}</p>')
+        sentence = f"At most {most} run{'s' * (most > 1)} a function: a box of quartiles is drawn from {view.BOX} on."
+        st.html(f'<p class="t-note">{sentence}</p>')
 
 
 def _losses(lines: pd.DataFrame, chosen: Sequence[str], output: str, curve: str, theme: str) -> None:

@@ -39,9 +39,9 @@ def show(rows: Rows, atlas: Atlas) -> None:
     """The maps of the chosen head, the strongest first."""
     from triattn_core.analysis.maps.head_atlas import pick_examples
 
-    way = "key down, context across: each row has one query" if rows.task in LABORATORY else "query down, key across"
+    layout = "key down, context across: each row has one query" if rows.task in LABORATORY else "query down, key across"
     (site, head), name = atlas.head, atlas.names[atlas.chosen]
-    st.html(checkpoint_html.section(f"{name.capitalize()} in examples", way))
+    st.html(checkpoint_html.section(f"{name.capitalize()} in examples", layout))
     known = overview.measures_of(atlas)
     start = known.index("context_information" if "context_information" in known else "query_information")
     measure = url_state.pick(

@@ -54,18 +54,18 @@ def show(rows: Rows, atlas: Atlas) -> None:
         key = f"{rows.key} {atlas.group} {len(atlas.table)}"
         weights = weigh(atlas.table, key, words)
         with place:
-            there = [way for way in WAYS if way in set(weights["way"])]
-            way = url_state.segments("They stand", there, "way", show=lambda name: WAYS[name][0])
-        _chart(weights[weights["way"] == way], atlas, words, way)
+            there = [axis for axis in WAYS if axis in set(weights["way"])]
+            axis = url_state.segments("They stand", there, "way", show=lambda name: WAYS[name][0])
+        _chart(weights[weights["way"] == axis], atlas, words, axis)
         site, head = atlas.head
-        behind = list_places(atlas.table, words, site, head, way)
+        behind = list_places(atlas.table, words, site, head, axis)
         title = f"The {len(behind)} places behind {atlas.names[atlas.chosen]}"
         figures.numbers(title, behind, "words-rows")
 
 
-def _chart(weights: pd.DataFrame, atlas: Atlas, words: tuple[str, ...], way: str) -> None:
-    _, label, unit = WAYS[way]
-    if way == "by_feature":
+def _chart(weights: pd.DataFrame, atlas: Atlas, words: tuple[str, ...], axis: str) -> None:
+    _, label, unit = WAYS[axis]
+    if axis == "by_feature":
         site, head = atlas.head
         of = weights[(weights["site"] == site) & (weights["head"] == head)]
         rows = of.assign(name=[f"feature {feature + 1}" for feature in of["feature"]])
@@ -75,7 +75,7 @@ def _chart(weights: pd.DataFrame, atlas: Atlas, words: tuple[str, ...], way: str
         rows = weights.assign(name=names(weights))
         shown, what = rows.sort_values("mean", ascending=False), "heads"
     sentence = view.describe_bands(rows, words, what)
-    figures.drawn(view.bands(shown, label, unit, page_setup.theme()), sentence, f"words-{way}", width="content")
+    figures.drawn(view.bands(shown, label, unit, page_setup.theme()), sentence, f"words-{axis}", width="content")
     figures.note(sentence)
     figures.note(SAYS)
     figures.numbers("All as numbers", rows.drop(columns=["site", "way"]), "words-numbers")

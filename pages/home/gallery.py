@@ -26,8 +26,8 @@ def scores() -> str:
         return ""
     first = groups[0][0]
     larger = checkpoint_html.percent(metadata.metric_value(first, "test", "majority"))
-    told = (
+    note = (
         f"{metadata.metric_name(first).capitalize()} on test, one seed each, the best on dev in bold. Always saying "
         f"the larger class of {escape(metadata.dataset_name(first))} gives {larger}. {attention_worth.LIVING}"
     )
-    return f'<div class="t-scroll">{score_table.table(groups)}</div><p class="t-note">{told}</p>'
+    return f'<div class="t-scroll">{score_table.table(groups)}</div><p class="t-note">{note}</p>'

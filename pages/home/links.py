@@ -51,11 +51,11 @@ def questions() -> None:
 def examples() -> None:
     """Examples of every task and language, each a link that opens it as a cube of a model that reads it."""
     places = [(task, language) for task in TASKS.values() if task.FORM.joint for language in task.LANGUAGES]
-    told = [(task, language, tri) for task, language in places if (tri := reads(task, language))]
-    for start in range(0, len(told), 2):
-        for one, column in zip(told[start : start + 2], st.columns(2, gap="medium")):
+    groups = [(task, language, tri) for task, language in places if (tri := reads(task, language))]
+    for start in range(0, len(groups), 2):
+        for group, column in zip(groups[start : start + 2], st.columns(2, gap="medium")):
             with column:
-                _links(*one)
+                _links(*group)
 
 
 def reads(task: Task, language: str) -> Card | None:
@@ -65,19 +65,19 @@ def reads(task: Task, language: str) -> Card | None:
 
 def _links(task: Task, language: str, tri: Card) -> None:
     """One example of each kind, of long texts the first few."""
-    told, pair = task.examples(language), task.FORM is InputForm.PAIR
-    kinds = {example.id.rpartition("-")[0]: example for example in reversed(told)}
+    known, pair = task.examples(language), task.FORM is InputForm.PAIR
+    kinds = {example.id.rpartition("-")[0]: example for example in reversed(known)}
     shown = dict(list(reversed(kinds.items()))[: None if pair else FEW])
     written = "the paper's case and others written here" if pair else "written here"
-    title = "More pairs to try" if pair else f"{task.WORDS.one.capitalize()}s to try"
+    title = "More pairs to try" if pair else f"{task.WORDS.noun.capitalize()}s to try"
     st.html(checkpoint_html.section(title, f"{metadata.language_name(language)}: {written}"))
     with st.container(key=f"links-{task.NAME}-{language}", gap=None):
         for kind, example in shown.items():
             if pair:
-                said = f"{plain(example.text_a)} :gray[/] {plain(example.text_b)}"
+                texts = f"{plain(example.text_a)} :gray[/] {plain(example.text_b)}"
                 opens = {"a": example.text_a, "b": example.text_b}
             else:
-                said = "{} :gray[{}]".format(*map(plain, task.title(example)))
+                texts = "{} :gray[{}]".format(*map(plain, task.title(example)))
                 opens = {"task": task_picker.TASKS[task.NAME].label, "example": example.id}
-            label = f":gray[{kind}] {said}"
+            label = f":gray[{kind}] {texts}"
             st.page_link(gallery.CUBE, label=label, query_params={**opens, "checkpoint": tri.name})

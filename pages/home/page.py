@@ -26,11 +26,11 @@ style.heading(
 )
 
 
-def shelf(found) -> str:
+def shelf(cards) -> str:
     """HTML: a line for what may be compared."""
-    size = sum(card.size for card in found)
+    size = sum(card.size for card in cards)
     lines = []
-    for (task, data, language), group in metadata.comparable_groups(found).items():
+    for (task, data, language), group in metadata.comparable_groups(cards).items():
         labels = {metadata.model_setting(card, "mechanism"): checkpoint_html.label(card) for card in group}
         kinds = sorted(labels, key=[*MECHANISMS, *sorted(labels)].index)
         squares = "".join(f'<span class="t-item">{style.swatch(m)}{escape(labels[m])}</span>' for m in kinds)
@@ -41,11 +41,11 @@ def shelf(found) -> str:
     names = ("task", "mechanisms", "similarities", "data", "language", "test, of the best on dev")
     head = "".join(f"<th>{name}</th>" for name in names)
     aside = (
-        f"{len(found)} checkpoints, {checkpoint_html.megabytes(size)}"
-        if found
+        f"{len(cards)} checkpoints, {checkpoint_html.megabytes(size)}"
+        if cards
         else "no checkpoint yet: train one first"
     )
-    table = f'<table class="t-table"><tr>{head}</tr>{"".join(lines)}</table>' if found else ""
+    table = f'<table class="t-table"><tr>{head}</tr>{"".join(lines)}</table>' if cards else ""
     return checkpoint_html.section("Checkpoints", aside) + f'<div class="t-scroll">{table}</div>'
 
 
@@ -68,5 +68,5 @@ with right.container(key="aside"), report_errors(stop=False):
 for fill in fills:
     with report_errors(stop=False):
         fill()
-if said := natural_text.sentence(models.shelf()):
-    on_natural_text.html(f'<p class="t-note">{escape(said)}</p>')
+if sentence := natural_text.sentence(models.shelf()):
+    on_natural_text.html(f'<p class="t-note">{escape(sentence)}</p>')

@@ -42,8 +42,8 @@ def table(groups: Sequence[Sequence[Card]]) -> str:
 
 def rows(shelf: Sequence[Card]) -> list[tuple[str, bool]]:
     """The similarities of these cards as they are offered, and of each whether in the living form; published first."""
-    found = {_row(card): metadata.sort_key(card)[2:] for card in shelf}
-    return sorted(found, key=lambda row: (row[1], found[row]))
+    order = {_row(card): metadata.sort_key(card)[2:] for card in shelf}
+    return sorted(order, key=lambda row: (row[1], order[row]))
 
 
 def _row(card: Card) -> tuple[str, bool]:

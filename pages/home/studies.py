@@ -28,7 +28,7 @@ AROUND = 88  # pixels of a map's title and words above its rows, kept free while
 def section() -> list[Callable[[], None]]:
     """The studies whose checkpoints are here, in a grid; what is returned draws their maps."""
     here = {card.name: card for card in (*models.shelf(), *laboratory_checkpoints()) if card.problem is None}
-    ready = [one for one in studies().items() if set(one[1].checkpoints) <= set(here)]
+    ready = [study for study in studies().items() if set(study[1].checkpoints) <= set(here)]
     if not ready:
         return []
     with st.container(key="studies"):

@@ -22,11 +22,11 @@ def pick_map(question: page_setup.Question, settings: Settings) -> Settings:
     attention_worth.notes([question.card])
     model = question.card.config["model"]
     with st.container(horizontal=True, vertical_alignment="bottom", key="map-settings"):
-        way = question.words.directions[url_state.direction(question.words.directions)]
+        direction = question.words.directions[url_state.direction(question.words.directions)]
         layer = url_state.segments("Layer", list(range(1, int(model.get("layers", 2)) + 1)), "layer")
         head = url_state.pick("Head", ["mean", *range(1, int(model.get("heads", 12)) + 1)], "head", width=84)
     option = None if question.option is None else question.option + 1
-    chosen = {"way": way, "layer": layer, "head": None if head == "mean" else head, "option": option}
+    chosen = {"way": direction, "layer": layer, "head": None if head == "mean" else head, "option": option}
     return settings.model_copy(update=chosen)
 
 
@@ -48,10 +48,10 @@ def _asked(parts: Intervention) -> tuple:
 
 def draw_change(parts: Intervention, places: Sequence[DeltaGenerator], theme: str) -> None:
     """All three maps, what they say, and their numbers."""
-    before, after, labels, told = parts.maps
+    before, after, labels, sentence = parts.maps
     for number, (place, grid) in enumerate(zip(places, view.apart(before, after, labels, theme))):
         with place:
-            figures.drawn(grid, told, f"map-{number}", width="content")
+            figures.drawn(grid, sentence, f"map-{number}", width="content")
     st.session_state[COMPLETE] = _asked(parts)
-    figures.note(told)
+    figures.note(sentence)
     figures.numbers("The maps as numbers", with_positions(view.cells(before, after, labels)), "map-numbers")

@@ -23,14 +23,14 @@ REPEATED = "A small number tells repeated words apart: milk² is the second one.
 def pick_way(question: page_setup.Question) -> Settings:
     """What is done, and to what the context is cut."""
     how = url_state.segments("What to do", list(WAYS), "how")
-    way = url_state.segments("With", list(question.words.ways), "unit") if how != "swap" else "turns"
-    return Settings(how=how, unit=way)
+    unit = url_state.segments("With", list(question.words.ways), "unit") if how != "swap" else "turns"
+    return Settings(how=how, unit=unit)
 
 
 def pick_units(asked: Intervention) -> Settings:
     """The settings with the units that are clicked, in the link where they are not what the page opens on, and with
     what goes with them.  The page ends where none is chosen."""
-    question, settings, how, way = asked.question, asked.settings, asked.settings.how, asked.way
+    question, settings, how, unit = asked.question, asked.settings, asked.settings.how, asked.unit
     if how == "swap":
         others = parts.others(question)
         at = url_state.pick(
@@ -39,15 +39,15 @@ def pick_units(asked: Intervention) -> Settings:
         return settings.model_copy(update={"other": TASKS[question.task].row(others[at])})
     known = asked.units
     first = parts.first(known, asked.alone)
-    key = "units-" + sha256(repr((question.example, question.option, way)).encode()).hexdigest()[:10]
-    kept = _kept(known) if way == "tokens" else []
+    key = "units-" + sha256(repr((question.example, question.option, unit)).encode()).hexdigest()[:10]
+    kept = _kept(known) if unit == "tokens" else []
     if key not in st.session_state:
         st.session_state[key] = kept or _linked(known, first)
     label = "Context: click what is to change" if how != "reorder" else "Context: click what is to move"
-    look = {"selection_mode": "multi", "help": REPEATED if way == "tokens" else None}
+    look = {"selection_mode": "multi", "help": REPEATED if unit == "tokens" else None}
     chosen = st.pills(label, list(known), key=key, **look, format_func=partial(_chip, known))
     _link(list(chosen), first)
-    if way == "tokens":
+    if unit == "tokens":
         st.session_state[CHOSEN] = [_number(name) for name in chosen]
     more = {"units": tuple(name for name in known if name in chosen)}
     if how == "replace":
@@ -97,10 +97,10 @@ def _number(token: str) -> int:
 
 def _linked(known: dict[str, str], first: list[str]) -> list[str]:
     asked = st.query_params.get_all("units")
-    found = [name for name in asked if name in known]
-    if asked and found != asked:
+    kept = [name for name in asked if name in known]
+    if asked and kept != asked:
         notice("The link asks for units that are not in this context.")
-    return found or first
+    return kept or first
 
 
 def _link(chosen: list[str], first: list[str]) -> None:

@@ -20,19 +20,19 @@ def headline(finding: str) -> str:
     )
 
 
-def answers(found, question: Question) -> str:
+def answers(result, question: Question) -> str:
     """HTML: what is said before and after, as bars and numbers."""
-    colour, rows = style.colour(question.found.mechanism), ""
-    at = followed_answer(found.before.prediction)
-    for name, one in (("before", found.before), ("after", found.after)):
-        best, share = one.prediction.best, one.prediction.probabilities
-        flips = "<b>flips</b> to " if name == "after" and found.flipped else ""
+    colour, rows = style.colour(question.explained.mechanism), ""
+    at = followed_answer(result.before.prediction)
+    for name, outcome in (("before", result.before), ("after", result.after)):
+        best, share = outcome.prediction.best, outcome.prediction.probabilities
+        flips = "<b>flips</b> to " if name == "after" and result.flipped else ""
         rows += (
-            f'<tr><td class="t-muted">{name}</td><td>{flips}{escape(one.prediction.labels[best][:90])}</td>'
+            f'<tr><td class="t-muted">{name}</td><td>{flips}{escape(outcome.prediction.labels[best][:90])}</td>'
             f"<td>{style.bar(share[at], colour)}</td>"
             f'<td class="r">{probability(share[at])}</td>'
-            f'<td class="r">{minus(f"{one.log_odds:+.3g}")}</td></tr>'
+            f'<td class="r">{minus(f"{outcome.log_odds:+.3g}")}</td></tr>'
         )
-    of = escape(found.before.prediction.labels[at][:60])
+    of = escape(result.before.prediction.labels[at][:60])
     head = f'<tr><th></th><th>says</th><th>probability of “{of}”</th><th></th><th class="r">log-odds</th></tr>'
     return f'<table class="t-table" style="max-width:860px">{head}{rows}</table>'

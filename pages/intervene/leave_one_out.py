@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import checkpoint_html, figures
-from triattn_core.scenes import intervene_text as said
+from triattn_core.scenes import intervene_text
 from triattn_core.scenes.intervene import Intervention
 from triattn_core.views.charts import intervention as view
 
@@ -23,13 +23,13 @@ def show(parts: Intervention, theme: str) -> None:
         return
     labels = [units[name] for name in alone["unit"]]
     st.html(checkpoint_html.section("Each alone", ANSWER))
-    told = said.describe_each(alone, units)
-    if said.changes_answer(alone):
-        figures.drawn(view.singly(alone, labels, chosen, theme), told, "singly")
-    figures.note(told)
+    sentence = intervene_text.describe_each(alone, units)
+    if intervene_text.changes_answer(alone):
+        figures.drawn(view.singly(alone, labels, chosen, theme), sentence, "singly")
+    figures.note(sentence)
     st.html(checkpoint_html.section("Each alone, attention", ATTENTION))
-    told = said.describe_each_shift(alone, units)
-    if said.moves_attention(alone):
-        figures.drawn(view.singly(alone, labels, chosen, theme, what="moved"), told, "singly-moved")
-    figures.note(told)
+    sentence = intervene_text.describe_each_shift(alone, units)
+    if intervene_text.moves_attention(alone):
+        figures.drawn(view.singly(alone, labels, chosen, theme, what="moved"), sentence, "singly-moved")
+    figures.note(sentence)
     figures.numbers("Each alone as numbers", alone.assign(text=labels), "alone-numbers")

@@ -26,10 +26,10 @@ def section(question: page_setup.Question, settings: Settings) -> Settings:
 
     settings = settings.model_copy(update={"null": how, "along": axis, "draws": draws})
     with report_errors():
-        found = Intervention(question, settings).nulls
-    said = describe_null(found)
+        nulls = Intervention(question, settings).nulls
+    sentence = describe_null(nulls)
     two = question.option is None
-    figures.drawn(view.draws(found.log_odds.tolist(), found.original, page_setup.theme(), two), said, "null-draws")
-    figures.note(said)
-    figures.numbers("Draws as numbers", found.rows, "null-numbers")
+    figures.drawn(view.draws(nulls.log_odds.tolist(), nulls.original, page_setup.theme(), two), sentence, "null-draws")
+    figures.note(sentence)
+    figures.numbers("Draws as numbers", nulls.rows, "null-numbers")
     return settings

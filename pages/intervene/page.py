@@ -8,7 +8,7 @@ from pages.intervene import before_after, intervention_controls, intervention_re
 from pages.shared import export, figures, page_setup, save_case
 from pages.shared.errors import report_errors
 from triattn_core.scenes import intervene as scene
-from triattn_core.scenes import intervene_text as said
+from triattn_core.scenes import intervene_text
 from triattn_core.tasks import TASKS
 from triattn_core.trace.axes import TAN_MECHANISMS
 
@@ -34,7 +34,7 @@ with result, report_errors():
     st.html(intervention_result.answers(parts.result, question))
     change = st.empty()
     with change:
-        figures.note(said.describe_change(parts.result, parts.spec, parts.alone))
+        figures.note(intervene_text.describe_change(parts.result, parts.spec, parts.alone))
 with maps, report_errors():
     before_after.draw_change(parts, places, page_setup.theme())
 with each:
@@ -42,7 +42,7 @@ with each:
 with result, report_errors():
     if (draws := parts.random) is not None:
         with change:
-            figures.note(said.describe_change(parts.result, parts.spec, parts.alone, draws))
+            figures.note(intervene_text.describe_change(parts.result, parts.spec, parts.alone, draws))
         figures.numbers("The units at random as numbers", draws.rename(columns={"unit": "draw"}), "random-numbers")
 with null:
     settings = null_test.section(question, settings)

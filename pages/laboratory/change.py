@@ -33,7 +33,7 @@ def before(task: LaboratoryTask, now: Answered) -> Answered | None:
 
 def describe(before: Answered, now: Answered, task: LaboratoryTask) -> str:
     """Which models went from the right answer before to the right answer now, and which did not."""
-    right = [None if one.row.label is None else task.LABELS[one.row.label] for one in (before, now)]
+    right = [None if answered.row.label is None else task.LABELS[answered.row.label] for answered in (before, now)]
     models = [name for name in now.answers if name in before.answers]
     moves = {name: f"{name} ({before.answers[name]} → {now.answers[name]})" for name in models}
     if None in right:

@@ -33,15 +33,15 @@ def scores(
     rows, theme = truth_scores.table(tests | references), "dark" if style.dark() else "light"
     count = max(test["n"] for _, seeds in tests.values() for test in seeds)
     st.html(checkpoint_html.section("Over held-out rows", f"{count:,} generated rows, every seed a dot"))
-    said, measures = truth_scores.describe(rows), truth_quadrants.table(tests | references)
+    summary, measures = truth_scores.describe(rows), truth_quadrants.table(tests | references)
     with st.container(horizontal=True, gap="large", key="scores"):
         for measure in truth_scores.PANELS:
             drawn = truth_scores.figure(rows, measure, style.colours(), theme)
-            figures.drawn(drawn, said, f"scores-{measure}", width="content")
+            figures.drawn(drawn, summary, f"scores-{measure}", width="content")
         shortcuts = truth_quadrants.describe(measures)
         figures.drawn(truth_quadrants.figure(measures, theme), shortcuts, "scores-quadrants", width="content")
     figures.note(
-        f"{said} {_seeds([len(seeds) for _, seeds in tests.values()])} Weights of two-way models have no cell for a "
+        f"{summary} {_seeds([len(seeds) for _, seeds in tests.values()])} Weights of two-way models have no cell for a "
         "pair: they are measured against the keys and context tokens of the true pair, and do not compare with those "
         f"of Tri-Attention. Right without looking is a shortcut, or luck. {task.CHANCE}"
     )

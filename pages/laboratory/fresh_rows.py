@@ -33,8 +33,8 @@ def trial(cards: Sequence[Card], task: LaboratoryTask) -> None:
         scores = ", ".join(f"{model_maps.label(card)} {_score(right[card.name])}" for card in cards)
         chance = task.baseline()["chance"]
         command = f"triattn evaluate {' '.join(right)} laboratory:{task.NAME} --seed {seed} --rows {ROWS}"
-        said = f"{scores} right (95 % interval); chance {chance:.1f} %. <code>{escape(command)}</code>"
-        st.html(f'<p class="t-note">{said}</p>')
+        sentence = f"{scores} right (95 % interval); chance {chance:.1f} %. <code>{escape(command)}</code>"
+        st.html(f'<p class="t-note">{sentence}</p>')
 
 
 def _accuracy(card: Card, name: str, seed: int) -> float:

@@ -33,12 +33,12 @@ def methods(cards: Sequence[Card]) -> None:
     about = f"every attribution method and replacement of this app, tried on {count} held-out rows"
     st.html(checkpoint_html.section("Which methods find the truth?", about))
     rows, theme = truth_methods.table(measured), "dark" if style.dark() else "light"
-    said = truth_methods.describe(rows)
+    sentence = truth_methods.describe(rows)
     drawn = truth_methods.figure(rows, style.colours(), theme)
     with st.container(horizontal=True, gap="large", key="methods"):
-        figures.drawn(drawn, said, "methods-found", width="content")
+        figures.drawn(drawn, sentence, "methods-found", width="content")
         with st.container(width=420):
-            figures.note(f"{said} {FOUND}")
+            figures.note(f"{sentence} {FOUND}")
             st.html('<p class="t-note">Accuracy in % with other weights in place of the model\'s own:</p>')
             _replaced({name: report["accuracy"] for name, (_, report) in measured.items()})
     figures.numbers("All methods as numbers", rows, "method-numbers")
@@ -46,7 +46,7 @@ def methods(cards: Sequence[Card]) -> None:
 
 def _replaced(accuracy: Mapping[str, Mapping[str, float]]) -> None:
     """By model what is left of its accuracy when its weights are replaced."""
-    rows = pd.DataFrame([{"model": name, **found} for name, found in accuracy.items()])
+    rows = pd.DataFrame([{"model": name, **scores} for name, scores in accuracy.items()])
     formats = {name: st.column_config.NumberColumn(format="%.1f") for name in rows.columns[1:]}
     st.dataframe(rows, hide_index=True, width="content", height="content", column_config=formats,
                  alt="Accuracy with weights replaced")  # fmt: skip

@@ -151,8 +151,8 @@ def _loss(training: Training) -> None:
 
 
 def _describe(training: Training) -> str:
-    losses, said = training.run.losses, model_jobs.describe(training.name, training.job.status())
-    return plain(f"{said}, loss {losses[-1][1]:.3f}" if losses else said)
+    losses, status = training.run.losses, model_jobs.describe(training.name, training.job.status())
+    return plain(f"{status}, loss {losses[-1][1]:.3f}" if losses else status)
 
 
 def _cancel(run: LiveRun) -> None:

@@ -26,8 +26,8 @@ ORDER = ("bi_joint", "cbi", "tri")
 
 def cards(task: LaboratoryTask) -> list[Card]:
     """The sound models of a task: two-way ones first, then by layers and similarity."""
-    found = [card for card in laboratory_checkpoints() if card.problem is None and card.config["task"] == task.NAME]
-    return sorted(found, key=lambda card: (ORDER.index(_facts(card)[0]), *_facts(card)[1:]))
+    trained = [card for card in laboratory_checkpoints() if card.problem is None and card.config["task"] == task.NAME]
+    return sorted(trained, key=lambda card: (ORDER.index(_facts(card)[0]), *_facts(card)[1:]))
 
 
 def _facts(card: Card) -> tuple[str, str, str]:
@@ -63,10 +63,10 @@ def chosen(all_: Sequence[Card], task: LaboratoryTask) -> list[Card]:
     return sorted(shown, key=lambda card: _facts(card)[0] != "tri")  # first, so that narrow windows show it too
 
 
-def answer_weights(found: Explained) -> np.ndarray:
+def answer_weights(explained: Explained) -> np.ndarray:
     """The query's weights in the last layer, mean over heads: see `views.charts.truth_map`."""
-    site = sorted(name for name in found.trace.sites if name.endswith("/weight"))[-1]
-    return found.trace.site(site).mean("head").values[0]
+    site = sorted(name for name in explained.trace.sites if name.endswith("/weight"))[-1]
+    return explained.trace.site(site).mean("head").values[0]
 
 
 def panel(card: Card, *about) -> None:
@@ -82,19 +82,19 @@ def map_panel(name: str, mechanism: str, task: LaboratoryTask, example: Example,
     """
     truth = truth_mask(example, weights.shape)
     verdict = "" if example.label is None else "right" if answer == task.LABELS[example.label] else "wrong"
-    said = truth_map.describe(weights, truth, task.cells(weights.shape))
-    told = "" if share is None else f"probability {share:.2f}"
+    sentence = truth_map.describe(weights, truth, task.cells(weights.shape))
+    certainty = "" if share is None else f"probability {share:.2f}"
     if verdict == "wrong" and right_share is not None:
-        told += f", of the right answer {right_share:.2f}"
-    chance = f'<span class="t-muted t-num">{told}</span>' if told else ""
+        certainty += f", of the right answer {right_share:.2f}"
+    chance = f'<span class="t-muted t-num">{certainty}</span>' if certainty else ""
     st.html(
         f'<div class="t-says t-answer"><span>{style.swatch(mechanism)}<b>{escape(name)}</b></span>'
         f"<span>{escape(answer)}{': ' * bool(verdict)}<b>{verdict}</b></span>{chance}</div>"
     )
     theme = "dark" if style.dark() else "light"
     drawn = truth_map.figure(weights, example.keys, example.context, truth, theme)
-    figures.drawn(drawn, f"{name}: {answer}. {said}", key, width="content")
-    figures.note(said)
+    figures.drawn(drawn, f"{name}: {answer}. {sentence}", key, width="content")
+    figures.note(sentence)
 
 
 def panel_width(example: Example) -> int:
@@ -126,12 +126,12 @@ def maps(shown: Sequence[Card], task: LaboratoryTask, example: Example) -> dict[
     answers = {}
     with st.container(horizontal=True, gap="small", key="maps"):
         for card in shown:
-            found = models.explain(card, example)
-            said = found.prediction
+            explained = models.explain(card, example)
+            prediction = explained.prediction
             with st.container(width=panel_width(example), key=f"map-{card.name}"):
-                share = said.probabilities[said.best]
-                right = None if example.label is None else said.probabilities[example.label]
-                answer, key = said.labels[said.best], f"figure-{card.name}"
-                panel(card, task, example, answer, share, answer_weights(found), key, right)
+                share = prediction.probabilities[prediction.best]
+                right = None if example.label is None else prediction.probabilities[example.label]
+                answer, key = prediction.labels[prediction.best], f"figure-{card.name}"
+                panel(card, task, example, answer, share, answer_weights(explained), key, right)
                 answers[label(card)] = answer
     return answers

@@ -50,9 +50,9 @@ def row(task: LaboratoryTask) -> Example:
     keys, *context = ([part.strip() for part in text.split(",") if part.strip()] for text in lists)
     if max(map(len, (keys, *context))) > MOST:
         raise InputError(f"At most {MOST} tokens are read of a list.")
-    found = task.solve(query.strip(), tuple(keys), tuple(context[0] if context else keys))
-    found.check()
-    return found
+    example = task.solve(query.strip(), tuple(keys), tuple(context[0] if context else keys))
+    example.check()
+    return example
 
 
 def written(task: LaboratoryTask, example: Example) -> list[str]:

@@ -45,12 +45,12 @@ def explore(trace: AttentionTrace, key: str, name: str, settings: DeltaGenerator
     alone = all(trace.site(site).sizes.get("head", 1) == 1 for site in two_way_sites(trace))
     ways = [OTHER] if alone and len(two_way_sites(trace)) == 1 else [ITSELF, OTHER]
     with settings:
-        way = url_state.segments("Compare with", ways, "with")
-    other = trace if way == ITSELF else source.second()
+        source_name = url_state.segments("Compare with", ways, "with")
+    other = trace if source_name == ITSELF else source.second()
     if other is None:
         st.html('<p class="t-note">Open a second file, of the same tokens or of the same texts.</p>')
         return
-    second = "" if way == ITSELF else str(other.meta.get("checkpoint", "second"))
+    second = "" if source_name == ITSELF else str(other.meta.get("checkpoint", "second"))
     with settings:
         left = side(trace, "left", name if second else "", 1)
         right = side(other, "right", second, 2)

@@ -34,9 +34,9 @@ def pick(beside: DeltaGenerator) -> AttentionTrace:
     """
     with beside:
         names = {FILE: "From a file", MODEL: "From a model"}
-        way = url_state.segments("From", [FILE, MODEL], "from", show=names.get, label_visibility="collapsed")
+        source = url_state.segments("From", [FILE, MODEL], "from", show=names.get, label_visibility="collapsed")
     with shown():
-        opened = _file("") if way == FILE else _model()
+        opened = _file("") if source == FILE else _model()
     return _settle(opened, "trace") or _example()
 
 

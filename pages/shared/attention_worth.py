@@ -29,16 +29,16 @@ LIVING = (
 
 def measures(card: Card) -> Mapping[str, Any]:
     """What `triattn evaluate --attention` has recorded of a checkpoint; empty where it was not asked."""
-    found = card.metrics.get("attention")
-    return found if isinstance(found, Mapping) else {}
+    recorded = card.metrics.get("attention")
+    return recorded if isinstance(recorded, Mapping) else {}
 
 
 def measure_value(card: Card, *names: str) -> float | None:
     """One of the measures, such as ("query_information", "mean"); None where it was not measured."""
-    found: Any = measures(card)
+    value: Any = measures(card)
     for name in names:
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return float(found) if isinstance(found, int | float) else None
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return float(value) if isinstance(value, int | float) else None
 
 
 def worth(card: Card) -> Mapping[str, Mapping]:
@@ -48,7 +48,7 @@ def worth(card: Card) -> Mapping[str, Mapping]:
         return {}
     recorded = measures(card).get("worth") or {}
     stamp = tuple((file.name, file.stat().st_mtime_ns) for file in sorted(records_folder().glob("*.jsonl")))
-    stamp += tuple((one.name, one.digest) for one in models.shelf() if metadata.model_setting(one, "weights"))
+    stamp += tuple((other.name, other.digest) for other in models.shelf() if metadata.model_setting(other, "weights"))
     return {**recorded, **(_worth(card.name, card.digest, stamp, card) if _controls(stamp) else {})}
 
 
@@ -67,22 +67,22 @@ def _worth(name: str, digest: str, stamp: tuple, _card: Card) -> Mapping[str, Ma
 
 def points(card: Card, control: str = "even") -> float | None:
     """Points over a control; None where none was trained."""
-    found = worth(card).get(control)
-    return None if found is None else float(found["points"])
+    gain = worth(card).get(control)
+    return None if gain is None else float(gain["points"])
 
 
 def verdict(card: Card) -> str:
     """A sentence where the attention of a checkpoint, or its third order, is worth no more than the spread of seeds;
     empty where it is worth more, and where no control was trained."""
-    found, parts = worth(card), []
+    gains, parts = worth(card), []
     for control, what, over in (
         ("even", "its attention is", "the same form trained with even weights"),
         ("product_of_marginals", "its third order is", "the product of its two marginals"),
     ):
-        one = found.get(control)
-        if one is not None and one["points"] <= (one["spread"] or 0.0):
-            spread = "one seed each" if one["spread"] is None else f"spread of seeds {one['spread']:.2g}"
-            parts.append(f"{what} worth {one['points']:+.2g} points over {over} ({spread})")
+        gain = gains.get(control)
+        if gain is not None and gain["points"] <= (gain["spread"] or 0.0):
+            spread = "one seed each" if gain["spread"] is None else f"spread of seeds {gain['spread']:.2g}"
+            parts.append(f"{what} worth {gain['points']:+.2g} points over {over} ({spread})")
     if not parts:
         return ""
     need = "this map" if len(parts) > 1 or parts[0].startswith("its attention") else "more than its two marginals"
@@ -91,8 +91,8 @@ def verdict(card: Card) -> str:
 
 def notes(cards: Sequence[Card]) -> None:
     """The sentences of checkpoints whose map is drawn here."""
-    for told in filter(None, map(verdict, cards)):
-        st.html(f'<p class="t-note t-worth">{escape(told)}</p>')
+    for sentence in filter(None, map(verdict, cards)):
+        st.html(f'<p class="t-note t-worth">{escape(sentence)}</p>')
 
 
 def table(cards: Sequence[Card]) -> str:
@@ -130,8 +130,8 @@ def facts(card: Card) -> str:
     rows = [(name, minus(text)) for name, text in rows if text]
     if not rows:
         return ""
-    told = verdict(card)
-    note = f'<p class="t-note t-worth">{escape(told)}</p>' if told else ""
+    sentence = verdict(card)
+    note = f'<p class="t-note t-worth">{escape(sentence)}</p>' if sentence else ""
     return checkpoint_html.section("Its attention", "on dev; points and bits") + checkpoint_html.facts(rows) + note
 
 
@@ -156,11 +156,11 @@ def _score(card: Card) -> str:
 
 
 def _worth_cell(card: Card, control: str) -> str:
-    found = worth(card).get(control)
-    if found is None:
+    gain = worth(card).get(control)
+    if gain is None:
         return ""
-    spread = "" if found["spread"] is None else f" (seeds {found['spread']:.2g})"
-    return f"{found['points']:+.1f}{spread}"
+    spread = "" if gain["spread"] is None else f" (seeds {gain['spread']:.2g})"
+    return f"{gain['points']:+.1f}{spread}"
 
 
 def _bits(card: Card, name: str) -> str:
@@ -169,8 +169,8 @@ def _bits(card: Card, name: str) -> str:
 
 
 def _reliance(card: Card) -> str:
-    found = measure_value(card, "reliance", "even", "points")
-    return "" if found is None else f"{found:+.1f}"
+    gain = measure_value(card, "reliance", "even", "points")
+    return "" if gain is None else f"{gain:+.1f}"
 
 
 CELLS = (

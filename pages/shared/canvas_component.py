@@ -57,9 +57,9 @@ def show(canvas: Canvas, key: str) -> Any:
 
 def show_choosable(canvas: Canvas, key: str, **then: Callable[[Any], None]) -> None:
     """Draws a figure that asks: a click (`host.send("option", 3)`) calls `then["option"](3)`, then the page runs."""
-    told = {f"on_{name}_change": partial(_tell, key, name, run) for name, run in then.items()}
+    callbacks = {f"on_{name}_change": partial(_tell, key, name, run) for name, run in then.items()}
     data = {"key": key, "payload": dict(canvas.payload), "once": True}
-    _figure(canvas.script, canvas.style)(key=key, data=data, **told)
+    _figure(canvas.script, canvas.style)(key=key, data=data, **callbacks)
 
 
 def _tell(key: str, name: str, run: Callable[[Any], None]) -> None:
@@ -114,13 +114,13 @@ def _join_cell(cell: Sequence[int]) -> str:
     return ".".join(map(str, cell))
 
 
-def carry_cell(key: str, pair: str, way: str, turned: Callable[[list[int]], list[int]]) -> None:
+def carry_cell(key: str, pair: str, direction: str, turned: Callable[[list[int]], list[int]]) -> None:
     """What was looked at in one direction is looked at in the other: the cell goes on, as `turned` gives it.
 
     key: of the figure in this direction; pair: the same for both.  Call it before `cell`, and `remember_cell` after.
     """
     last = st.session_state.get("cell_at")
-    if last and last["pair"] == pair and last["way"] != way and not url_state.arrived():
+    if last and last["pair"] == pair and last["way"] != direction and not url_state.arrived():
         carry_to(key, turned(last["cell"]))
 
 
@@ -130,14 +130,14 @@ def carry_to(key: str, at: Sequence[int]) -> None:
     st.query_params["cell"] = _join_cell(at)
 
 
-def remember_cell(pair: str, way: str, at: Sequence[int]) -> None:
+def remember_cell(pair: str, direction: str, at: Sequence[int]) -> None:
     """Says where the reader stands, for `carry_cell`."""
-    st.session_state["cell_at"] = {"pair": pair, "way": way, "cell": list(at)}
+    st.session_state["cell_at"] = {"pair": pair, "way": direction, "cell": list(at)}
 
 
 def answer(key: str, content: Mapping) -> None:
     """Hands `content` to the figure with this key; a masked score is no number, and goes as null: JSON has no other."""
-    numbers = {name: one if isfinite(one) else None for name, one in content.get("numbers", {}).items()}
+    numbers = {name: value if isfinite(value) else None for name, value in content.get("numbers", {}).items()}
     more = {"numbers": numbers} if numbers else {}
     _answer(key=f"{key}-answer", data={"key": key, **content, **more}, height=1)
 

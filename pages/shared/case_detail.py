@@ -51,8 +51,8 @@ def _aside(mined: Cases, row: pd.Series, example: object) -> None:
             row_source.ask(mined)
     st.html(_verdicts(mined, row, example))
     known = form(mined.about.task) is InputForm.PASSAGE and example is not None
-    told = [("known answer", case_list.known_answers(example) or "none")] if known else []
-    st.html(checkpoint_html.facts([*told, *_facts(mined, row)]))
+    answers = [("known answer", case_list.known_answers(example) or "none")] if known else []
+    st.html(checkpoint_html.facts([*answers, *_facts(mined, row)]))
     here = {card.name for card in models.shelf()}
     names = [name for name in mined.names if name in here]
     if example is None:
@@ -73,16 +73,16 @@ def _verdicts(mined: Cases, row: pd.Series, example) -> str:
     task, pair = TASKS.get(mined.about.task), form(mined.about.task) is InputForm.PAIR
     names = task.labels(example) if example is not None else task.LABELS if pair else ()
     lines = []
-    for title, one in zip(agreement.short_names(mined), mined.about.checkpoints):
-        answer = int(row[f"{one.name} answer"])
-        said = names[answer] if answer < len(names) else f"answer {answer + 1}"
+    for title, checkpoint in zip(agreement.short_names(mined), mined.about.checkpoints):
+        answer = int(row[f"{checkpoint.name} answer"])
+        label = names[answer] if answer < len(names) else f"answer {answer + 1}"
         if form(mined.about.task) is InputForm.PASSAGE and example is not None:
-            said = case_list.predicted_answer(example, row, one.name)
-        right = "" if row["label"] < 0 else "right" if row[f"{one.name} right"] else "wrong"
+            label = case_list.predicted_answer(example, row, checkpoint.name)
+        right = "" if row["label"] < 0 else "right" if row[f"{checkpoint.name} right"] else "wrong"
         if right and form(mined.about.task) is InputForm.PASSAGE:
-            right += f", F1 {row[f'{one.name} f1']:.2f}"
-        cells = (said, probability(float(row[f"{one.name} confidence"])), right)
-        head = f"<td>{style.swatch(one.mechanism)}<b>{escape(title)}</b></td>"
+            right += f", F1 {row[f'{checkpoint.name} f1']:.2f}"
+        cells = (label, probability(float(row[f"{checkpoint.name} confidence"])), right)
+        head = f"<td>{style.swatch(checkpoint.mechanism)}<b>{escape(title)}</b></td>"
         cells = "".join(f'<td class="{"r" * (i > 0)}">{escape(cell)}</td>' for i, cell in enumerate(cells))
         lines.append(f"<tr>{head}{cells}</tr>")
     return f'<table class="t-table t-said">{"".join(lines)}</table>'
@@ -90,13 +90,13 @@ def _verdicts(mined: Cases, row: pd.Series, example) -> str:
 
 def _facts(mined: Cases, row: pd.Series) -> list[tuple[str, str]]:
     """Names and numbers."""
-    told = []
+    facts = []
     if form(mined.about.task) is InputForm.PAIR:
-        told.append(("gold", TASKS[mined.about.task].LABELS[row["label"]] if row["label"] >= 0 else "not judged"))
+        facts.append(("gold", TASKS[mined.about.task].LABELS[row["label"]] if row["label"] >= 0 else "not judged"))
     for name in mined.three_way:
         column = f"{name} moved"
         above = mined.rows.count(Filter(between={column: (nextafter(row[column], inf), inf)}))
         which = f" {name}" if len(mined.three_way) > 1 else ""
-        told.append((f"context moved{which}", f"{row[column]:.3g} bits"))
-        told.append(("rank among all rows", f"{above + 1:,} of {len(mined.rows):,}"))
-    return [*told, ("length", f"{row['tokens']:,} tokens"), ("id", str(row["id"]))]
+        facts.append((f"context moved{which}", f"{row[column]:.3g} bits"))
+        facts.append(("rank among all rows", f"{above + 1:,} of {len(mined.rows):,}"))
+    return [*facts, ("length", f"{row['tokens']:,} tokens"), ("id", str(row["id"]))]

@@ -30,40 +30,40 @@ MOVED = (
 AT = "How much context moved each token of {}, in its order: the mean over heads. Each row has its own scale."
 
 
-def known_answers(one: questions.Example) -> str:
+def known_answers(example: questions.Example) -> str:
     """The answers that are known to a question."""
-    return " / ".join(dict.fromkeys(text for text, _ in one.answers))
+    return " / ".join(dict.fromkeys(text for text, _ in example.answers))
 
 
-def predicted_answer(one: questions.Example, row: Mapping, name: str) -> str:
+def predicted_answer(example: questions.Example, row: Mapping, name: str) -> str:
     """What a reader, by name, answers to a question, from its row of the table."""
-    return one.passage[int(row[f"{name} start"]) : int(row[f"{name} end"])]
+    return example.passage[int(row[f"{name} start"]) : int(row[f"{name} end"])]
 
 
 def _choice(task: Task) -> dict[str, Callable[[Any], str]]:
     """What asks, and the right option where it is known."""
 
-    def right(one: Any) -> str:
-        options = task.options(one)
-        return options[one.label] if one.label is not None and one.label < len(options) else ""
+    def right(example: Any) -> str:
+        options = task.options(example)
+        return options[example.label] if example.label is not None and example.label < len(options) else ""
 
     words = task.WORDS
-    return {words.axes[0].lower(): lambda one: task.title(one)[0], f"{words.right} {words.sides[1]}": right}
+    return {words.axes[0].lower(): lambda example: task.title(example)[0], f"{words.right} {words.sides[1]}": right}
 
 
 def columns_of_texts(task: str) -> dict[str, Callable[[Any], str]]:
     """The texts of an example that the list shows, each by its title."""
     if form(task) is InputForm.PAIR:
-        return {"sentence A": lambda one: one.text_a, "sentence B": lambda one: one.text_b}
+        return {"sentence A": lambda example: example.text_a, "sentence B": lambda example: example.text_b}
     if form(task) is InputForm.PASSAGE:
-        return {"question": lambda one: one.question, "known answer": lambda one: known_answers(one)}
+        return {"question": lambda example: example.question, "known answer": lambda example: known_answers(example)}
     return _choice(TASKS[task]) if task in TASKS and TASKS[task].FORM.chooses else {}
 
 
 def unit(task: str) -> str:
     """What the rows of a task are called."""
     names = {InputForm.PAIR: "pairs", InputForm.PASSAGE: "questions"}
-    return f"{TASKS[task].WORDS.one}s" if task in TASKS and TASKS[task].FORM.chooses else names.get(form(task), "rows")
+    return f"{TASKS[task].WORDS.noun}s" if task in TASKS and TASKS[task].FORM.chooses else names.get(form(task), "rows")
 
 
 def query(task: str) -> str:
@@ -144,8 +144,8 @@ def _matching_lines(task: str, examples: Mapping[int, object], asked: Sequence[s
     """The lines of the examples that have all words in their texts."""
     if not asked:
         return frozenset()
-    said = ((line, "\n".join(texts(TASKS[task].row(example))).casefold()) for line, example in examples.items())
-    return frozenset(line for line, text in said if all(word in text for word in asked))
+    searched = ((line, "\n".join(texts(TASKS[task].row(example))).casefold()) for line, example in examples.items())
+    return frozenset(line for line, text in searched if all(word in text for word in asked))
 
 
 def show_list(mined: Cases, shown: Shown, examples: Mapping[int, object]) -> int | None:
@@ -184,37 +184,38 @@ def _describe(mined: Cases, shown: Shown, called: str) -> str:
     first, name = shown.rows.iloc[0], main_checkpoint(mined)
     at = f"{name} moved" if mined.three_way else f"{name} confidence"
     what = "moved by context by" if mined.three_way else "answered with probability"
-    told = f"{first[at]:.3g}" + " bits" * bool(mined.three_way)
+    amount = f"{first[at]:.3g}" + " bits" * bool(mined.three_way)
     return (
         f"{shown.passing:,} of {len(mined.rows):,} {called} pass the filters; "
-        f"first row {first['row']:,}, {what} {told}."
+        f"first row {first['row']:,}, {what} {amount}."
     )
 
 
 def _columns(mined: Cases, rows: pd.DataFrame, examples: Mapping[int, object]) -> pd.DataFrame:
     """What the list shows of each row: its texts where they are here, its id where not."""
     name, titles, lines = main_checkpoint(mined), agreement.short_names(mined), rows["row"].tolist()
-    found = {"row": lines}
+    columns = {"row": lines}
     if examples:
         there = [examples.get(line) for line in lines]
         texts = columns_of_texts(mined.about.task).items()
-        found |= {title: ["" if one is None else text(one) for one in there] for title, text in texts}
+        columns |= {title: ["" if example is None else text(example) for example in there] for title, text in texts}
         if form(mined.about.task) is InputForm.PASSAGE:
             table = rows.to_dict("records")
-            for title, one in zip(titles, mined.names):
-                answers = [predicted_answer(example, row, one) if example else "" for example, row in zip(there, table)]
-                found[f"{title} answers"] = answers
+            for title, checkpoint in zip(titles, mined.names):
+                columns[f"{title} answers"] = [
+                    predicted_answer(example, row, checkpoint) if example else "" for example, row in zip(there, table)
+                ]
     else:
-        found["id"] = rows["id"].tolist()
+        columns["id"] = rows["id"].tolist()
     if form(mined.about.task) is InputForm.PAIR:
         labels = TASKS[mined.about.task].LABELS
-        found["gold"] = [labels[i] if 0 <= i < len(labels) else "" for i in rows["label"]]
-    right = zip(*(rows[f"{one} right"].tolist() for one in mined.names))
-    found["right"] = [[title for title, good in zip(titles, one) if good] for one in right]
-    found["confidence"] = rows[f"{name} confidence"].to_numpy()
+        columns["gold"] = [labels[i] if 0 <= i < len(labels) else "" for i in rows["label"]]
+    verdicts = zip(*(rows[f"{checkpoint} right"].tolist() for checkpoint in mined.names))  # a tuple a row
+    columns["right"] = [[title for title, right in zip(titles, row) if right] for row in verdicts]
+    columns["confidence"] = rows[f"{name} confidence"].to_numpy()
     if mined.three_way:
-        found |= {"moved": rows[f"{name} moved"].to_numpy(), "at": rows[f"{name} moved at"].tolist()}
-    return pd.DataFrame(found)
+        columns |= {"moved": rows[f"{name} moved"].to_numpy(), "at": rows[f"{name} moved at"].tolist()}
+    return pd.DataFrame(columns)
 
 
 def _config(mined: Cases) -> dict:

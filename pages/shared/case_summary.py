@@ -74,7 +74,9 @@ def show_agreement(mined: Cases, examples: Mapping[int, object]) -> None:
 def figure(mined: Cases, examples: Mapping[int, object]) -> Canvas:
     """Who is right where, and whether it is chance.  examples: by line, where their file is here."""
     about, titles = mined.about, agreement.short_names(mined)
-    tests = [view.Test(one.a, one.b, one.only_a, one.only_b, one.adjusted) for one in agreement.mcnemar_tests(mined)]
+    tests = [
+        view.Test(pair.a, pair.b, pair.only_a, pair.only_b, pair.adjusted) for pair in agreement.mcnemar_tests(mined)
+    ]
     additive = {checkpoint.similarity for checkpoint in about.checkpoints} == {"additive"}
     paper = agreement.PAPER if additive and about.whole and about.data == PUBLISHED else {}
     return view.figure(
@@ -98,9 +100,9 @@ def _without_a_model(mined: Cases, examples: Mapping[int, object]) -> dict[str, 
     return dict(TASKS[mined.about.task].baseline(there)) if there and len(there) == mined.num_judged else {}
 
 
-def filter_by(told: Mapping) -> None:
+def filter_by(event: Mapping) -> None:
     """A click on a combination: the list shows it, or all again."""
-    st.session_state["agreement"] = str(told.get("name")) or case_list.ANY
+    st.session_state["agreement"] = str(event.get("name")) or case_list.ANY
 
 
 def export(mined: Cases) -> None:

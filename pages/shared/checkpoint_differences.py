@@ -30,7 +30,7 @@ def differences_html(*some: Card) -> tuple[str, dict]:
 
 def _columns(rows: Mapping[str, Sequence], some: Sequence[Card]) -> str:
     columns = "".join(
-        f"<th>{style.swatch(metadata.model_setting(one, 'mechanism'))}{escape(one.name)}</th>" for one in some
+        f"<th>{style.swatch(metadata.model_setting(card, 'mechanism'))}{escape(card.name)}</th>" for card in some
     )
     lines = "".join(
         f'<tr><td class="t-muted">{escape(name)}</td><td>{"</td><td>".join(map(_format_setting, values))}</td></tr>'
@@ -41,8 +41,8 @@ def _columns(rows: Mapping[str, Sequence], some: Sequence[Card]) -> str:
 
 def _costs(some: Sequence[Card]) -> dict[str, tuple]:
     names = {"parameters": "parameters", "seconds": "seconds of training", "best_step": "best step"}
-    found = {name: tuple(card.metrics.get(key) for card in some) for key, name in names.items()}
-    return {name: values for name, values in found.items() if any(value is not None for value in values)}
+    costs = {name: tuple(card.metrics.get(key) for card in some) for key, name in names.items()}
+    return {name: values for name, values in costs.items() if any(value is not None for value in values)}
 
 
 def _format_setting(setting: object) -> str:

@@ -71,29 +71,29 @@ def frame(cards: Sequence[Card]) -> pd.DataFrame:
         }
         for card in cards
     ]
-    found = pd.DataFrame(rows).dropna(axis="columns", how="all")
-    return found.fillna({"over seeds": ""})  # a cell says nothing where nothing was measured
+    table = pd.DataFrame(rows).dropna(axis="columns", how="all")
+    return table.fillna({"over seeds": ""})  # a cell says nothing where nothing was measured
 
 
 def seed_spread(card: Card) -> str | None:
     """Mean and standard deviation on test over seeds, where there are several: "85.1 ± 0.20 (3)"."""
-    found = metadata.seed_scores_of(card)
-    return f"{mean(found):.1f} ± {stdev(found):.2f} ({len(found)})" if found else None
+    scores = metadata.seed_scores_of(card)
+    return f"{mean(scores):.1f} ± {stdev(scores):.2f} ({len(scores)})" if scores else None
 
 
 def group_head(cards: Sequence[Card]) -> str:
     """HTML: what the checkpoints of one table share, and what their start weights had read."""
     first = cards[0]
     title = f"{metadata.dataset_name(first) or 'No data set'}, {metadata.language_name(metadata.language(first))}"
-    told = [metadata.task_label(first).lower(), f"{len(cards)} checkpoint{'s' * (len(cards) > 1)}"]
+    shared = [metadata.task_label(first).lower(), f"{len(cards)} checkpoint{'s' * (len(cards) > 1)}"]
     rows = (first.metrics.get("test") or {}).get("n")
     blind = next((name for name in metadata.BASELINES if metadata.metric_value(first, "test", name) is not None), "")
-    told += [f"{rows:,} test rows"] if rows else []
+    shared += [f"{rows:,} test rows"] if rows else []
     if rows and blind:
-        told.append(f"{metadata.BASELINES[blind]} {percent(metadata.metric_value(first, 'test', blind))} %")
+        shared.append(f"{metadata.BASELINES[blind]} {percent(metadata.metric_value(first, 'test', blind))} %")
     read = {_read(card) for card in cards}
-    told += [read.pop() if len(read) == 1 else "several encoders"]
-    return section(title, " · ".join(filter(None, told)))
+    shared += [read.pop() if len(read) == 1 else "several encoders"]
+    return section(title, " · ".join(filter(None, shared)))
 
 
 def _read(card: Card) -> str:
@@ -101,7 +101,7 @@ def _read(card: Card) -> str:
     name, had = card.config.get("encoder", ""), provenance.pretraining_sources(card)
     if not had:
         return f"encoder {name}" + (", which began from nothing" if had == () else "")
-    first = next((one for one in had if one.of_test), had[0])
+    first = next((source for source in had if source.of_test), had[0])
     more = f" and {len(had) - 1} more" if len(had) > 1 else ""
     return f"encoder {name}, which had read {first.name}{'*' * first.of_test}{more}"
 
@@ -133,10 +133,10 @@ def head(card: Card) -> str:
 
 def metrics_html(card: Card) -> str:
     """HTML: the numbers of metrics.json, one line each, without what was not recorded."""
-    told = card.metrics
-    minutes = f"{told['seconds'] / 60:.2g} min" if told.get("seconds") else ""
-    epochs = f"{told['epochs']} epoch{'s' * (told['epochs'] > 1)}" if told.get("epochs") else ""
-    majority = metadata.metric_value(card, "test", "majority") or told.get("majority")
+    metrics = card.metrics
+    minutes = f"{metrics['seconds'] / 60:.2g} min" if metrics.get("seconds") else ""
+    epochs = f"{metrics['epochs']} epoch{'s' * (metrics['epochs'] > 1)}" if metrics.get("epochs") else ""
+    majority = metadata.metric_value(card, "test", "majority") or metrics.get("majority")
     beside = " beside the encoder" * bool(card.config.get("encoder"))
     rows = [
         (f"dev {metadata.metric_name(card)}", percent(metadata.main_score(card, "dev"))),
@@ -144,9 +144,9 @@ def metrics_html(card: Card) -> str:
         ("majority class on test", percent(majority)),
         ("test over seeds", seed_spread(card) or ""),
         ("trained", ", ".join(part for part in (epochs, minutes) if part)),
-        ("on", str(told.get("machine", ""))),
-        ("seed", str(told.get("seed", ""))),
-        (f"parameters{beside}", f"{told['parameters']:,}" if told.get("parameters") else ""),
+        ("on", str(metrics.get("machine", ""))),
+        ("seed", str(metrics.get("seed", ""))),
+        (f"parameters{beside}", f"{metrics['parameters']:,}" if metrics.get("parameters") else ""),
         ("digest of its tensors", card.digest[:12]),
     ]
     return facts([(name, text) for name, text in rows if text and text != "–"])
@@ -156,21 +156,21 @@ def sources(card: Card) -> str:
     """HTML: what the start weights had read, the source of the test set marked."""
     had = provenance.pretraining_sources(card) or ()
     lines = "".join(
-        f'<tr class="{"t-mark" if one.of_test else ""}"><td>{escape(one.name)}</td>'
-        f'<td class="t-muted">{escape(one.what)}</td></tr>'
-        for one in had
+        f'<tr class="{"t-mark" if source.of_test else ""}"><td>{escape(source.name)}</td>'
+        f'<td class="t-muted">{escape(source.what)}</td></tr>'
+        for source in had
     )
     recorded = provenance.pretraining_sources(card) is not None
-    said = "Not recorded." if not recorded else "" if had else "Nothing: they were drawn at random."
-    if any(one.of_test for one in had):
-        said = (
+    note = "Not recorded." if not recorded else "" if had else "Nothing: they were drawn at random."
+    if any(source.of_test for source in had):
+        note = (
             "Its start weights had read the source of the test set: the score may be inflated by contamination. "
             "Models that start from the same weights may be compared."
         )
     taught = provenance.encoder_datasets(card)
-    said += f" The encoder was then trained, with labels, on {', '.join(taught)}." if taught else ""
+    note += f" The encoder was then trained, with labels, on {', '.join(taught)}." if taught else ""
     table = f'<table class="t-facts t-sources">{lines}</table>'
-    return section("What its start weights had read") + table + f'<p class="t-note">{said}</p>'
+    return section("What its start weights had read") + table + f'<p class="t-note">{note}</p>'
 
 
 def contents(card: Card) -> str:
@@ -186,21 +186,21 @@ def contents(card: Card) -> str:
     return section("Files", aside) + f'<table class="t-facts">{rows}</table>'
 
 
-def checks(name: str, when: datetime, found: Sequence[Check]) -> str:
+def checks(name: str, when: datetime, results: Sequence[Check]) -> str:
     """HTML: what a verification found, line by line."""
     rows = "".join(
-        f'<tr class="{"" if one.good else "t-mark"}"><td class="t-muted">{escape(one.name)}</td>'
-        f'<td>{escape(without_folders(one.found))}</td><td class="r"><b>{_verdict(one)}</b></td></tr>'
-        for one in found
+        f'<tr class="{"" if check.good else "t-mark"}"><td class="t-muted">{escape(check.name)}</td>'
+        f'<td>{escape(without_folders(check.actual))}</td><td class="r"><b>{_verdict(check)}</b></td></tr>'
+        for check in results
     )
-    title = "is as recorded" if all(one.good for one in found) else "is not as recorded"
+    title = "is as recorded" if all(check.good for check in results) else "is not as recorded"
     return section(f"{name} {title}", f"{when:%d %b, %H:%M}") + f'<table class="t-facts">{rows}</table>'
 
 
 def _verdict(check: Check) -> str:
     if not check.good:
         return f"expected {escape(check.expected)}"
-    return "as recorded" if check.found == check.expected else escape(check.expected)
+    return "as recorded" if check.actual == check.expected else escape(check.expected)
 
 
 def machine(device: Device) -> str:

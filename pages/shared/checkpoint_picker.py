@@ -31,15 +31,15 @@ def named(cards: Sequence[Card]) -> list[str]:
 def presets(cards: Sequence[Card]) -> dict[str, list[str]]:
     """Bi, Bi-joint, C-Bi and Tri of one similarity (one form, and one data set) by what they share: names of
     checkpoints."""
-    found: dict[tuple[str, str, bool], dict[str, str]] = {}
+    groups: dict[tuple[str, str, bool], dict[str, str]] = {}
     for card in sorted(cards, key=metadata.sort_key):
         similarity = metadata.model_setting(card, "similarity").replace("_", " ")
         shared = (similarity, metadata.dataset_name(card), metadata.is_living(card))
-        found.setdefault(shared, {}).setdefault(metadata.model_setting(card, "mechanism"), card.name)
-    alone = len({data for _, data, _ in found}) == 1
+        groups.setdefault(shared, {}).setdefault(metadata.model_setting(card, "mechanism"), card.name)
+    alone = len({data for _, data, _ in groups}) == 1
     sets = {}
-    for (similarity, data, living), by in found.items():
-        form = "living" * (living and (similarity, data, False) in found)
+    for (similarity, data, living), by in groups.items():
+        form = "living" * (living and (similarity, data, False) in groups)
         if len(by) >= view.FEWEST:
             sets[", ".join(filter(None, (similarity, data * (not alone), form)))] = by
     return {name: [by[kind] for kind in MECHANISMS if kind in by] for name, by in sets.items()}
@@ -63,7 +63,7 @@ def pick_language(cards: Sequence[Card], prefer: str) -> tuple[languages.Spoken,
 def preset_of(card: Card) -> list[str]:
     """The preset that a card is in, as names of checkpoints; empty where there is none."""
     shelf = models.shelf(str(card.config.get("task")), tuple(MECHANISMS))
-    here = [one for one in shelf if metadata.language(one) == metadata.language(card)]
+    here = [other for other in shelf if metadata.language(other) == metadata.language(card)]
     return next((names for names in presets(here).values() if card.name in names), [])
 
 
@@ -86,9 +86,9 @@ def pick_checkpoints(cards: Sequence[Card]) -> list[Card]:
     else:
         st.session_state[KEY] = st.session_state[KEY]  # else Streamlit drops what was chosen on the page before
     if sets:
-        one = st.session_state["similarity"] = _shared(sets, st.session_state[KEY])
+        preset = st.session_state["similarity"] = _shared(sets, st.session_state[KEY])
         look = {"placeholder": "several", "width": 118}
-        at = None if one is None else 0  # where none is the default, one could be taken out
+        at = None if preset is None else 0  # where none is the default, one could be taken out
         st.selectbox("Similarity", list(sets), at, key="similarity", on_change=_take, args=(sets,), **look)
     with st.popover("Checkpoints", width=112):
         chosen = st.multiselect("Two to four of one language", names, key=KEY, max_selections=view.MOST)
@@ -111,17 +111,17 @@ def _linked(names: Sequence[str], first: list[str]) -> list[str]:
     """What the link asks for; where that is less than two of these checkpoints, what the page opens on."""
     asked = list(dict.fromkeys(st.query_params.get_all(KEY)))
     kept = [name for name in asked if name in names][: view.MOST]
-    found = kept if len(kept) >= view.FEWEST else first
+    shown = kept if len(kept) >= view.FEWEST else first
     if asked and kept != asked:
         left_out = ", ".join(name for name in asked if name not in kept)[:80]
-        told = f"The link asks for {left_out}: not on the shelf, of another task or language than these, or too many."
-        notice(f"{told} Shown instead: {', '.join(found)}.")
-    return found
+        reason = f"The link asks for {left_out}: not on the shelf, of another task or language than these, or too many."
+        notice(f"{reason} Shown instead: {', '.join(shown)}.")
+    return shown
 
 
 def _shared(sets: dict[str, list[str]], names: Sequence[str]) -> str | None:
     """The preset that holds just these names."""
-    return next((name for name, one in sets.items() if set(one) == set(names)), None)
+    return next((name for name, preset in sets.items() if set(preset) == set(names)), None)
 
 
 def _take(sets: dict[str, list[str]]) -> None:
@@ -158,6 +158,6 @@ def show_predictions(side: Side, notes: bool) -> None:
     lead, label, tail = verdict(side.panels)
     st.html(
         f'<div class="t-says"><span>{escape(lead)} <b>{escape(label)}</b>{escape(tail)}</span>'
-        f'<span class="t-muted t-num">{escape(pair_input.duration_text(side.found))} for all</span></div>'
-        + (pair_input.notes(side.found) if notes else "")
+        f'<span class="t-muted t-num">{escape(pair_input.duration_text(side.explained))} for all</span></div>'
+        + (pair_input.notes(side.explained) if notes else "")
     )

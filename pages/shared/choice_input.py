@@ -62,21 +62,21 @@ def example(task: str, place: DeltaGenerator | None = None) -> Any:
     """What goes in, as an example of the task, and the URL brought up to date; the editor, where it is asked for or
     something is to be mended.  place: where a question stands that is always asked."""
     given = current_input(task)
-    found = parse_example(task, given.parts)
+    row = parse_example(task, given.parts)
     if place is not None:
         with place:
             _ask(given)
-    if st.session_state.get("edit") or not (_sound(found) or form(task) is InputForm.PASSAGE and found.passage.strip()):
+    if st.session_state.get("edit") or not (_sound(row) or form(task) is InputForm.PASSAGE and row.passage.strip()):
         _editor(given)
-    count = len(CHOICES[task].options(found)) if task in CHOICES else 0
+    count = len(CHOICES[task].options(row)) if task in CHOICES else 0
     _empty(given)
     for name in PICKS:
         asked = getattr(given, name)
         if asked is not None and not 0 <= asked < count:
             notice(f"The link asks for {name} {asked + 1}: there are {count}. Shown instead: what the model chooses.")
             setattr(given, name, None)
-    _write(given, found)
-    return found
+    _write(given, row)
+    return row
 
 
 def _empty(given: ChoiceInput) -> None:
@@ -116,8 +116,8 @@ def link(**more: str) -> dict[str, str]:
 def parse_example(task: str, parts: Mapping[str, str]) -> Any:
     """The example of these texts: one of the project's with its label, where it is one of them."""
     room = WRITTEN[task]
-    found = room.from_parts(parts)
-    return next((one for one in room.examples() if room.parts(one) == room.parts(found)), found)
+    typed = room.from_parts(parts)
+    return next((known for known in room.examples() if room.parts(known) == room.parts(typed)), typed)
 
 
 def _sound(example: Any) -> bool:
@@ -129,7 +129,7 @@ def _sound(example: Any) -> bool:
 
 
 def _linked(task: str, link: dict[str, str]) -> ChoiceInput:
-    known = {one.id: WRITTEN[task].parts(one) for one in WRITTEN[task].examples()}
+    known = {example.id: WRITTEN[task].parts(example) for example in WRITTEN[task].examples()}
     parts, name = next(iter(known.values())), link.get("example")
     if name in known:
         parts = known[name]
@@ -153,16 +153,16 @@ def _picks(link: Mapping[str, str]) -> list[int | None]:
     return [int(value) - 1 if value.isdecimal() and len(value) < 6 else None for value in asked]
 
 
-def _write(given: ChoiceInput, found: Any) -> None:
+def _write(given: ChoiceInput, example: Any) -> None:
     """Brings the URL up to date: the name of an example, or the texts; the first example needs nothing."""
     known, wanted = WRITTEN[given.task].examples(), {}
-    if found in known:
-        wanted = {"example": found.id} if found != known[0] else {}
+    if example in known:
+        wanted = {"example": example.id} if example != known[0] else {}
     elif (size := len(urlencode(given.parts))) <= LINK:
         wanted = {name: text for name, text in given.parts.items() if text}
     else:
-        said = f"Too long for a link ({size:,} characters, at most {LINK:,}): keep this page open, or save the trace."
-        st.html(f'<p class="t-note">{said}</p>')
+        note = f"Too long for a link ({size:,} characters, at most {LINK:,}): keep this page open, or save the trace."
+        st.html(f'<p class="t-note">{note}</p>')
     wanted |= {name: str(at + 1) for name in PICKS if (at := getattr(given, name)) is not None}
     for name in NAMES:
         if name not in wanted:

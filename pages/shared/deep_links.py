@@ -64,7 +64,7 @@ def parameters(task: str, row: Mapping) -> dict[str, str]:
     if _alone(task):
         return TASKS[task].texts(example)
     texts = TASKS[task].parts(example)
-    known = next((one for one in TASKS[task].examples() if TASKS[task].parts(one) == texts), None)
+    known = next((example for example in TASKS[task].examples() if TASKS[task].parts(example) == texts), None)
     return {"example": known.id} if known else texts
 
 

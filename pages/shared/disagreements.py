@@ -54,12 +54,12 @@ def scores_html(mined: Cases) -> str:
 def pairs(mined: Cases) -> str:
     """HTML: a line for each two."""
     lines, judged = [], mined.num_judged > 0
-    for one in agreement.pairwise_agreement(mined).to_dict("records"):
-        cells = [f"{100 * one['same']:.1f}", _plain(one["kappa"]), f"{one['flips']:,}"]
+    for row in agreement.pairwise_agreement(mined).to_dict("records"):
+        cells = [f"{100 * row['same']:.1f}", _plain(row["kappa"]), f"{row['flips']:,}"]
         if judged:
-            p, power = view.probability(one["p"])
-            cells += [f"{one['only a']:,}", f"{one['only b']:,}", f"{p}<sup>{power}</sup>" if power else p]
-        lines.append(f"<tr><td>{escape(one['a'])} and {escape(one['b'])}</td>{_cells(cells, safe=True)}</tr>")
+            p, power = view.probability(row["p"])
+            cells += [f"{row['only a']:,}", f"{row['only b']:,}", f"{p}<sup>{power}</sup>" if power else p]
+        lines.append(f"<tr><td>{escape(row['a'])} and {escape(row['b'])}</td>{_cells(cells, safe=True)}</tr>")
     heads = ["", "same answer, %", "kappa", "flips"]
     heads += ["first alone right", "second alone right", "McNemar, after Holm"] if judged else []
     say = "" if _by_answer(mined) else SPANS
@@ -71,8 +71,8 @@ def _by_answer(mined: Cases) -> bool:
 
 
 def _table(heads: Sequence[str], lines: Sequence[str], says: dict[int, str]) -> str:
-    told = (f' title="{escape(says[i])}"' if i in says else "" for i in range(len(heads)))
-    first = "".join(f'<th class="r"{more}>{escape(name)}</th>' for name, more in zip(heads, told))
+    titles = (f' title="{escape(says[i])}"' if i in says else "" for i in range(len(heads)))
+    first = "".join(f'<th class="r"{more}>{escape(name)}</th>' for name, more in zip(heads, titles))
     return f'<div class="t-scroll"><table class="t-table"><tr>{first}</tr>{"".join(lines)}</table></div>'
 
 
@@ -99,39 +99,39 @@ def rows(mined: Cases) -> case_list.Shown:
     if not counts[two]:
         same = "give the same answer to every row" if _by_answer(mined) else "are right in the same rows"
         st.html(f'<p class="t-note">{escape(" and ".join(two))} {same}.</p>')
-    sure = [f"{names[one]} confidence" for one in two]
-    return case_list.page(mined, agreement.flips(mined, *(names[one] for one in two)), sure)
+    sure = [f"{names[title]} confidence" for title in two]
+    return case_list.page(mined, agreement.flips(mined, *(names[title] for title in two)), sure)
 
 
 def losses(some: Sequence[Card]) -> None:
     """The losses while they were trained."""
-    names = dict(zip(panels.titles([checkpoint_html.named(one) for one in some]), some))
-    told = {name: one.metrics.get("history") or [] for name, one in names.items()}
-    kept = {name: one.metrics.get("best_step") for name, one in names.items()}
+    names = dict(zip(panels.titles([checkpoint_html.named(card) for card in some]), some))
+    histories = {name: card.metrics.get("history") or [] for name, card in names.items()}
+    kept = {name: card.metrics.get("best_step") for name, card in names.items()}
     theme = "dark" if style.dark() else "light"
-    own = [style.colour(metadata.model_setting(one, "mechanism")) for one in names.values()]
+    own = [style.colour(metadata.model_setting(card, "mechanism")) for card in names.values()]
     colours = dict(zip(names, palette.shades(own, theme)))
-    several = any(sum("dev_loss" in one for one in history) > 1 for history in told.values())
+    several = any(sum("dev_loss" in entry for entry in history) > 1 for history in histories.values())
     dev = "line dev, dot what was kept" if several else "dot dev, measured once"
     st.html(checkpoint_html.section("Loss", f"cross-entropy; thin train, each model its dashes; {dev}"))
-    if any(told.values()):
-        said = history.describe(told)
-        figures.drawn(history.figure(told, colours, kept, theme), said, "losses")
-        figures.note(f"{said} {HOW} {steps(names)}")
-        figures.numbers("The losses as numbers", history.table(told), "losses-numbers")
-    if without := [name for name, one in told.items() if not one]:
+    if any(histories.values()):
+        sentence = history.describe(histories)
+        figures.drawn(history.figure(histories, colours, kept, theme), sentence, "losses")
+        figures.note(f"{sentence} {HOW} {steps(names)}")
+        figures.numbers("The losses as numbers", history.table(histories), "losses-numbers")
+    if without := [name for name, history in histories.items() if not history]:
         st.html(f'<p class="t-note">No history is recorded of {escape(", ".join(without))}.</p>')
 
 
 def steps(some: Mapping[str, Card]) -> str:
     """A sentence: how many steps each was trained, and of what: why curves differ in length."""
-    found: dict[str, list[str]] = {}
+    names_of: dict[str, list[str]] = {}
     for name, card in some.items():
         how, last = card.config.get("training") or {}, (card.metrics.get("history") or [{}])[-1].get("step")
         epochs = card.metrics.get("epochs") or how.get("epochs")
         if last and epochs and how.get("batch"):
-            told = f"{last:,} steps: {epochs} epoch{'s' * (epochs != 1)} in batches of {how['batch']}"
-            found.setdefault(told, []).append(name)
-    if len(found) == 1:
-        return f"Each ran {next(iter(found))}."
-    return "".join(f"{', '.join(names)} ran {told}. " for told, names in found.items()).strip()
+            schedule = f"{last:,} steps: {epochs} epoch{'s' * (epochs != 1)} in batches of {how['batch']}"
+            names_of.setdefault(schedule, []).append(name)
+    if len(names_of) == 1:
+        return f"Each ran {next(iter(names_of))}."
+    return "".join(f"{', '.join(names)} ran {schedule}. " for schedule, names in names_of.items()).strip()

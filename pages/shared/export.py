@@ -97,9 +97,9 @@ def card(view: str, cards: Sequence[Card], example: Any, settings: Mapping[str, 
     _open_in(saved)
     with st.popover("Export", width=92, key="export"), st.container(width=460):
         _save("Case card, ZIP: all of it", f"{view}.zip", saved, ZIP)
-        titles = lambda: {name: one.title for name, one in saved.draw().figures.items() if can_print(one)}  # noqa: E731
-        made = lambda tail, name: PaperFigure.of_view(saved.draw(), saved.command("", *tail), name)  # noqa: E731
-        paper_form.fold_several(titles, made)
+        titles = lambda: {name: figure.title for name, figure in saved.draw().figures.items() if can_print(figure)}  # noqa: E731
+        paper_figure = lambda tail, name: PaperFigure.of_view(saved.draw(), saved.command("", *tail), name)  # noqa: E731
+        paper_form.fold_several(titles, paper_figure)
         _again(saved)
 
 

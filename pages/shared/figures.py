@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 ROWS = 20_000  # of a table in the browser
 
 
-def drawn(figure: alt.TopLevelMixin | go.Figure, said: str, key: str, **more) -> Any:
+def drawn(figure: alt.TopLevelMixin | go.Figure, description: str, key: str, **more) -> Any:
     """A figure, with the sentence that says it in words as its text.  Its own menu saves PNG, of Altair SVG too; of
     Plotly an offline page can be saved."""
     if type(figure).__module__.startswith("altair"):
-        return st.altair_chart(figure, theme=None, alt=said, key=key, **more)
+        return st.altair_chart(figure, theme=None, alt=description, key=key, **more)
     saved = {"toImageButtonOptions": {"filename": key, "scale": 2}}
-    st.plotly_chart(figure, theme=None, alt=said, key=key, config=saved, **more)
+    st.plotly_chart(figure, theme=None, alt=description, key=key, config=saved, **more)
     page = partial(figure.to_html, include_plotlyjs=True)
     return st.download_button("Save as a page that works offline", page, f"{key}.html", "text/html", on_click="ignore")
 
 
-def note(said: str) -> None:
+def note(text: str) -> None:
     """A sentence below a figure."""
-    st.html(f'<p class="t-note">{escape(said)}</p>')
+    st.html(f'<p class="t-note">{escape(text)}</p>')
 
 
 def numbers(label: str, rows: pd.DataFrame | Callable[[], pd.DataFrame], key: str) -> None:

@@ -19,7 +19,7 @@ Choose = Callable[[int, int], Mapping[str, Any]]
 
 def of_layers(trace: AttentionTrace, tail: str) -> AttentionTrace:
     """The sites whose names end so ("a_over_b/weight"), a row of the strip each."""
-    return AttentionTrace({name: one for name, one in trace.sites.items() if name.endswith(tail)}, trace.texts)
+    return AttentionTrace({name: site for name, site in trace.sites.items() if name.endswith(tail)}, trace.texts)
 
 
 def show(
@@ -50,7 +50,7 @@ def show_models(traces: Mapping[str, AttentionTrace], site: str, source: str, he
     head: from 1; None is the mean.
     """
     weights = {name: trace.site(site) for name, trace in traces.items() if site in trace.sites}
-    shapes = {name: (one.sizes["query"], one.sizes["key"]) for name, one in weights.items()}
+    shapes = {name: (weight.sizes["query"], weight.sizes["key"]) for name, weight in weights.items()}
     same = [name for name in weights if shapes[name] == next(iter(shapes.values()))]
     sites = {f"layer.{row}/model/weight": weights[name] for row, name in enumerate(same)}
     joined = AttentionTrace(sites, next(iter(traces.values())).texts)

@@ -61,12 +61,12 @@ def axis_tokens(scene: Scene) -> list[dict[int, str]]:
     """The tokens by position of each axis that has some, in the order of a cell."""
     axes = scene.screen.payload["axes"]
     names = [axes[axis] for axis in scene.screen.payload.get("order", axes)]
-    return [dict(zip(one.get("position", range(len(one["name"]))), one["name"])) for one in names]
+    return [dict(zip(axis.get("position", range(len(axis["name"]))), axis["name"])) for axis in names]
 
 
 def place(position: int, before: Mapping[int, str], after: Mapping[int, str]) -> int | None:
     """Where a token stands after an edit: itself, else what replaced it in an axis that is else much the same."""
-    (old, left), (new, right) = (zip(*one.items()) if one else ((), ()) for one in (before, after))
+    (old, left), (new, right) = (zip(*tokens.items()) if tokens else ((), ()) for tokens in (before, after))
     match = SequenceMatcher(None, left, right, autojunk=False)
     at = old.index(position)
     for kind, a, b, c, d in match.get_opcodes():

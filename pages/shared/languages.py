@@ -49,29 +49,29 @@ def requested_checkpoints(key: str) -> list[str]:
     held = st.session_state.get(key)
     if held is None:
         return st.query_params.get_all(key)
-    return [getattr(one, "name", one) for one in (held if isinstance(held, list) else [held])]
+    return [getattr(card, "name", card) for card in (held if isinstance(held, list) else [held])]
 
 
 def by_language(cards: Sequence[Card]) -> dict[str, list[Card]]:
     """Cards by the language that they read."""
-    found: dict[str, list[Card]] = {}
+    groups: dict[str, list[Card]] = {}
     for card in sorted(cards, key=metadata.sort_key):
-        found.setdefault(metadata.language(card), []).append(card)
-    return found
+        groups.setdefault(metadata.language(card), []).append(card)
+    return groups
 
 
 def choose_language(by: Mapping[str, Sequence[Card]], key: str, prefer: str) -> tuple[str, str]:
     """The language of the checkpoints that are asked for, else that of the link, else the one that the page opens in;
     and that one: the preferred language where there is any of it."""
     codes = {card.name: code for code, cards in by.items() for card in cards}
-    found = [codes[name] for name in requested_checkpoints(key) if name in codes]
+    requested = [codes[name] for name in requested_checkpoints(key) if name in codes]
     first = prefer if prefer in by else next(iter(by), prefer)
     carried = carried_input.language()
     opens = carried if carried in by else first
     link = {metadata.language_name(code): code for code in by}.get(st.query_params.get("language", ""), opens)
     if st.session_state.get(key) == []:  # all were taken out: the language stays
         link = st.session_state.get("language", link)
-    return (found[0] if found else link), first
+    return (requested[0] if requested else link), first
 
 
 def single(cards: Sequence[Card], key: str, prefer: str) -> tuple[Spoken, list[Card]]:
@@ -83,15 +83,15 @@ def single(cards: Sequence[Card], key: str, prefer: str) -> tuple[Spoken, list[C
     carried_input.choose_one(cards, key)
     now, first = choose_language(by, key, prefer)
     here = by.get(now, [])
-    card = next((one for one in here if one.name in requested_checkpoints(key)), here[0] if here else None)
+    card = next((card for card in here if card.name in requested_checkpoints(key)), here[0] if here else None)
     carried_input.keep(one=card.name if card else "")
-    takes = {code: max(there, key=lambda one: _same_settings(one, card)) for code, there in by.items()}
+    takes = {code: max(there, key=lambda other: _same_settings(other, card)) for code, there in by.items()}
     return Spoken(now, first, key, takes | ({now: card} if card else {})), here
 
 
 def _same_settings(card: Card, other: Card | None) -> list[bool]:
     same = ("mechanism", "similarity")
-    found = [
-        other is not None and metadata.model_setting(card, one) == metadata.model_setting(other, one) for one in same
+    equal = [
+        other is not None and metadata.model_setting(card, name) == metadata.model_setting(other, name) for name in same
     ]
-    return [*found, other is not None and metadata.is_living(card) == metadata.is_living(other)]
+    return [*equal, other is not None and metadata.is_living(card) == metadata.is_living(other)]

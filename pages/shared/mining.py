@@ -123,8 +123,8 @@ def _go_on(run: Run, key: tuple, stop: str, tag: str) -> None:
     slot = st.empty()
     with slot.container(horizontal=True, vertical_alignment="center", key=f"under-way{tag}"):
         bar = st.progress(0.0, _progress_text(run))
-        said = "What was done by then is shown."
-        st.button(stop, key=f"stop{tag}", width=112, on_click=_stop, args=(key,), help=said)
+        hint = "What was done by then is shown."
+        st.button(stop, key=f"stop{tag}", width=112, on_click=_stop, args=(key,), help=hint)
     more = True
     while more:
         with memory_guard("these rows"), model_jobs.turn(run.bundles[0].device, _progress_text(run)):

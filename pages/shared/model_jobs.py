@@ -86,7 +86,8 @@ def result(
         with memory_guard(why):
             return run()
 
-    job, number = JOBS.submit(device, key, title, guarded, _session(), keep or (lambda one: results().put(key, one)))
+    keep = keep or (lambda value: results().put(key, value))
+    job, number = JOBS.submit(device, key, title, guarded, _session(), keep)
     gone = False
     try:
         _follow(job, slot)
@@ -148,15 +149,15 @@ def describe(title: str, status: Status) -> str:
     if status.waiting and status.behind:
         first, others = status.behind[0], len(status.behind) - 1
         return f"Waiting behind {first}{f' and {others} more' if others else ''}"
-    said = title
+    text = title
     if status.total:
-        said += f": {status.done:,} of {status.total:,}"
+        text += f": {status.done:,} of {status.total:,}"
     if status.left is not None and status.left >= 1:
-        said += f", about {status.left:.0f} s left"
+        text += f", about {status.left:.0f} s left"
     if status.behind:
         others = f"{len(status.behind)} other jobs" if len(status.behind) > 1 else status.behind[0]
-        said += f" (in turn with {others})"
-    return said
+        text += f" (in turn with {others})"
+    return text
 
 
 def _cancel(key: Hashable) -> None:

@@ -93,9 +93,9 @@ def explain(card: Card, example: Any, option: int | None = None, known: Sequence
         bundle = load(card)
         return _run(card, bundle, example, option, known or _known_scores(key, bundle, example))
 
-    def keep(found: Explained) -> None:
-        for asked in {option, found.prediction.option}:
-            model_jobs.results().put((*key, asked), found)
+    def keep(explained: Explained) -> None:
+        for asked in {option, explained.prediction.option}:
+            model_jobs.results().put((*key, asked), explained)
 
     return model_jobs.result(device, (*key, option), f"Loading and running {card.name}", run, keep)
 
@@ -103,15 +103,15 @@ def explain(card: Card, example: Any, option: int | None = None, known: Sequence
 def _known_scores(key: tuple, bundle: Bundle, example: Any) -> Sequence | None:
     """What the options, or the windows of a passage, were given when another of them was traced."""
     asked, kept = (None, *range(len(bundle.task.labels(example)))), model_jobs.results()
-    said = next((one.prediction for option in asked if (one := kept.get((*key, option)))), None)
-    return said and getattr(said, "spans", said.probabilities)
+    prediction = next((explained.prediction for option in asked if (explained := kept.get((*key, option)))), None)
+    return prediction and getattr(prediction, "spans", prediction.probabilities)
 
 
 def _run(card: Card, bundle: Bundle, example: Any, option: int | None, known: Sequence | None = None) -> Explained:
     from triattn_core.inference.explain import explain as run
 
-    said, trace = run(bundle, example, option=option, known=known)
-    return Explained(card, said, trace, (card.name, card.digest, bundle.device, example, said.option))
+    prediction, trace = run(bundle, example, option=option, known=known)
+    return Explained(card, prediction, trace, (card.name, card.digest, bundle.device, example, prediction.option))
 
 
 def answer(card: Card, says: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
@@ -125,13 +125,13 @@ def answer(card: Card, says: str, then: Callable[[Bundle], Any], *arguments: Any
     return model_jobs.result(device, key, says, lambda: then(load(card)))
 
 
-def read(found: Explained, reading: TokenGrouping, site: str = "") -> Explained:
+def read(explained: Explained, reading: TokenGrouping, site: str = "") -> Explained:
     """The same as it is read: see `Reading.trace`."""
     if not reading.sinks and not reading.folds:
-        return found
-    key = (*found.source, reading, site if reading.sinks else "")
+        return explained
+    key = (*explained.source, reading, site if reading.sinks else "")
     kept = model_jobs.results().get(key)
     if kept is None:
-        kept = replace(found, trace=reading.trace(found.trace, site), source=key)
+        kept = replace(explained, trace=reading.trace(explained.trace, site), source=key)
         model_jobs.results().put(key, kept)
     return kept

@@ -27,8 +27,8 @@ def sentence(shelf: Sequence[Card]) -> str:
     ahead = [metadata.dataset_name(tri) for two, tri in pairs if _is_ahead(tri, two)]
     lead = f"is clearly ahead of two-way attention on {listing(ahead)} alone" if ahead else ""
     lead = lead or "is nowhere clearly ahead of two-way attention (by more than two standard errors)"
-    told = f"On natural text Tri {lead}: {', '.join(scores)} % on test. {_third_order([tri for _, tri in pairs])}"
-    return minus(told)
+    text = f"On natural text Tri {lead}: {', '.join(scores)} % on test. {_third_order([tri for _, tri in pairs])}"
+    return minus(text)
 
 
 def _name(card: Card) -> str:

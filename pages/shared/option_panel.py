@@ -18,25 +18,25 @@ ROLES = {"a_over_b": ("query", "key"), "b_over_a": ("key", "query")}
 
 
 def show_options(
-    example: Any, found: Mapping[str, Explained], choice: Choice, other: int | None = None, pins: bool = False
+    example: Any, models: Mapping[str, Explained], choice: Choice, other: int | None = None, pins: bool = False
 ) -> None:
     """Texts and options; a click on an option chooses it for the whole page.
 
-    found: what each model made of the example, by its title, all of one option; shares are those of the last model that
-    looks at the context.  choice: of weights or relevances of a site.
+    models: what each model made of the example, by its title, all of one option; shares are those of the last model
+    that looks at the context.  choice: of weights or relevances of a site.
     """
-    last = list(found.values())[-1]
+    last = list(models.values())[-1]
     direction, chosen = choice.site.split("/")[1], last.prediction.option
     of = Choice(choice.site.rsplit("/", 1)[0] + "/weight", choice.index, choice.reduce)
     mass = text_units.turn_shares(last.trace, of) if "context" in last.trace.site(of.site).dims else None
     canvas = answers.figure(
         answer_query(example, last.trace),
-        {title: of_options(one) for title, one in found.items()},
+        {title: of_options(explained) for title, explained in models.items()},
         chosen,
         other,
         pins,
         mass,
-        [one.mechanism for one in found.values()],
+        [explained.mechanism for explained in models.values()],
         ROLES[direction],
         _rank_text(example, last),
     )
@@ -45,8 +45,8 @@ def show_options(
     canvas_component.show_choosable(
         canvas, key, option=partial(choice_input.pick, "option"), other=partial(choice_input.pick, "other")
     )
-    if told := pair_input.notes(list(found.values())):
-        st.html(told)
+    if note := pair_input.notes(list(models.values())):
+        st.html(note)
 
 
 def answer_query(example: Any, trace: AttentionTrace) -> answers.Asked:
@@ -54,7 +54,7 @@ def answer_query(example: Any, trace: AttentionTrace) -> answers.Asked:
     room = task(example)
     *texts, (option, _) = room.texts(example).items()
     texts = dict(texts)
-    speakers = [chr(65 + one) for one in getattr(example, "speakers", ())]
+    speakers = [chr(65 + speaker) for speaker in getattr(example, "speakers", ())]
     words = room.WORDS
     called = (words.chat, (words.texts, words.options), (words.sides[1], words.right))
     begins, ends = _read(trace, texts)
@@ -62,12 +62,12 @@ def answer_query(example: Any, trace: AttentionTrace) -> answers.Asked:
     return answers.Asked(texts, room.options(example), option, *called, *about)
 
 
-def _rank_text(example: Any, found: Explained) -> str:
+def _rank_text(example: Any, explained: Explained) -> str:
     """Beside the options of one model: where the right one stands, and how long it took."""
-    gold, shares = right_option(example), of_options(found)
+    gold, shares = right_option(example), of_options(explained)
     rank = sum(share >= shares[gold] for share in shares) if gold is not None else None
     where = f"the right one ranks {rank} of {len(shares)}" if rank and len(shares) > 1 else ""
-    return " · ".join(filter(None, (where, pair_input.duration_text([found]))))
+    return " · ".join(filter(None, (where, pair_input.duration_text([explained]))))
 
 
 def _read(trace: AttentionTrace, texts: Mapping[str, str]) -> tuple[dict[str, int], dict[str, int]]:

@@ -58,13 +58,13 @@ class Opened:
         """Of a task that chooses among texts the one that is asked about."""
         return None if self.pairs else choice_input.current_input(self.task).option
 
-    def say(self, found: models.Explained, choice: Choice) -> None:
+    def say(self, explained: models.Explained, choice: Choice) -> None:
         """What the model says, in its place."""
         with self.says:
             if self.pairs:
-                pair_input.prediction(found)
+                pair_input.prediction(explained)
             else:
-                option_panel.show_options(self.example, {self.card.name: found}, choice)
+                option_panel.show_options(self.example, {self.card.name: explained}, choice)
 
 
 @dataclass(frozen=True)
@@ -106,7 +106,7 @@ def open_page(title: str, lead: Callable[[task_picker.Words], str], mechanisms: 
 
 def _refused(name: str) -> str:
     """Why a checkpoint of the shelf is not offered, where that lies in what it is."""
-    card = next((one for one in models.shelf() if one.name == name), None)
+    card = next((candidate for candidate in models.shelf() if candidate.name == name), None)
     return "this page does not take readers" if card and card.config.get("kind") == "reader" else ""
 
 
@@ -115,7 +115,7 @@ def opening(title: str, lead: str, mechanisms: Sequence[str]) -> Question:
     top = open_page(title, lambda _: lead, mechanisms)
     with report_errors():
         put = runner.Question.put(session_models.SHARED, top.card, top.example, top.option)
-    top.say(put.found, MEAN)
+    top.say(put.explained, MEAN)
     study_strip.note_example(put.example)
     return Question(**vars(put), task=top.task, words=top.words, settings=top.settings)
 

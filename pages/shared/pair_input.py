@@ -48,7 +48,7 @@ def pair(speaks: Spoken, task: PairTask = pairs) -> pairs.Example:
 
 def language(speaks: Spoken, task: PairTask = pairs) -> None:
     """The language, which follows from the checkpoints; in the URL where the page does not open in it."""
-    codes, told = list(speaks.takes), metadata.language_name(speaks.now)
+    codes, name = list(speaks.takes), metadata.language_name(speaks.now)
     url_state.settle("Language", codes, "language", codes.index(speaks.now), metadata.language_name)
     st.session_state["language"] = speaks.now
     st.segmented_control(
@@ -62,8 +62,8 @@ def language(speaks: Spoken, task: PairTask = pairs) -> None:
     )
     if speaks.now == speaks.first:
         st.query_params.pop("language", None)
-    elif st.query_params.get("language") != told:
-        st.query_params["language"] = told
+    elif st.query_params.get("language") != name:
+        st.query_params["language"] = name
 
 
 def _sentence(name: str, opens: str, first: str) -> str:
@@ -78,77 +78,77 @@ def _sentence(name: str, opens: str, first: str) -> str:
 def _example(a: str, b: str, task: PairTask) -> pairs.Example | None:
     """The example with these sentences, in whatever language."""
     every = (example for language in task.LANGUAGES for example in task.examples(language))
-    return next((one for one in every if (one.text_a, one.text_b) == (a, b)), None)
+    return next((example for example in every if (example.text_a, example.text_b) == (a, b)), None)
 
 
 def _differs(a: str, b: str, speaks: Spoken) -> None:
     """Says in one line that the sentences are not in the language of the page, and offers to turn it."""
-    found = {"A": guess(a), "B": guess(b)}
-    others = {name: one for name, one in found.items() if one not in (None, speaks.now)}
+    guesses = {"A": guess(a), "B": guess(b)}
+    others = {name: guessed for name, guessed in guesses.items() if guessed not in (None, speaks.now)}
     other = guess(f"{a} {b}") or next(iter(others.values()), None)
-    if others and speaks.now in found.values():
+    if others and speaks.now in guesses.values():
         name = next(iter(others))
         notice(f"Sentence {name} looks {metadata.language_name(others[name])}: {speaks.reads()}.")
         return
     if other in (None, speaks.now):
         return
     with st.container(horizontal=True, vertical_alignment="center", key="differs"):
-        said = f"These sentences look {escape(metadata.language_name(other))}: {escape(speaks.reads())}."
-        st.html(said, width="content")
+        message = f"These sentences look {escape(metadata.language_name(other))}: {escape(speaks.reads())}."
+        st.html(message, width="content")
         if other in speaks.takes:
             st.button(f"Use {speaks.readers(other)}", key="turn", on_click=speaks.turn, args=(other,))
 
 
-def prediction(found: Explained, more: Sequence[str] = ()) -> None:
+def prediction(explained: Explained, more: Sequence[str] = ()) -> None:
     """One line: the label, its probability as a bar and a number, the others, the gold label, `more`, time, device."""
-    said = found.prediction
-    ranked = enumerate(zip(said.labels, said.probabilities))
-    facts = [f"{label} {probability(share)}" for i, (label, share) in ranked if i != said.best]
-    gold = [f"gold: {said.labels[said.gold]}"] if said.gold is not None else []
-    line(found, [*facts, *gold, *more])
+    answer = explained.prediction
+    ranked = enumerate(zip(answer.labels, answer.probabilities))
+    facts = [f"{label} {probability(share)}" for i, (label, share) in ranked if i != answer.best]
+    gold = [f"gold: {answer.labels[answer.gold]}"] if answer.gold is not None else []
+    line(explained, [*facts, *gold, *more])
 
 
-def line(found: Explained, facts: Sequence[str]) -> None:
+def line(explained: Explained, facts: Sequence[str]) -> None:
     """What the model says, with a bar, then the facts, time and device; what a reader should know below."""
-    said = found.prediction
-    facts = [*facts, duration_text([found])] if "seconds" in found.trace.meta else facts
-    share = said.probabilities[said.best]
+    answer = explained.prediction
+    facts = [*facts, duration_text([explained])] if "seconds" in explained.trace.meta else facts
+    share = answer.probabilities[answer.best]
     st.html(
-        f'<div class="t-says"><span>The model says <b>{escape(said.labels[said.best])}</b></span>'
-        + style.bar(share, style.colour(found.mechanism))
+        f'<div class="t-says"><span>The model says <b>{escape(answer.labels[answer.best])}</b></span>'
+        + style.bar(share, style.colour(explained.mechanism))
         + f'<span class="t-num">{probability(share)}</span>'
         + "".join(f'<span class="t-muted t-num">{escape(fact)}</span>' for fact in facts)
         + "</div>"
-        + notes([found])
+        + notes([explained])
     )
 
 
-def duration_text(found: Sequence[Explained]) -> str:
+def duration_text(runs: Sequence[Explained]) -> str:
     """How long the models took together, and on what."""
-    metas = [one.trace.meta for one in found]
+    metas = [explained.trace.meta for explained in runs]
     seconds = sum(float(meta.get("seconds", 0)) for meta in metas)
-    told = f"{1000 * seconds:.0f} ms" if seconds < 2 else f"{seconds:.1f} s"
-    return f"{told} on {str(metas[0].get('device', 'cpu')).upper()}"
+    duration = f"{1000 * seconds:.0f} ms" if seconds < 2 else f"{seconds:.1f} s"
+    return f"{duration} on {str(metas[0].get('device', 'cpu')).upper()}"
 
 
-def notes(found: Sequence[Explained]) -> str:
+def notes(runs: Sequence[Explained]) -> str:
     """HTML: what a reader should know, such as what was cut, each once."""
-    told = dict.fromkeys(
-        [*(_language_note(found) if found else ()), *(note for one in found for note in one.prediction.notes)]
+    texts = dict.fromkeys(
+        [*(_language_note(runs) if runs else ()), *(note for explained in runs for note in explained.prediction.notes)]
     )
-    return "".join(f'<p class="t-note">{escape(note)}</p>' for note in told)
+    return "".join(f'<p class="t-note">{escape(note)}</p>' for note in texts)
 
 
-def _language_note(found: Sequence[Explained]) -> list[str]:
+def _language_note(runs: Sequence[Explained]) -> list[str]:
     """That the texts are not in the language of the models; of a pair `_differs` has said it."""
-    card = found[0].card
+    card = runs[0].card
     reads = metadata.language(card)
     other = (
-        other_than(reads, found[0].trace.texts.values())
+        other_than(reads, runs[0].trace.texts.values())
         if reads and form(card.config["task"]) is not InputForm.PAIR
         else None
     )
-    who = "these models read" if len(found) > 1 else f"{card.name} reads"
+    who = "these models read" if len(runs) > 1 else f"{card.name} reads"
     return [f"The texts look {metadata.language_name(other)}: {who} {metadata.language_name(reads)}."] if other else []
 
 

@@ -25,7 +25,7 @@ from triattn_core.scenes.print_settings import (
 
 WIDTHS = {f"{COLUMN:g} in, one column": COLUMN, f"{PAGE:g} in, both columns": PAGE, "another width": None}
 MIMES = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png", "zip": "application/zip"}
-FACTS = {"badges": "badge", "predictions": "said", "accuracy": "score"}  # of a plate, where it has them
+FACTS = {"badges": "badge", "predictions": "answer", "accuracy": "score"}  # of a plate, where it has them
 Make = Callable[[tuple[str, ...]], PaperFigure]
 NamedMake = Callable[[tuple[str, ...], str], PaperFigure]
 
@@ -45,8 +45,8 @@ def fold_several(titles: Callable[[], Mapping[str, str]], make: NamedMake) -> No
 
     def form() -> None:
         known = titles()
-        one = st.selectbox("Figure", list(known), format_func=known.get, key="paper-figure")
-        _form(one, lambda tail: make(("--figure", one, *tail), one))
+        figure = st.selectbox("Figure", list(known), format_func=known.get, key="paper-figure")
+        _form(figure, lambda tail: make(("--figure", figure, *tail), figure))
 
     _open(form)
 

@@ -56,8 +56,8 @@ def pick_readers(cards: Sequence[Card], opens: Sequence[str] = OPENS, most: int 
         st.session_state[KEY] = kept or first
         if kept != asked:
             left_out = ", ".join(name for name in asked if name not in kept)[:80]
-            told = ", ".join(names[name] for name in kept or first)
-            notice(f"The link asks for {left_out}: not on the shelf, or too many. Shown instead: {told}.")
+            shown = ", ".join(names[name] for name in kept or first)
+            notice(f"The link asks for {left_out}: not on the shelf, or too many. Shown instead: {shown}.")
     elif any(name not in names for name in st.session_state[KEY]) or len(st.session_state[KEY]) > most:
         st.session_state[KEY] = first
     else:
@@ -78,8 +78,8 @@ def opening(cards: Sequence[Card], opens: Sequence[str] = OPENS) -> list[str]:
     windows = [card.config["max_tokens"] for card in cards]
     cards = [card for card, size in zip(cards, windows) if size == mode(windows)]
     by = {metadata.model_setting(card, "similarity"): card.name for card in reversed(cards)}
-    found = [by[name] for name in opens if name in by]
-    return found if len(found) > 1 else [card.name for card in cards[: view.MOST]]
+    chosen = [by[name] for name in opens if name in by]
+    return chosen if len(chosen) > 1 else [card.name for card in cards[: view.MOST]]
 
 
 def explain_readers(
@@ -113,10 +113,10 @@ def _spans(bundles: Sequence, example: questions.Example) -> list:
     """The best spans of each reader; those that read the same vectors read them together."""
     from triattn_core.inference.span_decoding import decode_answers
 
-    found: dict[int, tuple] = {}
+    spans: dict[int, tuple] = {}
     for first in bundles:
-        alike = [i for i, one in enumerate(bundles) if one.encoder == first.encoder and i not in found]
+        alike = [i for i, bundle in enumerate(bundles) if bundle.encoder == first.encoder and i not in spans]
         if alike:
-            said = decode_answers([bundles[i] for i in alike], [example], size=16)
-            found |= {i: one[0] for i, one in zip(alike, said)}
-    return [found[i] for i in range(len(bundles))]
+            answers = decode_answers([bundles[i] for i in alike], [example], size=16)
+            spans |= {i: best[0] for i, best in zip(alike, answers)}
+    return [spans[i] for i in range(len(bundles))]

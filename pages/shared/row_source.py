@@ -49,8 +49,8 @@ def table(chosen: str | Path, task: str, language: str, cards: Sequence[Card], w
         return mining.mine_table(cards, sources.example_source(task, language), wait)
     if chosen != FILE:
         names = " ".join(card.name for card in cards)
-        told = f"`triattn cases {names} DATA --out CASES.parquet`"
-        st.info(f"{chosen} is not mined with these checkpoints: {told} does it.")
+        command = f"`triattn cases {names} DATA --out CASES.parquet`"
+        st.info(f"{chosen} is not mined with these checkpoints: {command} does it.")
         return None
     name, content = _uploaded_file()
     if not content:
@@ -76,8 +76,8 @@ def source(mined: Cases) -> Source | None:
 
 def examples(mined: Cases) -> dict[int, object]:
     """The examples of a table's rows by line; empty where their file is not here, and of a table of more than TEXTS."""
-    found = source(mined) if len(mined.rows) <= TEXTS else None
-    return {} if found is None else _examples(mined.about.task, found.sha256, found)
+    rows = source(mined) if len(mined.rows) <= TEXTS else None
+    return {} if rows is None else _examples(mined.about.task, rows.sha256, rows)
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the texts")
@@ -90,26 +90,26 @@ def ask(mined: Cases) -> None:
     """One line that asks for the file of the rows, whose texts a stored table does not have."""
     about = mined.about
     if len(mined.rows) > TEXTS:
-        told = f"Texts are shown of tables of up to {TEXTS:,} rows; these stand in {escape(about.data)}."
-        st.html(f'<p class="t-note">{told}</p>')
+        note = f"Texts are shown of tables of up to {TEXTS:,} rows; these stand in {escape(about.data)}."
+        st.html(f'<p class="t-note">{note}</p>')
         return
-    said = f"The texts stand in {about.data}, which is not here: hand it over, or put it under data/"
-    given = st.file_uploader(plain(said), key="texts", width="stretch")
+    request = f"The texts stand in {about.data}, which is not here: hand it over, or put it under data/"
+    given = st.file_uploader(plain(request), key="texts", width="stretch")
     if given is None:
         return
-    found = sources.uploaded_source(about.data, given.getvalue())
-    if found.sha256 != about.sha256:
-        raise DataError(f"{given.name} is another file: its SHA-256 is {found.sha256[:12]}…, not {about.sha256[:12]}…")
-    _keep_source(found)
+    rows = sources.uploaded_source(about.data, given.getvalue())
+    if rows.sha256 != about.sha256:
+        raise DataError(f"{given.name} is another file: its SHA-256 is {rows.sha256[:12]}…, not {about.sha256[:12]}…")
+    _keep_source(rows)
     st.rerun()
 
 
 def _uploaded_file() -> tuple[str, bytes]:
     """Name and content of the file of this session, and the place where it is handed over."""
     limit = st.get_option("server.maxUploadSize")
-    said = "JSON Lines, of questions SQuAD's own .json too, plain or .gz, or the Parquet of an earlier run; "
-    said += f"up to {limit} MB, more with `triattn cases`"
-    given = st.file_uploader(said, ["jsonl", "gz", "json", "parquet"], key="file")
+    formats = "JSON Lines, of questions SQuAD's own .json too, plain or .gz, or the Parquet of an earlier run; "
+    formats += f"up to {limit} MB, more with `triattn cases`"
+    given = st.file_uploader(formats, ["jsonl", "gz", "json", "parquet"], key="file")
     if given is not None:
         st.session_state["file of rows"] = (given.name, given.getvalue())
     name, content = st.session_state.get("file of rows", ("", b""))
@@ -135,14 +135,14 @@ def _keep_source(source: Source) -> Source:
 def stored_tables(names: set[str] | None, task: str = "", language: str = "") -> dict[str, Path]:
     """The stored tables of just these checkpoints on the shelf, by what they are called; with None those of a task and
     language, whatever the checkpoints."""
-    found = {}
+    paths = {}
     for path in sorted((records_folder() / "cases").glob("*.parquet")):
         about = _about(path, path.stat().st_mtime_ns)
         if about is None:
             continue
         if (about.task, about.language) == (task, language) if names is None else _named(about) == names:
-            found[source_name(about)] = path
-    return found
+            paths[source_name(about)] = path
+    return paths
 
 
 def _named(about: TableInfo) -> set[str]:

@@ -61,6 +61,6 @@ def form(task: str, row: Mapping, page: str, query: deep_links.Query | None = No
 
 
 def _show_saved(case: Case) -> None:
-    said = " ".join(case.note.split())[:60] or ", ".join(case.tags) or "without a note"
-    label = f"Kept {case.created[:10]}: {plain(said)}"
+    summary = " ".join(case.note.split())[:60] or ", ".join(case.tags) or "without a note"
+    label = f"Kept {case.created[:10]}: {plain(summary)}"
     st.page_link("pages/case_book/page.py", label=label, query_params={"case": case.id})

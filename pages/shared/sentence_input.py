@@ -27,7 +27,7 @@ class SentencePage:
 
     card: Card
     example: Any
-    found: models.Explained
+    explained: models.Explained
     layer: str
     settings: DeltaGenerator
 
@@ -52,19 +52,19 @@ def open_page(title: str, lead: str, mechanisms: Sequence[str]) -> SentencePage:
     with settings:
         card = checkpoint(cards)
     with report_errors():
-        found = models.explain(card, typed)
+        explained = models.explain(card, typed)
     with settings:
-        at = layer(found.trace)
+        at = layer(explained.trace)
     with says:
-        pair_input.prediction(found)
-    return SentencePage(card, typed, found, at, settings)
+        pair_input.prediction(explained)
+    return SentencePage(card, typed, explained, at, settings)
 
 
 def shelf(mechanisms: Sequence[str]) -> list[Card]:
     """The checkpoints of these mechanisms whose texts are encoded alone, in the order in which they are offered."""
-    found = [card for card in models.shelf(None, mechanisms) if card.config.get("task") in ENCODED]
+    cards = [card for card in models.shelf(None, mechanisms) if card.config.get("task") in ENCODED]
     tasks = list(ENCODED)
-    order = sorted(found, key=lambda card: (tasks.index(card.config["task"]), not card.name.startswith(OPENS)))
+    order = sorted(cards, key=lambda card: (tasks.index(card.config["task"]), not card.name.startswith(OPENS)))
     return order
 
 
@@ -86,7 +86,7 @@ def example(task: str) -> Any:
             carried_input.text(name, opens[name])
             look = {"bind": "query-params", "on_change": pair_input.shorten, "args": (name,)}
             texts[name] = st.text_input(label, opens[name], key=name, **look)
-        look = {"on_click": _take, "args": (task,), "format_func": lambda one: _title(task, one), "width": 112}
+        look = {"on_click": _take, "args": (task,), "format_func": lambda item: _title(task, item), "width": 112}
         st.menu_button("Examples", known, key=f"{task}-example", **look)
     for name, text in texts.items():
         whole = max(len(text), st.session_state.pop(f"whole_{name}", 0))
@@ -94,8 +94,8 @@ def example(task: str) -> Any:
             notice(f"{room.TEXTS[name]} has {whole:,} characters: only the first {pair_input.LIMIT:,} are kept.")
     texts = {name: text[: pair_input.LIMIT] for name, text in texts.items()}
     carried_input.keep(texts=texts)
-    found = next((one for one in known if room.texts(one) == texts), None)
-    return found or replace(known[0], label=None, id="", **texts)
+    match = next((item for item in known if room.texts(item) == texts), None)
+    return match or replace(known[0], label=None, id="", **texts)
 
 
 def checkpoint(cards: Sequence[Card]) -> Card:

@@ -27,8 +27,8 @@ class Shared(Models):
     def answer(self, card: Card, says: str, then: Callable[[Any], Any], *arguments: Any) -> Any:
         return models.answer(card, says, then, *arguments)
 
-    def read(self, found: Explained, reading: TokenGrouping, site: str = "") -> Explained:
-        return models.read(found, reading, site)
+    def read(self, explained: Explained, reading: TokenGrouping, site: str = "") -> Explained:
+        return models.read(explained, reading, site)
 
     def without(self, card: Card, example: Any) -> dict[str, Explained]:
         return ablation.explained(card, example)

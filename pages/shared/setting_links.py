@@ -31,10 +31,10 @@ def redirect_setting_names(page: StreamlitPage) -> None:
     if kind is None or not (own := [name for name in OWN if name in st.query_params and _is_setting(name, kind)]):
         return
     task = _task()
-    said = [f"{name}={st.query_params[name]}" for name in {*kind.model_fields, *ALIASES, *SITE} & set(st.query_params)]
+    pairs = [f"{name}={st.query_params[name]}" for name in {*kind.model_fields, *ALIASES, *SITE} & set(st.query_params)]
     link = {name: st.query_params.get_all(name) for name in st.query_params if name not in own}
     try:
-        link |= write_link(validate_settings(kind, cli_settings.read(kind, said, task), "The link"), task)
+        link |= write_link(validate_settings(kind, cli_settings.read(kind, pairs, task), "The link"), task)
     except ConfigError as error:
         notice(str(error))
         for name in own:

@@ -101,8 +101,8 @@ def _numbers(name: str, study: Study, cards: Sequence[Card], example: Any) -> tu
 
     key = ("study number", name, *(card.digest for card in cards), example)
     value = model_jobs.result(choose_device(), key, f"The number of “{study.title}”", run)
-    said = [models.explain(card, example).prediction for card in cards]
-    return value, [f"{shorten(one.labels[one.best], 40)} {probability(one.probabilities[one.best])}" for one in said]
+    predictions = [models.explain(card, example).prediction for card in cards]
+    return value, [f"{shorten(p.labels[p.best], 40)} {probability(p.probabilities[p.best])}" for p in predictions]
 
 
 def _table(study: Study, before: tuple[float, list[str]], after: tuple[float, list[str]]) -> str:

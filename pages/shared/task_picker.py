@@ -46,7 +46,7 @@ def _choice(task: ChoiceTask) -> Words:
     """Of a task that chooses among texts: made of its own words."""
     words = task.WORDS
     (first, second), same = words.sides, words.ways[0].removesuffix("s")
-    asks, asked, context = (one[0].lower() + one[1:] for one in words.axes)
+    asks, asked, context = (axis[0].lower() + axis[1:] for axis in words.axes)
 
     def roles(query: str, key: str) -> str:
         return f"{query[0].upper()}{query[1:]} {QUERY}, {key} {KEY_AXIS}, {context} {CONTEXT}."
@@ -56,7 +56,7 @@ def _choice(task: ChoiceTask) -> Words:
         _directions(first, second),
         words.ways,
         {"a_over_b": roles(asks, asked), "b_over_a": roles(asked, asks)},
-        f"One {words.one}, several mechanisms, {ROWS}",
+        f"One {words.noun}, several mechanisms, {ROWS}",
         f"Two {second}s under one model: {LOOKS} {same} under both.",
     )
 
@@ -102,9 +102,9 @@ def picker(mechanisms: Sequence[str], *keys: str) -> str:
     url_state.forget(KEY)
     if link is None and st.session_state.get(KEY) not in there:
         asked = [name for key in keys for name in languages.requested_checkpoints(key)]
-        found = [name for name in there for card in models.shelf(name, mechanisms) if card.name in asked]
+        requested = [name for name in there for card in models.shelf(name, mechanisms) if card.name in asked]
         carried = [name for name in there if name == carried_input.task()]
-        st.session_state[KEY] = (found or carried or there)[0]
+        st.session_state[KEY] = (requested or carried or there)[0]
     chosen = url_state.segments("Task", there, KEY, show=label, label_visibility="collapsed", on_change=_turn)
     carried_input.keep(task=chosen)
     return chosen

@@ -61,7 +61,7 @@ BESIDE = {  # side by side: the pickers, whether tokens are hidden, what is told
     ),
     "options": ((QUERY,), True, "Keys are summed here; the context folds beside this button."),
     "inputs": (
-        tuple(replace(one, ways=SIDES[:2]) for one in (QUERY, KEY)),
+        tuple(replace(pick, ways=SIDES[:2]) for pick in (QUERY, KEY)),
         False,
         "Two inputs are read in tokens or words, and nothing is hidden: an edited phrase is another phrase, and each "
         f"input has sinks of its own. {WHOLE}",
@@ -73,21 +73,21 @@ def controls(picks: Sequence[Pick], hide: bool = True, says: str = "") -> TokenG
     """The button "Read as" and what is in it.  hide: offer to hide special tokens and sinks; says: what else."""
     with st.popover("Read as", width=96, key="reading"):
         with st.container(horizontal=True, key="read-as"):
-            found = [_picked(pick) for pick in picks]
-        written, ways = "", {way for pick in picks for way in pick.ways}
-        if "phrases" in found:
+            units = [_picked(pick) for pick in picks]
+        written, ways = "", {unit for pick in picks for unit in pick.ways}
+        if "phrases" in units:
             label = "Phrases of your own, with | between them"
             written = st.text_input(label, key="phrases", bind="query-params", placeholder="a bat | my team")
         st.caption(PIECES * ("words" in ways) + PHRASES * ("phrases" in ways) + MASS + f" {says}")
         hidden, times = _hidden() if hide else (False, None)
-    own = tuple(filter(None, (one.strip() for one in (written or "")[:LONGEST].split("|"))))
-    named = {axis: way for one, way in zip(picks, found) for axis in one.axes}
+    own = tuple(filter(None, (phrase.strip() for phrase in (written or "")[:LONGEST].split("|"))))
+    named = {axis: unit for pick, unit in zip(picks, units) for axis in pick.axes}
     return TokenGrouping.of(own, hidden, times, **named)
 
 
-def _picked(one: Pick) -> str:
-    names = {"tokens": one.plain}
-    return url_state.pick(one.label, list(one.ways), one.key, show=lambda way: names.get(way, way), width=112)
+def _picked(pick: Pick) -> str:
+    names = {"tokens": pick.plain}
+    return url_state.pick(pick.label, list(pick.ways), pick.key, show=lambda unit: names.get(unit, unit), width=112)
 
 
 def _hidden() -> tuple[bool, float]:
@@ -101,8 +101,8 @@ def _hidden() -> tuple[bool, float]:
 
 def missing(texts: Mapping[str, str], reading: TokenGrouping) -> None:
     """Says which of the reader's phrases stand in none of the texts."""
-    for one in missing_phrases(texts, reading.own):
-        notice(f"“{one}” stands in none of the texts.")
+    for phrase in missing_phrases(texts, reading.own):
+        notice(f"“{phrase}” stands in none of the texts.")
 
 
 def of_texts(reading: TokenGrouping) -> dict:
@@ -117,7 +117,7 @@ def ending(reading: TokenGrouping) -> str:
 
 def of_passage(reading: TokenGrouping) -> dict:
     """What PASSAGE says, as settings of a case card."""
-    ways = {axis: "words" if way == "tokens" else way for axis, way in reading.ways}
+    ways = {axis: "words" if unit == "tokens" else unit for axis, unit in reading.ways}
     return {"passage": ways["query"], "question": ways["key"], "phrases": reading.own}
 
 

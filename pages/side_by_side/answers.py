@@ -12,14 +12,14 @@ from triattn_core.scenes.panels import Side
 
 def show(side: Side, compare: str, example: Any, pairs: bool) -> None:
     """The options of a task that chooses among texts, and what an edit changes.  pairs: the task is one of pairs."""
-    first = side.found[0]
+    first = side.explained[0]
     if compare == OPTIONS:
-        second = side.found[1].prediction.option
+        second = side.explained[1].prediction.option
         option_panel.show_options(example, {"": first}, side.choice, second, pins=True)
     elif not pairs:
         alone = {"": first}
-        titles = checkpoint_picker.named([explained.card for explained in side.found])
-        found = alone if compare == INPUTS else dict(zip(titles, side.found))
-        option_panel.show_options(example, found, side.choice)
+        titles = checkpoint_picker.named([explained.card for explained in side.explained])
+        by_title = alone if compare == INPUTS else dict(zip(titles, side.explained))
+        option_panel.show_options(example, by_title, side.choice)
     if compare == INPUTS:
         edited_input.show_effect(side)

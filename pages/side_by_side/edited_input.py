@@ -81,7 +81,7 @@ def with_first_change_undone(a: str, b: str) -> str:
     for kind, i, j, k, m in SequenceMatcher(None, left, right, autojunk=False).get_opcodes():
         if kind != "equal":
             return "".join([*right[:k], *left[i:j], *right[m:]])
-    words = [i for i, one in enumerate(right) if one.isalnum()]
+    words = [i for i, word in enumerate(right) if word.isalnum()]
     return "".join(right[: words[-1]]).rstrip() if len(words) > 1 else b
 
 
@@ -105,14 +105,14 @@ def _text(part: str, text: str) -> str:
 
 def show_effect(side: Side) -> None:
     """One line: what the edit does to the answer."""
-    before, after = (one.prediction for one in side.found)
+    before, after = (explained.prediction for explained in side.explained)
     at = before.best
     shift = after.probabilities[at] - before.probabilities[at]
     flips = f": it flips to <b>{escape(after.labels[after.best])}</b>" if after.best != at else ""
-    numbers = " to ".join(probability(one.probabilities[at]) for one in (before, after))
+    numbers = " to ".join(probability(prediction.probabilities[at]) for prediction in (before, after))
     st.html(
         f'<div class="t-says"><span>The edit moves the probability of <b>{escape(before.labels[at])}</b> '
         f"from {numbers} ({f'{shift:+.3f}'.replace('-', '−')}){flips}</span>"
-        f'<span class="t-muted t-num">{escape(pair_input.duration_text(side.found))} for both</span></div>'
-        + pair_input.notes(side.found)
+        f'<span class="t-muted t-num">{escape(pair_input.duration_text(side.explained))} for both</span></div>'
+        + pair_input.notes(side.explained)
     )

@@ -25,5 +25,5 @@ def settings(task: str, words: Words) -> tuple[Card, Choice, str]:
     card = url_state.pick("Checkpoint", cards, "checkpoint", show=lambda card: card.name, width=190)
     model = card.config["model"]
     choice = url_state.site(DIRECTION, int(model.get("layers", 2)), int(model.get("heads", 12)))
-    ways = [way for way in words.ways if way != "tokens"]
+    ways = [unit for unit in words.ways if unit != "tokens"]
     return card, choice, url_state.pick("Context as", ways, "context", width=108)

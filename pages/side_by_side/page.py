@@ -34,7 +34,7 @@ task_picker.missing(checkpoint_picker.KINDS)
 shelf = models.shelf(task, checkpoint_picker.KINDS)
 speaks, cards = checkpoint_picker.pick_language(shelf, prefer="zh")  # the paper's own case is Chinese
 example = pair_input.pair(speaks, TASKS[task]) if pairs else choice_input.example(task)
-edits, said = st.container(), st.container()
+edits, predictions = st.container(), st.container()
 if len(cards) < FEWEST:
     st.info("Side by side needs two checkpoints of one task: see Checkpoints for what is on the shelf.")
     st.stop()
@@ -55,7 +55,7 @@ with above:
     for note in side.notes:
         notice(note)
     token_grouping.missing(side.texts, settings.grouping())
-with said:
+with predictions:
     answers.show(side, settings.compare, example, pairs)
     if several:  # more settings than with options: what is saved stands above them
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -65,7 +65,8 @@ with tail:
     page.save_menus("side-by-side" + token_grouping.ending(settings.grouping()))
 attention_worth.notes(side.cards)
 explore(page)
-named = dict(zip(checkpoint_picker.named([one.card for one in side.found]), [one.trace for one in side.found]))
+names = checkpoint_picker.named([explained.card for explained in side.explained])
+named = dict(zip(names, (explained.trace for explained in side.explained)))
 head_strip.show_models(named, f"{settings.site.rsplit('/', 1)[0]}/weight", page.key, settings.head)
 if measured := attention_worth.table(side.cards):
     st.html(measured)

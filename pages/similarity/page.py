@@ -25,7 +25,7 @@ SAYS = (
 @st.fragment
 def explore(page: PageScene) -> None:
     """The figure: a click runs this alone, to put the cell into the URL and its exact numbers below the maps."""
-    at, panels, explained = page.choose(), page.scene.panels, page.scene.found
+    at, panels, explained = page.choose(), page.scene.panels, page.scene.explained
     facts = scene.facts(SHARED, explained, panels, page.example, page.settings)
     page.answer(facts=facts)
     command = token_grouping.command(panels[at[2]].trace, facts[at[2]], at)

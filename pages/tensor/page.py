@@ -36,13 +36,13 @@ def explore(page: PageScene, below: str) -> None:
 
 top = sentence_input.open_page("The tensor", SAYS, ("mtsa",))
 with top.settings:
-    masks = str(top.found.trace.meta["masks"]).split(",")
+    masks = str(top.explained.trace.meta["masks"]).split(",")
     head = url_state.pick("Head", list(range(1, len(masks) + 1)), "head", width=76)
     quantity = url_state.segments("Quantity", ["weight", "relevance"], "quantity")
     most = url_state.pick("Clusters", list(range(1, MOST + 1)), "clusters", default=4, width=84)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
-spoken = top.found.trace.texts.values()
+spoken = top.explained.trace.texts.values()
 with report_errors():
     settings = Settings(layer=top.layer, head=head, quantity=quantity, clusters=most)
     page = PageScene.build("tensor", [top.card], top.example, settings, *spoken, top.layer)

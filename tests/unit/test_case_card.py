@@ -112,7 +112,7 @@ def test_the_manifest_has_no_setting_open_and_what_was_said(there):
     found = drawn("dialogue")
     about = told(found)
     assert about["settings"]["option"] == 1 and len(about["settings"]["cell"]) == 3
-    assert about["said"][0]["probabilities"] == pytest.approx(found.found[0].prediction.probabilities)
+    assert about["said"][0]["probabilities"] == pytest.approx(found.explained[0].prediction.probabilities)
     (one,) = about["checkpoints"]
     config = json.loads((there / "dialogue-tri" / "config.json").read_text("utf-8"))
     assert one["digest"] == config["digest"] and one["encoder"] == "tiny" and one["seed"] == config["training"]["seed"]
@@ -122,7 +122,7 @@ def test_the_manifest_has_no_setting_open_and_what_was_said(there):
 
 def test_the_cells_of_the_cube_against_loops(there):
     found = drawn("cube")
-    weights = found.found[0].trace.site("layer.1/a_over_b/weight").values[1].astype(float)
+    weights = found.explained[0].trace.site("layer.1/a_over_b/weight").values[1].astype(float)
     rows = {(row.query_at, row.key_at, row.context_at): row.weight for row in found.table.itertuples()}
     assert rows.keys() == set(np.ndindex(weights.shape))
     assert all(rows[at] == pytest.approx(weights[at], rel=1e-6) for at in np.ndindex(weights.shape))
@@ -130,7 +130,7 @@ def test_the_cells_of_the_cube_against_loops(there):
 
 def test_the_difference_against_loops_over_heads_and_context(there):
     found = drawn("mechanisms")
-    two = [one.trace.site("layer.0/b_over_a/relevance").values.astype(float) for one in found.found]
+    two = [one.trace.site("layer.0/b_over_a/relevance").values.astype(float) for one in found.explained]
     (bi, _, tri), shape = two, two[0].shape
     rows = found.table.set_index(["query_at", "key_at"])
     for query in range(shape[1]):
@@ -147,7 +147,7 @@ def test_the_difference_against_loops_over_heads_and_context(there):
 
 def test_a_picture_has_the_colours_of_the_numbers(there):
     found = drawn("cube")
-    weights = found.found[0].trace.site("layer.1/a_over_b/weight").values[1]
+    weights = found.explained[0].trace.site("layer.1/a_over_b/weight").values[1]
     first, second, third = plates(found.figures["cube"]).plates
     scale, table = LogScale.fit(weights, weights[0].size), ramp(SEQUENTIAL["light"])
     q, k, c = found.settings.cell
@@ -167,8 +167,8 @@ def test_what_is_below_zero_has_a_dash_and_the_sentence_stands_below(there):
     gap = found.table["Bi − Tri"].to_numpy().reshape(below.shape)
     assert below[gap < -abs(gap).max() / 100].all() and below.any() and not below[gap >= 0].any()
     words = [one.text or "" for one in ElementTree.fromstring(found.picture().svg()).iter(f"{SVG}text")]
-    assert sheet.said and sheet.said.split()[0] in {word for line in words for word in line.split()}
-    assert sheet.said[-20:].split()[-1] in {line.split()[-1] for line in words if line.split()}
+    assert sheet.sentence and sheet.sentence.split()[0] in {word for line in words for word in line.split()}
+    assert sheet.sentence[-20:].split()[-1] in {line.split()[-1] for line in words if line.split()}
 
 
 def test_seeds_are_named_and_what_they_explain_is_grey(there):
@@ -205,7 +205,7 @@ def test_a_text_of_100_000_characters(there, tmp_path, capsys):
     found = draw("cube", ["pairs-tri"], pairs.Example("who " * 25_000, "what is the film"))
     assert main(["card", str(written(found, tmp_path)), "--out", str(tmp_path / "again.zip"), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["furthest"]["data"] == 0
-    assert "characters are left out" in found.found[0].prediction.notes[0]
+    assert "characters are left out" in found.explained[0].prediction.notes[0]
 
 
 def test_every_page_with_an_export_has_a_view():

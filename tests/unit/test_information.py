@@ -66,7 +66,7 @@ def test_same_words_find_each_other():
     asking[1, :2, 3] = 1
     asking[:, 2:, 0] = 1
     found = alignment.align_words(asking, query, key)
-    assert found.found.tolist() == [1, 0] and found.count == 1  # the full stop does not count
+    assert found.aligned.tolist() == [1, 0] and found.count == 1  # the full stop does not count
     assert found.chance == pytest.approx(1 / 4)
     assert alignment.align_words(asking, query, replace(key, strings=("x", "y", ".", "z"))).count == 0
 
@@ -74,7 +74,7 @@ def test_same_words_find_each_other():
 def test_pieces_of_a_key_are_summed():
     query, key = role("players"), role("other", "play", "##ers")
     found = alignment.align_words(np.array([[[0.4, 0.3, 0.3]]]), query, key)
-    assert found.found.tolist() == [1]
+    assert found.aligned.tolist() == [1]
 
 
 def test_the_best_head_is_reported_on_other_maps_than_it_was_chosen_on():

@@ -113,27 +113,27 @@ class Run:
 
         def training() -> tuple[Tensor, ...]:
             with torch.enable_grad():
-                told = x.detach().requires_grad_()
-                return torch.autograd.grad(module(told, keep).sum(), [told, *weights], allow_unused=True)
+                leaf = x.detach().requires_grad_()
+                return torch.autograd.grad(module(leaf, keep).sum(), [leaf, *weights], allow_unused=True)
 
         call = {"training": training, "inference": inference}[passed]
         memory, (seconds, repeats) = peak(call, self.device), timed(call, self.device, self.plan.limit)
-        told = {"seconds": float(f"{seconds:.4g}"), "memory": memory, "repeats": repeats}
-        return Point(block=block, tokens=tokens, passed=passed, **told)
+        costs = {"seconds": float(f"{seconds:.4g}"), "memory": memory, "repeats": repeats}
+        return Point(block=block, tokens=tokens, passed=passed, **costs)
 
     def _too_much(self, block: str, tokens: int, passed: str) -> str:
         """Why a pass is skipped, judged from shorter lengths; empty if it is not."""
-        done = [one for one in self.points if (one.block, one.passed) == (block, passed)]
+        done = [point for point in self.points if (point.block, point.passed) == (block, passed)]
         if done and done[-1].reason:
             return done[-1].reason
-        seconds = expected([(one.tokens, one.seconds) for one in done], tokens)
-        memory = expected([(one.tokens, one.memory) for one in done if one.memory is not None], tokens)
+        seconds = expected([(point.tokens, point.seconds) for point in done], tokens)
+        memory = expected([(point.tokens, point.memory) for point in done if point.memory is not None], tokens)
         free = describe_device(self.device).free
         if seconds > self.plan.limit:
             return f"{passed} left out from {tokens} tokens: a pass would take some {duration(seconds)}"
         if memory > SHARE * free:
-            told = f"some {memory / 1e9:.1f} of {free / 1e9:.1f} GB free"
-            return f"{passed} left out from {tokens} tokens: it would need {told}"
+            memory_text = f"some {memory / 1e9:.1f} of {free / 1e9:.1f} GB free"
+            return f"{passed} left out from {tokens} tokens: it would need {memory_text}"
         return ""
 
 
@@ -178,12 +178,12 @@ def peak(call: Callable[[], object], device: str) -> int | None:
         call()
         return None
     os.environ.setdefault("KINETO_LOG_LEVEL", "6")  # the profiler says on stderr when it starts and ends
-    with profile(profile_memory=True) as found:
+    with profile(profile_memory=True) as profiler:
         call()
-    events = [one for one in found.kineto_results.events() if one.name() == "[memory]"]
+    events = [event for event in profiler.kineto_results.events() if event.name() == "[memory]"]
     held = most = 0
-    for one in sorted(events, key=lambda one: one.start_ns()):
-        held += one.nbytes()
+    for event in sorted(events, key=lambda event: event.start_ns()):
+        held += event.nbytes()
         most = max(most, held)
     return most
 

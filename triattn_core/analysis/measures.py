@@ -70,8 +70,8 @@ def _verdict_parts(bundles: Sequence[Bundle], rows: Rows, vote: bool) -> Iterato
                 labelled.append((line, example))
         except (DataError, InputError) as error:
             aside.append(str(error) if error is example else f"line {line}: {error}")
-    found = judge(bundles, [example for _, example in labelled], combine=append_vote if vote else list)
+    verdicts = judge(bundles, [example for _, example in labelled], combine=append_vote if vote else list)
     table = pd.DataFrame(
-        {"row": line, "verdicts": json.dumps(verdict)} for (line, _), verdict in zip(labelled, found, strict=True)
+        {"row": line, "verdicts": json.dumps(verdict)} for (line, _), verdict in zip(labelled, verdicts, strict=True)
     )
     yield TablePart(table, tuple(aside), rows[-1][0] if rows else 0)

@@ -78,17 +78,17 @@ def welch_over_seeds(scores: Mapping[str, Sequence[float]]) -> list[Difference]:
 def welch_tests(samples: Mapping[str, Sample]) -> list[Difference]:
     """Welch's t-test from means and spreads, as papers print them; samples of one run or without a spread are
     skipped."""
-    several = {name: one for name, one in samples.items() if one.count > 1 and one.spread is not None}
+    several = {name: sample for name, sample in samples.items() if sample.count > 1 and sample.spread is not None}
     results = []
     for a, b in combinations(several, 2):
         left, right = several[a], several[b]
         if left.spread == right.spread == 0:
             p = float(left.mean == right.mean)
         else:
-            two = (one for each in (left, right) for one in (each.mean, each.spread, each.count))
+            two = (moment for each in (left, right) for moment in (each.mean, each.spread, each.count))
             p = float(ttest_ind_from_stats(*two, equal_var=False).pvalue)
         results.append((a, b, right.mean - left.mean, p))
-    return [Difference(*one, q) for one, q in zip(results, holm([one[3] for one in results]))]
+    return [Difference(*result, q) for result, q in zip(results, holm([result[3] for result in results]))]
 
 
 @dataclass(frozen=True)
@@ -120,17 +120,17 @@ def rank_samples(samples: Mapping[str, Sample | None], expected: Sequence[str], 
         return RankingTest(
             "untested", f"{ranking}, one run of {'each' if len(single) == len(present) else listing(single)}."
         )
-    tests = {frozenset((one.a, one.b)): one for one in welch_tests(present)}
+    tests = {frozenset((test.a, test.b)): test for test in welch_tests(present)}
     back, undecided, apart = [], [], []
     for first, second in combinations(expected, 2):
-        one, gap = tests[frozenset((first, second))], present[first].mean - present[second].mean
+        test, gap = tests[frozenset((first, second))], present[first].mean - present[second].mean
         is_first = first == expected[0]
-        if one.adjusted >= level:
-            undecided += [f"{first} and {second} ({_p_text(one)})"] * is_first
+        if test.adjusted >= level:
+            undecided += [f"{first} and {second} ({_p_text(test)})"] * is_first
             continue
         apart.append((first, second) if gap > 0 else (second, first))
         if gap < 0 and is_first:
-            back.append(f"{second} leads {first} by {-gap:.2f} ({_p_text(one)})")
+            back.append(f"{second} leads {first} by {-gap:.2f} ({_p_text(test)})")
     if back:
         return RankingTest("against", f"{listing(back)}.", tuple(apart))
     if not undecided:

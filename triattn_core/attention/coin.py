@@ -157,7 +157,7 @@ class Interaction(nn.Module):
 
     def _show_without(self, pair: Pair, site: str) -> None:
         """Tap Eq. 1 with the same states and weights; computed only if it is recorded."""
-        names = [f"{site}/{way}/without_context" for way in ("a_over_b", "b_over_a")]
+        names = [f"{site}/{direction}/without_context" for direction in ("a_over_b", "b_over_a")]
         if is_tapped(*(f"{name}/{quantity}" for name in names for quantity in ("relevance", "weight"))):
             E, over_b, over_a = self._cross_attend(pair)
             show(names[0], E, over_b)

@@ -65,8 +65,10 @@ def additive_attention(
     keep = keep_key[:, :, None] & keep_context[:, None, :]
     empty = ~keep.flatten(1).any(1)
     masked = None if keep.all() else ~(keep | empty[:, None, None])  # attends to all, then set to zero
-    key, value = (one.masked_fill(~keep_key[:, None, :, None], 0.0) for one in (key, value))
-    context, context_value = (one.masked_fill(~keep_context[:, None, :, None], 0.0) for one in (context, context_value))
+    key, value = (tensor.masked_fill(~keep_key[:, None, :, None], 0.0) for tensor in (key, value))
+    context, context_value = (
+        tensor.masked_fill(~keep_context[:, None, :, None], 0.0) for tensor in (context, context_value)
+    )
     p = p.expand(*query.shape[:2], -1)
     rows = [tensor.flatten(0, 1) for tensor in (query, key, context, p, value, context_value)]
     outputs = Interpolated.apply(*rows, masked, torch.is_grad_enabled()).view(*query.shape[:3], -1)
@@ -84,7 +86,7 @@ class Interpolated(torch.autograd.Function):
     def forward(ctx, query, key, context, p, value, context_value, masked: Tensor | None, keep: bool) -> Tensor:
         nodes = _nodes(context, p)
         # The marginals of the weights are all that the outputs need.
-        of_key, of_context = (query.new_empty(*query.shape[:2], one.shape[1]) for one in (key, context))
+        of_key, of_context = (query.new_empty(*query.shape[:2], side.shape[1]) for side in (key, context))
         keep = keep and any(ctx.needs_input_grad)
         weights = query.new_empty(*query.shape[:2], key.shape[1], context.shape[1]) if keep else query
         for row, at, tanh, node, _ in _blocks(query, key, nodes):
@@ -178,7 +180,8 @@ def _blocks(query: Tensor, key: Tensor, nodes) -> Iterator[tuple[int, slice, Ten
         left, right = query[row].T[features] + node.values, key[row].T[features]
         for start in range(0, N, size):
             at = slice(start, min(N, start + size))
-            tanh, spread = (one[: len(features) * I * (at.stop - start)].view(len(features), -1) for one in buffers)
+            count = len(features) * I * (at.stop - start)
+            tanh, spread = (buffer[:count].view(len(features), -1) for buffer in buffers)
             torch.add(left[:, at, None], right[:, None], out=tanh.view(len(features), -1, I))
             yield row, at, tanh.tanh_(), node, spread
             pause()

@@ -71,7 +71,7 @@ class Manifest(BaseModel):
 
 def manifest(drawn: RequestedScene) -> Manifest:
     """The manifest of what was drawn."""
-    shown = list({explained.card.name: explained.card for explained in drawn.found}.values())
+    shown = list({explained.card.name: explained.card for explained in drawn.explained}.values())
     seeds = [card for card in {card.name: card for card in drawn.seeds}.values() if card not in shown]
     figures = {name: {"title": figure.title, "alt": figure.alt} for name, figure in drawn.figures.items()}
     return Manifest(
@@ -83,7 +83,7 @@ def manifest(drawn: RequestedScene) -> Manifest:
         settings=drawn.settings.model_dump(mode="json"),
         checkpoints=[describe_checkpoint(card) for card in (*shown, *seeds)],
         drawn=len(shown),
-        said=[_said(explained) for explained in drawn.found],
+        said=[_said(explained) for explained in drawn.explained],
         figures=figures,
         versions=versions(),
     )
@@ -126,12 +126,12 @@ def read(path: Path) -> Manifest:
     if content["format"] > FORMAT:
         raise DataError(f"{path}: format {content['format']}, this triattn reads up to {FORMAT}: use a newer one")
     try:
-        made = Manifest.model_validate(content)
+        record = Manifest.model_validate(content)
     except ValidationError as error:
         first = error.errors()[0]
         raise DataError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    for what, known in (("view", VIEWS), ("task", TASKS)):
-        if getattr(made, what) not in known:
-            raise DataError(f"{path}: no {what} {getattr(made, what)!r}; {choices(getattr(made, what), known)}")
-    validate_settings(VIEWS[made.view].settings, made.settings, str(path))
-    return made
+    for what, name, known in (("view", record.view, VIEWS), ("task", record.task, TASKS)):
+        if name not in known:
+            raise DataError(f"{path}: no {what} {name!r}; {choices(name, known)}")
+    validate_settings(VIEWS[record.view].settings, record.settings, str(path))
+    return record

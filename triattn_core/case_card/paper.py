@@ -50,7 +50,7 @@ class PaperFigure:
         if name is not None and name not in printable:
             raise ConfigError(f"no figure {name!r} to print; {choices(name, printable)}")
         maps = [key for key, figure in printable.items() if isinstance(figure, Canvas)]
-        models = {explained.card.name: explained.card.digest for explained in drawn.found}
+        models = {explained.card.name: explained.card.digest for explained in drawn.explained}
         return cls(printable[name or [*maps, *printable][0]], lambda: drawn.table, models, command)
 
     def sheet(self, theme: str = "light") -> Sheet:
@@ -75,7 +75,7 @@ class PaperFigure:
         score = "; ".join(dict.fromkeys(plate.score for plate in sheet.plates if plate.score))
         parts = [
             f"{sheet.title}: {panels}." if panels else f"{sheet.title}.",
-            f"{sheet.said.rstrip('.')}.",
+            f"{sheet.sentence.rstrip('.')}.",
             f"Input: {sheet.texts}" if sheet.texts else "",
             f"Shown: {sheet.caption.rstrip('.')}." if sheet.caption else "",
             f"Weights: {models}." + (f" {score}." if score else "") if models else "",

@@ -10,12 +10,13 @@ from triattn_core.scenes.runner import Models, find_cards
 from triattn_core.tasks import TASKS
 
 
-def remake(made: Manifest, models: Models | None = None, where: str = FILE) -> RenderedView:
+def remake(manifest: Manifest, models: Models | None = None, where: str = FILE) -> RenderedView:
     """Draws what a manifest says.
 
     Raises CheckpointError where a checkpoint has other weights than it records, and whatever `draw` does.
     """
-    for recorded, card in zip(made.checkpoints, find_cards([checkpoint.name for checkpoint in made.checkpoints])):
+    cards = find_cards([checkpoint.name for checkpoint in manifest.checkpoints])
+    for recorded, card in zip(manifest.checkpoints, cards):
         here = describe_checkpoint(card)
         pairs = ((recorded.name, here.digest, recorded.digest), *_encoders(here, recorded))
         for name, actual, wanted in pairs:
@@ -24,9 +25,9 @@ def remake(made: Manifest, models: Models | None = None, where: str = FILE) -> R
                     f"{name} here has digest {actual[:12]}, the manifest records {wanted[:12]}: the card was made with "
                     "other weights; name the folder that has them with --checkpoints"
                 )
-    example = TASKS[made.task].Example.from_row(made.row, where)
-    names = [checkpoint.name for checkpoint in made.checkpoints[: made.drawn]]
-    return draw(made.view, names, example, models, **made.settings)
+    example = TASKS[manifest.task].Example.from_row(manifest.row, where)
+    names = [checkpoint.name for checkpoint in manifest.checkpoints[: manifest.drawn]]
+    return draw(manifest.view, names, example, models, **manifest.settings)
 
 
 def _encoders(here: Checkpoint, recorded: Checkpoint) -> list[tuple[str, str, str]]:

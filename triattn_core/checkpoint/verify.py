@@ -16,7 +16,7 @@ class Check:
     """One line of a verification."""
 
     name: str
-    found: str
+    actual: str
     expected: str
     good: bool
 

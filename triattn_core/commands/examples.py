@@ -142,12 +142,12 @@ def _grouping(settings: Sequence[str], phrases: str, trace: AttentionTrace) -> T
 
     ways: dict[str, Any] = {}
     for setting in settings:
-        axis, _, way = setting.partition("=")
+        axis, _, unit = setting.partition("=")
         available = [name for name in FOLDED if any(name in site.dims for site in trace.sites.values())]
-        if axis not in available or way not in UNITS:
+        if axis not in available or unit not in UNITS:
             expected = f"{', '.join(available)} to {', '.join(UNITS)}"
             raise InputError(f"--group-by {setting}: expected an axis and its unit, query=words; there are {expected}")
-        ways[axis] = way
+        ways[axis] = unit
     return TokenGrouping.of([setting.strip() for setting in phrases.split("|") if setting.strip()], **ways)
 
 
@@ -190,5 +190,5 @@ def verify(options: argparse.Namespace) -> int:
         print(json.dumps([vars(check) for check in checks], indent=1))
     else:
         for check in checks:
-            print(f"{'ok    ' if check.good else 'FAILED'}  {check.name}: {check.found} (recorded: {check.expected})")
+            print(f"{'ok    ' if check.good else 'FAILED'}  {check.name}: {check.actual} (recorded: {check.expected})")
     return 0 if all(check.good for check in checks) else 1

@@ -48,8 +48,8 @@ def run(options: argparse.Namespace) -> int:
     if words:
         weights = word_weights.weigh_words(table, words)
         fields["words"] = weights.to_dict("records")
-        for way, rows in weights[weights["feature"] < 0].groupby("way", sort=False):
-            lines += _head_lines(f"{', '.join(words)}: {way.replace('_', ' ')}", rows, ["mean", "low", "high", "p"])
+        for axis, rows in weights[weights["feature"] < 0].groupby("way", sort=False):
+            lines += _head_lines(f"{', '.join(words)}: {axis.replace('_', ' ')}", rows, ["mean", "low", "high", "p"])
     return row_table.report(options, table, errors, stopped, fields, lines)
 
 

@@ -52,6 +52,6 @@ def write(options: argparse.Namespace, figure: Callable[[tuple[str, ...]], Paper
     """
     chosen = settings(options)
     which = () if options.figure is None else ("--figure", options.figure)
-    made = figure((*which, *chosen.options(options.out.name)))
-    for path in made.save(Path(options.out), chosen):
+    paper_figure = figure((*which, *chosen.options(options.out.name)))
+    for path in paper_figure.save(Path(options.out), chosen):
         print(path)

@@ -45,10 +45,10 @@ class Transformer:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of its weights."""
-        found = sha256()
+        digest = sha256()
         for name, tensor in sorted(self.model.state_dict().items()):
-            found.update(name.encode() + tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
-        return found.hexdigest()
+            digest.update(name.encode() + tensor.detach().cpu().contiguous().view(torch.uint8).numpy().tobytes())
+        return digest.hexdigest()
 
     @property
     def longest(self) -> int:

@@ -100,7 +100,7 @@ class Worker:
         parts = list(self.over(iter(rows)))
         errors = {line: str(row) for line, row in rows if isinstance(row, DataError)}
         for part in parts:
-            errors |= {int(found[1]): text[found.end() :] for text in part.aside if (found := LINE.match(text))}
+            errors |= {int(match[1]): text[match.end() :] for text in part.aside if (match := LINE.match(text))}
         tables = [part.table for part in parts if len(part.table)]
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame({"row": []}), errors
 
@@ -108,9 +108,9 @@ class Worker:
         tables, errors = [pd.DataFrame({"row": []})], {}
         for line, example in rows:
             try:
-                table, found = self._measured([(line, example)])
+                table, failed = self._measured([(line, example)])
                 tables.append(table)
-                errors |= found
+                errors |= failed
             except Exception as problem:
                 errors[line] = f"{type(problem).__name__}: {problem}"
         tables = [table for table in tables if len(table)] or tables

@@ -60,7 +60,7 @@ class TokenShares:
     """
 
     settings: Settings
-    found: Explained
+    explained: Explained
     names: Mapping[str, str]
     attributions: Attributions
     odds: float
@@ -119,8 +119,8 @@ class TokenShares:
 
     def charts(self) -> dict[str, Chart]:
         """The figures of the page, as they are exported."""
-        role, method, texts = self.role, self.method, scene.input_line(self.found)
-        caption = f"{self.found.card.name}, {self.settings.steps} steps"
+        role, method, texts = self.role, self.method, scene.input_line(self.explained)
+        caption = f"{self.explained.card.name}, {self.settings.steps} steps"
         added = "; ".join(f"{name} {number}" for name, number in self.completeness)
         sentence = f"{self.sentence} Integrated gradients: {added}."
         ranked = self.ranked(role)
@@ -176,7 +176,7 @@ def stream(models: Models, cards: Sequence[Card], example: Any, settings: Settin
     for pieces, odds in stream_attributions(question, settings.steps):
         folded = pieces.words() if settings.fold == "words" else pieces
         chosen = {"ranks": settings.ranks or first_role(folded), "method": method, "option": option}
-        tokens = TokenShares(settings.model_copy(update=chosen), question.found, question.names, folded, odds)
+        tokens = TokenShares(settings.model_copy(update=chosen), question.explained, question.names, folded, odds)
         yield _scene(tokens)
     if settings.draws and tokens is not None:
         measured = measure_faithfulness(question, settings.steps, settings.draws, settings.seed)
@@ -184,7 +184,7 @@ def stream(models: Models, cards: Sequence[Card], example: Any, settings: Settin
 
 
 def _scene(tokens: TokenShares) -> AttributeScene:
-    explained = tokens.found
+    explained = tokens.explained
     return AttributeScene(tokens.settings, tokens.charts, tokens.tables, explained.trace, (explained,), tokens=tokens)
 
 
@@ -222,7 +222,7 @@ def measure_faithfulness(question: Question, steps: int, draws: int = DRAWS, see
         from triattn_core.analysis.intervention.batched_variants import run_query
 
         query = run_query(bundle, question.example, question.option)
-        curves = faithfulness.example_curves(query, draws=draws, seed=seed, found=attributions)
+        curves = faithfulness.example_curves(query, draws=draws, seed=seed, attributions=attributions)
         return Faithfulness(curves, faithfulness.aopc(curves), faithfulness.control_band(curves))
 
     return question.answer("Taking tokens out", run, steps, draws, seed)

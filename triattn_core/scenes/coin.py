@@ -46,7 +46,7 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
         draw=lambda: {"coin": coin.figure(*how, cell, unread)},
         tabulate=lambda: table(trace, settings.way),
         trace=trace,
-        found=(by_ablation[settings.off],),
+        explained=(by_ablation[settings.off],),
         screen=canvas,
         axes=known,
     )
@@ -62,9 +62,9 @@ def answers(by_ablation: Mapping[str, Explained]) -> list[Answer]:
     ]
 
 
-def feature_orders(trace: AttentionTrace, way: str) -> list[list[int] | None]:
+def feature_orders(trace: AttentionTrace, direction: str) -> list[list[int] | None]:
     """Of each block the features of its gate, those that are alike side by side."""
     from triattn_core.analysis.maps.clusters import similarity_order
 
-    gates = [None if block is None else block.gate for block in blocks(trace, way)]
+    gates = [None if block is None else block.gate for block in blocks(trace, direction)]
     return [None if gate is None else similarity_order(gate.rename(query="key")) for gate in gates]

@@ -78,7 +78,7 @@ class HeadParts:
     """
 
     settings: Settings
-    found: Explained
+    explained: Explained
     shares: pd.DataFrame
     part: xr.DataArray
     bits: np.ndarray
@@ -112,7 +112,7 @@ class HeadParts:
     @cached_property
     def words(self) -> Mapping[str, Sequence[str]]:
         """The labels of each axis; a repeated token has a small number."""
-        texts = dict(self.found.trace.texts)
+        texts = dict(self.explained.trace.texts)
         return {axis: strongest.numbered(strongest.labels(self.part, texts, axis)) for axis in view.AXES}
 
     def residual(self, position: int) -> Residual:
@@ -121,13 +121,13 @@ class HeadParts:
 
     def charts(self) -> dict[str, Chart]:
         """The figures of the page, as they are exported."""
-        name, way = self.found.card.name, self.settings.way.replace("_", " ")
-        texts, residual = scene.input_line(self.found), self.chosen
-        place = f"{name}, {way}, layer {self.settings.layer}, head {self.settings.head}{texts}"
+        name, direction = self.explained.card.name, self.settings.way.replace("_", " ")
+        texts, residual = scene.input_line(self.explained), self.chosen
+        place = f"{name}, {direction}, layer {self.settings.layer}, head {self.settings.head}{texts}"
         every, redirected = self.bars(named=True), self.bars(only=STRONG, named=True)
         return {
-            "parts": Chart.of(every, "Parts of the relevance", self.sentence, f"{name}, {way}{texts}"),
-            "redirected": Chart.of(redirected, REDIRECTED, self.sentence, f"{name}, {way}{texts}"),
+            "parts": Chart.of(every, "Parts of the relevance", self.sentence, f"{name}, {direction}{texts}"),
+            "redirected": Chart.of(redirected, REDIRECTED, self.sentence, f"{name}, {direction}{texts}"),
             "residual": Chart.of(residual.chart(), "Three-way residual", residual.sentence, place),
         }
 
@@ -156,19 +156,19 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     cell = scene.valid_cell(settings.cell, [range(part.sizes["context"])], (anova_text.strongest(part),))
     option = None if question.option is None else question.option + 1
     chosen = settings.model_copy(update={"layer": layer, "head": head, "cell": cell, "option": option})
-    parts = HeadParts(chosen, question.found, shares, part, bits)
-    return ContextScene(chosen, parts.charts, parts.rows, question.found.trace, (question.found,), parts=parts)
+    parts = HeadParts(chosen, question.explained, shares, part, bits)
+    return ContextScene(chosen, parts.charts, parts.rows, question.explained.trace, (question.explained,), parts=parts)
 
 
-def direction_shares(question: Question, way: str) -> pd.DataFrame:
+def direction_shares(question: Question, direction: str) -> pd.DataFrame:
     """The shares of each head of one direction."""
     table = share_table(question)
-    return table[table["site"].str.endswith(f"/{way}")]
+    return table[table["site"].str.endswith(f"/{direction}")]
 
 
-def most_redirecting(question: Question, way: str) -> tuple[int, int]:
+def most_redirecting(question: Question, direction: str) -> tuple[int, int]:
     """Layer and head that context redirects most, from 1."""
-    layer, head = anova_text.first(direction_shares(question, way))
+    layer, head = anova_text.first(direction_shares(question, direction))
     return layer + 1, head + 1
 
 
@@ -178,7 +178,7 @@ def share_table(question: Question) -> pd.DataFrame:
     def run(bundle):
         from triattn_core.analysis.maps import anova
 
-        return anova.share_table(question.found.trace)
+        return anova.share_table(question.explained.trace)
 
     return question.answer("Taking the cube apart", run)
 
@@ -198,7 +198,7 @@ def three_way(question: Question, site: str, head: int) -> tuple[xr.DataArray, n
     def run(bundle):
         from triattn_core.analysis.maps import anova
 
-        sites = question.found.trace.sites
+        sites = question.explained.trace.sites
         relevance, weights = (sites[f"{site}/{name}"].isel(head=[head]) for name in ("relevance", "weight"))
         part = anova.three_way_residual(relevance, weights).isel(head=0)
         return part, anova.mutual_information(weights.transpose(..., *anova.AXES).values[0])

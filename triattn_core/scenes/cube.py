@@ -47,7 +47,7 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
         draw=lambda: {"cube": cube.figure(trace, choice, settings.hide, at=cell)},
         tabulate=lambda: strongest(trace, choice, hide_special=settings.hide),
         trace=trace,
-        found=(whole,),
+        explained=(whole,),
         screen=canvas,
         axes=known,
     )

@@ -13,8 +13,7 @@ from pydantic import Field
 from triattn_core.analysis.catalogue import REPLACEMENTS
 from triattn_core.checkpoint.registry import Card
 from triattn_core.literal import one_of
-from triattn_core.scenes import intervene_text as said
-from triattn_core.scenes import scene
+from triattn_core.scenes import intervene_text, scene
 from triattn_core.scenes.charts import Chart
 from triattn_core.scenes.intervene_runs import DRAWS, nulls, one_by_one, random_units, run_intervention
 from triattn_core.scenes.intervene_text import InterventionSpec, Nulls
@@ -72,24 +71,24 @@ class Intervention:
     settings: Settings
 
     @property
-    def way(self) -> str:
+    def unit(self) -> str:
         """To what the context is cut."""
         return self.settings.unit or ("turns" if self.settings.how == "swap" else ways(self.question)[0])
 
     @cached_property
     def units(self) -> dict[str, str]:
         """The units of the context by name, as the reader knows them."""
-        return units(self.question, self.way)
+        return units(self.question, self.unit)
 
     @cached_property
     def alone(self) -> pd.DataFrame | None:
         """What each unit does alone, see `one_by_one`."""
-        return one_by_one(self.question, self.way, self.settings.how)
+        return one_by_one(self.question, self.unit, self.settings.how)
 
     @cached_property
     def spec(self) -> InterventionSpec:
         """What is to be done."""
-        settings = self.settings.model_copy(update={"unit": self.way})
+        settings = self.settings.model_copy(update={"unit": self.unit})
         return intervention_spec(self.question, settings, self.units, self.alone)
 
     @cached_property
@@ -117,7 +116,7 @@ class Intervention:
     @property
     def before(self) -> tuple[xr.DataArray, tuple]:
         """The map before, and its labels: known before anything is asked."""
-        return map_of(self.question.found.trace, self.site, self.settings.head)
+        return map_of(self.question.explained.trace, self.site, self.settings.head)
 
     @property
     def maps(self) -> tuple[xr.DataArray, xr.DataArray, tuple, str]:
@@ -131,9 +130,9 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     question = Question.put(models, cards[0], example, settings.option and settings.option - 1)
     parts = Intervention(question, settings)
     outcome, charts, tables = parts.result, *_figures(parts)
-    result = replace(question.found, prediction=outcome.after.prediction, trace=outcome.after.trace, what="after")
+    result = replace(question.explained, prediction=outcome.after.prediction, trace=outcome.after.trace, what="after")
     option = None if question.option is None else question.option + 1
-    more: dict[str, Any] = {"unit": parts.way, "units": parts.spec.names, "option": option}
+    more: dict[str, Any] = {"unit": parts.unit, "units": parts.spec.names, "option": option}
     if settings.how == "swap":
         more["other"] = TASKS[cards[0].config["task"]].row(parts.spec.more)
     return Scene(
@@ -141,7 +140,7 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
         draw=lambda: {name: Chart.of(*chart) for name, chart in charts.items()},
         tabulate=lambda: scene.stack_tables(**tables),
         trace=join_traces(outcome),
-        found=(replace(question.found, what="before"), result),
+        explained=(replace(question.explained, what="before"), result),
     )
 
 
@@ -149,9 +148,9 @@ def _figures(parts: Intervention) -> tuple[dict[str, tuple], dict[str, pd.DataFr
     """The charts with what is said of each, and the tables, by name."""
     question, settings, asked, alone = parts.question, parts.settings, parts.spec, parts.alone
     before, after, names, sentence = parts.maps
-    did = f"{describe_result(parts.result)} {said.describe_change(parts.result, asked, alone, parts.random)}"
+    did = f"{describe_result(parts.result)} {intervene_text.describe_change(parts.result, asked, alone, parts.random)}"
     head = "mean of heads" if settings.head is None else f"head {settings.head}"
-    caption, texts = f"{question.card.name}, {asked.how}", scene.input_line(question.found)
+    caption, texts = f"{question.card.name}, {asked.how}", scene.input_line(question.explained)
     place = f"{caption}, {settings.way.replace('_', ' ')}, layer {settings.layer}, {head}{texts}"
     charts: dict[str, tuple] = {
         "maps": (view.maps(before, after, names), "Attention before and after", f"{did} {sentence}", place)
@@ -159,13 +158,13 @@ def _figures(parts: Intervention) -> tuple[dict[str, tuple], dict[str, pd.DataFr
     tables = {"maps": scene.with_positions(view.cells(before, after, names))}
     if alone is not None:
         words, wide = [parts.units[name] for name in alone["unit"]], max(WIDE, 22 * len(alone))
-        if said.changes_answer(alone):
+        if intervene_text.changes_answer(alone):
             chart = view.singly(alone, words, asked.names, width=wide)
-            sentence = said.describe_each(alone, parts.units)
+            sentence = intervene_text.describe_each(alone, parts.units)
             charts["alone"] = chart, "Each unit alone, change of the log-odds", sentence, caption + texts
-        if said.moves_attention(alone):
+        if intervene_text.moves_attention(alone):
             chart = view.singly(alone, words, asked.names, width=wide, what="moved")
-            sentence = said.describe_each_shift(alone, parts.units)
+            sentence = intervene_text.describe_each_shift(alone, parts.units)
             charts["moved"] = chart, "Each unit alone, bits that attention moved", sentence, caption + texts
         tables["alone"] = alone.assign(text=alone["unit"].map(parts.units))
     if parts.random is not None:
@@ -173,7 +172,7 @@ def _figures(parts: Intervention) -> tuple[dict[str, tuple], dict[str, pd.DataFr
     if (draws := parts.nulls) is not None:
         chart = view.draws(draws.log_odds.tolist(), draws.original, two=question.option is None).properties(width=WIDE)
         place = f"{caption}, seed {settings.seed}{texts}"
-        charts["draws"] = chart, "Is this map signal?", said.describe_null(draws), place
+        charts["draws"] = chart, "Is this map signal?", intervene_text.describe_null(draws), place
         tables["draws"] = draws.rows
     return charts, tables
 
@@ -187,7 +186,7 @@ def maps(result: InterventionResult, site: str, head: int | None) -> tuple[xr.Da
 
     (before, names), (after, _) = (map_of(run.trace, site, head) for run in (result.before, result.after))
     moved = float(jensen_shannon(before, after).mean())
-    return before, after, names, said.describe_shift(before, after, names, moved)
+    return before, after, names, intervene_text.describe_shift(before, after, names, moved)
 
 
 def map_of(trace: AttentionTrace, site: str, head: int | None) -> tuple[xr.DataArray, tuple]:
@@ -203,7 +202,7 @@ def describe_result(result: InterventionResult) -> str:
     """What happened to answer and attention, in one sentence."""
     from triattn_core.analysis.maps.shift import attention_shift
 
-    return said.describe_finding(result, attention_shift(result.before.trace, result.after.trace))
+    return intervene_text.describe_finding(result, attention_shift(result.before.trace, result.after.trace))
 
 
 def join_traces(result: InterventionResult) -> AttentionTrace:

@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 DRAWS = 20  # random choices of as many units
 
 
-def one_by_one(question: Question, way: str, how: str) -> pd.DataFrame | None:
+def one_by_one(question: Question, unit: str, how: str) -> pd.DataFrame | None:
     """What each unit does alone; None where that is not asked: other ways, and tokens of one of several options."""
-    if how not in ("remove", "mask") or (question.option is not None and way == "tokens"):
+    if how not in ("remove", "mask") or (question.option is not None and unit == "tokens"):
         return None
 
     def run(bundle):
         from triattn_core.analysis.intervention.leave_one_out import score_units
 
-        return score_units(bundle, question.example, way, question.option, read=how == "mask")
+        return score_units(bundle, question.example, unit, question.option, read=how == "mask")
 
-    return question.answer("Taking each out alone", run, way, how)
+    return question.answer("Taking each out alone", run, unit, how)
 
 
 def run_intervention(question: Question, wanted: InterventionSpec) -> InterventionResult:
@@ -41,10 +41,10 @@ def run_intervention(question: Question, wanted: InterventionSpec) -> Interventi
         if how == "swap":
             result = interventions.swap(bundle, example, wanted.more, option)
         elif how == "reorder":
-            result = interventions.reorder(bundle, example, wanted.more, wanted.way, option)
+            result = interventions.reorder(bundle, example, wanted.more, wanted.unit, option)
         else:
             text = {"text": wanted.more or ""} if how == "replace" else {}
-            result = getattr(interventions, how)(bundle, example, wanted.names, wanted.way, option=option, **text)
+            result = getattr(interventions, how)(bundle, example, wanted.names, wanted.unit, option=option, **text)
         before, after = (replace(run, trace=_flat(run.trace)) for run in (result.before, result.after))
         return replace(result, before=before, after=after)
 
@@ -67,9 +67,9 @@ def random_units(question: Question, wanted: InterventionSpec, draws: int = DRAW
         from triattn_core.analysis.intervention.leave_one_out import score_random_units
 
         more = {"read": wanted.how == "mask", "draws": draws, "seed": seed}
-        return score_random_units(bundle, question.example, len(wanted.names), wanted.way, question.option, **more)
+        return score_random_units(bundle, question.example, len(wanted.names), wanted.unit, question.option, **more)
 
-    key = (wanted.way, wanted.how, len(wanted.names), draws, seed)
+    key = (wanted.unit, wanted.how, len(wanted.names), draws, seed)
     return question.answer(f"{draws} random choices of as many units", run, *key)
 
 

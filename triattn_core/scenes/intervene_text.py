@@ -34,11 +34,11 @@ ANSWER, ATTENTION = 0.05, 0.01  # change of a probability, bits: below, an answe
 
 @dataclass(frozen=True)
 class InterventionSpec:
-    """What is to be done: `how`, one of SAYS, to which units of the context as `way` cuts it, and `more`: a text, an
+    """What is to be done: `how`, one of SAYS, to which units of the context as `unit` cuts it, and `more`: a text, an
     order or another example.  words: the units as the reader knows them."""
 
     how: str
-    way: str
+    unit: str
     names: tuple[str, ...] = ()
     words: str = ""
     more: Any = None

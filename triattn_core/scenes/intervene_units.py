@@ -27,7 +27,7 @@ def ways(question: Question) -> tuple[str, ...]:
     return CHOICES[task].WORDS.ways if task in CHOICES else ("tokens", "sentences")
 
 
-def units(question: Question, way: str) -> dict[str, str]:
+def units(question: Question, unit: str) -> dict[str, str]:
     """The units of the context by name, each as the reader knows it, no two alike."""
 
     def run(bundle):
@@ -38,13 +38,13 @@ def units(question: Question, way: str) -> dict[str, str]:
         texts = bundle.task.texts(asked.example, asked.option)
         role = asked.roles.context
         pieces_of: dict[str, list[tuple[str, int, int]]] = {}
-        for name, of, (start, end) in zip(unit_names(role, texts, way), role.texts, role.spans):
+        for name, of, (start, end) in zip(unit_names(role, texts, unit), role.texts, role.spans):
             if name:
                 pieces_of.setdefault(name, []).append((of, start, end))
         return {name: texts[pieces[0][0]][pieces[0][1] : pieces[-1][2]] for name, pieces in pieces_of.items()}
 
-    unit_texts = question.answer("Reading", run, way)
-    if way != "tokens":
+    unit_texts = question.answer("Reading", run, unit)
+    if unit != "tokens":
         return {name: f"{name}: {text[:44]}{'…' * (len(text) > 44)}" for name, text in unit_texts.items()}
     return dict(zip(unit_texts, numbered(unit_texts.values())))
 

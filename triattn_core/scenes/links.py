@@ -59,9 +59,9 @@ def read_link(kind: type[ViewSettings], parameters: Mapping[str, str], task: str
     if "direction" in named:
         named["direction"] = directions(task).get(named["direction"], named["direction"])
     if "site" in known and set(SITE) & named.keys():
-        layer, way, quantity = _site(str(named.pop("site", known["site"].default)))
+        layer, direction, quantity = _site(str(named.pop("site", known["site"].default)))
         layer = _layer(named.pop("layer")) if "layer" in named else layer
-        named["site"] = f"{layer}/{named.pop('direction', way)}/{named.pop('quantity', quantity)}"
+        named["site"] = f"{layer}/{named.pop('direction', direction)}/{named.pop('quantity', quantity)}"
     elif "clusters" in known or "heads" in known:  # a layer of one text among several
         layer = named.get("layer", "1")
         if "of" in named or ("layer" in named and "." not in layer):
@@ -100,9 +100,9 @@ def write_link(settings: ViewSettings, task: str) -> dict[str, str]:
     chosen, values = settings.model_dump(exclude_defaults=True, exclude_none=True), dict(settings)
     link: dict[str, str] = {}
     if "site" in values:
-        layer, way, quantity = _site(values["site"])
+        layer, direction, quantity = _site(values["site"])
         link |= {"layer": str(int(layer.removeprefix("layer.")) + 1), "quantity": quantity}
-        link["direction"] = next(label for label, name in directions(task).items() if name == way)
+        link["direction"] = next(label for label, name in directions(task).items() if name == direction)
         link["head"] = "mean" if values["head"] is None else str(values["head"])
     elif isinstance(layer := chosen.pop("layer", None), str):
         text, several, layer = layer.rpartition("/")

@@ -54,7 +54,7 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
         draw=lambda: {"mtsa": maps(*how, cell)},
         tabulate=lambda: head_maps.table(trace, layer),
         trace=trace,
-        found=(explained,),
+        explained=(explained,),
         screen=canvas,
         axes=known,
     )

@@ -27,14 +27,14 @@ from triattn_core.views.side_by_side.panels import Gap, Panel, hidden, without
 class Side:
     """The panels and the difference of two of them, and all that is shown or saved with them.
 
-    choice: the site that is shown.  found: what the models made of the example.  parts: what names the figure.
+    choice: the site that is shown.  explained: what the models made of the example.  parts: what names the figure.
     chosen: what else is chosen, as settings of a card.  seeds: of both that are subtracted the checkpoints of their
-    seeds.  notes: what its reader should know.  said: what was folded, and what is hidden, for below the figure.
+    seeds.  notes: what its reader should know.  footnote: what was folded, and what is hidden, for below the figure.
     """
 
     panels: list[Panel]
     gap: Gap
-    found: list[Explained]
+    explained: list[Explained]
     choice: Choice
     caption: str
     trace: AttentionTrace
@@ -45,16 +45,16 @@ class Side:
     what: str = "mechanism"
     seeds: tuple[tuple[Card, ...], ...] = ()
     notes: tuple[str, ...] = ()
-    said: str = ""
+    footnote: str = ""
 
     @property
     def cards(self) -> list[Card]:
         """The checkpoints, each once."""
-        return list({explained.card.name: explained.card for explained in self.found}.values())
+        return list({explained.card.name: explained.card for explained in self.explained}.values())
 
     @property
     def texts(self) -> dict[str, str]:
-        return dict(self.trace.texts if self.what == "input" else self.found[0].trace.texts)
+        return dict(self.trace.texts if self.what == "input" else self.explained[0].trace.texts)
 
 
 def of_checkpoint(explained: Explained, drawn: DataArray, weights: DataArray, name: str = "") -> Panel:
@@ -146,7 +146,7 @@ def with_grouping(side: Side, reading: TokenGrouping, maps: Sequence[DataArray])
         if len(set(sentences)) < 2
         else [f"{panel.name}: {words}" for panel, words in zip(side.panels, sentences)]
     )
-    folded = [side.said, *folded]
+    folded = [side.footnote, *folded]
     panels, gap = without(side.panels, side.gap) if reading.hide else (side.panels, side.gap)
     if reading.hide:
         folded.append(hidden(side.panels, panels, side.texts, reading.sinks, side.across))
@@ -154,8 +154,8 @@ def with_grouping(side: Side, reading: TokenGrouping, maps: Sequence[DataArray])
         side,
         panels=panels,
         gap=gap,
-        said=" ".join(filter(None, folded)),
-        caption=", ".join([side.caption, *(f"{axis} as {way}" for axis, way in reading.folds.items())]),
+        footnote=" ".join(filter(None, folded)),
+        caption=", ".join([side.caption, *(f"{axis} as {unit}" for axis, unit in reading.folds.items())]),
         parts=(*side.parts, reading.name, *reading.own, str(reading.hide)),
         chosen=side.chosen | reading.settings,
     )

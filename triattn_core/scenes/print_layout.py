@@ -150,7 +150,7 @@ def _side(read: Reader) -> tuple[list[Plate], list[Bar]]:
     plates = [
         replace(
             plate,
-            said=", ".join(filter(None, (panel["label"], panel["share"]))),
+            answer=", ".join(filter(None, (panel["label"], panel["share"]))),
             score=panel["score"],
             badge=read.theme.get(panel["mechanism"], ""),
         )
@@ -180,7 +180,7 @@ def _heads(read: Reader) -> tuple[list[Plate], list[Bar]]:
         out = read.bytes(panel["masked"], *shape) if panel["masked"] else None
         levels = read.bytes(panel["levels"], *shape)
         plate = read.plate(levels, payload["scale"], panel["title"], axes, (query, key), (0, i), out)
-        plates.append(replace(plate, said=panel["note"]))
+        plates.append(replace(plate, answer=panel["note"]))
         if "source_levels" in panel:
             levels = read.bytes(panel["source_levels"], shape[1], -1)
             title = f"{panel['title'].partition(',')[0]}: source2token, features in order of likeness"
@@ -224,7 +224,7 @@ def _grid(read: Reader) -> tuple[list[Plate], list[Bar]]:
             title = f"{layer['title']}.{head + 1}" if layer["title"] else str(head + 1)
             plate = read.plate(levels, payload["scale"], title, ("rows", "columns"), (0, 0), (i, head))
             value = values[i][head]
-            plates.append(replace(plate, said="" if value is None else f"{value:.2g}", thumb=True))
+            plates.append(replace(plate, answer="" if value is None else f"{value:.2g}", thumb=True))
     return plates, [read.bar(payload["scale"])]
 
 

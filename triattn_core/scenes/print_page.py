@@ -184,7 +184,7 @@ def _heading(plate: Plate, width: float, settings: PrintSettings, tint) -> list[
     bold = 400 if plate.thumb else 700
     parts = [
         (plate.title if "titles" in show else "", bold, tint["text"]),
-        (plate.said if "predictions" in show else "", 400, tint["text"]),
+        (plate.answer if "predictions" in show else "", 400, tint["text"]),
         (plate.score if "accuracy" in show else "", 400, tint["muted"]),
     ]
     return [

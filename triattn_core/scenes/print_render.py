@@ -78,7 +78,7 @@ def _draw(sheet: Sheet) -> Figure:
     bars = 0.72 * -(-len(sheet.bars) // 2)
     width = max(sum(lefts) + sum(widths) + GAP * (wide + 1), 6.4)
     room = int((width - 2 * GAP) / LETTER)
-    lines = textwrap.wrap(sheet.said, room)[:LINES]
+    lines = textwrap.wrap(sheet.sentence, room)[:LINES]
     below = 0.3 + 0.16 * len(lines)
     height = 0.75 + sum(tops) + sum(heights) + GAP * high + bars + below
     figure = Figure(figsize=(width, height), facecolor=THEMES["light"]["page"])

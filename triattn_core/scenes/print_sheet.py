@@ -15,7 +15,7 @@ class Plate:
     axes: what stands down and across.  colours: uint8 [rows, columns, 3].  out: True where a mask leaves a cell out or
     a token is not there.  cell: (row, column) that is chosen.  place: (row, column) among the plates.  below: True
     where the value is below zero: a dash says it without hue.
-    said: what the model says; score: of the model, on a data set; badge: the colour of its mechanism.  thumb: one of
+    answer: what the model says; score: of the model, on a data set; badge: the colour of its mechanism.  thumb: one of
     many, without labels.  ticks: of its scale, as its `Bar` has them.
     """
 
@@ -28,7 +28,7 @@ class Plate:
     cell: tuple[int, int]
     place: tuple[int, int]
     below: np.ndarray = field(repr=False)
-    said: str = ""
+    answer: str = ""
     score: str = ""
     badge: str = ""
     thumb: bool = False
@@ -37,7 +37,7 @@ class Plate:
     @property
     def heading(self) -> str:
         """Its title, with what the model says."""
-        return f"{self.title}: {self.said}" if self.said else self.title
+        return f"{self.title}: {self.answer}" if self.answer else self.title
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,11 @@ class Bar:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Plates on one page, with their colour bars; texts: the input, as it stands under the title; said: the sentence
-    that says them in words."""
+    """Plates on one page, with their colour bars.  texts: the input, under the title.  sentence: alt text."""
 
     title: str
     caption: str
     texts: str
-    said: str
+    sentence: str
     plates: Sequence[Plate]
     bars: Sequence[Bar]

@@ -80,7 +80,7 @@ class Question:
     that is looked at, from 0."""
 
     models: Models
-    found: Explained
+    explained: Explained
     example: Any
     option: int | None
 
@@ -94,7 +94,7 @@ class Question:
 
     @property
     def card(self) -> Card:
-        return self.found.card
+        return self.explained.card
 
     @property
     def names(self) -> dict[str, str]:

@@ -25,7 +25,7 @@ class Scene:
     """What a view shows, its figures and its table made when they are asked for.
 
     settings: with nothing left open.  draw: makes the figures by name, that of the page first, at the chosen cell.
-    tabulate: makes the table, a row for each cell.  trace: all that was recorded.  found: the checkpoints' predictions.
+    tabulate: makes the table, a row for each cell.  trace: all that was recorded.  explained: the predictions.
     seeds: the checkpoints of other seeds that the spread between seeds is of.  screen: the first figure as a page shows
     it, at the cell on which it opens and without the exact numbers of all others.  axes: of a cell, the positions of
     each axis.
@@ -35,7 +35,7 @@ class Scene:
     draw: Callable[[], Mapping[str, Canvas | Figure]] = field(repr=False)
     tabulate: Callable[[], pd.DataFrame] = field(repr=False)
     trace: AttentionTrace = field(repr=False)
-    found: Sequence[Explained] = field(repr=False)
+    explained: Sequence[Explained] = field(repr=False)
     seeds: Sequence[Card] = field(default=(), repr=False)
     screen: Canvas | None = field(default=None, repr=False)
     axes: Sequence[Sequence[int]] = field(default=(), repr=False)

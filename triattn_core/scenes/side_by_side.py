@@ -68,9 +68,9 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
         groups = None if settings.seeds is None else [named(group) for group in settings.seeds]
         side = sides.mechanisms(models, example, option, cards, choice, (gap[0] - 1, gap[1] - 1), groups, reading)
     elif settings.compare == "options":
-        way: str = settings.context or next(way for way in panels.task(example).WORDS.ways if way != "tokens")
+        unit: str = settings.context or next(unit for unit in panels.task(example).WORDS.ways if unit != "tokens")
         side = sides.options(
-            models, example, option, settings.other and settings.other - 1, cards[0], choice, way, reading
+            models, example, option, settings.other and settings.other - 1, cards[0], choice, unit, reading
         )
     else:
         other = TASKS[cards[0].config["task"]].Example.from_row(settings.edited or {}, "edited")
@@ -82,7 +82,7 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
         draw=lambda: {"side-by-side": figure(side, (row, column))},
         tabulate=lambda: view.table(side.panels, side.gap, side.texts, side.across),
         trace=side.trace,
-        found=side.found,
+        explained=side.explained,
         seeds=tuple(chain(*side.seeds)),
         screen=figure(side, first),
         axes=known,
@@ -92,11 +92,11 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
 
 def side_settings(side: Side) -> dict[str, Any]:
     """What stands side by side, as settings."""
-    option = {"option": side.found[0].prediction.option + 1} if "option" in side.found[0].trace.meta else {}
+    option = {"option": side.explained[0].prediction.option + 1} if "option" in side.explained[0].trace.meta else {}
     return dict(Settings.of(side.choice, **side.chosen, **option))
 
 
 def figure(side: Side, cell: tuple[int, int]) -> Canvas:
     """The canvas of what stands side by side."""
-    how = (side.caption, side.across, side.lines, side.what, side.said)
+    how = (side.caption, side.across, side.lines, side.what, side.footnote)
     return view.figure(side.panels, side.gap, side.texts, cell, *how)

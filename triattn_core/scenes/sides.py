@@ -71,7 +71,7 @@ def mechanisms(
     names = tuple(tuple(card.name for card in group) for group in groups)
     chosen = {"compare": "mechanisms", "difference": (gap[0] + 1, gap[1] + 1), "seeds": names}
     more: dict[str, Any] = {"seeds": tuple(map(tuple, groups)), "notes": tuple(dict.fromkeys(notes))}
-    more["said"] = panels.on_context(explained_all, choice)
+    more["footnote"] = panels.on_context(explained_all, choice)
     side = Side(
         shown, panels.difference(shown, *gap, *noise), explained_all, choice, caption, trace, parts, chosen, **more
     )
@@ -95,7 +95,7 @@ def options(
     other: int | None,
     card: Card,
     choice: Choice,
-    way: str,
+    unit: str,
     reading: TokenGrouping = NO_GROUPING,
 ) -> Side:
     """Two options of one example at the same site, head and scale, query × context; the same turn stands under both.
@@ -107,7 +107,7 @@ def options(
     explained_all = [first, models.explain(card, example, other_option(example, first, other))]
     site = choice.site.rsplit("/", 1)[0]
     explained_all = [
-        replace(explained, trace=fold_axis(reading.marked(explained.trace, site), way)) for explained in explained_all
+        replace(explained, trace=fold_axis(reading.marked(explained.trace, site), unit)) for explained in explained_all
     ]
     shown = [panels.of_option(explained, example, choice, reading) for explained in explained_all]
     compare.require_same_tokens([panel.weights for panel in shown], [panel.name for panel in shown])
@@ -123,12 +123,12 @@ def options(
         panels.difference(shown, 0, 1),
         explained_all,
         choice,
-        f"{caption}, summed over keys, context as {way}",
+        f"{caption}, summed over keys, context as {unit}",
         AttentionTrace(whole, explained_all[0].trace.texts, meta),
-        (*(text for explained in explained_all for text in explained.trace.texts.values()), "options", way),
-        {"compare": "options", "context": way, "other": explained_all[1].prediction.option + 1},
+        (*(text for explained in explained_all for text in explained.trace.texts.values()), "options", unit),
+        {"compare": "options", "context": unit, "other": explained_all[1].prediction.option + 1},
         "context",
-        _lines(choice, way, shown[0].drawn.sizes["key"]),
+        _lines(choice, unit, shown[0].drawn.sizes["key"]),
         "option",
     )
     return panels.with_grouping(side, reading, [panel.drawn for panel in shown])
@@ -146,11 +146,11 @@ def other_option(example: Any, explained: Explained, asked: int | None) -> int:
     return max((i for i in range(len(shares)) if i != first), key=shares.__getitem__)
 
 
-def _lines(choice: Choice, way: str, columns: int) -> tuple[str, ...]:
+def _lines(choice: Choice, unit: str, columns: int) -> tuple[str, ...]:
     if choice.site.endswith("/weight"):
-        kept = f"Summed over keys, context folded to {way}: no mass is lost."
+        kept = f"Summed over keys, context folded to {unit}: no mass is lost."
         return f"One scale for both maps: {LogScale.ends}.", f"Line: an even share, 1/{columns}.", kept
-    joined = f"Joined by log-sum-exp over keys and within {way}."
+    joined = f"Joined by log-sum-exp over keys and within {unit}."
     return "One scale for both maps.", joined, "Each row is centred: softmax does not see the shift."
 
 
@@ -201,6 +201,6 @@ def inputs(
         lines=(f"One scale for both maps{ends}.", "−: only before, +: only edited;", "hatched in the other map."),
         what="input",
         notes=tuple(dict.fromkeys(chain(*notes))),
-        said=panels.on_context(explained_all, choice),
+        footnote=panels.on_context(explained_all, choice),
     )
     return panels.with_grouping(side, reading, read)

@@ -90,7 +90,7 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
         draw=draw,
         tabulate=lambda: view.table(panels),
         trace=view.joined(panels),
-        found=tuple(explained_all),
+        explained=tuple(explained_all),
         screen=canvas,
         axes=known,
         panels=panels,

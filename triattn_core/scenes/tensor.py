@@ -84,7 +84,7 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
         draw=draw,
         tabulate=lambda: strongest(trace, choice),
         trace=trace,
-        found=(whole,),
+        explained=(whole,),
         screen=canvas,
         axes=known,
         clusters=clusters,

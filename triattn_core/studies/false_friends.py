@@ -77,7 +77,9 @@ STUDY = Study(
         "standard error is 0.6) after 1,000 steps or 10,000: it is not (“Against training” in the Laboratory)."
     ),
     change="Change “Neth” to “Brei”: the right pair moves, and Tri follows.",
-    edited=TASK.solve(OPENING.query, OPENING.keys, tuple("Brei" if one == "Neth" else one for one in OPENING.context)),
+    edited=TASK.solve(
+        OPENING.query, OPENING.keys, tuple("Brei" if token == "Neth" else token for token in OPENING.context)
+    ),
     page="laboratory",
     opens={},
     show=lambda example: [TASK.say(example)],

@@ -94,8 +94,8 @@ def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]
     best = explain(bundles[0], example, lambda site: False)[0].best
 
     def drawn(title: str) -> dict[str, xr.DataArray]:
-        said, trace = explain(bundles[0], example, lambda site: site == SITE, option=best)
-        return {f"{title}: {said.probabilities[best]:.0%}": by_sentence(trace, example.passage)}
+        prediction, trace = explain(bundles[0], example, lambda site: site == SITE, option=best)
+        return {f"{title}: {prediction.probabilities[best]:.0%}": by_sentence(trace, example.passage)}
 
     trained = drawn("as trained")
     with replacing(replacement("even")):

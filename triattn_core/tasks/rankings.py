@@ -18,7 +18,7 @@ from triattn_core.text.tokenizer import Tokens
 class Words:
     """The words of a task on pages and in messages.
 
-    one: name of an example.  axes: names of query, key and context.  sides: short names of question and answer.
+    noun: name of an example.  axes: names of query, key and context.  sides: short names of question and answer.
     right: name of a right option.  texts, options: headings of the input and of the options.
     ways: units of `text_units.UNITS` that its context folds to, the default first.  chat: whether its texts are turns;
     otherwise the first is a text of sentences.
@@ -26,7 +26,7 @@ class Words:
     field of options.
     """
 
-    one: str
+    noun: str
     axes: tuple[str, str, str]
     sides: tuple[str, str]
     right: str

@@ -21,21 +21,21 @@ SPECIAL = "[CLS] [SEP]"
 SINK = 2  # value of the coordinate `special` for a token hidden as a sink
 
 
-def fold_axis(trace: AttentionTrace, way: str, axis: str = "context", own: Sequence[str] = ()) -> AttentionTrace:
+def fold_axis(trace: AttentionTrace, unit: str, axis: str = "context", own: Sequence[str] = ()) -> AttentionTrace:
     """Fold an axis of a trace to one of UNITS; `tokens` (the model's cells) leaves it unchanged.
 
     With turns and sentences, all special tokens form one group; otherwise each stays.  own: see `unit_groups`.  Raises
     TraceError for an unknown unit.
     """
-    if way not in UNITS:
-        raise TraceError(f"cannot fold to {way!r}; {choices(way, UNITS)}")
-    if way == "tokens":
+    if unit not in UNITS:
+        raise TraceError(f"cannot fold to {unit!r}; {choices(unit, UNITS)}")
+    if unit == "tokens":
         return trace
-    return trace.fold(axis, lambda array: unit_groups(array, axis, trace.texts, way, own), way in NUMBERED_UNITS)
+    return trace.fold(axis, lambda array: unit_groups(array, axis, trace.texts, unit, own), unit in NUMBERED_UNITS)
 
 
 def unit_groups(
-    array: xr.DataArray, axis: str, texts: Mapping[str, str], way: str, own: Sequence[str] = ()
+    array: xr.DataArray, axis: str, texts: Mapping[str, str], unit: str, own: Sequence[str] = ()
 ) -> list[str]:
     """The group of each position.
 
@@ -45,15 +45,15 @@ def unit_groups(
     grouped by words.
     """
     owners, starts = (array[f"{axis}_{field}"].values for field in ("text", "start"))
-    if way in NUMBERED_UNITS:
+    if unit in NUMBERED_UNITS:
         segments = array[f"{axis}_segment"].values
-        return [name or SPECIAL for name in segment_units(segments, owners, starts, texts, way)]
+        return [name or SPECIAL for name in segment_units(segments, owners, starts, texts, unit)]
     groups: list[str] = []
     special = array[f"{axis}_special"].values
     spans = {name: _phrase_spans(text, own) if own else phrases(text) for name, text in texts.items()}
     continues = continues_word(array, axis)
     for i, (name, start) in enumerate(zip(map(str, owners), map(int, starts))):
-        candidates = [] if way == "words" or special[i] or not name else spans[name]
+        candidates = [] if unit == "words" or special[i] or not name else spans[name]
         phrase_start = next((begin for begin, end in candidates if begin <= start < end), None)
         groups.append(f"{name} {phrase_start}" if phrase_start is not None else groups[-1] if continues[i] else f"{i}")
     return groups
@@ -69,14 +69,14 @@ def missing_phrases(texts: Mapping[str, str], own: Sequence[str]) -> list[str]:
 
 
 def segment_units(
-    segments: Iterable, owners: Iterable, starts: Iterable, texts: Mapping[str, str], way: str
+    segments: Iterable, owners: Iterable, starts: Iterable, texts: Mapping[str, str], unit: str
 ) -> list[str]:
     """Turn or sentence of each position, "" for special tokens.
 
     segments, owners, starts: the segment, name of the text and first character of each position.
     """
     units = [str(segment) for segment in segments]
-    if way == "sentences":
+    if unit == "sentences":
         positions = zip(units, owners, starts)
         units = [_sentence(name, texts.get(str(text), ""), int(start)) for name, text, start in positions]
     return units

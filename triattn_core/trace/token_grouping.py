@@ -38,12 +38,12 @@ class TokenGrouping:
     @property
     def folds(self) -> dict[str, str]:
         """The axes that fold, with their units."""
-        return {axis: way for axis, way in self.ways if way != "tokens"}
+        return {axis: unit for axis, unit in self.ways if unit != "tokens"}
 
     @property
     def name(self) -> str:
         """A short name for file names, such as "words-words-turns"; empty if no axis folds."""
-        return "-".join(way for _, way in self.ways) if self.folds else ""
+        return "-".join(unit for _, unit in self.ways) if self.folds else ""
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -63,15 +63,15 @@ class TokenGrouping:
         trace = self.marked(trace, site)
         if self.folds:
             trace = keep_weights(trace)
-        for axis, way in self.folds.items():
-            trace = fold_axis(trace, way, axis, self.own)
+        for axis, unit in self.folds.items():
+            trace = fold_axis(trace, unit, axis, self.own)
         return replace(trace, meta={**trace.meta, "read": self.option}) if self.folds else trace
 
     @property
     def option(self) -> str:
         """The option of `triattn explain` for this grouping."""
         own = f" --phrases {quote(' | '.join(self.own))}" if self.own else ""
-        return f"--group-by {' '.join(f'{axis}={way}' for axis, way in self.folds.items())}{own}"
+        return f"--group-by {' '.join(f'{axis}={unit}' for axis, unit in self.folds.items())}{own}"
 
     def marked(self, trace: AttentionTrace, site: str) -> AttentionTrace:
         """Mark the sinks of a site if they are to be hidden; tokens are not grouped."""
@@ -79,10 +79,10 @@ class TokenGrouping:
 
     def array(self, array: xr.DataArray, texts: Mapping[str, str], over: Sequence[str] = ("key",)) -> xr.DataArray:
         """Fold one array.  over: the axes that its distributions run over, where `sums_over` does not say."""
-        for axis, way in self.folds.items():
+        for axis, unit in self.folds.items():
             if axis in array.dims:
-                names = unit_groups(array, axis, texts, way, self.own)
-                array = fold(array, axis, names, over, way in NUMBERED_UNITS, texts)
+                names = unit_groups(array, axis, texts, unit, self.own)
+                array = fold(array, axis, names, over, unit in NUMBERED_UNITS, texts)
         return array
 
 

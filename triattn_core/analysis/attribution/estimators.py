@@ -61,7 +61,7 @@ def gradient_times_input(score: Score, vectors: Vectors) -> dict[str, np.ndarray
 
 def occlusion(score: Score, vectors: Vectors, baseline: Vectors, rows: int = 32) -> dict[str, np.ndarray]:
     """Occlusion by role, [n] each, 0 where a token is its own baseline; `rows` variants in a batch."""
-    changed = {role: (one != baseline[role]).any(-1) for role, one in vectors.items()}
+    changed = {role: (vector != baseline[role]).any(-1) for role, vector in vectors.items()}
     masks, last = [], 0  # each token that changes is a feature of its own; all others are feature 0
     for some in changed.values():
         number = some.cumsum(0) + last
@@ -69,8 +69,8 @@ def occlusion(score: Score, vectors: Vectors, baseline: Vectors, rows: int = 32)
         last = int(number[-1]) if len(number) else last
     options = {"baselines": _captum_inputs(baseline), "feature_mask": tuple(masks), "perturbations_per_eval": rows}
     attributions = FeatureAblation(_captum_score(score, vectors)).attribute(_captum_inputs(vectors), **options)
-    lost = (one[0, :, 0] * some for one, some in zip(attributions, changed.values()))
-    return {role: one.double().cpu().numpy() for role, one in zip(vectors, lost)}
+    lost = (drop[0, :, 0] * some for drop, some in zip(attributions, changed.values()))
+    return {role: drop.double().cpu().numpy() for role, drop in zip(vectors, lost)}
 
 
 def _captum_inputs(vectors: Vectors) -> tuple[Tensor, ...]:
@@ -80,7 +80,7 @@ def _captum_inputs(vectors: Vectors) -> tuple[Tensor, ...]:
 
 def _captum_score(score: Score, vectors: Vectors) -> Callable[..., Tensor]:
     """The score as a function of positional inputs; a role that it does not read gets gradient 0."""
-    return lambda *given: score(dict(zip(vectors, given))) + 0 * sum(one.sum((1, 2)) for one in given)
+    return lambda *given: score(dict(zip(vectors, given))) + 0 * sum(vector.sum((1, 2)) for vector in given)
 
 
 def _sum_features(vectors: Vectors, attributions: Iterable[Tensor]) -> dict[str, np.ndarray]:
@@ -96,26 +96,29 @@ def attention_mass(trace: AttentionTrace) -> dict[str, np.ndarray]:
     layers = range(layer_count(trace))
     if not layers:
         raise TraceError("no attention layer in this trace")
-    keys = {name: [_mean_over_queries(trace, layer, way) for layer in layers] for name, way in DIRECTIONS.items()}
-    means = {role: np.mean([one[0] for one in some], 0) for role, some in keys.items()}
-    contexts = [one[1] for some in keys.values() for one in some if one[1] is not None]
+    by_role = {
+        role: [_mean_over_queries(trace, layer, direction) for layer in layers]
+        for role, direction in DIRECTIONS.items()
+    }
+    means = {role: np.mean([key for key, _ in layer_means], 0) for role, layer_means in by_role.items()}
+    contexts = [context for layer_means in by_role.values() for _, context in layer_means if context is not None]
     return means | ({"context": np.mean(contexts, 0)} if contexts else {})
 
 
 DIRECTIONS = {"query": "b_over_a", "key": "a_over_b"}  # in which direction a role is attended to
 
 
-def _mean_over_queries(trace: AttentionTrace, layer: int, way: str) -> tuple[np.ndarray, np.ndarray | None]:
-    key, context = direction_maps(trace, layer, way)
+def _mean_over_queries(trace: AttentionTrace, layer: int, direction: str) -> tuple[np.ndarray, np.ndarray | None]:
+    key, context = direction_maps(trace, layer, direction)
     return key.mean(0), None if context is None else context.mean(0)
 
 
-def direction_maps(trace: AttentionTrace, layer: int, way: str) -> tuple[np.ndarray, np.ndarray | None]:
+def direction_maps(trace: AttentionTrace, layer: int, direction: str) -> tuple[np.ndarray, np.ndarray | None]:
     """The weights [query, key] and, of a cube, [query, context] of one direction, the mean over heads.
 
     Of Bi-joint, whose keys are both, the two parts of a row sum to one together.
     """
-    site = trace.site(f"layer.{layer}/{way}/weight")
+    site = trace.site(f"layer.{layer}/{direction}/weight")
     if "key_role" in site.coords:
         values, of_key = two_way_map(site).values, site["key_role"].values == "key"
         return values[:, of_key], values[:, ~of_key]
@@ -142,8 +145,8 @@ def _rollout_matrix(trace: AttentionTrace, layer: int, residual: bool, n: int, i
     """The transition matrix of one layer: row → where it comes from; the context comes from itself."""
     a, b = slice(0, n), slice(n, n + i)
     step = np.zeros((n + i + c, n + i + c))
-    for rows, columns, way in ((a, b, "a_over_b"), (b, a, "b_over_a")):
-        key, context = direction_maps(trace, layer, way)
+    for rows, columns, direction in ((a, b, "a_over_b"), (b, a, "b_over_a")):
+        key, context = direction_maps(trace, layer, direction)
         # Both marginals of a cube sum to one; of Bi-joint they do so together.
         total = key[0].sum() + (0 if context is None else context[0].sum())
         step[rows, columns] = key / max(1, round(float(total)))

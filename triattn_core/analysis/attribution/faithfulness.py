@@ -86,25 +86,25 @@ def example_curves(
     draws: int = 20,
     seed: int = 0,
     steps: int = 32,
-    found: Attributions | None = None,
+    attributions: Attributions | None = None,
 ) -> pd.DataFrame:
     """The `perturbation_curves` of the methods (see `methods.METHODS`) and of `draws` random rankings, for one example.
 
     found: what `attribute` gave, where it is known.  Raises InputError for an unknown method or no draw.
     """
-    found = found or attribute(query, methods, steps)
+    attributions = attributions or attribute(query, methods, steps)
     if draws < 1:
         raise InputError("the control needs one random ranking at least")
     words = np.array(word_positions(query.roles.context))
     orders = {}
-    for name in found.methods:
-        ranked = np.argsort(-token_scores(query, found, name)[words], kind="stable")
+    for name in attributions.methods:
+        ranked = np.argsort(-token_scores(query, attributions, name)[words], kind="stable")
         orders[name, 0] = words[ranked].tolist()
     rng = np.random.default_rng(seed)
     orders |= {(RANDOM, draw): rng.permutation(words).tolist() for draw in range(draws)}
 
     def m(sets: Sequence[Removed]) -> list[float]:
-        masks = removal_masks(query.roles, [sorted(one) for one in sets])
+        masks = removal_masks(query.roles, [sorted(places) for places in sets])
         return query.probability(outputs_without(query.bundle, query.roles, masks)).tolist()
 
     return perturbation_curves(orders, m)

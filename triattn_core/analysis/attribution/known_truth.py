@@ -53,15 +53,15 @@ class Row:
 
 def leave_one_out(row: Row) -> Scores:
     """What the log-odds lose where a key or a context token is not there."""
-    found = {}
+    drops = {}
     with torch.inference_mode():
         whole = row.score({name: vectors[None] for name, vectors in row.vectors.items()})
         for role in ROLES[1:]:
             size = len(row.vectors[role])
             variants = {name: vectors.expand(size, -1, -1) for name, vectors in row.vectors.items()}
             there = ~torch.eye(size, dtype=torch.bool, device=whole.device)
-            found[role] = (whole - row.score(variants, {role: there})).cpu().numpy()
-    return found
+            drops[role] = (whole - row.score(variants, {role: there})).cpu().numpy()
+    return drops
 
 
 def attention(row: Row) -> Scores:
@@ -106,10 +106,10 @@ METHODS: Mapping[str, Callable[[Row], Scores]] = {
 def finds(scores: Scores, example: Example) -> dict[str, bool]:
     """Whether the highest score of the keys, of the context tokens, and both at once, are those of a true cell."""
     best = [int(np.argmax(scores[role])) for role in ROLES[1:] if role in scores]
-    found = {
+    hits = {
         role: any(cell[i] == place for cell in example.truth) for i, (role, place) in enumerate(zip(ROLES[1:], best))
     }
-    return found | ({"pair": tuple(best) in example.truth} if len(best) == 2 else {})
+    return hits | ({"pair": tuple(best) in example.truth} if len(best) == 2 else {})
 
 
 def truth_found(

@@ -172,8 +172,8 @@ class _MethodInput:
         with recording(lambda site: site.endswith("/weight")) as record:
             query.bundle.logits(self.batch)
         texts = query.bundle.task.texts(query.example, query.option)
-        found = sites(record, query.roles, texts, query.bundle.attends_special)
-        return AttentionTrace(found, texts, query.bundle.config.model.about)
+        arrays = sites(record, query.roles, texts, query.bundle.attends_special)
+        return AttentionTrace(arrays, texts, query.bundle.config.model.about)
 
     def cells(self, by_role: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Token attributions summed by cell; `[CLS]` and `[SEP]` beside a query or key belong to none."""
@@ -234,6 +234,6 @@ METHODS: Mapping[str, Callable[[_MethodInput], dict[str, np.ndarray]]] = {
     "integrated gradients": _integrated,
     "gradient × input": _gradient,
     "occlusion": _occlusion,
-    "attention": lambda one: one.with_special(estimators.attention_mass(one.trace)),
-    "rollout": lambda one: one.with_special(estimators.rollout(one.trace, one.asked.bundle.config.model.residual)),
+    "attention": lambda run: run.with_special(estimators.attention_mass(run.trace)),
+    "rollout": lambda run: run.with_special(estimators.rollout(run.trace, run.asked.bundle.config.model.residual)),
 }

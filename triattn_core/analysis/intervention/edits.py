@@ -18,15 +18,15 @@ NEW = "replacement"  # the name of a text that takes the place of others
 OTHER = "other."  # before the names of another example's texts
 
 
-def unit_names(role: Role, texts: Mapping[str, str], way: str) -> list[str]:
+def unit_names(role: Role, texts: Mapping[str, str], unit: str) -> list[str]:
     """The unit of each token of a context, "" of special ones: `turns` (segments: a turn, a sentence of a passage, a
     sentence of a pair), `sentences` of these, or `tokens`, by their places: "token 5".  Raises InputError for another
     way."""
-    if way not in UNITS:
-        raise InputError(f"cannot take {way!r} of the context; {choices(way, UNITS)}")
-    if way == "tokens":
+    if unit not in UNITS:
+        raise InputError(f"cannot take {unit!r} of the context; {choices(unit, UNITS)}")
+    if unit == "tokens":
         return ["" if special else f"token {i}" for i, special in enumerate(role.special)]
-    return segment_units(role.segments, role.texts, (start for start, _ in role.spans), texts, way)
+    return segment_units(role.segments, role.texts, (start for start, _ in role.spans), texts, unit)
 
 
 def unit_positions(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
@@ -41,14 +41,14 @@ def unit_positions(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
 def matching_positions(role: Role, at: Sequence[int], other: Role, but: str) -> list[int]:
     """The positions in another context of the tokens at `at`, except those of the text `but`."""
     wanted = {(role.texts[i], role.spans[i]) for i in at if role.texts[i] != but}
-    return [i for i, one in enumerate(zip(other.texts, other.spans)) if one in wanted]
+    return [i for i, token in enumerate(zip(other.texts, other.spans)) if token in wanted]
 
 
 def mask_tokens(roles: Roles, at: Sequence[int], tokenizer: Tokenizer) -> Roles:
     """The roles with `[MASK]` in place of the tokens at `at`."""
     context, some = roles.context, set(at)
-    ids = [tokenizer.special["mask"] if i in some else one for i, one in enumerate(context.ids)]
-    strings = ["[MASK]" if i in some else one for i, one in enumerate(context.strings)]
+    ids = [tokenizer.special["mask"] if i in some else token_id for i, token_id in enumerate(context.ids)]
+    strings = ["[MASK]" if i in some else string for i, string in enumerate(context.strings)]
     return replace(roles, context=replace(context, ids=tuple(ids), strings=tuple(strings)))
 
 

@@ -47,14 +47,14 @@ def measure_example(bundle: Bundle, example: Any, heads: Sequence[Head]) -> pd.D
     with torch.inference_mode():
         encoded = bundle.encoder(collate(list(options), bundle.tokenizer).to(bundle.device))
         own, own_odds = _answer(bundle, example, encoded, len(options))
-        found = []
+        rows = []
         for site, head in heads:
             with without_head(site, head) as count:
                 right, odds = _answer(bundle, example, encoded, len(options))
             if not count[0]:
                 raise InputError(f"{bundle.name}: the head {head + 1} of {site} cannot be switched off")
-            found.append({"site": site, "head": head, "right": right, "own": own, "change": odds - own_odds})
-    return pd.DataFrame(found)
+            rows.append({"site": site, "head": head, "right": right, "own": own, "change": odds - own_odds})
+    return pd.DataFrame(rows)
 
 
 def _answer(bundle: Bundle, example: Any, encoded: Any, options: int) -> tuple[bool, float]:
@@ -69,7 +69,7 @@ def summarize(table: pd.DataFrame) -> pd.DataFrame:
     """A row a head, that which costs most first: `accuracy` without it and `own`, in per cent; `points`, what is
     lost; `lost` and `won` rows; `p` of McNemar's exact test, after Holm's correction over all heads; `change`,
     the mean of the log-odds; `rows`, those with a label.  Raises DataError where none has one."""
-    found, labelled = [], table.dropna(subset=["right", "own"])
+    rows, labelled = [], table.dropna(subset=["right", "own"])
     if labelled.empty:
         raise DataError("no row has a label: what a head is worth is not known")
     for (site, head), of in labelled.groupby(["site", "head"], sort=False):
@@ -77,7 +77,7 @@ def summarize(table: pd.DataFrame) -> pd.DataFrame:
         accuracy, own = (100 * float(of[name].mean()) for name in ("right", "own"))
         numbers = {"accuracy": accuracy, "own": own, "points": own - accuracy, "change": float(of["change"].mean())}
         counts = {"lost": test.only_a, "won": test.only_b, "rows": len(of)}
-        found.append({"site": site, "head": head, **numbers, **counts, "p": test.p})
-    frame = pd.DataFrame(found)
+        rows.append({"site": site, "head": head, **numbers, **counts, "p": test.p})
+    frame = pd.DataFrame(rows)
     frame["p"] = holm(frame["p"].tolist())
     return frame.sort_values(["points", "change"], ascending=[False, True], ignore_index=True)

@@ -80,25 +80,25 @@ class Edit:
 
 
 def remove(
-    bundle: Bundle, example, names: Sequence[str], way: str = "turns", option: int | None = None
+    bundle: Bundle, example, names: Sequence[str], unit: str = "turns", option: int | None = None
 ) -> InterventionResult:
     """Removes units of the context; for names and ways see `edits.unit_names`.
 
     In each of several options the same units are gone; of an option's own text, tokens in the traced one alone.
     Raises InputError for a unit that is not there, ConfigError for a model that reads no context.
     """
-    return _edit_units(bundle, example, names, way, option, lambda roles, at: Edit(roles, at))
+    return _edit_units(bundle, example, names, unit, option, lambda roles, at: Edit(roles, at))
 
 
 def mask(
-    bundle: Bundle, example, names: Sequence[str], way: str = "turns", option: int | None = None
+    bundle: Bundle, example, names: Sequence[str], unit: str = "turns", option: int | None = None
 ) -> InterventionResult:
     """Masks units of the context from attention only; see `remove`.  Bi-Attention reads no context: nothing changes."""
-    return _edit_units(bundle, example, names, way, option, lambda roles, at: Edit(roles, at, read=True))
+    return _edit_units(bundle, example, names, unit, option, lambda roles, at: Edit(roles, at, read=True))
 
 
 def replace(
-    bundle: Bundle, example, names: Sequence[str], way: str = "turns", text: str = "", option: int | None = None
+    bundle: Bundle, example, names: Sequence[str], unit: str = "turns", text: str = "", option: int | None = None
 ) -> InterventionResult:
     """Replaces each token of the units with `[MASK]`, or all of them with a text; see `remove`.
 
@@ -113,19 +113,19 @@ def replace(
         new = edits.replace_tokens(roles, at, text, bundle.tokenizer, bundle.config.limits)
         return Edit(new, texts={edits.NEW: text})
 
-    return _edit_units(bundle, example, names, way, option, change)
+    return _edit_units(bundle, example, names, unit, option, change)
 
 
 def reorder(
-    bundle: Bundle, example, order: Sequence[str], way: str = "turns", option: int | None = None
+    bundle: Bundle, example, order: Sequence[str], unit: str = "turns", option: int | None = None
 ) -> InterventionResult:
     """Reorders all units; see `edits.reorder_units`.  In other options the units that only they have keep their order,
     after the shared ones."""
     query = run_query(bundle, example, option)
-    traced = _units(query, query.roles, way)
+    traced = _units(query, query.roles, unit)
 
     def change(roles: Roles, is_traced: bool) -> Edit:
-        names = traced if is_traced else _units(query, roles, way)
+        names = traced if is_traced else _units(query, roles, unit)
         present = list(dict.fromkeys(filter(None, names)))
         wanted = order if is_traced else [name for name in order if name in present]
         wanted = [*wanted, *(name for name in present if name not in wanted)] if not is_traced else wanted
@@ -153,26 +153,26 @@ def swap(bundle: Bundle, example, other, option: int | None = None) -> Intervent
 
 
 def _edit_units(
-    bundle: Bundle, example, names: Sequence[str], way: str, option: int | None, change: Callable[..., Edit]
+    bundle: Bundle, example, names: Sequence[str], unit: str, option: int | None, change: Callable[..., Edit]
 ) -> InterventionResult:
     if not names:
         raise InputError("Nothing is chosen: name at least one unit of the context.")
     query = run_query(bundle, example, option)
-    at = edits.unit_positions(_units(query, query.roles, way), names)
+    at = edits.unit_positions(_units(query, query.roles, unit), names)
 
     def there(roles: Roles, is_traced: bool) -> Edit:
         if is_traced:
             return change(roles, at)
-        if way == "tokens":
+        if unit == "tokens":
             return change(roles, edits.matching_positions(query.roles.context, at, roles.context, roles.key.texts[0]))
-        return change(roles, [i for i, name in enumerate(_units(query, roles, way)) if name in names])
+        return change(roles, [i for i, name in enumerate(_units(query, roles, unit)) if name in names])
 
     return _compare(query, there)
 
 
-def _units(asked: Query, roles: Roles, way: str) -> list[str]:
-    number = next(i for i, one in enumerate(asked.options) if one is roles)
-    return edits.unit_names(roles.context, asked.bundle.task.texts(asked.example, number), way)
+def _units(asked: Query, roles: Roles, unit: str) -> list[str]:
+    number = next(i for i, option in enumerate(asked.options) if option is roles)
+    return edits.unit_names(roles.context, asked.bundle.task.texts(asked.example, number), unit)
 
 
 def _compare(query: Query, change: Callable[[Roles, bool], Edit]) -> InterventionResult:

@@ -36,7 +36,7 @@ from triattn_core.text.roles import Roles
 
 
 def score_units(
-    bundle: Bundle, example, way: str = "turns", option: int | None = None, read: bool = False
+    bundle: Bundle, example, unit: str = "turns", option: int | None = None, read: bool = False
 ) -> pd.DataFrame:
     """A row for each unit of the context in order: `unit`, `change` and `moved` with it removed, and whether the answer
     `flips`.  For units and `read` see `interventions`.
@@ -44,8 +44,8 @@ def score_units(
     Raises InputError for another way, and for tokens where there are several options: only one of them has them all.
     """
     query = run_query(bundle, example, option)
-    names = _unit_names(query, way)
-    columns = _score_variants(query, way, [[name] for name in names], read, watch=True)
+    names = _unit_names(query, unit)
+    columns = _score_variants(query, unit, [[name] for name in names], read, watch=True)
     return pd.DataFrame({"unit": names, **columns})
 
 
@@ -53,7 +53,7 @@ def score_random_units(
     bundle: Bundle,
     example,
     count: int,
-    way: str = "turns",
+    unit: str = "turns",
     option: int | None = None,
     read: bool = False,
     draws: int = 20,
@@ -61,25 +61,25 @@ def score_random_units(
 ) -> pd.DataFrame:
     """As `score_units`, without `moved`, for `draws` random choices of `count` units; `unit` is the draw's number."""
     query = run_query(bundle, example, option)
-    names, rng = _unit_names(query, way), np.random.default_rng(seed)
+    names, rng = _unit_names(query, unit), np.random.default_rng(seed)
     samples = [list(rng.choice(names, min(count, len(names)), replace=False)) for _ in range(draws)]
-    return pd.DataFrame({"unit": range(draws), **_score_variants(query, way, samples, read)})
+    return pd.DataFrame({"unit": range(draws), **_score_variants(query, unit, samples, read)})
 
 
-def _unit_names(query: Query, way: str) -> list[str]:
-    if way == "tokens" and len(query.options) > 1:
+def _unit_names(query: Query, unit: str) -> list[str]:
+    if unit == "tokens" and len(query.options) > 1:
         raise InputError("Single tokens are left out one at a time for sentence pairs only: take turns.")
     texts = query.bundle.task.texts(query.example, query.option)
-    return list(dict.fromkeys(filter(None, edits.unit_names(query.roles.context, texts, way))))
+    return list(dict.fromkeys(filter(None, edits.unit_names(query.roles.context, texts, unit))))
 
 
 def _score_variants(
-    query: Query, way: str, variants: Sequence[Sequence[str]], read: bool, watch: bool = False
+    query: Query, unit: str, variants: Sequence[Sequence[str]], read: bool, watch: bool = False
 ) -> dict[str, np.ndarray]:
     """The columns for variants with units removed from every option; with `watch` also `moved`."""
     outputs, moved = [], {}
     for number, roles in enumerate(query.options):
-        names = edits.unit_names(roles.context, query.bundle.task.texts(query.example, number), way)
+        names = edits.unit_names(roles.context, query.bundle.task.texts(query.example, number), unit)
         places = [[i for i, name in enumerate(names) if name in units] for units in variants]
         missing = removal_masks(roles, places, everywhere=False)
         with part(number, len(query.options)):
@@ -106,7 +106,7 @@ def _outputs_and_shift(
         for places, encoded in encode_variants(bundle, roles, removed, read):
             logits, after = _outputs_and_weights(bundle, drop_removed(encoded))
             outputs[places] = logits.float().cpu()
-            moved[places] = np.concatenate([row_divergence(*one).mean(1) for one in zip(after, before)], 1).mean(1)
+            moved[places] = np.concatenate([row_divergence(*pair).mean(1) for pair in zip(after, before)], 1).mean(1)
     return outputs, moved
 
 

@@ -16,10 +16,10 @@ STOPS = frozenset(".。．")
 class Alignment:
     """Same-word alignment over `count` words that occur in both sentences.
 
-    found: [heads], how many attend most to themselves.  chance: how many would by chance.
+    aligned: [heads], how many attend most to themselves.  chance: how many would by chance.
     """
 
-    found: np.ndarray
+    aligned: np.ndarray
     count: int
     chance: float
 
@@ -62,10 +62,12 @@ def total(alignments: Sequence[Alignment]) -> dict[str, float] | None:
     if len(shared) < 2:
         return None
     halves = [shared[::2], shared[1::2]]
-    rates = [sum(alignment.found for alignment in half) / sum(alignment.count for alignment in half) for half in halves]
+    rates = [
+        sum(alignment.aligned for alignment in half) / sum(alignment.count for alignment in half) for half in halves
+    ]
     count = sum(alignment.count for alignment in shared)
     return {
-        "mean": 100 * float((sum(alignment.found for alignment in shared) / count).mean()),
+        "mean": 100 * float((sum(alignment.aligned for alignment in shared) / count).mean()),
         "best_head": 100 * float(rates[1][int(rates[0].argmax())]),
         "chance": 100 * sum(alignment.chance for alignment in shared) / count,
     }

@@ -97,5 +97,6 @@ def pick_examples(table: pd.DataFrame, site: str, head: int, measure: str) -> pd
     for decile in DECILES if len(of) else ():
         ranks.setdefault(int(np.ceil((len(of) - 1) * (100 - decile) / 100 - 1e-9)), f"{decile} %")
     places = sorted(ranks)
-    found = of.loc[places, ["row", "id", measure]].rename(columns={measure: "value"})
-    return found.assign(rank=[ranks[place] for place in places])[["rank", "row", "id", "value"]].reset_index(drop=True)
+    examples = of.loc[places, ["row", "id", measure]].rename(columns={measure: "value"})
+    examples = examples.assign(rank=[ranks[place] for place in places])
+    return examples[["rank", "row", "id", "value"]].reset_index(drop=True)

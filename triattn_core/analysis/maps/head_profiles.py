@@ -47,7 +47,7 @@ def profile_table(trace: AttentionTrace) -> pd.DataFrame:
         group = [other for other in sites if group_of(other) == group_of(site)]
         overlaps = np.concatenate([_overlaps(shares, distributions[other]) for other in group], -1)
         axes = {axis: _tokens(trace.site(site), axis) for axis in ("query", "key", "context")}
-        texts = {f"{what} of {axis}": found[i] for axis, found in axes.items() for i, what in enumerate(TOLD)}
+        texts = {f"{what} of {axis}": of_axis[i] for axis, of_axis in axes.items() for i, what in enumerate(TOLD)}
         features = _by_feature(trace, site)
         for head, values in enumerate(shares):
             known = {"overlaps": overlaps[head], "by_feature": None if features is None else features[head]}
@@ -99,7 +99,8 @@ def _by_feature(trace: AttentionTrace, site: str) -> np.ndarray | None:
     if scores is None or scores.sizes["key"] ** 2 * scores.sizes["feature"] > MAX_CELLS:
         return None
     tensors = (head_tensor(trace, layer, head) for head in range(scores.sizes["head"]))
-    return np.stack([one.site(f"{layer}/tensor/weight").mean("query").transpose("key", "feature") for one in tensors])
+    weights = (tensor.site(f"{layer}/tensor/weight") for tensor in tensors)
+    return np.stack([weight.mean("query").transpose("key", "feature") for weight in weights])
 
 
 def _tokens(site: xr.DataArray, axis: str) -> tuple[list[str] | None, list[bool] | None]:

@@ -21,7 +21,7 @@ BAND = (0.025, 0.975)
 
 def split_words(text: str) -> tuple[str, ...]:
     """The words of a list such as "not, never, no"; commas part them, and so do Chinese ones.  Raises InputError."""
-    words = tuple(dict.fromkeys(filter(None, (one.strip().casefold() for one in text.replace("，", ",").split(",")))))
+    words = tuple(dict.fromkeys(filter(None, (word.strip().casefold() for word in text.replace("，", ",").split(",")))))
     if not words:
         raise InputError("Name at least one word: not, never, no")
     return words
@@ -33,20 +33,21 @@ def find_words(tokens: Sequence[str], glued: Sequence[bool], words: Sequence[str
     glued: whether a token follows the one before without a space.  A word in Latin letters ends where they end;
     Chinese has no such ends.
     """
-    names, found = [token.casefold() for token in tokens], np.zeros(len(tokens), bool)
+    names, mask = [token.casefold() for token in tokens], np.zeros(len(tokens), bool)
     for start in range(len(names)):
         for word in words:
             end, text = start, ""
             while end < len(names) and len(text) < len(word) and (end == start or glued[end]):
                 text, end = text + names[end], end + 1
             if text == word and not _goes_on(names, glued, start) and not _goes_on(names, glued, end):
-                found[start:end] = True
-    return found
+                mask[start:end] = True
+    return mask
 
 
 def _goes_on(names: Sequence[str], glued: Sequence[bool], at: int) -> bool:
     """Whether a Latin word goes on over the border before token `at`."""
-    return 0 < at < len(names) and glued[at] and all(one.isascii() and one.isalnum() for one in names[at - 1 : at + 1])
+    around = names[at - 1 : at + 1]
+    return 0 < at < len(names) and glued[at] and all(name.isascii() and name.isalnum() for name in around)
 
 
 def weigh_words(table: pd.DataFrame, words: Sequence[str], draws: int = DRAWS, seed: int = 0) -> pd.DataFrame:
@@ -56,13 +57,13 @@ def weigh_words(table: pd.DataFrame, words: Sequence[str], draws: int = DRAWS, s
     table: `head_profiles.profile_table` of several rows, with their `row`.  Raises InputError: none of the words.
     """
     random, sums = np.random.default_rng(seed), {}
-    for _, _, site, way, heads, marked, values in _places(table, words):
+    for _, _, site, direction, heads, marked, values in _places(table, words):
         known = np.flatnonzero(marked >= 0)
         at, count = known[marked[known] > 0], int((marked > 0).sum())
         order = random.random((draws, len(known))).argsort(-1)[:, :count]
         flat = values.reshape(len(heads), len(marked), -1)  # [head, token, feature]
         drawn = flat[:, known][:, order].sum(2)  # [head, draw, feature]
-        total = sums.setdefault((site, way), [0.0, 0.0, 0, 0, heads])
+        total = sums.setdefault((site, direction), [0.0, 0.0, 0, 0, heads])
         total[0] = total[0] + flat[:, at].sum(1)
         total[1], total[2], total[3] = total[1] + drawn, total[2] + count, total[3] + 1
     if not sums:
@@ -70,32 +71,34 @@ def weigh_words(table: pd.DataFrame, words: Sequence[str], draws: int = DRAWS, s
     return pd.concat([_summary(*of, *total) for of, total in sums.items()], ignore_index=True)
 
 
-def _summary(site: str, way: str, own: np.ndarray, drawn: np.ndarray, places: int, rows: int, heads) -> pd.DataFrame:
+def _summary(
+    site: str, direction: str, own: np.ndarray, drawn: np.ndarray, places: int, rows: int, heads
+) -> pd.DataFrame:
     """own: [head, feature] and drawn: [head, draw, feature], sums over `places` places."""
     own, drawn = own / places, drawn / places
     even, (low, high) = drawn.mean(1), np.quantile(drawn, BAND, axis=1)
     beyond = (np.abs(drawn - even[:, None]) >= np.abs(own - even)[:, None] - 1e-12).sum(1)
-    head, feature = (one.ravel() for one in np.indices(own.shape))
+    head, feature = (index.ravel() for index in np.indices(own.shape))
     numbers = {"mean": own, "even": even, "low": low, "high": high, "p": (1 + beyond) / (1 + drawn.shape[1])}
-    found = {"site": site, "head": np.asarray(heads)[head], "way": way, "places": places, "rows": rows}
-    found |= {"feature": feature if way == "by_feature" else -1}
-    return pd.DataFrame(found | {name: values.ravel() for name, values in numbers.items()})
+    columns = {"site": site, "head": np.asarray(heads)[head], "way": direction, "places": places, "rows": rows}
+    columns |= {"feature": feature if direction == "by_feature" else -1}
+    return pd.DataFrame(columns | {name: values.ravel() for name, values in numbers.items()})
 
 
-def list_places(table: pd.DataFrame, words: Sequence[str], site: str, head: int, way: str) -> pd.DataFrame:
+def list_places(table: pd.DataFrame, words: Sequence[str], site: str, head: int, direction: str) -> pd.DataFrame:
     """The places behind one number of `weigh_words`, those with most first: `row`, `id`, `word` and its `place` from 1,
     the `value` there (of features, their mean) and the mean of its row, `even`."""
     rows = []
     for row, name, _, _, _, marked, values in _places(
-        table[(table["site"] == site) & (table["head"] == head)], words, way
+        table[(table["site"] == site) & (table["head"] == head)], words, direction
     ):
-        one = values[0].reshape(len(marked), -1).mean(-1)
-        even = one[marked >= 0].mean()
+        shares = values[0].reshape(len(marked), -1).mean(-1)
+        even = shares[marked >= 0].mean()
         tokens = name[1]
         for place in np.flatnonzero(marked > 0):
-            found = {"row": row, "id": name[0], "word": tokens[place], "place": place + 1}
+            place_row = {"row": row, "id": name[0], "word": tokens[place], "place": place + 1}
             rows.append(
-                found | {"value": float(one[place]), "even": float(even), "text": " ".join(filter(None, tokens))}
+                place_row | {"value": float(shares[place]), "even": float(even), "text": " ".join(filter(None, tokens))}
             )
     return pd.DataFrame(rows).sort_values("value", ascending=False, ignore_index=True) if rows else pd.DataFrame()
 
@@ -105,11 +108,12 @@ def _places(table: pd.DataFrame, words: Sequence[str], only: str | None = None) 
     [head, tokens(, features)], of each row and site in which one of the words stands."""
     for (row, site), heads in table.groupby(["row", "site"], sort=False):
         first = heads.iloc[0]
-        for way, axis in WAYS.items():
+        for direction, axis in WAYS.items():
             tokens = first[f"tokens of {axis}"]
-            if tokens is None or first[way] is None or only not in (None, way):
+            if tokens is None or first[direction] is None or only not in (None, direction):
                 continue
             marked = find_words(tokens, first[f"glued of {axis}"], words).astype(int)
             marked[[not token for token in tokens]] = -1
             if (marked > 0).any():
-                yield row, (first["id"], tokens), site, way, heads["head"].tolist(), marked, np.stack(list(heads[way]))
+                values = np.stack(list(heads[direction]))
+                yield row, (first["id"], tokens), site, direction, heads["head"].tolist(), marked, values

@@ -49,14 +49,15 @@ def right_combinations(mined: Cases) -> pd.DataFrame:
 
 def _all_members(size: int) -> list[tuple[int, ...]]:
     """The combinations in the order of `right_combinations`."""
-    return [one for count in (size, 0, *range(1, size)) for one in reversed(list(combinations(range(size), count)))]
+    counts = (size, 0, *range(1, size))
+    return [members for count in counts for members in reversed(list(combinations(range(size), count)))]
 
 
 def combination_filter(mined: Cases, name: str) -> Filter:
     """The rows of a combination of `right_combinations` by its name."""
     titles = short_names(mined)
     members = {combination_name(titles, some): some for some in _all_members(len(titles))}[name]
-    right = {f"{one} right": [i in members] for i, one in enumerate(mined.names)}
+    right = {f"{name} right": [i in members] for i, name in enumerate(mined.names)}
     return Filter(equal=right, between={"label": (0, np.inf)})
 
 
@@ -86,7 +87,7 @@ def cohen_kappa(
     number = np.ones(len(a), int) if counts is None else np.asarray(counts)
     if not (total := number.sum()):
         return float("nan")
-    chance = sum(number[a == one].sum() / total * (number[b == one].sum() / total) for one in np.union1d(a, b))
+    chance = sum(number[a == label].sum() / total * (number[b == label].sum() / total) for label in np.union1d(a, b))
     return float((number[a == b].sum() / total - chance) / (1 - chance)) if chance < 1 else float("nan")
 
 
@@ -116,7 +117,7 @@ def pairwise_agreement(mined: Cases) -> pd.DataFrame:
     for (title_a, a), (title_b, b) in combinations(zip(titles, mined.names), 2):
         same = groups.loc[groups[f"{a} answer"] == groups[f"{b} answer"], "n"].sum() / max(1, groups["n"].sum())
         row = {"a": title_a, "b": title_b, "same": float(same)}
-        row["kappa"] = cohen_kappa(*(rated[one].to_numpy() for one in (f"{a} {what}", f"{b} {what}", "n")))
+        row["kappa"] = cohen_kappa(*(rated[column].to_numpy() for column in (f"{a} {what}", f"{b} {what}", "n")))
         row["flips"] = int(groups.loc[groups[f"{a} {what}"] != groups[f"{b} {what}"], "n"].sum())
         if (pair_test := tests.get((title_a, title_b))) is not None:
             row |= {"only a": pair_test.only_a, "only b": pair_test.only_b, "p": pair_test.adjusted}

@@ -66,10 +66,10 @@ class Filter:
     def _matches(self, table: pa.Table) -> np.ndarray:
         """In their ids, cases ignored, or by their lines."""
         ids = table["id"]
-        found = np.ones(len(table), bool)
+        matches = np.ones(len(table), bool)
         for word in self.words:
-            found &= pc.match_substring(ids, word, ignore_case=True).to_numpy(zero_copy_only=False)
-        return found | np.isin(column(table, "row"), list(self.lines)) if self.lines else found
+            matches &= pc.match_substring(ids, word, ignore_case=True).to_numpy(zero_copy_only=False)
+        return matches | np.isin(column(table, "row"), list(self.lines)) if self.lines else matches
 
 
 def column(table: pa.Table, name: str) -> np.ndarray:

@@ -128,13 +128,13 @@ class LaboratoryTask(ABC):
 
     def roles(self, batch: Sequence[Example], vocabulary: Vocabulary, limits: Limits) -> list[tuple[Roles]]:
         """Query, keys and context as they stand.  Raises InputError for an unknown token."""
-        found = []
+        roles = []
         for example in batch:
             example.check()
             parts = zip(ROLES, ((example.query,), example.keys, example.context))
             query, key, context = (role_of(i, name, texts, vocabulary) for i, (name, texts) in enumerate(parts))
-            found.append((LaboratoryRoles(query, key, context),))
-        return found
+            roles.append((LaboratoryRoles(query, key, context),))
+        return roles
 
     def texts(self, example: Example, option: int = 0) -> dict[str, str]:
         """The example's texts by the names that tokens carry."""

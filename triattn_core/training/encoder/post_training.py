@@ -118,7 +118,7 @@ def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: A
         seed=recipe["seed"],
         rate=lambda step: plan.steps[step][2],
         loss=loss,
-        measure=lambda module, step: {"dev accuracy": measure(module, dev, tokenizer), "stages": plan.said},
+        measure=lambda module, step: {"dev accuracy": measure(module, dev, tokenizer), "stages": plan.stage_counts},
         milestones=plan.ends,
         recipe=recipe,
     )

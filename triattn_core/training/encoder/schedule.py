@@ -25,13 +25,13 @@ from triattn_core.training.overlap_balance import balance_labels, token_overlap
 class Schedule:
     """The examples of each stage, and for each step its stage, examples and learning rate.
 
-    ends: the steps at which an epoch or a stage ends.  said: counts for metrics.json, one entry per stage.
+    ends: the steps at which an epoch or a stage ends.  stage_counts: counts for metrics.json, one entry per stage.
     """
 
     stages: list[list[Group]]
     steps: list[tuple[int, np.ndarray, float]]
     ends: frozenset[int]
-    said: list[dict]
+    stage_counts: list[dict]
 
 
 def schedule(recipe: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer) -> Schedule:

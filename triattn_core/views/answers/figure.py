@@ -44,23 +44,23 @@ class Asked:
 
 def figure(
     asked: Asked,
-    said: Mapping[str, Sequence[float]],
+    probabilities: Mapping[str, Sequence[float]],
     chosen: int,
     pinned: int | None = None,
     pins: bool = False,
     mass: xr.DataArray | None = None,
     mechanisms: Sequence[str] = (),
     roles: tuple[str, str] = ("query", "key"),
-    told: str = "",
+    ranks: str = "",
 ) -> Canvas:
     """Texts on the left, options on the right; a click on one sends `option`, on its pin `other`.
 
-    said: what each model gives each option, by the model's title; a dialogue's candidates are ranked by the last.
+    probabilities: of each option, by the model's title; a dialogue's candidates are ranked by the last.
     mass: [context], what part of the attention lies on each turn or sentence (`text_units.turn_shares`).
     roles: of the text that asks and of the chosen option.  mechanisms: of the models, for their colours.
-    told: beside the head of the options, where there is one model.
+    ranks: the text beside the head of the options, where there is one model.
     """
-    chat, last = asked.chat, list(said.values())[-1]
+    chat, last = asked.chat, list(probabilities.values())[-1]
     order = sorted(range(len(asked.options)), key=lambda i: -last[i]) if chat else range(len(asked.options))
     rows = [
         {
@@ -68,12 +68,12 @@ def figure(
             "mark": str(i + 1) if chat else chr(65 + i),
             "rank": rank,
             "text": asked.options[i],
-            "shares": [float(probabilities[i]) for probabilities in said.values()],
+            "shares": [float(shares[i]) for shares in probabilities.values()],
             "right": i == asked.gold,
         }
         for rank, i in enumerate(order, start=1)
     ]
-    runs, who = _runs(mass), f"{list(said)[-1]}: " if len(said) > 1 else ""
+    runs, who = _runs(mass), f"{list(probabilities)[-1]}: " if len(probabilities) > 1 else ""
     most = max((run["share"] for run in runs.get(next(iter(asked.texts)), [])), default=0.0)
     shares = (CHAT if chat else PASSAGE).format(most=f"{100 * most:.2g} %")
     payload = {
@@ -86,12 +86,12 @@ def figure(
         "rest": _rest(asked, runs) if runs else "",
         "texts": _texts(asked, runs),
         "rows": rows,
-        "models": [{"title": title, "mechanism": kind} for title, kind in zip(said, mechanisms)],
+        "models": [{"title": title, "mechanism": kind} for title, kind in zip(probabilities, mechanisms)],
         "chosen": chosen,
         "pinned": pinned,
         "pins": pins,
         "roles": list(roles),
-        "told": told,
+        "told": ranks,
         "themes": theme_payload(),
         "alt": _alt(rows, chosen),
     }

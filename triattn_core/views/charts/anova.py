@@ -119,8 +119,8 @@ def residual(
         )
     )
     grid = alt.layer(grid, dashes(rows, x, y, limit, theme))
-    told = pd.DataFrame({"query": range(len(bits)), "bits": bits, "query_word": labels[0]})
-    bars = alt.Chart(told).encode(named("query", labels[0], labels=False), tooltip=["query_word:N", _bits("bits:Q")])
+    rows = pd.DataFrame({"query": range(len(bits)), "bits": bits, "query_word": labels[0]})
+    bars = alt.Chart(rows).encode(named("query", labels[0], labels=False), tooltip=["query_word:N", _bits("bits:Q")])
     # The numbers beside the bars need room, the title two lines.
     axis = alt.Axis(orient="top", tickCount=2, grid=False)
     scale = alt.Scale(domain=[0, 1.5 * float(bits.max(initial=0.0))], nice=False)

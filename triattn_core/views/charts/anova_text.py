@@ -54,8 +54,8 @@ def residual(cells: xr.DataArray, word: str, queries: Sequence[str], keys: Seque
     row = cells.values[at]
     up, down = int(row.argmax()), int(row.argmin())
     ends = f"drawn to “{keys[up]}” ({row[up]:+.2g}) and pushed from “{keys[down]}” ({row[down]:+.2g})"
-    said = f"With “{word}” as context, “{queries[at]}” is {ends}, beyond what any two of the words explain. "
-    return minus(said + sentence)
+    effect = f"With “{word}” as context, “{queries[at]}” is {ends}, beyond what any two of the words explain. "
+    return minus(effect + sentence)
 
 
 def over(results: pd.DataFrame) -> str:

@@ -54,24 +54,24 @@ class Answer:
     flips: bool = False
 
 
-def blocks(trace: AttentionTrace, way: str) -> list[Block | None]:
+def blocks(trace: AttentionTrace, direction: str) -> list[Block | None]:
     """The blocks of a COIN in a direction such as `a_over_b`, None for one that is switched off.
 
     Raises TraceError where the trace is not one of COIN.
     """
     if trace.meta.get("mechanism") != "coin":
         raise TraceError(f"this trace is not one of COIN but of {trace.meta.get('mechanism', 'an unknown mechanism')}")
-    sides = way.split("_over_")
+    sides = direction.split("_over_")
 
     def block(at: str) -> Block | None:
-        if f"{at}/{way}/weight" not in trace.sites:
+        if f"{at}/{direction}/weight" not in trace.sites:
             return None
-        plain = trace.sites.get(f"{at}/{way}/without_context/weight")
-        scores = [trace.sites.get(f"{at}/{way}/{name}") for name in ("relevance", "without_context/relevance")]
+        plain = trace.sites.get(f"{at}/{direction}/without_context/weight")
+        scores = [trace.sites.get(f"{at}/{direction}/{name}") for name in ("relevance", "without_context/relevance")]
         score, bare = (None if score is None or "folded" in score.attrs else score for score in scores)
         own = [trace.sites.get(f"{at}/{side}_over_{side}/weight") for side in sides]
         both = (own[0], own[1]) if own[0] is not None and own[1] is not None else None
-        weight, gate = trace.site(f"{at}/{way}/weight"), trace.sites.get(f"{at}/{way}/gate")
+        weight, gate = trace.site(f"{at}/{direction}/weight"), trace.sites.get(f"{at}/{direction}/gate")
         whole = gate is not None and gate.sizes["query"] == weight.sizes["query"]
         return Block(weight, score, plain, bare, both, gate if whole else None)
 
@@ -115,11 +115,11 @@ def first_cell(all_blocks: Sequence[Block | None], wide: int = 1) -> tuple[int, 
     return int(query), int(key), at, min(feature, wide - 1), *own
 
 
-def table(trace: AttentionTrace, way: str) -> pd.DataFrame:
+def table(trace: AttentionTrace, direction: str) -> pd.DataFrame:
     """Every pair of every block as a row, for CSV: tokens and their positions, weight and score, both without the
     context term too, what that changed, and the mean of the query's gate; empty where there is none."""
     parts = []
-    for number, block in enumerate(blocks(trace, way), start=1):
+    for number, block in enumerate(blocks(trace, direction), start=1):
         if block is None:
             continue
         at = np.indices(block.weight.shape).reshape(2, -1)

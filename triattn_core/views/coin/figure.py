@@ -33,7 +33,7 @@ EVEN = 0.95  # of the largest entropy: a block above it hardly aligns
 def figure(
     whole: AttentionTrace,
     trace: AttentionTrace,
-    way: str,
+    direction: str,
     answers: Sequence[Answer],
     label: str,
     orders: Sequence[Sequence[int] | None] = (),
@@ -51,19 +51,19 @@ def figure(
 
     Scales, places, orders and the first cell are the whole model's: views of a pair differ in what is off alone.
     """
-    every, shown, texts = blocks(whole, way), blocks(trace, way), dict(whole.texts)
+    every, shown, texts = blocks(whole, direction), blocks(trace, direction), dict(whole.texts)
     first = next(block for block in every if block is not None).weight
     scale = LogScale.fit(_weights(every), first.sizes["key"])
     gap = SignedScale.of(_changes(every), power=0.7, title="what context changed")
     beyond = _weights(shown).max() > scale.high * 1.01 or np.abs(_changes(shown)).max() > gap.limit * 1.01
     wide = _features(every)
-    spreads = [block and spread(block.weight) for block in blocks(unread or trace, way)]
+    spreads = [block and spread(block.weight) for block in blocks(unread or trace, direction)]
     off = str(trace.meta.get("off", ""))
     payload = {
         "says": QUANTITIES | AXES,
         "texts": texts,
         "names": named(texts),
-        "sides": way.upper().split("_OVER_"),
+        "sides": direction.upper().split("_OVER_"),
         "themes": theme_payload("log", "signed"),
         "scale": {**scale_payload(scale), "title": "weight, log scale, one for all"},
         "gap": scale_payload(gap),
@@ -78,12 +78,12 @@ def figure(
         "off": off,
         "label": label,
         "trained": TRAINED,
-        "command": _command(whole, way, off),
-        "caption": caption(trace, way),
+        "command": _command(whole, direction, off),
+        "caption": caption(trace, direction),
         "cell": list(cell or first_cell(every, wide)),
         "alt": alt(shown, answers, label, texts, spreads),
         "folded": bool(folded(first)),
-        "notes": " ".join(filter(None, [_notes(whole, spreads, way), BEYOND * bool(beyond)])),
+        "notes": " ".join(filter(None, [_notes(whole, spreads, direction), BEYOND * bool(beyond)])),
     }
     title = "COIN: " + shorten(" / ".join(texts.values()), 90, placeholder=" …")
     return Canvas(payload, script(SCRIPT), style(*STYLE), title, payload["alt"], height=900, kind="coin")
@@ -142,14 +142,14 @@ def _floats(array: xr.DataArray) -> str:
     return pack(array.values.astype(np.float32))
 
 
-def _notes(whole: AttentionTrace, spreads: Sequence[float | None], way: str) -> str:
+def _notes(whole: AttentionTrace, spreads: Sequence[float | None], direction: str) -> str:
     """Which blocks hardly align, what was folded, and what was not."""
-    all_blocks = blocks(whole, way)
+    all_blocks = blocks(whole, direction)
     sentences = [_even(spreads), folded(next(block for block in all_blocks if block is not None).weight)]
     gated = [
         i
         for i, block in enumerate(all_blocks)
-        if f"layer.{i}/{way}/gate" in whole.sites and block and block.gate is None
+        if f"layer.{i}/{direction}/gate" in whole.sites and block and block.gate is None
     ]
     return " ".join(filter(None, [*sentences, GATES * bool(gated)]))
 
@@ -169,20 +169,20 @@ TRAINED = "Nothing is retrained: the weights were not trained without what is ab
 GATES = "A gate is no share of anything and a score has no sum, so neither folds: read in tokens, they are shown."
 
 
-def _command(trace: AttentionTrace, way: str, off: str) -> dict[str, str]:
+def _command(trace: AttentionTrace, direction: str, off: str) -> dict[str, str]:
     """What reproduces a number: the script adds which."""
     texts = list(trace.texts.values())
     row = json.dumps({"text_a": texts[0], "text_b": texts[1]}, ensure_ascii=False)
     run = f"triattn explain {quote(str(trace.meta.get('checkpoint', '')))} pair.json"
     run += f" --ablate {off.replace(',', ' ')}" if off else ""
     run += f" {trace.meta['read']}" if "read" in trace.meta else ""
-    return {"input": f"printf '%s' {quote(row)} > pair.json", "run": run, "way": way}
+    return {"input": f"printf '%s' {quote(row)} > pair.json", "run": run, "way": direction}
 
 
-def caption(trace: AttentionTrace, way: str) -> str:
+def caption(trace: AttentionTrace, direction: str) -> str:
     """The settings in words, for under a saved picture."""
     off = str(trace.meta.get("off", ""))
-    parts = [str(trace.meta.get("checkpoint", "")), way.replace("_", " "), f"{switch(off)} off" if off else ""]
+    parts = [str(trace.meta.get("checkpoint", "")), direction.replace("_", " "), f"{switch(off)} off" if off else ""]
     parts.append(grouping_caption(trace))
     return ", ".join(filter(None, parts))
 

@@ -134,8 +134,8 @@ def table(trace: AttentionTrace, layer: str) -> pd.DataFrame:
     return rows(drawn_maps, trace.texts, [{"head": head + 1} for head in range(len(drawn_maps))])
 
 
-def rows(drawn_maps: Sequence[Map], texts: Mapping[str, str], told: Sequence[Mapping]) -> pd.DataFrame:
-    """The pairs of some maps as rows, each with what is told of its map."""
+def rows(drawn_maps: Sequence[Map], texts: Mapping[str, str], facts: Sequence[Mapping]) -> pd.DataFrame:
+    """The pairs of some maps as rows, each with the facts of its map."""
     at = np.indices(drawn_maps[0].weights.shape).reshape(2, -1)
     columns: dict = {}
     for axis, where in zip(("query", "key"), at):
@@ -144,10 +144,10 @@ def rows(drawn_maps: Sequence[Map], texts: Mapping[str, str], told: Sequence[Map
         if f"{axis}_cells" in drawn_maps[0].weights.coords:
             columns[f"{axis}_tokens"] = drawn_maps[0].weights[f"{axis}_tokens"].values[where]
     parts = []
-    for map_, more in zip(drawn_maps, told):
+    for map_, own in zip(drawn_maps, facts):
         numbers = {"weight": map_.weights.values.ravel()}
         if map_.scores is not None:
             scores = map_.scores.values.ravel()
             numbers["score"] = np.where(np.isfinite(scores), scores, np.nan)
-        parts.append(pd.DataFrame({**more, **columns, **numbers}))
+        parts.append(pd.DataFrame({**own, **columns, **numbers}))
     return pd.concat(parts, ignore_index=True)

@@ -187,7 +187,7 @@ def _lines(panels: Sequence[Panel], quantity: str) -> list[str]:
 def alt(panels: Sequence[Panel], gap: Gap | None, texts: dict[str, str], across: str = "key") -> str:
     """What the figure shows in words: sizes, what each says, and where two differ most."""
     names, words = called(panels), labels(panels[0].drawn, texts, "query")
-    said = [f"{n} says {p.label} with probability {p.probability:.3f}" for n, p in zip(names, panels) if p.label]
+    each = [f"{n} says {p.label} with probability {p.probability:.3f}" for n, p in zip(names, panels) if p.label]
     sizes = panels[0].drawn.sizes
     size = f"{sizes['query']} query by {sizes['key']} {across} positions"
     more = ""
@@ -197,7 +197,7 @@ def alt(panels: Sequence[Panel], gap: Gap | None, texts: dict[str, str], across:
         worst = int(np.nanargmax(gap.divergence))
         more = f" {names[gap.left]} and {names[gap.right]} differ most for query “{words[worst]}”, "
         more += f"by {gap.divergence[worst]:.3g} bits."
-    answers = f" {'; '.join(said)}." if said else ""
+    answers = f" {'; '.join(each)}." if each else ""
     return f"Maps of {size}, one for each of {', '.join(names)}.{answers}{more}"
 
 
