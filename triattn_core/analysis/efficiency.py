@@ -126,7 +126,7 @@ class Run:
         done = [point for point in self.points if (point.block, point.passed) == (block, passed)]
         if done and done[-1].reason:
             return done[-1].reason
-        seconds = expected([(point.tokens, point.seconds) for point in done], tokens)
+        seconds = expected([(point.tokens, point.seconds) for point in done if point.seconds is not None], tokens)
         memory = expected([(point.tokens, point.memory) for point in done if point.memory is not None], tokens)
         free = describe_device(self.device).free
         if seconds > self.plan.limit:

@@ -15,7 +15,7 @@ from triattn_core.analysis.mining.miner import TablePart
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import DataError, InputError
 
-Rows = Iterable[tuple[int, object]]  # (line, example or the DataError that says why there is none)
+Rows = Iterable[tuple[int, Any]]  # (line, example or the DataError that says why there is none)
 
 
 Over = Callable[[Rows], Iterator[TablePart]]  # yields parts of the table of some rows; may be stopped between them

@@ -49,11 +49,11 @@ def mcnemar(
 
     right: [names][rows], whether each row is answered rightly.  counts: how many rows each of them stands for.
     """
-    right = [np.asarray(correct, bool) for correct in right]
-    number = np.ones(len(right[0]), int) if counts is None else np.asarray(counts)
+    correct = [np.asarray(rows, bool) for rows in right]
+    number = np.ones(len(correct[0]), int) if counts is None else np.asarray(counts)
     results = []
     for i, j in combinations(range(len(names)), 2):
-        only_a, only_b = int(number[right[i] & ~right[j]].sum()), int(number[right[j] & ~right[i]].sum())
+        only_a, only_b = int(number[correct[i] & ~correct[j]].sum()), int(number[correct[j] & ~correct[i]].sum())
         p = binomtest(only_b, only_a + only_b).pvalue if only_a + only_b else 1.0
         results.append((names[i], names[j], 100 * (only_b - only_a) / int(number.sum()), float(p), only_a, only_b))
     adjusted = holm([result[3] for result in results])
@@ -113,7 +113,7 @@ def rank_samples(samples: Mapping[str, Sample | None], expected: Sequence[str], 
     missing = [name for name in expected if samples[name] is None]
     if missing:
         return RankingTest("missing", f"No figure of {listing(missing)}." if len(missing) < len(expected) else "")
-    present = {name: samples[name] for name in expected}
+    present = {name: sample for name in expected if (sample := samples[name]) is not None}
     ranking = _ranking_text(present)
     single = [name for name, sample in present.items() if sample.count < 2 or sample.spread is None]
     if single:

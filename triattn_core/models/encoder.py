@@ -54,7 +54,9 @@ if TYPE_CHECKING:
         """A BERT of `transformers`, by its parts that are read here."""
 
         config: Any
+        device: torch.device
         embeddings: Any
+        get_input_embeddings: Any
         encoder: Any
         pooler: nn.Module | None
 

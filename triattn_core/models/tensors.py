@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +63,7 @@ def _all_finite(tensor: torch.Tensor) -> bool:
     return bool(((tensor.numpy().view(np.uint16) & 0x7C00) != 0x7C00).all())
 
 
-def write_tensors(path: Path, tensors: dict[str, torch.Tensor]) -> str:
+def write_tensors(path: Path, tensors: Mapping[str, torch.Tensor]) -> str:
     """Write tensors in half precision, atomically; returns the digest."""
     half_tensors = {name: tensor.detach().cpu().half().contiguous() for name, tensor in tensors.items()}
     with replacing(path) as part:

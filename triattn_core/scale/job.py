@@ -51,7 +51,7 @@ class RayJob:
             "most": self.most,
         }
         text = json.dumps(description, sort_keys=True)
-        self.folder = (self.folder or FOLDER / hashlib.sha256(text.encode()).hexdigest()[:12]).resolve()
+        self._place = self.folder = (self.folder or FOLDER / hashlib.sha256(text.encode()).hexdigest()[:12]).resolve()
         note = self.folder / "job.json"
         if note.is_file() and note.read_text() != text:
             raise DataError(f"{self.folder}: holds what another job has done; name another folder with --work")
@@ -67,14 +67,14 @@ class RayJob:
         """
         start = time.perf_counter()
         schema = result_schema(self.work, self.work.measure(self.bundles))
-        self.rows, self.last_line = write_rows(self.source, self.work.task, self.folder / "rows", self.most)
+        self.rows, self.last_line = write_rows(self.source, self.work.task, self._place / "rows", self.most)
         if not self.rows:
             raise DataError(f"{self.source.name}: no row in it")
         on_ray.connect(self.cluster)
         counted = lambda done: report(min(done, self.rows), self.rows)  # noqa: E731
-        begun = on_ray.starts(self.folder)
-        on_ray.map_rows(self.rows, self.folder, self.work, schema, self.cluster, counted)
-        self.restarts = max(0, on_ray.starts(self.folder) - begun - self.cluster.workers)
+        begun = on_ray.starts(self._place)
+        on_ray.map_rows(self.rows, self._place, self.work, schema, self.cluster, counted)
+        self.restarts = max(0, on_ray.starts(self._place) - begun - self.cluster.workers)
         self.seconds = time.perf_counter() - start
 
     def tables(self) -> Iterator[pa.Table]:
@@ -88,7 +88,7 @@ class RayJob:
             if len(flat):
                 yield flat
         if seen != self.rows:
-            raise DataError(f"{self.folder}: {seen:,} of {self.rows:,} rows are done; run the same command again")
+            raise DataError(f"{self._place}: {seen:,} of {self.rows:,} rows are done; run the same command again")
         if not readable:
             raise DataError((*self.errors(), f"{self.source.name}: no row in it")[0])
 
@@ -97,7 +97,7 @@ class RayJob:
         return [error for part in self._results(["row", "error"]) for error in parts.errors(part)]
 
     def _results(self, columns: list[str] | None = None) -> Iterator[pa.Table]:
-        return parts.ordered_parts(self.folder / "parts", columns)
+        return parts.ordered_parts(self._place / "parts", columns)
 
     def frame(self) -> pd.DataFrame:
         """The flat table."""
@@ -105,4 +105,4 @@ class RayJob:
 
     def clear(self) -> None:
         """Remove what was kept, once the results are stored."""
-        shutil.rmtree(self.folder)
+        shutil.rmtree(self._place)

@@ -86,7 +86,7 @@ def map_rows(
             num_gpus=cluster.gpus,
             compute=ray.data.ActorPoolStrategy(size=cluster.workers),
         )
-        data.write_parquet(str(folder / "parts"), mode="append")
+        data.write_parquet(str(folder / "parts"), mode=ray.data.SaveMode.APPEND)
     finally:
         done.set()
         watch.join()

@@ -105,7 +105,8 @@ class Worker:
         return pd.concat(tables, ignore_index=True) if tables else pd.DataFrame({"row": []}), errors
 
     def _one_by_one(self, rows: list[tuple[int, object]]) -> tuple[pd.DataFrame, dict[int, str]]:
-        tables, errors = [pd.DataFrame({"row": []})], {}
+        tables = [pd.DataFrame({"row": []})]
+        errors: dict[int, str] = {}
         for line, example in rows:
             try:
                 table, failed = self._measured([(line, example)])

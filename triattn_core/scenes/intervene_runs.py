@@ -66,8 +66,10 @@ def random_units(question: Question, wanted: InterventionSpec, draws: int = DRAW
     def run(bundle):
         from triattn_core.analysis.intervention.leave_one_out import score_random_units
 
-        more = {"read": wanted.how == "mask", "draws": draws, "seed": seed}
-        return score_random_units(bundle, question.example, len(wanted.names), wanted.unit, question.option, **more)
+        read = wanted.how == "mask"
+        return score_random_units(
+            bundle, question.example, len(wanted.names), wanted.unit, question.option, draws=draws, seed=seed, read=read
+        )
 
     key = (wanted.unit, wanted.how, len(wanted.names), draws, seed)
     return question.answer(f"{draws} random choices of as many units", run, *key)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from accelerate import Accelerator
@@ -25,7 +25,7 @@ from triattn_core.training.recipe import read_recipe
 from triattn_core.training.sentence.trainer import folds, train_sentence
 from triattn_core.training.tan.trainer import train_tan
 
-TRAINERS = {
+TRAINERS: dict[str, Callable[..., Iterator[Event]]] = {
     "tan": train_tan, "sentence": train_sentence, "reader": train_reader, "coin": train_coin,
     "laboratory": train_laboratory,
 }  # fmt: skip
@@ -38,7 +38,8 @@ def train(paths: Sequence[Path], data: Path, runs: Path, resume: bool, command: 
     ConfigError for a file that is neither a config.json nor a recipe.json.
     """
     prepare()
-    runs, trained = runs.resolve(), []
+    runs = runs.resolve()
+    trained: list[tuple[Path, AnyConfig]] = []
     configs = [(path, _read(path)) for path in resolve(paths)]
     for name in dict.fromkeys(name for _, config in configs for name in sets(config)):
         rows_file(data, name)  # check that all files exist before the first run

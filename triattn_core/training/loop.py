@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 from accelerate import Accelerator
@@ -24,7 +25,7 @@ from triattn_core.errors import ConfigError
 STATES_KEPT = 2
 LOG = "events.jsonl"
 RECIPE = "recipe.json"
-NO_RECIPE = {"digest": True, "training": {"more_seeds"}}  # keys of a config that change no weight
+NO_RECIPE: dict[str, Any] = {"digest": True, "training": {"more_seeds"}}  # keys of a config that change no weight
 
 
 @dataclass(frozen=True)

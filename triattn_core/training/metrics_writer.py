@@ -10,6 +10,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any, TypeGuard
 
 import torch
 from tqdm import tqdm
@@ -48,10 +49,13 @@ CARDS = {
     "tan": checkpoint_card, "sentence": sentence_card, "reader": reader_card, "coin": coin_card,
     "laboratory": laboratory_card,
 }  # fmt: skip
-SPLITS = {"sentence": splits, "reader": reader_splits}  # for kinds that hold out rows themselves
+SPLITS: dict[str, Callable[..., Any]] = {
+    "sentence": splits,
+    "reader": reader_splits,
+}  # for kinds that hold out rows themselves
 
 
-def is_cross_validated(config: AnyConfig) -> bool:
+def is_cross_validated(config: AnyConfig) -> TypeGuard[SentenceCheckpoint]:
     """Whether the config uses cross-validation, for a set without a split."""
     return isinstance(config, SentenceCheckpoint) and config.data.folds > 0
 
@@ -107,7 +111,9 @@ def _measurement_key(config: AnyConfig) -> str:
         return repr((config.cells, config.model.context, config.model.states, config.model.attend_special))
     if config.kind not in SPLITS:
         return ""
-    return repr((config.kind, config.model.vectors, getattr(config, "labels", ()), config.data.model_dump()))
+    return repr(
+        (config.kind, getattr(config.model, "vectors", None), getattr(config, "labels", ()), config.data.model_dump())
+    )
 
 
 def _folds(folder: Path, config: SentenceCheckpoint, data: Path, runs: Path, resume: bool, command: str) -> Event:
@@ -147,8 +153,8 @@ def measure(bundles: Sequence[Bundle], config: AnyConfig, data: Path, runs: Path
             with tqdm(desc=f"measure {name}", unit="example") as bar:
                 results = evaluate(bundles, examples(), bar.update, caches[split])
         except DataError as error:
-            file = str(rows_file(data, name))
-            raise error if str(error).startswith(file) else DataError(f"{file}: {error}") from None
+            path = str(rows_file(data, name))
+            raise error if str(error).startswith(path) else DataError(f"{path}: {error}") from None
         baseline = task.baseline(example for example in examples() if example.label is not None)
         for bundle_metrics, result in zip(measured, results):
             bundle_metrics[split] = {"set": name, **result["metrics"], "n": result["n"], **baseline}
@@ -164,7 +170,7 @@ def _rows(config: AnyConfig, data: Path) -> dict[str, tuple[str, Callable[[], It
 
     Dev of a TAN is filtered by `data.where`, as in model selection; test is the whole file.
     """
-    sources = {}
+    sources: dict[str, tuple[str, Callable[[], Iterable]]] = {}
     parts = SPLITS[config.kind](config, data) if config.kind in SPLITS else None
     for split in ("dev", "test"):
         name = getattr(config.data, split)
@@ -176,7 +182,7 @@ def _rows(config: AnyConfig, data: Path) -> dict[str, tuple[str, Callable[[], It
 
 
 def _examples(config: AnyConfig, split: str, file: Path) -> Iterator:
-    where = config.data.where if split == "dev" else {}
+    where = getattr(config.data, "where", {}) if split == "dev" else {}
     return (example for example in TASKS[config.task].read(file) if matches(vars(example), where))
 
 
@@ -211,8 +217,8 @@ def _write(
     }
     write_whole(folder / "metrics.json", json.dumps(record, indent=1, ensure_ascii=False) + "\n")
     if config.kind == "tan":
-        rows = islice(_examples(config, "dev", rows_file(data, config.data.dev)), ATTENTION_ROWS)
-        write_measures(folder, "attention", attention_report(load(folder), list(rows)) | {"set": config.data.dev})
+        examples = list(islice(_examples(config, "dev", rows_file(data, config.data.dev)), ATTENTION_ROWS))
+        write_measures(folder, "attention", attention_report(load(folder), examples) | {"set": config.data.dev})
     write_whole(folder / "README.md", CARDS[config.kind](folder))
     if config.kind != "laboratory" and is_unlisted(folder):
         append_record(results() / f"{TRAINED}.jsonl", run_record(folder, config, record, record["each_seed"]))

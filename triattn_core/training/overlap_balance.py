@@ -24,9 +24,9 @@ def balance_labels(overlaps: Sequence[float], labels: Sequence[int], ratio: floa
     """Rows to keep, in order: in each tenth of overlap, one label has at most `ratio` times the rows of the other."""
     rng = np.random.default_rng(seed)
     bin_of_row = np.minimum((np.asarray(overlaps) * BINS).astype(int), BINS - 1)
-    labels, selected = np.asarray(labels), []
+    label_of_row, selected = np.asarray(labels), []
     for number in range(BINS):
-        sides = [np.flatnonzero((bin_of_row == number) & (labels == label)) for label in (0, 1)]
+        sides = [np.flatnonzero((bin_of_row == number) & (label_of_row == label)) for label in (0, 1)]
         limit = round(ratio * min(map(len, sides)))
         selected += [side if len(side) <= limit else rng.choice(side, limit, replace=False) for side in sides]
     return np.sort(np.concatenate(selected))

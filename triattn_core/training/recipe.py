@@ -108,7 +108,7 @@ class Recipe(Strict):
 
     @model_validator(mode="after")
     def _read_alone(self) -> Recipe:
-        joint = [self.swap, self.word_weight]
+        joint: list[float | bool | None] = [self.swap, self.word_weight]
         joint += [value for stage in self.stages for value in (stage.mask, stage.word_weight, stage.match is not None)]
         if self.objective == "apart" and any(joint):
             raise ValueError("texts read apart have no mask, word_weight, swap or match")

@@ -91,7 +91,7 @@ def _run(
     if not is_main_process():
         return
     bundles = [load(folder) for folder in folders.values()]
-    details = {"date": run_records.today(), "machine": machine(), "command": command}
+    details: dict[str, Any] = {"date": run_records.today(), "machine": machine(), "command": command}
     details["parameters"] = sum(p.numel() for p in bundles[0].model.parameters())
     seed_metrics = [
         {"seed": seed, "seconds": round(seconds(folder)), "best_step": best(history(folder)).get("step"), **numbers}

@@ -25,7 +25,9 @@ class TraceView(Protocol):
     """
 
     TITLE: str
-    NEEDS: tuple[str, ...]
+
+    @property
+    def NEEDS(self) -> tuple[str, ...]: ...
 
     def figure(
         self, trace: AttentionTrace, choice: Choice, *, hide_special: bool = False, theme: str = "light"

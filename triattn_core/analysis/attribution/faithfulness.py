@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import ceil
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -47,7 +48,8 @@ def perturbation_curves(
     orders: by method and draw, all tokens from the first ranked on.  m: the probabilities with these tokens gone; it is
     called once, with each set of tokens once.
     """
-    rows, probabilities = [], {frozenset(): 0.0}
+    rows = []
+    probabilities: dict[frozenset[int], float] = {frozenset(): 0.0}
     for (method, draw), order in orders.items():
         for share in (0.0, *SHARES):
             count = ceil(share * len(order) - 1e-9)
@@ -119,7 +121,7 @@ def control_band(table: pd.DataFrame) -> pd.DataFrame:
 
 def measure_rows(
     bundle: Bundle,
-    rows: Iterable[tuple[int, object]],
+    rows: Iterable[tuple[int, Any]],
     methods: Sequence[str] = (),
     draws: int = 5,
     seed: int = 0,
@@ -144,7 +146,7 @@ def measure_rows(
         yield TablePart(areas.reset_index().assign(**columns), (), line)
 
 
-def measure_checkpoints(bundles: Sequence[Bundle], rows: Iterable[tuple[int, object]], **more) -> Iterator[TablePart]:
+def measure_checkpoints(bundles: Sequence[Bundle], rows: Iterable[tuple[int, Any]], **more) -> Iterator[TablePart]:
     """Runs `measure_rows` for several checkpoints row by row, so that a stopped run still compares them."""
     for row in rows:
         parts = [next(measure_rows(bundle, [row], **more)) for bundle in bundles]

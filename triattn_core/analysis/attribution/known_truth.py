@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import cast
 
 import numpy as np
 import torch
@@ -23,6 +24,7 @@ from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.inference.batch import collate
 from triattn_core.inference.laboratory import weights_of
 from triattn_core.inference.laboratory_references import untrained
+from triattn_core.models.laboratory import LaboratoryModel
 from triattn_core.tasks.laboratory import Example
 
 ROLES = ("query", "key", "context")
@@ -34,10 +36,10 @@ class Row:
     """One row's embedded tokens, and the log-odds of its right answer as a function of them."""
 
     def __init__(self, bundle: Bundle, example: Example):
-        self.bundle, self.example = bundle, example
+        self.bundle, self.example, self.model = bundle, example, cast(LaboratoryModel, bundle.model)
         ((roles,),) = bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)
         self.batch = collate([roles], bundle.tokenizer).to(bundle.device)
-        self.states = {name: bundle.model.embed(getattr(self.batch, name)) for name in ROLES}
+        self.states = {name: self.model.embed(getattr(self.batch, name)) for name in ROLES}
         self.vectors = {name: states.vectors[0].detach() for name, states in self.states.items()}
         self.baseline = {name: torch.zeros_like(vectors) for name, vectors in self.vectors.items()}
 
@@ -46,7 +48,7 @@ class Row:
         count = len(vectors["query"])
         usual = {name: states.keep.expand(count, -1) for name, states in self.states.items()}
         keeps = usual | dict(keeps or {})
-        logits = self.bundle.model.read_out(*(States(vectors[name], keeps[name]) for name in ROLES))
+        logits = self.model.read_out(*(States(vectors[name], keeps[name]) for name in ROLES))
         others = torch.arange(logits.shape[1], device=logits.device) != self.example.label
         return logits[:, self.example.label] - logits[:, others].logsumexp(1)
 
@@ -77,7 +79,7 @@ def attention(row: Row) -> Scores:
 def rollout(row: Row) -> Scores:
     """Attention multiplied through the layers with half of each token kept (Abnar and Zuidema 2020); of one layer it
     ranks tokens as attention does."""
-    if row.bundle.config.model.layers == 1:
+    if len(row.model.layers) == 1:
         return attention(row)
     with torch.inference_mode(), recording(lambda site: site.endswith("/weight")) as record:
         row.bundle.logits(row.batch)

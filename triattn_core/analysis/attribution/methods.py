@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -29,10 +30,11 @@ from triattn_core.analysis.intervention.batched_variants import (
 )
 from triattn_core.attention.tap import recording
 from triattn_core.errors import InputError, choices
-from triattn_core.inference.batch import collate
+from triattn_core.inference.batch import Batch, collate
 from triattn_core.inference.explain import coordinates, sites
 from triattn_core.inference.pause import progress
-from triattn_core.models.encoder import InputOverride
+from triattn_core.models.encoder import Encoder, InputOverride
+from triattn_core.models.tan import TanConfig
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axes import RANDOM
 
@@ -54,7 +56,7 @@ class Attributions:
         token, position = self.table["token"].astype(str), self.table["position"]
         goes_on = token.str.startswith("##") & (position > 0)
         of = self.table.assign(token=token.where(~goes_on, token.str.removeprefix("##")))
-        how = dict.fromkeys(of.columns, "first") | {"token": "sum", "end": "last", "tokens": "sum"}
+        how: dict[Any, Any] = dict.fromkeys(of.columns, "first") | {"token": "sum", "end": "last", "tokens": "sum"}
         how |= {name: (lambda values: values.sum(skipna=False)) for name in self.methods}
         return replace(self, table=of.groupby((~goes_on).cumsum()).agg(how).reset_index(drop=True))
 
@@ -131,11 +133,13 @@ class _MethodInput:
     """What the methods share: the word vectors and baseline, the score of them, and the trace, made on first use."""
 
     def __init__(self, query: Query, steps: int, methods: Sequence[str]):
-        self.asked, self.steps, self.gap = query, steps, None
+        self.asked, self.steps = query, steps
+        self.gap: float | None = None
         self.done, self.total = 0, max(1, sum(ROWS[name](query, steps) for name in methods if name in ROWS))
         bundle = query.bundle
-        self.batch = collate([query.roles], bundle.tokenizer).to(bundle.device)
-        look_up = bundle.encoder.joint.get_input_embeddings()
+        self.batch = cast(Batch, collate([query.roles], bundle.tokenizer)).to(bundle.device)
+        self.encoder = cast(Encoder, bundle.encoder)
+        look_up = self.encoder.joint.get_input_embeddings()
         pad = bundle.tokenizer.special["pad"]
         with gradients_enabled():
             self.vectors, self.baseline = {}, {}
@@ -159,7 +163,7 @@ class _MethodInput:
             }
         else:
             inputs = {role: _distinct(vectors, self.vectors[role]) for role, vectors in given.items()}
-        return query.log_odds(query.bundle.model(query.bundle.encoder(batch, inputs)))
+        return query.log_odds(query.bundle.model(self.encoder(batch, inputs)))
 
     @property
     def rows(self) -> int:
@@ -205,6 +209,11 @@ def _distinct(words: Tensor, usual: Tensor) -> InputOverride:
     )
 
 
+def _rollout(method_input: _MethodInput) -> dict[str, np.ndarray]:
+    residual = cast(TanConfig, method_input.asked.bundle.config.model).residual
+    return method_input.with_special(estimators.rollout(method_input.trace, residual))
+
+
 def _integrated(method_input: _MethodInput) -> dict[str, np.ndarray]:
     with gradients_enabled():
         attributions, method_input.gap = estimators.integrated_gradients(
@@ -235,5 +244,5 @@ METHODS: Mapping[str, Callable[[_MethodInput], dict[str, np.ndarray]]] = {
     "gradient × input": _gradient,
     "occlusion": _occlusion,
     "attention": lambda run: run.with_special(estimators.attention_mass(run.trace)),
-    "rollout": lambda run: run.with_special(estimators.rollout(run.trace, run.asked.bundle.config.model.residual)),
+    "rollout": _rollout,
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -22,8 +23,8 @@ from triattn_core.inference.batch import Batch, RoleBatch, collate
 from triattn_core.inference.pause import progress
 from triattn_core.inference.predict import batch_by_length
 from triattn_core.models import answers
-from triattn_core.models.encoder import Encoded, InputOverride, first_real
-from triattn_core.models.tan import Tan
+from triattn_core.models.encoder import Encoded, Encoder, InputOverride, first_real
+from triattn_core.models.tan import Tan, TanConfig
 from triattn_core.tasks import require_option
 from triattn_core.text.roles import Role, Roles
 
@@ -40,7 +41,7 @@ class Query:
     """
 
     bundle: Bundle
-    example: object
+    example: Any
     options: tuple[Roles, ...]
     option: int
     scores: Tensor
@@ -114,14 +115,14 @@ def encode_variants(
     bundle: Bundle, roles: Roles, removed: Mapping[str, Tensor], read: bool = False
 ) -> Iterator[tuple[list[int], Encoded]]:
     """Yields the encodings of the variants of `outputs_without`, in batches of similar length."""
-    batch = collate([roles], bundle.tokenizer).to(bundle.device)
+    batch, encoder = cast(Batch, collate([roles], bundle.tokenizer)).to(bundle.device), cast(Encoder, bundle.encoder)
     done, total = 0, len(removed["context"])
     for places in batch_by_length((~removed["context"]).sum(1).tolist(), batch_size(bundle, roles), LENGTH_RATIO):
         if total > 1:
             progress(done, total)
         done += len(places)
         masks = {role: mask[places].to(bundle.device) for role, mask in removed.items()}
-        yield places, bundle.encoder(*_variant_batch(batch, roles, masks, read))
+        yield places, encoder(*_variant_batch(batch, roles, masks, read))
 
 
 def row_slices(rows: int, bundle: Bundle, roles: Roles, share: int = 1) -> Iterator[slice]:
@@ -132,7 +133,12 @@ def row_slices(rows: int, bundle: Bundle, roles: Roles, share: int = 1) -> Itera
 
 def batch_size(bundle: Bundle, roles: Roles, share: int = 1) -> int:
     """The number of rows in a slice of `row_slices`."""
-    cells = bundle.config.model.heads * len(roles.query.runs) * len(roles.key.runs) * len(roles.context.runs)
+    cells = (
+        cast(TanConfig, bundle.config.model).heads
+        * len(roles.query.runs)
+        * len(roles.key.runs)
+        * len(roles.context.runs)
+    )
     return max(1, LARGEST // (share * cells))
 
 
@@ -140,7 +146,8 @@ def repeat_batch(batch: Batch, rows: int) -> Batch:
     """A batch of one example repeated `rows` times."""
 
     def many(role: RoleBatch) -> RoleBatch:
-        return RoleBatch(*(None if t is None else t.expand(rows, *t.shape[1:]) for t in vars(role).values()))
+        repeated: Any = (None if t is None else t.expand(rows, *t.shape[1:]) for t in vars(role).values())
+        return RoleBatch(*repeated)
 
     return Batch(*(many(getattr(batch, role)) for role in ROLES))
 
@@ -149,7 +156,8 @@ def repeat_encoded(encoded: Encoded, count: int) -> Encoded:
     """The encoding of one example repeated `count` times."""
 
     def many(states: States) -> States:
-        return States(*(None if t is None else t.expand(count, *t.shape[1:]) for t in vars(states).values()))
+        repeated: Any = (None if t is None else t.expand(count, *t.shape[1:]) for t in vars(states).values())
+        return States(*repeated)
 
     pooled = None if encoded.pooled is None else encoded.pooled.expand(count, -1)
     return Encoded(many(encoded.query), many(encoded.key), many(encoded.context), pooled)
@@ -186,9 +194,12 @@ def drop_removed(encoded: Encoded) -> Encoded:
 
     def gather(states: States) -> States:
         order = first_real(states.keep)
-        vectors, own = (None if t is None else t.gather(1, order[..., None].expand(-1, -1, t.shape[-1]))
-                        for t in (states.vectors, states.own))  # fmt: skip
-        return States(vectors, states.keep.gather(1, order), own)
+
+        def reorder(vectors: Tensor) -> Tensor:
+            return vectors.gather(1, order[..., None].expand(-1, -1, vectors.shape[-1]))
+
+        own = None if states.own is None else reorder(states.own)
+        return States(reorder(states.vectors), states.keep.gather(1, order), own)
 
     return Encoded(gather(encoded.query), gather(encoded.key), gather(encoded.context), encoded.pooled)
 

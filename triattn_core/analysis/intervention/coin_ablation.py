@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from typing import cast
 
 from torch import Tensor, nn
 
@@ -17,7 +18,7 @@ from triattn_core.attention.coin import CONTEXT
 from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import ConfigError, choices
 from triattn_core.inference.explain import Prediction, explain
-from triattn_core.models.coin import Coin
+from triattn_core.models.coin import Coin, CoinConfig
 from triattn_core.trace import AttentionTrace
 
 
@@ -37,7 +38,7 @@ def ablatable_parts(bundle: Bundle) -> tuple[str, ...]:
     COIN."""
     if not isinstance(bundle.model, Coin):
         raise ConfigError(f"{bundle.name}: blocks and their context term are switched off in COIN alone")
-    config = bundle.config.model
+    config = cast(CoinConfig, bundle.config.model)
     return (*(f"layer.{i}" for i in range(config.layers)), *[CONTEXT] * config.context)
 
 
@@ -53,7 +54,9 @@ def explain_ablated(
     for name in off:
         if name not in known:
             raise ConfigError(f"{bundle.name} has no {name!r} to switch off; {choices(name, known)}")
-    prediction, trace = explain(replace(bundle, model=AblatedCoin(bundle.model, off)), example, option=option)
+    prediction, trace = explain(
+        replace(bundle, model=AblatedCoin(cast(Coin, bundle.model), off)), example, option=option
+    )
     return prediction, replace(trace, meta={**trace.meta, "off": ",".join(off)})
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
+from typing import Any
 
 from triattn_core.errors import InputError, choices
 from triattn_core.text.roles import Limits, Role, Roles
@@ -68,7 +69,8 @@ def replace_tokens(roles: Roles, at: Sequence[int], text: str, tokenizer: Tokeni
     pieces = [("##" if s.startswith("##") else "") + text[a:b] for s, (a, b) in zip(tokens.strings, tokens.spans)]
     kind = context.types[first] % 2  # of an exact match nobody knows here: see `segment_ids`
     new = (tokens.ids, pieces, [NEW] * size, tokens.spans, [False] * size, [0] * size, [kind] * size)
-    piece = Role(*map(tuple, new), (context.segments[first],) * size)
+    columns: Any = (*map(tuple, new), (context.segments[first],) * size)
+    piece = Role(*columns)
     before = _take_positions(context, list(range(first)))
     after = _take_positions(context, [i for i in range(first, len(context)) if i not in removed])
     kept = [i for i in range(len(context)) if i not in removed]

@@ -24,7 +24,7 @@ from triattn_core.models import answers
 Head = tuple[str, int]  # the site of its weights, and its number from 0
 
 
-def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, object]], heads: Sequence[Head]) -> Iterator[TablePart]:
+def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, Any]], heads: Sequence[Head]) -> Iterator[TablePart]:
     """Yields a part for each labelled row: of each head `row`, `site`, `head`, `right` without it and `own`, whether
     the whole model is right; `change`: of the log-odds of the label.  Rows without a label are set aside.
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import torch
 import xarray as xr
@@ -33,7 +34,9 @@ from triattn_core.checkpoint.bundle import Bundle
 from triattn_core.errors import InputError
 from triattn_core.inference.explain import Prediction, sites
 from triattn_core.models import answers
+from triattn_core.models.tan import TanConfig
 from triattn_core.text.roles import Roles
+from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.axes import MECHANISM_LABELS
 
@@ -105,12 +108,14 @@ def replace(
     Raises InputError too for a text that has no token or does not fit.
     """
 
+    tokenizer = cast(Tokenizer, bundle.tokenizer)
+
     def change(roles: Roles, at: Sequence[int]) -> Edit:
         if not at:
             return Edit(roles)
         if not text.strip():
-            return Edit(edits.mask_tokens(roles, at, bundle.tokenizer))
-        new = edits.replace_tokens(roles, at, text, bundle.tokenizer, bundle.config.limits)
+            return Edit(edits.mask_tokens(roles, at, tokenizer))
+        new = edits.replace_tokens(roles, at, text, tokenizer, bundle.config.limits)
         return Edit(new, texts={edits.NEW: text})
 
     return _edit_units(bundle, example, names, unit, option, change)
@@ -141,7 +146,8 @@ def swap(bundle: Bundle, example, other, option: int | None = None) -> Intervent
     theirs = bundle.task.roles([other], bundle.tokenizer, bundle.config.limits)[0][0]
     texts = {edits.OTHER + name: text for name, text in bundle.task.texts(other, 0).items()}
     alone = "Query and key do not stand in the other's context: C-Bi-Attention falls back to Bi-Attention."
-    cbi = bundle.config.model.mechanism == "cbi" and bundle.config.model.context == "joint"
+    model = bundle.config.model
+    cbi = isinstance(model, TanConfig) and model.mechanism == "cbi" and model.context == "joint"
 
     def change(roles: Roles, is_traced: bool) -> Edit:
         new = edits.swap_context(roles, theirs, bundle.config.limits)
@@ -180,7 +186,8 @@ def _compare(query: Query, change: Callable[[Roles, bool], Edit]) -> Interventio
     outputs, mine, after = [], Edit(query.roles), Record(lambda site: True)
     for number, roles in enumerate(query.options):
         edit = change(roles, number == query.option)
-        with recording(lambda site, traced=number == query.option: traced) as record:
+        keep_site = (lambda site: True) if number == query.option else (lambda site: False)
+        with recording(keep_site) as record:
             outputs.append(_outputs(query, edit))
         if number == query.option:
             mine, after = edit, record

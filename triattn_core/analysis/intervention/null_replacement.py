@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from threading import Lock
 
 import numpy as np
@@ -79,12 +80,12 @@ def run_null_test(
         for at in row_slices(draws, bundle, query.roles):
             numbers = range(draws)[at]
             progress(at.start, draws)
-            change = _weight_change(
-                how, DIMS[axis], draw, lambda some=numbers: _untrained_weights(bundle, encoded, some, seed)
-            )
-            with recording(lambda site, new=first is None: new) as record, replacing(change):
+            change = _weight_change(how, DIMS[axis], draw, partial(_untrained_weights, bundle, encoded, numbers, seed))
+            keep_site = (lambda site: True) if first is None else (lambda site: False)
+            with recording(keep_site) as record, replacing(change):
                 batches.append(bundle.model(repeat_encoded(encoded, len(numbers))).float().cpu())
             first = first or record
+    assert first is not None  # there is at least one draw
     outputs = torch.cat(batches)
     scores, same = query.among(outputs), Edit(query.roles)
     start = make_outcome(query, query.scores, before, same)

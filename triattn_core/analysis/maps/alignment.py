@@ -41,7 +41,7 @@ def align_words(weights: np.ndarray, query: Role, key: Role) -> Alignment:
     weights: [heads, N, I], of real tokens; pieces are averaged over queries and summed over keys.
     """
     queries, keys = words(query), words(key)
-    places = {}
+    places: dict[str, list[int]] = {}
     for index, (word, _) in enumerate(keys):
         places.setdefault(word, []).append(index)
     shared = [(positions, places[word]) for word, positions in queries if word in places and word not in STOPS]
@@ -63,11 +63,12 @@ def total(alignments: Sequence[Alignment]) -> dict[str, float] | None:
         return None
     halves = [shared[::2], shared[1::2]]
     rates = [
-        sum(alignment.aligned for alignment in half) / sum(alignment.count for alignment in half) for half in halves
+        np.asarray(sum(alignment.aligned for alignment in half)) / sum(alignment.count for alignment in half)
+        for half in halves
     ]
     count = sum(alignment.count for alignment in shared)
     return {
-        "mean": 100 * float((sum(alignment.aligned for alignment in shared) / count).mean()),
+        "mean": 100 * float(np.mean(sum(alignment.aligned for alignment in shared) / count)),
         "best_head": 100 * float(rates[1][int(rates[0].argmax())]),
         "chance": 100 * sum(alignment.chance for alignment in shared) / count,
     }

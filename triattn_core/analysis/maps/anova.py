@@ -58,7 +58,8 @@ def decompose(cube: np.ndarray, keep: np.ndarray | None = None) -> dict[str, np.
     keep = finite if keep is None else finite & keep
     rest = np.where(keep, cube, 0.0).astype(np.float64)
     rest = _subtract_means(rest, keep, ())[0]
-    components, fitted = {}, []
+    components: dict[str, np.ndarray] = {}
+    fitted: list[tuple[int, ...]] = []
     for name, axes in TERMS.items():
         before, fitted = rest, [axes, *fitted]
         rest = np.zeros_like(rest) if name == "three_way" else _residual(rest, keep, fitted)
@@ -159,9 +160,9 @@ def kept_cells(relevance: xr.DataArray, weights: xr.DataArray) -> np.ndarray:
     has_weight = values > 0
     with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
         total = np.logaddexp.reduce(np.where(has_weight, scores, -np.inf), (1, 2), keepdims=True)
-        masked = (~has_weight & (scores - total > UNDERFLOW)).any(0)
-    has_weight = has_weight.any(0)
-    keys, context = has_weight.any(1), has_weight.any(0)
+        masked = np.asarray((~has_weight & (scores - total > UNDERFLOW)).any(0))
+    some = np.asarray(has_weight.any(0))  # [I, J]
+    keys, context = np.asarray(some.any(1)), np.asarray(some.any(0))
     keep_key = keys | ~masked[:, context].any(1)
     keep_context = context | ~masked[keys].any(0)
     return (keep_key[:, None] & keep_context & np.isfinite(scores).any(0))[None]

@@ -67,7 +67,7 @@ def _logsumexp(site: xr.DataArray) -> xr.DataArray:
 
 def centred(relevance: xr.DataArray) -> xr.DataArray:
     """Relevance centred per query over its finite cells; masked cells stay -inf, fully masked rows become zeros."""
-    finite = np.isfinite(relevance)
+    finite: xr.DataArray = xr.apply_ufunc(np.isfinite, relevance)
     count = finite.sum("key")
     mean = relevance.where(finite, 0.0).sum("key") / count.clip(min=1)
     return (relevance - mean).where(count > 0, 0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -18,7 +19,7 @@ from triattn_core.inference.batch import collate
 MEASURES = (*anova.VISIBLE_TERMS, "among_keys", "redirected", "information")
 
 
-def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, object]]) -> Iterator[TablePart]:
+def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, Any]]) -> Iterator[TablePart]:
     """Yield `anova.share_table` of the example in each row of a file; of several options, for the predicted one.
 
     rows: (line, example or DataError), as from `sources.read_examples`.  You may stop at any time; the parts so far

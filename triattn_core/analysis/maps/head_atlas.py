@@ -25,7 +25,7 @@ DECILES = tuple(range(90, 0, -10))
 
 
 def measure_rows(
-    bundle: Bundle, rows: Iterable[tuple[int, object]], profiles: bool = False, switch_off: bool = False
+    bundle: Bundle, rows: Iterable[tuple[int, Any]], profiles: bool = False, switch_off: bool = False
 ) -> Iterator[TablePart]:
     """Yields a part for each row of a file: `measure_heads` of its example; of several options, the chosen one.
 
@@ -47,7 +47,7 @@ def measure_rows(
 
 
 def measure_texts(
-    trace_of: Callable[..., AttentionTrace], rows: Iterable[tuple[int, object]], profiles: bool = False
+    trace_of: Callable[..., AttentionTrace], rows: Iterable[tuple[int, Any]], profiles: bool = False
 ) -> Iterator[TablePart]:
     """The same for the attention of another model: trace_of a text or a pair; rows: (line, texts, or a DataError)."""
     return _parts(rows, lambda texts: _of_trace(trace_of(*texts), profiles).assign(id=""))
@@ -58,7 +58,7 @@ def _of_trace(trace: AttentionTrace, profiles: bool) -> pd.DataFrame:
     return table.merge(profile_table(trace), on=["site", "head"]) if profiles else table
 
 
-def _parts(rows: Iterable[tuple[int, object]], measure: Callable[[Any], pd.DataFrame]) -> Iterator[TablePart]:
+def _parts(rows: Iterable[tuple[int, Any]], measure: Callable[[Any], pd.DataFrame]) -> Iterator[TablePart]:
     for line, example in rows:
         try:
             if isinstance(example, DataError):

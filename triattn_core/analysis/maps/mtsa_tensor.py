@@ -50,9 +50,9 @@ def head_tensor(trace: AttentionTrace, layer: str, head: int) -> AttentionTrace:
         "source2token": S.copy(data=tensorized.SCALES[scale_s](torch.tensor(S.values)).numpy()),
         "mask": M,
     }
-    scores = (torch.tensor(array.values) for array in (R, S, M))
-    P = tensorized.tensor(*scores, torch.ones(n, dtype=torch.bool), scale_t, scale_s)
-    T = sum(parts.values()).transpose(*AXES)
+    R_, S_, M_ = (torch.tensor(array.values) for array in (R, S, M))
+    P = tensorized.tensor(R_, S_, M_, torch.ones(n, dtype=torch.bool), scale_t, scale_s)
+    T = (parts["token2token"] + parts["source2token"] + parts["mask"]).transpose(*AXES)
     arrays = {f"{name}/contribution": _typed_as(array, "contribution") for name, array in parts.items()}
     arrays |= {
         "relevance": _typed_as(T, "relevance"),

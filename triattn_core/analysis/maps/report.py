@@ -188,17 +188,17 @@ def _report(bundle: Bundle, tally: Tally, names: Sequence[str]) -> dict:
     if shares:
         report["alignment"] = {key: _round(mean(shares_of_site[key] for shares_of_site in shares)) for key in shares[0]}
     if "special" in tally.own:
-        attends = bundle.config.model.attend_special
-        report["special"] = _round(100 * _by_head(tally.own["special"]).mean()) if attends else 0.0
+        own = _by_head(tally.own["special"])
+        report["special"] = _round(100 * own.mean()) if bundle.attends_special else 0.0
     return report
 
 
 def _by_head(sums: Sums) -> np.ndarray:
     """[layers, heads]: means over examples, then over the two directions."""
-    layers = defaultdict(list)
+    layers: dict[str, list[np.ndarray]] = defaultdict(list)
     for site, parts in sums.items():
         count = sum(n for n, _ in parts)
-        layers[site.split("/")[0]].append(sum(total for _, total in parts) / max(1, count))
+        layers[site.split("/")[0]].append(np.asarray(sum(total for _, total in parts)) / max(1, count))
     return np.stack([np.mean(directions, 0) for directions in layers.values()])
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from typing import cast
 
 import numpy as np
 import xarray as xr
@@ -71,7 +72,7 @@ def _coords(left: xr.DataArray, right: xr.DataArray, axis: str, pairs: Pairs) ->
     for name in names:
         a, b = left[name].values.tolist(), right[name].values.tolist()
         renamed = [EDITED + text if text else text for text in b] if name == f"{axis}_text" else b
-        coords[name] = [a[i] if i is not None else renamed[j] for i, j in pairs]
+        coords[name] = [a[i] if i is not None else renamed[cast(int, j)] for i, j in pairs]
     for bound in ("start", "end"):
         offsets = right[f"{axis}_{bound}"].values.tolist()
         coords[f"{axis}_twin_{bound}"] = [-1 if None in (i, j) else offsets[j] for i, j in pairs]

@@ -8,6 +8,7 @@ that always stands first gets what the first place gets.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -56,7 +57,8 @@ def weigh_words(table: pd.DataFrame, words: Sequence[str], draws: int = DRAWS, s
 
     table: `head_profiles.profile_table` of several rows, with their `row`.  Raises InputError: none of the words.
     """
-    random, sums = np.random.default_rng(seed), {}
+    random = np.random.default_rng(seed)
+    sums: dict[tuple[str, str], list[Any]] = {}
     for _, _, site, direction, heads, marked, values in _places(table, words):
         known = np.flatnonzero(marked >= 0)
         at, count = known[marked[known] > 0], int((marked > 0).sum())

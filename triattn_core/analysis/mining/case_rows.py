@@ -57,8 +57,8 @@ class Filter:
         for name, values in (self.equal or {}).items():
             keep &= np.isin(column(table, name), list(values))
         for name, (low, high) in (self.between or {}).items():
-            values = column(table, name)
-            keep &= (values >= low) & (values < high)
+            numbers = column(table, name)
+            keep &= (numbers >= low) & (numbers < high)
         if self.differ:
             keep &= column(table, self.differ[0]) != column(table, self.differ[1])
         return keep & self._matches(table) if self.words else keep

@@ -227,7 +227,8 @@ def _data_errors(name: str) -> Iterator[None]:
         first = error.errors()[0]
         reason = f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
     except (OSError, pa.ArrowException) as error:
-        reason = os.strerror(error.errno) if getattr(error, "errno", None) else "no Parquet file"
+        number = getattr(error, "errno", None)
+        reason = os.strerror(number) if number else "no Parquet file"
     except ValueError as error:
         reason = str(error).splitlines()[0]
     else:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import torch
@@ -23,7 +24,7 @@ from triattn_core.attention.states import States
 from triattn_core.attention.tap import recording
 from triattn_core.attention.tri import LARGEST
 from triattn_core.models.encoder import Encoded
-from triattn_core.models.tan import Tan
+from triattn_core.models.tan import Interaction, Tan
 
 ON_GPU = 1 << 28  # most elements of a cube at once
 
@@ -35,10 +36,10 @@ def context_shifts(tan: Tan, encoded: Encoded) -> list[tuple[float, np.ndarray]]
     A large batch runs in parts, because its cubes are recorded.
     """
     shifts = []
-    for part in _row_parts(encoded, tan.layers[0].attention.heads):
-        *sequences, context = tan.projected(part)
+    for part in _row_parts(encoded, cast(Interaction, tan.layers[0]).attention.heads):
+        a, b, context = tan.projected(part)
         no_context = States(context.vectors[:, :0], context.keep[:, :0])
-        weight_pairs = zip(_weights(tan, *sequences, context), _weights(tan, *sequences, no_context))
+        weight_pairs = zip(_weights(tan, a, b, context), _weights(tan, a, b, no_context))
         divergences = [row_divergence(p, q) for p, q in weight_pairs]
         shifts += _means(divergences, [part.query.keep, part.key.keep])
     return shifts
@@ -63,10 +64,10 @@ def _shares(weights: Tensor) -> np.ndarray:
 
 def _weights(tan: Tan, a: States, b: States, context: States) -> list[Tensor]:
     """The weights [B, heads, query, key] of the first layer's two directions, summed over a context."""
-    weights = []
+    weights, first = [], cast(Interaction, tan.layers[0])
     for query, key in ((a, b), (b, a)):
         with recording(lambda site: site.endswith("weight")) as record:
-            tan.layers[0].attention(query, key, context, "asked")
+            first.attention(query, key, context, "asked")
         weights.append(record.sites["asked/weight"].tensor.sum(-1))
     return weights
 
@@ -91,8 +92,8 @@ def _row_parts(encoded: Encoded, heads: int) -> Iterator[Encoded]:
 
 def select_rows(encoded: Encoded, rows: slice | Tensor) -> Encoded:
     """Select rows of a batch."""
-    states = (_select_states(states_, rows) for states_ in (encoded.query, encoded.key, encoded.context))
-    return Encoded(*states, None if encoded.pooled is None else encoded.pooled[rows])
+    query, key, context = (_select_states(states, rows) for states in (encoded.query, encoded.key, encoded.context))
+    return Encoded(query, key, context, None if encoded.pooled is None else encoded.pooled[rows])
 
 
 def _select_states(states: States, rows: slice | Tensor) -> States:

@@ -18,7 +18,8 @@ def require_decoded_size(file: pq.ParquetFile, limit: int) -> None:
     Numbers are counted from the metadata.  Texts are decoded a few rows at a time, because the metadata do not have the
     lengths of repeated ones.
     """
-    total, texts = 0, {}
+    total = 0
+    texts: dict[str, int] = {}
     for group in range(file.metadata.num_row_groups):
         for number in range(file.metadata.num_columns):
             column = file.metadata.row_group(group).column(number)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -19,6 +21,7 @@ from triattn_core.errors import ConfigError, DataError, InputError
 from triattn_core.inference.batch import collate
 from triattn_core.models import answers
 from triattn_core.models.encoder import Encoded
+from triattn_core.models.tan import Tan
 from triattn_core.text.roles import Roles
 from triattn_core.text.texts import Texts
 
@@ -36,13 +39,13 @@ class TablePart:
     line: int
 
 
-def mine(bundles: Sequence[Bundle], rows: Iterable[tuple[int, object]], size: int = 64) -> Iterator[TablePart]:
+def mine(bundles: Sequence[Bundle], rows: Iterable[tuple[int, Any]], size: int = 64) -> Iterator[TablePart]:
     """Yields a part for each batch; if the caller stops iterating, the parts so far stay valid.  See `batches`."""
     return (compute() for compute in batches(bundles, rows, size))
 
 
 def batches(
-    bundles: Sequence[Bundle], rows: Iterable[tuple[int, object]], size: int = 64
+    bundles: Sequence[Bundle], rows: Iterable[tuple[int, Any]], size: int = 64
 ) -> Iterator[Callable[[], TablePart]]:
     """Yield, for each batch, a function that computes its part; it may be called again after an interruption.
 
@@ -65,10 +68,14 @@ def batches(
         for number, batch in enumerate(parts, 1):
             line_reached = line + (window[-1][0] - line) * number // len(parts)
             skipped = tuple(aside) if number == 1 else ()
-            yield lambda batch=batch, skipped=skipped, line_reached=line_reached: TablePart(
-                _table(bundles, groups, batch), skipped, line_reached
-            )
+            yield partial(_part, bundles, groups, batch, skipped, line_reached)
         line = window[-1][0]
+
+
+def _part(
+    bundles: Sequence[Bundle], groups: Sequence[Sequence[Bundle]], batch: list, skipped: tuple[str, ...], line: int
+) -> TablePart:
+    return TablePart(_table(bundles, groups, batch), skipped, line)
 
 
 def _require_comparable(bundles: Sequence[Bundle]) -> None:
@@ -90,7 +97,7 @@ def _group_by_encoder(bundles: Sequence[Bundle]) -> list[list[Bundle]]:
     return list(groups.values())
 
 
-def _read_rows(readers: Sequence[Bundle], window: Sequence[tuple[int, object]]) -> tuple[list[tuple], list[str]]:
+def _read_rows(readers: Sequence[Bundle], window: Sequence[tuple[int, Any]]) -> tuple[list[tuple], list[str]]:
     """(line, example, [its roles for each reader]) of rows that all readers can read, and the errors of the others."""
     readable, errors = [], [str(row) for _, row in window if isinstance(row, DataError)]
     window = [(line, example) for line, example in window if not isinstance(example, DataError)]
@@ -153,7 +160,7 @@ def _table(bundles: Sequence[Bundle], groups: Sequence[Sequence[Bundle]], rows: 
         if bundle.config.model.mechanism == "tri":
             # The predicted option, as on pages, or the only one.
             traced = first + np.minimum(best, np.subtract(counts, 1))
-            shifts = context_shifts(bundle.model, select_rows(encoded, torch.from_numpy(traced)))
+            shifts = context_shifts(cast(Tan, bundle.model), select_rows(encoded, torch.from_numpy(traced)))
             columns[f"{bundle.name} moved"] = [round(row, 5) for row, _ in shifts]
             columns[f"{bundle.name} moved at"] = [np.round(row, 4).astype(np.float32) for _, row in shifts]
     return make_frame(columns, checkpoints)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
+from typing import Any
 
 import pandas as pd
 
@@ -50,7 +51,8 @@ class Run:
         self._parts = batches(self.bundles, rows, size) if mining else (partial(self._row, row) for row in rows)
         self._under_way: Callable[[], TablePart] | None = None
 
-    def _row(self, row: tuple[int, object]) -> TablePart:
+    def _row(self, row: tuple[int, Any]) -> TablePart:
+        assert self.over is not None  # else the rows are mined in batches
         return next(self.over(iter([row])))
 
     @property

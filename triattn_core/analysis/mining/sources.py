@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import BufferedIOBase, BytesIO
 from pathlib import Path, PurePosixPath
+from types import ModuleType
+from typing import Any, cast
 
 from triattn_core.errors import DataError, InputError
 from triattn_core.tasks import TASKS, InputForm, form, squad_file
@@ -71,7 +73,7 @@ def example_source(task: str, language: str) -> Source:
     """The project's examples of a task and language: their file next to the task, or else their rows."""
     module = TASKS[task]
     language = language if language in module.LANGUAGES else module.LANGUAGES[0]
-    path = Path(module.__file__).with_name(f"{task}.{language}.jsonl")
+    path = Path(cast(ModuleType, module).__file__ or "").with_name(f"{task}.{language}.jsonl")
     if path.is_file():
         return file_source(path)
     rows = (json.dumps(module.row(example), ensure_ascii=False) for example in module.examples(language))
@@ -95,17 +97,20 @@ def find_source(name: str, sha256: str, folders: Sequence[Path]) -> Source | Non
     return None
 
 
-def read_examples(task: str, source: Source) -> Iterator[tuple[int, object]]:
+def read_examples(task: str, source: Source) -> Iterator[tuple[int, Any]]:
     """Yield (line, example of the task or a DataError) for each non-blank line, or for each question of an official
     SQuAD file.  task: of TASKS or LABORATORY."""
     module = TASKS.get(task) or LABORATORY[task]
+    example: Any
     for line, place, row in source.rows(task):
         if isinstance(row, dict):
             try:
-                row = module.from_file(row, place)
-                row.check()
+                example = module.from_file(row, place)
+                example.check()
             except InputError as error:
-                row = DataError(f"{place}: {error}")
+                example = DataError(f"{place}: {error}")
             except DataError as error:
-                row = error
-        yield line, row
+                example = error
+        else:
+            example = row
+        yield line, example

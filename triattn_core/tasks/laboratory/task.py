@@ -18,10 +18,12 @@ from triattn_core.tasks.laboratory.example import (
     ROLES,
     SEPARATOR,
     Cell,
-    Example,
     LaboratoryRoles,
     Vocabulary,
     role_of,
+)
+from triattn_core.tasks.laboratory.example import (
+    Example as LaboratoryExample,
 )
 from triattn_core.text.roles import Limits, Roles
 from triattn_core.text.rows import read_json_lines
@@ -34,7 +36,7 @@ class LaboratoryTask(ABC):
     LABEL: str
     LABELS: tuple[str, ...]
     LANGUAGES = ("en",)
-    Example = Example
+    Example = LaboratoryExample
     ORDERED = False  # whether the order of keys and context tokens matters
     DISTINCT = False  # whether keys and context are the same tokens, and a pair of one with itself is no pair
     MODULUS = 0  # of tasks on residues, whose tokens are numbers: for Fourier inputs
@@ -72,7 +74,7 @@ class LaboratoryTask(ABC):
         """Every token the task knows: (role, text, words)."""
 
     @abstractmethod
-    def say(self, example: Example) -> str:
+    def say(self, example: LaboratoryExample) -> str:
         """The row in one or two sentences."""
 
     def cells(self, shape: tuple[int, ...]) -> int:
@@ -104,31 +106,31 @@ class LaboratoryTask(ABC):
         """How many answers there are."""
         return len(self.LABELS)
 
-    def solve(self, query: str, keys: Sequence[str], context: Sequence[str], id: str = "") -> Example:
+    def solve(self, query: str, keys: Sequence[str], context: Sequence[str], id: str = "") -> LaboratoryExample:
         """A row of given tokens with its truth and label.  Raises InputError for an unknown token."""
         for role, texts in zip(ROLES, ((query,), keys, context)):
             self.vocabulary.look_up(role, texts)
         truth, label = self.truth(query, keys, context), self.answer(query, keys, context)
-        return Example(query, tuple(keys), tuple(context), label, truth, id)
+        return LaboratoryExample(query, tuple(keys), tuple(context), label, truth, id)
 
-    def generate(self, seed: int | str, rows: int | None = None) -> Iterator[Example]:
+    def generate(self, seed: int | str, rows: int | None = None) -> Iterator[LaboratoryExample]:
         """Rows drawn from a seed, the same on every machine; without `rows`, for ever."""
         random = Random(f"{self.NAME}/{seed}")
         numbers = range(1, rows + 1) if rows is not None else iter(int, 1)
         for number_ in numbers:
             yield self.solve(*self.draw(random), id=f"{seed}-{number_}" if rows is not None else "")
 
-    def read(self, path: Path, training: bool = False) -> Iterator[Example]:
+    def read(self, path: Path, training: bool = False) -> Iterator[LaboratoryExample]:
         """The rows of a JSON Lines file. Raises DataError with file and line."""
-        return (Example.from_row(row, where) for where, row in read_json_lines(path))
+        return (LaboratoryExample.from_row(row, where) for where, row in read_json_lines(path))
 
-    def from_file(self, row: dict, where: str) -> Example:
+    def from_file(self, row: dict, where: str) -> LaboratoryExample:
         """The example of a row of its file format.  Raises DataError."""
-        return Example.from_row(row, where)
+        return LaboratoryExample.from_row(row, where)
 
-    def roles(self, batch: Sequence[Example], vocabulary: Vocabulary, limits: Limits) -> list[tuple[Roles]]:
+    def roles(self, batch: Sequence[LaboratoryExample], vocabulary: Vocabulary, limits: Limits) -> list[tuple[Roles]]:
         """Query, keys and context as they stand.  Raises InputError for an unknown token."""
-        roles = []
+        roles: list[tuple[Roles]] = []
         for example in batch:
             example.check()
             parts = zip(ROLES, ((example.query,), example.keys, example.context))
@@ -136,34 +138,34 @@ class LaboratoryTask(ABC):
             roles.append((LaboratoryRoles(query, key, context),))
         return roles
 
-    def texts(self, example: Example, option: int = 0) -> dict[str, str]:
+    def texts(self, example: LaboratoryExample, option: int = 0) -> dict[str, str]:
         """The example's texts by the names that tokens carry."""
         keys, context = SEPARATOR.join(example.keys), SEPARATOR.join(example.context)
         return {"query": example.query, "keys": keys, "context": context}
 
-    def labels(self, example: Example) -> tuple[str, ...]:
+    def labels(self, example: LaboratoryExample) -> tuple[str, ...]:
         """What the probabilities belong to."""
         return self.LABELS
 
-    def verdict(self, example: Example, probabilities: Sequence[float]) -> tuple[bool, int, int]:
+    def verdict(self, example: LaboratoryExample, probabilities: Sequence[float]) -> tuple[bool, int | None, int]:
         """Whether the example is answered rightly, its label, and the answer."""
         answer = max(range(len(probabilities)), key=probabilities.__getitem__)
         return answer == example.label, example.label, answer
 
-    def metrics(self, verdicts: Sequence[tuple[bool, int, int]]) -> dict[str, float]:
+    def metrics(self, verdicts: Sequence[tuple[bool, int | None, int]]) -> dict[str, float]:
         """Accuracy in per cent."""
         return {"accuracy": round(100 * sum(right for right, *_ in verdicts) / len(verdicts), 2)}
 
-    def baseline(self, examples: Iterable[Example] = ()) -> dict[str, float]:
+    def baseline(self, examples: Iterable[LaboratoryExample] = ()) -> dict[str, float]:
         """`chance`: the accuracy in per cent of guessing."""
         return {"chance": round(100 / len(self.LABELS), 2)}
 
     @cache  # noqa: B019
-    def examples(self, language: str = "en") -> tuple[Example, ...]:
+    def examples(self, language: str = "en") -> tuple[LaboratoryExample, ...]:
         """The first rows of seed 0."""
         return tuple(islice(self.generate(0, 16), 16))
 
-    def row(self, example: Example) -> dict:
+    def row(self, example: LaboratoryExample) -> dict:
         """The example as a row of its file format."""
         lists = {"keys": list(example.keys), "context": list(example.context)}
         truth = [list(cell) for cell in example.truth]

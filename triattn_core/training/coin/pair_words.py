@@ -6,10 +6,12 @@ import os
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
 from triattn_core.checkpoint.config import CoinCheckpoint
+from triattn_core.checkpoint.config_parts import Vocabulary
 from triattn_core.errors import DataError
 from triattn_core.models.coin import TOKENIZER, PairWords, own_words
 from triattn_core.models.encoders import load_encoder
@@ -38,7 +40,7 @@ def pair_rows(
         words, tokenizer = own_words(folder)
     else:
         encoder, tokenizer = load_encoder(config.encoder, device)
-        words = reader(config, encoder)
+        words = cast(PairWords, reader(config, encoder))
     files = {}
     for name in dict.fromkeys((*config.data.train, config.data.dev)):
         file = files[name] = runs / "features" / f"pairs-{words.digest[:12]}-{_key(config, data, [name])}.npz"
@@ -50,7 +52,7 @@ def pair_rows(
 
 def _key(config: CoinCheckpoint, data: Path, names: Sequence[str]) -> str:
     """A key of the settings and file contents that determine words and rows."""
-    settings = [config.vocabulary, config.max_tokens, config.data.where, [config.data.dev in names]]
+    settings: list[Any] = [config.vocabulary, config.max_tokens, config.data.where, [config.data.dev in names]]
     settings += [config.data.even, config.data.every] if set(names) <= set(config.data.train) else []
     files = [sha256(rows_file(data, name).read_bytes()).hexdigest() for name in names]
     return sha256(repr((settings, files)).encode()).hexdigest()[:12]
@@ -72,7 +74,7 @@ def _learn(config: CoinCheckpoint, folder: Path, data: Path) -> None:
     if (folder / TOKENIZER).is_file():
         return
     folder.mkdir(parents=True, exist_ok=True)
-    words, tokenizer = config.vocabulary, None
+    words, tokenizer = cast(Vocabulary, config.vocabulary), None  # without an encoder there is one
     for _ in range(2 if config.data.even or config.data.every > 1 else 1):
         rows = [example for name in config.data.train for example in _examples(name, config, data, tokenizer)]
         texts = [text for example in rows for text in (example.text_a, example.text_b)]
@@ -84,7 +86,7 @@ def _learn(config: CoinCheckpoint, folder: Path, data: Path) -> None:
 
 def _write(file: Path, source: Path, examples: Sequence, tokenizer: Tokenizer, limits: Limits) -> None:
     """Write the arrays of a set.  Raises DataError that names the row of `source` in which a sentence has no token."""
-    arrays = {"labels": np.array([example.label for example in examples], np.int64)}
+    arrays: dict[str, Any] = {"labels": np.array([example.label for example in examples], np.int64)}
     for side in SIDES:
         tokens = tokenizer.encode([getattr(example, f"text_{side}") for example in examples], limits.tokens)
         for example, sentence in zip(examples, tokens):

@@ -11,6 +11,7 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -86,7 +87,7 @@ def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: A
     bert = start_model(recipe["start"], folder, recipe.get("attention_dropout"))
     freeze(bert, recipe.get("train_layers"))
     tokenizer = Tokenizer(folder / "tokenizer.json", match=bert.config.type_vocab_size > 2)
-    plan = schedule(recipe, data, bert.bert, tokenizer)
+    plan = schedule(recipe, data, cast(Any, bert.bert), tokenizer)
     dev = _dev(recipe, rows_file(data, recipe["dev"]), tokenizer)
 
     apart_objective = recipe.get("objective") == "apart"
@@ -118,7 +119,10 @@ def post_train(recipe: dict, data: Path, run: Path, resume: bool, accelerator: A
         seed=recipe["seed"],
         rate=lambda step: plan.steps[step][2],
         loss=loss,
-        measure=lambda module, step: {"dev accuracy": measure(module, dev, tokenizer), "stages": plan.stage_counts},
+        measure=lambda module, step: {
+            "dev accuracy": measure(cast(Any, module), dev, tokenizer),
+            "stages": plan.stage_counts,
+        },
         milestones=plan.ends,
         recipe=recipe,
     )

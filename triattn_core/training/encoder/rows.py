@@ -42,7 +42,8 @@ def read_pairs(files: Sequence[Path], tokenizer: Tokenizer, limit: int, training
         while part := list(islice(rows, 10_000)):
             a = tokenizer.encode([example.text_a for example in part], limit)
             b = tokenizer.encode([example.text_b for example in part], limit)
-            pairs += [Pair(left.ids, right.ids, example.label) for left, right, example in zip(a, b, part)]
+            labels = (example.label for example in part if example.label is not None)
+            pairs += [Pair(left.ids, right.ids, label) for left, right, label in zip(a, b, labels)]
     return pairs
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from torch import nn
 from torch.nn.functional import normalize
 
+from triattn_core.models.encoder import Pretrained
 from triattn_core.tasks import InputForm, form
 from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer
@@ -34,9 +34,11 @@ class Schedule:
     stage_counts: list[dict]
 
 
-def schedule(recipe: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer) -> Schedule:
+def schedule(recipe: dict, data: Path, bert: Pretrained, tokenizer: Tokenizer) -> Schedule:
     """The examples and steps of a recipe; `stop_after` ends a stage early without changing its learning rates."""
-    stages, steps, ends, counts_by_stage = [], [], set(), []
+    stages, counts_by_stage = [], []
+    steps: list[tuple[int, np.ndarray, float]] = []
+    ends: set[int] = set()
     for number, stage in enumerate(recipe["stages"]):
         groups, draws, counts = _draw_examples(recipe, stage, data, bert, tokenizer)
         lengths = np.array([max(map(len, group)) for group in groups])
@@ -56,7 +58,7 @@ def schedule(recipe: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer) ->
 
 
 def _draw_examples(
-    recipe: dict, stage: dict, data: Path, bert: nn.Module, tokenizer: Tokenizer
+    recipe: dict, stage: dict, data: Path, bert: Pretrained, tokenizer: Tokenizer
 ) -> tuple[list[Group], list[np.ndarray], dict[str, int]]:
     """The examples of a stage, the indices of those in each epoch, and counts to report."""
     files = [rows_file(data, name) for name in stage["data"]]
@@ -83,7 +85,7 @@ def _draw_examples(
 
 
 @torch.inference_mode()
-def sentence_vectors(bert: nn.Module, sentences: Sequence[Ids], tokenizer: Tokenizer) -> np.ndarray:
+def sentence_vectors(bert: Pretrained, sentences: Sequence[Ids], tokenizer: Tokenizer) -> np.ndarray:
     """Mean-pooled unit vectors [sentences, features] of the start encoder, as all-MiniLM-L6-v2 was trained for."""
     order = np.argsort([len(sentence) for sentence in sentences])
     vectors = np.zeros((len(sentences), bert.config.hidden_size), np.float32)
@@ -97,7 +99,7 @@ def sentence_vectors(bert: nn.Module, sentences: Sequence[Ids], tokenizer: Token
 
 
 def mine_negatives(
-    rows: Sequence[Pair], known: Sequence[Pair], bert: nn.Module, tokenizer: Tokenizer, seed: int
+    rows: Sequence[Pair], known: Sequence[Pair], bert: Pretrained, tokenizer: Tokenizer, seed: int
 ) -> list[Pair]:
     """Negatives for the positives in `rows`, never connected with them by positives there or in `known`."""
     number: dict[Ids, int] = {}

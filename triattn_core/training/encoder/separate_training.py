@@ -27,7 +27,7 @@ class ApartTraining(nn.Module):
     def __init__(self, bert: BertForPreTraining):
         super().__init__()
         self.bert = bert
-        for unused in (bert.cls, bert.bert.pooler):  # with several processes, all trainable parameters need a gradient
+        for unused in filter(None, (bert.cls, bert.bert.pooler)):  # several processes need every gradient
             unused.requires_grad_(False)
         self.line = nn.Parameter(torch.tensor([10.0, -5.0]))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import torch
@@ -94,7 +95,7 @@ class LiveRun:
 
     def _batch(self, examples: Sequence[Example]) -> Batch:
         (roles, *_) = zip(*self.task.roles(examples, self.task.vocabulary, self.config.limits))
-        return collate(roles, self.task.vocabulary)
+        return cast(Batch, collate(roles, self.task.vocabulary))
 
     def _keep(self) -> None:
         self.snapshots[self.done] = {name: tensor.clone() for name, tensor in self.model.state_dict().items()}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from inspect import getsource
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -30,8 +31,8 @@ class LaboratoryRows:
 
     def batch(self, rows: np.ndarray | slice, device: torch.device | str = "cpu") -> tuple[Batch, Tensor]:
         """Some rows as a batch, and their labels."""
-        roles = (_role(ids[rows], kind) for kind, ids in enumerate(self.ids))
-        return Batch(*roles).to(device), self.labels[rows].to(device)
+        query, key, context = (_role(ids[rows], kind) for kind, ids in enumerate(self.ids))
+        return Batch(query, key, context).to(device), self.labels[rows].to(device)
 
 
 def _role(ids: Tensor, kind: int) -> RoleBatch:
@@ -46,11 +47,13 @@ def laboratory_rows(task: LaboratoryTask, seed: int, count: int, runs: Path) -> 
     if not file.is_file():
         examples, look = list(task.generate(seed, count)), task.vocabulary.look_up
         rows = [((example.query,), example.keys, example.context) for example in examples]
-        arrays = {side: np.array([look(side, row[i]) for row in rows], np.int16) for i, side in enumerate(SIDES)}
+        columns: dict[str, Any] = {
+            side: np.array([look(side, row[i]) for row in rows], np.int16) for i, side in enumerate(SIDES)
+        }
         file.parent.mkdir(parents=True, exist_ok=True)
         part = file.with_suffix(".part.npz")
-        np.savez(part, labels=np.array([example.label for example in examples], np.int64), **arrays)
+        np.savez(part, labels=np.array([example.label for example in examples], np.int64), **columns)
         os.replace(part, file)
     with np.load(file) as arrays:
-        ids = tuple(torch.from_numpy(arrays[side].astype(np.int64)) for side in SIDES)
-        return LaboratoryRows(ids, torch.from_numpy(arrays["labels"]))
+        query, key, context = (torch.from_numpy(arrays[side].astype(np.int64)) for side in SIDES)
+        return LaboratoryRows((query, key, context), torch.from_numpy(arrays["labels"]))

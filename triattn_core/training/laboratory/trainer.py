@@ -48,7 +48,8 @@ def laboratory_job(
     model: nn.Module, config: LaboratoryCheckpoint, train: LaboratoryRows, film: Camera, accelerator: Accelerator
 ) -> Job:
     """The run of a config: `epochs` passes over the rows, in an order that follows from the seed."""
-    how, orders = config.training, {}
+    how = config.training
+    orders: dict[int, list[np.ndarray]] = {}  # of one epoch at a time
     each = -(-len(train) // how.batch)
     steps = how.epochs * each
 
@@ -96,8 +97,8 @@ def dev_measure(config: LaboratoryCheckpoint) -> Callable[[nn.Module, int], dict
             mass_on_truth(w, truth_mask(example, w.shape)) for example, w in zip(examples, weights) if example.truth
         ]
         right = (logits.argmax(-1) == labels).float().mean()
-        values = {"dev_loss": cross_entropy(logits, labels), "dev_accuracy": right, "dev_mass": np.mean(masses)}
-        return {name: round(float(value), 5) for name, value in values.items()}
+        values = (float(cross_entropy(logits, labels)), float(right), float(np.mean(masses)))
+        return {name: round(value, 5) for name, value in zip(("dev_loss", "dev_accuracy", "dev_mass"), values)}
 
     return measure
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import cast
 
 import numpy as np
 import torch
@@ -18,6 +19,7 @@ from triattn_core.inference.span_decoding import Span, best_spans
 from triattn_core.models import kinds
 from triattn_core.models.encoders import load_encoder
 from triattn_core.models.tensors import read_tensors
+from triattn_core.models.words import WordVectors
 from triattn_core.tasks import questions as task
 from triattn_core.training import batching
 from triattn_core.training.best_checkpoint import BEST, keep_best
@@ -33,7 +35,7 @@ def train_reader(
     """Train the checkpoint of `config`; yields events; writes weights and config.json to `folder`."""
     run = runs / folder.name
     encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device))
-    words = kinds.reader(config, encoder)
+    words = cast(WordVectors, kinds.reader(config, encoder))
     config = config.model_copy(update={"encoder_digest": words.digest})
     parts = reader_splits(config, data)
     names = dict.fromkeys((*parts.train, parts.dev[0]))
@@ -107,11 +109,12 @@ def _job(
         states, targets = sets[name].batch(own_rows, accelerator.device)
         return loss(module(states), targets), {}
 
-    def measure(module: AveragedModel, step: int) -> dict:
-        epoch_batches = dev(module, accelerator.device)
+    def measure(module: nn.Module, step: int) -> dict:
+        averaged = cast(AveragedModel, module)
+        metrics = dev(averaged, accelerator.device)
         if accelerator.is_main_process:
-            keep_best(run, step, epoch_batches, module.average.state_dict())
-        return epoch_batches
+            keep_best(run, step, metrics, averaged.average.state_dict())
+        return metrics
 
     constant = training.schedule == "constant"
     return Job(
@@ -124,7 +127,7 @@ def _job(
         loss=of_step,
         measure=measure,
         milestones=frozenset(ends),
-        after=lambda module, step: module.update(step, training.average),
+        after=lambda module, step: cast(AveragedModel, module).update(step, training.average),
         weight_decay=training.weight_decay,
         optimizer=training.optimizer,
         recipe=config.model_dump(mode="json", exclude=NO_RECIPE),

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import torch
@@ -14,7 +15,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from triattn_core.attention.states import States
-from triattn_core.inference.batch import collate
+from triattn_core.inference.batch import TextBatch, collate
 from triattn_core.models.words import WordVectors
 from triattn_core.text.texts import Texts
 from triattn_core.text.tokenizer import Tokenizer
@@ -91,7 +92,7 @@ def encode_texts(
     order = sorted(range(len(rows)), key=lambda i: rows[i].length)
     for start in tqdm(range(0, len(order), 64), desc=f"encode {folder.name}", unit="batch"):
         indices = order[start : start + 64]
-        batch = collate([rows[i] for i in indices], tokenizer).to(words.encoder.joint.device)
+        batch = cast(TextBatch, collate([rows[i] for i in indices], tokenizer)).to(words.encoder.joint.device)
         with torch.autocast(batch.texts[0].ids.device.type, torch.bfloat16, enabled=half):
             encoded = words(batch)
         for name, states in zip(names, encoded):

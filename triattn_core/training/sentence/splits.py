@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
@@ -79,7 +80,7 @@ def splits(config: SentenceCheckpoint, folder: Path) -> Splits:
 def _read(name: str, config: SentenceCheckpoint, folder: Path) -> list:
     file, task = rows_file(folder, name), TASKS[config.task]
     where = config.data.where if name in config.data.train else {}
-    examples = [example for example in task.read(file, where=where) if example.label is not None]
+    examples = [example for example in cast(Any, task).read(file, where=where) if example.label is not None]
     if not examples:
         raise DataError(f"{file}: no row that is asked for has a label: nothing to train on")
     names = file.with_name("labels.json")
@@ -91,16 +92,16 @@ def _read(name: str, config: SentenceCheckpoint, folder: Path) -> list:
         except InputError as error:
             raise row_error(task, file, labelled, error, where) from None
         if config.labels and labelled.label >= len(config.labels):
-            error = f"has label {labelled.label}, but the config names {len(config.labels)} labels"
-            raise row_error(task, file, labelled, error, where)
+            problem = f"has label {labelled.label}, but the config names {len(config.labels)} labels"
+            raise row_error(task, file, labelled, problem, where)
     return examples
 
 
 def _labels(path: Path) -> tuple[str, ...]:
     """The label names of a data set, from `{"0": "no", "1": "yes"}`.  Raises DataError for another form."""
     by_number = read_json(path)
-    labels = tuple(by_number.get(str(index)) for index in range(len(by_number)))
-    if not labels or not all(isinstance(label, str) for label in labels):
+    labels = tuple(label for index in range(len(by_number)) if isinstance(label := by_number.get(str(index)), str))
+    if not labels or len(labels) < len(by_number):
         raise DataError(f'{path}: expected the name of each label by its number from "0", got {by_number!r:.60}')
     return labels
 

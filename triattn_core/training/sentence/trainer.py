@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import cast
 
 from accelerate import Accelerator
 
@@ -27,13 +28,13 @@ def train_sentence(
 ) -> Iterator[Event]:
     """Train the checkpoint of `config`, for its fold; yields events; writes weights and config.json to `folder`."""
     encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device))
-    words = kinds.reader(config, encoder)
+    words = cast(WordVectors, kinds.reader(config, encoder))
     config = config.model_copy(update={"encoder_digest": words.digest})
     parts = splits(config, data)
     names = dict.fromkeys((*parts.train, parts.dev[0]))
     with accelerator.main_process_first():  # one process encodes for all
         sets = {name: _features(name, parts.sets[name], config, words, tokenizer, data, runs) for name in names}
-    split_features = {name: sets[name].part(rows) for name, rows in parts.train.items()}
+    split_features: dict[str | None, TextFeatures] = {name: sets[name].part(rows) for name, rows in parts.train.items()}
     split_features[config.data.dev] = sets[parts.dev[0]].part(parts.dev[1])
     yield from fit_best(config, words.hidden, split_features, folder, runs / folder.name, resume, accelerator)
 

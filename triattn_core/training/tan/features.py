@@ -8,6 +8,7 @@ import shutil
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from triattn_core.attention.states import States
-from triattn_core.inference.batch import collate
+from triattn_core.inference.batch import Batch, collate
 from triattn_core.models.encoder import Encoded, Encoder
 from triattn_core.models.separate_encoder import ApartEncoder
 from triattn_core.text.roles import Role, Roles
@@ -61,10 +62,10 @@ class Features:
         """
         joint = "pooled" in self.vectors
         rows = np.concatenate([np.arange(*self._rows[example : example + 2]) for example in examples])
-        states = [self._states(role, rows, device, own and joint and role != "context") for role in ROLES]
+        query, key, context = (self._states(role, rows, device, own and joint and role != "context") for role in ROLES)
         pooled = torch.from_numpy(self.vectors["pooled"][rows].astype(np.float32)).to(device) if joint else None
         labels = torch.from_numpy(self.labels[examples]).to(device)
-        return Encoded(*states, pooled=pooled), self.counts[examples].tolist(), labels
+        return Encoded(query, key, context, pooled), self.counts[examples].tolist(), labels
 
     def _states(self, role: str, rows: np.ndarray, device: str | torch.device, own: bool) -> States:
         ends, rows = self.ends[role], self.sequence[role][rows]
@@ -110,8 +111,10 @@ def encode(
     part = folder.with_name(folder.name + ".part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir(parents=True)
-    labels, counts = [], []
-    lengths, sequences = {role: [] for role in ROLES}, {role: [] for role in ROLES}
+    labels: list[int] = []
+    counts: list[int] = []
+    lengths: dict[str, list[int]] = {role: [] for role in ROLES}
+    sequences: dict[str, list[int]] = {role: [] for role in ROLES}
     with tqdm(total=total, desc=f"encode {folder.name}", unit="example") as bar:
         for examples, golds in windows:
             rows = list(chain.from_iterable(examples))
@@ -156,12 +159,13 @@ def _vectors(
 
     There is one pooled vector per row.
     """
-    device, by_name = encoder.joint.device, {}
+    device: torch.device = cast(Any, encoder.joint).device
+    by_name: dict[str, dict[int, np.ndarray]] = {}
     order = sorted(range(len(rows)), key=lambda i: len(rows[i].context))
     for start in range(0, len(order), 64):
         indices = order[start : start + 64]
         with torch.autocast(device.type, torch.bfloat16, enabled=half):
-            encoded = encoder(collate([rows[i] for i in indices], tokenizer).to(device))
+            encoded = encoder(cast(Batch, collate([rows[i] for i in indices], tokenizer)).to(device))
         for role in ROLES:
             states = getattr(encoded, role)
             _keep(by_name, role, states.vectors, states.keep, [distinct[role][i] for i in indices])

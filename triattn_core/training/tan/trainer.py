@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -14,7 +15,7 @@ from torch import Tensor, nn
 from triattn_core.attention import MECHANISMS
 from triattn_core.checkpoint.bundle import save
 from triattn_core.checkpoint.config import AnyConfig, Config
-from triattn_core.checkpoint.config_parts import Data
+from triattn_core.checkpoint.config_parts import Data, SentenceData
 from triattn_core.errors import ConfigError, DataError
 from triattn_core.models import answers, kinds
 from triattn_core.models.encoder import Encoder
@@ -43,7 +44,7 @@ def train_tan(
     """Train the checkpoint of `config`; yields events; writes weights and config.json to `folder`."""
     run = runs / folder.name
     encoder, tokenizer = load_encoder(config.encoder, str(accelerator.device))
-    reader = kinds.reader(config, encoder)
+    reader = cast(Encoder | ApartEncoder, kinds.reader(config, encoder))
     config = config.model_copy(update={"encoder_digest": encoder.digest})  # of the encoder on disk
     names = (*config.data.train, config.data.dev)
     with accelerator.main_process_first():  # one process encodes for all
@@ -54,7 +55,7 @@ def train_tan(
 def fit_best(
     config: AnyConfig,
     hidden: int,
-    sets: Mapping[str | None, AnyFeatures],
+    sets: Mapping[Any, AnyFeatures],
     folder: Path,
     run: Path,
     resume: bool,
@@ -97,10 +98,10 @@ def _features(
         raise DataError(f"{file}: no row{condition} has a label: nothing to train on")
     if training:
         examples = select_examples(examples, config.data, tokenizer, config.max_tokens)
-    parts = (examples[start : start + WINDOW] for start in range(0, len(examples), WINDOW))
+    chunks = (examples[start : start + WINDOW] for start in range(0, len(examples), WINDOW))
     windows = (
         (tokenize_rows(task, part, tokenizer, config.limits, file), [example.label for example in part])
-        for part in parts
+        for part in chunks
     )
     return encode(folder, encoder, tokenizer, windows, len(examples), half)
 
@@ -114,8 +115,8 @@ def select_examples(examples: list, data: Data, tokenizer: Tokenizer, limit: int
             tokenizer.encode([getattr(example, text) for example in examples], limit) for text in ("text_a", "text_b")
         )
         overlaps = [token_overlap(left.ids, right.ids) for left, right in zip(a, b)]
-        selected = balance_labels(overlaps, [example.label for example in examples], data.even, seed=1)
-        examples = [examples[i] for i in selected]
+        balanced = balance_labels(overlaps, [example.label for example in examples], data.even, seed=1)
+        examples = [examples[i] for i in balanced]
     selected = examples[:: data.every]
     if (
         len({example.label for example in selected}) == 1 < len({example.label for example in examples})
@@ -125,10 +126,11 @@ def select_examples(examples: list, data: Data, tokenizer: Tokenizer, limit: int
 
 
 def _job(
-    model: nn.Module, config: AnyConfig, sets: Mapping[str | None, AnyFeatures], run: Path, accelerator: Accelerator
+    model: nn.Module, config: AnyConfig, sets: Mapping[Any, AnyFeatures], run: Path, accelerator: Accelerator
 ) -> Job:
     own = getattr(MECHANISMS.get(config.model.mechanism), "reads", None) == "own"
-    training, train_names = config.training, [name for name in config.data.train if name in sets]
+    data = cast(Data | SentenceData, config.data)
+    training, train_names = config.training, [name for name in data.train if name in sets]
     weight = None
     if getattr(training, "balanced", False):
         weight = balance(np.concatenate([sets[name].labels for name in train_names])).to(accelerator.device)
@@ -147,7 +149,7 @@ def _job(
         return answers.loss(module(encoded), counts, labels, weight=weight), {}
 
     def measure(module: nn.Module, step: int) -> dict:
-        metrics = evaluate(module, sets[config.data.dev], accelerator.device)
+        metrics = evaluate(module, sets[data.dev], accelerator.device)
         if accelerator.is_main_process:
             keep_best(run, step, metrics, module.state_dict())
         return metrics
@@ -177,7 +179,7 @@ def balance(labels: np.ndarray) -> Tensor:
 def evaluate(module: nn.Module, features: AnyFeatures, device: str | torch.device) -> dict[str, float]:
     """Mean loss and accuracy over a set of features."""
     module.eval()
-    right, total_loss = 0, 0.0
+    right = total_loss = 0.0
     for rows in batching.batches(features.lengths, 128, seed=0, epoch=0, window=500):
         encoded, counts, labels = features.batch(rows, device)
         outputs = module(encoded)

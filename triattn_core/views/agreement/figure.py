@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from math import ceil
+from typing import Any
 
 import pandas as pd
 
@@ -56,7 +57,7 @@ def figure(
         for name, row in table.iterrows()
     ]
     scales = _scales(rows)
-    payload = {
+    payload: dict[str, Any] = {
         "rows": [{**row, "scale": scale} for row, scale in zip(rows, scales)],
         "apart": round(scales[0] / scales[-1]) if scales[0] > scales[-1] else 0,
         "models": [{"title": title, "mechanism": kind} for title, kind in mechanisms.items()],

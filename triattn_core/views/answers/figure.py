@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import xarray as xr
 
@@ -76,7 +77,7 @@ def figure(
     runs, who = _runs(mass), f"{list(probabilities)[-1]}: " if len(probabilities) > 1 else ""
     most = max((run["share"] for run in runs.get(next(iter(asked.texts)), [])), default=0.0)
     shares = (CHAT if chat else PASSAGE).format(most=f"{100 * most:.2g} %")
-    payload = {
+    payload: dict[str, Any] = {
         "chat": chat,
         "words": {
             **dict(zip(("texts", "options"), asked.heads)),

@@ -56,7 +56,8 @@ def parts(
     look, fill = THEMES[theme], colours(theme)
     table = table.assign(layer=table["site"].str.extract(r"layer\.(\d+)", expand=False).astype(int))
     order = table if by == "number" else table.sort_values(["layer", "redirected"], ascending=[True, False])
-    domain, names = [], {}
+    domain: list[str] = []
+    names: dict[str, list[str]] = {}
     for at, of in order.groupby("layer"):
         domain += [f"gap {at}"] * bool(domain)
         for place, number in enumerate(of["head"]):
@@ -71,7 +72,9 @@ def parts(
     key = alt.Legend(title=None, orient="bottom", columns=3, labelLimit=220, values=values) if named else None
     rows["at_layer"], rows["at_head"] = rows["layer"] + 1, rows["head"] + 1
     click = alt.selection_point(name="cell", fields=["at_layer", "at_head"], toggle=False)
-    axis = alt.Axis(labelExpr=f"({json.dumps(names)})[datum.value] || ''", labelAngle=0, ticks=False, domain=False)
+    axis: alt.Axis | None = alt.Axis(
+        labelExpr=f"({json.dumps(names)})[datum.value] || ''", labelAngle=0, ticks=False, domain=False
+    )
     tips = [alt.Tooltip("at_layer:Q", title="layer"), alt.Tooltip("at_head:Q", title="head"), "part:N"]
     y = alt.Y("share:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(format="%", values=[0, 0.5, 1]))
     if only:

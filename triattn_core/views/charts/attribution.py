@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from math import isfinite
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -55,7 +56,7 @@ def strips(
         y = alt.Y("place:O", title=None, axis=axis, scale=alt.Scale(domain=[*range(len(tokens))]))
         top = alt.Axis(orient="top", labelAngle=-45, ticks=False, domain=False)
         x = alt.X("method:N", title=None, axis=top, scale=alt.Scale(domain=methods))
-        tips = ["method:N", "token:N", alt.Tooltip("share:Q", format="+.3%")]
+        tips: list[Any] = ["method:N", "token:N", alt.Tooltip("share:Q", format="+.3%")]
         grid = alt.Chart(rows).mark_rect(stroke=look["page"], strokeWidth=0.7)
         grid = grid.encode(x, y, _share(scale, theme), tooltip=tips)
         strong = f"abs(datum.share) > {scale.limit / 4}"
@@ -83,7 +84,7 @@ def _share(scale: SignedScale, theme: str) -> alt.Color:
     domain = scale.values(levels).tolist()
     kind = alt.Scale(type="pow", exponent=scale.power, domain=domain, range=colours, clamp=True)
     title = "share of all that a method gives, square-root scale; \u2212 against the answer"
-    look = {"orient": "bottom", "direction": "horizontal", "gradientLength": 380, "titleLimit": 620}
+    look: dict[str, Any] = {"orient": "bottom", "direction": "horizontal", "gradientLength": 380, "titleLimit": 620}
     label = "datum.value ? format(datum.value, '+.2~%') : '0'"
     legend = alt.Legend(title=title, labelExpr=label, values=scale.ticks(), **look)
     return alt.Color("share:Q", scale=kind, legend=legend)
@@ -107,7 +108,7 @@ def ranks(correlations: pd.DataFrame, short: Sequence[str], theme: str = "light"
     plain = alt.Axis(ticks=False, domain=False)
     y = alt.Y("a:N", sort=names[1:], title=None, axis=plain)
     x = alt.X("b:N", sort=list(short[:-1]), title=None, axis=alt.Axis(labelAngle=0, orient="bottom", ticks=False))
-    tips = ["a:N", "with:N", alt.Tooltip("rank:Q", format="+.3f", title="Spearman")]
+    tips: list[Any] = ["a:N", "with:N", alt.Tooltip("rank:Q", format="+.3f", title="Spearman")]
     base = alt.Chart(rows).encode(x, y, tooltip=tips)
     ink = alt.condition("abs(datum.rank) > 0.5", alt.value(look["page"]), alt.value(look["text"]))
     cells = base.mark_rect(stroke=look["page"]).encode(colour)
@@ -122,7 +123,8 @@ def percent(share: float) -> str:
 
 def describe_strongest(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str]) -> str:
     """A sentence: the strongest token of each method, methods that name the same one together.  names: as `strips`."""
-    real, known, by = table["special"] == 0, words(table), {}
+    real, known = table["special"] == 0, words(table)
+    by: dict[tuple[str, str], list[str]] = {}
     for method in shares:
         values = shares.loc[real, method].abs()
         if values.sum():

@@ -4,6 +4,7 @@ the runs of each function reached (Figures 3 and 5), and their loss curves (Figu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -47,7 +48,7 @@ def histogram(rows: pd.DataFrame, theme: str = "light", height: int = 130, top: 
     )
     high = _between(0.0, top) if top else alt.Undefined
     y = alt.Y("share:Q", title=None, scale=high, axis=alt.Axis(tickCount=3, format="%"))
-    tips = [alt.Tooltip("low:Q", format=".3g"), alt.Tooltip("high:Q", format=".3g"), "cells:Q"]
+    tips: list[Any] = [alt.Tooltip("low:Q", format=".3g"), alt.Tooltip("high:Q", format=".3g"), "cells:Q"]
     base = alt.Chart(rows[rows.cells > 0]).mark_rect(color=look["bar"])
     return _dressed(base.encode(x, alt.X2("high:Q"), y, y2=alt.datum(0), tooltip=tips).properties(height=height), look)
 
@@ -115,7 +116,12 @@ def boxes(runs: pd.DataFrame, order: Sequence[str], unit: str, theme: str = "lig
     names = [*(name for name in order if name in there), *(name for name in there if name not in order)]
     y = alt.Y("function:N", sort=names, title=None, axis=alt.Axis(grid=True, ticks=False, domain=False))
     x = alt.X("value:Q", title=unit, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=6, grid=False))
-    tips = ["function:N", alt.Tooltip("mean:Q", format=".2f"), alt.Tooltip("median:Q", format=".2f"), "runs:Q"]
+    tips: list[Any] = [
+        "function:N",
+        alt.Tooltip("mean:Q", format=".2f"),
+        alt.Tooltip("median:Q", format=".2f"),
+        "runs:Q",
+    ]
     base = alt.Chart(means).encode(y, tooltip=tips)
     boxed = base.properties(data=means[means.runs >= BOX])
     several = base.properties(data=means[means.runs > 1])
@@ -144,7 +150,7 @@ def curves(rows: pd.DataFrame, chosen: Sequence[str], theme: str = "light", heig
     over = max(high - low, 1e-6) / 25  # above and below the lines
     low, high = low - over, high + over
     y = alt.Y("value:Q", title=None, scale=_between(low, high), axis=alt.Axis(tickCount=5))
-    tips = ["function:N", "checkpoint:N", "step:Q", alt.Tooltip("value:Q", format=".4f", title="loss")]
+    tips: list[Any] = ["function:N", "checkpoint:N", "step:Q", alt.Tooltip("value:Q", format=".4f", title="loss")]
     dash = alt.StrokeDash("checkpoint:N", scale=alt.Scale(domain=lit, range=[*DASHES[: len(lit)]]), legend=None)
     base = alt.Chart(rows[rows.checkpoint.isin(lit)]).encode(x, y, detail="checkpoint:N", tooltip=tips)
     grey = base.properties(data=rows[~rows.checkpoint.isin(lit)])
@@ -189,7 +195,7 @@ def _between(low: float, high: float) -> alt.Scale:
     return alt.Scale(domain=[float(low), float(high)], nice=False)
 
 
-def _dressed(chart: alt.Chart | alt.LayerChart, look: dict[str, str]) -> alt.Chart | alt.LayerChart:
+def _dressed(chart: Any, look: dict[str, str]) -> Any:
     axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
     lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
     chart = chart.configure(font=FONTS).configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12)

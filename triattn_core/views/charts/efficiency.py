@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -94,24 +95,24 @@ def figure(
     rows = rows[rows.value > 0]
     if rows.empty:
         return None
-    kind = {"type": "log" if log else "linear", "nice": False}
+    kind: dict[str, Any] = {"type": "log" if log else "linear", "nice": False}
     lengths = sorted(rows.tokens.unique().tolist())
     ticks = _ticks(float(rows.value.min()), float(rows.value.max()), log)
-    lengthwise = alt.Scale(domain=_lengthwise(lengths, log), **kind, **({"base": 2} if log else {}))
+    lengthwise = alt.Scale(domain=_lengthwise(lengths, log), **kind, base=2 if log else alt.Undefined)
     along = alt.Axis(values=lengths, format=",d", labelOverlap="greedy", grid=False)
     x = alt.X("tokens:Q", title="tokens", scale=lengthwise, axis=along)
     scale = alt.Scale(domain=[ticks[0], ticks[-1]], **kind)
     y = alt.Y("value:Q", title=None, axis=alt.Axis(values=ticks, format=",~r"), scale=scale)
     colours = alt.Scale(domain=names, range=[look[families[name]] for name in names])
     dash = alt.StrokeDash("name:N", legend=None, scale=alt.Scale(domain=names, range=[dashes[n] for n in names]))
-    tips = ["name:N", "tokens:Q", alt.Tooltip("value:Q", format=".3~g", title=title)]
+    tips: list[Any] = ["name:N", "tokens:Q", alt.Tooltip("value:Q", format=".3~g", title=title)]
     base = alt.Chart(rows).encode(x, y, alt.Color("name:N", legend=None, scale=colours), tooltip=tips)
     wide = alt.condition("datum.name == 'MTSA'", alt.value(3), alt.value(1.5))
     layers = [base.mark_line().encode(dash, strokeWidth=wide), base.mark_point(size=26, filled=True, opacity=1)]
     ends = base.properties(data=_ends(rows, ticks[0], ticks[-1], log)).encode(
         y=alt.Y("at:Q", title=None, scale=scale), text="name:N"
     )
-    written = {"align": "left", "dx": 8, "fontSize": 12, "fontWeight": 600, "clip": False}
+    written: dict[str, Any] = {"align": "left", "dx": 8, "fontSize": 12, "fontWeight": 600, "clip": False}
     layers.append(ends.mark_text(**written, stroke=look["page"], strokeWidth=4, strokeJoin="round"))  # over lines
     layers.append(ends.mark_text(**written))
     chart = alt.layer(*layers).properties(height=HEIGHT, width=WIDTH, title=title, padding=PADDING)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -27,10 +28,10 @@ def cells_of(cells: xr.DataArray, labels: tuple[Sequence[str], Sequence[str]]) -
     return pd.DataFrame({"query": query, "key": key, "value": cells.values.ravel(), **words})
 
 
-def named(axis: str, names: Sequence[str], **look) -> alt.X | alt.Y:
-    """An axis of positions that shows tokens, each in the colour-free text of the page."""
+def named(axis: str, names: Sequence[str], **look) -> Any:
+    """An axis of positions that shows tokens in the text colour of the page: `alt.Y` of queries, else `alt.X`."""
     shown = label_expression([str(name)[:16] for name in names])
-    ticks = {"labelExpr": shown, "ticks": False, "domain": False, "labelOverlap": len(names) > 24}
+    ticks: dict[str, Any] = {"labelExpr": shown, "ticks": False, "domain": False, "labelOverlap": len(names) > 24}
     ticks |= look
     kind = alt.Y if axis == "query" else alt.X
     return kind(f"{axis}:O", title=None, axis=alt.Axis(**ticks))
@@ -74,7 +75,7 @@ def _ticks(scale: LogScale) -> list[float]:
 
 
 def _legend(format: str, title: str | list[str], ticks: Sequence[float]) -> alt.Legend:
-    look = {"orient": "bottom", "direction": "horizontal", "gradientLength": 170, "values": list(ticks)}
+    look: dict[str, Any] = {"orient": "bottom", "direction": "horizontal", "gradientLength": 170, "values": list(ticks)}
     return alt.Legend(title=title, format=format, **look)
 
 

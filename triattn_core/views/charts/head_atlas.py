@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -36,14 +37,16 @@ def likeness(
             "distance": distances[np.ix_(places, places)].ravel(),
         }
     )
-    shown = alt.Axis(labelExpr=_names([names[i] for i in places]), ticks=False, domain=False, labelOverlap=False)
+    shown: alt.Axis | None = alt.Axis(
+        labelExpr=_names([names[i] for i in places]), ticks=False, domain=False, labelOverlap=False
+    )
     shown = shown if len(names) <= MOST_NAMED else None
     size = min(44, SIDE / len(names))
     x, y = (alt.X("across:O", axis=None, title=None), alt.Y("down:O", axis=shown, title=None))
     scale = alt.Scale(domain=[0, 1], range=SEQUENTIAL[theme][::-1], clamp=True, interpolate="lab")
     legend = alt.Legend(title="distance of two heads", orient="bottom", direction="horizontal", gradientLength=170)
     click = alt.selection_point(name="head", fields=["head"], toggle=False)
-    tips = ["one:N", "other:N", alt.Tooltip("distance:Q", format=".3f")]
+    tips: list[Any] = ["one:N", "other:N", alt.Tooltip("distance:Q", format=".3f")]
     cells_drawn = (
         alt.Chart(cells).mark_rect().encode(x, y, alt.Color("distance:Q", scale=scale, legend=legend), tooltip=tips)
     )
@@ -60,7 +63,7 @@ def describe_likeness(distances: np.ndarray, names: Sequence[str]) -> str:
     if len(names) < 2:
         return f"One head, {names[0]}: there is none to compare it with."
     others = distances + 2 * np.eye(len(names))
-    first, other = np.unravel_index(others.argmin(), others.shape)
+    first, other = (int(i) for i in np.unravel_index(others.argmin(), others.shape))
     alone = int(others.min(1).argmax())
     return (
         f"Nearest: {names[first]} and {names[other]}, {distances[first, other]:.2f} apart; 0 is the same maps, 1 maps "
@@ -77,7 +80,10 @@ def bands(rows: pd.DataFrame, label: str, unit: str, theme: str = "light") -> al
     rows = rows.assign(beyond=(rows["mean"] < rows["low"]) | (rows["mean"] > rows["high"]))
     y = alt.Y("name:N", sort=None, title=None, axis=alt.Axis(ticks=False, domain=False, labelLimit=160))
     title = f"{label}, {unit}" if unit else label
-    tips = ["name:N", *(alt.Tooltip(f"{name}:Q", format=".3g") for name in ("mean", "even", "low", "high", "p"))]
+    tips: list[Any] = [
+        "name:N",
+        *(alt.Tooltip(f"{name}:Q", format=".3g") for name in ("mean", "even", "low", "high", "p")),
+    ]
     base = alt.Chart(rows).encode(y, tooltip=tips)
     x = alt.X("mean:Q", title=title, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=6, format=".2~g"))
     fill = alt.condition("datum.beyond", alt.value(look["query"]), alt.value(look["muted"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -62,14 +63,19 @@ def figure(
     steps = alt.X("step:Q", title="step", axis=alt.Axis(grid=False, tickCount=6, format="~s"))
     loss = alt.Y("loss:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=5))
     many = len(names) > 2  # more names than find room at the ends of the lines
-    looks = {"symbolType": "stroke", "symbolSize": 500, "symbolStrokeWidth": 2, "labelColor": look["text"]}
+    looks: dict[str, Any] = {
+        "symbolType": "stroke",
+        "symbolSize": 500,
+        "symbolStrokeWidth": 2,
+        "labelColor": look["text"],
+    }
     legend = alt.Legend(title=None, orient="top", labelLimit=320, columns=2, **looks) if many else None
     range_ = [colours[name] for name in names]
     colour = alt.Color("model:N", scale=alt.Scale(domain=names, range=range_), legend=legend)
     dash = alt.StrokeDash("model:N", scale=alt.Scale(domain=names, range=list(DASHES[: len(names)])), legend=legend)
     sizes = [70 + 60 * (len(names) - 1 - 2 * i) / len(names) for i in range(len(names))]  # one under another is seen
     size = alt.Size("model:N", scale=alt.Scale(domain=names, range=sizes), legend=None)
-    tips = ["model:N", "split:N", "step:Q", alt.Tooltip("loss:Q", format=".3f")]
+    tips: list[Any] = ["model:N", "split:N", "step:Q", alt.Tooltip("loss:Q", format=".3f")]
     base = alt.Chart(rows).encode(steps, loss, colour, tooltip=tips)
     lines = base.encode(dash)  # two models of one mechanism have one colour
     dev = rows[rows.split == "dev"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -47,7 +48,7 @@ def _grids(before: xr.DataArray, after: xr.DataArray, labels: tuple, theme: str)
         colour = signed(limit, theme, DIFFERENCE) if less else scale
         tip = alt.Tooltip("value:Q", format="+.3g" if less else ".3g")
         rows, tips = cells_of(values, labels), ["query_word:N", "key_word:N", tip]
-        grid = alt.Chart(rows).mark_rect(stroke=look["page"], strokeWidth=0.6).encode(x, y, colour, tooltip=tips)
+        grid: Any = alt.Chart(rows).mark_rect(stroke=look["page"], strokeWidth=0.6).encode(x, y, colour, tooltip=tips)
         grid = alt.layer(grid, dashes(rows, x, y, limit, theme, DIFFERENCE)) if less else grid
         grids.append(grid.properties(title=title, width=wide * values.shape[1], height=size * values.shape[0]))
     return grids
@@ -83,10 +84,15 @@ def singly(
     # Of one width, so that the bars of two such figures stand below each other.
     axis = alt.Axis(tickCount=3, grid=False, format="+~r" if what == "change" else "~r", minExtent=44)
     y = alt.Y("value:Q", title=None, axis=axis, scale=_with_room(rows))
-    tips = ["unit:N", alt.Tooltip("word:N", title="text"), alt.Tooltip("value:Q", title=what, format=".3"), "flips:N"]
+    tips: list[Any] = [
+        "unit:N",
+        alt.Tooltip("word:N", title="text"),
+        alt.Tooltip("value:Q", title=what, format=".3"),
+        "flips:N",
+    ]
     base = alt.Chart(rows).encode(x, y, tooltip=tips)
     framed = {"stroke": alt.condition("datum.chosen", alt.value(look["query"]), alt.value("transparent"))}
-    colour = alt.condition("datum.value < 0", alt.value(colours[1]), alt.value(colours[3]))
+    colour: Any = alt.condition("datum.value < 0", alt.value(colours[1]), alt.value(colours[3]))
     colour = colour if what == "change" else alt.value(look["bar"])
     bars = base.mark_bar(strokeWidth=2, width={"band": 0.55}).encode(color=colour, **framed)
     up, down = base.transform_filter("datum.value >= 0"), base.transform_filter("datum.value < 0")
@@ -94,7 +100,7 @@ def singly(
     for side, dy, align in ((up, -8, "left"), (down, 9, "right")):
         # How wide the page really is, the browser knows: where numbers would run together they stand upright.
         tight = f"width / {len(rows)} < {NUMBER}"
-        place = {
+        place: dict[str, Any] = {
             "angle": alt.expr(f"{tight} ? 270 : 0"),
             "dx": alt.expr(f"{tight} ? {-dy / 2} : 0"),
             "dy": alt.expr(f"{tight} ? 0 : {dy}"),
@@ -142,7 +148,7 @@ def draws(log_odds: Sequence[float], original: float, theme: str = "light", two:
     axis = alt.Axis(grid=False, tickCount=7)
     x = alt.X("odds:Q", title="log-odds of the answer", axis=axis, scale=_around([*log_odds, original, *[0.0] * two]))
     y = alt.Y("row:N", title=None, sort=["draws", "original"], axis=alt.Axis(ticks=False, domain=False))
-    tips = ["draw:Q", alt.Tooltip("odds:Q", format="+.3f", title="log-odds")]
+    tips: list[Any] = ["draw:Q", alt.Tooltip("odds:Q", format="+.3f", title="log-odds")]
     lots = alt.Chart(rows).mark_tick(thickness=1.5, height=16, opacity=0.7, color=look["bar"])
     mean = alt.Chart(pd.DataFrame({"odds": [float(np.mean(log_odds))], "row": "draws"}))
     own = alt.Chart(pd.DataFrame({"odds": [original], "row": "original"}))

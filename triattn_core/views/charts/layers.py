@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -63,7 +64,7 @@ def figure(
     x = alt.X("x:Q", title=titles["x"], scale=ends, axis=alt.Axis(values=ticks, grid=False, format="~g"))
     y = alt.Y("mean:Q", title=None, scale=alt.Scale(zero=False, nice=True), axis=alt.Axis(tickCount=5))
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=[*DASHES[: len(names)]]), legend=None)
-    tooltip = ["line:N", alt.Tooltip("x:Q", title=titles["x"])]
+    tooltip: list[Any] = ["line:N", alt.Tooltip("x:Q", title=titles["x"])]
     tips, run_tips = (
         [*tooltip, alt.Tooltip(f"{name}:Q", format=".2f", title=titles["value"]), more]
         for name, more in (("mean", "runs:Q"), ("value", "run:Q"))

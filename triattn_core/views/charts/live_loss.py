@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import log
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -27,7 +28,7 @@ def figure(
     x = alt.X("step:Q", title="step", scale=alt.Scale(domain=[0, steps]), axis=alt.Axis(grid=False, tickCount=5))
     scale = alt.Scale(domain=[0, 1.25 * max(levels.values())], clamp=True)
     y = alt.Y("loss:Q", title=None, scale=scale, axis=alt.Axis(tickCount=4))
-    tips = ["step:Q", alt.Tooltip("loss:Q", format=".3f")]
+    tips: list[Any] = ["step:Q", alt.Tooltip("loss:Q", format=".3f")]
     dots = {"size": 18, "color": colour}
     line = alt.Chart(rows).encode(x, y, tooltip=tips).mark_line(color=colour, strokeWidth=2, point=dots)
     level = alt.Chart(pd.DataFrame({"loss": list(levels.values()), "name": [f"guessing {name}" for name in levels]}))

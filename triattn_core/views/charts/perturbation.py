@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -37,7 +38,11 @@ def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light"
     y = alt.Y("mean:Q", title=None, axis=alt.Axis(tickCount=5, format="~g"))
     names = list(drawn["line"].unique())
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=[*DASHES[: len(names)]]), legend=None)
-    tips = ["line:N", alt.Tooltip("x:Q", title="share, %"), alt.Tooltip("mean:Q", format=".3f", title=measure)]
+    tips: list[Any] = [
+        "line:N",
+        alt.Tooltip("x:Q", title="share, %"),
+        alt.Tooltip("mean:Q", format=".3f", title=measure),
+    ]
     base, control = alt.Chart(drawn).encode(x, y, tooltip=tips), alt.Chart(band).encode(x, y, tooltip=tips)
     isolated = base.transform_filter(alt.datum.line == chosen)
     layers = [
@@ -50,7 +55,9 @@ def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light"
     last = means.groupby("line", sort=False).tail(1)
     for name, move in _apart(last, float(means["low"].min()), float(means["high"].max()), PLOT).items():
         end = alt.Chart(last[last["line"] == name])
-        mine = {"color": look["accent"], "fontWeight": 600} if name == chosen else {"color": look["muted"]}
+        mine: dict[str, Any] = (
+            {"color": look["accent"], "fontWeight": 600} if name == chosen else {"color": look["muted"]}
+        )
         lead = end.encode(x, y, alt.X2("x"), alt.Y2("mean"))  # from the end of the line to its name
         layers.append(lead.mark_rule(xOffset=2, x2Offset=14, y2Offset=move, strokeWidth=0.7, color=mine["color"]))
         layers.append(end.encode(x, y, text="line:N").mark_text(align="left", dx=17, dy=move, fontSize=12, **mine))
@@ -86,9 +93,9 @@ def describe(method: str, areas: pd.DataFrame, band: pd.DataFrame, draws: int) -
     areas, band: of `faithfulness.aopc` and `control`, of so many draws.
     """
     parts = []
-    for measure, better in (("comprehensiveness", 1), ("sufficiency", -1)):
+    for measure, sign in (("comprehensiveness", 1), ("sufficiency", -1)):
         value, low, high = areas.loc[(method, 0), measure], band.loc[measure, "low"], band.loc[measure, "high"]
-        where = "inside" if low <= value <= high else "better than" if (value > high) == (better > 0) else "worse than"
+        where = "inside" if low <= value <= high else "better than" if (value > high) == (sign > 0) else "worse than"
         parts.append(f"{measure} {value:+.3f}, {where} the random band {low:+.3f} to {high:+.3f}")
     outside = [
         name
@@ -127,9 +134,9 @@ def over(summary: pd.DataFrame, measure: str, mechanisms: Mapping[str, str], the
     methods = list(dict.fromkeys(summary["method"]))
     offset = alt.YOffset("checkpoint:N", scale=alt.Scale(domain=names))
     y = alt.Y("method:N", sort=methods, title=None, axis=alt.Axis(ticks=False, domain=False, grid=True))
-    tips = ["checkpoint:N", "method:N", "rows:Q", *(alt.Tooltip(f"{n}:Q", format=".3f") for n in _NUMBERS)]
+    tips: list[Any] = ["checkpoint:N", "method:N", "rows:Q", *(alt.Tooltip(f"{n}:Q", format=".3f") for n in _NUMBERS)]
     base = alt.Chart(summary[summary["measure"] == measure]).encode(y, offset, tooltip=tips)
-    axis = {"title": "area over the perturbation curve", "axis": alt.Axis(tickCount=5, grid=False)}
+    axis: dict[str, Any] = {"title": "area over the perturbation curve", "axis": alt.Axis(tickCount=5, grid=False)}
     band = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", **axis), alt.X2("high:Q"), colour)
     points = base.mark_point(size=70, filled=True, opacity=1).encode(alt.X("mean:Q", **axis), colour, shape)
     chart = alt.layer(band, points).properties(height=ROUND + 38 * len(methods), title=TITLES[measure])
@@ -140,10 +147,10 @@ ROUND = 106  # pixels of title, legend and axis: on a page they are part of the 
 _NUMBERS = ("mean", "low", "high", "gain", "gain_low", "gain_high")
 
 
-def _dressed(chart: alt.LayerChart, theme: str, right: int = 122) -> alt.LayerChart:
+def _dressed(chart: Any, theme: str, right: int = 122) -> Any:
     look = THEMES[theme]
-    axis = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
-    lines = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
+    axis: dict[str, Any] = {"labelColor": look["muted"], "titleColor": look["muted"], "titleFontWeight": "normal"}
+    lines: dict[str, Any] = {"gridColor": look["hairline"], "domainColor": look["muted"], "tickColor": look["muted"]}
     chart = chart.configure(font=FONTS, background="transparent", padding={"right": right, "left": 0, "top": 4})
     chart = chart.configure_axis(**axis, **lines, labelFontSize=12, titleFontSize=12, labelLimit=200)
     chart = chart.configure_title(color=look["text"], fontSize=12.5, fontWeight=600, anchor="start", offset=8)

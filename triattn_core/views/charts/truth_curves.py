@@ -4,6 +4,7 @@ a dot a seed, chance dashed."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -33,7 +34,7 @@ def figure(
     colour = alt.Color("model:N", scale=scale, legend=legend)
     dash = alt.StrokeDash("model:N", scale=alt.Scale(domain=names, range=_dashes(names, kinds)), legend=legend)
     means = rows.groupby(["model", "x"], sort=False, as_index=False)[["value", "floor"]].mean()
-    tips = ["model:N", alt.Tooltip("x:Q", title=x_name, format=","), "seed:O",
+    tips: list[Any] = ["model:N", alt.Tooltip("x:Q", title=x_name, format=","), "seed:O",
             alt.Tooltip("value:Q", format=".2f"), alt.Tooltip("floor:Q", format=".2f")]  # fmt: skip
     lines = alt.Chart(means).encode(x, y, colour, dash).mark_line(strokeWidth=2)
     dots = alt.Chart(rows).encode(x, y, colour, tooltip=tips).mark_point(filled=True, size=60, opacity=0.9)

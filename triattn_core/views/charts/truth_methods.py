@@ -45,7 +45,7 @@ def figure(rows: pd.DataFrame, colours: Mapping[str, str], theme: str = "light")
     axis = alt.Axis(ticks=False, domain=False, grid=True, labelLimit=220, labelPadding=10)
     y = alt.Y("method:N", sort=names, title=None, axis=axis)
     x = alt.X("trained:Q", title=None, scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(tickCount=5))
-    tips = ["model:N", "method:N", *(alt.Tooltip(f"{name}:Q", format=".1f") for name in COLUMNS[4:])]
+    tips: list[Any] = ["model:N", "method:N", *(alt.Tooltip(f"{name}:Q", format=".1f") for name in COLUMNS[4:])]
     base = alt.Chart(rows).encode(y=y, tooltip=tips)
     chance = base.encode(alt.X("mean(chance):Q"), tooltip=alt.Undefined).mark_tick(
         color=look["muted"], thickness=2, size=16

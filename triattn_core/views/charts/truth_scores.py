@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -36,7 +37,7 @@ def figure(rows: pd.DataFrame, measure: str, colours: Mapping[str, str], theme: 
     x = alt.X("value:Q", title=None, scale=alt.Scale(domain=[0, 100]), axis=alt.Axis(tickCount=5))
     y = alt.Y("model:N", sort=names, title=None, axis=alt.Axis(ticks=False, domain=False, grid=True, labelLimit=220))
     scale = alt.Scale(domain=kinds, range=[colours[kind] for kind in kinds])
-    tips = ["model:N", "seed:O", alt.Tooltip("value:Q", format=".2f"), alt.Tooltip("floor:Q", format=".2f")]
+    tips: list[Any] = ["model:N", "seed:O", alt.Tooltip("value:Q", format=".2f"), alt.Tooltip("floor:Q", format=".2f")]
     base = alt.Chart(rows).encode(y=y, tooltip=tips)
     floor = base.encode(alt.X("floor:Q")).mark_tick(color=look["muted"], thickness=2, size=16)
     dots = base.encode(x, alt.Color("mechanism:N", scale=scale, legend=None)).mark_point(

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from shlex import quote
 from textwrap import shorten
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -57,9 +58,9 @@ def figure(
     gap = SignedScale.of(_changes(every), power=0.7, title="what context changed")
     beyond = _weights(shown).max() > scale.high * 1.01 or np.abs(_changes(shown)).max() > gap.limit * 1.01
     wide = _features(every)
-    spreads = [block and spread(block.weight) for block in blocks(unread or trace, direction)]
+    spreads = [None if block is None else spread(block.weight) for block in blocks(unread or trace, direction)]
     off = str(trace.meta.get("off", ""))
-    payload = {
+    payload: dict[str, Any] = {
         "says": QUANTITIES | AXES,
         "texts": texts,
         "names": named(texts),

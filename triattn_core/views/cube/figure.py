@@ -122,7 +122,7 @@ def _payload(
     where = {axis: {int(p): i for i, p in enumerate(shown[axis])} for axis in axes}
     cells_at = [[where[axis][int(row[f"{axis}_at"])] for axis in axes] for _, row in rows.iterrows()]
     along = {axis: _along(trace, choice, array, axis) for axis in axes[1:] if axes[2] == "context" or axis == axes[2]}
-    along = {axis: values.isel({a: shown[a] for a in values.dims}) for axis, values in along.items()}
+    along = {axis: values.isel({a: shown[str(a)] for a in values.dims}) for axis, values in along.items()}
     labelled = {axis: tokens(array, texts, axis, shown[axis]) for axis in axes}
     return {
         "stamp": " ".join((choice.query(), str(hide_special), *(str(trace.meta.get(name, "")) for name in STAMPED))),
@@ -207,7 +207,7 @@ def _caption(trace: AttentionTrace, choice: Choice, array: xr.DataArray) -> str:
     layer = f"layer {int(number) + 1}" if number.isdigit() else layer
     heads = [f"head {i + 1}" for axis, i in choice.index if axis == "head"]
     heads += [f"{how} of heads" for axis, how in choice.reduce if axis == "head"]
-    heads += [f"head {trace.meta['head'] + 1} ({trace.meta['mask']})"] if "head" in trace.meta else []
+    heads += [f"head {int(trace.meta['head']) + 1} ({trace.meta['mask']})"] if "head" in trace.meta else []
     axes = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims]
     sentences = [f"{axis} folded to {array.sizes[axis]}" for axis in axes]
     parts = [
@@ -232,9 +232,9 @@ def _exact(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) 
     ranks = lines.copy(data=1 + np.array(above, np.float32).reshape(lines.shape))
     packed = {"rank": pack(ranks.transpose(*axes).isel(shown).values)}
     for quantity in ("weight", "relevance"):
-        array = twin(trace, choice, quantity)
-        if array is not None:
-            array = array.transpose(*axes)
+        other = twin(trace, choice, quantity)
+        if other is not None:
+            array = other.transpose(*axes)
             packed["raw" if quantity == "relevance" else quantity] = pack(array.isel(shown).values.astype(np.float32))
             if quantity == "relevance":
                 packed["relevance"] = pack(centred(array).isel(shown).values.astype(np.float32))

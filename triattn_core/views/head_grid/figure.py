@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -72,7 +73,7 @@ def figure(
     known = {
         name: [_numbers(value[name]) for value in values] for name in MEASURE_NAMES if measures[name].notna().any()
     }
-    payload = {
+    payload: dict[str, Any] = {
         "texts": dict(trace.texts),
         "names": named(trace.texts),
         "themes": theme_payload("log"),

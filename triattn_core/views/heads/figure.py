@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from textwrap import shorten
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -59,7 +61,7 @@ def figure(
     """
     first, scale = maps[0].drawn, scale_of(maps)
     quantity = first.attrs["quantity"]
-    payload = {
+    payload: dict[str, Any] = {
         "quantity": quantity,
         "says": QUANTITIES | AXES,
         "texts": dict(texts),
@@ -67,7 +69,7 @@ def figure(
         "themes": theme_payload("log", "signed"),
         "scale": {**scale_payload(scale), "title": SCALES[quantity]},
         "axes": {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in ("query", "key")},
-        "panels": [_panel(map_, scale, order) for map_, order in zip(maps, orders or [None] * len(maps))],
+        "panels": [_panel(map_, scale, order) for map_, order in zip(maps, orders or repeat(None))],
         "caption": caption,
         "roles": list(roles),
         "large": large,
@@ -80,7 +82,7 @@ def figure(
 
 
 def _panel(map_: Map, scale: Scale, order: Sequence[int] | None) -> dict:
-    payload = {"title": map_.title, "note": map_.note, "levels": pack(scale.levels(map_.drawn.values))}
+    payload: dict[str, Any] = {"title": map_.title, "note": map_.note, "levels": pack(scale.levels(map_.drawn.values))}
     payload |= {"weights": _floats(map_.weights), "values": _floats(map_.drawn)}
     payload["masked"] = pack(map_.masked.astype(np.uint8)) if map_.masked.any() else ""
     payload["even"] = _floats(map_.even) if "folded" in map_.weights.attrs else ""
@@ -113,11 +115,12 @@ def first_cell(maps: Sequence[Map], orders: Sequence[Sequence[int]] | None = Non
     """Where to look first: the pair that holds most against what an even share of its row would; and, as a place in
     the order of its map, the feature that its key has most of."""
     shares = np.stack([map_.weights.values / np.where(map_.masked, np.inf, map_.even.values) for map_ in maps])
-    panel, query, key = np.unravel_index(shares.argmax(), shares.shape)
-    if orders is None:
-        return int(query), int(key), int(panel), 0
-    source = maps[panel].source.transpose("key", "feature").values[key]
-    return int(query), int(key), int(panel), int(source[list(orders[panel])].argmax())
+    panel, query, key = (int(i) for i in np.unravel_index(shares.argmax(), shares.shape))
+    source = maps[panel].source
+    if orders is None or source is None:
+        return query, key, panel, 0
+    features = source.transpose("key", "feature").values[key]
+    return query, key, panel, int(features[list(orders[panel])].argmax())
 
 
 def alt(maps: Sequence[Map], texts: Mapping[str, str]) -> str:
@@ -144,10 +147,10 @@ def _empty(drawn_maps: Sequence[Map], words: Sequence[str]) -> str:
         rows = np.flatnonzero(map_.weights.sum("key").values == 0)
         if len(rows):
             maps.setdefault(tuple(map(int, rows)), []).append(map_.title.split(",")[0].lower())
-    sentences = []
-    for rows, names in maps.items():
-        who = f"{len(rows)} of {len(words)}" if len(rows) > NAMED else listing([f"“{words[i]}”" for i in rows])
-        are = "" if sentences else f" {'is' if len(rows) == 1 else 'are'} left nothing to attend to"
+    sentences: list[str] = []
+    for queries, names in maps.items():
+        who = f"{len(queries)} of {len(words)}" if len(queries) > NAMED else listing([f"“{words[i]}”" for i in queries])
+        are = "" if sentences else f" {'is' if len(queries) == 1 else 'are'} left nothing to attend to"
         kind, numbers = names[0].split()[0], [name.split()[-1] for name in names]
         where = f"{kind}{'s' * (len(names) > 1)} {listing(numbers)}" if len(names) < len(drawn_maps) else "every map"
         sentences.append(f"in {where} {who}{are}")

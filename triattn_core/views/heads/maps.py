@@ -96,6 +96,7 @@ def maps(trace: AttentionTrace, layer: str, heads: Sequence[int], quantity: str 
         of_source = (source, None if own is None else own.isel(head=head))
         raw = None if scores is None else scores.isel(head=head).where(share > 0, -np.inf)
         if quantity == "relevance":
+            assert raw is not None and of_source[1] is not None and outside is not None  # recorded with `pairs`
             drawn, source = _scaled(raw, trace, "scale_t"), centred(_scaled(of_source[1], trace, "scale_s"))
             drawn = centred(drawn.copy(data=drawn.values + outside.isel(head=head).where(share > 0, 0.0).values))
         title = f"Head {head + 1}, {masks[head].replace(':', ' ')}"

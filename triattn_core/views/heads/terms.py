@@ -43,7 +43,7 @@ def terms(tensor: AttentionTrace, layer: str, cell: Sequence[int]) -> Terms:
     """The sum behind a cell (query, key, feature) of a tensor as `analysis.maps.mtsa_tensor` makes it."""
     at = dict(zip(("query", "key", "feature"), cell))
     sites = {name: tensor.site(f"{layer}/tensor/{name}/contribution") for name in PARTS}
-    parts = {name: float(array.isel({axis: at[axis] for axis in array.dims})) for name, array in sites.items()}
+    parts = {name: float(array.isel({axis: at[str(axis)] for axis in array.dims})) for name, array in sites.items()}
     scores = tensor.site(f"{layer}/tensor/relevance").isel(query=at["query"], feature=at["feature"]).values
     return Terms(parts, float(scores[at["key"]]), float(np.logaddexp.reduce(scores.astype(np.float64))))
 

@@ -22,9 +22,11 @@ def trace_map(trace: AttentionTrace, site: str, head: int | None = None, quantit
     weights = _two_way(trace.site(f"{site}/weight"), head)
     scores = trace.sites.get(f"{site}/relevance")
     scores = None if scores is None else _two_way(scores, head)
-    if quantity == "relevance" and scores is None:
-        raise TraceError(f"{site} has no relevance: only its weights were given")
-    drawn = centred(scores) if quantity == "relevance" else weights
+    drawn = weights
+    if quantity == "relevance":
+        if scores is None:
+            raise TraceError(f"{site} has no relevance: only its weights were given")
+        drawn = centred(scores)
     layer = f"Layer {layer_of(f'{site}/') + 1}, " if site.startswith("layer.") else ""
     heads = "mean of heads" if head is None else f"head {head + 1}"
     title = f"{layer}{heads}" if "head" in trace.site(f"{site}/weight").dims else layer.rstrip(", ") or "Attention"

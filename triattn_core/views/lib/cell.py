@@ -82,7 +82,7 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
     if any(axis == "head" for axis, _ in choice.reduce):
         return "Mean of the heads' scores: its softmax is not the mean of their weights. Choose one head to check it."
     top = array.max(axes)
-    scores = np.exp(array - top.where(np.isfinite(top), 0.0))
+    scores: xr.DataArray = xr.apply_ufunc(np.exp, array - top.where(np.isfinite(top), 0.0))
     whole = scores.sum(axes)
     miss = float(np.abs(scores / whole.where(whole > 0, 1.0) - weight).max())
     verdict = "Axis check" if miss < 1e-4 else "Axis check failed"

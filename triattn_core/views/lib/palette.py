@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -221,10 +222,12 @@ def pack(values: np.ndarray) -> str:
 
 def scale_payload(scale: Scale) -> dict:
     """A scale as scales.js reads it."""
-    ends = {"low": scale.low, "high": scale.high, "uniform": scale.uniform} if scale.kind == "log" else {}
-    signed = {"limit": scale.limit, "power": scale.power, "how": scale.how} if scale.kind == "signed" else {}
+    if isinstance(scale, LogScale):
+        ends: dict[str, Any] = {"low": scale.low, "high": scale.high, "uniform": scale.uniform}
+    else:
+        ends = {"limit": scale.limit, "power": scale.power, "how": scale.how}
     common = {"kind": scale.kind, "steps": scale.steps, "title": scale.title, "ticks": scale.ticks()}
-    return {**common, **ends, **signed}
+    return {**common, **ends}
 
 
 def theme_payload(*kinds: str) -> dict:

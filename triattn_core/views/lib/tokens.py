@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -45,7 +46,7 @@ def _numbered(array: xr.DataArray, axis: str, positions: np.ndarray) -> dict[str
     name, count = words(array, {}, axis), len(positions)
     has = f"{axis}_segment" in array.coords
     groups = [str(array[f"{axis}_segment"].values[i]) if has else "" for i in positions]
-    payload = {
+    payload: dict[str, Any] = {
         "label": [str(i + 1) for i in positions],
         "name": [name[i] for i in positions],
         "place": [str(i + 1) for i in positions],
@@ -71,7 +72,9 @@ def _places(array: xr.DataArray, axis: str) -> tuple[list[str], list[str]]:
         pooled = [f" in {m} cell{'s' * (m > 1)}" if m != n else "" for n, m in zip(counts, cells)]
         return [brief(name) for name in groups], [f"{n} token{'s' * (n > 1)}{of}" for n, of in zip(counts, pooled)]
     segments = column("segment", [text and "sentence " + text.upper() for text in texts])
-    places, wheres, seen, read = [], [], Counter(), Counter()
+    places, wheres = [], []
+    seen: Counter[str] = Counter()
+    read: Counter[str] = Counter()
     for i, (segment, count) in enumerate(zip(segments, counts)):
         seen[segment] += 1
         read[segment] += count

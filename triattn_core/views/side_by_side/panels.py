@@ -143,8 +143,8 @@ def without(panels: Sequence[Panel], gap: Gap) -> tuple[list[Panel], Gap]:
         places = {f"{axis}_at": (axis, keep[axis]) for axis in AXES}
         return array.isel(keep).assign_coords(places).assign_attrs({**array.attrs, **hidden})
 
-    def square(values: np.ndarray | None) -> np.ndarray | None:
-        return None if values is None else values[np.ix_(rows, keep["key"])]
+    def square(values: np.ndarray) -> np.ndarray:
+        return values[np.ix_(rows, keep["key"])]
 
     shown = [
         replace(
@@ -157,8 +157,8 @@ def without(panels: Sequence[Panel], gap: Gap) -> tuple[list[Panel], Gap]:
         for panel in panels
     ]
     overlap = None if gap.overlap is None else gap.overlap[rows]
-    more = {"divergence": gap.divergence[rows], "overlap": overlap, "noise": square(gap.noise)}
-    return shown, replace(gap, values=cut(gap.values), **more)
+    noise = None if gap.noise is None else square(gap.noise)
+    return shown, replace(gap, values=cut(gap.values), divergence=gap.divergence[rows], overlap=overlap, noise=noise)
 
 
 def hidden(

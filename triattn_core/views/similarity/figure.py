@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from textwrap import shorten
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -115,7 +116,7 @@ def figure(
     if any(panel.drawn(quantity).shape != first.shape for panel in panels):
         raise InputError("These readers cut the passage in different places: choose those with the same max_tokens.")
     texts = dict(panels[0].trace.texts)
-    payload = {
+    payload: dict[str, Any] = {
         "quantity": quantity,
         "says": QUANTITIES | AXES,
         "texts": texts,
@@ -157,7 +158,11 @@ ENDS = "The answer's start and end are added up over the passage; the answer its
 
 
 def _panel(panel: Panel, quantity: str, scale: Scale, exact: bool) -> dict:
-    payload = {"title": panel.title, "spans": [list(span) for span in panel.spans], "right": panel.right}
+    payload: dict[str, Any] = {
+        "title": panel.title,
+        "spans": [list(span) for span in panel.spans],
+        "right": panel.right,
+    }
     payload |= {"elsewhere": panel.elsewhere, "levels": pack(scale.levels(panel.drawn(quantity).values))}
     payload["scale"] = {**scale_payload(scale), "title": ""}
     for end in ("start", "end"):
