@@ -25,6 +25,10 @@ LIVING = (
     "Living: the answer must go through the attention. As published: the paper's form, in which the answer also "
     "arrives past it."
 )
+FORMS = (
+    "Published: both texts are encoded together, as in the paper, and the answer also arrives past the attention. "
+    "Living: each text is encoded alone, and the answer must go through the attention."
+)
 
 
 def measures(card: Card) -> Mapping[str, Any]:

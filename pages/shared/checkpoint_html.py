@@ -36,9 +36,9 @@ def similarity(card: Card) -> str:
     return FUNCTION_LABELS.get(name, plain) if card.config.get("kind") == "reader" else plain
 
 
-def named(card: Card) -> tuple[str, str, str]:
-    """Name, mechanism and similarity, from which `panels.titles` makes short names."""
-    return card.name, metadata.model_setting(card, "mechanism"), similarity(card)
+def named(card: Card) -> tuple[str, str, str, str]:
+    """Name, mechanism, similarity and form, from which `panels.titles` makes short names."""
+    return card.name, metadata.model_setting(card, "mechanism"), similarity(card), metadata.form(card)
 
 
 def megabytes(size: int) -> str:

@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from pages.shared import carried_input, languages, models, pair_input, url_state
+from pages.shared import attention_worth, carried_input, checkpoint_html, languages, models, pair_input, url_state
 from pages.shared.errors import notice
 from pages.shared.task_picker import Words
 from triattn_core.checkpoint import metadata
@@ -16,7 +16,7 @@ from triattn_core.scenes.panels import Side
 from triattn_core.trace import Choice
 from triattn_core.trace.axes import MECHANISMS
 from triattn_core.views import side_by_side as view
-from triattn_core.views.side_by_side.panels import titles, verdict
+from triattn_core.views.side_by_side.panels import minus, titles, verdict
 
 KINDS = tuple(MECHANISMS)
 KEY = "checkpoints"  # of the widget, and in the URL
@@ -24,8 +24,7 @@ KEY = "checkpoints"  # of the widget, and in the URL
 
 def named(cards: Sequence[Card]) -> list[str]:
     """Short names that tell the cards apart."""
-    settings = ("mechanism", "similarity")
-    return titles([(card.name, *(metadata.model_setting(card, name) for name in settings)) for card in cards])
+    return titles([checkpoint_html.named(card) for card in cards])
 
 
 def presets(cards: Sequence[Card]) -> dict[str, list[str]]:
@@ -101,10 +100,11 @@ def pick_checkpoints(cards: Sequence[Card]) -> list[Card]:
 
 
 def sort_by_mechanism(cards: Sequence[Card]) -> list[Card]:
-    """In the order of the mechanisms; what has none of these comes last."""
+    """In the order of the mechanisms, the published form before the living one; what has none comes last."""
     order = [*MECHANISMS, ""]
     kinds = {card.name: metadata.model_setting(card, "mechanism") for card in cards}
-    return sorted(cards, key=lambda card: order.index(kinds[card.name] if kinds[card.name] in order else ""))
+    place = {name: order.index(kind if kind in order else "") for name, kind in kinds.items()}
+    return sorted(cards, key=lambda card: (place[card.name], metadata.is_living(card)))
 
 
 def _linked(names: Sequence[str], first: list[str]) -> list[str]:
@@ -142,10 +142,11 @@ def settings(cards: Sequence[Card], words: Words) -> tuple[list[Card], Choice, t
     direction = url_state.direction(words.directions)
     choice = url_state.site(words.directions[direction], layers, max(map(heads_of, chosen)))
     names = named(chosen)
-    pairs = {f"{names[i]} − {names[j]}": (i, j) for i in reversed(range(len(names))) for j in range(i)}
+    pairs = {minus(names[i], names[j]): (i, j) for i in reversed(range(len(names))) for j in range(i)}
     few = len(pairs) <= 3 and max(map(len, pairs)) < 16 and not tight
     gap = url_state.segments("Difference", list(pairs), "difference") if few else None
-    return chosen, choice, pairs[gap or url_state.pick("Difference", list(pairs), "difference", width=108)]
+    width = 108 if max(map(len, pairs)) < 16 else 190
+    return chosen, choice, pairs[gap or url_state.pick("Difference", list(pairs), "difference", width=width)]
 
 
 def heads_of(card: Card) -> int:
@@ -160,4 +161,6 @@ def show_predictions(side: Side, notes: bool) -> None:
         f'<div class="t-says"><span>{escape(lead)} <b>{escape(label)}</b>{escape(tail)}</span>'
         f'<span class="t-muted t-num">{escape(pair_input.duration_text(side.explained))} for all</span></div>'
         + (pair_input.notes(side.explained) if notes else "")
+        + f'<p class="t-note">{attention_worth.FORMS}</p>'
+        * (len({metadata.form(card) for card in side.cards} - {""}) > 1)
     )

@@ -135,10 +135,24 @@ def test_two_to_four_maps(count):
 
 
 def test_titles_are_as_short_as_they_can_be():
-    one, two, three_ = ("x", "bi", "additive"), ("y", "tri", "additive"), ("z", "tri", "scaled_dot")
+    one, two, three_ = (
+        (name, kind, how, "published")
+        for name, kind, how in (("x", "bi", "additive"), ("y", "tri", "additive"), ("z", "tri", "scaled_dot"))
+    )
     assert parts.titles([one, two]) == ["Bi", "Tri"]
     assert parts.titles([one, two, three_]) == ["Bi additive", "Tri additive", "Tri scaled dot"]
-    assert parts.titles([two, ("w", "tri", "additive")]) == ["y", "w"]
+    assert parts.titles([two, ("w", "tri", "additive", "published")]) == ["y", "w"]
+    living, published = ("a", "tri", "dot", "living"), ("b", "tri", "additive", "published")
+    assert parts.titles([published, living]) == ["Tri, published", "Tri, living"]
+    assert parts.titles([published, living, ("c", "coin", "", "")]) == ["Tri, published", "Tri, living", "COIN"]
+    assert parts.minus("Tri, living", "Tri, published") == "Tri, living − published"
+    assert parts.minus("Tri", "Bi") == "Tri − Bi" and parts.forms("Bi, living", "COIN") == ("Bi, living", "COIN")
+    same = ("d", "tri", "dot", "published")
+    assert parts.titles([published, same, living]) == [
+        "Tri additive, published",
+        "Tri dot, published",
+        "Tri dot, living",
+    ]
 
 
 def said(*rows: tuple[str, bool | None]) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from triattn_core.checkpoint import registry
 from triattn_core.checkpoint.registry import Card
 from triattn_core.tasks import TASKS
+from triattn_core.trace.axes import TAN_MECHANISMS
 
 # Main metric of a model: the first of these in its metrics.json, with its display name.
 METRICS = {"f1": "F1", "em": "exact match", "accuracy_middle": "middle school", "accuracy_high": "high school"}
@@ -49,6 +50,13 @@ def language_name(code: str) -> str:
 def is_living(card: Card) -> bool:
     """Whether a TAN encodes its sequences separately, so that its answer depends on the attention alone."""
     return model_setting(card, "context") == "apart"
+
+
+def form(card: Card) -> str:
+    """Of a TAN "living" or "published"; empty of other models."""
+    if model_setting(card, "mechanism") not in TAN_MECHANISMS:
+        return ""
+    return "living" if is_living(card) else "published"
 
 
 def sort_key(card: Card) -> tuple[int, bool, int, str, bool, str]:

@@ -89,6 +89,7 @@ def _panel(explained: Explained, drawn: DataArray, weights: DataArray, verdict: 
         metadata.model_setting(explained.card, "similarity"),
     )
     numbers = (compare.entropy(weights), compare.rank(weights))
+    more["form"] = metadata.form(explained.card)
     return Panel(name, kind, similarity, drawn, weights, *numbers, *verdict, **more)
 
 

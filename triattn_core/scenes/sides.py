@@ -72,6 +72,8 @@ def mechanisms(
     chosen = {"compare": "mechanisms", "difference": (gap[0] + 1, gap[1] + 1), "seeds": names}
     more: dict[str, Any] = {"seeds": tuple(map(tuple, groups)), "notes": tuple(dict.fromkeys(notes))}
     more["footnote"] = panels.on_context(explained_all, choice)
+    if len({panel.mechanism for panel in shown}) < len(shown):
+        more["what"] = "model"
     side = Side(
         shown, panels.difference(shown, *gap, *noise), explained_all, choice, caption, trace, parts, chosen, **more
     )

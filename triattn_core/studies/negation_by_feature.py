@@ -70,7 +70,7 @@ STUDY = Study(
     change="Change “good” to “bad”: the lead falls below half, and the claim (more than 15 points) fails there.",
     edited=Example("The film is not bad."),
     page="tensor",
-    opens={"checkpoint": "sst5-mtsa", "text": "The film is not good.", "head": "5"},
+    opens={"checkpoint": "sst5-mtsa", "text": "The film is not good.", "head": "5", "cell": "2.3.71"},
     show=lambda example: [example.text],
     maps=maps,
 )

@@ -15,7 +15,7 @@ from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.palette import DIFFERENCE, LogScale, Scale, SignedScale, pack, scale_payload, theme_payload
 from triattn_core.views.lib.strongest import labels
 from triattn_core.views.lib.tokens import named, tokens
-from triattn_core.views.side_by_side.panels import HIDDEN, Gap, Panel
+from triattn_core.views.side_by_side.panels import HIDDEN, Gap, Panel, forms, minus
 from triattn_core.views.side_by_side.panels import named as called
 
 NEEDS = ("query", "key")
@@ -148,6 +148,7 @@ def _values(array: xr.DataArray, scale: Scale) -> dict:
 
 def _gap(gap: Gap, names: Sequence[str], panels: Sequence[Panel], quantity: str) -> dict:
     left, right = names[gap.left], names[gap.right]
+    short = forms(left, right)
     values = gap.values.where(~(np.abs(gap.values) <= NOISE), 0.0)
     known = np.where(np.isfinite(values.values), values.values, 0.0)
     scale = SignedScale.of(known, power=DIFFERENCE, title=f"difference in {quantity}")
@@ -162,8 +163,8 @@ def _gap(gap: Gap, names: Sequence[str], panels: Sequence[Panel], quantity: str)
         more["within"] = pack((np.abs(values.values) <= gap.noise).astype(np.uint8))
     return {
         **more,
-        "title": f"{left} − {right}",
-        "lines": [f"teal: {left} is higher", f"brown, −: {right} is higher", *filter(None, [gap.noisy])],
+        "title": minus(left, right),
+        "lines": [f"teal: {short[0]} is higher", f"brown, −: {short[1]} is higher", *filter(None, [gap.noisy])],
         "divergence_lines": ["Jensen–Shannon", "of weights, bits"],
         "divergence": _numbers(gap.divergence, 7),
         "scale": scale_payload(scale),

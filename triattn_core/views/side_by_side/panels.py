@@ -22,7 +22,7 @@ class Panel:
 
     drawn: weights or centred relevances, what the map shows.  weights: always weights, for the numbers in the table.
     entropy [query] in bits; rank [query, key]; right: None without a gold label; score: "Quora test accuracy 85.1 %";
-    note: what the map is, by default that of the mechanism.
+    note: what the map is, by default that of the mechanism.  form: of a TAN, see `metadata.form`.
     """
 
     name: str
@@ -37,6 +37,7 @@ class Panel:
     right: bool | None
     score: str = ""
     note: str | None = None
+    form: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,20 +58,35 @@ class Gap:
     noisy: str = ""
 
 
-def titles(named: Sequence[tuple[str, str, str]]) -> list[str]:
-    """Short names for (checkpoint, mechanism, similarity): the mechanism where that tells them apart, else with its
-    similarity, else the checkpoint's name."""
-    plain = [MECHANISM_LABELS.get(mechanism, mechanism) for _, mechanism, _ in named]
-    longer = [f"{title} {similarity.replace('_', ' ')}".strip() for title, (_, _, similarity) in zip(plain, named)]
+def titles(named: Sequence[tuple[str, str, str, str]]) -> list[str]:
+    """Short names for (checkpoint, mechanism, similarity, form): the mechanism, and the form where some are living and
+    others published; where that does not tell them apart with the similarity too, else the checkpoint's name."""
+    plain = [MECHANISM_LABELS.get(mechanism, mechanism) for _, mechanism, _, _ in named]
+    longer = [f"{title} {similarity.replace('_', ' ')}".strip() for title, (_, _, similarity, _) in zip(plain, named)]
+    forms = [form for *_, form in named]
+    several = len(set(forms) - {""}) > 1
     for names in (plain, longer):
+        if several:
+            names = [f"{name}, {form}" if form else name for name, form in zip(names, forms)]
         if len(set(names)) == len(names):
             return names
-    return [name for name, _, _ in named]
+    return [name for name, *_ in named]
+
+
+def forms(left: str, right: str) -> tuple[str, str]:
+    """Two titles without what they share: of "Tri, living" and "Tri, published" the forms."""
+    same, other = left.partition(", "), right.partition(", ")
+    return (same[2], other[2]) if same[0] == other[0] and same[2] and other[2] else (left, right)
+
+
+def minus(left: str, right: str) -> str:
+    """What the difference of two titles is called."""
+    return f"{left} − {forms(left, right)[1]}"
 
 
 def named(panels: Sequence[Panel]) -> list[str]:
     """The same of panels."""
-    return titles([(panel.name, panel.mechanism, panel.similarity) for panel in panels])
+    return titles([(panel.name, panel.mechanism, panel.similarity, panel.form) for panel in panels])
 
 
 NOBODY = "; nobody says what the gold label does"
