@@ -7,7 +7,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from pages.heads.pickers import Atlas, Rows
+from pages.heads.pickers import Atlas
+from pages.heads.rows import Rows
 from pages.shared import figures, mining, url_state
 from pages.shared.errors import report_errors
 from triattn_core.views.lib.number_format import minus

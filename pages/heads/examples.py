@@ -9,12 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.heads import overview
-from pages.heads.pickers import Atlas, Rows
-from pages.shared import checkpoint_html, deep_links, figures, models, page_setup, url_state
+from pages.heads.pickers import Atlas
+from pages.heads.rows import Rows
+from pages.shared import checkpoint_html, figures, page_setup, url_state
 from pages.shared.errors import report_errors
-from triattn_core.analysis.mining.sources import Source, read_examples
-from triattn_core.errors import DataError
-from triattn_core.tasks import TASKS
 from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.trace.sites import two_way_weights
 from triattn_core.views import word_map
@@ -25,14 +23,10 @@ if TYPE_CHECKING:
     from triattn_core.trace import AttentionTrace
 
 HEIGHT = 200  # pixels of a map
-CSS = "<style>.t-atlas .t-maps figure {flex: 0 1 300px; min-width: min(250px, 100%)}</style>"
-
-
-@st.cache_resource(max_entries=8, show_spinner=False)
-def texts(task: str, sha256: str, _source: Source) -> dict[int, Any]:
-    """The examples of a file by their lines."""
-    examples = read_examples(task, _source)
-    return {line: example for line, example in examples if not isinstance(example, DataError)}
+CSS = (
+    "<style>.t-atlas .t-maps {align-items: flex-start}"
+    ".t-atlas .t-maps figure {flex: 0 1 300px; min-width: min(250px, 100%)}</style>"
+)
 
 
 def show(rows: Rows, atlas: Atlas) -> None:
@@ -51,19 +45,19 @@ def show(rows: Rows, atlas: Atlas) -> None:
     if picked.empty:
         st.html('<p class="t-note">This measure has no meaning for this head.</p>')
         return
-    examples = texts(rows.task, rows.source.sha256, rows.source)
+    examples = rows.examples()
     with report_errors(stop=False):
         _maps(rows, picked[picked["rank"].str.startswith("strongest")], examples, site, head, "Strongest")
         _open_strongest(rows, examples[picked["row"].iloc[0]])
         _maps(rows, picked[~picked["rank"].str.startswith("strongest")], examples, site, head, "Deciles")
-    numbers = picked.assign(text=[_text(rows.task, examples[line], rows.card) for line in picked["row"]])
+    numbers = picked.assign(text=[rows.text(examples[line]) for line in picked["row"]])
     figures.numbers("These examples as numbers", numbers, "examples-numbers")
 
 
 def _maps(rows: Rows, picked: pd.DataFrame, examples: dict[int, Any], site: str, head: int, title: str) -> None:
     maps = {}
     for example in picked.itertuples():
-        weights = _map(models.explain(rows.card, examples[example.row]).trace, site, head)
+        weights = _map(rows.trace(examples[example.row]), site, head)
         maps[f"{example.rank.removeprefix('strongest ')}: {example.value:.3g}, row {example.row}"] = weights
     if maps:
         tallest = max(array.sizes["query"] for array in maps.values())
@@ -81,21 +75,7 @@ def _map(trace: AttentionTrace, site: str, head: int) -> xr.DataArray:
     return two_way_weights(trace, site).isel(head=head)
 
 
-def _text(task: str, example: Any, card: Any) -> str:
-    module = TASKS.get(task)
-    if module is None:
-        return f"{example.query} / {', '.join(example.keys)} / {', '.join(example.context)}"
-    return " / ".join(module.texts(example).values() if not module.FORM.chooses else module.parts(example).values())
-
-
 def _open_strongest(rows: Rows, example: Any) -> None:
-    """The link to the strongest example on the page of its checkpoint."""
-    if rows.task not in TASKS:
-        text = _text(rows.task, example, rows.card)
-        st.html(f'<p class="t-note">{escape(text)}</p>')
-        return
-    mechanism = rows.card.config["model"].get("mechanism")
-    page = {"tri": "cube", "mtsa": "mtsa"}.get(mechanism, "side_by_side" if rows.card.config["kind"] == "tan" else "")
-    if page:
-        key = "checkpoints" if page == "side_by_side" else "checkpoint"
-        deep_links.link(rows.task, TASKS[rows.task].row(example), page, {key: rows.card.name})
+    """The link to the strongest example on the page that shows it, else its text."""
+    if not rows.link(example):
+        st.html(f'<p class="t-note">{escape(rows.text(example))}</p>')

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import carried_input, languages, mining, models, row_source, task_picker, url_state
+from pages.heads.rows import OtherRows, Rows
+from pages.shared import carried_input, languages, models, other_models, row_source, task_picker, url_state
+from pages.shared.errors import report_errors
 from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Card, laboratory_checkpoints
-from triattn_core.tasks import TASKS
+from triattn_core.tasks import TASKS, pairs
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,23 +28,8 @@ LABORATORY, GENERATED = "laboratory", "generated rows"
 KINDS = ("tan", "sentence")  # whose attention has heads
 COUNTS = (12, 48, 200)
 HEAD = "at-head"
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A checkpoint, and the rows that it is measured over: the first `count` of a source.  settings: the row of
-    pickers, for the page to go on with."""
-
-    card: Card
-    task: str
-    source: Source = field(repr=False)
-    count: int
-    settings: DeltaGenerator = field(repr=False)
-
-    @property
-    def key(self) -> str:
-        """What tells these numbers from others."""
-        return f"{self.card.name} {self.card.digest} {self.source.sha256} {self.count}"
+OTHER_ROWS = 'Rows are JSON Lines: {"text": …}, or {"text_a": …, "text_b": …} of a pair.'
+NAME_ONE = "Name the folder of a model, as save_pretrained writes it; nothing is downloaded here. " + OTHER_ROWS
 
 
 @dataclass(frozen=True)
@@ -71,14 +59,13 @@ def pick_rows(beside: DeltaGenerator) -> Rows:
     """The pickers of task, checkpoint and rows; the page ends where there is no checkpoint, or no file yet."""
     shelf = {name: [card for card in models.shelf(name) if card.config.get("kind") in KINDS] for name in TASKS}
     shelf[LABORATORY] = [card for card in laboratory_checkpoints() if card.problem is None]
-    there = [name for name, cards in shelf.items() if cards]
-    if not there:
-        st.info("No checkpoint with attention heads is here yet: train one with triattn train.")
-        st.stop()
+    there = [*(name for name, cards in shelf.items() if cards), other_models.TASK]
     with beside:
         _take_linked(shelf)
         task = url_state.segments("Task", there, task_picker.KEY, show=label, label_visibility="collapsed")
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
+    if task == other_models.TASK:
+        return _other_rows(settings)
     with settings:
         cards = shelf[task]
         carried_input.choose_one(cards, "checkpoint")
@@ -94,9 +81,27 @@ def pick_rows(beside: DeltaGenerator) -> Rows:
     return Rows(card, str(card.config["task"]), source, count, settings)
 
 
+def _other_rows(settings: DeltaGenerator) -> OtherRows:
+    """The pickers of a Hugging Face model and its texts; the page ends where none is named, and on an error."""
+    with settings:
+        folder = other_models.name_field()
+        chosen = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)
+        count = url_state.segments("How many", list(COUNTS), "count")
+    if not folder:
+        st.html(f'<p class="t-note">{escape(NAME_ONE)}</p>')
+        st.stop()
+    with report_errors():
+        model = other_models.load(folder)
+        source = row_source.load_source(chosen, pairs.NAME, "en")
+    if source is None:
+        st.html(f'<p class="t-note">{escape(OTHER_ROWS)}</p>')
+        st.stop()
+    return OtherRows(model, other_models.TASK, source, count, settings, folder)
+
+
 def label(task: str) -> str:
     """What a task is called in its picker."""
-    return "Laboratory" if task == LABORATORY else task_picker.label(task)
+    return {LABORATORY: "Laboratory", other_models.TASK: "Hugging Face model"}.get(task) or task_picker.label(task)
 
 
 def _take_linked(shelf: dict[str, list[Card]]) -> None:
@@ -120,7 +125,7 @@ def _source(chosen: str, card: Card, count: int) -> Source | None:
 def measure(rows: Rows) -> Atlas | None:
     """The heads of the direction that is chosen, from memory or measured now; None where it was stopped before the
     first row.  Raises TriattnError."""
-    table = mining.analyse_rows(("heads",), [rows.card], rows.source, _measure, rows.count)
+    table = rows.measure()
     if table is None:
         return None
     groups = list(dict.fromkeys(table["group"]))
@@ -139,12 +144,6 @@ def _first(means: pd.DataFrame) -> int:
     """The head that the page opens on: that with most context information, or query information where there is none."""
     by = "context_information" if "context_information" in means else "query_information"
     return int(means[by].fillna(-1.0).argmax())
-
-
-def _measure(bundles, rows):
-    from triattn_core.analysis.maps import head_atlas
-
-    return head_atlas.measure_rows(bundles[0], rows, profiles=True)
 
 
 @st.cache_resource(max_entries=12, show_spinner=False)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from pages.heads.pickers import Atlas, Rows, names
+from pages.heads.pickers import Atlas, names
+from pages.heads.rows import Rows
 from pages.shared import checkpoint_html, figures, page_setup, url_state
 from pages.shared.errors import report_errors
-from triattn_core.checkpoint import metadata
 from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.views.charts import head_atlas as view
 
@@ -40,7 +40,7 @@ def show(rows: Rows, atlas: Atlas) -> None:
     from triattn_core.analysis.maps.word_weights import list_places, split_words
 
     st.html(checkpoint_html.section("Weight of words", "mean over their places, by head"))
-    opens = OPENS.get(metadata.language(rows.card), FIRST)
+    opens = OPENS.get(rows.language, FIRST)
     if rows.task in LABORATORY:
         opens = ", ".join(LABORATORY[rows.task].vocabulary.texts("context")[:2])
     with st.container(horizontal=True, vertical_alignment="bottom", key="words-settings"):

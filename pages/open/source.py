@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import url_state
+from pages.shared import other_models, url_state
 from pages.shared.errors import notice, plain, shown
 from triattn_core.errors import TraceError, TriattnError
 from triattn_core.trace import AttentionTrace
@@ -18,7 +18,6 @@ from triattn_core.trace.axes import QUANTITIES
 FILE, MODEL = "file", "model"
 ENDINGS = ["npy", "npz", "nc", "safetensors", "pt", "pth"]
 MOST_MB = 300  # of a file that is handed over
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 FOUND = "found out"
 TOKENS_HELP = 'A token a line, words with spaces between them, or JSON: {"query": […], "key": […], "context": […]}.'
 AXES_HELP = (
@@ -71,7 +70,9 @@ def _file(key: str) -> AttentionTrace | None:
     with st.container(horizontal=True, vertical_alignment="bottom", key=f"{key}file-row"):
         label = "An array or a saved trace"
         given = st.file_uploader(label, ENDINGS, key=f"{key}upload", max_upload_size=MOST_MB, width=470)
-        path = st.text_input("or its path on this machine", key=f"{key}path", width=330, disabled=not _local())
+        path = st.text_input(
+            "or its path on this machine", key=f"{key}path", width=330, disabled=not other_models.is_local()
+        )
         with st.popover("What it is", width=110, key=f"{key}what"), st.container(width=420):
             options = _options(key)
     if given is None and not path:
@@ -91,11 +92,6 @@ def _ask_axes(key: str, source: tuple, options: tuple, content: bytes | None) ->
         notice(str(error))
         reading = st.segmented_control("Its axes are", error.readings, key=f"{key}reading")
     return _open_file(source, (*options, ("axes", reading)), content) if reading else None
-
-
-def _local() -> bool:
-    """Whether the page is for this machine alone: only then may it read paths."""
-    return st.get_option("server.address") in LOOPBACK
 
 
 def _options(key: str) -> tuple[tuple[str, str], ...]:
@@ -145,28 +141,13 @@ def _open_file(source: tuple, options: tuple[tuple[str, str], ...], _content: by
 def _model() -> AttentionTrace | None:
     """The fields of a model and its text."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="model-row"):
-        label = "Folder of a Hugging Face model, or the name of one fetched before"
-        name = st.text_input(label, key="model", bind="query-params", disabled=not _local(), width=380)
+        name = other_models.name_field()
         text = st.text_input("Text", key="text", bind="query-params", max_chars=4000)
         pair = st.text_input("Second text, of a pair", key="pair-text", bind="query-params", max_chars=4000)
     if not name or not text:
         st.html(f'<p class="t-note">{plain("Name a model and write a text; nothing is downloaded here.")}</p>')
         return None
-    return _import_attention(name, text, pair or None)
-
-
-@st.cache_resource(max_entries=2, show_spinner="Loading the model")
-def _transformer(name: str):
-    from triattn_core.importers.transformer import load_transformer
-
-    return load_transformer(name, local=True)
-
-
-@st.cache_resource(max_entries=4, show_spinner="Running the model")
-def _import_attention(name: str, text: str, pair: str | None) -> AttentionTrace:
-    from triattn_core.importers.transformer import trace_transformer
-
-    return trace_transformer(_transformer(name), text, pair)
+    return other_models.trace(name, text, pair or None)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)

@@ -65,18 +65,21 @@ def analyse_rows(
     most: int | None,
     wait: bool = False,
     tag: str = "",
+    load: Callable[[], Sequence] | None = None,
+    read: Callable | None = None,
 ) -> pd.DataFrame | None:
     """The table of a question put to each of the first rows; see `mine_table`.
 
     what: names the question with its settings.  over: makes parts of bundles and rows.  tag: of the buttons, where a
-    page puts several questions.
+    page puts several questions.  load: the models, by default the checkpoints; read: their rows, by default the
+    examples of their task.
     """
     key = (what, tuple((card.name, card.digest) for card in cards), source.sha256, most, choose_device())
     place = _place(key)
     if not place and wait and not _run_requested(cards, source, most):
         return None
     if not place:
-        run = follow_run(key, cards, "Stop", over, tag, source=source, most=most)
+        run = follow_run(key, cards, "Stop", over, tag, load, source=source, most=most, read=read)
         if not run.whole:
             _show_stopped(run, tag=tag)
             return run.table() if run.rows else None
@@ -100,7 +103,13 @@ def _request_run() -> None:
 
 
 def follow_run(
-    key: tuple, cards: Sequence[Card], stop: str, over: Callable | None = None, tag: str = "", **more
+    key: tuple,
+    cards: Sequence[Card],
+    stop: str,
+    over: Callable | None = None,
+    tag: str = "",
+    load: Callable[[], Sequence] | None = None,
+    **more,
 ) -> Run:
     """The run of this session, begun now or where it was, gone on with unless the reader has stopped it."""
     from triattn_core.analysis.mining.runs import Run
@@ -108,7 +117,7 @@ def follow_run(
     runs = st.session_state.setdefault("mining", {})
     if key not in runs:
         says, digests = f"Loading {', '.join(card.name for card in cards)}", tuple(card.digest for card in cards)
-        load = lambda: [models.load(card) for card in cards]  # noqa: E731
+        load = load or (lambda: [models.load(card) for card in cards])
         bundles = model_jobs.result(key[-1], ("loaded", digests, key[-1]), says, load)
         runs[key] = Run(bundles, over=over and partial(over, bundles), **more)
         while len(runs) > UNDER_WAY:

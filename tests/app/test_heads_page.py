@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+import streamlit as st
 
 from tests.app.test_pages import opened, sound, texts, told
+from tests.support.tiny_transformers import make
 from triattn_core.checkpoint.registry import laboratory_checkpoints, list_checkpoints
 
 SHELF = {card.name for card in (*list_checkpoints(), *laboratory_checkpoints()) if card.problem is None}
@@ -57,3 +59,31 @@ def test_laboratory_models_are_measured_on_rows_that_are_generated():
 def test_a_file_is_asked_for_and_an_odd_link_is_said():
     app = opened("heads", rows="a file of yours", count="13")
     assert not app.exception and "Hand over a file of rows" in told(app) and "The link asks for how many" in told(app)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> str:
+    return str(make("bert", tmp_path_factory.mktemp("models")))
+
+
+def other(monkeypatch, **link):
+    real = st.get_option
+    monkeypatch.setattr(st, "get_option", lambda name: "127.0.0.1" if name == "server.address" else real(name))
+    return opened("heads", task="Hugging Face model", **link)
+
+
+def test_a_hugging_face_model_has_all_heads_their_examples_and_words(monkeypatch, folder):
+    app = sound(other(monkeypatch, model=folder, count="12", words="movies"))
+    table, said = heads_table(app), texts(app)
+    assert len(table) == 3 * 4 and {"query_information", "entropy"} <= set(table.columns)
+    assert "Nearest: layer" in said and "<b>Strongest</b>" in said and "<b>Deciles</b>" in said and "places in" in said
+    assert any(link.label == "Open the strongest" for link in app.get("page_link"))
+    app.selectbox(key="at-head").set_value("layer 3, head 2").run()
+    assert "Layer 3, head 2 in examples" in texts(sound(app))
+
+
+def test_a_folder_that_is_none_is_one_line_and_none_is_asked_for(monkeypatch, tmp_path):
+    app = other(monkeypatch, model=str(tmp_path / "none"))
+    assert not app.exception and [one.value for one in app.error] == [f"{tmp_path}/none: no such folder"]
+    app = other(monkeypatch)
+    assert not app.exception and not app.error and "Name the folder of a model" in texts(app)

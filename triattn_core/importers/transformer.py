@@ -51,6 +51,10 @@ class Transformer:
         return digest.hexdigest()
 
     @property
+    def device(self) -> str:
+        return str(self.model.device)
+
+    @property
     def longest(self) -> int:
         """The most tokens that it reads and that are drawn."""
         positions = getattr(self.model.config, "max_position_embeddings", None) or LONGEST

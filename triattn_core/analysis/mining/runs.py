@@ -28,24 +28,30 @@ class Run:
     """A resumable loop: the caller takes steps and may stop at any time, even during one; parts so far are kept, and an
     interrupted step is computed again.
 
+    bundles: checkpoints, or with `read` other models, each with a name and a device.
     over: makes a part of each row, such as `context_shares.measure_rows`; without it, cases are mined.  most: read only
-    the first `most` lines.
+    the first `most` lines.  read: yields the rows of the source, by default the examples of the checkpoints' task.
     lines: approximate number of lines; line: last line read; whole: whether the file was read to its end.
     """
 
-    bundles: Sequence[Bundle]
+    bundles: Sequence[Any]
     source: Source
     command: str = ""
     over: Callable[[Iterator], Iterator[TablePart]] | None = None
     most: int | None = None
+    read: Callable[[Source], Iterator[tuple[int, object]]] | None = None
     parts: list[TablePart] = field(default_factory=list)
     whole: bool = False
     seconds: float = 0.0
 
     def __post_init__(self):
-        lines = self.source.count(self.bundles[0].task.NAME)
+        if self.read is None:
+            task = self.bundles[0].task.NAME
+            lines, found = self.source.count(task), read_examples(task, self.source)
+        else:
+            lines, found = self.source.lines, self.read(self.source)
         self.lines = min(lines, self.most or lines)
-        rows = islice(read_examples(self.bundles[0].task.NAME, self.source), self.most)
+        rows = islice(found, self.most)
         size = SMALL if self.lines < MANY else 64
         mining = self.over is None
         self._parts = batches(self.bundles, rows, size) if mining else (partial(self._row, row) for row in rows)

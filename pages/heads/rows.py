@@ -1,0 +1,151 @@
+"""Rows and the model that is measured over them: a checkpoint of ours, or a Hugging Face model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.shared import deep_links, mining, models, other_models
+from triattn_core.analysis.mining.sources import Source, read_examples
+from triattn_core.checkpoint import metadata
+from triattn_core.checkpoint.registry import Card
+from triattn_core.errors import DataError
+from triattn_core.tasks import TASKS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from triattn_core.importers.transformer import Transformer
+    from triattn_core.trace import AttentionTrace
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A model, and the rows that it is measured over: the first `count` of a source.
+
+    card: has a name and a digest.  task: of ours, of the laboratory, or `other_models.TASK`.  settings: the row of
+    pickers, for the page to go on with.
+    """
+
+    card: Any
+    task: str
+    source: Source = field(repr=False)
+    count: int
+    settings: DeltaGenerator = field(repr=False)
+
+    @property
+    def key(self) -> str:
+        """What tells these numbers from others."""
+        return f"{self.card.name} {self.card.digest} {self.source.sha256} {self.count}"
+
+    @property
+    def cards(self) -> list[Card]:
+        """The checkpoint, where it is one of ours."""
+        return [self.card]
+
+    @property
+    def language(self) -> str:
+        return metadata.language(self.card)
+
+    def measure(self) -> pd.DataFrame | None:
+        """A row for each example and head; None where it was stopped before the first."""
+        return mining.analyse_rows(("heads",), [self.card], self.source, _measure, self.count)
+
+    def examples(self) -> dict[int, Any]:
+        """The examples of the file by their lines."""
+        return _examples(self.task, self.source.sha256, self.source)
+
+    def trace(self, example: Any) -> AttentionTrace:
+        return models.explain(self.card, example).trace
+
+    def text(self, example: Any) -> str:
+        """An example in one line."""
+        module = TASKS.get(self.task)
+        if module is None:
+            return f"{example.query} / {', '.join(example.keys)} / {', '.join(example.context)}"
+        return " / ".join(module.texts(example).values() if not module.FORM.chooses else module.parts(example).values())
+
+    def link(self, example: Any) -> bool:
+        """A link to an example on the page of its checkpoint; False where no page shows it."""
+        if self.task not in TASKS:
+            return False
+        mechanism, tan = self.card.config["model"].get("mechanism"), self.card.config["kind"] == "tan"
+        page = {"tri": "cube", "mtsa": "mtsa"}.get(mechanism, "side_by_side" if tan else "")
+        if page:
+            key = "checkpoints" if page == "side_by_side" else "checkpoint"
+            deep_links.link(self.task, TASKS[self.task].row(example), page, {key: self.card.name})
+        return True
+
+
+@dataclass(frozen=True)
+class OtherRows(Rows):
+    """Texts or pairs, and a Hugging Face model.  folder: as the reader names it."""
+
+    card: Transformer
+    folder: str = ""
+
+    @property
+    def cards(self) -> list[Card]:
+        return []
+
+    @property
+    def language(self) -> str:
+        return ""
+
+    def measure(self) -> pd.DataFrame | None:
+        from triattn_core.importers.text_rows import read_texts
+
+        card = self.card
+        return mining.analyse_rows(
+            ("heads",), [card], self.source, _measure_texts, self.count, load=lambda: [card], read=read_texts
+        )
+
+    def examples(self) -> dict[int, Any]:
+        return _texts(self.source.sha256, self.source)
+
+    def trace(self, example: Any) -> AttentionTrace:
+        return other_models.trace(self.folder, *example)
+
+    def text(self, example: Any) -> str:
+        return " / ".join(example)
+
+    def link(self, example: Any) -> bool:
+        query = {"from": "From a model", "model": self.folder, "text": example[0]}
+        query |= {"pair-text": example[1]} if len(example) > 1 else {}
+        look = {"icon": ":material/chevron_right:", "icon_position": "right"}
+        st.page_link("pages/open/page.py", label="Open the strongest", query_params=query, **look)
+        return True
+
+
+def _measure(bundles, rows):
+    from triattn_core.analysis.maps import head_atlas
+
+    return head_atlas.measure_rows(bundles[0], rows, profiles=True)
+
+
+def _measure_texts(transformers, rows):
+    from functools import partial
+
+    from triattn_core.analysis.maps import head_atlas
+    from triattn_core.importers.transformer import trace_transformer
+
+    return head_atlas.measure_texts(partial(trace_transformer, transformers[0]), rows, profiles=True)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _examples(task: str, sha256: str, _source: Source) -> dict[int, Any]:
+    return _without_errors(read_examples(task, _source))
+
+
+@st.cache_resource(max_entries=8, show_spinner=False)
+def _texts(sha256: str, _source: Source) -> dict[int, Any]:
+    from triattn_core.importers.text_rows import read_texts
+
+    return _without_errors(read_texts(_source))
+
+
+def _without_errors(examples) -> dict[int, Any]:
+    return {line: example for line, example in examples if not isinstance(example, DataError)}

@@ -1,0 +1,41 @@
+"""Models of others on a page: in a folder of this machine, or fetched from the hub before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+if TYPE_CHECKING:
+    from triattn_core.importers.transformer import Transformer
+    from triattn_core.trace import AttentionTrace
+
+TASK = "hugging face"  # in place of one of ours
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+
+def is_local() -> bool:
+    """Whether the page is for this machine alone: only then may it read paths."""
+    return st.get_option("server.address") in LOOPBACK
+
+
+def name_field() -> str:
+    """The field that names a model, in the URL."""
+    label = "Folder of a Hugging Face model, or the name of one fetched before"
+    return st.text_input(label, key="model", bind="query-params", disabled=not is_local(), width=380)
+
+
+@st.cache_resource(max_entries=2, show_spinner="Loading the model")
+def load(name: str) -> Transformer:
+    """The model; nothing is downloaded.  Raises CheckpointError."""
+    from triattn_core.importers.transformer import load_transformer
+
+    return load_transformer(name, local=True)
+
+
+@st.cache_resource(max_entries=40, show_spinner="Running the model")
+def trace(name: str, text: str, pair: str | None = None) -> AttentionTrace:
+    """Its attention on a text or a pair.  Raises TriattnError."""
+    from triattn_core.importers.transformer import trace_transformer
+
+    return trace_transformer(load(name), text, pair)
