@@ -12,7 +12,7 @@ import streamlit as st
 from pages.shared import checkpoint_html, models, style
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Card
-from triattn_core.results.run_records import all_records, records_folder
+from triattn_core.results.run_records import all_records, record_files
 from triattn_core.views.lib.number_format import minus
 
 HELP = (
@@ -51,7 +51,7 @@ def worth(card: Card) -> Mapping[str, Mapping]:
     if card.config.get("kind") != "tan" or not metadata.main_metric(card):
         return {}
     recorded = measures(card).get("worth") or {}
-    stamp = tuple((file.name, file.stat().st_mtime_ns) for file in sorted(records_folder().glob("*.jsonl")))
+    stamp = tuple((file.name, file.stat().st_mtime_ns) for file in record_files())
     stamp += tuple((other.name, other.digest) for other in models.shelf() if metadata.model_setting(other, "weights"))
     return {**recorded, **(_worth(card.name, card.digest, stamp, card) if _controls(stamp) else {})}
 

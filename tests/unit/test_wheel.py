@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -60,3 +61,27 @@ def test_an_installed_package_says_in_one_line_where_the_app_is(installed):
     done = run(installed, "-m", "triattn_core", "app", "--no-browser")
     assert done.returncode == 1 and len(done.stderr.strip().splitlines()) == 1
     assert "app.py" in done.stderr and "make app" in done.stderr
+
+
+def test_an_installed_package_writes_its_records_to_the_working_folder(installed):
+    """And reads them again; nothing is written into the package."""
+    config = {
+        "format": 1,
+        "kind": "laboratory",
+        "task": "planted-sum",
+        "model": {"mechanism": "tri", "hidden": 16},
+        "data": {"train_rows": 40, "dev_rows": 20, "test_rows": 30},
+        "training": {"batch": 20, "epochs": 1, "rate": 0.01},
+    }
+    folder = installed.parent / "mine" / "sum-tri"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+    before = sorted(installed.rglob("*.jsonl"))
+    done = run(installed, "-m", "triattn_core", "sweep", str(folder / "config.json"), "--set", "training.batch=10,20")
+    assert done.returncode == 0, done.stderr
+    (file,) = (installed.parent / "results").glob("*.jsonl")
+    assert len(file.read_text("utf-8").splitlines()) == 2
+    assert f"Records are written to {file.parent}" in done.stderr
+    assert sorted(installed.rglob("*.jsonl")) == before
+    names = "from triattn_core.results.run_records import all_records; print([r.file for r in all_records()[0]])"
+    assert run(installed, "-c", names).stdout.count(f"'{file.stem}'") == 2

@@ -223,7 +223,7 @@ def split_of(bundles: Sequence[Bundle], file: Path) -> str:
 
 def keep(bundles: Sequence[Bundle], split: str, vote: dict, command: str) -> None:
     """Append a record: the metrics of a vote, and the number of parameters of all voters."""
-    from triattn_core.results.run_records import append_record, records_folder, today
+    from triattn_core.results.run_records import append_record, describe_new_records, new_records_folder, today
     from triattn_core.training.metrics_writer import machine, run_record
 
     first, many = bundles[0], len(bundles)
@@ -234,4 +234,6 @@ def keep(bundles: Sequence[Bundle], split: str, vote: dict, command: str) -> Non
     seed_metrics = {"seed": f"vote of {many}", split: metrics}
     record = run_record(first.path, first.config, details, [seed_metrics])
     own_fields = {"name": f"vote of {many}", "digest": f"{record['digest']}-{many}"}  # other votes are other records
-    append_record(records_folder() / f"{VOTES}.jsonl", record | own_fields)
+    append_record(new_records_folder() / f"{VOTES}.jsonl", record | own_fields)
+    if line := describe_new_records():
+        print(line, file=sys.stderr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,7 +36,8 @@ def sweep_arguments(parser: argparse.ArgumentParser) -> None:
     arguments(parser)
     parser.epilog = (
         "The records are all that is left of a sweep: they go to triattn_core/results/records/ wherever its configs "
-        "lie, or to results/ in the first folder that TRIATTN_CHECKPOINTS names."
+        "lie, or to results/ in the first folder that TRIATTN_CHECKPOINTS names; an installed package writes to "
+        "results/ in the working folder."
     )
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,…", help="such as model.layers=1,2,3")
     parser.add_argument("--seeds", type=_seeds, default=(), metavar="1,2,3", help="by default the config's own")
@@ -63,7 +65,11 @@ def sweep(options: argparse.Namespace) -> None:
     """Print the events as they occur; each variant is recorded."""
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device
+    from triattn_core.results.run_records import describe_new_records
     from triattn_core.training.sweep import sweep as sweep_all
+
+    if line := describe_new_records():
+        print(line, file=sys.stderr)
 
     where = (options.data, options.runs, options.resume, options.command)
     _print(sweep_all(options.config, options.set, options.seeds, options.name, options.test, *where), options.json)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pandas as pd
 
 from triattn_core.checkpoint.registry import Card
-from triattn_core.results.run_records import Record, read_records, records_folder
+from triattn_core.results.run_records import Record, read_records, record_files
 
 FILES = "laboratory*.jsonl"
 SIZE, ROWS = "data.size", "data.train_rows"
@@ -17,7 +17,7 @@ FLOORS = {"accuracy": "chance", "mass": "even_share"}
 
 def laboratory_records() -> tuple[Record, ...]:
     """The runs of sweeps over laboratory models."""
-    return tuple(record for file in sorted(records_folder().glob(FILES)) for record in read_records(file)[0])
+    return tuple(record for file in record_files(FILES) for record in read_records(file)[0])
 
 
 def seed_tests(card: Card, records: Sequence[Record]) -> dict[int, Mapping]:

@@ -1,12 +1,13 @@
 """Results measured here: the records of listed checkpoints, and of runs that were not shipped.
 
 A run that is not shipped is a line of `<file>.jsonl` in the folder of records: `records/` beside this file for the
-project's checkpoints, `results/` in any other root.  A line is a JSON object: `name`, `date`, `machine`, `command`,
-`config` (with the digest of its encoder), `digest` (of the config, without seeds), `set` (what a sweep changed),
-`parameters`, `voters` for a majority vote, and `each_seed`: [{"seed", "seconds", "best_step", "dev": {"set", metrics …,
-"n"}, "test": …}].  `triattn train` of a listed checkpoint, or outside of the first root, writes no line: its
-metrics.json is its record, in whichever root its folder is listed.  Lines of one file and digest are one record: a
-later one adds its seeds, or replaces them.
+project's checkpoints, `results/` in any other root.  An installed package writes to `results/` of the working folder.
+
+A line is a JSON object: `name`, `date`, `machine`, `command`, `config` (with the digest of its encoder), `digest` (of
+the config, without seeds), `set` (what a sweep changed), `parameters`, `voters` for a majority vote, and `each_seed`:
+[{"seed", "seconds", "best_step", "dev": {"set", metrics …, "n"}, "test": …}].  `triattn train` of a listed checkpoint,
+or outside of the first root, writes no line: its metrics.json is its record, in whichever root its folder is listed.
+Lines of one file and digest are one record: a later one adds its seeds, or replaces them.
 """
 
 from __future__ import annotations
@@ -119,6 +120,26 @@ def records_folder() -> Path:
     return SHIPPED if root() == registry.SHIPPED else root() / "results"
 
 
+def new_records_folder() -> Path:
+    """The folder that new records go to: that of records, but `results/` of the working folder if the package is
+    installed without the project's checkpoints, since its own folder is not the user's."""
+    if records_folder() != SHIPPED or registry.SHIPPED.is_dir():
+        return records_folder()
+    return Path("results").resolve()
+
+
+def describe_new_records() -> str:
+    """A line that says where new records go, if that is not among the records that were read; else empty."""
+    folder = new_records_folder()
+    return "" if folder == records_folder() else f"Records are written to {folder}, not into the installed package."
+
+
+def record_files(pattern: str = "*.jsonl") -> list[Path]:
+    """The files of records, those of an installed package before those that it wrote."""
+    folders = dict.fromkeys((records_folder(), new_records_folder()))
+    return [file for folder in folders for file in sorted(folder.glob(pattern))]
+
+
 def config_variant(config: Any) -> str:
     """A digest of a config without its seeds, 16 hexadecimal digits.  config: a `config.Config`."""
     settings = config.model_dump(mode="json", exclude=UNSEEDED)
@@ -190,7 +211,7 @@ def all_records() -> tuple[list[Record], list[str]]:
     for card in list_checkpoints():
         problems += [card.problem] if card.problem and not card.metrics else []
         records += [Record(card)] if card.metrics else []
-    for file in sorted(records_folder().glob("*.jsonl")):
+    for file in record_files():
         file_records, file_problems = read_records(file)
         records, problems = records + file_records, problems + file_problems
     return records, problems

@@ -24,8 +24,7 @@ from triattn_core.errors import DataError
 from triattn_core.inference.device import describe_device
 from triattn_core.inference.evaluate import evaluate
 from triattn_core.models.kinds import task_of
-from triattn_core.results.run_records import RUN, TRAINED, append_record, config_variant, today
-from triattn_core.results.run_records import records_folder as results
+from triattn_core.results.run_records import RUN, TRAINED, append_record, config_variant, new_records_folder, today
 from triattn_core.tasks import TASKS
 from triattn_core.text.atomic_write import write_whole
 from triattn_core.text.rows import matches, rows_file
@@ -221,7 +220,9 @@ def _write(
         write_measures(folder, "attention", attention_report(load(folder), examples) | {"set": config.data.dev})
     write_whole(folder / "README.md", CARDS[config.kind](folder))
     if config.kind != "laboratory" and is_unlisted(folder):
-        append_record(results() / f"{TRAINED}.jsonl", run_record(folder, config, record, record["each_seed"]))
+        append_record(
+            new_records_folder() / f"{TRAINED}.jsonl", run_record(folder, config, record, record["each_seed"])
+        )
     return Event("metric", record["best_step"] or 0, record["best_step"] or 0, {"checkpoint": folder.name, **first})
 
 

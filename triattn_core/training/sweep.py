@@ -63,7 +63,7 @@ def sweep(
         for path in resolve(paths)
         for values in product(*changes.values())
     ]
-    file = run_records.records_folder() / f"{_check_name(name or default_name(variants, changes))}.jsonl"
+    file = run_records.new_records_folder() / f"{_check_name(name or default_name(variants, changes))}.jsonl"
     if file.is_file() and not resume:
         raise ConfigError(f"{file}: is there already: go on with --resume, or name another with --name")
     for set_name in dict.fromkeys(name for variant in variants for name in sets(variant.config)):
