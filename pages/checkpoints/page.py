@@ -12,6 +12,7 @@ from pages.shared import (
     checkpoint_differences,
     checkpoint_html,
     checkpoint_picker,
+    deep_links,
     disagreements,
     models,
     natural_text,
@@ -42,11 +43,11 @@ def show_detail(card, cards_here) -> None:
     st.html(checkpoint_html.contents(card))
     with st.container(horizontal=True, vertical_alignment="center"):
         if metadata.model_setting(card, "mechanism") == "tri":
-            st.page_link("pages/cube/page.py", label="Open as cube", query_params={"checkpoint": card.name})
+            st.page_link("pages/cube/page.py", label=deep_links.PAGES["cube"], query_params={"checkpoint": card.name})
         if metadata.model_setting(card, "mechanism") == "mtsa":
-            st.page_link("pages/mtsa/page.py", label="Open in MTSA", query_params={"checkpoint": card.name})
+            st.page_link("pages/mtsa/page.py", label=deep_links.PAGES["mtsa"], query_params={"checkpoint": card.name})
         elif card.config.get("kind") == "coin":
-            st.page_link("pages/coin/page.py", label="Open in COIN", query_params={"checkpoint": card.name})
+            st.page_link("pages/coin/page.py", label=deep_links.PAGES["coin"], query_params={"checkpoint": card.name})
         elif card.config.get("kind") == "tan":
             beside = {checkpoint_picker.KEY: checkpoint_picker.preset_of(card)}
             st.page_link("pages/side_by_side/page.py", label="Side by side", query_params=beside)

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.home import gallery
 from pages.shared import checkpoint_html, languages, models, task_picker
 from pages.shared.errors import plain
+from pages.shared.navigation import TITLES
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Card
 from triattn_core.tasks import TASKS, InputForm, Task
@@ -33,7 +34,6 @@ ASK = {
         "case_book": "Which cases were kept, with which notes?",
     },
 }
-NAMES = {"mtsa": "MTSA", "tensor": "The tensor", "coin": "COIN"}
 OPENS = {"side_by_side": {"compare": "inputs"}}
 
 
@@ -44,7 +44,7 @@ def questions() -> None:
             st.html(checkpoint_html.section(title))
             with st.container(key=f"links-{next(iter(asked))}", gap=None):
                 for page, question in asked.items():
-                    label = f":gray[{NAMES.get(page, page.capitalize().replace('_', ' '))}] {question}"
+                    label = f":gray[{TITLES[page]}] {question}"
                     st.page_link(f"pages/{page}/page.py", label=label, query_params=OPENS.get(page))
 
 

@@ -9,19 +9,13 @@ from urllib.parse import parse_qs, urlencode
 import streamlit as st
 
 from pages.shared import choice_input, task_picker
+from pages.shared.navigation import TITLES
 from triattn_core.tasks import ENCODED, TASKS, InputForm, form
 
 PAGES = {
-    "side_by_side": "Open side by side",
-    "cube": "Open as cube",
-    "context": "Open in Context",
-    "intervene": "Open in Intervene",
-    "attribute": "Open in Attribute",
-    "mtsa": "Open in MTSA",
-    "tensor": "Open the tensor",
-    "coin": "Open in COIN",
-    "similarity": "Open in Similarity",
+    name: f"Open in {TITLES[name]}" for name in ("context", "intervene", "attribute", "mtsa", "coin", "similarity")
 }
+PAGES |= {"side_by_side": "Open side by side", "cube": "Open as cube", "tensor": "Open the tensor"}
 OPENED = "opened file or model"  # in the case book: no task of ours, a trace that is kept on this machine
 ALONE = {name for task in ENCODED.values() for name in task.TEXTS}
 TEXTS = {"a", "b", *ALONE, "example", *(part for parts in choice_input.PARTS.values() for part in parts)}
