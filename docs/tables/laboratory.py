@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card, laboratory_checkpoints
+from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
 from triattn_core.results.laboratory import ROWS, laboratory_records, seed_tests, training_steps
 from triattn_core.results.run_records import Record
 from triattn_core.tasks.laboratory import LABORATORY
@@ -18,7 +18,7 @@ RATES = (("false-friends", None), ("false-friends", 640_000), ("planted-sum", No
 TWO_WAY = {"bi_joint": "two-way, {layers} layer", "cbi": "C-Bi, {layers} layer"}
 
 
-def name(card: Card) -> str:
+def name(card: Entry) -> str:
     """What a model is called in the tables."""
     layers, mechanism, similarity = (metadata.model_setting(card, key) for key in ("layers", "mechanism", "similarity"))
     called = TWO_WAY.get(mechanism, f"Tri, {similarity.replace('_', ' ')}").format(layers=layers)
@@ -30,7 +30,7 @@ def seeds_text(values: Sequence[float]) -> str:
     return ", ".join(f"{value:.1f}".replace("100.0", "100") for value in values)
 
 
-def models() -> list[Card]:
+def models() -> list[Entry]:
     """All models of the laboratory, by task."""
     order = list(LABORATORY)
     return sorted(laboratory_checkpoints(), key=lambda card: (order.index(card.config["task"]), card.name))
@@ -86,7 +86,7 @@ def rates_table(task: str, rows: int | None = None) -> Iterator[str]:
             yield f"| {name(card)} | {' | '.join(cells)} |"
 
 
-def _rates(card: Card, records: Sequence[Record], rows: int | None) -> dict[float, float]:
+def _rates(card: Entry, records: Sequence[Record], rows: int | None) -> dict[float, float]:
     """The accuracy of a model's first seed by learning rate."""
     split, own, accuracy = "dev" if rows is None else "test", card.config["data"]["train_rows"], {}
     for record in records:
@@ -97,7 +97,7 @@ def _rates(card: Card, records: Sequence[Record], rows: int | None) -> dict[floa
     return accuracy
 
 
-def _runs(card: Card, records: Sequence[Record]) -> dict[float, Mapping]:
+def _runs(card: Entry, records: Sequence[Record]) -> dict[float, Mapping]:
     """By how many times the steps of a model, the tests of its runs; 1.0 stands for its own where there are others."""
     runs: dict[float, dict] = {}
     for record in records:

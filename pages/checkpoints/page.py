@@ -51,7 +51,7 @@ def show_detail(card, cards_here) -> None:
         elif card.config.get("kind") == "tan":
             beside = {checkpoint_picker.KEY: checkpoint_picker.preset_of(card)}
             st.page_link("pages/side_by_side/page.py", label="Side by side", query_params=beside)
-        with st.popover("Whole card"):
+        with st.popover("Model card"):
             st.markdown(provenance.model_card(card) or "This checkpoint has no README.md.")
 
 

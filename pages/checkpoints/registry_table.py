@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.shared import attention_worth, checkpoint_html, figures, style, url_state
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 
 # A filter appears once the shelf has two values for it.
 FILTERS = {
@@ -31,7 +31,7 @@ COLUMNS = {
 }
 
 
-def pickers(shelf: Sequence[Card]) -> tuple[Card, Card, list[Card]]:
+def pickers(shelf: Sequence[Entry]) -> tuple[Entry, Entry, list[Entry]]:
     """The row above the table: the card, the one to compare it with, and the cards that pass the filters."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         card = url_state.pick("Checkpoint", shelf, "checkpoint", show=lambda card: card.name, width=210)
@@ -51,14 +51,14 @@ def pickers(shelf: Sequence[Card]) -> tuple[Card, Card, list[Card]]:
     return card, other, rows
 
 
-def tables(rows: Sequence[Card], card: Card) -> None:
+def tables(rows: Sequence[Entry], card: Entry) -> None:
     """A table for those that may be compared; a click anywhere in a row chooses its card."""
     for number, group in enumerate(metadata.comparable_groups(rows).values()):
         st.html(checkpoint_html.group_head(group))
         _table(group, card, f"shelf{number}")
 
 
-def _table(rows: Sequence[Card], card: Card, key: str) -> None:
+def _table(rows: Sequence[Entry], card: Entry, key: str) -> None:
     def take() -> None:
         at = url_state.selected_row(key)
         st.session_state["checkpoint"] = card if at is None else rows[at]
@@ -81,7 +81,7 @@ def _table(rows: Sequence[Card], card: Card, key: str) -> None:
     figures.note(sentence)
 
 
-def _describe_scores(rows: Sequence[Card]) -> str:
+def _describe_scores(rows: Sequence[Entry]) -> str:
     """A sentence: the highest and the lowest score on test."""
     scored = sorted((row for row in rows if metadata.main_score(row) is not None), key=metadata.main_score)
     if not scored:

@@ -16,7 +16,7 @@ from pages.shared.errors import report_errors
 from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card, laboratory_checkpoints
+from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
 from triattn_core.tasks import TASKS, pairs
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def label(task: str) -> str:
     return {LABORATORY: "Laboratory", other_models.TASK: "Hugging Face model"}.get(task) or task_picker.label(task)
 
 
-def _take_linked(shelf: dict[str, list[Card]]) -> None:
+def _take_linked(shelf: dict[str, list[Entry]]) -> None:
     """Before the picker of the task: that of the checkpoint that a link names, or of the page before."""
     if task_picker.KEY in st.query_params or not url_state.arrived():
         return
@@ -115,7 +115,7 @@ def _take_linked(shelf: dict[str, list[Card]]) -> None:
         st.session_state[task_picker.KEY] = tasks[0]
 
 
-def _source(chosen: str, card: Card, count: int) -> Source | None:
+def _source(chosen: str, card: Entry, count: int) -> Source | None:
     if chosen == GENERATED:
         size = card.config.get("data", {}).get("size")
         return sources.generated_source(card.config["task"], count, size=size)

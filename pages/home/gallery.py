@@ -8,13 +8,13 @@ from html import escape
 from pages.home import score_table
 from pages.shared import attention_worth, checkpoint_html, models
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks import pairs
 
 CUBE = "pages/cube/page.py"
 
 
-def first_tri(here: Sequence[Card]) -> Card | None:
+def first_tri(here: Sequence[Entry]) -> Entry | None:
     """What the cube opens on among these."""
     return next((card for card in here if metadata.model_setting(card, "mechanism") == "tri"), None)
 

@@ -9,7 +9,7 @@ from pages.shared import checkpoint_html, languages, models, task_picker
 from pages.shared.errors import plain
 from pages.shared.navigation import TITLES
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks import TASKS, InputForm, Task
 
 FEW = 6  # examples of long texts that are listed
@@ -58,12 +58,12 @@ def examples() -> None:
                 _links(*group)
 
 
-def reads(task: Task, language: str) -> Card | None:
+def reads(task: Task, language: str) -> Entry | None:
     """What the cube opens on for examples of a task in a language."""
     return gallery.first_tri(languages.by_language(models.shelf(task.NAME)).get(language, []))
 
 
-def _links(task: Task, language: str, tri: Card) -> None:
+def _links(task: Task, language: str, tri: Entry) -> None:
     """One example of each kind, of long texts the first few."""
     known, pair = task.examples(language), task.FORM is InputForm.PAIR
     kinds = {example.id.rpartition("-")[0]: example for example in reversed(known)}

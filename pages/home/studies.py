@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import model_jobs, models, study_strip, style
-from triattn_core.checkpoint.registry import Card, laboratory_checkpoints
+from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
 from triattn_core.errors import TriattnError
 from triattn_core.inference.device import choose_device
 from triattn_core.studies import Study, studies
@@ -46,7 +46,7 @@ def section() -> list[Callable[[], None]]:
     return fills
 
 
-def _wide(name: str, study: Study, here: Mapping[str, Card], rows: int) -> Callable[[], None]:
+def _wide(name: str, study: Study, here: Mapping[str, Entry], rows: int) -> Callable[[], None]:
     """A study with a row of its own: its maps beside the text."""
     with st.container(key=f"wide-{name}"):
         text, picture = st.columns([1, 1.25], gap="large")
@@ -81,7 +81,7 @@ def _finding(name: str, study: Study, column: DeltaGenerator) -> None:
 
 
 def _fill(
-    name: str, study: Study, slot: DeltaGenerator, here: Mapping[str, Card], rows: int, numbers: bool = False
+    name: str, study: Study, slot: DeltaGenerator, here: Mapping[str, Entry], rows: int, numbers: bool = False
 ) -> None:
     """Puts the maps of a study where its skeleton stands."""
     if study.maps is None:
@@ -97,5 +97,5 @@ def _fill(
     slot.html(f'<div class="t-thumb">{drawn}</div>')
 
 
-def _maps(study: Study, cards: Sequence[Card]) -> Mapping:
+def _maps(study: Study, cards: Sequence[Entry]) -> Mapping:
     return study.maps([models.load(card) for card in cards], study.examples[0])

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.laboratory import model_maps
 from pages.shared import checkpoint_html, figures, style
 from triattn_core.analysis.film import Film, load_film
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.results import laboratory
 from triattn_core.results.run_records import Record
 from triattn_core.tasks.laboratory import LaboratoryTask
@@ -19,7 +19,7 @@ from triattn_core.views.charts import truth_curves, truth_quadrants, truth_score
 
 
 def scores(
-    cards: Sequence[Card], task: LaboratoryTask, records: Sequence[Record], references: Mapping[str, Mapping]
+    cards: Sequence[Entry], task: LaboratoryTask, records: Sequence[Record], references: Mapping[str, Mapping]
 ) -> None:
     """Every trained model of the task over the rows of the test seed, a dot a seed.
 
@@ -66,19 +66,19 @@ def _seeds(counts: Sequence[int]) -> str:
     return f"{max(counts)} seeds a model." if max(counts) > 1 else "One seed a model: its spread was not measured."
 
 
-def steps(cards: Sequence[Card], task: LaboratoryTask, records: Sequence[Record]) -> None:
+def steps(cards: Sequence[Entry], task: LaboratoryTask, records: Sequence[Record]) -> None:
     """The models that were trained for several numbers of steps, where there are such."""
     about = "does longer training help? each run on rows of its own, none seen more often than in the shortest"
     _curves("Against training", about, laboratory.step_rows(_named(cards), records), "steps", log=True)
 
 
-def sizes(cards: Sequence[Card], task: LaboratoryTask, records: Sequence[Record]) -> None:
+def sizes(cards: Sequence[Entry], task: LaboratoryTask, records: Sequence[Record]) -> None:
     """The models that were trained at several sizes of the task, where there are such."""
     about = f"the same training at other numbers of {task.SIZE}"
     _curves("Against size", about, laboratory.size_rows(_named(cards), task.size, records), task.SIZE)
 
 
-def _named(cards: Sequence[Card]) -> dict[str, tuple[str, Card]]:
+def _named(cards: Sequence[Entry]) -> dict[str, tuple[str, Entry]]:
     """Checkpoints with the mechanism that their colour is of, by label."""
     return {model_maps.label(card): (model_maps.colour(card), card) for card in cards}
 
@@ -99,7 +99,7 @@ def _curves(title: str, about: str, rows: pd.DataFrame, x_name: str, log: bool =
 
 
 @st.fragment
-def replay(cards: Sequence[Card], task: LaboratoryTask) -> None:
+def replay(cards: Sequence[Entry], task: LaboratoryTask) -> None:
     """The maps of the chosen models at steps of their training, on rows they were not trained on."""
     films = [(card, film) for card in cards if (film := load_film(card.path))]
     if not films:
@@ -120,7 +120,7 @@ def replay(cards: Sequence[Card], task: LaboratoryTask) -> None:
                 model_maps.panel(card, task, example, answer, None, weights, f"film-figure-{card.name}")
 
 
-def _telling_row(films: Sequence[tuple[Card, Film]]) -> int:
+def _telling_row(films: Sequence[tuple[Entry, Film]]) -> int:
     """The first row that some of the models answer rightly in the end and others do not; else the first."""
     for i, row in enumerate(films[0][1].rows):
         right = {film.answers[-1][i] == row.label for _, film in films}

@@ -12,7 +12,7 @@ import streamlit as st
 from pages.laboratory import model_maps
 from pages.shared import models
 from triattn_core.analysis.significance import wilson_interval
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks.laboratory import LaboratoryTask
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ ROWS = 100
 SEEDS = 1000, 999_999  # seeds below are those of training, dev, test and examples
 
 
-def trial(cards: Sequence[Card], task: LaboratoryTask) -> None:
+def trial(cards: Sequence[Entry], task: LaboratoryTask) -> None:
     """A button that draws a seed; then the accuracy of each model on its rows, and the command that repeats it."""
     key = f"{task.NAME}-fresh-seed"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="fresh"):
@@ -37,7 +37,7 @@ def trial(cards: Sequence[Card], task: LaboratoryTask) -> None:
         st.html(f'<p class="t-note">{sentence}</p>')
 
 
-def _accuracy(card: Card, name: str, seed: int) -> float:
+def _accuracy(card: Entry, name: str, seed: int) -> float:
     """In per cent, on ROWS rows of a seed, at the model's own size."""
 
     def measure(bundle: Bundle) -> float:

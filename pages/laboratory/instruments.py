@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.laboratory import model_maps
 from pages.shared import checkpoint_html, figures, style
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.views.charts import truth_methods
 
 FOUND = (
@@ -20,7 +20,7 @@ FOUND = (
 )
 
 
-def methods(cards: Sequence[Card]) -> None:
+def methods(cards: Sequence[Entry]) -> None:
     """How often each method scores the true pair of a chosen model highest; measured by `triattn evaluate`."""
     measured = {
         model_maps.label(card): (model_maps.colour(card), card.metrics["instruments"])

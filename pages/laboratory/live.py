@@ -17,7 +17,7 @@ import streamlit as st
 from pages.laboratory import model_maps
 from pages.shared import checkpoint_html, figures, model_jobs, style, url_state
 from pages.shared.errors import plain
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference.jobs import JOBS, Job
 from triattn_core.tasks.laboratory import Example, LaboratoryTask
 from triattn_core.views.charts import live_loss
@@ -30,7 +30,7 @@ POLL = 1.5  # seconds: drawing takes time from training
 STEPS = (300, 1000, 3000)
 
 
-def train_here(cards: Sequence[Card], task: LaboratoryTask, example: Example) -> None:
+def train_here(cards: Sequence[Entry], task: LaboratoryTask, example: Example) -> None:
     """The button, and below it what is trained, or was trained in this session, for this task."""
     st.html(checkpoint_html.section("Train it here", "from random weights, on rows made as it goes; nothing is kept"))
     named = {model_maps.label(card): card for card in cards}
@@ -61,7 +61,7 @@ class Training:
     run: LiveRun
     job: Job | None = None
 
-    def repeats(self, card: Card, steps: int) -> bool:
+    def repeats(self, card: Entry, steps: int) -> bool:
         """Whether a run of a model and a number of steps would differ from this one in the seed alone."""
         mine = self.run.task.NAME, self.name, self.run.steps
         return mine == (card.config["task"], model_maps.label(card), steps)
@@ -80,7 +80,7 @@ class Training:
         return ended
 
 
-def _begin(card: Card, steps: int) -> None:
+def _begin(card: Entry, steps: int) -> None:
     from triattn_core.training.laboratory.live import LiveRun
 
     seed = card.config["training"]["seed"]

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.shared import figures, models, style, url_state
 from triattn_core.analysis.truth import truth_mask
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card, laboratory_checkpoints
+from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
 from triattn_core.scenes.runner import Explained
 from triattn_core.tasks.laboratory import Example, LaboratoryTask
 from triattn_core.views.charts import truth_map
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 ORDER = ("bi_joint", "cbi", "tri")
 
 
-def cards(task: LaboratoryTask) -> list[Card]:
+def cards(task: LaboratoryTask) -> list[Entry]:
     """The sound models of a task: two-way ones first, then by layers and similarity."""
     trained = [card for card in laboratory_checkpoints() if card.problem is None and card.config["task"] == task.NAME]
     return sorted(trained, key=lambda card: (ORDER.index(_facts(card)[0]), *_facts(card)[1:]))
 
 
-def _facts(card: Card) -> tuple[str, str, str]:
+def _facts(card: Entry) -> tuple[str, str, str]:
     """Mechanism, layers and similarity."""
     mechanism, layers, similarity = (
         metadata.model_setting(card, name) for name in ("mechanism", "layers", "similarity")
@@ -38,7 +38,7 @@ def _facts(card: Card) -> tuple[str, str, str]:
     return mechanism, layers, similarity
 
 
-def label(card: Card) -> str:
+def label(card: Entry) -> str:
     """What a model is called here."""
     mechanism, layers, similarity = _facts(card)
     if mechanism == "bi_joint":
@@ -46,12 +46,12 @@ def label(card: Card) -> str:
     return "C-Bi" if mechanism == "cbi" else f"Tri, {similarity.replace('_', ' ')}"
 
 
-def colour(card: Card) -> str:
+def colour(card: Entry) -> str:
     """The mechanism that its colour is of."""
     return _facts(card)[0].removesuffix("_joint")
 
 
-def chosen(all_: Sequence[Card], task: LaboratoryTask) -> list[Card]:
+def chosen(all_: Sequence[Entry], task: LaboratoryTask) -> list[Entry]:
     """The models to show, in the URL; by default the two-way ones, and the Tri-Attention best on dev."""
     named = {label(card): card for card in all_}
     tri = [name for name, card in named.items() if _facts(card)[0] == "tri"]
@@ -69,7 +69,7 @@ def answer_weights(explained: Explained) -> np.ndarray:
     return explained.trace.site(site).mean("head").values[0]
 
 
-def panel(card: Card, *about) -> None:
+def panel(card: Entry, *about) -> None:
     """One model: its answer, right or wrong, and its map."""
     map_panel(label(card), colour(card), *about)
 
@@ -102,7 +102,7 @@ def panel_width(example: Example) -> int:
     return max(290, truth_map.width(example.keys, example.context))
 
 
-def references(all_: Sequence[Card]) -> dict[str, Mapping]:
+def references(all_: Sequence[Entry]) -> dict[str, Mapping]:
     """Measures, by name, of what was not trained: Tri-Attention as it starts, and what can be written down.
 
     Measured here where no model has them recorded.
@@ -121,7 +121,7 @@ def reference_measures(bundle: Bundle) -> dict[str, Mapping]:
     return measure(bundle)
 
 
-def maps(shown: Sequence[Card], task: LaboratoryTask, example: Example) -> dict[str, str]:
+def maps(shown: Sequence[Entry], task: LaboratoryTask, example: Example) -> dict[str, str]:
     """All models on one row; their answers by the models' labels."""
     answers = {}
     with st.container(horizontal=True, gap="small", key="maps"):

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from pages.results.results_table import cell_tooltip
 from pages.shared import checkpoint_html, style
 from triattn_core.analysis.significance import RankingTest
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.results.notes import notes_on_cells
 from triattn_core.results.paper_comparison import Cell
 from triattn_core.results.paper_results import PaperRecord, missing_checkpoints
@@ -67,7 +67,7 @@ def is_shipped(record: Record, needs: Ours) -> bool:
     return not record.file and not record.card.problem and has_settings(record, needs)
 
 
-def _live(live: Live, there: Sequence[Card]) -> str:
+def _live(live: Live, there: Sequence[Entry]) -> str:
     if live.needs and not there:
         return f"<b>{escape(live.figure)}</b><span>{escape(live.waits)}</span>"
     link = live.link + (f"&checkpoint={quote(there[0].name)}" if live.needs else "")

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from pages.shared import models
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.runner import without
 
 
-def explained(card: Card, example: Any) -> dict[str, models.Explained]:
+def explained(card: Entry, example: Any) -> dict[str, models.Explained]:
     """What a COIN makes of an example, by what is off: "" (nothing), `layer.0`, …, `context`.  Raises TriattnError."""
     whole = models.explain(card, example)
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.shared import checkpoint_html, models, style
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.results.run_records import all_records, record_files
 from triattn_core.views.lib.number_format import minus
 
@@ -31,13 +31,13 @@ FORMS = (
 )
 
 
-def measures(card: Card) -> Mapping[str, Any]:
+def measures(card: Entry) -> Mapping[str, Any]:
     """What `triattn evaluate --attention` has recorded of a checkpoint; empty where it was not asked."""
     recorded = card.metrics.get("attention")
     return recorded if isinstance(recorded, Mapping) else {}
 
 
-def measure_value(card: Card, *names: str) -> float | None:
+def measure_value(card: Entry, *names: str) -> float | None:
     """One of the measures, such as ("query_information", "mean"); None where it was not measured."""
     value: Any = measures(card)
     for name in names:
@@ -45,7 +45,7 @@ def measure_value(card: Card, *names: str) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def worth(card: Card) -> Mapping[str, Mapping]:
+def worth(card: Entry) -> Mapping[str, Mapping]:
     """By control what the attention is worth: from the records of the controls, else as recorded with the checkpoint;
     see `results.worth`.  Empty where no control was trained."""
     if card.config.get("kind") != "tan" or not metadata.main_metric(card):
@@ -63,19 +63,19 @@ def _controls(stamp: tuple) -> bool:
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
-def _worth(name: str, digest: str, stamp: tuple, _card: Card) -> Mapping[str, Mapping]:
+def _worth(name: str, digest: str, stamp: tuple, _card: Entry) -> Mapping[str, Mapping]:
     from triattn_core.results.worth import worth_of
 
     return worth_of(_card)
 
 
-def points(card: Card, control: str = "even") -> float | None:
+def points(card: Entry, control: str = "even") -> float | None:
     """Points over a control; None where none was trained."""
     gain = worth(card).get(control)
     return None if gain is None else float(gain["points"])
 
 
-def verdict(card: Card) -> str:
+def verdict(card: Entry) -> str:
     """A sentence where the attention of a checkpoint, or its third order, is worth no more than the spread of seeds;
     empty where it is worth more, and where no control was trained."""
     gains, parts = worth(card), []
@@ -93,13 +93,13 @@ def verdict(card: Card) -> str:
     return minus(f"{card.name}: {' and '.join(parts)}. Nothing shows that the answer needs {need}.")
 
 
-def notes(cards: Sequence[Card]) -> None:
+def notes(cards: Sequence[Entry]) -> None:
     """The sentences of checkpoints whose map is drawn here."""
     for sentence in filter(None, map(verdict, cards)):
         st.html(f'<p class="t-note t-worth">{escape(sentence)}</p>')
 
 
-def table(cards: Sequence[Card]) -> str:
+def table(cards: Sequence[Entry]) -> str:
     """HTML: score, worth, reliance and information of checkpoints, a row each; empty where none was measured."""
     columns = [(name, [cell(card) for card in cards]) for name, cell in CELLS]
     columns = [(name, cells) for name, cells in columns if any(cells)]
@@ -118,12 +118,12 @@ def table(cards: Sequence[Card]) -> str:
     )
 
 
-def legend(cards: Sequence[Card]) -> str:
+def legend(cards: Sequence[Entry]) -> str:
     """HTML: what the measures mean, and the forms of checkpoints where one is living."""
     return f'<p class="t-note">{escape(HELP)} {LIVING if any(map(metadata.is_living, cards)) else ""}</p>'
 
 
-def facts(card: Card) -> str:
+def facts(card: Entry) -> str:
     """HTML: all that was measured of one checkpoint's attention, a line each; empty where nothing was."""
     rows = [(name, cell(card)) for name, cell in CELLS[1:]]
     same, special = measure_value(card, "alignment", "best_head"), measure_value(card, "special")
@@ -139,7 +139,7 @@ def facts(card: Card) -> str:
     return checkpoint_html.section("Its attention", "on dev; points and bits") + checkpoint_html.facts(rows) + note
 
 
-def with_measures(frame: pd.DataFrame, cards: Sequence[Card]) -> pd.DataFrame:
+def with_measures(frame: pd.DataFrame, cards: Sequence[Entry]) -> pd.DataFrame:
     """The table of checkpoints with worth, reliance and query information after their scores, of those measured."""
     columns = {
         "worth": [points(card) for card in cards],
@@ -154,12 +154,12 @@ def with_measures(frame: pd.DataFrame, cards: Sequence[Card]) -> pd.DataFrame:
     return frame
 
 
-def _score(card: Card) -> str:
+def _score(card: Entry) -> str:
     score = metadata.main_score(card, "dev")
     return "" if score is None else f"{score:.1f}"
 
 
-def _worth_cell(card: Card, control: str) -> str:
+def _worth_cell(card: Entry, control: str) -> str:
     gain = worth(card).get(control)
     if gain is None:
         return ""
@@ -167,12 +167,12 @@ def _worth_cell(card: Card, control: str) -> str:
     return f"{gain['points']:+.1f}{spread}"
 
 
-def _bits(card: Card, name: str) -> str:
+def _bits(card: Entry, name: str) -> str:
     mean, before = (measure_value(card, name, what) for what in ("mean", "untrained"))
     return "" if mean is None else f"{mean:.2g}" + ("" if before is None else f" ({before:.2g})")
 
 
-def _reliance(card: Card) -> str:
+def _reliance(card: Entry) -> str:
     gain = measure_value(card, "reliance", "even", "points")
     return "" if gain is None else f"{gain:+.1f}"
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import streamlit as st
 
 from pages.shared import url_state
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 
 HELD = "carried"
 
@@ -45,7 +45,7 @@ def task() -> str:
     return _held()["task"] if url_state.arrived() and not _linked("task", "checkpoint", "checkpoints") else ""
 
 
-def choose_one(cards: Sequence[Card], key: str) -> None:
+def choose_one(cards: Sequence[Entry], key: str) -> None:
     """Before the picker of a checkpoint: the one of the page before, where it is offered here."""
     if url_state.arrived() and not _linked(key):
         names = [_held()["one"], *_held()["several"]]
@@ -55,7 +55,7 @@ def choose_one(cards: Sequence[Card], key: str) -> None:
             st.session_state[key] = offered[name]
 
 
-def choose_several(cards: Sequence[Card], preset: Sequence[str]) -> list[str]:
+def choose_several(cards: Sequence[Entry], preset: Sequence[str]) -> list[str]:
     """The checkpoints beside each other that hold the one of the page before: those that were chosen last, else the
     preset that it is in; empty where there is none."""
     if not url_state.arrived() or _linked("checkpoints"):

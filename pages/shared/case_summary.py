@@ -16,7 +16,7 @@ from pages.shared.errors import notice
 from triattn_core.analysis.mining import agreement
 from triattn_core.analysis.mining.case_rows import Filter
 from triattn_core.analysis.mining.case_table import WINDOW, Cases, CaseTable
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks import TASKS, InputForm, form
 from triattn_core.views import agreement as view
 from triattn_core.views.lib.canvas import Canvas
@@ -25,7 +25,7 @@ PUBLISHED = "lcqmc/test.jsonl.gz"  # the rows of the paper's case study
 PARQUET = "application/vnd.apache.parquet"
 
 
-def show_source(mined: Cases, shelf: Mapping[str, Card]) -> None:
+def show_source(mined: Cases, shelf: Mapping[str, Entry]) -> None:
     """One line on where the table comes from, what was set aside, and whether its checkpoints are still those here."""
     about = mined.about
     minutes, seconds = divmod(about.seconds, 60)

@@ -10,10 +10,10 @@ import streamlit as st
 from pages.shared import style
 from pages.shared.checkpoint_html import facts, section
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 
 
-def show(cards: Sequence[Card], title: str = "Settings") -> None:
+def show(cards: Sequence[Entry], title: str = "Settings") -> None:
     """What differs, and in a fold what does not."""
     st.html(section(title, "what differs"))
     differing, equal = differences_html(*cards)
@@ -22,13 +22,13 @@ def show(cards: Sequence[Card], title: str = "Settings") -> None:
         st.html(facts([(name, str(setting)) for name, setting in equal.items()]))
 
 
-def differences_html(*some: Card) -> tuple[str, dict]:
+def differences_html(*some: Entry) -> tuple[str, dict]:
     """HTML: settings in which configs differ, and below them what came of them; and the settings that are equal."""
     differ, equal = metadata.differences(*(card.config for card in some))
     return _columns(differ, some) + section("What came of it", "no settings") + _columns(_costs(some), some), equal
 
 
-def _columns(rows: Mapping[str, Sequence], some: Sequence[Card]) -> str:
+def _columns(rows: Mapping[str, Sequence], some: Sequence[Entry]) -> str:
     columns = "".join(
         f"<th>{style.swatch(metadata.model_setting(card, 'mechanism'))}{escape(card.name)}</th>" for card in some
     )
@@ -39,7 +39,7 @@ def _columns(rows: Mapping[str, Sequence], some: Sequence[Card]) -> str:
     return f'<div class="t-scroll"><table class="t-table t-settings"><tr><th></th>{columns}</tr>{lines}</table></div>'
 
 
-def _costs(some: Sequence[Card]) -> dict[str, tuple]:
+def _costs(some: Sequence[Entry]) -> dict[str, tuple]:
     names = {"parameters": "parameters", "seconds": "seconds of training", "best_step": "best step"}
     costs = {name: tuple(card.metrics.get(key) for card in some) for key, name in names.items()}
     return {name: values for name, values in costs.items() if any(value is not None for value in values)}

@@ -13,7 +13,7 @@ import pandas as pd
 from pages.shared import style
 from pages.shared.errors import without_folders
 from triattn_core.checkpoint import metadata, provenance
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.trace.axes import FUNCTION_LABELS, MECHANISM_LABELS
 
 if TYPE_CHECKING:
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
 SQUARE = "■"
 
 
-def label(card: Card) -> str:
+def label(card: Entry) -> str:
     """The mechanism as it is written on every page."""
     mechanism = metadata.model_setting(card, "mechanism")
     return MECHANISM_LABELS.get(mechanism, mechanism)
 
 
-def similarity(card: Card) -> str:
+def similarity(card: Entry) -> str:
     """The similarity as it is written on every page: of a reader as Similarity and Distributions say it."""
     name = metadata.model_setting(card, "similarity")
     plain = name.replace("_", " ")
     return FUNCTION_LABELS.get(name, plain) if card.config.get("kind") == "reader" else plain
 
 
-def named(card: Card) -> tuple[str, str, str, str]:
+def named(card: Entry) -> tuple[str, str, str, str]:
     """Name, mechanism, similarity and form, from which `panels.titles` makes short names."""
     return card.name, metadata.model_setting(card, "mechanism"), similarity(card), metadata.form(card)
 
@@ -53,7 +53,7 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f}"
 
 
-def frame(cards: Sequence[Card]) -> pd.DataFrame:
+def frame(cards: Sequence[Entry]) -> pd.DataFrame:
     """The shelf, a row a card, in the given order."""
     rows = [
         {
@@ -75,13 +75,13 @@ def frame(cards: Sequence[Card]) -> pd.DataFrame:
     return table.fillna({"over seeds": ""})  # a cell says nothing where nothing was measured
 
 
-def seed_spread(card: Card) -> str | None:
+def seed_spread(card: Entry) -> str | None:
     """Mean and standard deviation on test over seeds, where there are several: "85.1 ± 0.20 (3)"."""
     scores = metadata.seed_scores_of(card)
     return f"{mean(scores):.1f} ± {stdev(scores):.2f} ({len(scores)})" if scores else None
 
 
-def group_head(cards: Sequence[Card]) -> str:
+def group_head(cards: Sequence[Entry]) -> str:
     """HTML: what the checkpoints of one table share, and what their start weights had read."""
     first = cards[0]
     title = f"{metadata.dataset_name(first) or 'No data set'}, {metadata.language_name(metadata.language(first))}"
@@ -96,7 +96,7 @@ def group_head(cards: Sequence[Card]) -> str:
     return section(title, " · ".join(filter(None, shared)))
 
 
-def _read(card: Card) -> str:
+def _read(card: Entry) -> str:
     """The encoder, and of what its start weights had read the source that matters most."""
     name, had = card.config.get("encoder", ""), provenance.pretraining_sources(card)
     if not had:
@@ -117,7 +117,7 @@ def section(title: str, aside: str = "") -> str:
     return f'<div class="t-section"><b>{escape(title)}</b><span class="t-muted">{escape(aside)}</span></div>'
 
 
-def head(card: Card) -> str:
+def head(card: Entry) -> str:
     """HTML: name, what it is, and the number that stands for it."""
     colour = style.colour(metadata.model_setting(card, "mechanism"))
     split = card.metrics.get("test") or {}
@@ -131,7 +131,7 @@ def head(card: Card) -> str:
     )
 
 
-def metrics_html(card: Card) -> str:
+def metrics_html(card: Entry) -> str:
     """HTML: the numbers of metrics.json, one line each, without what was not recorded."""
     metrics = card.metrics
     minutes = f"{metrics['seconds'] / 60:.2g} min" if metrics.get("seconds") else ""
@@ -152,7 +152,7 @@ def metrics_html(card: Card) -> str:
     return facts([(name, text) for name, text in rows if text and text != "–"])
 
 
-def sources(card: Card) -> str:
+def sources(card: Entry) -> str:
     """HTML: what the start weights had read, the source of the test set marked."""
     had = provenance.pretraining_sources(card) or ()
     lines = "".join(
@@ -173,7 +173,7 @@ def sources(card: Card) -> str:
     return section("What its start weights had read") + table + f'<p class="t-note">{note}</p>'
 
 
-def contents(card: Card) -> str:
+def contents(card: Entry) -> str:
     """HTML: the files of the folder, and the encoder it shares."""
     own, shared = provenance.files(card.path), provenance.encoder_folder(card)
     rows = "".join(
@@ -215,7 +215,7 @@ def machine(device: Device) -> str:
     return section("This machine") + facts(rows) + '<p class="t-note">Nothing leaves this machine.</p>'
 
 
-def footnote(rows: Sequence[Card], shelf: Sequence[Card]) -> str:
+def footnote(rows: Sequence[Entry], shelf: Sequence[Entry]) -> str:
     """HTML: how to read the table."""
     shared = {provenance.encoder_folder(card) for card in rows} - {None}
     size = sum(sum(provenance.files(folder).values()) for folder in shared)

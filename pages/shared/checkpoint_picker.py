@@ -11,7 +11,7 @@ from pages.shared import attention_worth, carried_input, checkpoint_html, langua
 from pages.shared.errors import notice
 from pages.shared.task_picker import Words
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.panels import Side
 from triattn_core.trace import Choice
 from triattn_core.trace.axes import MECHANISMS
@@ -22,12 +22,12 @@ KINDS = tuple(MECHANISMS)
 KEY = "checkpoints"  # of the widget, and in the URL
 
 
-def named(cards: Sequence[Card]) -> list[str]:
+def named(cards: Sequence[Entry]) -> list[str]:
     """Short names that tell the cards apart."""
     return titles([checkpoint_html.named(card) for card in cards])
 
 
-def presets(cards: Sequence[Card]) -> dict[str, list[str]]:
+def presets(cards: Sequence[Entry]) -> dict[str, list[str]]:
     """Bi, Bi-joint, C-Bi and Tri of one similarity (one form, and one data set) by what they share: names of
     checkpoints."""
     groups: dict[tuple[str, str, bool], dict[str, str]] = {}
@@ -44,7 +44,7 @@ def presets(cards: Sequence[Card]) -> dict[str, list[str]]:
     return {name: [by[kind] for kind in MECHANISMS if kind in by] for name, by in sets.items()}
 
 
-def pick_language(cards: Sequence[Card], prefer: str) -> tuple[languages.Spoken, list[Card]]:
+def pick_language(cards: Sequence[Entry], prefer: str) -> tuple[languages.Spoken, list[Entry]]:
     """The language of the page and the cards to choose from; in another language stands the same similarity."""
     by, takes = languages.by_language(cards), {}
     there = next((card for card in cards if card.name == carried_input.checkpoint()), None)
@@ -59,19 +59,19 @@ def pick_language(cards: Sequence[Card], prefer: str) -> tuple[languages.Spoken,
     return languages.Spoken(now, first, KEY, takes), by.get(now, [])
 
 
-def preset_of(card: Card) -> list[str]:
+def preset_of(card: Entry) -> list[str]:
     """The preset that a card is in, as names of checkpoints; empty where there is none."""
     shelf = models.shelf(str(card.config.get("task")), tuple(MECHANISMS))
     here = [other for other in shelf if metadata.language(other) == metadata.language(card)]
     return next((names for names in presets(here).values() if card.name in names), [])
 
 
-def opening(sets: dict[str, list[str]], cards: Sequence[Card]) -> list[str]:
+def opening(sets: dict[str, list[str]], cards: Sequence[Entry]) -> list[str]:
     """What the page opens on: the first preset, else the first cards."""
     return next(iter(sets.values()), [card.name for card in cards][: view.FEWEST])
 
 
-def pick_checkpoints(cards: Sequence[Card]) -> list[Card]:
+def pick_checkpoints(cards: Sequence[Entry]) -> list[Entry]:
     """The chosen checkpoints in the order of the mechanisms: those of one similarity, or any two to four.
 
     Their names are in the URL where they are not what the page opens on.
@@ -99,7 +99,7 @@ def pick_checkpoints(cards: Sequence[Card]) -> list[Card]:
     return sort_by_mechanism([card for card in cards if card.name in chosen])
 
 
-def sort_by_mechanism(cards: Sequence[Card]) -> list[Card]:
+def sort_by_mechanism(cards: Sequence[Entry]) -> list[Entry]:
     """In the order of the mechanisms, the published form before the living one; what has none comes last."""
     order = [*MECHANISMS, ""]
     kinds = {card.name: metadata.model_setting(card, "mechanism") for card in cards}
@@ -129,7 +129,7 @@ def _take(sets: dict[str, list[str]]) -> None:
         st.session_state[KEY] = sets[st.session_state["similarity"]]
 
 
-def settings(cards: Sequence[Card], words: Words) -> tuple[list[Card], Choice, tuple[int, int]]:
+def settings(cards: Sequence[Entry], words: Words) -> tuple[list[Entry], Choice, tuple[int, int]]:
     """The pickers: which checkpoints, layer, direction, head and quantity, and which two are subtracted.
 
     The page ends where less than two checkpoints are chosen.
@@ -149,7 +149,7 @@ def settings(cards: Sequence[Card], words: Words) -> tuple[list[Card], Choice, t
     return chosen, choice, pairs[gap or url_state.pick("Difference", list(pairs), "difference", width=width)]
 
 
-def heads_of(card: Card) -> int:
+def heads_of(card: Entry) -> int:
     """Into how many heads its attention is split: COIN's is not, its heads are those of its pooling."""
     return int(card.config["model"].get("heads", 1)) if card.config.get("kind") != "coin" else 1
 

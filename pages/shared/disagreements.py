@@ -13,7 +13,7 @@ from pages.shared import case_list, checkpoint_html, figures, style, url_state
 from triattn_core.analysis.mining import agreement
 from triattn_core.analysis.mining.case_table import Cases
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks import InputForm, form
 from triattn_core.views import agreement as view
 from triattn_core.views.charts import history
@@ -103,7 +103,7 @@ def rows(mined: Cases) -> case_list.Shown:
     return case_list.page(mined, agreement.flips(mined, *(names[title] for title in two)), sure)
 
 
-def losses(some: Sequence[Card]) -> None:
+def losses(some: Sequence[Entry]) -> None:
     """The losses while they were trained."""
     names = dict(zip(panels.titles([checkpoint_html.named(card) for card in some]), some))
     histories = {name: card.metrics.get("history") or [] for name, card in names.items()}
@@ -123,7 +123,7 @@ def losses(some: Sequence[Card]) -> None:
         st.html(f'<p class="t-note">No history is recorded of {escape(", ".join(without))}.</p>')
 
 
-def steps(some: Mapping[str, Card]) -> str:
+def steps(some: Mapping[str, Entry]) -> str:
     """A sentence: how many steps each was trained, and of what: why curves differ in length."""
     names_of: dict[str, list[str]] = {}
     for name, card in some.items():

@@ -12,7 +12,7 @@ from pages.shared import open_in, paper_form, session_models
 from triattn_core.case_card import cli_settings, trace_card
 from triattn_core.case_card.archive import trace_file
 from triattn_core.case_card.paper import PaperFigure, can_print
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.trace_views import RenderedTrace
 from triattn_core.tasks import TASKS
@@ -39,22 +39,22 @@ ZIP = "application/zip"
 _pictures = st.components.v2.component("triattn_pictures", html=_BUTTONS, css=_STYLE, js=_PICTURES)
 
 
-def menu(name: str, figure: str, card: session_models.Saved, scene: Scene) -> None:
+def menu(name: str, figure: str, saved: session_models.Saved, scene: Scene) -> None:
     """The Export button and what is in it.
 
-    name: of the files, without ending.  figure: the key that the canvas is shown under.  Of the card and the scene
+    name: of the files, without ending.  figure: the key that the canvas is shown under.  Of `saved` and the scene
     nothing is made before it is asked for.
     """
 
     def page() -> Canvas:
-        return next(iter(card.draw().figures.values()))
+        return next(iter(saved.draw().figures.values()))
 
-    _open_in(card)
+    _open_in(saved)
     with st.popover("Export", width=92, key="export"), st.container(width=340):
-        _save("Case card, ZIP: all of it", f"{name}.zip", card, ZIP)
+        _save("Case card, ZIP: all of it", f"{name}.zip", saved, ZIP)
         _pieces(name, figure, page, lambda: scene.table, lambda: scene.trace)
-        paper_form.fold(name, lambda tail: PaperFigure.of_view(card.draw(), card.command("", *tail)))
-        _again(card, "cell")  # a click chooses it without this menu
+        paper_form.fold(name, lambda tail: PaperFigure.of_view(saved.draw(), saved.command("", *tail)))
+        _again(saved, "cell")  # a click chooses it without this menu
 
 
 def trace_menu(name: str, figure: str, drawn: Callable[[], RenderedTrace]) -> None:
@@ -90,7 +90,7 @@ def _pieces(
     _save("Whole trace, NetCDF", f"{name}.nc", lambda: trace_file(trace()), "application/x-netcdf")
 
 
-def card(view: str, cards: Sequence[Card], example: Any, settings: Mapping[str, Any]) -> None:
+def case_card(view: str, cards: Sequence[Entry], example: Any, settings: Mapping[str, Any]) -> None:
     """The Export button of a page whose figures and tables have menus of their own: all of it as one case card, and
     the command that makes the same.  settings: of the view, as they are chosen."""
     saved = session_models.Saved(view, cards, example, lambda: settings)
@@ -103,17 +103,17 @@ def card(view: str, cards: Sequence[Card], example: Any, settings: Mapping[str, 
         _again(saved)
 
 
-def _open_in(card: session_models.Saved) -> None:
+def _open_in(saved: session_models.Saved) -> None:
     """The button to the other pages."""
-    task = card.cards[0].config["task"]
-    open_in.menu(card.view, task, TASKS[task].row(card.example), card.cards[0])
+    task = saved.cards[0].config["task"]
+    open_in.menu(saved.view, task, TASKS[task].row(saved.example), saved.cards[0])
 
 
-def _again(card: session_models.Saved, without: str = "") -> None:
+def _again(saved: session_models.Saved, without: str = "") -> None:
     """How the same is made without a page, but for one setting."""
-    _save("The example as a row, JSON", cli_settings.ROW, lambda: card.row, "application/json")
+    _save("The example as a row, JSON", cli_settings.ROW, lambda: saved.row, "application/json")
     st.caption("With this row the command prints the same numbers, and makes the same card:")
-    st.code(card.command(without), language=None, wrap_lines=True)
+    st.code(saved.command(without), language=None, wrap_lines=True)
 
 
 def _save(label: str, name: str, content: Callable[[], str | bytes], mime: str) -> None:

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.shared import carried_input, url_state
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class Spoken:
     def reads(self) -> str:
         """What the page's checkpoints read."""
         taken = self.takes.get(self.now)
-        who = f"{taken.name} reads" if isinstance(taken, Card) else "these models read"
+        who = f"{taken.name} reads" if isinstance(taken, Entry) else "these models read"
         return f"{who} {metadata.language_name(self.now)}"
 
     def readers(self, code: str) -> str:
         """Who would read another language of the shelf."""
         taken = self.takes[code]
-        return taken.name if isinstance(taken, Card) else f"the {metadata.language_name(code)} models"
+        return taken.name if isinstance(taken, Entry) else f"the {metadata.language_name(code)} models"
 
 
 def requested_checkpoints(key: str) -> list[str]:
@@ -52,15 +52,15 @@ def requested_checkpoints(key: str) -> list[str]:
     return [getattr(card, "name", card) for card in (held if isinstance(held, list) else [held])]
 
 
-def by_language(cards: Sequence[Card]) -> dict[str, list[Card]]:
+def by_language(cards: Sequence[Entry]) -> dict[str, list[Entry]]:
     """Cards by the language that they read."""
-    groups: dict[str, list[Card]] = {}
+    groups: dict[str, list[Entry]] = {}
     for card in sorted(cards, key=metadata.sort_key):
         groups.setdefault(metadata.language(card), []).append(card)
     return groups
 
 
-def choose_language(by: Mapping[str, Sequence[Card]], key: str, prefer: str) -> tuple[str, str]:
+def choose_language(by: Mapping[str, Sequence[Entry]], key: str, prefer: str) -> tuple[str, str]:
     """The language of the checkpoints that are asked for, else that of the link, else the one that the page opens in;
     and that one: the preferred language where there is any of it."""
     codes = {card.name: code for code, cards in by.items() for card in cards}
@@ -74,7 +74,7 @@ def choose_language(by: Mapping[str, Sequence[Card]], key: str, prefer: str) -> 
     return (requested[0] if requested else link), first
 
 
-def single(cards: Sequence[Card], key: str, prefer: str) -> tuple[Spoken, list[Card]]:
+def single(cards: Sequence[Entry], key: str, prefer: str) -> tuple[Spoken, list[Entry]]:
     """For a page of one checkpoint: its language, and the cards to choose from.
 
     In another language stands the card with the same mechanism and similarity, else that with the same mechanism.
@@ -89,7 +89,7 @@ def single(cards: Sequence[Card], key: str, prefer: str) -> tuple[Spoken, list[C
     return Spoken(now, first, key, takes | ({now: card} if card else {})), here
 
 
-def _same_settings(card: Card, other: Card | None) -> list[bool]:
+def _same_settings(card: Entry, other: Entry | None) -> list[bool]:
     same = ("mechanism", "similarity")
     equal = [
         other is not None and metadata.model_setting(card, name) == metadata.model_setting(other, name) for name in same

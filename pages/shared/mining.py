@@ -18,7 +18,7 @@ from pages.shared import model_jobs, models
 from pages.shared.errors import plain
 from triattn_core.analysis.mining.case_table import WINDOW, CaseTable
 from triattn_core.analysis.mining.sources import Source
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference.device import choose_device, memory_guard
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def _place(key: tuple) -> list:
     return []
 
 
-def mine_table(cards: Sequence[Card], source: Source, wait: bool = False) -> CaseTable | None:
+def mine_table(cards: Sequence[Entry], source: Source, wait: bool = False) -> CaseTable | None:
     """The table of these checkpoints over these rows, from memory or mined now, with a bar and a button that stops it;
     None where it was stopped before the first row.
 
@@ -59,7 +59,7 @@ def mine_table(cards: Sequence[Card], source: Source, wait: bool = False) -> Cas
 
 def analyse_rows(
     what: tuple,
-    cards: Sequence[Card],
+    cards: Sequence[Entry],
     source: Source,
     over: Callable,
     most: int | None,
@@ -87,7 +87,7 @@ def analyse_rows(
     return place[0]
 
 
-def _run_requested(cards: Sequence[Card], source: Source, most: int | None = None) -> bool:
+def _run_requested(cards: Sequence[Entry], source: Source, most: int | None = None) -> bool:
     """Whether the reader has asked for a run over rows in this session; until then a button, and what it does."""
     if st.session_state.get(REQUESTED):
         return True
@@ -104,7 +104,7 @@ def _request_run() -> None:
 
 def follow_run(
     key: tuple,
-    cards: Sequence[Card],
+    cards: Sequence[Entry],
     stop: str,
     over: Callable | None = None,
     tag: str = "",

@@ -15,7 +15,7 @@ import streamlit as st
 from pages.shared import model_jobs
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint import registry as shelves
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference.device import Device, choose_device, describe_device, memory_guard
 from triattn_core.inference.memory import freeze_modules
 from triattn_core.scenes.runner import Explained
@@ -29,7 +29,7 @@ BUNDLES = 24  # models kept: all of the shelf; each is some 8 MB beside its enco
 
 
 @st.cache_resource(max_entries=BUNDLES, show_spinner=False)
-def _bundle(name: str, digest: str, device: str, _card: Card) -> Bundle:
+def _bundle(name: str, digest: str, device: str, _card: Entry) -> Bundle:
     from triattn_core.checkpoint import bundle
 
     try:
@@ -38,13 +38,13 @@ def _bundle(name: str, digest: str, device: str, _card: Card) -> Bundle:
         freeze_modules()
 
 
-def shelf(task: str | None = None, mechanisms: Sequence[str] = ()) -> tuple[Card, ...]:
+def shelf(task: str | None = None, mechanisms: Sequence[str] = ()) -> tuple[Entry, ...]:
     """The sound checkpoints, of one task and of some mechanisms where asked, in the order in which they are offered.
 
     Reads JSON alone.
     """
 
-    def fits(card: Card) -> bool:
+    def fits(card: Entry) -> bool:
         mechanism = metadata.model_setting(card, "mechanism")
         return (task is None or card.config.get("task") == task) and (not mechanisms or mechanism in mechanisms)
 
@@ -52,7 +52,7 @@ def shelf(task: str | None = None, mechanisms: Sequence[str] = ()) -> tuple[Card
     return tuple(sorted(cards, key=metadata.sort_key))
 
 
-def broken() -> tuple[Card, ...]:
+def broken() -> tuple[Entry, ...]:
     """The folders that cannot be used, each with its one-line `problem`."""
     return tuple(card for card in shelves.list_checkpoints() if card.problem is not None)
 
@@ -62,14 +62,14 @@ def device() -> Device:
     return describe_device()
 
 
-def load(card: Card) -> Bundle:
+def load(card: Entry) -> Bundle:
     """The model of a card, from memory or disk. Raises TriattnError: damaged, unknown device, no memory."""
     device = choose_device()
     with memory_guard(f"{card.name} on {device}"):
         return _bundle(card.name, card.digest, device, card)
 
 
-def verify(card: Card) -> tuple[datetime, list[Check]]:
+def verify(card: Entry) -> tuple[datetime, list[Check]]:
     """When, and what a verification found: read anew from disk. Raises TriattnError."""
     from triattn_core.checkpoint.verify import verify as check
 
@@ -78,7 +78,7 @@ def verify(card: Card) -> tuple[datetime, list[Check]]:
     return asked, model_jobs.result(device, key, f"Verifying {card.name}", run, keep=lambda checks: None)
 
 
-def explain(card: Card, example: Any, option: int | None = None, known: Sequence | None = None) -> Explained:
+def explain(card: Entry, example: Any, option: int | None = None, known: Sequence | None = None) -> Explained:
     """Prediction and trace of an example of the card's task, from memory where it has been asked before.
 
     option: of a task that chooses among texts the one that is traced; by default the one that is chosen.
@@ -107,14 +107,14 @@ def _known_scores(key: tuple, bundle: Bundle, example: Any) -> Sequence | None:
     return prediction and getattr(prediction, "spans", prediction.probabilities)
 
 
-def _run(card: Card, bundle: Bundle, example: Any, option: int | None, known: Sequence | None = None) -> Explained:
+def _run(card: Entry, bundle: Bundle, example: Any, option: int | None, known: Sequence | None = None) -> Explained:
     from triattn_core.inference.explain import explain as run
 
     prediction, trace = run(bundle, example, option=option, known=known)
     return Explained(card, prediction, trace, (card.name, card.digest, bundle.device, example, prediction.option))
 
 
-def answer(card: Card, says: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
+def answer(card: Entry, says: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
     """What `then` makes of the card's model, from memory where the same function was asked with the same `arguments`.
     Raises TriattnError.
 

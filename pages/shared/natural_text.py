@@ -7,14 +7,14 @@ from math import sqrt
 
 from pages.shared import attention_worth, checkpoint_html
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.trace.listing import listing
 from triattn_core.views.lib.number_format import minus
 
 TWO_WAY = ("bi", "bi_joint", "cbi")
 
 
-def sentence(shelf: Sequence[Card]) -> str:
+def sentence(shelf: Sequence[Entry]) -> str:
     """How Tri stands against the best two-way attention (on dev) of each data set, and what its third order is worth;
     empty where there is no such pair.  The living form is taken where a data set has it."""
     pairs = list(filter(None, map(_rivals, _by_data(shelf))))
@@ -31,13 +31,13 @@ def sentence(shelf: Sequence[Card]) -> str:
     return minus(text)
 
 
-def _name(card: Card) -> str:
+def _name(card: Entry) -> str:
     return metadata.dataset_name(card) + ("" if metadata.is_living(card) else " as published")
 
 
-def _by_data(shelf: Sequence[Card]) -> list[list[Card]]:
+def _by_data(shelf: Sequence[Entry]) -> list[list[Entry]]:
     """The TANs with a score, of one data set and form each."""
-    groups: dict[str, list[Card]] = {}
+    groups: dict[str, list[Entry]] = {}
     for card in shelf:
         if card.config.get("kind") == "tan" and metadata.main_score(card) is not None:
             groups.setdefault(metadata.dataset_name(card), []).append(card)
@@ -45,7 +45,7 @@ def _by_data(shelf: Sequence[Card]) -> list[list[Card]]:
     return [living[name] or cards for name, cards in groups.items()]
 
 
-def _rivals(cards: Sequence[Card]) -> tuple[Card, Card] | None:
+def _rivals(cards: Sequence[Entry]) -> tuple[Entry, Entry] | None:
     """The best two-way attention on dev, and Tri."""
     by = {
         kind: [card for card in cards if metadata.model_setting(card, "mechanism") == kind]
@@ -56,14 +56,14 @@ def _rivals(cards: Sequence[Card]) -> tuple[Card, Card] | None:
     return (best[0], best[1]) if len(best) == 2 else None
 
 
-def _is_ahead(tri: Card, two: Card) -> bool:
+def _is_ahead(tri: Entry, two: Entry) -> bool:
     """By more than two standard errors of the difference, as if the rows of both were drawn apart."""
     shares = [metadata.main_score(card) / 100 for card in (tri, two)]
     rows = (tri.metrics.get("test") or {}).get("n") or 1
     return shares[0] - shares[1] > 2 * sqrt(sum(share * (1 - share) for share in shares) / rows)
 
 
-def _third_order(cards: Sequence[Card]) -> str:
+def _third_order(cards: Sequence[Entry]) -> str:
     """What Tri has over the product of its marginals, trained so."""
     worth = {metadata.dataset_name(card): attention_worth.points(card, "product_of_marginals") for card in cards}
     known = [f"{points:+.1f} on {name}" for name, points in worth.items() if points is not None]

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.shared import checkpoint_picker, deep_links, models
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.trace.axes import TAN_MECHANISMS
 
 TAKES = {  # by page: the mechanisms of its checkpoints
@@ -23,7 +23,7 @@ TAKES = {  # by page: the mechanisms of its checkpoints
 }
 
 
-def menu(page: str, task: str, row: Mapping, card: Card) -> None:
+def menu(page: str, task: str, row: Mapping, card: Entry) -> None:
     """The button with a link to each other page that takes this task; nothing where there is none.
 
     row: of the task's file format.  card: the checkpoint that is shown, or the first of them.
@@ -40,7 +40,7 @@ def menu(page: str, task: str, row: Mapping, card: Card) -> None:
             deep_links.link(task, row, other, query)
 
 
-def _checkpoints(page: str, card: Card, cards: Sequence[Card], preset: Sequence[str]) -> dict[str, str | list[str]]:
+def _checkpoints(page: str, card: Entry, cards: Sequence[Entry], preset: Sequence[str]) -> dict[str, str | list[str]]:
     """The parameter with the checkpoints that the page opens with: this one, else one that goes with it; empty where
     it has none.
 

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import canvas_component, export, kept_cell, model_jobs, save_case, session_models, study_strip
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference.device import choose_device
 from triattn_core.inference.result_cache import ResultCache
 from triattn_core.scenes.catalogue import VIEWS
@@ -34,14 +34,14 @@ class PageScene:
     """
 
     view: str
-    cards: Sequence[Card]
+    cards: Sequence[Entry]
     example: Any
     scene: Scene
     key: str
     chosen: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def build(cls, view: str, cards: Sequence[Card], example: Any, settings: ViewSettings, *parts: str) -> PageScene:
+    def build(cls, view: str, cards: Sequence[Entry], example: Any, settings: ViewSettings, *parts: str) -> PageScene:
         """The scene of a view of `VIEWS`, from memory where the same was asked before.  Raises TriattnError.
 
         parts: what the figure's key is made of: texts, and what else makes its cells others.
@@ -55,7 +55,7 @@ class PageScene:
         return cls(view, cards, example, scene, canvas_component.key(view, *parts))
 
     @classmethod
-    def stream(cls, view: str, cards: Sequence[Card], example: Any, settings: ViewSettings) -> Iterator[PageScene]:
+    def stream(cls, view: str, cards: Sequence[Entry], example: Any, settings: ViewSettings) -> Iterator[PageScene]:
         """The same of a view whose scene comes in parts: each as soon as it is made, the whole scene last."""
         asked = _request(view, cards, example, settings)
         scene = scenes().get(asked)
@@ -99,13 +99,13 @@ class PageScene:
         with st.popover("Keep", width=76, key="keep"):
             save_case.form(self.cards[0].config["task"], self.row, self.view)
         if self.scene.screen is None:
-            export.card(self.view, self.cards, self.example, self.settings.model_dump())
+            export.case_card(self.view, self.cards, self.example, self.settings.model_dump())
             return
         saved = session_models.Saved(self.view, self.cards, self.example, lambda: self.settings.model_dump())
         export.menu(name, self.key, saved, self.scene)
 
 
-def _request(view: str, cards: Sequence[Card], example: Any, settings: ViewSettings) -> Hashable:
+def _request(view: str, cards: Sequence[Entry], example: Any, settings: ViewSettings) -> Hashable:
     """What a scene depends on."""
     digests = tuple((card.name, card.digest) for card in cards)
     return VIEWS[view].build.__module__, digests, choose_device(), example, settings.model_dump_json()

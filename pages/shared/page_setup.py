@@ -24,7 +24,7 @@ from pages.shared import (
 )
 from pages.shared.errors import report_errors
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes import runner
 from triattn_core.tasks import TASKS, InputForm, form
 from triattn_core.trace import Choice
@@ -42,7 +42,7 @@ class Opened:
 
     task: str
     words: task_picker.Words
-    card: Card
+    card: Entry
     example: Any
     head: DeltaGenerator
     beside: DeltaGenerator

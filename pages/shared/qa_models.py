@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.shared import model_jobs, models, url_state
 from pages.shared.errors import notice
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference.device import choose_device
 from triattn_core.scenes import similarity
 from triattn_core.tasks import questions
@@ -27,7 +27,7 @@ OPENS = ("dot", "trilinear", "general3", "t_trilinear")
 BEST = "the answer"  # the part of a long passage in which the last function's answer stands
 
 
-def shelf() -> list[Card]:
+def shelf() -> list[Entry]:
     """The readers, in the order of the paper's tables; O_2, by which it chose, before O_1."""
     order = {name: i for i, name in enumerate(FUNCTION_LABELS)}
     cards = [card for card in models.shelf(questions.NAME) if card.config.get("kind") == "reader"]
@@ -42,12 +42,12 @@ def shelf() -> list[Card]:
     )
 
 
-def named(cards: Sequence[Card]) -> dict[str, str]:
+def named(cards: Sequence[Entry]) -> dict[str, str]:
     """Titles by checkpoint: the function, with whatever else tells the readers of the shelf apart."""
     return view.titles({card.name: dict(card.config["model"]) for card in cards})
 
 
-def pick_readers(cards: Sequence[Card], opens: Sequence[str] = OPENS, most: int = view.MOST) -> list[Card]:
+def pick_readers(cards: Sequence[Entry], opens: Sequence[str] = OPENS, most: int = view.MOST) -> list[Entry]:
     """One to `most` of them, in the URL where they are not what the page opens on."""
     names, first = named(cards), opening(cards, opens)
     asked = list(dict.fromkeys(st.query_params.get_all(KEY)))
@@ -73,7 +73,7 @@ def pick_readers(cards: Sequence[Card], opens: Sequence[str] = OPENS, most: int 
     return [by[name] for name in sorted(chosen, key=list(by).index)]
 
 
-def opening(cards: Sequence[Card], opens: Sequence[str] = OPENS) -> list[str]:
+def opening(cards: Sequence[Entry], opens: Sequence[str] = OPENS) -> list[str]:
     """Those functions as far as they are there, else the first: of readers that cut a passage alike, as most do."""
     windows = [card.config["max_tokens"] for card in cards]
     cards = [card for card, size in zip(cards, windows) if size == mode(windows)]
@@ -83,7 +83,7 @@ def opening(cards: Sequence[Card], opens: Sequence[str] = OPENS) -> list[str]:
 
 
 def explain_readers(
-    cards: Sequence[Card], example: questions.Example, place: DeltaGenerator, most: int = view.MOST
+    cards: Sequence[Entry], example: questions.Example, place: DeltaGenerator, most: int = view.MOST
 ) -> list[models.Explained]:
     """What each reader makes of one part of the passage, which of a long one the reader of the page chooses at `place`.
 

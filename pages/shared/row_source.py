@@ -16,7 +16,7 @@ from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.case_table import Cases, TableInfo
 from triattn_core.analysis.mining.sources import Source
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import DataError
 from triattn_core.results.run_records import records_folder
 
@@ -38,7 +38,7 @@ def pick(names: set[str], task: str = "", language: str = "") -> str | Path:
     return tables.get(chosen, chosen)
 
 
-def table(chosen: str | Path, task: str, language: str, cards: Sequence[Card], wait: bool = False) -> Cases | None:
+def table(chosen: str | Path, task: str, language: str, cards: Sequence[Entry], wait: bool = False) -> Cases | None:
     """The chosen table, mined now where it must be; None, and said why, where there is none.  Raises TriattnError.
 
     wait: mine our own examples only when the reader asks for it; to hand over a file is to ask.

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import carried_input, languages, models, pair_input, style, url_state
 from pages.shared.errors import notice, plain, report_errors
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks import ENCODED
 from triattn_core.trace import AttentionTrace
 
@@ -25,7 +25,7 @@ class SentencePage:
     """The top of a page: the checkpoint that is asked, of what, and what it predicts; layer: the chosen one, as sites
     begin.  settings: the row of pickers, for the page to go on with."""
 
-    card: Card
+    card: Entry
     example: Any
     explained: models.Explained
     layer: str
@@ -60,7 +60,7 @@ def open_page(title: str, lead: str, mechanisms: Sequence[str]) -> SentencePage:
     return SentencePage(card, typed, explained, at, settings)
 
 
-def shelf(mechanisms: Sequence[str]) -> list[Card]:
+def shelf(mechanisms: Sequence[str]) -> list[Entry]:
     """The checkpoints of these mechanisms whose texts are encoded alone, in the order in which they are offered."""
     cards = [card for card in models.shelf(None, mechanisms) if card.config.get("task") in ENCODED]
     tasks = list(ENCODED)
@@ -68,7 +68,7 @@ def shelf(mechanisms: Sequence[str]) -> list[Card]:
     return order
 
 
-def current_checkpoint(cards: Sequence[Card]) -> Card:
+def current_checkpoint(cards: Sequence[Entry]) -> Entry:
     """The card that is asked for, before its picker is made; else the first."""
     asked = languages.requested_checkpoints("checkpoint")
     return next((card for card in cards if card.name in asked), cards[0])
@@ -98,7 +98,7 @@ def example(task: str) -> Any:
     return match or replace(known[0], label=None, id="", **texts)
 
 
-def checkpoint(cards: Sequence[Card]) -> Card:
+def checkpoint(cards: Sequence[Entry]) -> Entry:
     """The picker of the checkpoint, in the URL."""
     return url_state.pick("Checkpoint", list(cards), "checkpoint", show=lambda card: card.name, width=150)
 

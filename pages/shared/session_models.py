@@ -9,7 +9,7 @@ from typing import Any
 
 from pages.shared import ablation, models
 from triattn_core.case_card import RenderedView, cli_settings, draw
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.runner import Explained, Models
 from triattn_core.tasks import TASKS
 from triattn_core.trace.token_grouping import TokenGrouping
@@ -18,19 +18,19 @@ from triattn_core.trace.token_grouping import TokenGrouping
 class Shared(Models):
     """All is kept, and shared by all sessions."""
 
-    def load(self, card: Card) -> Any:
+    def load(self, card: Entry) -> Any:
         return models.load(card)
 
-    def explain(self, card: Card, example: Any, option: int | None = None) -> Explained:
+    def explain(self, card: Entry, example: Any, option: int | None = None) -> Explained:
         return models.explain(card, example, option)
 
-    def answer(self, card: Card, says: str, then: Callable[[Any], Any], *arguments: Any) -> Any:
+    def answer(self, card: Entry, says: str, then: Callable[[Any], Any], *arguments: Any) -> Any:
         return models.answer(card, says, then, *arguments)
 
     def read(self, explained: Explained, reading: TokenGrouping, site: str = "") -> Explained:
         return models.read(explained, reading, site)
 
-    def without(self, card: Card, example: Any) -> dict[str, Explained]:
+    def without(self, card: Entry, example: Any) -> dict[str, Explained]:
         return ablation.explained(card, example)
 
 
@@ -45,12 +45,12 @@ class Saved:
     """
 
     view: str
-    cards: Sequence[Card]
+    cards: Sequence[Entry]
     example: Any
     settings: Callable[[], Mapping[str, Any]]
 
     def __call__(self) -> bytes:
-        return self.draw().card()
+        return self.draw().case_card()
 
     def draw(self) -> RenderedView:
         """The view as it is chosen now."""

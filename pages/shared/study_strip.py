@@ -15,7 +15,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import model_jobs, models
 from pages.shared.errors import notice
-from triattn_core.checkpoint.registry import Card, laboratory_checkpoints
+from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
 from triattn_core.errors import TriattnError, choices
 from triattn_core.inference.device import choose_device
 from triattn_core.studies import Study, studies
@@ -93,7 +93,7 @@ def _typed(example: Any) -> dict[str, Any]:
     return {name: value for name, value in asdict(example).items() if name not in UNCOMPARED}
 
 
-def _numbers(name: str, study: Study, cards: Sequence[Card], example: Any) -> tuple[float, list[str]]:
+def _numbers(name: str, study: Study, cards: Sequence[Entry], example: Any) -> tuple[float, list[str]]:
     """The number of a study for an example, and each checkpoint's answer.  Raises TriattnError."""
 
     def run() -> float:

@@ -15,7 +15,7 @@ import streamlit as st
 from pages.shared import choice_input, pair_input, url_state
 from pages.shared.task_picker import Words
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.panels import Side
 from triattn_core.tasks import CHOICES, InputForm, form, pairs
 from triattn_core.text.cells import sentences
@@ -27,7 +27,7 @@ PART, TEXT = "part", "edited"  # the same of a text of a dialogue or a passage
 _WORDS = re.compile(r"[^\W\u3400-\u9fff]+|\s+|.")  # a Chinese character stands alone
 
 
-def settings(cards: Sequence[Card], words: Words) -> tuple[Card, Choice]:
+def settings(cards: Sequence[Entry], words: Words) -> tuple[Entry, Choice]:
     """The pickers: which checkpoint (the first Tri, where nobody has chosen), direction, layer, head and quantity."""
     first = next((i for i, card in enumerate(cards) if metadata.model_setting(card, "mechanism") == "tri"), 0)
     card = url_state.pick("Checkpoint", cards, "checkpoint", first, show=lambda card: card.name, width=190)

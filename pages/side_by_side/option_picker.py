@@ -6,14 +6,14 @@ import streamlit as st
 
 from pages.shared import languages, models, url_state
 from pages.shared.task_picker import Words
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.trace import Choice
 
 # The turn asks under both: the other way round the queries would be two different texts.
 DIRECTION = "a_over_b"
 
 
-def settings(task: str, words: Words) -> tuple[Card, Choice, str]:
+def settings(task: str, words: Words) -> tuple[Entry, Choice, str]:
     """The pickers: which checkpoint, layer, head and quantity, and to what the context folds.
 
     Cells are not offered: long texts are cut into other cells with another option.

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.shared import checkpoint_picker, choice_input, token_grouping, url_state
 from pages.shared.task_picker import Words
 from pages.side_by_side import edited_input, option_picker
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.side_by_side import Settings
 from triattn_core.tasks import TASKS, InputForm, form
 
@@ -21,7 +21,7 @@ EDITS = (
 )
 
 
-def pick(task: str, words: Words, cards: Sequence[Card]) -> tuple[list[Card], Settings]:
+def pick(task: str, words: Words, cards: Sequence[Entry]) -> tuple[list[Entry], Settings]:
     """The chosen checkpoints, and what is chosen on the page but the edited input."""
     pairs = form(task) is InputForm.PAIR
     compare = url_state.pick("Compare", [MECHANISMS, *[OPTIONS] * (not pairs), INPUTS], "compare", width=112)

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.shared import qa_models, token_grouping, url_state
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.similarity import Settings
 from triattn_core.views.similarity import SCALES
 
 
-def pick(cards: Sequence[Card]) -> tuple[list[Card], Settings]:
+def pick(cards: Sequence[Entry]) -> tuple[list[Entry], Settings]:
     """The chosen readers, and what is chosen of them but the part of a long passage."""
     chosen = qa_models.pick_readers(cards)
     before = st.container(width="content", key="quantities")

@@ -20,7 +20,7 @@ from tests.support.choices_checkpoints import make_shelf
 from tests.support.tiny import WORDS, make_checkpoint, make_encoder
 from triattn_core.analysis.mining import agreement
 from triattn_core.checkpoint.bundle import load
-from triattn_core.checkpoint.registry import VARIABLE, Card
+from triattn_core.checkpoint.registry import VARIABLE, Entry
 from triattn_core.tasks import pairs
 
 TRIO = [f"quora-{mechanism}-additive" for mechanism in ("bi", "cbi", "tri")]
@@ -207,9 +207,9 @@ def test_a_folder_that_does_not_fit_is_one_line(folders, tmp_path: Path, monkeyp
 
 
 def test_why_curves_differ_in_length_is_said() -> None:
-    def card(last: int, epochs: int) -> Card:
+    def card(last: int, epochs: int) -> Entry:
         told = {"history": [{"step": last, "train_loss": 0.5}], "epochs": epochs}
-        return Card("x", Path("x"), {"training": {"batch": 64}}, told, "", 0)
+        return Entry("x", Path("x"), {"training": {"batch": 64}}, told, "", 0)
 
     same = disagreements.steps({"Bi": card(437, 1), "Tri": card(437, 1)})
     assert same == "Each ran 437 steps: 1 epoch in batches of 64."
@@ -219,7 +219,7 @@ def test_why_curves_differ_in_length_is_said() -> None:
 
 def test_results_are_no_settings() -> None:
     told = {"best_step": 7, "seconds": 9}
-    cards = [Card(name, Path(name), {"model": {"mechanism": name}}, told, "", 0) for name in ("bi", "tri")]
+    cards = [Entry(name, Path(name), {"model": {"mechanism": name}}, told, "", 0) for name in ("bi", "tri")]
     html, _ = differences_html(*cards)
     settings, results = html.split("What came of it")
     assert "model.mechanism" in settings and "best step" not in settings and "best step" in results

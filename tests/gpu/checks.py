@@ -18,7 +18,7 @@ from triattn_core.attention.mtsa import Mtsa
 from triattn_core.attention.tap import recording
 from triattn_core.attention.tri import TriAttention
 from triattn_core.checkpoint.bundle import load
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.checkpoint.verify import example_record
 from triattn_core.errors import TriattnError
 from triattn_core.inference.device import describe_device
@@ -29,7 +29,7 @@ HEADS, FEATURES = 12, 32
 PAD = 5  # masked positions at the end of key and context
 
 
-def check_checkpoint(card: Card, device: str, precision: str) -> dict:
+def check_checkpoint(card: Entry, device: str, precision: str) -> dict:
     """The recorded example of a checkpoint, run in this precision, against its recorded probabilities."""
     row = {"check": "recorded", "name": card.name, "precision": precision}
     recorded = card.metrics.get("example")

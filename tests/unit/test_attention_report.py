@@ -18,7 +18,7 @@ from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.config import read_config
 from triattn_core.inference.evaluate import evaluate
 from triattn_core.inference.explain import explain
-from triattn_core.results.run_records import Card, Record, config_variant
+from triattn_core.results.run_records import Entry, Record, config_variant
 from triattn_core.results.worth import is_worth_something, worth
 
 LIVING = {
@@ -124,7 +124,7 @@ def test_the_command_says_and_keeps_them(world, capsys):
 
 def record(config, scores: list[float]) -> Record:
     each = [{"seed": seed, "dev": {"accuracy": score}} for seed, score in enumerate(scores, config.training.seed)]
-    return Record(Card("control", Path("control"), {}, {"each_seed": each}, config_variant(config), 0), "controls")
+    return Record(Entry("control", Path("control"), {}, {"each_seed": each}, config_variant(config), 0), "controls")
 
 
 def test_worth_is_over_controls_of_the_same_form(world):

@@ -61,7 +61,7 @@ def test_a_manifest_makes_the_same_numbers_again(there, tmp_path, name):
 @pytest.mark.parametrize("name", ["cube", "tensor", "context", "a null", "attribute"])
 def test_the_command_makes_the_same_card_again(there, tmp_path, capsys, name):
     found = drawn(name)
-    first = unpacked(found.card())
+    first = unpacked(found.case_card())
     figures = {f"{figure}.{kind}" for figure in found.figures for kind in ("html", "svg", "png")}
     tables = {"README.txt", "manifest.json", "data.csv", "data.parquet", "trace.nc"}
     assert set(first) == figures | tables
@@ -80,7 +80,7 @@ def test_the_command_makes_the_same_card_again(there, tmp_path, capsys, name):
 @pytest.mark.parametrize("name", ["mechanisms", "mtsa", "coin", "similarity", "context", "intervene", "attribute"])
 def test_tables_pages_and_pictures_are_sound(there, name):
     found = drawn(name)
-    content = unpacked(found.card())
+    content = unpacked(found.case_card())
     csv = pd.read_csv(io.BytesIO(content["data.csv"]), keep_default_na=False)
     table = pd.read_parquet(io.BytesIO(content["data.parquet"]))
     assert list(csv) == list(table) == list(found.table) and len(csv) == len(table) > 10

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from triattn_core.checkpoint import metadata, provenance
-from triattn_core.checkpoint.registry import VARIABLE, Card
+from triattn_core.checkpoint.registry import VARIABLE, Entry
 
 CONFIG = {
     "task": "pairs",
@@ -21,8 +21,8 @@ CONFIG = {
 }
 
 
-def card(path: Path = Path("x"), config: dict | None = None, name: str = "x", **metrics) -> Card:
-    return Card(name, path, CONFIG if config is None else config, metrics, "aa", 1)
+def card(path: Path = Path("x"), config: dict | None = None, name: str = "x", **metrics) -> Entry:
+    return Entry(name, path, CONFIG if config is None else config, metrics, "aa", 1)
 
 
 @pytest.mark.parametrize("config", [{}, {"model": None, "data": 3, "task": None}, {"model": [], "data": []}])
@@ -76,7 +76,7 @@ def test_differences_of_several_configs() -> None:
 
 
 def test_seeds_are_found_by_their_configs() -> None:
-    def of(name: str, seed: int, digest: str = "", **settings) -> Card:
+    def of(name: str, seed: int, digest: str = "", **settings) -> Entry:
         training = {"seed": seed, "epochs": 1, "more_seeds": [2, 3] if seed == 1 else []}
         return card(name=name, config={"training": training, "digest": name, "encoder_digest": digest, **settings})
 

@@ -11,7 +11,7 @@ from scipy.stats import ttest_ind
 
 from triattn_core.__main__ import main
 from triattn_core.analysis.significance import Sample, holm, rank_samples, welch_over_seeds, welch_tests
-from triattn_core.checkpoint.registry import VARIABLE, Card
+from triattn_core.checkpoint.registry import VARIABLE, Entry
 from triattn_core.results import paper_results, ranking_test, run_records
 from triattn_core.results.run_records import Record
 
@@ -117,7 +117,7 @@ def record(mechanism: str, data: str = "lcqmc", values: tuple[float, ...] = (80.
     each = [{"seed": seed, "test": {metric: value, "n": 9}} for seed, value in enumerate(values)]
     config = {"task": task, "model": model, "data": {"test": f"{data}/test"}}
     metrics = {"test": {metric: values[0]}, "each_seed": each}
-    return Record(Card(f"{data}-{mechanism}", Path("x"), config, metrics, "", 1))
+    return Record(Entry(f"{data}-{mechanism}", Path("x"), config, metrics, "", 1))
 
 
 def test_a_row_for_each_data_set_and_similarity_with_the_printed_figures(tables):

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from triattn_core.checkpoint.registry import VARIABLE, Card
+from triattn_core.checkpoint.registry import VARIABLE, Entry
 from triattn_core.results import notes, paper_comparison
 from triattn_core.results.paper_comparison import Cell, best_cells, export_rows, fill_table, make_cell
 from triattn_core.results.paper_results import PaperRecord
@@ -34,7 +34,7 @@ TABLE = Table(
 
 def record(name: str = "one", config: dict | None = None, file: str = "", problem=None, **metrics) -> Record:
     told = {"test": TEST, **metrics}
-    return Record(Card(name, Path(name), CONFIG if config is None else config, told, "aa", 1, problem), file)
+    return Record(Entry(name, Path(name), CONFIG if config is None else config, told, "aa", 1, problem), file)
 
 
 # --- which record ---

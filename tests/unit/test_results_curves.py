@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.results import curves
 from triattn_core.results.paper_schema import Figure
 from triattn_core.results.run_records import Record
@@ -25,7 +25,7 @@ def run(n: int, *values: float, similarity: str = "additive", every: int = 3, fi
     model = {"mechanism": "tri", "similarity": similarity, "layers": n}
     config = {"model": model, "data": {"train": ["a/train"], "every": every, "dev": "a/dev"}, "training": {"epochs": 1}}
     each = [{"seed": seed, "dev": {"accuracy": value}} for seed, value in enumerate(values, 1)]
-    card = Card("x", Path("x"), config, {"dev": {"accuracy": values[0]}, "each_seed": each}, "", 1)
+    card = Entry("x", Path("x"), config, {"dev": {"accuracy": values[0]}, "each_seed": each}, "", 1)
     return Record(card, file, {"model.layers": n} if sweep else {})
 
 

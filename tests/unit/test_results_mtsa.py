@@ -175,7 +175,7 @@ def test_folds_trained_off_the_shelf_fill_their_row_with_their_spread(found):
 def test_one_fold_alone_is_said_to_be_that(found):
     card = next(one for one in found if one.folds).card
     told = {name: one for name, one in card.metrics.items() if name != "folds"}
-    one = run_records.Record(run_records.Card(card.name, card.path, card.config, told, "", 0), "sweep")
+    one = run_records.Record(run_records.Entry(card.name, card.path, card.config, told, "", 0), "sweep")
     assert one.each == "fold 1 of 3, alone"
     found = notes.notes_on_cells([cell(5, "Multi-head", "Accuracy", "CR", [one])])
     said = next(note.text for note in found if note.head == "Seeds")

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from pages.results import results_ranking
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.results import notes, paper_comparison, ranks, run_records
 from triattn_core.results.paper_results import read_model
 from triattn_core.results.paper_schema import Paper, Table, plain_name
@@ -29,7 +29,7 @@ def record(similarity: str, em: float, n: int = 10_570, output: str = "O_2") -> 
     model = {"mechanism": "baseline", "similarity": similarity, "output": output, "vectors": "layer:4", "width": 64}
     config = {"kind": "reader", "task": "questions", "model": model, "data": {"train": ["a/b"], "test": "squad1.1/dev"}}
     told = {"test": {"set": "squad1.1/dev", "em": em, "f1": em + 10, "n": n}}
-    return Record(Card(similarity, Path(similarity), config, told, "aa", 1))
+    return Record(Entry(similarity, Path(similarity), config, told, "aa", 1))
 
 
 def found(tables, values: dict[str, float], metric: str = "EM", **more) -> ranks.Agreement:

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from tests.support.similarity_traces import M, N, panels
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.results import spreads
 from triattn_core.results.run_records import Record
 from triattn_core.views import similarity
@@ -71,7 +71,7 @@ def record(similarity_: str, values: tuple[float, ...], width: int = 64, file: s
     config = {"kind": "reader", "task": "questions", "encoder": "e", "model": model, "data": {"train": ["s/train"]}}
     each = [{"seed": i + 1, "test": {"em": value, "n": 70}} for i, value in enumerate(values)]
     told = {"each_seed": each, "test": {"n": 70}, **more}
-    return Record(Card(similarity_, Path(similarity_), config, told, "", 1), file)
+    return Record(Entry(similarity_, Path(similarity_), config, told, "", 1), file)
 
 
 def test_runs_are_rows_and_those_trained_otherwise_stand_apart():

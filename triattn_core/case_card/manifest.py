@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import DataError, choices
 from triattn_core.scenes.catalogue import VIEWS
 from triattn_core.scenes.runner import Explained
@@ -89,7 +89,7 @@ def manifest(drawn: RequestedScene) -> Manifest:
     )
 
 
-def describe_checkpoint(card: Card) -> Checkpoint:
+def describe_checkpoint(card: Entry) -> Checkpoint:
     """A checkpoint as it lies here."""
     training = card.config.get("training")
     seed = training.get("seed", 1) if isinstance(training, Mapping) else None

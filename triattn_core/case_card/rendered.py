@@ -39,7 +39,7 @@ class RenderedView(RequestedScene):
         """A figure as a picture that shows itself, by default the page's; `svg()` and `png()` are its files."""
         return Picture(self.figures[name or next(iter(self.figures))])
 
-    def card(self) -> bytes:
+    def case_card(self) -> bytes:
         """The case card: a zip of all that can be taken away.  See `archive`."""
         return archive.pack(self)
 

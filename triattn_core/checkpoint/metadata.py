@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from triattn_core.checkpoint import registry
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks import TASKS
 from triattn_core.trace.axes import TAN_MECHANISMS
 
@@ -25,19 +25,19 @@ SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC", "ubuntu_irc": "Ubunt
 NO_SETTINGS = {"digest", "encoder_digest"}  # of a config: they always differ and explain nothing
 
 
-def model_setting(card: Card, setting: str) -> str:
+def model_setting(card: Entry, setting: str) -> str:
     """A setting of the model (`mechanism`, `similarity`, …); empty if the config has none."""
     settings = card.config.get("model")
     return str(settings.get(setting) or "") if isinstance(settings, Mapping) else ""
 
 
-def task_label(card: Card) -> str:
+def task_label(card: Entry) -> str:
     """The task's label for display."""
     name = str(card.config.get("task", ""))
     return TASKS[name].LABEL if name in TASKS else name
 
 
-def language(card: Card) -> str:
+def language(card: Entry) -> str:
     """The code of the language a checkpoint reads, such as `zh`; empty if the config has none."""
     return str(card.config.get("language") or "")
 
@@ -47,19 +47,19 @@ def language_name(code: str) -> str:
     return LANGUAGES.get(code, code)
 
 
-def is_living(card: Card) -> bool:
+def is_living(card: Entry) -> bool:
     """Whether a TAN encodes its sequences separately, so that its answer depends on the attention alone."""
     return model_setting(card, "context") == "apart"
 
 
-def form(card: Card) -> str:
+def form(card: Entry) -> str:
     """Of a TAN "living" or "published"; empty of other models."""
     if model_setting(card, "mechanism") not in TAN_MECHANISMS:
         return ""
     return "living" if is_living(card) else "published"
 
 
-def sort_key(card: Card) -> tuple[int, bool, int, str, bool, str]:
+def sort_key(card: Entry) -> tuple[int, bool, int, str, bool, str]:
     """The key that sorts cards for display: by language, then living TANs before published ones, then similarity in the
     paper's order, then the first folder of checkpoints before others, then name."""
     known, similarity = list(LANGUAGES), model_setting(card, "similarity")
@@ -69,7 +69,7 @@ def sort_key(card: Card) -> tuple[int, bool, int, str, bool, str]:
     return first, not is_living(card), rank, similarity, registry.root() not in card.path.parents, card.name
 
 
-def data_folder(card: Card) -> str:
+def data_folder(card: Entry) -> str:
     """The folder of the data set a checkpoint is evaluated on, such as `quora`."""
     data_config = card.config.get("data")
     trained = data_config.get("train") or ("",) if isinstance(data_config, Mapping) else ("",)
@@ -81,12 +81,12 @@ def data_folder(card: Card) -> str:
     return name.partition("/")[0]
 
 
-def dataset_name(card: Card) -> str:
+def dataset_name(card: Entry) -> str:
     """The name of the data set a checkpoint is evaluated on."""
     return SETS.get(data_folder(card), data_folder(card))
 
 
-def main_metric(card: Card) -> str:
+def main_metric(card: Entry) -> str:
     """The name of the metric a checkpoint is judged by; empty if nothing was measured."""
     splits = (card.metrics.get(split) for split in ("test", "dev"))
     return next(
@@ -94,7 +94,7 @@ def main_metric(card: Card) -> str:
     )
 
 
-def metric_name(card: Card) -> str:
+def metric_name(card: Entry) -> str:
     """The display name of the main metric."""
     return METRICS.get(main_metric(card), main_metric(card))
 
@@ -108,19 +108,19 @@ def metrics(split_metrics: Mapping) -> dict[str, float]:
     }
 
 
-def metric_value(card: Card, split: str, name: str) -> float | None:
+def metric_value(card: Entry, split: str, name: str) -> float | None:
     """A number of metrics.json, or None if it was not measured."""
     split_metrics = card.metrics.get(split)
     number = split_metrics.get(name) if isinstance(split_metrics, Mapping) else None
     return float(number) if isinstance(number, (int, float)) else None
 
 
-def main_score(card: Card, split: str = "test") -> float | None:
+def main_score(card: Entry, split: str = "test") -> float | None:
     """The main metric on a split, in per cent, or None."""
     return metric_value(card, split, main_metric(card))
 
 
-def seed_scores_of(card: Card) -> list[float]:
+def seed_scores_of(card: Entry) -> list[float]:
     """Test accuracy of each trained seed, in per cent, the shipped one first; empty if there is only one."""
     records = card.metrics.get("seeds")
     scores = (
@@ -129,7 +129,7 @@ def seed_scores_of(card: Card) -> list[float]:
     return [float(score) for score in scores if isinstance(score, (int, float))] if len(scores) > 1 else []
 
 
-def seed_scores(cards: Sequence[Card]) -> dict[tuple[str, str], dict[str, list[float]]]:
+def seed_scores(cards: Sequence[Entry]) -> dict[tuple[str, str], dict[str, list[float]]]:
     """Checkpoints with several seeds, by (data set, similarity): {name: accuracies}."""
     groups: dict[tuple[str, str], dict[str, list[float]]] = {}
     for card in cards:
@@ -140,7 +140,7 @@ def seed_scores(cards: Sequence[Card]) -> dict[tuple[str, str], dict[str, list[f
     return groups
 
 
-def seed_variants(card: Card, cards: Sequence[Card]) -> list[Card]:
+def seed_variants(card: Entry, cards: Sequence[Entry]) -> list[Entry]:
     """The card and those of `cards` that differ from it in the seed only, one per seed."""
     by_seed = {_seed(card): card}
     for other in cards:
@@ -149,20 +149,20 @@ def seed_variants(card: Card, cards: Sequence[Card]) -> list[Card]:
     return list(by_seed.values())
 
 
-def _seed(card: Card) -> Any:
+def _seed(card: Entry) -> Any:
     return flatten(card.config).get("training.seed")
 
 
-def _settings(card: Card) -> dict[str, Any]:
+def _settings(card: Entry) -> dict[str, Any]:
     settings = flatten(card.config).items()
     return {
         name: setting for name, setting in settings if name not in ("digest", "training.seed", "training.more_seeds")
     }
 
 
-def comparable_groups(cards: Sequence[Card]) -> dict[tuple[str, str, str], list[Card]]:
+def comparable_groups(cards: Sequence[Entry]) -> dict[tuple[str, str, str], list[Entry]]:
     """Comparable cards grouped: (task, data, language) → cards, the best on dev first."""
-    groups: dict[tuple[str, str, str], list[Card]] = {}
+    groups: dict[tuple[str, str, str], list[Entry]] = {}
     for card in sorted(cards, key=lambda card: (-(main_score(card, "dev") or 0.0), card.name)):
         groups.setdefault((task_label(card), dataset_name(card), language_name(language(card))), []).append(card)
     return dict(sorted(groups.items(), key=lambda group: (group[0][0], sort_key(group[1][0])[0], group[0])))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from triattn_core.checkpoint import registry
 from triattn_core.checkpoint.metadata import data_folder
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 
 
 @dataclass(frozen=True)
@@ -24,13 +24,13 @@ class Source:
     of_test: bool
 
 
-def encoder_folder(card: Card) -> Path | None:
+def encoder_folder(card: Entry) -> Path | None:
     """The folder of the card's shared encoder, or None if it is not one of this project."""
     name = card.config.get("encoder")
     return registry.find_encoder(str(name)) if name else None
 
 
-def pretraining_sources(card: Card) -> tuple[Source, ...] | None:
+def pretraining_sources(card: Entry) -> tuple[Source, ...] | None:
     """Pre-training data of the encoder as its metrics.json records them; None if it does not.
 
     Empty means that the encoder started from random weights.  `set` of a record names the folders of the data sets
@@ -57,7 +57,7 @@ def _read_object(file: Path) -> dict:
     return json.loads(file.read_text("utf-8"))
 
 
-def encoder_datasets(card: Card) -> list[str]:
+def encoder_datasets(card: Entry) -> list[str]:
     """The data sets of the encoder's own training, each once; empty if it has no recipe."""
     folder = encoder_folder(card)
     try:
@@ -72,7 +72,7 @@ def recipe_datasets(recipe: Mapping) -> list[str]:
     return list(dict.fromkeys(filter(None, names)))
 
 
-def model_card(card: Card) -> str:
+def model_card(card: Entry) -> str:
     """The model card as Markdown without its front matter; empty if there is none."""
     file = card.path / "README.md"
     try:
@@ -82,7 +82,7 @@ def model_card(card: Card) -> str:
     return text.partition("\n---\n")[2] if text.startswith("---\n") else text
 
 
-def model_card_summary(card: Card) -> str:
+def model_card_summary(card: Entry) -> str:
     """The first paragraph of the model card."""
     parts = (part.strip() for part in model_card(card).split("\n\n"))
     return next((" ".join(part.split()) for part in parts if part and not part.startswith(("#", "!", "|", "["))), "")

@@ -27,8 +27,8 @@ LONGEST_NAME = 80  # letters of a name in an error
 
 
 @dataclass(frozen=True)
-class Card:
-    """What is known of a checkpoint without loading it; shared, so never modify `config` or `metrics`.
+class Entry:
+    """A checkpoint as the registry lists it, without loading it; shared, so never modify `config` or `metrics`.
 
     size: bytes of its weights.  problem: one line that says why it cannot be read, or None.
     """
@@ -129,12 +129,12 @@ def is_unlisted(path: Path) -> bool:
     return root().resolve() in path.resolve().parents and path.resolve() not in map(Path.resolve, _find_all().values())
 
 
-def laboratory_checkpoints() -> tuple[Card, ...]:
+def laboratory_checkpoints() -> tuple[Entry, ...]:
     """The models of laboratory tasks; they read codes instead of texts, so only their own page lists them."""
     return list_checkpoints(root() / LABORATORY)
 
 
-def list_checkpoints(folder: Path | None = None) -> tuple[Card, ...]:
+def list_checkpoints(folder: Path | None = None) -> tuple[Entry, ...]:
     """All checkpoints under a folder, sorted by name; by default those of all `roots`.
 
     If there are several roots, a missing one is a card with a problem.
@@ -142,7 +142,7 @@ def list_checkpoints(folder: Path | None = None) -> tuple[Card, ...]:
     if folder is not None:
         return tuple(_card(path.name, path) for path in _folders(folder))
     missing = [path for path in roots() if not path.is_dir()] if len(roots()) > 1 else []
-    absent = [Card(path.name, path, {}, {}, "", 0, f"{path}: no such folder; {VARIABLE} names it") for path in missing]
+    absent = [Entry(path.name, path, {}, {}, "", 0, f"{path}: no such folder; {VARIABLE} names it") for path in missing]
     present = [_card(name, path) for name, path in _find_all().items()]
     return tuple(sorted([*present, *absent], key=lambda card: card.name))
 
@@ -184,7 +184,7 @@ def _find_all() -> dict[str, Path]:
     return folders
 
 
-def _card(name: str, path: Path) -> Card:
+def _card(name: str, path: Path) -> Entry:
     """The card of a folder, parsed once for every state of its files."""
     return _parse(name, path, tuple(_stamp(f"{path}/{part}") for part in (*PARTS, WEIGHTS)))
 
@@ -199,7 +199,7 @@ def _stamp(file: str) -> tuple[int, ...]:
 
 
 @lru_cache(REMEMBERED)
-def _parse(name: str, path: Path, stamps: tuple) -> Card:
+def _parse(name: str, path: Path, stamps: tuple) -> Entry:
     """The card of a folder, cached by `stamps`: the states of its files."""
     weights = path / WEIGHTS
     size = weights.stat().st_size if weights.is_file() else 0
@@ -217,7 +217,7 @@ def _parse(name: str, path: Path, stamps: tuple) -> Card:
     if wrong := _wrong_setting(config):
         # Pages and commands that list checkpoints rely on these types: a config with other types is not returned.
         problem, config = problem or f"{path / 'config.json'}: {wrong}", {}
-    return Card(name, path, config, parts["metrics.json"], str(config.get("digest") or ""), size, problem)
+    return Entry(name, path, config, parts["metrics.json"], str(config.get("digest") or ""), size, problem)
 
 
 def _wrong_setting(config: dict) -> str | None:

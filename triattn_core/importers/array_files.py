@@ -20,7 +20,7 @@ LISTED = 8  # names of arrays in an error
 
 
 @dataclass(frozen=True)
-class Entry:
+class StoredArray:
     """One array of a file: its shape, and a function that reads it."""
 
     shape: tuple[int, ...]
@@ -54,7 +54,7 @@ def read_array(path: Path, name: str | None = None) -> Any:
         raise DataError(f"{path}: not a {path.suffix} file that can be read ({reason[:160]})") from None
 
 
-def _choose(path: Path, entries: Mapping[str, Entry], name: str | None) -> Entry:
+def _choose(path: Path, entries: Mapping[str, StoredArray], name: str | None) -> StoredArray:
     if name is not None and name not in entries:
         raise DataError(f"{path}: no array {name!r}; {choices(name, entries)}")
     fitting = [key for key in entries if entries[key].fits]
@@ -74,12 +74,12 @@ def _limit(path: Path, size: int) -> None:
         )
 
 
-def _npy(path: Path) -> dict[str, Entry]:
+def _npy(path: Path) -> dict[str, StoredArray]:
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except ValueError as error:
         raise DataError(f"{path}: {_no_pickle(str(error))}") from None
-    return {path.stem: Entry(array.shape, lambda: array)}
+    return {path.stem: StoredArray(array.shape, lambda: array)}
 
 
 def _no_pickle(reason: str) -> str:
@@ -91,7 +91,7 @@ def _no_pickle(reason: str) -> str:
     )
 
 
-def _npz(path: Path) -> dict[str, Entry]:
+def _npz(path: Path) -> dict[str, StoredArray]:
     try:
         with ZipFile(path) as archive:
             members = [member for member in archive.namelist() if member.endswith(".npy")]
@@ -100,7 +100,7 @@ def _npz(path: Path) -> dict[str, Entry]:
         raise DataError(f"{path}: not a NumPy archive (no zip file)") from None
 
 
-def _npz_entry(path: Path, archive: ZipFile, member: str) -> Entry:
+def _npz_entry(path: Path, archive: ZipFile, member: str) -> StoredArray:
     """The entry of an array, from its header alone, so that its size is known before it is read."""
     with archive.open(member) as file:
         version = np.lib.format.read_magic(file)
@@ -114,10 +114,10 @@ def _npz_entry(path: Path, archive: ZipFile, member: str) -> Entry:
         with np.load(path, allow_pickle=False) as arrays:
             return arrays[member.removesuffix(".npy")]
 
-    return Entry(tuple(shape), read)
+    return StoredArray(tuple(shape), read)
 
 
-def _netcdf(path: Path) -> dict[str, Entry]:
+def _netcdf(path: Path) -> dict[str, StoredArray]:
     import xarray as xr
 
     data = xr.open_dataset(path, engine="h5netcdf")
@@ -130,10 +130,10 @@ def _netcdf(path: Path) -> dict[str, Entry]:
 
         return read
 
-    return {str(name): Entry(tuple(array.shape), reader(str(name))) for name, array in data.data_vars.items()}
+    return {str(name): StoredArray(tuple(array.shape), reader(str(name))) for name, array in data.data_vars.items()}
 
 
-def _safetensors(path: Path) -> dict[str, Entry]:
+def _safetensors(path: Path) -> dict[str, StoredArray]:
     from safetensors import safe_open
 
     with safe_open(path, framework="pt") as file:
@@ -148,10 +148,10 @@ def _safetensors(path: Path) -> dict[str, Entry]:
 
         return read
 
-    return {name: Entry(shape, reader(name)) for name, shape in shapes.items()}
+    return {name: StoredArray(shape, reader(name)) for name, shape in shapes.items()}
 
 
-def _torch(path: Path) -> dict[str, Entry]:
+def _torch(path: Path) -> dict[str, StoredArray]:
     import pickle
     import warnings
 
@@ -173,7 +173,9 @@ def _torch(path: Path) -> dict[str, Entry]:
 
         return read
 
-    return {name: Entry(tuple(tensor.shape), reader(tensor)) for name, tensor in _tensors(content, path.stem).items()}
+    return {
+        name: StoredArray(tuple(tensor.shape), reader(tensor)) for name, tensor in _tensors(content, path.stem).items()
+    }
 
 
 def _tensors(content: Any, name: str) -> dict[str, Any]:
@@ -194,7 +196,7 @@ def _tensors(content: Any, name: str) -> dict[str, Any]:
     return {}
 
 
-READERS: dict[str, Callable[[Path], dict[str, Entry]]] = {
+READERS: dict[str, Callable[[Path], dict[str, StoredArray]]] = {
     ".npy": _npy,
     ".npz": _npz,
     ".nc": _netcdf,

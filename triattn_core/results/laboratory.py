@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.results.run_records import Record, read_records, record_files
 
 FILES = "laboratory*.jsonl"
@@ -20,13 +20,13 @@ def laboratory_records() -> tuple[Record, ...]:
     return tuple(record for file in record_files(FILES) for record in read_records(file)[0])
 
 
-def seed_tests(card: Card, records: Sequence[Record]) -> dict[int, Mapping]:
+def seed_tests(card: Entry, records: Sequence[Record]) -> dict[int, Mapping]:
     """By seed what the model reached on test: the checkpoint's own seeds, and those of sweeps that changed nothing."""
     swept = [record.card for record in records if not record.changed and _same_recipe(record.card, card)]
     return dict(sorted(item for run in (*swept, card) for item in _tests(run).items()))
 
 
-def size_rows(cards: Mapping[str, tuple[str, Card]], own: int, records: Sequence[Record]) -> pd.DataFrame:
+def size_rows(cards: Mapping[str, tuple[str, Entry]], own: int, records: Sequence[Record]) -> pd.DataFrame:
     """Rows `COLUMNS` of the models that were trained at several sizes, `x`; none where there is no such.
 
     cards: name → (mechanism, checkpoint); own: the size of their task.
@@ -34,12 +34,12 @@ def size_rows(cards: Mapping[str, tuple[str, Card]], own: int, records: Sequence
     return _swept(cards, SIZE, lambda config: config["data"].get("size") or own, records)
 
 
-def step_rows(cards: Mapping[str, tuple[str, Card]], records: Sequence[Record]) -> pd.DataFrame:
+def step_rows(cards: Mapping[str, tuple[str, Entry]], records: Sequence[Record]) -> pd.DataFrame:
     """The same of the models that were trained for several numbers of steps, on as many more rows."""
     return _swept(cards, ROWS, training_steps, records)
 
 
-def recipes(cards: Mapping[str, tuple[str, Card]]) -> pd.DataFrame:
+def recipes(cards: Mapping[str, tuple[str, Entry]]) -> pd.DataFrame:
     """A row a model: its parameters, its form, and how it was trained."""
     rows = []
     for name, (_, card) in cards.items():
@@ -57,7 +57,7 @@ def training_steps(config: Mapping) -> int:
 
 
 def _swept(
-    cards: Mapping[str, tuple[str, Card]], setting: str, place: Callable[[Mapping], int], records: Sequence[Record]
+    cards: Mapping[str, tuple[str, Entry]], setting: str, place: Callable[[Mapping], int], records: Sequence[Record]
 ) -> pd.DataFrame:
     """What models reached where one setting alone was changed, and as they are; place: x of a config."""
     rows = []
@@ -78,19 +78,19 @@ def _swept(
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def _same_model(run: Card, other: Card) -> bool:
+def _same_model(run: Entry, other: Entry) -> bool:
     """Whether a sweep's run is of a checkpoint as it is now: other settings are another model's."""
     same = (run.config.get(part) == other.config.get(part) for part in ("task", "model"))
     return run.name == other.name and all(same)
 
 
-def _same_recipe(run: Card, other: Card) -> bool:
+def _same_recipe(run: Entry, other: Entry) -> bool:
     """Whether a run differs from a checkpoint as it is now in nothing but its seed."""
     recipes = ({**card.config.get("training", {}), "seed": None, "more_seeds": None} for card in (run, other))
     same_data = run.config.get("data") == other.config.get("data")
     return _same_model(run, other) and same_data and next(recipes) == next(recipes)
 
 
-def _tests(card: Card) -> dict[int, Mapping]:
+def _tests(card: Entry) -> dict[int, Mapping]:
     each = card.metrics.get("each_seed") or ()
     return {seed["seed"]: seed["test"] for seed in each if isinstance(seed.get("test"), Mapping)}

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from triattn_core.checkpoint import metadata, registry
-from triattn_core.checkpoint.registry import Card, list_checkpoints, root
+from triattn_core.checkpoint.registry import Entry, list_checkpoints, root
 from triattn_core.errors import DataError
 from triattn_core.text.rows import each_line
 
@@ -42,7 +42,7 @@ class Record:
     file: "" for a listed checkpoint.  changed: the settings that a sweep changed.
     """
 
-    card: Card
+    card: Entry
     file: str = ""
     changed: Mapping[str, Any] = field(default_factory=dict)
 
@@ -201,7 +201,7 @@ def _record(file: Path, row: dict, seeds: Sequence[Mapping]) -> Record:
     metrics = {**{name: row.get(name) for name in RUN}, **first_seed}
     changed = row.get("set")
     all_metrics = {**metrics, "each_seed": seeds}
-    card = Card(str(row.get("name") or file.stem), file, row["config"], all_metrics, str(row.get("digest") or ""), 0)
+    card = Entry(str(row.get("name") or file.stem), file, row["config"], all_metrics, str(row.get("digest") or ""), 0)
     return Record(card, file.stem, changed if isinstance(changed, dict) else {})
 
 

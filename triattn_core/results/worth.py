@@ -49,7 +49,7 @@ def is_worth_something(by_control: Mapping[str, Mapping]) -> bool | None:
     return None if even is None else even["points"] > (even["spread"] or 0.0)
 
 
-def worth_of(card: metadata.Card, records: Sequence[Record] | None = None) -> dict:
+def worth_of(card: metadata.Entry, records: Sequence[Record] | None = None) -> dict:
     """The worth of a listed checkpoint, from the scores of its seeds in metrics.json."""
     metric = metadata.main_metric(card)
     config = Config.model_validate(card.config)

@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import Field
 
 from triattn_core.analysis.catalogue import METHODS
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError, choices
 from triattn_core.scenes import scene
 from triattn_core.scenes.charts import Chart
@@ -159,12 +159,12 @@ class AttributeScene(Scene):
     tokens: TokenShares = field(kw_only=True, repr=False)
 
 
-def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> AttributeScene:
+def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> AttributeScene:
     """The whole scene.  Raises ConfigError for another method, or a model that is not asked so."""
     return list(stream(models, cards, example, settings))[-1]
 
 
-def stream(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Iterator[AttributeScene]:
+def stream(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> Iterator[AttributeScene]:
     """The scene in parts: first with the quick methods, then with each of the others, at last with their
     faithfulness, where random rankings are asked for.  Raises as `build` does."""
     question = Question.put(models, cards[0], example, settings.option and settings.option - 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError, choices
 from triattn_core.scenes import scene
 from triattn_core.scenes.runner import Explained, Models
@@ -27,7 +27,7 @@ class Settings(TextSettings):
     features: bool = False
 
 
-def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
+def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> Scene:
     """The scene of the page.  Raises ConfigError where the checkpoint is no COIN or has no such part."""
     by_part = models.without(cards[0], example)
     if settings.off not in by_part:

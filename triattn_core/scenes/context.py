@@ -12,7 +12,7 @@ import pandas as pd
 import xarray as xr
 from pydantic import Field
 
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError
 from triattn_core.scenes import scene
 from triattn_core.scenes.charts import Chart
@@ -146,7 +146,7 @@ class ContextScene(Scene):
     parts: HeadParts = field(kw_only=True, repr=False)
 
 
-def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> ContextScene:
+def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> ContextScene:
     """The scene.  Raises TraceError where the checkpoint has no cube, ConfigError for no such layer or head."""
     question = Question.put(models, cards[0], example, settings.option and settings.option - 1)
     shares, first = direction_shares(question, settings.way), most_redirecting(question, settings.way)

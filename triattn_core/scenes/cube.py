@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes import scene
 from triattn_core.scenes.runner import Models
 from triattn_core.scenes.scene import Scene
@@ -33,7 +33,7 @@ class Settings(HidingSettings):
         return self.group_tokens(query=self.query, key=self.key, context=self.context)
 
 
-def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
+def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> Scene:
     """The scene of the page.  Raises TraceError where the checkpoint has no such cube or cell."""
     whole = models.explain(cards[0], example, settings.option and settings.option - 1)
     choice = scene.head_choice(settings.site, settings.head)

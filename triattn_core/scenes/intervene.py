@@ -11,7 +11,7 @@ import pandas as pd
 from pydantic import Field
 
 from triattn_core.analysis.catalogue import REPLACEMENTS
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.literal import one_of
 from triattn_core.scenes import intervene_text, scene
 from triattn_core.scenes.charts import Chart
@@ -124,7 +124,7 @@ class Intervention:
         return maps(self.result, self.site, self.settings.head)
 
 
-def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
+def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> Scene:
     """The scene.  Raises InputError for a unit that is not there, TraceError for a layer or head, ConfigError
     for a model that is not asked so."""
     question = Question.put(models, cards[0], example, settings.option and settings.option - 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError
 from triattn_core.scenes import scene
 from triattn_core.scenes.runner import Models
@@ -34,7 +34,7 @@ class Settings(TextSettings):
     features: bool = True
 
 
-def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> Scene:
+def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> Scene:
     """The scene of the page.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
     explained = models.explain(cards[0], example)
     if settings.quantity != "weight" and settings.grouping().folds:

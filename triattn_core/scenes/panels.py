@@ -12,7 +12,7 @@ from xarray import DataArray
 
 from triattn_core.analysis.maps import compare, joint_keys
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import TraceError
 from triattn_core.scenes.runner import Explained, Models
 from triattn_core.tasks import CHOICES
@@ -43,12 +43,12 @@ class Side:
     across: str = "key"
     lines: tuple[str, ...] | None = None
     what: str = "mechanism"
-    seeds: tuple[tuple[Card, ...], ...] = ()
+    seeds: tuple[tuple[Entry, ...], ...] = ()
     notes: tuple[str, ...] = ()
     footnote: str = ""
 
     @property
-    def cards(self) -> list[Card]:
+    def cards(self) -> list[Entry]:
         """The checkpoints, each once."""
         return list({explained.card.name: explained.card for explained in self.explained}.values())
 
@@ -176,7 +176,7 @@ def difference(panels: Sequence[Panel], left: int, right: int, noise: np.ndarray
 
 def between_seeds(
     models: Models,
-    groups: Sequence[Sequence[Card]],
+    groups: Sequence[Sequence[Entry]],
     example: Any,
     option: int | None,
     choice: Choice,

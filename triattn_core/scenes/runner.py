@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from triattn_core.checkpoint.registry import Card, checkpoint_name, find_checkpoint, list_checkpoints
+from triattn_core.checkpoint.registry import Entry, checkpoint_name, find_checkpoint, list_checkpoints
 from triattn_core.errors import CheckpointError
 from triattn_core.tasks import CHOICES
 
@@ -24,7 +24,7 @@ class Explained:
     what: where one checkpoint is asked twice, which of the two it is.
     """
 
-    card: Card
+    card: Entry
     prediction: Prediction
     trace: AttentionTrace
     source: tuple = ()
@@ -43,7 +43,7 @@ class Models:
         self.device = device
         self._bundles: dict[str, Bundle] = {}
 
-    def load(self, card: Card) -> Bundle:
+    def load(self, card: Entry) -> Bundle:
         """The model of a card.  Raises CheckpointError or ConfigError in one line."""
         from triattn_core.checkpoint.bundle import load
 
@@ -51,14 +51,14 @@ class Models:
             self._bundles[card.name] = load(card.path, self.device)
         return self._bundles[card.name]
 
-    def explain(self, card: Card, example: Any, option: int | None = None) -> Explained:
+    def explain(self, card: Entry, example: Any, option: int | None = None) -> Explained:
         """Prediction and trace; option: see `inference.explain.explain`.  Raises InputError in one line where the
         example cannot be read."""
         from triattn_core.inference.explain import explain
 
         return Explained(card, *explain(self.load(card), example, option=option))
 
-    def answer(self, card: Card, says: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
+    def answer(self, card: Entry, says: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
         """What `then` makes of the card's model.  says: what is being done.  arguments: what the answer depends on;
         where answers are kept, they are kept by the function and these.  Raises TriattnError."""
         return then(self.load(card))
@@ -69,7 +69,7 @@ class Models:
             return explained
         return replace(explained, trace=reading.trace(explained.trace, site))
 
-    def without(self, card: Card, example: Any) -> dict[str, Explained]:
+    def without(self, card: Entry, example: Any) -> dict[str, Explained]:
         """Of COIN by what is switched off: "" (nothing), `layer.0`, …, `context`.  Raises ConfigError for another."""
         return without(self.load(card), self.explain(card, example), example)
 
@@ -85,7 +85,7 @@ class Question:
     option: int | None
 
     @classmethod
-    def put(cls, models: Models, card: Card, example: Any, option: int | None = None) -> Question:
+    def put(cls, models: Models, card: Entry, example: Any, option: int | None = None) -> Question:
         """Raises TriattnError where it cannot be asked."""
         explained = models.explain(card, example, option)
         return cls(
@@ -93,7 +93,7 @@ class Question:
         )
 
     @property
-    def card(self) -> Card:
+    def card(self) -> Entry:
         return self.explained.card
 
     @property
@@ -118,7 +118,7 @@ def without(bundle: Bundle, whole: Explained, example: Any) -> dict[str, Explain
     return by_ablation
 
 
-def find_cards(names: Sequence[str]) -> list[Card]:
+def find_cards(names: Sequence[str]) -> list[Entry]:
     """The checkpoints of these names or folders.  Raises CheckpointError: not there, or damaged."""
     known, cards = {card.name: card for card in list_checkpoints()}, []
     for name in names:

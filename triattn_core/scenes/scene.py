@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import InputError
 from triattn_core.scenes.runner import Explained
 from triattn_core.scenes.settings import ViewSettings
@@ -36,7 +36,7 @@ class Scene:
     tabulate: Callable[[], pd.DataFrame] = field(repr=False)
     trace: AttentionTrace = field(repr=False)
     explained: Sequence[Explained] = field(repr=False)
-    seeds: Sequence[Card] = field(default=(), repr=False)
+    seeds: Sequence[Entry] = field(default=(), repr=False)
     screen: Canvas | None = field(default=None, repr=False)
     axes: Sequence[Sequence[int]] = field(default=(), repr=False)
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError
 from triattn_core.scenes import panels, scene, sides
 from triattn_core.scenes.panels import Side
@@ -57,7 +57,7 @@ class SideScene(Scene):
     side: Side = field(kw_only=True, repr=False)
 
 
-def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> SideScene:
+def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> SideScene:
     """The scene of the page.  Raises TriattnError where checkpoints or settings do not fit."""
     choice, option = scene.head_choice(settings.site, settings.head), settings.option and settings.option - 1
     reading = settings.grouping()

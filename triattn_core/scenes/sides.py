@@ -9,7 +9,7 @@ from typing import Any
 
 from triattn_core.analysis.maps import compare, token_alignment
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card, list_checkpoints
+from triattn_core.checkpoint.registry import Entry, list_checkpoints
 from triattn_core.errors import InputError
 from triattn_core.scenes import panels
 from triattn_core.scenes.panels import Side
@@ -34,10 +34,10 @@ def mechanisms(
     models: Models,
     example: Any,
     option: int | None,
-    cards: Sequence[Card],
+    cards: Sequence[Entry],
     choice: Choice,
     gap: tuple[int, int],
-    groups: Sequence[Sequence[Card]] | None = None,
+    groups: Sequence[Sequence[Entry]] | None = None,
     reading: TokenGrouping = NO_GROUPING,
 ) -> Side:
     """One example under several checkpoints: query × key, summed over context.
@@ -80,7 +80,7 @@ def mechanisms(
     return panels.with_grouping(side, reading, read)
 
 
-def same_but_seed(card: Card) -> list[Card]:
+def same_but_seed(card: Entry) -> list[Entry]:
     """The card and those on the shelf that differ from it in their seed alone, `SEEDS` at most."""
     sound = [
         checkpoint
@@ -95,7 +95,7 @@ def options(
     example: Any,
     option: int | None,
     other: int | None,
-    card: Card,
+    card: Entry,
     choice: Choice,
     unit: str,
     reading: TokenGrouping = NO_GROUPING,
@@ -160,7 +160,7 @@ def inputs(
     models: Models,
     example: Any,
     other: Any,
-    card: Card,
+    card: Entry,
     choice: Choice,
     option: int | None,
     reading: TokenGrouping = NO_GROUPING,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError
 from triattn_core.scenes import scene
 from triattn_core.scenes.runner import Explained, Models
@@ -53,7 +53,7 @@ class ReadersScene(Scene):
     panels: Sequence[view.Panel] = field(kw_only=True, repr=False)
 
 
-def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> ReadersScene:
+def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> ReadersScene:
     """The scene of the page.  Raises ConfigError for other than one to four readers, or readers that cut a passage in
     different places."""
     require_readers(cards)
@@ -97,7 +97,7 @@ def build(models: Models, cards: Sequence[Card], example: Any, settings: Setting
     )
 
 
-def require_readers(cards: Sequence[Card], most: int = view.MOST) -> None:
+def require_readers(cards: Sequence[Entry], most: int = view.MOST) -> None:
     """Raises ConfigError where these cannot stand side by side."""
     if any(card.config.get("kind") != "reader" for card in cards) or not 1 <= len(cards) <= most:
         raise ConfigError(f"one to {most} readers stand side by side: name checkpoints of that kind")

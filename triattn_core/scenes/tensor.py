@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes import scene
 from triattn_core.scenes.mtsa import first_layer, own_text
 from triattn_core.scenes.runner import Models
@@ -50,7 +50,7 @@ class TensorScene(Scene):
         return head_maps.rows(maps, self.trace.texts, [{"cluster": prototype.title} for prototype in maps])
 
 
-def build(models: Models, cards: Sequence[Card], example: Any, settings: Settings) -> TensorScene:
+def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> TensorScene:
     """The scene of the page.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
     whole = models.explain(cards[0], example)
     layer = settings.layer or first_layer(whole.trace)
