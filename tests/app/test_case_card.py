@@ -99,7 +99,7 @@ def test_a_card_has_the_figure_and_the_cell_of_the_page(monkeypatch: pytest.Monk
     cards: list[RenderedView] = []
     asked = []
     make = session_models.Saved
-    monkeypatch.setattr(RenderedView, "card", lambda self: cards.append(self) or b"")
+    monkeypatch.setattr(RenderedView, "case_card", lambda self: cards.append(self) or b"")
     monkeypatch.setattr(session_models, "Saved", lambda *parts: asked.append(make(*parts)) or asked[-1])
     app = app_test(290)
     for key, value in LINKS[name].items():

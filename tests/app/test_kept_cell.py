@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from pages.shared.kept_cell import place
 from tests.app.test_pages import opened, payloads, sound, texts
-from tests.support.choices_checkpoints import make_shelf
-from triattn_core.checkpoint.registry import VARIABLE
+
+pytestmark = pytest.mark.usefixtures("use_small_shelf")
 
 
 def positions(text: str) -> dict[int, str]:
@@ -30,16 +29,6 @@ def positions(text: str) -> dict[int, str]:
 )
 def test_where_a_token_stands_after_an_edit(after: str, expected: int | None) -> None:
     assert place(3, positions("Which browser can play it"), positions(after)) == expected
-
-
-@pytest.fixture(scope="module")
-def checkpoints(tmp_path_factory) -> Path:
-    return make_shelf(tmp_path_factory.mktemp("checkpoints"))
-
-
-@pytest.fixture(autouse=True)
-def use_checkpoints(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(checkpoints))
 
 
 def in_link(app, name: str) -> str:

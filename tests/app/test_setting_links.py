@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import opened, sound
-from tests.support.choices_checkpoints import make_shelf
-from triattn_core.checkpoint.registry import VARIABLE
+
+pytestmark = pytest.mark.usefixtures("use_small_shelf")
 
 TEXTS = {"a": "Which browsers play movies?", "b": "Which browser can?"}
 LINKS = {
@@ -22,16 +20,6 @@ LINKS = {
         {"direction": "B over A", "layer": "2", "head": "2", "at": "3"},
     ),
 }
-
-
-@pytest.fixture(scope="module")
-def checkpoints(tmp_path_factory) -> Path:
-    return make_shelf(tmp_path_factory.mktemp("checkpoints"))
-
-
-@pytest.fixture(autouse=True)
-def use_checkpoints(checkpoints: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(checkpoints))
 
 
 def commands(app: AppTest) -> list[str]:

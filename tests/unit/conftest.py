@@ -1,9 +1,12 @@
-"""What several unit tests watch."""
+"""What several unit tests use."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tests.support.reader_world import make_world
 from triattn_core.models.encoder import Encoder
 
 
@@ -18,3 +21,15 @@ def read(monkeypatch) -> list[int]:
 
     monkeypatch.setattr(Encoder, "forward", counted)
     return found
+
+
+@pytest.fixture(scope="module")
+def reader_world(tmp_path_factory) -> Path:
+    """A folder with an encoder in `shelf` and two sets of questions in `data`."""
+    return make_world(tmp_path_factory.mktemp("world"))
+
+
+@pytest.fixture
+def use_reader_world(reader_world: Path, monkeypatch) -> None:
+    """Checkpoints are found in its `shelf`."""
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(reader_world / "shelf"))

@@ -213,6 +213,6 @@ def test_every_page_with_an_export_has_a_view():
     asked = {
         path.parent.name
         for path in pages.glob("*/page.py")
-        if re.search(r"export\.(?:menu|card)\(", path.read_text("utf-8"))
+        if re.search(r"export\.(?:menu|case_card)\(", path.read_text("utf-8"))
     }
     assert asked and asked <= VIEWS.keys()

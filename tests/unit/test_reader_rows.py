@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.support.reader_world import PLAN, THINGS, ask, make, make_world, train
+from tests.support.reader_world import PLAN, THINGS, ask, make, train
 from tests.support.tiny import change
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.bundle import load, save
@@ -18,22 +18,9 @@ from triattn_core.models.kinds import build
 from triattn_core.models.kinds import reader as frozen
 from triattn_core.training.reader.data import reader_splits
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory):
-    return make_world(tmp_path_factory.mktemp("world"))
-
-
-@pytest.fixture(autouse=True)
-def on_the_shelf(world, monkeypatch):
-    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(world / "shelf"))
-
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("use_reader_world")]
 
 LONG = " ".join(THINGS[:12])
-
-
 SHORT = f"the {THINGS[0]} the", f"what {THINGS[1]} ?", THINGS[0]
 
 
@@ -46,25 +33,25 @@ SHORT = f"the {THINGS[0]} the", f"what {THINGS[1]} ?", THINGS[0]
         ([(f"{LONG} the", "who ?", LONG), SHORT], {"dev_share": 0.5}, "triattn: long/train"),
     ],
 )
-def test_answers_that_fit_no_window_are_one_line(world, tmp_path, capsys, train_rows, more, named):
-    ask(world, "long/train", *train_rows)
-    ask(world, "long/dev", (f"{LONG} a", "who ?", LONG))
-    folder = make(world, "long")
+def test_answers_that_fit_no_window_are_one_line(reader_world, tmp_path, capsys, train_rows, more, named):
+    ask(reader_world, "long/train", *train_rows)
+    ask(reader_world, "long/dev", (f"{LONG} a", "who ?", LONG))
+    folder = make(reader_world, "long")
     plan = change(folder, data={"train": ["long/train"], "test": None} | more)
     (folder / "config.json").write_text(json.dumps(plan | {"max_tokens": 8}), "utf-8")
-    assert train(world, folder, more=("--runs", str(tmp_path))) == 1
+    assert train(reader_world, folder, more=("--runs", str(tmp_path))) == 1
     (line,) = (one for one in capsys.readouterr().err.splitlines() if one.startswith("triattn: "))
     assert f"{named}: no answer stands whole in a window of 8 tokens: raise max_tokens" in line
 
 
-def test_answers_that_fit_no_window_are_told_where_others_fit(world, tmp_path, capsys):
+def test_answers_that_fit_no_window_are_told_where_others_fit(reader_world, tmp_path, capsys):
     far = f"{LONG} the", "who ?", LONG
-    ask(world, "part/train", SHORT, far, SHORT, far)
-    ask(world, "part/dev", (f"a {THINGS[0]} a", *SHORT[1:]), (f"{LONG} a", *far[1:]))
-    folder = make(world, "part")
+    ask(reader_world, "part/train", SHORT, far, SHORT, far)
+    ask(reader_world, "part/dev", (f"a {THINGS[0]} a", *SHORT[1:]), (f"{LONG} a", *far[1:]))
+    folder = make(reader_world, "part")
     plan = change(folder, data={"train": ["part/train"], "dev": "part/dev", "test": None}, training={"epochs": 1})
     (folder / "config.json").write_text(json.dumps(plan | {"max_tokens": 8}), "utf-8")
-    assert train(world, folder, more=("--runs", str(tmp_path))) == 0
+    assert train(reader_world, folder, more=("--runs", str(tmp_path))) == 0
     told = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
     assert told == [
         f"0/0  part/{name} questions have no answer that stands whole in a window: they are left out"
@@ -77,25 +64,31 @@ UNSEEN = "\u200b"
 
 @pytest.mark.parametrize("name", ["blank/train", "blank/dev", "blank/test"])
 @pytest.mark.parametrize("row", [("the car", " ", "car"), ("the car", UNSEEN, "car"), (UNSEEN, "what ?", UNSEEN)])
-def test_a_row_that_cannot_be_read_is_named(world, tmp_path, capsys, name, row):
+def test_a_row_that_cannot_be_read_is_named(reader_world, tmp_path, capsys, name, row):
     said = "is empty" if row[1] == " " else "has no character that the model can read"
     for one in ("train", "dev", "test"):
-        ask(world, f"blank/{one}", (f"{one} the car", "what ?", "car"), (f"{one} who the car", "what ?", "car"))
-    file = ask(world, name, SHORT, row)
-    folder = make(world, "blank")
+        ask(reader_world, f"blank/{one}", (f"{one} the car", "what ?", "car"), (f"{one} who the car", "what ?", "car"))
+    file = ask(reader_world, name, SHORT, row)
+    folder = make(reader_world, "blank")
     change(folder, data={"train": ["blank/train"], "dev": "blank/dev", "test": "blank/test"}, training={"epochs": 1})
-    assert train(world, folder, more=("--runs", str(tmp_path))) == 1
+    assert train(reader_world, folder, more=("--runs", str(tmp_path))) == 1
     (line,) = (one for one in capsys.readouterr().err.splitlines() if one.startswith("triattn: "))
     place = f"{file}: labelled row 2" if name == "blank/test" and row[1] != " " else f"{file}:2"
     assert line.startswith(f"triattn: {place}: The ") and said in line
 
 
-def test_questions_without_an_answer_are_told(world, tmp_path, capsys):
-    ask(world, "some/train", SHORT, *[("the car", f"what {word} ?", None) for word in THINGS[:3]], ("car", "?", "car"))
-    file = ask(world, "some/dev", SHORT, ("the car", "who ?", None))
-    folder = make(world, "some")
+def test_questions_without_an_answer_are_told(reader_world, tmp_path, capsys):
+    ask(
+        reader_world,
+        "some/train",
+        SHORT,
+        *[("the car", f"what {word} ?", None) for word in THINGS[:3]],
+        ("car", "?", "car"),
+    )
+    file = ask(reader_world, "some/dev", SHORT, ("the car", "who ?", None))
+    folder = make(reader_world, "some")
     change(folder, data={"train": ["some/train"], "dev": "some/dev", "test": "asked/dev"}, training={"epochs": 1})
-    assert train(world, folder, more=("--runs", str(tmp_path))) == 0
+    assert train(reader_world, folder, more=("--runs", str(tmp_path))) == 0
     told = [line for line in capsys.readouterr().out.splitlines() if "no answer" in line]
     assert told == [
         f"0/0  some/{name} questions have no answer: they are left out" for name in ("train 3 of 5", "dev 1 of 2")
@@ -103,7 +96,10 @@ def test_questions_without_an_answer_are_told(world, tmp_path, capsys):
     assert main(["evaluate", str(folder), str(file)]) == 0
     said = capsys.readouterr()
     assert "triattn: 1 of 2 rows have no label, or no answer: they are left out\n" in said.err
-    assert said.out.startswith("1 rows") and main(["evaluate", str(folder), str(world / "data/asked/dev.jsonl")]) == 0
+    assert (
+        said.out.startswith("1 rows")
+        and main(["evaluate", str(folder), str(reader_world / "data/asked/dev.jsonl")]) == 0
+    )
     assert "left out" not in capsys.readouterr().err
 
 
@@ -115,29 +111,29 @@ def test_questions_without_an_answer_are_told(world, tmp_path, capsys):
         ({"max_tokens": 13, "model": {"vectors": "layer:1"}}, "their max_tokens and vectors:"),
     ],
 )
-def test_readers_that_read_other_vectors_or_windows_are_told_what_differs(world, changes, said):
+def test_readers_that_read_other_vectors_or_windows_are_told_what_differs(reader_world, changes, said):
     bundles = []
     for name, more in (("first", {}), ("second", changes)):
         plan = PLAN | more | {"model": PLAN["model"] | more.get("model", {})}
         config = ReaderCheckpoint.model_validate(plan)
-        save(world / "shelf" / name, config, build(config, load_encoder("tiny", "cpu")[0].hidden))
+        save(reader_world / "shelf" / name, config, build(config, load_encoder("tiny", "cpu")[0].hidden))
         bundles.append(load(name))
     with pytest.raises(ConfigError, match=f"first and second differ in {said} ask them apart"):
         require_shared_encoder(bundles)
 
 
-def test_a_set_without_an_answer_is_named(world):
-    file = world / "data" / "none" / "train.jsonl"
+def test_a_set_without_an_answer_is_named(reader_world):
+    file = reader_world / "data" / "none" / "train.jsonl"
     file.parent.mkdir()
     file.write_text(json.dumps({"context": "the car", "question": "what ?"}), "utf-8")
-    folder = make(world, "none")
+    folder = make(reader_world, "none")
     change(folder, data={"train": ["none/train"]})
     with pytest.raises(DataError, match="none/train.jsonl: no question .* nothing to train on"):
-        reader_splits(read_config(folder / "config.json"), world / "data")
+        reader_splits(read_config(folder / "config.json"), reader_world / "data")
 
 
-def test_what_the_encoder_cannot_read_is_said(world):
-    folder = make(world, "too-long", vectors="layer:1")
+def test_what_the_encoder_cannot_read_is_said(reader_world):
+    folder = make(reader_world, "too-long", vectors="layer:1")
     change(folder)
     plan = json.loads((folder / "config.json").read_text("utf-8")) | {"max_tokens": 63}
     (folder / "config.json").write_text(json.dumps(plan), "utf-8")

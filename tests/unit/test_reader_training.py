@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from tests.support.reader_world import make, make_rows, make_world, train
+from tests.support.reader_world import make, make_rows, train
 from tests.support.tiny import change, mark
 from triattn_core.__main__ import main
 from triattn_core.attention.qa_similarity import QA_SIMILARITIES
@@ -33,21 +33,11 @@ from triattn_core.training.loop import LOG, Event
 from triattn_core.training.reader.data import reader_splits
 from triattn_core.training.reader.features import encode_questions
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("use_reader_world")]
 
 
-@pytest.fixture(scope="module")
-def world(tmp_path_factory):
-    return make_world(tmp_path_factory.mktemp("world"))
-
-
-@pytest.fixture(autouse=True)
-def on_the_shelf(world, monkeypatch):
-    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(world / "shelf"))
-
-
-def test_no_passage_is_on_two_sides(world):
-    parts = reader_splits(read_config(make(world, "splits") / "config.json"), world / "data")
+def test_no_passage_is_on_two_sides(reader_world):
+    parts = reader_splits(read_config(make(reader_world, "splits") / "config.json"), reader_world / "data")
     sides = *parts.train.items(), parts.dev, parts.test
     passages = {name: {parts.sets[name][i].passage for i in rows} for name, rows in sides}
     dev = {parts.sets["asked/train"][i].passage for i in parts.dev[1]}
@@ -55,18 +45,18 @@ def test_no_passage_is_on_two_sides(world):
     assert len(dev) == 3 and len(train) == 14 and not dev & train
     assert not passages["other/train"] & passages["asked/dev"] and len(passages["other/train"]) == 5
     assert len(parts.examples("dev")) == 9 and len(parts.examples("test")) == 21
-    folder = make(world, "splits")
+    folder = make(reader_world, "splits")
     change(folder, data={"every": 4, "dev": "asked/dev", "test": None})
-    fewer = reader_splits(read_config(folder / "config.json"), world / "data")
+    fewer = reader_splits(read_config(folder / "config.json"), reader_world / "data")
     assert len(fewer.train["asked/train"]) == -(-51 // 4) and fewer.dev[0] == "asked/dev" and fewer.test is None
 
 
 @pytest.mark.parametrize("vectors", ["embedding", "layer:1"])
-def test_features_are_what_the_frozen_encoder_gives(world, tmp_path, vectors):
-    config = read_config(make(world, "features", vectors=vectors) / "config.json")
+def test_features_are_what_the_frozen_encoder_gives(reader_world, tmp_path, vectors):
+    config = read_config(make(reader_world, "features", vectors=vectors) / "config.json")
     encoder, tokenizer = load_encoder("tiny", "cpu")
     words = frozen(config, encoder)
-    examples = list(questions.read(world / "data" / "asked" / "train.jsonl"))
+    examples = list(questions.read(reader_world / "data" / "asked" / "train.jsonl"))
     features = encode_questions(tmp_path / "set", words, tokenizer, examples, config.limits)
     assert len(features) == len(examples) == 51
     seen = features.of(np.array([3, 4, 23, 50]))
@@ -86,11 +76,11 @@ def test_features_are_what_the_frozen_encoder_gives(world, tmp_path, vectors):
     assert np.array_equal(again.rows, features.rows)
 
 
-def test_two_readers_from_one_command_to_every_other(world, capsys):
-    folders = make(world, "asked-trilinear"), make(world, "asked-dot-o1", similarity="dot", output="O_1")
-    assert train(world, *folders) == 0
-    assert len(list((world / "runs" / "features").glob("*/asked-train*"))) == 1  # both train on the same
-    dev = world / "data" / "asked" / "dev.jsonl"
+def test_two_readers_from_one_command_to_every_other(reader_world, capsys):
+    folders = make(reader_world, "asked-trilinear"), make(reader_world, "asked-dot-o1", similarity="dot", output="O_1")
+    assert train(reader_world, *folders) == 0
+    assert len(list((reader_world / "runs" / "features").glob("*/asked-train*"))) == 1  # both train on the same
+    dev = reader_world / "data" / "asked" / "dev.jsonl"
     for folder in folders:
         metrics, bundle = json.loads((folder / "metrics.json").read_text("utf-8")), load(folder)
         assert metrics["test"]["set"] == "asked/dev" and metrics["test"]["n"] == 21 and metrics["dev"]["n"] == 9
@@ -106,14 +96,14 @@ def test_two_readers_from_one_command_to_every_other(world, capsys):
     assert [one["n"] for one in told["checkpoints"]] == [21, 21] and len(told["differences"]) == 1
     assert main(["list"]) == 0
     assert {"asked-trilinear", "asked-dot-o1"} <= set(capsys.readouterr().out.split())
-    assert main(["cases", *map(str, folders), str(dev), "--out", str(world / "cases.parquet")]) == 0
+    assert main(["cases", *map(str, folders), str(dev), "--out", str(reader_world / "cases.parquet")]) == 0
     mined = capsys.readouterr().out
     assert "21 rows" in mined and f"{folders[0].name} {told['checkpoints'][0]['metrics']['em']:.2f} %" in mined
 
 
-def test_an_answer_and_its_trace(world, tmp_path, capsys):
-    folder = make(world, "asked-t", similarity="t_trilinear")
-    assert train(world, folder) == 0
+def test_an_answer_and_its_trace(reader_world, tmp_path, capsys):
+    folder = make(reader_world, "asked-t", similarity="t_trilinear")
+    assert train(reader_world, folder) == 0
     bundle, example = load(folder), questions.Example("the red cars watch a film", "what cars play ?")
     prediction, trace = explain(bundle, example)
     assert prediction.best == 0 and prediction.labels == tuple(example.passage[a:b] for a, b, *_ in prediction.spans)
@@ -139,9 +129,9 @@ def test_an_answer_and_its_trace(world, tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["spans"][0][:2] == list(first[:2])
 
 
-def test_fifty_thousand_words_are_read_in_windows(world):
-    folder = make(world, "asked-long")
-    assert train(world, folder) == 0
+def test_fifty_thousand_words_are_read_in_windows(reader_world):
+    folder = make(reader_world, "asked-long")
+    assert train(reader_world, folder) == 0
     bundle = load(folder)
     example = questions.Example("the red cars watch a film ? " * 7200, "what cars watch ?")
     prediction, trace = explain(bundle, example)
@@ -157,11 +147,11 @@ def test_fifty_thousand_words_are_read_in_windows(world):
     assert mixed[1][0][:2] == first[:2] and mixed[0][0].window == 0
 
 
-def test_a_run_that_was_stopped_goes_on_to_the_same_weights(world, monkeypatch):
+def test_a_run_that_was_stopped_goes_on_to_the_same_weights(reader_world, monkeypatch):
     from triattn_core.training.reader import trainer as training
 
-    whole, stopped = make(world, "asked-whole"), make(world, "asked-stopped")
-    assert train(world, whole) == 0
+    whole, stopped = make(reader_world, "asked-whole"), make(reader_world, "asked-stopped")
+    assert train(reader_world, whole) == 0
     loss, calls = training.loss, []
 
     def killed(*given):
@@ -171,13 +161,13 @@ def test_a_run_that_was_stopped_goes_on_to_the_same_weights(world, monkeypatch):
         return loss(*given)
 
     monkeypatch.setattr(training, "loss", killed)
-    assert train(world, stopped) == 130
+    assert train(reader_world, stopped) == 130
     monkeypatch.setattr(training, "loss", loss)
-    assert train(world, stopped, more=("--resume",)) == 0
+    assert train(reader_world, stopped, more=("--resume",)) == 0
     left, right = (read_tensors(folder / WEIGHTS) for folder in (whole, stopped))
     assert all(torch.equal(left[name], right[name]) for name in left)
     best = json.loads((whole / "metrics.json").read_text("utf-8"))["best_step"]
-    state = read_tensors(world / "runs" / "asked-whole" / f"state-{best:08d}" / "model.safetensors")
+    state = read_tensors(reader_world / "runs" / "asked-whole" / f"state-{best:08d}" / "model.safetensors")
     for name, one in left.items():
         assert torch.equal(one.half(), state[f"average.{name}"].half())
     assert not torch.equal(left["start.weight"].half(), state["model.start.weight"].half())
@@ -195,27 +185,27 @@ def test_the_first_of_the_best_epochs_is_kept(tmp_path, accuracies, kept):
     assert read_tensors(tmp_path / best_checkpoint.BEST)["step"].item() == kept
 
 
-def test_what_is_trained_on_here_is_measured_whole_there(world, tmp_path):
+def test_what_is_trained_on_here_is_measured_whole_there(reader_world, tmp_path):
     """Rows marked as duplicates are left out of training alone, also where both use one folder of features."""
-    make_rows(world / "data" / "own" / "rows.jsonl", 5, 4)
-    mark(world / "data" / "own" / "rows.jsonl", dup=(1, 3))
-    first, second, alone = (make(world, name) for name in ("own-trains", "own-chooses", "own-alone"))
+    make_rows(reader_world / "data" / "own" / "rows.jsonl", 5, 4)
+    mark(reader_world / "data" / "own" / "rows.jsonl", dup=(1, 3))
+    first, second, alone = (make(reader_world, name) for name in ("own-trains", "own-chooses", "own-alone"))
     change(first, data={"train": ["own/rows"], "test": None}, training={"epochs": 1})
     for folder in (second, alone):
         change(folder, data={"train": ["other/train"], "dev": "own/rows", "test": None}, training={"epochs": 1})
-    assert train(world, first) == train(world, second) == 0
-    assert train(world, alone, more=("--runs", str(tmp_path))) == 0
+    assert train(reader_world, first) == train(reader_world, second) == 0
+    assert train(reader_world, alone, more=("--runs", str(tmp_path))) == 0
     found, expected = (json.loads((one / "metrics.json").read_text("utf-8")) for one in (second, alone))
     assert found["history"] == expected["history"] and found["dev"] == expected["dev"]
 
 
 @pytest.mark.parametrize("mechanism", ["bidaf", "dcn", "qanet"])
-def test_systems_are_trained_by_the_same_command_and_show_their_terms(world, mechanism):
-    folder = make(world, f"asked-{mechanism}", mechanism=mechanism, similarity="t_trilinear")
-    assert train(world, folder) in (0, None)
+def test_systems_are_trained_by_the_same_command_and_show_their_terms(reader_world, mechanism):
+    folder = make(reader_world, f"asked-{mechanism}", mechanism=mechanism, similarity="t_trilinear")
+    assert train(reader_world, folder) in (0, None)
     assert "without character embeddings" in (folder / "README.md").read_text("utf-8")
     bundle = load(folder.name)
-    example = next(iter(questions.read(world / "data" / "asked" / "dev.jsonl")))
+    example = next(iter(questions.read(reader_world / "data" / "asked" / "dev.jsonl")))
     said, trace = explain(bundle, example)
     assert said.labels and trace.meta["mechanism"] == mechanism
     score = float(trace.site("attention/relevance")[1, 0])
