@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.shared import deep_links, mining, models, other_models
 from triattn_core.analysis.mining.sources import Source, read_examples
 from triattn_core.checkpoint import metadata
-from triattn_core.checkpoint.registry import Card
+from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import DataError
 from triattn_core.tasks import TASKS
 
@@ -42,7 +42,7 @@ class Rows:
         return f"{self.card.name} {self.card.digest} {self.source.sha256} {self.count}"
 
     @property
-    def cards(self) -> list[Card]:
+    def cards(self) -> list[Entry]:
         """The checkpoint, where it is one of ours."""
         return [self.card]
 
@@ -88,7 +88,7 @@ class OtherRows(Rows):
     folder: str = ""
 
     @property
-    def cards(self) -> list[Card]:
+    def cards(self) -> list[Entry]:
         return []
 
     @property
