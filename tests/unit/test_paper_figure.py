@@ -62,6 +62,32 @@ def texts(pdf: bytes) -> list[tuple[str, float]]:
     return found
 
 
+def letters(pdf: bytes) -> list[tuple[str, float, float, float]]:
+    """Every letter of a chart's PDF: x and y in points, and its size.  What is hidden is not turned to the page."""
+    found: list[tuple[str, float, float, float]] = []
+
+    def visit(text, cm, tm, font, size):
+        if text.strip() and cm[0] * cm[3] - cm[1] * cm[2] < 0:
+            x, y = (tm[4] * cm[i] + tm[5] * cm[i + 2] + cm[i + 4] for i in (0, 1))
+            found.append((text.strip(), x, y, size))
+
+    PdfReader(io.BytesIO(pdf)).pages[0].extract_text(visitor_text=visit)
+    return found
+
+
+def faults(pdf: bytes) -> list[str]:
+    """Letters that stand beyond the page, or on another letter."""
+    box, found = PdfReader(io.BytesIO(pdf)).pages[0].mediabox, letters(pdf)
+    wrong = [
+        f"{letter} beyond the page"
+        for letter, x, y, size in found
+        if not (0 <= x <= float(box.width) - 0.2 * size and 0 <= y <= float(box.height) - 0.5 * size)
+    ]
+    places = np.array([(x, y) for _, x, y, _ in found])
+    apart = np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1)) + 99 * np.tri(len(places))
+    return wrong + [f"{found[i][0]} on {found[j][0]}" for i, j in np.argwhere(apart < 0.2 * LEAST)]
+
+
 def sizes_of(pdf: bytes) -> list[float]:
     return [size for _, size in texts(pdf)]
 
@@ -82,10 +108,16 @@ def test_no_type_is_below_seven_points_at_the_stated_width(there, name):
 @pytest.mark.parametrize(
     ("name", "figure_name", "widths"),
     [
-        ("context", "parts", (7.0,)),
+        ("context", "parts", (3.3, 7.0)),
+        ("context", "redirected", (3.3, 7.0)),
         ("context", "residual", (3.3, 7.0)),
+        ("attribute", "attribute", (3.3, 7.0)),
+        ("attribute", "comprehensiveness", (3.3, 7.0)),
+        ("attribute", "sufficiency", (3.3, 7.0)),
         ("attribute", "agreement", (3.3, 7.0)),
+        ("intervene", "maps", (3.3, 7.0)),
         ("intervene", "alone", (3.3, 7.0)),
+        ("intervene", "moved", (3.3, 7.0)),
     ],
 )
 def test_charts_are_printed_at_the_stated_width_with_the_same_type(there, name, figure_name, widths):
@@ -95,6 +127,7 @@ def test_charts_are_printed_at_the_stated_width_with_the_same_type(there, name, 
         chosen = print_settings({"width": width})
         pdf, svg = whole.file("pdf", chosen), whole.file("svg", chosen).decode()
         assert inches(pdf) == pytest.approx(width, abs=0.01) and min(sizes_of(pdf)) >= LEAST - 0.01, texts(pdf)
+        assert not faults(pdf)
         assert f'width="{width:g}in"' in svg
         assert imread(io.BytesIO(whole.file("png", chosen))).shape[1] == pytest.approx(300 * width, abs=1)
         assert "".join(whole.figure.title.split()) in "".join("".join(text for text, _ in texts(pdf)).split())

@@ -18,11 +18,16 @@ from triattn_core.scenes.print_settings import DOTS, PrintSettings
 LEAST, HEADING = 7.0, 8.0  # points
 TYPE = LEAST / 11  # of a page's smallest type
 LETTER = 0.56  # of a size of type, about
+LEANING = 4.5  # inches, below which words along an axis lean
 EDGE = 3  # points round the figure
 NARROWEST, WIDEST = 0.1, 1.6  # of the plots of the page
+LEGEND, AXIS = 0.72, 0.55  # of the width: what the title and colours of a legend, the title of an axis take at most
+KEPT = ("datasets", "data", "values", "domain")
+MARKS = ("height", "width", "thickness", "strokeWidth", "dx", "dy", "xOffset", "x2Offset", "yOffset", "y2Offset")
 VIEWS = {"mark", "layer", "encoding", "facet", "repeat", "spec", "hconcat", "vconcat", "concat"}
-DEFAULTS = {
+DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "axis": {"labelFontSize": LEAST, "titleFontSize": LEAST},
+    "axisQuantitative": {"labelOverlap": "greedy", "labelSeparation": 4},
     "legend": {"labelFontSize": LEAST, "titleFontSize": LEAST},
     "header": {"labelFontSize": LEAST, "titleFontSize": LEAST},
     "title": {"fontSize": HEADING},
@@ -47,8 +52,8 @@ def fitted(chart: Chart, settings: PrintSettings) -> dict[str, Any]:
     """The specification whose drawing is as wide as it is asked for.  Raises ConfigError where it has no room."""
     room = settings.width * 72
     least, most = NARROWEST, 0.6
-    for folded in (False, True):
-        spec = lambda share, folded=folded: _printed(chart, settings, share, folded)  # noqa: E731
+    for columns in (None, 2, 1):
+        spec = lambda share, columns=columns: _printed(chart, settings, share, columns)  # noqa: E731
         narrow, wide = (_width(spec(share), chart.version) for share in (least, most))
         if narrow <= room:
             break
@@ -61,36 +66,62 @@ def fitted(chart: Chart, settings: PrintSettings) -> dict[str, Any]:
     return fitted_spec
 
 
-def _printed(chart: Chart, settings: PrintSettings, share: float, folded: bool = False) -> dict[str, Any]:
-    """The chart with type of print size and plots of a share of their width on a page.  folded: what stands side by
-    side stands below each other, and legends have two columns at most."""
+def _printed(chart: Chart, settings: PrintSettings, share: float, columns: int | None = None) -> dict[str, Any]:
+    """The chart with type of print size and plots of a share of their width on a page.  columns: where there is little
+    room, of legends at most; then what stands side by side stands below each other, and titles break."""
     lines = textwrap.wrap(chart.title, int(settings.width * 72 / (LETTER * HEADING)))
     title = {"text": lines, "anchor": "start", "fontSize": HEADING, "fontWeight": 700, "offset": 6}
     spec = chart.framed(title if "titles" in settings.show else None, EDGE)
     spec = _walk(spec, lambda name, value, inside: _resized(name, value, inside, share))
-    spec = _fold(spec) if folded else spec
+    if settings.width < LEANING:
+        spec = _walk(spec, lambda name, value, inside: -35 if _level(name, value, inside) else value)
+    spec = _fold(spec, columns, settings.width * 72) if columns else spec
     config = spec.setdefault("config", {})
     for name, look in DEFAULTS.items():
         config[name] = {**look, **config.get(name, {})}
     view = config.setdefault("view", {})
-    view |= {"continuousWidth": 300 * share, "continuousHeight": 200 * TYPE, "step": 20 * TYPE}
+    view |= {"continuousWidth": 300 * share, "continuousHeight": 200 * TYPE}
+    view |= {"discreteWidth": {"step": 20 * share}, "discreteHeight": {"step": 20 * TYPE}}
     return spec | {"background": "#ffffff" if settings.ground == "white" else "transparent"}
 
 
-def _fold(part: Any) -> Any:
+def _fold(part: Any, columns: int, room: float) -> Any:
+    """The specification for little room, in points."""
     if isinstance(part, Mapping):
-        folded = {"vconcat" if name == "hconcat" else name: _fold(value) for name, value in part.items()}
+        folded = {
+            "vconcat" if name == "hconcat" else name: value if name in KEPT else _fold(value, columns, room)
+            for name, value in part.items()
+        }
         if part.get("orient") in ("bottom", "top") and "labelAngle" not in part:  # a legend
-            folded["columns"] = 2
+            folded |= {"columns": columns, "symbolSize": 40, "columnPadding": 5}
+            if "gradientLength" in part:
+                folded["gradientLength"] = min(part["gradientLength"], LEGEND * room)
+            folded |= _broken(part, LEGEND * room)
+        elif "field" in part and "type" in part:
+            folded |= _broken(part, AXIS * room)
         return folded | ({"columns": 1} if "facet" in part else {})
-    return [_fold(item) for item in part] if isinstance(part, list) else part
+    return [_fold(item, columns, room) for item in part] if isinstance(part, list) else part
+
+
+def _broken(part: Mapping[str, Any], room: float) -> dict[str, list[str]]:
+    """Its title in lines, where it is longer than its room."""
+    title, letters = part.get("title"), int(room / (LETTER * LEAST))
+    return (
+        {"title": textwrap.wrap(title, letters, break_on_hyphens=False)}
+        if isinstance(title, str) and len(title) > letters
+        else {}
+    )
 
 
 def _resized(name: str, value: Any, inside: Mapping[str, Any], share: float) -> Any:
     """A number of the specification on paper; inside: what it stands in."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    if number and name.lower().endswith("fontsize"):
-        return max(LEAST, value * TYPE)
+    if name.lower().endswith("fontsize"):
+        return max(LEAST, value * TYPE) if number else LEAST
+    if isinstance(value, Mapping) and "expr" in value and name in MARKS:
+        return {"expr": f"({_on_page(value['expr'])}) * {TYPE:.4f}"}
+    if isinstance(value, Mapping) and "expr" in value:
+        return {"expr": _on_page(value["expr"])}
     if number and name in ("labelLimit", "gradientLength", "titleLimit", "spacing", "offset"):
         return value * TYPE
     if name in ("width", "height") and VIEWS & set(inside):
@@ -98,17 +129,26 @@ def _resized(name: str, value: Any, inside: Mapping[str, Any], share: float) -> 
         if isinstance(value, Mapping) and "step" in value:
             return {**value, "step": value["step"] * factor}
         return value * factor if number else value
-    if number and "type" in inside and name in ("height", "width", "thickness", "strokeWidth"):  # of a mark
+    if number and "type" in inside and name in MARKS:
         return value * TYPE
     return value * TYPE**2 if number and "type" in inside and name == "size" else value
+
+
+def _on_page(expression: str) -> str:
+    """The same with the width that a plot of this size has on a page."""
+    return re.sub(r"\bwidth\b", f"(width / {TYPE:.4f})", expression)
+
+
+def _level(name: str, value: Any, inside: Mapping[str, Any]) -> bool:
+    """Whether words stand level below an axis, and not in lines of their own: in a narrow figure they would touch."""
+    return name == "labelAngle" and value == 0 and not str(inside.get("labelExpr", "")).startswith("({")
 
 
 def _walk(part: Any, change: Callable[[str, Any, Mapping[str, Any]], Any]) -> Any:
     """A specification changed throughout, its data left as they are."""
     if isinstance(part, Mapping):
-        kept = ("datasets", "data", "values", "domain")
         return {
-            name: value if name in kept else _walk(change(name, value, part), change) for name, value in part.items()
+            name: value if name in KEPT else _walk(change(name, value, part), change) for name, value in part.items()
         }
     return [_walk(item, change) for item in part] if isinstance(part, list) else part
 

@@ -136,7 +136,7 @@ def _with_room(rows: pd.DataFrame) -> alt.Scale:
     """A scale with room for the numbers at the ends, which may stand upright."""
     low, high = min(0.0, rows.value.min()), max(0.0, rows.value.max())
     room = max(high - low, 1e-9)
-    up, down = (0.65 if side.any() else 0.4 for side in (rows.flips & (rows.value > 0), rows.flips & (rows.value < 0)))
+    up, down = (0.65 if side.any() else 0.55 for side in (rows.flips & (rows.value > 0), rows.flips & (rows.value < 0)))
     return alt.Scale(domain=[low - down * room * (low < 0), high + up * room * (high > 0)], nice=False)
 
 
