@@ -64,7 +64,7 @@ def show_over_rows(question: page_setup.Question, method: str) -> None:
         chosen = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)
         count = url_state.segments("How many", list(FEW), "count")
         which = url_state.segments("Methods", ["this one", "all"], "which")
-        if st.button("Run", key="run", width=84, help="Asks each checkpoint about each row; it can be stopped."):
+        if st.button("Run", key="run", width=84, help="Runs each checkpoint on each row; can be stopped."):
             st.session_state["over asked"] = True
     with report_errors():
         source = row_source.load_source(chosen, question.task, question.language)

@@ -22,7 +22,7 @@ def show_buttons(book: CaseBook | None = None) -> None:
         st.download_button("Export", lambda: "".join(book.lines()).encode(), name, "application/jsonl", **save)
     with st.popover("Import", width=100, key="import"):
         limit = st.get_option("server.maxUploadSize")
-        given = st.file_uploader(f"What Export or triattn book export wrote; up to {limit} MB", key="book-file")
+        given = st.file_uploader(f"A file written by Export or triattn book export; up to {limit} MB", key="book-file")
         if given is not None and st.session_state.get("taken in") != given.file_id:
             st.session_state.pop("import said", None)
             with report_errors(stop=False):

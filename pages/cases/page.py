@@ -21,7 +21,7 @@ from pages.shared.errors import report_errors
 from triattn_core.checkpoint import metadata
 from triattn_core.trace.axes import TAN_MECHANISMS
 
-LEAD = "Several mechanisms over many rows: who is right where, is that chance, and what context had to do with it."
+LEAD = "Which mechanism is right on which examples, whether that is significant, and how much context mattered."
 
 head, beside = style.opening()
 with beside:
@@ -33,7 +33,7 @@ by = languages.by_language(models.shelf(task, TAN_MECHANISMS))
 sets = {code: checkpoint_picker.presets(there) for code, there in by.items()}
 sets = {code: preset for code, preset in sets.items() if preset}
 if not sets:
-    st.info("Cases need two checkpoints of one task and similarity: see Checkpoints for what is on the shelf.")
+    st.info("Cases need two checkpoints of one task and similarity: Checkpoints lists what there is.")
     st.stop()
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     spoken = next(iter(sets))

@@ -1,4 +1,4 @@
-"""Checkpoints: the shelf, what each reached, how two differ, and what the start weights had read."""
+"""Checkpoints: the shelf, what each reached, how two differ, and their pre-training data."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ head, _ = style.opening()
 style.say(head, "COIN", SAYS)
 speaks, cards = languages.single(models.shelf(None, ("coin",)), "checkpoint", prefer="en")
 if not cards:
-    st.info("No COIN checkpoint is here yet: see Checkpoints for what is on the shelf.")
+    st.info("No COIN checkpoint is here yet: Checkpoints lists what there is.")
     st.stop()
 example = pair_input.pair(speaks, TASKS[cards[0].config["task"]])
 says = st.container()

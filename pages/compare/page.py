@@ -33,7 +33,7 @@ style.say(head, "Compare", LEAD)
 case_style.inject_style()
 there = [name for name in TASKS if len(models.shelf(name)) >= view.FEWEST]
 if not there:
-    st.info("Compare needs two checkpoints of one task: see Checkpoints for what is on the shelf.")
+    st.info("Compare needs two checkpoints of one task: Checkpoints lists what there is.")
     st.stop()
 with beside:
     task = url_state.segments("Task", there, task_picker.KEY, show=task_picker.label, label_visibility="collapsed")

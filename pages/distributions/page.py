@@ -37,7 +37,7 @@ if cards:
     if explained:
         histograms.show(explained, qa_models.named(cards), example, quantity, shared, settings)
 else:
-    st.info("No reader is here yet: train one with triattn train; Checkpoints shows what is on the shelf.")
+    st.info("No reader is here yet: train one with triattn train; Checkpoints lists what there is.")
 records, problems = run_records.all_records()
 for problem in problems:
     notice(problem)

@@ -121,7 +121,7 @@ def _losses(lines: pd.DataFrame, chosen: Sequence[str], output: str, curve: str,
     lit = ". In colour the functions chosen above" if set(lines.checkpoint) - set(chosen) else ""
     st.html(f"<b>{output}</b>, loss on {curve} (cross-entropy of start plus that of end){lit}")
     if lines.empty:
-        st.html(f'<p class="t-note">No reader of {output} on the shelf has recorded its loss on {curve}.</p>')
+        st.html(f'<p class="t-note">No reader of {output} has recorded its loss on {curve}.</p>')
         return
     sentence = view.describe_curves(lines)
     figures.drawn(view.curves(lines, chosen, theme), sentence, f"loss-{output}-chart")

@@ -43,7 +43,7 @@ def under_way() -> Measurement | None:
     elif run.done < len(run.steps):
         with slot.container(horizontal=True, vertical_alignment="center", key="under-way"):
             bar = st.progress(0.0, _progress_text(run))
-            st.button("Stop", key="stop", width=76, on_click=_stop, args=(True,), help="What there is then is shown.")
+            st.button("Stop", key="stop", width=76, on_click=_stop, args=(True,), help="Measurements so far are shown.")
         more = True
         while more:
             bar.progress(run.done / len(run.steps), _progress_text(run))

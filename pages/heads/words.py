@@ -22,7 +22,7 @@ WAYS = {
 }
 SAYS = (
     "Bar: where the middle 95 % of 400 draws lie that put as many words in other places of the same rows; red: beyond "
-    "it. A query shares out a weight of one whatever it is; what can differ is how."
+    "it. The weights of every query sum to one; only their distribution can differ."
 )
 FEATURES = 15  # features that are drawn, those farthest from the mean of their draws
 
@@ -47,7 +47,7 @@ def show(rows: Rows, atlas: Atlas) -> None:
         if st.session_state.get("words") == st.session_state.get("words-opened"):  # other rows, other words
             st.session_state.pop("words", None)
         st.session_state["words-opened"] = opens
-        typed = st.text_input("Words, parted by commas", opens, key="words", bind="query-params", width=320)
+        typed = st.text_input("Words, separated by commas", opens, key="words", bind="query-params", width=320)
         place = st.container(width="content")
     with report_errors(stop=False):
         words = split_words(typed)
@@ -55,7 +55,7 @@ def show(rows: Rows, atlas: Atlas) -> None:
         weights = weigh(atlas.table, key, words)
         with place:
             there = [axis for axis in WAYS if axis in set(weights["way"])]
-            axis = url_state.segments("They stand", there, "way", show=lambda name: WAYS[name][0])
+            axis = url_state.segments("Count them", there, "way", show=lambda name: WAYS[name][0])
         _chart(weights[weights["way"] == axis], atlas, words, axis)
         site, head = atlas.head
         behind = list_places(atlas.table, words, site, head, axis)

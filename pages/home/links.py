@@ -16,7 +16,7 @@ FEW = 6  # examples of long texts that are listed
 ASK = {
     "Ask about one example": {
         "context": "How much of the attention can only context say?",
-        "intervene": "What changes when words of the context go? Is a map signal?",
+        "intervene": "What changes when context words are removed? Is a map more than noise?",
         "side_by_side": "What does an edit of a sentence do to the maps?",
         "attribute": "Which words drive the answer, and is that faithful?",
         "compare": "Where do checkpoints differ, here and over a file of rows?",

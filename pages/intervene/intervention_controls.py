@@ -43,7 +43,7 @@ def pick_units(asked: Intervention) -> Settings:
     kept = _kept(known) if unit == "tokens" else []
     if key not in st.session_state:
         st.session_state[key] = kept or _linked(known, first)
-    label = "Context: click what is to change" if how != "reorder" else "Context: click what is to move"
+    label = "Context: click the units to change" if how != "reorder" else "Context: click the units to move"
     look = {"selection_mode": "multi", "help": REPEATED if unit == "tokens" else None}
     chosen = st.pills(label, list(known), key=key, **look, format_func=partial(_chip, known))
     _link(list(chosen), first)

@@ -68,7 +68,7 @@ def _seeds(counts: Sequence[int]) -> str:
 
 def steps(cards: Sequence[Entry], task: LaboratoryTask, records: Sequence[Record]) -> None:
     """The models that were trained for several numbers of steps, where there are such."""
-    about = "does longer training help? each run on rows of its own, none seen more often than in the shortest"
+    about = "does longer training help? each run has its own rows and sees none more often than the shortest run"
     _curves("Against training", about, laboratory.step_rows(_named(cards), records), "steps", log=True)
 
 

@@ -96,5 +96,5 @@ def context(trace: AttentionTrace, source: str) -> None:
             figures.drawn(drawn, sentence, "context-parts")
             figures.note(sentence)
             if not any(name.endswith("/relevance") for name in trace.sites):
-                figures.note("Of weights the logarithm is taken apart: it is the relevance but for a number a query.")
+                figures.note("Of weights the logarithm is decomposed: it is the relevance up to a constant per query.")
             st.dataframe(table.drop(columns="site"), hide_index=True, alt=sentence)

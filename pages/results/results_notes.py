@@ -43,7 +43,7 @@ def _text(note: Note) -> str:
 def waiting_text(command: str) -> str:
     """For which checkpoints a command waits; empty where it can run."""
     names = " and ".join(missing_checkpoints(command))
-    return f"The command that makes its records waits for {names}, not on the shelf yet." if names else ""
+    return f"The command that makes its records waits for {names}, not among the checkpoints yet." if names else ""
 
 
 def left_out_html(entries: Sequence[LeftOut]) -> str:

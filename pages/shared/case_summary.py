@@ -47,9 +47,9 @@ def show_source(mined: Cases, shelf: Mapping[str, Entry]) -> None:
         if checkpoint.name not in gone and shelf[checkpoint.name].digest != checkpoint.digest
     ]
     if gone:
-        notice(f"No longer on the shelf: {', '.join(gone)}. The table stands, but its rows cannot be opened with them.")
+        notice(f"No longer among the checkpoints: {', '.join(gone)}. Rows cannot be opened with them.")
     if other:
-        notice(f"Retrained since: {', '.join(other)}. A row that is opened now may say something else.")
+        notice(f"Retrained since: {', '.join(other)}. A row opened now may get another answer.")
 
 
 def show_summary(mined: Cases, tail: DeltaGenerator) -> dict[int, object]:

@@ -82,7 +82,7 @@ def seed_spread(card: Entry) -> str | None:
 
 
 def group_head(cards: Sequence[Entry]) -> str:
-    """HTML: what the checkpoints of one table share, and what their start weights had read."""
+    """HTML: what the checkpoints of one table share, and their encoder's pre-training data."""
     first = cards[0]
     title = f"{metadata.dataset_name(first) or 'No data set'}, {metadata.language_name(metadata.language(first))}"
     shared = [metadata.task_label(first).lower(), f"{len(cards)} checkpoint{'s' * (len(cards) > 1)}"]
@@ -97,13 +97,13 @@ def group_head(cards: Sequence[Entry]) -> str:
 
 
 def _read(card: Entry) -> str:
-    """The encoder, and of what its start weights had read the source that matters most."""
+    """The encoder, and of its pre-training data the source that matters most."""
     name, had = card.config.get("encoder", ""), provenance.pretraining_sources(card)
     if not had:
-        return f"encoder {name}" + (", which began from nothing" if had == () else "")
+        return f"encoder {name}" + (", not pre-trained" if had == () else "")
     first = next((source for source in had if source.of_test), had[0])
     more = f" and {len(had) - 1} more" if len(had) > 1 else ""
-    return f"encoder {name}, which had read {first.name}{'*' * first.of_test}{more}"
+    return f"encoder {name}, pre-trained on {first.name}{'*' * first.of_test}{more}"
 
 
 def facts(rows: Sequence[tuple[str, str]]) -> str:
@@ -153,7 +153,7 @@ def metrics_html(card: Entry) -> str:
 
 
 def sources(card: Entry) -> str:
-    """HTML: what the start weights had read, the source of the test set marked."""
+    """HTML: the encoder's pre-training data, the source of the test set marked."""
     had = provenance.pretraining_sources(card) or ()
     lines = "".join(
         f'<tr class="{"t-mark" if source.of_test else ""}"><td>{escape(source.name)}</td>'
@@ -161,16 +161,16 @@ def sources(card: Entry) -> str:
         for source in had
     )
     recorded = provenance.pretraining_sources(card) is not None
-    note = "Not recorded." if not recorded else "" if had else "Nothing: they were drawn at random."
+    note = "Not recorded." if not recorded else "" if had else "None: the weights were initialised at random."
     if any(source.of_test for source in had):
         note = (
-            "Its start weights had read the source of the test set: the score may be inflated by contamination. "
+            "Its pre-training data include the source of the test set: the score may be inflated by contamination. "
             "Models that start from the same weights may be compared."
         )
     taught = provenance.encoder_datasets(card)
     note += f" The encoder was then trained, with labels, on {', '.join(taught)}." if taught else ""
     table = f'<table class="t-facts t-sources">{lines}</table>'
-    return section("What its start weights had read") + table + f'<p class="t-note">{note}</p>'
+    return section("Pre-training data") + table + f'<p class="t-note">{note}</p>'
 
 
 def contents(card: Entry) -> str:
@@ -225,7 +225,7 @@ def footnote(rows: Sequence[Entry], shelf: Sequence[Entry]) -> str:
     text += f"Dev and test: {', '.join(metrics)} in per cent." if metrics else ""
     starred = any(source.of_test for card in rows for source in provenance.pretraining_sources(card) or ())
     star = (
-        "<br><b class='t-query'>*</b> its start weights had read the source of the test set: the score may be inflated "
-        "by contamination."
+        "<br><b class='t-query'>*</b> its pre-training data include the source of the test set: the score may be "
+        "inflated by contamination."
     )
     return f'<p class="t-note">{escape(text)}{star if starred else ""}</p>'

@@ -114,7 +114,7 @@ def _linked(names: Sequence[str], first: list[str]) -> list[str]:
     shown = kept if len(kept) >= view.FEWEST else first
     if asked and kept != asked:
         left_out = ", ".join(name for name in asked if name not in kept)[:80]
-        reason = f"The link asks for {left_out}: not on the shelf, of another task or language than these, or too many."
+        reason = f"The link asks for {left_out}: not among the checkpoints of this task and language, or too many."
         notice(f"{reason} Shown instead: {', '.join(shown)}.")
     return shown
 

@@ -64,4 +64,4 @@ def report_unused() -> None:
     with context.session_state.query_params() as link:
         unused = [name for name in st.query_params if name not in taken and not link.is_bound(name)]
     for name in unused[:3]:
-        notice(f"The link says {name[:60]!r}, which nothing on this page takes.")
+        notice(f"The link says {name[:60]!r}, which this page does not use.")

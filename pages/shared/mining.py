@@ -132,7 +132,7 @@ def _go_on(run: Run, key: tuple, stop: str, tag: str) -> None:
     slot = st.empty()
     with slot.container(horizontal=True, vertical_alignment="center", key=f"under-way{tag}"):
         bar = st.progress(0.0, _progress_text(run))
-        hint = "What was done by then is shown."
+        hint = "Results so far are shown."
         st.button(stop, key=f"stop{tag}", width=112, on_click=_stop, args=(key,), help=hint)
     more = True
     while more:

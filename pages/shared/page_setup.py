@@ -93,7 +93,7 @@ def open_page(title: str, lead: Callable[[task_picker.Words], str], mechanisms: 
     example = pair_input.pair(speaks, TASKS[task]) if form(task) is InputForm.PAIR else choice_input.example(task)
     says = st.container()
     if not cards:
-        st.info("No checkpoint that can be asked is here yet: see Checkpoints for what is on the shelf.")
+        st.info("No checkpoint that can be asked is here yet: Checkpoints lists what there is.")
         st.stop()
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     at = next((i for i, card in enumerate(cards) if metadata.model_setting(card, "mechanism") == "tri"), 0)

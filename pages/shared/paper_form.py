@@ -87,7 +87,7 @@ def _form(name: str, make: Make) -> None:
         for kind in FORMATS:
             _button(kind.upper(), f"{name}.{kind}", lambda kind=kind: file(kind))
     _button("All three, caption and data, ZIP", f"{name}-figure.zip", lambda: _archive(name, make, chosen))
-    st.caption("Type is never below 7 points at this width; PNG has 300 dots an inch.")
+    st.caption("Text is at least 7 points at this width; PNG has 300 dpi.")
 
 
 def _archive(name: str, make: Make, chosen: PrintSettings) -> bytes:

@@ -57,7 +57,7 @@ def pick_readers(cards: Sequence[Entry], opens: Sequence[str] = OPENS, most: int
         if kept != asked:
             left_out = ", ".join(name for name in asked if name not in kept)[:80]
             shown = ", ".join(names[name] for name in kept or first)
-            notice(f"The link asks for {left_out}: not on the shelf, or too many. Shown instead: {shown}.")
+            notice(f"The link asks for {left_out}: not among the checkpoints, or too many. Shown instead: {shown}.")
     elif any(name not in names for name in st.session_state[KEY]) or len(st.session_state[KEY]) > most:
         st.session_state[KEY] = first
     else:

@@ -1,4 +1,4 @@
-"""Which rows cases are mined from: the project's own examples, a stored table, or a file that is handed over."""
+"""Which rows cases are mined from: the project's own examples, a stored table, or an uploaded file."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def table(chosen: str | Path, task: str, language: str, cards: Sequence[Entry], 
 
 
 def load_source(chosen: str, task: str, language: str) -> Source | None:
-    """The file of rows that a question is put to, OWN or FILE; None, and asked for, where none was handed over."""
+    """The file of rows that a question is put to, OWN or FILE; None, and asked for, where none was uploaded."""
     if chosen == OWN:
         return sources.example_source(task, language)
     name, content = _uploaded_file()
@@ -69,7 +69,7 @@ def load_source(chosen: str, task: str, language: str) -> Source | None:
 
 
 def source(mined: Cases) -> Source | None:
-    """The file of a table's rows: handed over in this session, one of ours, or under `data/`."""
+    """The file of a table's rows: uploaded in this session, one of ours, or under `data/`."""
     about, here = mined.about, [Path("data"), Path(__file__).parents[2] / "data"]
     return st.session_state.get("files", {}).get(about.sha256) or sources.find_source(about.data, about.sha256, here)
 
@@ -90,10 +90,10 @@ def ask(mined: Cases) -> None:
     """One line that asks for the file of the rows, whose texts a stored table does not have."""
     about = mined.about
     if len(mined.rows) > TEXTS:
-        note = f"Texts are shown of tables of up to {TEXTS:,} rows; these stand in {escape(about.data)}."
+        note = f"Texts are shown for tables of up to {TEXTS:,} rows; these are in {escape(about.data)}."
         st.html(f'<p class="t-note">{note}</p>')
         return
-    request = f"The texts stand in {about.data}, which is not here: hand it over, or put it under data/"
+    request = f"The texts are in {about.data}, which is not here: upload it, or put it under data/"
     given = st.file_uploader(plain(request), key="texts", width="stretch")
     if given is None:
         return
@@ -105,7 +105,7 @@ def ask(mined: Cases) -> None:
 
 
 def _uploaded_file() -> tuple[str, bytes]:
-    """Name and content of the file of this session, and the place where it is handed over."""
+    """Name and content of the file of this session, and the place to upload it."""
     limit = st.get_option("server.maxUploadSize")
     formats = "JSON Lines, of questions SQuAD's own .json too, plain or .gz, or the Parquet of an earlier run; "
     formats += f"up to {limit} MB, more with `triattn cases`"
@@ -116,9 +116,9 @@ def _uploaded_file() -> tuple[str, bytes]:
     if given is not None and not content:
         raise DataError(f"{name}: nothing in it")
     if not content:
-        st.info("Hand over a file of rows of this task, or the table of an earlier run.")
+        st.info("Upload a file of rows of this task, or the table of an earlier run.")
     elif given is None:
-        st.html(f'<p class="t-note">Shown: {plain(name)}, handed over before.</p>')
+        st.html(f'<p class="t-note">Shown: {plain(name)}, uploaded before.</p>')
     if content:
         st.html(f'<p class="t-note">{SHARED}</p>')
     return name, content

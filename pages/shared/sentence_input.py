@@ -44,7 +44,7 @@ def open_page(title: str, lead: str, mechanisms: Sequence[str]) -> SentencePage:
     style.say(head, title, lead)
     cards = shelf(mechanisms)
     if not cards:
-        st.info(f"No {mechanisms[0].upper()} checkpoint is here yet: see Checkpoints for what is on the shelf.")
+        st.info(f"No {mechanisms[0].upper()} checkpoint is here yet: Checkpoints lists what there is.")
         st.stop()
     typed = example(current_checkpoint(cards).config["task"])
     says = st.container()

@@ -76,7 +76,7 @@ def controls(picks: Sequence[Pick], hide: bool = True, says: str = "") -> TokenG
             units = [_picked(pick) for pick in picks]
         written, ways = "", {unit for pick in picks for unit in pick.ways}
         if "phrases" in units:
-            label = "Phrases of your own, with | between them"
+            label = "Your own phrases, separated by |"
             written = st.text_input(label, key="phrases", bind="query-params", placeholder="a bat | my team")
         st.caption(PIECES * ("words" in ways) + PHRASES * ("phrases" in ways) + MASS + f" {says}")
         hidden, times = _hidden() if hide else (False, None)
@@ -102,7 +102,7 @@ def _hidden() -> tuple[bool, float]:
 def missing(texts: Mapping[str, str], reading: TokenGrouping) -> None:
     """Says which of the reader's phrases stand in none of the texts."""
     for phrase in missing_phrases(texts, reading.own):
-        notice(f"“{phrase}” stands in none of the texts.")
+        notice(f"“{phrase}” is in none of the texts.")
 
 
 def of_texts(reading: TokenGrouping) -> dict:

@@ -36,7 +36,7 @@ speaks, cards = checkpoint_picker.pick_language(shelf, prefer="zh")  # the paper
 example = pair_input.pair(speaks, TASKS[task]) if pairs else choice_input.example(task)
 edits, predictions = st.container(), st.container()
 if len(cards) < FEWEST:
-    st.info("Side by side needs two checkpoints of one task: see Checkpoints for what is on the shelf.")
+    st.info("Side by side needs two checkpoints of one task: Checkpoints lists what there is.")
     st.stop()
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     chosen, settings = pickers.pick(task, words, cards)

@@ -39,7 +39,7 @@ with beside:
 style.say(head, "Similarity", SAYS)
 cards = qa_models.shelf()
 if not cards:
-    st.info("No reader is here yet: train one with triattn train; Checkpoints shows what is on the shelf.")
+    st.info("No reader is here yet: train one with triattn train; Checkpoints lists what there is.")
     st.stop()
 row = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
 with row:

@@ -120,7 +120,7 @@ def agreement(profile: Profile, of: list[int], words: tuple[str, str], chosen: i
         f"<b>{len(other)}</b> of {len(profile.weights)} disagree: they give it {side} than an even share, the mean of "
         f"all gives {'more' if side == 'less' else 'less'}."
         if other
-        else f"All {len(profile.weights)} agree on which side of an even share they stand."
+        else f"All {len(profile.weights)} agree on the side of an even share."
     )
     numbers = f"Even share {profile.even:.3g}, mean {profile.mean:.3g} ± {profile.spread:.2g} (standard deviation)."
     ends = "".join(

@@ -172,7 +172,7 @@ def test_a_bad_file_is_one_line(kind: str) -> None:
 def test_the_table_of_an_earlier_run_opens_at_once(shelf: Path) -> None:
     content = (shelf / "results" / "cases" / "far.parquet").read_bytes()
     app = sound(handed("cases.parquet", content))
-    assert len(listed(app)) == 20 and "hand it over" in app.file_uploader(key="texts").label
+    assert len(listed(app)) == 20 and "upload it" in app.file_uploader(key="texts").label
 
 
 def test_a_shipped_table_asks_for_its_texts_in_one_line() -> None:
@@ -210,7 +210,7 @@ def test_a_table_of_another_checkpoint_says_so(shelf: Path) -> None:
     case_table.CaseTable(table, far.about.model_copy(update={"checkpoints": tuple(told)})).write(file)
     app = sound(handed("old.parquet", file.getvalue()))
     said = " ".join(one.value for one in app.info)
-    assert "No longer on the shelf" in said and "Retrained since" in said
+    assert "No longer among the checkpoints" in said and "Retrained since" in said
     assert list(agreement.right_combinations(far).index)[2] == "only Tri"
 
 

@@ -58,7 +58,7 @@ def test_laboratory_models_are_measured_on_rows_that_are_generated():
 
 def test_a_file_is_asked_for_and_an_odd_link_is_said():
     app = opened("heads", rows="a file of yours", count="13")
-    assert not app.exception and "Hand over a file of rows" in told(app) and "The link asks for how many" in told(app)
+    assert not app.exception and "Upload a file of rows" in told(app) and "The link asks for how many" in told(app)
 
 
 @pytest.fixture(scope="module")

@@ -26,8 +26,8 @@ def test_phrases_of_the_reader_s_own_and_those_that_are_not_there() -> None:
     app = sound(opened("cube", **PAIR, **WORDS, phrases="play movies | a bat"))
     context = figure(app, "cube")["axes"]["context"]["name"]
     assert "play movies" in context and "Which" in context and "Which browsers," not in context
-    assert any("“a bat” stands in none of the texts" in one.value for one in (*app.info, *app.warning)) or (
-        "“a bat” stands in none of the texts" in texts(app)
+    assert any("“a bat” is in none of the texts" in one.value for one in (*app.info, *app.warning)) or (
+        "“a bat” is in none of the texts" in texts(app)
     )
 
 

@@ -46,7 +46,7 @@ def list_(options: argparse.Namespace) -> None:
         print(json.dumps(rows, indent=1))
         return
     if not rows:
-        print("no checkpoint is on the shelf")
+        print("there is no checkpoint")
         return
     columns = [key for key in rows[0] if key != "problem"]
     lines = [columns, *([_format(row[key]) for key in columns] for row in rows if not row["problem"])]

@@ -124,9 +124,7 @@ def figure(
         "themes": theme_payload("log", "signed"),
         "title": SCALES[quantity] + (", one scale" if shared and len(panels) > 1 else ""),
         "axes": {axis: tokens(first, texts, axis, np.arange(first.sizes[axis])) for axis in ("query", "key")},
-        "panels": [
-            _panel(panel, quantity, scale, exact) for panel, scale in zip(panels, scales(panels, quantity, shared))
-        ],
+        "panels": [_panel(*pair, quantity, exact) for pair in zip(panels, scales(panels, quantity, shared))],
         "caption": caption,
         "counted": counted,
         "cell": list(cell or first_cell(panels)),
@@ -157,7 +155,7 @@ def _notes(panels: Sequence[Panel], quantity: str) -> str:
 ENDS = "The answer's start and end are added up over the passage; the answer itself is the reader's, word by word."
 
 
-def _panel(panel: Panel, quantity: str, scale: Scale, exact: bool) -> dict:
+def _panel(panel: Panel, scale: Scale, quantity: str, exact: bool) -> dict:
     payload: dict[str, Any] = {
         "title": panel.title,
         "spans": [list(span) for span in panel.spans],
