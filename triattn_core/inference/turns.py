@@ -2,9 +2,8 @@
 
 A task computes only while it has the turn.  At its pause points (see `inference.pause`) it hands the turn on once it
 has had it for SLICE seconds, to the waiting task whose session has used the device least of late: a question of a
-second does not wait for those of a minute, however many they are.  What a task waits counts for it, so that a stream of
-new sessions leaves a long one a share too: u seconds of use outlast u / CREDIT of waiting, and near a twelfth of
-the device is left to it.
+second does not wait for those of a minute, however many they are.  A session that has waited for PATIENCE seconds goes
+before those, so that a stream of new ones leaves a long question a share too.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from triattn_core.inference.pause import run_by
 
 SLICE = 0.1  # seconds of a turn while others wait
 HALF_LIFE = 5.0  # seconds after which half of what a session has used is forgotten
-CREDIT = 0.5  # seconds of use that a second of waiting makes up for
+PATIENCE = 1.5  # seconds of waiting after which a session goes first
 
 
 @dataclass(frozen=True)
@@ -48,6 +47,7 @@ class Turns:
         self._tasks: list[Task] = []
         self._since = 0.0  # when the holder took the turn
         self._used: dict[Hashable, tuple[float, float]] = {}  # by session, seconds of use and when they were counted
+        self._served: dict[Hashable, float] = {}  # by session, when it last handed a turn on
 
     @property
     def contested(self) -> bool:
@@ -73,6 +73,7 @@ class Turns:
             self._used = {
                 session: (use, now) for session, use in used.items() if session in staying or use > SLICE / 10
             }
+            self._served = {session: at for session, at in self._served.items() if session in staying}
 
     def take(self, task: Task) -> None:
         """Waits for the turn.  Raises what `task.check` does."""
@@ -89,7 +90,13 @@ class Turns:
 
     def _next(self) -> Task:
         now = time.monotonic()
-        return min(self._waiting, key=lambda task: self._use(task.session, now) - CREDIT * (now - self._waiting[task]))
+        waited = {
+            task: now - max(since, self._served.get(task.session, since)) for task, since in self._waiting.items()
+        }
+        longest = max(waited, key=lambda task: waited[task])
+        if waited[longest] > PATIENCE:
+            return longest
+        return min(self._waiting, key=lambda task: self._use(task.session, now))
 
     def _use(self, session: Hashable, now: float) -> float:
         """Seconds that a session has used the device, old ones counted less."""
@@ -102,7 +109,7 @@ class Turns:
             if self._holder is task:
                 now = time.monotonic()
                 self._used[task.session] = self._use(task.session, now) + now - self._since, now
-                self._holder = None
+                self._holder, self._served[task.session] = None, now
                 self._changed.notify_all()
 
 
