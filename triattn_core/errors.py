@@ -54,7 +54,7 @@ MANY = 24  # names, of which an error lists some
 
 def choices(name: str, known: Iterable[str]) -> str:
     """The tail of an error: the nearest known name, or all of them; of many the first ones."""
-    names = sorted(known)
+    names = sorted(known, key=lambda known_name: (len(known_name) if known_name.isdigit() else 0, known_name))
     if near := get_close_matches(name, names, n=1):
         return f"did you mean {near[0]!r}?"
     more = f" and {len(names) - MANY // 2} more" if len(names) > MANY else ""

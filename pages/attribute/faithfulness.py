@@ -50,7 +50,7 @@ def show_both_measures(draw, sentence: str, key: str) -> None:
     with st.container(key=f"main-{key}"):
         for measure, column in zip(perturbation.TITLES, st.columns(2, gap="large")):
             with column:
-                figures.drawn(draw(measure=measure), sentence, f"{key}-{measure}")
+                figures.show(draw(measure=measure), sentence, f"{key}-{measure}")
     figures.note(sentence)
 
 

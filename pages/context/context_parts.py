@@ -52,7 +52,7 @@ def show_over_rows(question: page_setup.Question, here: pd.DataFrame) -> None:
     if analysed is None:
         return
     sentence = anova_text.over(analysed)
-    figures.drawn(anova.over(analysed, here, page_setup.theme()), sentence, "context-over")
+    figures.show(anova.over(analysed, here, page_setup.theme()), sentence, "context-over")
     figures.note(sentence)
     figures.numbers("Quantiles as numbers", anova.quantiles(analysed), "over-numbers")
     data = analysed.to_csv(index=False).encode("utf-8-sig")

@@ -35,10 +35,10 @@ with st.container(key="main"):
 with left:
     st.html(checkpoint_html.section("Parts of the relevance", "share of variance, the query's own part left out"))
     look = {"selection_mode": "cell", "description": parts.sentence}
-    figures.drawn(parts.bars(theme), key="parts", on_select=partial(choose_head, "parts"), **look)
+    figures.show(parts.bars(theme), key="parts", on_select=partial(choose_head, "parts"), **look)
     st.html(context_parts.legend(parts.row, theme))
     st.html(f'<p class="t-note">{REDIRECTED}:</p>')
-    figures.drawn(parts.bars(theme, STRONG), key="redirected", on_select=partial(choose_head, "redirected"), **look)
+    figures.show(parts.bars(theme, STRONG), key="redirected", on_select=partial(choose_head, "redirected"), **look)
     figures.note(parts.sentence)
     figures.numbers("All heads as numbers", parts.shares, "numbers")
 with right:
@@ -46,7 +46,7 @@ with right:
     st.html(checkpoint_html.section("Three-way residual", place))
     page.chosen["cell"] = (pickers.pick_token(parts.words["context"], page.cell[0]),)
     residual = parts.residual(page.cell[0])
-    figures.drawn(residual.chart(theme), residual.sentence, "residual", width="content")
+    figures.show(residual.chart(theme), residual.sentence, "residual", width="content")
     figures.note(residual.sentence)
     figures.numbers("The map as numbers", residual.rows, "map-numbers")
 with tail:

@@ -46,7 +46,7 @@ def show(
                     st.html(f"<b>{escape(panels[i].title)}</b>")
                     summary = view.describe_scores(table.iloc[i].to_dict())
                     chart = view.histogram(bins[i], page_setup.theme(), top=top)
-                    figures.drawn(chart, summary, f"scores-{i}-chart")
+                    figures.show(chart, summary, f"scores-{i}-chart")
                     figures.note(summary)
         st.html(run_spread.table(table))
         if notes := pair_input.notes(answers):

@@ -109,7 +109,7 @@ def _boxes(points: pd.DataFrame, output: str, metric: str, split: str, theme: st
         st.html(f'<p class="t-note">No run of {output} was measured on {split}.</p>')
         return
     sentence, unit = view.describe_boxes(points, f"{metric}, {split}, %"), f"{metric}, %"
-    figures.drawn(view.boxes(points, list(FUNCTION_LABELS.values()), unit, theme), sentence, f"runs-{output}-chart")
+    figures.show(view.boxes(points, list(FUNCTION_LABELS.values()), unit, theme), sentence, f"runs-{output}-chart")
     figures.note(sentence)
     figures.numbers(f"The runs of {output} as numbers", view.summary(points), f"runs-{output}")
     if most < view.BOX:
@@ -124,6 +124,6 @@ def _losses(lines: pd.DataFrame, chosen: Sequence[str], output: str, curve: str,
         st.html(f'<p class="t-note">No reader of {output} has recorded its loss on {curve}.</p>')
         return
     sentence = view.describe_curves(lines)
-    figures.drawn(view.curves(lines, chosen, theme), sentence, f"loss-{output}-chart")
+    figures.show(view.curves(lines, chosen, theme), sentence, f"loss-{output}-chart")
     figures.note(sentence)
     figures.numbers(f"The losses of {output} as numbers", lines[["function", "step", "value"]], f"loss-{output}")

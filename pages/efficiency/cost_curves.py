@@ -32,7 +32,7 @@ def show(measured: efficiency.Measurement, run: str, passed: str, logarithmic: b
     with st.container(horizontal=True, gap="medium", key="panels"):  # side by side where both have room
         for column in view.PANELS:
             if chart := view.figure(points, families, column, logarithmic, page_setup.theme()):
-                figures.drawn(chart, sentence, f"costs-{column}")
+                figures.show(chart, sentence, f"costs-{column}")
     figures.note(sentence)
     figures.numbers("All lengths as numbers", points, "numbers")
 

@@ -108,5 +108,5 @@ def show_likeness(atlas: Atlas) -> None:
 
     sentence = view.describe_likeness(atlas.alike.distances, atlas.names)
     chart = view.likeness(atlas.alike.distances, atlas.alike.order, atlas.names, atlas.chosen, page_setup.theme())
-    figures.drawn(chart, sentence, "alike", on_select=take, selection_mode="head", width="content")
+    figures.show(chart, sentence, "alike", on_select=take, selection_mode="head", width="content")
     figures.note(sentence)

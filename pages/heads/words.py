@@ -75,7 +75,7 @@ def _chart(weights: pd.DataFrame, atlas: Atlas, words: tuple[str, ...], axis: st
         rows = weights.assign(name=names(weights))
         shown, what = rows.sort_values("mean", ascending=False), "heads"
     sentence = view.describe_bands(rows, words, what)
-    figures.drawn(view.bands(shown, label, unit, page_setup.theme()), sentence, f"words-{axis}", width="content")
+    figures.show(view.bands(shown, label, unit, page_setup.theme()), sentence, f"words-{axis}", width="content")
     figures.note(sentence)
     figures.note(SAYS)
     figures.numbers("All as numbers", rows.drop(columns=["site", "way"]), "words-numbers")

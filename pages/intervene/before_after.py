@@ -38,7 +38,7 @@ def draw_before(parts: Intervention, theme: str) -> Sequence[DeltaGenerator]:
         places[0] = places[0].empty()
         before, labels = parts.before
         with places[0]:
-            figures.drawn(view.apart(before, before, labels, theme)[0], BEFORE, "map-before", width="content")
+            figures.show(view.apart(before, before, labels, theme)[0], BEFORE, "map-before", width="content")
     return places
 
 
@@ -51,7 +51,7 @@ def draw_change(parts: Intervention, places: Sequence[DeltaGenerator], theme: st
     before, after, labels, sentence = parts.maps
     for number, (place, grid) in enumerate(zip(places, view.apart(before, after, labels, theme))):
         with place:
-            figures.drawn(grid, sentence, f"map-{number}", width="content")
+            figures.show(grid, sentence, f"map-{number}", width="content")
     st.session_state[COMPLETE] = _asked(parts)
     figures.note(sentence)
     figures.numbers("The maps as numbers", with_positions(view.cells(before, after, labels)), "map-numbers")

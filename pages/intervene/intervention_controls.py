@@ -40,7 +40,7 @@ def pick_units(asked: Intervention) -> Settings:
     known = asked.units
     first = parts.first(known, asked.alone)
     key = "units-" + sha256(repr((question.example, question.option, unit)).encode()).hexdigest()[:10]
-    kept = _kept(known) if unit == "tokens" else []
+    kept = _moved_tokens(known) if unit == "tokens" else []
     if key not in st.session_state:
         st.session_state[key] = kept or _linked(known, first)
     label = "Context: click the units to change" if how != "reorder" else "Context: click the units to move"
@@ -78,7 +78,7 @@ def _task(example: Any) -> str:
     return type(example).__module__.rsplit(".", 1)[1]
 
 
-def _kept(known: dict[str, str]) -> list[str]:
+def _moved_tokens(known: dict[str, str]) -> list[str]:
     """The chosen tokens where an edit has moved them, by their numbers now; none where nothing was edited."""
     tokens = {_number(name): word.rstrip(SMALL) for name, word in known.items()}
     before = kept_cell.renew("units", tokens)

@@ -25,11 +25,11 @@ def show(parts: Intervention, theme: str) -> None:
     st.html(checkpoint_html.section("Each alone", ANSWER))
     sentence = intervene_text.describe_each(alone, units)
     if intervene_text.changes_answer(alone):
-        figures.drawn(view.singly(alone, labels, chosen, theme), sentence, "singly")
+        figures.show(view.singly(alone, labels, chosen, theme), sentence, "singly")
     figures.note(sentence)
     st.html(checkpoint_html.section("Each alone, attention", ATTENTION))
     sentence = intervene_text.describe_each_shift(alone, units)
     if intervene_text.moves_attention(alone):
-        figures.drawn(view.singly(alone, labels, chosen, theme, what="moved"), sentence, "singly-moved")
+        figures.show(view.singly(alone, labels, chosen, theme, what="moved"), sentence, "singly-moved")
     figures.note(sentence)
     figures.numbers("Each alone as numbers", alone.assign(text=labels), "alone-numbers")

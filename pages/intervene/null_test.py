@@ -29,7 +29,7 @@ def section(question: page_setup.Question, settings: Settings) -> Settings:
         nulls = Intervention(question, settings).nulls
     sentence = describe_null(nulls)
     two = question.option is None
-    figures.drawn(view.draws(nulls.log_odds.tolist(), nulls.original, page_setup.theme(), two), sentence, "null-draws")
+    figures.show(view.draws(nulls.log_odds.tolist(), nulls.original, page_setup.theme(), two), sentence, "null-draws")
     figures.note(sentence)
     figures.numbers("Draws as numbers", nulls.rows, "null-numbers")
     return settings

@@ -34,9 +34,9 @@ def methods(cards: Sequence[Entry]) -> None:
     st.html(checkpoint_html.section("Which methods find the truth?", about))
     rows, theme = truth_methods.table(measured), "dark" if style.dark() else "light"
     sentence = truth_methods.describe(rows)
-    drawn = truth_methods.figure(rows, style.colours(), theme)
+    chart = truth_methods.figure(rows, style.colours(), theme)
     with st.container(horizontal=True, gap="large", key="methods"):
-        figures.drawn(drawn, sentence, "methods-found", width="content")
+        figures.show(chart, sentence, "methods-found", width="content")
         with st.container(width=420):
             figures.note(f"{sentence} {FOUND}")
             st.html('<p class="t-note">Accuracy in % with other weights in place of the model\'s own:</p>')

@@ -146,8 +146,8 @@ def _loss(training: Training) -> None:
     run, theme = training.run, "dark" if style.dark() else "light"
     rows = pd.DataFrame(list(run.losses), columns=["step", "loss"])
     levels = live_loss.guesses(len(run.task.LABELS), run.task.baseline()["chance"])
-    drawn = live_loss.figure(rows, run.steps, levels, style.colour(training.mechanism), theme)
-    figures.drawn(drawn, live_loss.describe(rows, levels), "live-loss", width="content")
+    chart = live_loss.figure(rows, run.steps, levels, style.colour(training.mechanism), theme)
+    figures.show(chart, live_loss.describe(rows, levels), "live-loss", width="content")
 
 
 def _describe(training: Training) -> str:

@@ -92,8 +92,8 @@ def map_panel(name: str, mechanism: str, task: LaboratoryTask, example: Example,
         f"<span>{escape(answer)}{': ' * bool(verdict)}<b>{verdict}</b></span>{chance}</div>"
     )
     theme = "dark" if style.dark() else "light"
-    drawn = truth_map.figure(weights, example.keys, example.context, truth, theme)
-    figures.drawn(drawn, f"{name}: {answer}. {sentence}", key, width="content")
+    chart = truth_map.figure(weights, example.keys, example.context, truth, theme)
+    figures.show(chart, f"{name}: {answer}. {sentence}", key, width="content")
     figures.note(sentence)
 
 

@@ -93,7 +93,7 @@ def context(trace: AttentionTrace, source: str) -> None:
             row = table[(table["head"] == head) & table["site"].str.startswith(f"layer.{layer}/")].iloc[0]
             sentence = anova_text.parts(table, row, layer, head)
             drawn = chart.parts(table, layer, head, "dark" if style.dark() else "light", named=True)
-            figures.drawn(drawn, sentence, "context-parts")
+            figures.show(drawn, sentence, "context-parts")
             figures.note(sentence)
             if not any(name.endswith("/relevance") for name in trace.sites):
                 figures.note("Of weights the logarithm is decomposed: it is the relevance up to a constant per query.")

@@ -37,7 +37,7 @@ def show_figure(figure: Figure, lines: Sequence[curves.Curve]) -> None:
     colour = style.colour(str((figure.ours | lines[0].line.ours).get("mechanism", "")))
     chart = layers.figure(points, titles, ringed, colour, "dark" if style.dark() else "light")
     sentence = layers.describe(points, titles)
-    figures.drawn(chart, sentence, "figure-chart")
+    figures.show(chart, sentence, "figure-chart")
     figures.note(sentence)
     figures.numbers("The points as numbers", points, "points")
     st.html(f'<p class="t-note">{escape(figure.note)} {escape(curves.describe_training(lines))}</p>')

@@ -116,7 +116,7 @@ def losses(some: Sequence[Entry]) -> None:
     st.html(checkpoint_html.section("Loss", f"cross-entropy; thin train, each model its dashes; {dev}"))
     if any(histories.values()):
         sentence = history.describe(histories)
-        figures.drawn(history.figure(histories, colours, kept, theme), sentence, "losses")
+        figures.show(history.figure(histories, colours, kept, theme), sentence, "losses")
         figures.note(f"{sentence} {HOW} {steps(names)}")
         figures.numbers("The losses as numbers", history.table(histories), "losses-numbers")
     if without := [name for name, history in histories.items() if not history]:

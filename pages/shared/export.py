@@ -57,14 +57,14 @@ def menu(name: str, figure: str, saved: session_models.Saved, scene: Scene) -> N
         _again(saved, "cell")  # a click chooses it without this menu
 
 
-def trace_menu(name: str, figure: str, drawn: Callable[[], RenderedTrace]) -> None:
-    """The Export button of a view of a trace that no checkpoint stands behind.  drawn: asked for when something is
+def trace_menu(name: str, figure: str, rendered: Callable[[], RenderedTrace]) -> None:
+    """The Export button of a view of a trace that no checkpoint stands behind.  rendered: asked for when something is
     saved; see `menu`."""
     with st.popover("Export", width=92, key="export"), st.container(width=340):
-        _save("Case card, ZIP: all of it", f"{name}.zip", lambda: trace_card.packed(drawn()), ZIP)
-        trace = lambda: drawn().trace  # noqa: E731
-        _pieces(name, figure, lambda: drawn().figure, lambda: drawn().table, trace)
-        paper_form.fold(name, lambda tail: trace_card.paper_of(drawn(), *tail))
+        _save("Case card, ZIP: all of it", f"{name}.zip", lambda: trace_card.packed(rendered()), ZIP)
+        trace = lambda: rendered().trace  # noqa: E731
+        _pieces(name, figure, lambda: rendered().figure, lambda: rendered().table, trace)
+        paper_form.fold(name, lambda tail: trace_card.paper_of(rendered(), *tail))
 
 
 def pair_menu(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ROWS = 20_000  # of a table in the browser
 
 
-def drawn(figure: alt.TopLevelMixin | go.Figure, description: str, key: str, **more) -> Any:
+def show(figure: alt.TopLevelMixin | go.Figure, description: str, key: str, **more) -> Any:
     """A figure, with the sentence that says it in words as its text.  Its own menu saves PNG, of Altair SVG too; of
     Plotly an offline page can be saved."""
     if type(figure).__module__.startswith("altair"):

@@ -21,7 +21,7 @@ def below(trace: AttentionTrace, choice: Choice, hide: bool, query: int, size: i
                 theme = "dark" if style.dark() else "light"
                 figure = view.figure(trace, choice, hide_special=hide, theme=theme)
                 sentence = view.describe(trace, choice, hide_special=hide)
-                figures.drawn(figure, sentence, f"{name}-chart")
+                figures.show(figure, sentence, f"{name}-chart")
                 figures.note(sentence)
 
 

@@ -120,6 +120,11 @@ def test_other_tasks_open_with_tri_and_their_numbers(task, monkeypatch):
     assert "agree" not in said  # a pair in both orders is one
 
 
+def test_an_empty_field_is_said_and_numbers_stand_in_their_order():
+    said = texts(opened("laboratory", task="match3", **{"match3-query": "", "match3-keys": "1, 2"}))
+    assert "no number is given" in said and ": 0, 1, 2, 3, 4" in said
+
+
 def test_a_link_may_name_the_task_plainly():
     assert "modulo 31" in texts(sound(opened("laboratory", task="match3")))
     assert "nothing" in texts(opened("laboratory", task="nothing"))  # what cannot be used is said

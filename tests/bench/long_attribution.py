@@ -32,12 +32,13 @@ B = (
     "song about summers which nobody here can forget or wants"
 )
 CALLS = 3
+SPREADS = (0.01, 0.03, 0.08, 0.25)  # standard deviations of a random context's features
 
 
 @contextmanager
-def cubes() -> Iterator[None]:
-    """Within the block, nothing is interpolated."""
-    with patch.object(interpolated, "is_worth_it", lambda *terms: False):
+def cubes(interpolate: bool = False) -> Iterator[None]:
+    """Within the block, nothing is interpolated, or everything is."""
+    with patch.object(interpolated, "is_worth_it", lambda *terms: interpolate):
         yield
 
 
@@ -67,12 +68,38 @@ def captured(query: Query) -> list[tuple[TriAttention, tuple[torch.Tensor, ...]]
     return calls
 
 
+def beside_compiled_code() -> None:
+    """Two rows, for which the cube's code is compiled, by how much the context varies."""
+    torch.manual_seed(1)
+    rows, heads, features, tokens, context_tokens = 2, 12, 32, 58, 118
+    attention = TriAttention(heads * features, heads, "additive").requires_grad_(False)
+    query, key, value = (0.5 * torch.randn(rows, heads, tokens, features) for _ in range(3))
+    context = torch.randn(rows, heads, context_tokens, features)
+    keeps = [torch.ones(rows, n, dtype=torch.bool) for n in (tokens, tokens, context_tokens)]
+    for spread in SPREADS:
+        given = query, key, value, spread * context, *keeps
+        _, _, beside, p = attention.similarity.terms(query, key, spread * context, None)
+        half = interpolated._range(beside.flatten(0, 1))[1].view(rows, heads, -1)
+        nodes = float(interpolated._counts(half, p).mean())
+        for name, call in {
+            "gradient": lambda given=given: attention_gradient(attention, (*given, None)),
+            "pass": lambda given=given: attention.attend(*given, None, "layer"),
+        }.items():
+            with cubes():
+                compiled = seconds(call)
+            with cubes(interpolate=True):
+                took = seconds(call)
+            times = f"compiled {compiled:.3f} s, interpolated {took:.3f} s"
+            print(f"{context_tokens / nodes:.0f} tokens a node, {name}: {times}")
+
+
 def main() -> None:
     torch.set_num_threads(1)
     query = run_query(load("quora-tri-published"), pairs.Example(A, B))
     print(f"{len(A.split())} and {len(B.split())} words, {len(query.roles.context)} context tokens, one thread")
     calls = {"a pass": lambda: run_query(query.bundle, query.example)}
     calls["a gradient"] = lambda: attribute(query, ["gradient × input"])
+    calls["integrated gradients, 8 steps"] = lambda: attribute(query, ["integrated gradients"], steps=8)
     for number, (attention, given) in enumerate(captured(query)):
         if number % 2 == 0:
             calls[f"attention of layer {number // 2}, gradient"] = lambda a=attention, g=given: attention_gradient(a, g)
@@ -81,6 +108,7 @@ def main() -> None:
             before = seconds(call)
         after = seconds(call)
         print(f"{name}: {before:.3f} → {after:.3f} s, {before / after:.2f} times as fast", flush=True)
+    beside_compiled_code()
     heads, (n, i, j), d = 12, (len(query.roles.query), len(query.roles.key), len(query.roles.context)), 32
     cells = heads * n * i * j * d
     tanh = in_turn({"": torch.randn(1 << 18).tanh_}, "cpu")[""].seconds / (1 << 18) * cells

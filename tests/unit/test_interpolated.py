@@ -98,6 +98,16 @@ def test_it_is_for_long_texts_whose_context_varies_little():
     assert not interpolated.is_worth_it(query, key, context.index_fill(2, torch.tensor([3]), torch.nan), p)
 
 
+@pytest.mark.parametrize("compiles, is_worth_it", [(True, False), (False, True)])
+def test_beside_compiled_code_the_context_must_vary_less(monkeypatch, compiles, is_worth_it):
+    monkeypatch.setattr(interpolated, "compiles", lambda rows, elements: compiles)
+    draw = torch.Generator().manual_seed(5)
+    query, key = (torch.randn(2, 2, 31, 8, generator=draw) for _ in range(2))
+    context, p = torch.randn(2, 2, 62, 8, generator=draw), torch.randn(2, 8, generator=draw)
+    assert interpolated.is_worth_it(query, key, 0.2 * context, p) == is_worth_it
+    assert interpolated.is_worth_it(query, key, 1e-6 * context, p)
+
+
 @pytest.mark.parametrize("rows", (1, 3))
 def test_recording_changes_nothing(rows, monkeypatch):
     """Who records has the cube, who does not the interpolation."""

@@ -21,6 +21,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
+from triattn_core.attention.similarity.exponential import compiles
 from triattn_core.inference.pause import pause
 
 BLOCK = 1 << 19  # elements of a block, which stays in the cache
@@ -28,6 +29,7 @@ ERROR = 1e-6  # of p tanh in one feature, at most
 NARROW = 1e-3  # ranges R below it are taken as this
 WORTH = 1 << 14  # cells of one cube from which on this is faster
 TOKENS = 4  # for each node of a feature, from which on this is faster
+TOKENS_COMPILED = 24  # the same beside compiled code (`tests.bench.long_attribution`)
 
 
 class Additive(NamedTuple):
@@ -51,7 +53,8 @@ def is_worth_it(query: Tensor, key: Tensor, context: Tensor, p: Tensor) -> bool:
     with torch.no_grad():
         half = _range(context.flatten(0, 1))[1]
         counts = _counts(half.view(*context.shape[:2], -1), p)
-        return bool(half.isfinite().all()) and TOKENS * float(counts.mean()) <= context.shape[-2]
+        tokens = TOKENS_COMPILED if compiles(len(query), query.shape[1] * cells * query.shape[-1]) else TOKENS
+        return bool(half.isfinite().all()) and tokens * float(counts.mean()) <= context.shape[-2]
 
 
 def additive_attention(

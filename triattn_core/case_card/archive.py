@@ -32,9 +32,9 @@ The pages need no network. This makes the card again, with the same numbers:
 """
 
 
-def pack(drawn: RenderedView) -> bytes:
+def pack(rendered: RenderedView) -> bytes:
     """The bytes of the zip."""
-    return zipped(files(drawn))
+    return zipped(files(rendered))
 
 
 def zipped(contents: Iterable[tuple[str, bytes]]) -> bytes:
@@ -48,21 +48,21 @@ def zipped(contents: Iterable[tuple[str, bytes]]) -> bytes:
     return file.getvalue()
 
 
-def files(drawn: RenderedView) -> Iterator[tuple[str, bytes]]:
+def files(rendered: RenderedView) -> Iterator[tuple[str, bytes]]:
     """Name and content of each."""
-    about = manifest(drawn)
+    about = manifest(rendered)
     figures = "\n".join(
         f"{f'{name}.html, .svg, .png':<34} {about_figure['title']}" for name, about_figure in about.figures.items()
     )
     yield "README.txt", TOLD.format(figures=figures, file=FILE, command=COMMAND).encode()
     yield FILE, (about.model_dump_json(indent=1) + "\n").encode()
-    for name, figure in drawn.figures.items():
+    for name, figure in rendered.figures.items():
         yield f"{name}.html", figure.html().encode()
         yield f"{name}.svg", figure.svg()
         yield f"{name}.png", figure.png()
-    yield "data.csv", drawn.table.to_csv(index=False).encode("utf-8-sig")
-    yield "data.parquet", drawn.table.to_parquet(index=False)
-    yield "trace.nc", trace_file(drawn.trace)
+    yield "data.csv", rendered.table.to_csv(index=False).encode("utf-8-sig")
+    yield "data.parquet", rendered.table.to_parquet(index=False)
+    yield "trace.nc", trace_file(rendered.trace)
 
 
 def trace_file(trace: AttentionTrace) -> bytes:
@@ -73,6 +73,6 @@ def trace_file(trace: AttentionTrace) -> bytes:
         return path.read_bytes()
 
 
-def write(drawn: RenderedView, path: Path) -> None:
+def write(rendered: RenderedView, path: Path) -> None:
     """Writes the zip.  Raises DataError where it cannot be written."""
-    write_whole(path, pack(drawn))
+    write_whole(path, pack(rendered))

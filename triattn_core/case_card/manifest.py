@@ -69,21 +69,21 @@ class Manifest(BaseModel):
     versions: dict[str, str]
 
 
-def manifest(drawn: RequestedScene) -> Manifest:
+def manifest(rendered: RequestedScene) -> Manifest:
     """The manifest of what was drawn."""
-    shown = list({explained.card.name: explained.card for explained in drawn.explained}.values())
-    seeds = [card for card in {card.name: card for card in drawn.seeds}.values() if card not in shown]
-    figures = {name: {"title": figure.title, "alt": figure.alt} for name, figure in drawn.figures.items()}
+    shown = list({explained.card.name: explained.card for explained in rendered.explained}.values())
+    seeds = [card for card in {card.name: card for card in rendered.seeds}.values() if card not in shown]
+    figures = {name: {"title": figure.title, "alt": figure.alt} for name, figure in rendered.figures.items()}
     return Manifest(
         format=FORMAT,
         command=COMMAND,
-        view=drawn.view,
-        task=drawn.task,
-        row=dict(drawn.row),
-        settings=drawn.settings.model_dump(mode="json"),
+        view=rendered.view,
+        task=rendered.task,
+        row=dict(rendered.row),
+        settings=rendered.settings.model_dump(mode="json"),
         checkpoints=[describe_checkpoint(card) for card in (*shown, *seeds)],
         drawn=len(shown),
-        said=[_said(explained) for explained in drawn.explained],
+        said=[_said(explained) for explained in rendered.explained],
         figures=figures,
         versions=versions(),
     )

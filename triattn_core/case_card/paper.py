@@ -39,19 +39,19 @@ class PaperFigure:
     command: str
 
     @classmethod
-    def of_view(cls, drawn: RenderedView, command: str, name: str | None = None) -> PaperFigure:
+    def of_view(cls, rendered: RenderedView, command: str, name: str | None = None) -> PaperFigure:
         """Of a scene the figure with this name, by default the first with maps, else the first.  Raises ConfigError:
         there is no such figure."""
         printable = {
             key: figure
-            for key, figure in drawn.figures.items()
+            for key, figure in rendered.figures.items()
             if isinstance(figure, Canvas | Chart) and can_print(figure)
         }
         if name is not None and name not in printable:
             raise ConfigError(f"no figure {name!r} to print; {choices(name, printable)}")
         maps = [key for key, figure in printable.items() if isinstance(figure, Canvas)]
-        models = {explained.card.name: explained.card.digest for explained in drawn.explained}
-        return cls(printable[name or [*maps, *printable][0]], lambda: drawn.table, models, command)
+        models = {explained.card.name: explained.card.digest for explained in rendered.explained}
+        return cls(printable[name or [*maps, *printable][0]], lambda: rendered.table, models, command)
 
     def sheet(self, theme: str = "light") -> Sheet:
         """Its maps; the titles of `plates` are what a reader chooses among.  A chart has none."""

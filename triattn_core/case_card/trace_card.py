@@ -27,40 +27,40 @@ The page needs no network. This makes the card again, with the same numbers:
 """
 
 
-def command(drawn: RenderedTrace, *tail: str) -> str:
+def command(rendered: RenderedTrace, *tail: str) -> str:
     """What makes its card again from the saved trace, or what else is asked in the tail."""
-    return card_command(drawn.view, [FILE], drawn.settings, *(tail or ("--out", f"{drawn.view}.zip")))
+    return card_command(rendered.view, [FILE], rendered.settings, *(tail or ("--out", f"{rendered.view}.zip")))
 
 
-def packed(drawn: RenderedTrace) -> bytes:
+def packed(rendered: RenderedTrace) -> bytes:
     """The bytes of its case card: a zip."""
-    return zipped(_files(drawn))
+    return zipped(_files(rendered))
 
 
-def _files(drawn: RenderedTrace) -> Iterator[tuple[str, bytes]]:
-    figure, meta = drawn.figure, drawn.trace.meta
+def _files(rendered: RenderedTrace) -> Iterator[tuple[str, bytes]]:
+    figure, meta = rendered.figure, rendered.trace.meta
     about = {
         "format": FORMAT,
-        "command": command(drawn),
-        "view": drawn.view,
+        "command": command(rendered),
+        "view": rendered.view,
         "trace": str(meta.get("checkpoint", "")),
         "digest": str(meta.get("digest", "")),
-        "settings": drawn.settings.model_dump(mode="json"),
-        "figures": {drawn.view: {"title": figure.title, "alt": figure.alt}},
+        "settings": rendered.settings.model_dump(mode="json"),
+        "figures": {rendered.view: {"title": figure.title, "alt": figure.alt}},
         "versions": versions(),
     }
-    yield "README.txt", TOLD.format(view=drawn.view, title=figure.title, command=command(drawn)).encode()
+    yield "README.txt", TOLD.format(view=rendered.view, title=figure.title, command=command(rendered)).encode()
     yield "manifest.json", (json.dumps(about, ensure_ascii=False, indent=1) + "\n").encode()
-    yield f"{drawn.view}.html", figure.html().encode()
-    yield f"{drawn.view}.svg", figure.svg()
-    yield f"{drawn.view}.png", figure.png()
-    yield "data.csv", drawn.table.to_csv(index=False).encode("utf-8-sig")
-    yield "data.parquet", drawn.table.to_parquet(index=False)
-    yield FILE, trace_file(drawn.trace)
+    yield f"{rendered.view}.html", figure.html().encode()
+    yield f"{rendered.view}.svg", figure.svg()
+    yield f"{rendered.view}.png", figure.png()
+    yield "data.csv", rendered.table.to_csv(index=False).encode("utf-8-sig")
+    yield "data.parquet", rendered.table.to_parquet(index=False)
+    yield FILE, trace_file(rendered.trace)
 
 
-def paper_of(drawn: RenderedTrace, *tail: str) -> PaperFigure:
+def paper_of(rendered: RenderedTrace, *tail: str) -> PaperFigure:
     """Its figure for a paper; tail: of the command that stands in the caption."""
-    name = str(drawn.trace.meta.get("checkpoint", "trace"))
-    models = {name: str(drawn.trace.meta.get("digest", "")) or trace_store.digest(drawn.trace)}
-    return PaperFigure(drawn.figure, lambda: drawn.table, models, command(drawn, *tail))
+    name = str(rendered.trace.meta.get("checkpoint", "trace"))
+    models = {name: str(rendered.trace.meta.get("digest", "")) or trace_store.digest(rendered.trace)}
+    return PaperFigure(rendered.figure, lambda: rendered.table, models, command(rendered, *tail))

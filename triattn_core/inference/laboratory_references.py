@@ -73,8 +73,8 @@ def reference_measures(bundle: Bundle) -> dict[str, dict[str, Any]]:
     data = bundle.config.data
     assert isinstance(data, LaboratoryData), bundle.name
     rows = list(bundle.task.generate(data.test_seed, RULE_ROWS if rules else ROWS))
-    drawn = evaluate_laboratory(untrained(bundle), rows[:ROWS])
-    references = {"Tri, untrained": {**drawn["metrics"], "quadrants": drawn["quadrants"], "n": ROWS}}
+    start = evaluate_laboratory(untrained(bundle), rows[:ROWS])
+    references = {"Tri, untrained": {**start["metrics"], "quadrants": start["quadrants"], "n": ROWS}}
     references |= {name: _measure(rule, rows) for name, rule in rules.items()}
     return {name: {**metrics, **chance} for name, metrics in references.items()}
 

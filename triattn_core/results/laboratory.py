@@ -86,9 +86,13 @@ def _same_model(run: Entry, other: Entry) -> bool:
 
 def _same_recipe(run: Entry, other: Entry) -> bool:
     """Whether a run differs from a checkpoint as it is now in nothing but its seed."""
-    recipes = ({**card.config.get("training", {}), "seed": None, "more_seeds": None} for card in (run, other))
-    same_data = run.config.get("data") == other.config.get("data")
-    return _same_model(run, other) and same_data and next(recipes) == next(recipes)
+    return _same_model(run, other) and _without_seeds(run.config) == _without_seeds(other.config)
+
+
+def _without_seeds(config: Mapping) -> tuple[Mapping, Mapping]:
+    """Data and training of a config."""
+    training = config.get("training", {})
+    return config.get("data", {}), {name: training[name] for name in training if name not in ("seed", "more_seeds")}
 
 
 def _tests(card: Entry) -> dict[int, Mapping]:

@@ -98,7 +98,8 @@ class Vocabulary:
         except KeyError as error:
             text = error.args[0][1]
             name = self.names[ROLES.index(role)]
-            raise InputError(f"unknown {name} {text!r}; {choices(text, self.texts(role))}") from None
+            problem = f"unknown {name} {text!r}" if text else f"no {name} is given"
+            raise InputError(f"{problem}; {choices(text, self.texts(role))}") from None
 
 
 @dataclass(frozen=True)
