@@ -193,7 +193,7 @@ def test_the_checkpoints_page_has_a_table_a_data_set() -> None:
     assert [set(table.value["name"].str.partition("-")[0]) for table in app.dataframe] == [{"quora"}, {"lcqmc"}]
     assert all(list(table.value["dev"]) == sorted(table.value["dev"], reverse=True) for table in app.dataframe)
     assert "Quora, English" in texts(app) and "LCQMC, Chinese" in texts(app)
-    assert "which began from nothing" in texts(app)
+    assert "encoder characters-zh, not pre-trained" in texts(app)
     app.selectbox(key="language").set_value("Chinese").run()
     app.selectbox(key="similarity").set_value("dot").run()
     assert [len(table.value) for table in sound(app).dataframe] == [3]
