@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 from functools import partial
+from pathlib import Path
 
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 
 from tests.support import stand_in
@@ -23,10 +26,38 @@ from triattn_core.scale.on_ray import Cluster
 from triattn_core.scale.worker import Work
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: pip install '.[scale]'")
-# Killed nodes are given up late; the signal fails a test, where a thread would end its worker.
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(900, method="signal"), pytest.mark.flaky(reruns=1)]
+# Killed workers are given up late; the signal fails a test, where a thread would end its process.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600, method="signal")]
 ROWS = 6000
 NAMES = ["quora-bi-living", "quora-cbi-living"]
+GUIDE = Path(__file__).parents[2] / "docs" / "scale.md"
+
+
+def commands(heading: str) -> list[str]:
+    """The commands of the first block under a heading of the guide, without their comments."""
+    (block,) = re.findall(
+        r"```sh\n(.*?)```", GUIDE.read_text("utf-8").split(f"## {heading}\n")[1].split("\n## ")[0], re.S
+    )
+    return [line.partition("  #")[0].strip() for line in block.replace("\\\n", "").splitlines()]
+
+
+# The first of this file, never beside the tests below: `ray stop` ends every cluster of this machine.
+@pytest.mark.skipif(not {*NAMES} <= {card.name for card in list_checkpoints()}, reason="not trained")
+def test_the_guides_commands_for_two_nodes_run_as_they_are_written(tmp_path):
+    *begin, stop = commands("Two nodes, here or anywhere")
+    assert sum(command.startswith("ray start") for command in begin) == 2 and stop == "ray stop"
+    script = "set -e\n" + "\n".join(begin).replace("/shared/", f"{tmp_path}/")  # the one folder that is not here
+    source = sources.example_source("pairs", "en").place.read_bytes()
+    (tmp_path / "rows.jsonl").write_bytes(source)
+    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}", "HF_HUB_OFFLINE": "1"}
+    environment |= {"PYTHONPATH": str(GUIDE.parents[1]), "HOME": str(tmp_path)}  # no token of an earlier run
+    try:
+        run = ["bash", "-c", script]
+        done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        assert done.returncode == 0, (done.stdout[-2000:], done.stderr[-2000:])
+    finally:
+        subprocess.run(stop, shell=True, cwd=tmp_path, env=environment, capture_output=True, check=True)
+    assert pq.read_metadata(tmp_path / "cases.parquet").num_rows == source.count(b"\n")
 
 
 @pytest.fixture(scope="module")
