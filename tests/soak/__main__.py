@@ -1,4 +1,4 @@
-"""`make soak N=50 SECONDS=600`: sessions on mixed pages, each with texts of its own.
+"""`make soak N=50 SECONDS=600 ARGS="--pause 20"`: sessions on mixed pages, each with texts of its own.
 
 No page may fail, none may show another session's text, and the server's memory must come back after the last tab.
 """
@@ -55,8 +55,8 @@ def visit(port: int, session: int, draw: random.Random, record: dict) -> None:
     record["visits"].append((page, time.monotonic() - begun, wrong))
 
 
-def soak(port: int, server: psutil.Process, sessions: int, seconds: float, seed: int = 1) -> dict:
-    """The report of so many sessions at once."""
+def soak(port: int, server: psutil.Process, sessions: int, seconds: float, pause: float = 0.0, seed: int = 1) -> dict:
+    """The report of so many sessions at once.  pause: mean seconds for which a session reads a page."""
     record = {"sessions": sessions, "visits": []}
     for page in dict.fromkeys(PAGES):  # what is loaded once is loaded
         warm: dict = {"sessions": sessions, "visits": []}
@@ -68,6 +68,8 @@ def soak(port: int, server: psutil.Process, sessions: int, seconds: float, seed:
     def session(number: int) -> None:
         draw = random.Random(f"{seed}:{number}")
         while time.monotonic() < until:
+            if pause:
+                time.sleep(draw.expovariate(1 / pause))
             visit(port, number, draw, record)
             peak[0] = max(peak[0], used(server)[0])
 
@@ -87,7 +89,7 @@ def soak(port: int, server: psutil.Process, sessions: int, seconds: float, seed:
         by_page.setdefault(page, []).append(round(took, 2))
     p95 = {page: some[int(0.95 * (len(some) - 1))] for page, some in by_page.items()}
     return {
-        "sessions": sessions, "seconds": seconds, "visits": len(times),
+        "sessions": sessions, "seconds": seconds, "pause": pause, "visits": len(times),
         "wrong": [one for *_, one in record["visits"] if one],
         "median_s": round(statistics.median(times), 2), "p95_s": round(times[int(0.95 * (len(times) - 1))], 2),
         "p95_by_page_s": p95, "processor_s_per_visit": round(worked / len(times), 2),
@@ -112,10 +114,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sessions", type=int, default=10)
     parser.add_argument("--seconds", type=float, default=120)
+    parser.add_argument("--pause", type=float, default=0.0, help="mean seconds for which a session reads a page")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     with serving() as (port, server):
-        report = soak(port, server, options.sessions, options.seconds)
+        report = soak(port, server, options.sessions, options.seconds, options.pause)
     print(json.dumps(report, indent=1))
     if options.out:
         options.out.write_text(json.dumps(report, indent=1) + "\n", "utf-8")

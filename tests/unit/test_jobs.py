@@ -111,20 +111,42 @@ def test_a_stream_of_new_sessions_leaves_a_long_job_its_share(monkeypatch, at_on
     queue, slices = turns.Turns(), {}
     tasks = [Task(queue, "long", "old"), *(Task(queue, "short", number) for number in range(at_once))]
     for task in tasks:
-        queue._waiting[task] = clock[0]
+        queue._waiting.append(task)
+    queue._hand_on()
     while clock[0] < 10:
-        chosen = queue._next()
-        del queue._waiting[chosen]
-        queue._holder, queue._since = chosen, clock[0]
+        chosen = queue._holder
         clock[0] += 0.1
-        queue.give(chosen)
         slices[chosen] = slices.get(chosen, 0) + 1
-        new = chosen if chosen is tasks[0] else Task(queue, "short", len(slices) + at_once)
-        queue._waiting[new] = clock[0]
-        if new is not chosen:
+        queue._waiting.append(chosen if chosen is tasks[0] else Task(queue, "short", len(slices) + at_once))
+        queue.give(chosen)
+        if chosen is not tasks[0]:
             queue._tasks.append(chosen)
             queue.leave(chosen)
     assert 5 <= slices[tasks[0]] <= 30  # of a hundred
+
+
+def test_of_many_that_came_one_after_the_other_the_first_ends_first(monkeypatch):
+    """In turn with each other, twenty would all end at the end."""
+    clock, queue = [0.0], turns.Turns()
+    monkeypatch.setattr(turns, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+    left, ends = {}, []
+    for number in range(20):
+        clock[0] += 0.5
+        left[Task(queue, "second", number)] = 10
+    queue._waiting.extend(left)
+    queue._hand_on()
+    while left:
+        chosen = queue._holder
+        clock[0] += 0.1
+        left[chosen] -= 1
+        if left[chosen]:
+            queue._waiting.append(chosen)
+        else:
+            ends.append((chosen.session, clock[0]))
+            del left[chosen]
+        queue.give(chosen)
+    first = sum(at - 10 for session, at in ends if session < 10) / 10
+    assert first < 0.7 * (max(at for _, at in ends) - 10)
 
 
 def test_two_who_ask_the_same_share_one_run():

@@ -1,9 +1,9 @@
 """Turns on a device: who computes next, and when who computes hands on.
 
 A task computes only while it has the turn.  At its pause points (see `inference.pause`) it hands the turn on once it
-has had it for SLICE seconds, to the waiting task whose session has used the device least of late: a question of a
-second does not wait for those of a minute, however many they are.  A session that has waited for PATIENCE seconds goes
-before those, so that a stream of new ones leaves a long question a share too.
+has had it for SLICE seconds.  One turn goes to the waiting task whose session has used the device least of late: a
+question of a second does not wait for those of a minute, however many they are.  The next goes to the earliest promise,
+which is a second of work for every PROMISE seconds since it came: however many are new, who came first ends first.
 """
 
 from __future__ import annotations
@@ -12,13 +12,14 @@ import time
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from threading import Condition
+from threading import Event, Lock
 
 from triattn_core.inference.pause import run_by
 
 SLICE = 0.1  # seconds of a turn while others wait
 HALF_LIFE = 5.0  # seconds after which half of what a session has used is forgotten
-PATIENCE = 1.5  # seconds of waiting after which a session goes first
+CHECK = 0.5  # seconds after which one that waits looks whether anybody still wants its result
+PROMISE = 4.0  # seconds in which a task is promised one of work
 
 
 @dataclass(frozen=True)
@@ -41,13 +42,13 @@ class Turns:
     """Whose turn it is on one device."""
 
     def __init__(self) -> None:
-        self._changed = Condition()
+        self._lock = Lock()
         self._holder: Task | None = None
-        self._waiting: dict[Task, float] = {}  # since when
+        self._waiting: list[Task] = []
         self._tasks: list[Task] = []
         self._since = 0.0  # when the holder took the turn
         self._used: dict[Hashable, tuple[float, float]] = {}  # by session, seconds of use and when they were counted
-        self._served: dict[Hashable, float] = {}  # by session, when it last handed a turn on
+        self._given = 0  # turns so far
 
     @property
     def contested(self) -> bool:
@@ -61,41 +62,50 @@ class Turns:
 
     def join(self, task: Task) -> None:
         """A task comes; it has no turn yet."""
-        with self._changed:
+        with self._lock:
             self._tasks.append(task)
 
     def leave(self, task: Task) -> None:
         """A task has ended."""
-        with self._changed:
+        with self._lock:
             self._tasks.remove(task)
             staying, now = {other.session for other in self._tasks}, time.monotonic()
             used = {session: self._use(session, now) for session in self._used}
             self._used = {
                 session: (use, now) for session, use in used.items() if session in staying or use > SLICE / 10
             }
-            self._served = {session: at for session, at in self._served.items() if session in staying}
 
     def take(self, task: Task) -> None:
         """Waits for the turn.  Raises what `task.check` does."""
-        with self._changed:
-            self._waiting[task] = time.monotonic()
-            try:
-                while self._holder is not None or self._next() is not task:
-                    task.check()
-                    self._changed.wait(0.1)
-                self._holder, self._since = task, time.monotonic()
-            finally:
-                del self._waiting[task]
-                self._changed.notify_all()
+        with self._lock:
+            self._waiting.append(task)
+            if self._holder is None:
+                self._hand_on()
+        try:
+            while not task.called.wait(CHECK):
+                task.check()
+        except BaseException:
+            with self._lock:
+                if self._holder is task:
+                    self._hand_on()
+                else:
+                    self._waiting.remove(task)
+            raise
+        finally:
+            task.called.clear()
+
+    def _hand_on(self) -> None:
+        """The turn to the next, who alone is woken."""
+        self._holder = self._next() if self._waiting else None
+        if self._holder is not None:
+            self._waiting.remove(self._holder)
+            self._since = time.monotonic()
+            self._holder.called.set()
 
     def _next(self) -> Task:
+        if self._given % 2:
+            return min(self._waiting, key=lambda task: task.started + PROMISE * task.used)
         now = time.monotonic()
-        waited = {
-            task: now - max(since, self._served.get(task.session, since)) for task, since in self._waiting.items()
-        }
-        longest = max(waited, key=lambda task: waited[task])
-        if waited[longest] > PATIENCE:
-            return longest
         return min(self._waiting, key=lambda task: self._use(task.session, now))
 
     def _use(self, session: Hashable, now: float) -> float:
@@ -105,12 +115,13 @@ class Turns:
 
     def give(self, task: Task) -> None:
         """Hands the turn on."""
-        with self._changed:
+        with self._lock:
             if self._holder is task:
                 now = time.monotonic()
+                task.used += now - self._since
                 self._used[task.session] = self._use(task.session, now) + now - self._since, now
-                self._holder, self._served[task.session] = None, now
-                self._changed.notify_all()
+                self._given += 1
+                self._hand_on()
 
 
 class Task:
@@ -119,6 +130,8 @@ class Task:
     def __init__(self, turns: Turns, title: str, session: Hashable, whole: bool = False):
         self.turns, self.title, self.session, self.whole = turns, title, session, whole
         self.done = self.total = 0
+        self.used = 0.0  # seconds of the device
+        self.called = Event()  # the turn is its own
         self.started = self.since = time.monotonic()
         self._counting = self.started
         self.served = False
