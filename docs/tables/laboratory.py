@@ -18,9 +18,11 @@ RATES = (("false-friends", None), ("false-friends", 640_000), ("planted-sum", No
 TWO_WAY = {"bi_joint": "two-way, {layers} layer", "cbi": "C-Bi, {layers} layer"}
 
 
-def name(card: Entry) -> str:
+def name(entry: Entry) -> str:
     """What a model is called in the tables."""
-    layers, mechanism, similarity = (metadata.model_setting(card, key) for key in ("layers", "mechanism", "similarity"))
+    layers, mechanism, similarity = (
+        metadata.model_setting(entry, key) for key in ("layers", "mechanism", "similarity")
+    )
     called = TWO_WAY.get(mechanism, f"Tri, {similarity.replace('_', ' ')}").format(layers=layers)
     return called + "s" * (layers != "1")
 
@@ -33,7 +35,7 @@ def seeds_text(values: Sequence[float]) -> str:
 def models() -> list[Entry]:
     """All models of the laboratory, by task."""
     order = list(LABORATORY)
-    return sorted(laboratory_checkpoints(), key=lambda card: (order.index(card.config["task"]), card.name))
+    return sorted(laboratory_checkpoints(), key=lambda entry: (order.index(entry.config["task"]), entry.name))
 
 
 def accuracy_table() -> Iterator[str]:
@@ -42,32 +44,32 @@ def accuracy_table() -> Iterator[str]:
     yield f"| Task (chance) | Model | {numbers} |"
     yield "|---|---|---:|---:|---|---|---:|"
     records = laboratory_records()
-    for card in models():
-        tests = list(seed_tests(card, records).values())
-        task, first = LABORATORY[card.config["task"]], tests[0]
-        facts = f"{card.metrics['parameters']:,} | {training_steps(card.config):,}"
+    for entry in models():
+        tests = list(seed_tests(entry, records).values())
+        task, first = LABORATORY[entry.config["task"]], tests[0]
+        facts = f"{entry.metrics['parameters']:,} | {training_steps(entry.config):,}"
         weight = ["", ""]
-        if metadata.model_setting(card, "mechanism") == "tri":
+        if metadata.model_setting(entry, "mechanism") == "tri":
             weight = [seeds_text([test["mass"] for test in tests]), f"{first['even_share']:.1f}"]
         accuracy = seeds_text([test["accuracy"] for test in tests])
         label = f"{task.LABEL} ({first['chance']:.1f} %)"
-        yield f"| {label} | {name(card)} | {facts} | {accuracy} | {' | '.join(weight)} |"
+        yield f"| {label} | {name(entry)} | {facts} | {accuracy} | {' | '.join(weight)} |"
 
 
 def steps_table() -> Iterator[str]:
     """A row a model that was trained for longer: accuracy by seed at each number of steps, as many times its own."""
-    records, cards = laboratory_records(), models()
-    runs = {card.name: _runs(card, records) for card in cards}
+    records, entries = laboratory_records(), models()
+    runs = {entry.name: _runs(entry, records) for entry in entries}
     times = sorted({time for of in runs.values() for time in of})
     yield "| Task | Model | Steps | " + " | ".join(f"× {time:g}" for time in times) + " |"
     yield "|---|---|---:|" + "---|" * len(times)
-    for card in cards:
-        if of := runs[card.name]:
-            of |= {1.0: seed_tests(card, records)}
+    for entry in entries:
+        if of := runs[entry.name]:
+            of |= {1.0: seed_tests(entry, records)}
             by_seed = [dict(sorted(of.get(time, {}).items())).values() for time in times]
             cells = [seeds_text([test["accuracy"] for test in tests]) for tests in by_seed]
-            task = LABORATORY[card.config["task"]].LABEL
-            yield f"| {task} | {name(card)} | {training_steps(card.config):,} | {' | '.join(cells)} |"
+            task = LABORATORY[entry.config["task"]].LABEL
+            yield f"| {task} | {name(entry)} | {training_steps(entry.config):,} | {' | '.join(cells)} |"
 
 
 def rates_table(task: str, rows: int | None = None) -> Iterator[str]:
@@ -75,35 +77,35 @@ def rates_table(task: str, rows: int | None = None) -> Iterator[str]:
 
     rows: of training, where they are not the model's own, and the accuracy is that of test; otherwise it is dev's.
     """
-    records, cards = laboratory_records(), [card for card in models() if card.config["task"] == task]
-    by_card = {card.name: _rates(card, records, rows) for card in cards}
+    records, entries = laboratory_records(), [entry for entry in models() if entry.config["task"] == task]
+    by_card = {entry.name: _rates(entry, records, rows) for entry in entries}
     rates = sorted({rate for of in by_card.values() for rate in of})
     yield "| Model | " + " | ".join(f"{rate:g}" for rate in rates) + " |"
     yield "|---|" + "---:|" * len(rates)
-    for card in cards:
-        if len(of := by_card[card.name]) > 1:
+    for entry in entries:
+        if len(of := by_card[entry.name]) > 1:
             cells = [seeds_text([of[rate]]) if rate in of else "" for rate in rates]
-            yield f"| {name(card)} | {' | '.join(cells)} |"
+            yield f"| {name(entry)} | {' | '.join(cells)} |"
 
 
-def _rates(card: Entry, records: Sequence[Record], rows: int | None) -> dict[float, float]:
+def _rates(entry: Entry, records: Sequence[Record], rows: int | None) -> dict[float, float]:
     """The accuracy of a model's first seed by learning rate."""
-    split, own, accuracy = "dev" if rows is None else "test", card.config["data"]["train_rows"], {}
+    split, own, accuracy = "dev" if rows is None else "test", entry.config["data"]["train_rows"], {}
     for record in records:
-        of, training = record.card.config["data"].get("train_rows"), record.card.config["training"]
-        same = record.card.name == card.name and set(record.changed) <= {RATE, ROWS} and of == (rows or own)
-        if same and (seed := record.card.metrics["each_seed"][0]).get(split):
+        of, training = record.entry.config["data"].get("train_rows"), record.entry.config["training"]
+        same = record.entry.name == entry.name and set(record.changed) <= {RATE, ROWS} and of == (rows or own)
+        if same and (seed := record.entry.metrics["each_seed"][0]).get(split):
             accuracy.setdefault(training["rate"], seed[split]["accuracy"])
     return accuracy
 
 
-def _runs(card: Entry, records: Sequence[Record]) -> dict[float, Mapping]:
+def _runs(entry: Entry, records: Sequence[Record]) -> dict[float, Mapping]:
     """By how many times the steps of a model, the tests of its runs; 1.0 stands for its own where there are others."""
     runs: dict[float, dict] = {}
     for record in records:
-        if record.card.name == card.name and set(record.changed) == {ROWS}:
-            time = round(training_steps(record.card.config) / training_steps(card.config), 2)
-            each = record.card.metrics["each_seed"]
+        if record.entry.name == entry.name and set(record.changed) == {ROWS}:
+            time = round(training_steps(record.entry.config) / training_steps(entry.config), 2)
+            each = record.entry.metrics["each_seed"]
             runs.setdefault(time, {}).update({one["seed"]: one["test"] for one in each})
     return runs | ({1.0: {}} if runs else {})
 

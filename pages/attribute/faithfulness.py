@@ -70,7 +70,7 @@ def show_over_rows(question: page_setup.Question, method: str) -> None:
         source = row_source.load_source(chosen, question.task, question.language)
         if source is None or not st.session_state.get("over asked"):
             what = method if which == "this one" else "all methods"
-            message = f"Not run yet: {what}, {count} rows, {', '.join(card.name for card in rivals)}."
+            message = f"Not run yet: {what}, {count} rows, {', '.join(entry.name for entry in rivals)}."
             st.html(f'<p class="t-note">{message}</p>')
             return
         names = [method] if which == "this one" else []
@@ -82,9 +82,9 @@ def show_over_rows(question: page_setup.Question, method: str) -> None:
 def similar_checkpoints(question: page_setup.Question) -> list:
     """The checkpoints of the asked one's similarity and data, one a mechanism, it itself among them."""
     same = {}
-    for card in [question.card, *models.shelf(question.task, TAN_MECHANISMS)]:
+    for entry in [question.entry, *models.entries(question.task, TAN_MECHANISMS)]:
         wanted = all(
-            what(card) == what(question.card)
+            what(entry) == what(question.entry)
             for what in (
                 metadata.language,
                 metadata.dataset_name,
@@ -93,7 +93,7 @@ def similar_checkpoints(question: page_setup.Question) -> list:
             )
         )
         if wanted:
-            same.setdefault(metadata.model_setting(card, "mechanism"), card)
+            same.setdefault(metadata.model_setting(entry, "mechanism"), entry)
     return [same[name] for name in TAN_MECHANISMS if name in same]
 
 
@@ -110,7 +110,7 @@ def _show_gains(table: pd.DataFrame, rivals: list) -> None:
     from triattn_core.analysis.attribution.faithfulness import summarize
 
     gains = summarize(table)
-    mechanisms = {card.name: metadata.model_setting(card, "mechanism") for card in rivals}
+    mechanisms = {entry.name: metadata.model_setting(entry, "mechanism") for entry in rivals}
     draw = partial(perturbation.over, gains, mechanisms=mechanisms, theme=page_setup.theme())
     show_both_measures(draw, describe_gains(gains), "faithful-over")
     figures.numbers("Means and bands as numbers", gains, "over-numbers")

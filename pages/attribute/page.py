@@ -20,7 +20,7 @@ with question.settings:
 theme = page_setup.theme()
 with st.container(key="main"):
     left, right = st.columns([3, 1.15], gap="medium")
-parts = PageScene.stream("attribute", [question.card], question.example, settings)
+parts = PageScene.stream("attribute", [question.entry], question.example, settings)
 with left, report_errors():
     page = attribution_stream.show_methods(parts, theme)
 tokens = page.scene.tokens

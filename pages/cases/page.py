@@ -29,7 +29,7 @@ with beside:
 style.say(head, "Cases", LEAD)
 case_style.inject_style()
 task_picker.missing(TAN_MECHANISMS)
-by = languages.by_language(models.shelf(task, TAN_MECHANISMS))
+by = languages.by_language(models.entries(task, TAN_MECHANISMS))
 sets = {code: checkpoint_picker.presets(there) for code, there in by.items()}
 sets = {code: preset for code, preset in sets.items() if preset}
 if not sets:
@@ -44,7 +44,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     chosen = row_source.pick(set(names), task, spoken)
     st.space("stretch")
     tail = st.container(width="content", key="tail")
-here = {card.name: card for card in models.shelf(task)}
+here = {entry.name: entry for entry in models.entries(task)}
 with report_errors():
     mined = row_source.table(chosen, task, spoken, [here[name] for name in names])
 if mined is None:

@@ -1,4 +1,4 @@
-"""The shelf as widgets: pickers, and a table whose rows choose a card."""
+"""The checkpoints as widgets: pickers, and a table whose rows choose one."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pages.shared import attention_worth, checkpoint_html, figures, style, url_s
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 
-# A filter appears once the shelf has two values for it.
+# A filter appears once the checkpoints have two values for it.
 FILTERS = {
     "task": ("Task", metadata.task_label),
     "mechanism": ("Mechanism", checkpoint_html.label),
     "similarity": ("Similarity", checkpoint_html.similarity),
-    "language": ("Language", lambda card: metadata.language_name(metadata.language(card))),
+    "language": ("Language", lambda entry: metadata.language_name(metadata.language(entry))),
 }
 ROW, MOST = 26, 24  # pixels of a row, rows without scrolling
 WORTH = {"worth": "%+.1f", "reliance": "%+.1f", "query bits": "%.2f"}
@@ -31,41 +31,41 @@ COLUMNS = {
 }
 
 
-def pickers(shelf: Sequence[Entry]) -> tuple[Entry, Entry, list[Entry]]:
-    """The row above the table: the card, the one to compare it with, and the cards that pass the filters."""
+def pickers(entries: Sequence[Entry]) -> tuple[Entry, Entry, list[Entry]]:
+    """The row above the table: the checkpoint, the one to compare it with, and those that pass the filters."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        card = url_state.pick("Checkpoint", shelf, "checkpoint", show=lambda card: card.name, width=210)
+        entry = url_state.pick("Checkpoint", entries, "checkpoint", show=lambda entry: entry.name, width=210)
         # What may be compared with it comes first.
         others = sorted(
-            (candidate for candidate in shelf if candidate != card),
-            key=lambda candidate: metadata.dataset_name(candidate) != metadata.dataset_name(card),
+            (candidate for candidate in entries if candidate != entry),
+            key=lambda candidate: metadata.dataset_name(candidate) != metadata.dataset_name(entry),
         )
-        others = others or [card]
-        other = url_state.pick("Compare with", others, "other", show=lambda card: card.name, width=210)
-        rows = list(shelf)
+        others = others or [entry]
+        other = url_state.pick("Compare with", others, "other", show=lambda entry: entry.name, width=210)
+        rows = list(entries)
         for key, (label, of) in FILTERS.items():
-            options = sorted({of(row) for row in shelf})
+            options = sorted({of(row) for row in entries})
             if len(options) > 1:
                 chosen = url_state.pick(label, ["all", *options], key, width=130)
                 rows = [row for row in rows if chosen in ("all", of(row))]
-    return card, other, rows
+    return entry, other, rows
 
 
-def tables(rows: Sequence[Entry], card: Entry) -> None:
-    """A table for those that may be compared; a click anywhere in a row chooses its card."""
+def tables(rows: Sequence[Entry], entry: Entry) -> None:
+    """A table for those that may be compared; a click anywhere in a row chooses its checkpoint."""
     for number, group in enumerate(metadata.comparable_groups(rows).values()):
         st.html(checkpoint_html.group_head(group))
-        _table(group, card, f"shelf{number}")
+        _table(group, entry, f"checkpoints{number}")
 
 
-def _table(rows: Sequence[Entry], card: Entry, key: str) -> None:
+def _table(rows: Sequence[Entry], entry: Entry, key: str) -> None:
     def take() -> None:
         at = url_state.selected_row(key)
-        st.session_state["checkpoint"] = card if at is None else rows[at]
+        st.session_state["checkpoint"] = entry if at is None else rows[at]
 
     sentence = _describe_scores(rows)
     tints = [f"color: {style.colour(metadata.model_setting(row, 'mechanism'))}" for row in rows]
-    url_state.mark(key, rows.index(card) if card in rows else None)
+    url_state.mark(key, rows.index(entry) if entry in rows else None)
     st.dataframe(
         attention_worth.with_measures(checkpoint_html.frame(rows), rows).style.apply(lambda _: tints, subset=[""]),
         key=key,

@@ -37,17 +37,17 @@ def explore(page: PageScene, pair: str, direction: str) -> None:
 
 head, _ = style.opening()
 style.say(head, "COIN", SAYS)
-speaks, cards = languages.single(models.shelf(None, ("coin",)), "checkpoint", prefer="en")
-if not cards:
+speaks, entries = languages.single(models.entries(None, ("coin",)), "checkpoint", prefer="en")
+if not entries:
     st.info("No COIN checkpoint is here yet: Checkpoints lists what there is.")
     st.stop()
-example = pair_input.pair(speaks, TASKS[cards[0].config["task"]])
+example = pair_input.pair(speaks, TASKS[entries[0].config["task"]])
 says = st.container()
 row = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
 with row:
-    card = url_state.pick("Checkpoint", cards, "checkpoint", show=lambda card: card.name, width=150)
+    entry = url_state.pick("Checkpoint", entries, "checkpoint", show=lambda entry: entry.name, width=150)
 with report_errors():
-    explained = ablation.explained(card, example)
+    explained = ablation.explained(entry, example)
 with row:
     settings = pickers.pick(explained)
     st.space("stretch")
@@ -59,7 +59,7 @@ with says:
     pair_input.prediction(explained[settings.off], [f"whole model: {label}"] if settings.off else [])
 pair = canvas_component.key("coin", *whole.trace.texts.values(), *grouping.parts)
 with report_errors():
-    page = PageScene.build("coin", [card], example, settings, pair, settings.way)
+    page = PageScene.build("coin", [entry], example, settings, pair, settings.way)
 with tail:
     without = f"-without-{switch(settings.off).replace(' ', '-')}" if settings.off else ""
     page.save_menus(f"coin-{settings.way.replace('_', '-')}{without}{token_grouping.ending(grouping)}")

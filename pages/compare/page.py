@@ -31,13 +31,13 @@ LEAD = "Any two to four checkpoints of one task: how alike they answer, who flip
 head, beside = style.opening()
 style.say(head, "Compare", LEAD)
 case_style.inject_style()
-there = [name for name in TASKS if len(models.shelf(name)) >= view.FEWEST]
+there = [name for name in TASKS if len(models.entries(name)) >= view.FEWEST]
 if not there:
     st.info("Compare needs two checkpoints of one task: Checkpoints lists what there is.")
     st.stop()
 with beside:
     task = url_state.segments("Task", there, task_picker.KEY, show=task_picker.label, label_visibility="collapsed")
-speaks, here = checkpoint_picker.pick_language(models.shelf(task), prefer="en")
+speaks, here = checkpoint_picker.pick_language(models.entries(task), prefer="en")
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     if len(speaks.takes) > 1:
         pair_input.language(speaks)
@@ -45,7 +45,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     if len(chosen) < view.FEWEST:
         st.info("Choose at least two checkpoints.")
         st.stop()
-    rows = row_source.pick({card.name for card in chosen})
+    rows = row_source.pick({entry.name for entry in chosen})
     st.space("stretch")
     tail = st.container(width="content", key="tail")
 mined = None
@@ -62,9 +62,9 @@ if mined is not None:
     if len(some.rows):
         case_detail.show_rows(mined, some, examples, left, right)
 with st.container(horizontal=True, key="elsewhere"):
-    mechanisms = {metadata.model_setting(card, "mechanism") for card in chosen}
+    mechanisms = {metadata.model_setting(entry, "mechanism") for entry in chosen}
     if task in task_picker.TASKS and mechanisms <= set(TAN_MECHANISMS):
-        query = {checkpoint_picker.KEY: [card.name for card in chosen]}
+        query = {checkpoint_picker.KEY: [entry.name for entry in chosen]}
         st.page_link("pages/side_by_side/page.py", label="One input: their maps side by side", query_params=query)
 config, loss = st.columns([1.15, 1], gap="large")
 with config:

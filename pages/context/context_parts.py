@@ -48,7 +48,7 @@ def show_over_rows(question: page_setup.Question, here: pd.DataFrame) -> None:
     with shown():
         source = row_source.load_source(chosen, question.task, question.language)
         wait = chosen == row_source.OWN
-        analysed = mining.analyse_rows(("context",), [question.card], source, _rows, count, wait) if source else None
+        analysed = mining.analyse_rows(("context",), [question.entry], source, _rows, count, wait) if source else None
     if analysed is None:
         return
     sentence = anova_text.over(analysed)

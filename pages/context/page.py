@@ -27,9 +27,9 @@ with question.settings:
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
 with report_errors():
-    page = PageScene.build("context", [question.card], question.example, settings)
+    page = PageScene.build("context", [question.entry], question.example, settings)
 parts, theme = page.scene.parts, page_setup.theme()
-attention_worth.notes(page.cards)
+attention_worth.notes(page.entries)
 with st.container(key="main"):
     left, right = st.columns([1.15, 1], gap="large")
 with left:

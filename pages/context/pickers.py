@@ -14,7 +14,7 @@ from triattn_core.views.lib.strongest import SMALL
 
 def pick(question: page_setup.Question) -> Settings:
     """What is chosen; layer and head open where context redirects most.  The page ends where there is no cube."""
-    directions, model = question.words.directions, question.card.config["model"]
+    directions, model = question.words.directions, question.entry.config["model"]
     direction = directions[url_state.direction(directions)]
     with report_errors():
         first = most_redirecting(question, direction)

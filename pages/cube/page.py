@@ -31,7 +31,7 @@ def explore(page: PageScene, choice: Choice) -> None:
     at = dict(zip(NEEDS, page.choose()))
     page.answer(stamp=canvas.payload["stamp"], numbers=cell.read(trace, choice, at))
     place = cell_command.cell(trace, choice.site, dict([*choice.index, *choice.reduce, *at.items()]), settings.option)
-    cell_command.command(page.cards[0].name, page.row, place)
+    cell_command.command(page.entries[0].name, page.row, place)
     numbers.below(trace, choice, settings.hide, at["query"], canvas.payload["cells"])
 
 
@@ -40,7 +40,7 @@ TITLE = "Tri-Attention cube"
 top = page_setup.open_page(TITLE, lambda words: words.cube["a_over_b"], ("tri",))
 whole = None
 with report_errors(stop=False):  # the pickers stay
-    whole = models.explain(top.card, top.example, top.option)
+    whole = models.explain(top.entry, top.example, top.option)
 with top.settings:
     settings = pickers.pick(top, whole)
     st.space("stretch")
@@ -48,7 +48,7 @@ with top.settings:
 direction = settings.site.split("/")[1]
 style.say(top.head, TITLE, top.words.cube[direction])
 if not top.pairs:
-    link = choice_input.link(task=top.words.label, compare="options", checkpoint=top.card.name)
+    link = choice_input.link(task=top.words.label, compare="options", checkpoint=top.entry.name)
     top.beside.page_link("pages/side_by_side/page.py", label="Compare two", query_params=link)
 if whole is None:
     st.stop()
@@ -57,11 +57,11 @@ top.say(whole, choice)
 token_grouping.missing(whole.trace.texts, settings.grouping())
 with report_errors():
     page = PageScene.build(
-        "cube", [top.card], top.example, settings, *whole.trace.texts.values(), direction, *settings.grouping().parts
+        "cube", [top.entry], top.example, settings, *whole.trace.texts.values(), direction, *settings.grouping().parts
     )
 with tail:
     page.save_menus(f"cube-{settings.site.replace('/', '-')}" + token_grouping.ending(settings.grouping()))
-attention_worth.notes([top.card])
+attention_worth.notes([top.entry])
 heads = head_strip.of_layers(whole.trace, f"{direction}/weight")
 at = head_strip.row_of(heads, settings.site), settings.head and settings.head - 1
 head_strip.show(heads, f"{whole.source} {direction}", at)

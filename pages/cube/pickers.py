@@ -11,7 +11,7 @@ from triattn_core.scenes.cube import Settings
 
 def pick(top: Opened, whole: models.Explained | None) -> Settings:
     """What is chosen.  whole: what the model predicts, where it could be asked."""
-    words, model = top.words, top.card.config["model"]
+    words, model = top.words, top.entry.config["model"]
     direction = words.directions[url_state.direction(words.directions)]
     opens = (lambda layer: first_head(whole.trace, repr(whole.source), direction, layer)) if whole else None
     choice = url_state.site(direction, int(model.get("layers", 2)), int(model.get("heads", 12)), opens)

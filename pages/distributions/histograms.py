@@ -29,7 +29,7 @@ def show(
 ) -> None:
     """One histogram a reader.  titles: by checkpoint.  shared: one axis for all.  row: where Export stands."""
     part, parts = answers[0].prediction.option, answers[0].prediction.parts
-    panels = [panel(titles[explained.card.name], explained, example, part) for explained in answers]
+    panels = [panel(titles[explained.entry.name], explained, example, part) for explained in answers]
     values, table = [view.scores(shown, quantity) for shown in panels], view.numbers(panels, quantity)
     bins = [view.counts(scores, view.edges(values if shared else [scores])) for scores in values]
     top = max(counts.share.max() for counts in bins) if shared else None

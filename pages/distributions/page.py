@@ -21,25 +21,25 @@ head, beside = style.opening()
 with beside:
     choice_input.controls(questions.NAME)
 style.say(head, "Distributions", SAYS)
-cards, theme = qa_models.shelf(), page_setup.theme()
+entries, theme = qa_models.readers(), page_setup.theme()
 chosen, explained = [], []
-if cards:
+if entries:
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     with settings:
         asked = st.container(width="stretch", key="asked")
     example = choice_input.example(questions.NAME, asked)
     with settings:
-        chosen = qa_models.pick_readers(cards, OPENS, MOST)
+        chosen = qa_models.pick_readers(entries, OPENS, MOST)
         quantity = url_state.segments("Quantity", list(histograms.CENTRED), "spread")
         shared = url_state.segments("Axis", ["shared", "one each"], "axis") == "shared"
     with report_errors(stop=False):
         explained = qa_models.explain_readers(chosen, example, settings, most=MOST)
     if explained:
-        histograms.show(explained, qa_models.named(cards), example, quantity, shared, settings)
+        histograms.show(explained, qa_models.named(entries), example, quantity, shared, settings)
 else:
     st.info("No reader is here yet: train one with triattn train; Checkpoints lists what there is.")
 records, problems = run_records.all_records()
 for problem in problems:
     notice(problem)
 figures.note(qa_models.OUTPUTS)
-run_spread.runs(records, [card.name for card in chosen], theme)
+run_spread.runs(records, [entry.name for entry in chosen], theme)

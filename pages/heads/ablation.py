@@ -26,7 +26,7 @@ def losses(rows: Rows, atlas: Atlas) -> pd.DataFrame | None:
     heads = [(str(site), int(head)) for site, head in atlas.alike.heads.itertuples(index=False)]
     with report_errors(stop=False):
         over = partial(_measure, heads=heads)
-        table = mining.analyse_rows(("off", atlas.group), [rows.card], rows.source, over, rows.count, tag="-off")
+        table = mining.analyse_rows(("off", atlas.group), [rows.entry], rows.source, over, rows.count, tag="-off")
         if table is None:
             return None
         return _show(table, atlas)

@@ -20,8 +20,8 @@ with report_errors():
     atlas = pickers.measure(rows)
 if atlas is None:
     st.stop()
-attention_worth.notes(rows.cards)
-lost = ablation.losses(rows, atlas) if rows.cards else None
+attention_worth.notes(rows.entries)
+lost = ablation.losses(rows, atlas) if rows.entries else None
 several = len(atlas.names) > 1
 left, right = st.container(key="main").columns([1.25, 1], gap="large") if several else (st.container(), None)
 with left:

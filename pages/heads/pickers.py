@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from pages.shared import carried_input, languages, models, other_models, row_sou
 from pages.shared.errors import report_errors
 from triattn_core.analysis.mining import sources
 from triattn_core.analysis.mining.sources import Source
+from triattn_core.cached import cached_property
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
 from triattn_core.tasks import TASKS, pairs
@@ -57,28 +57,28 @@ class Atlas:
 
 def pick_rows(beside: DeltaGenerator) -> Rows:
     """The pickers of task, checkpoint and rows; the page ends where there is no checkpoint, or no file yet."""
-    shelf = {name: [card for card in models.shelf(name) if card.config.get("kind") in KINDS] for name in TASKS}
-    shelf[LABORATORY] = [card for card in laboratory_checkpoints() if card.problem is None]
-    there = [*(name for name, cards in shelf.items() if cards), other_models.TASK]
+    by_task = {name: [entry for entry in models.entries(name) if entry.config.get("kind") in KINDS] for name in TASKS}
+    by_task[LABORATORY] = [entry for entry in laboratory_checkpoints() if entry.problem is None]
+    there = [*(name for name, entries in by_task.items() if entries), other_models.TASK]
     with beside:
-        _take_linked(shelf)
+        _take_linked(by_task)
         task = url_state.segments("Task", there, task_picker.KEY, show=label, label_visibility="collapsed")
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     if task == other_models.TASK:
         return _other_rows(settings)
     with settings:
-        cards = shelf[task]
-        carried_input.choose_one(cards, "checkpoint")
-        at = next((i for i, card in enumerate(cards) if metadata.model_setting(card, "mechanism") == "tri"), 0)
-        card = url_state.pick("Checkpoint", cards, "checkpoint", at, show=lambda card: card.name, width=230)
-        carried_input.keep(one=card.name, **({} if task == LABORATORY else {"task": task}))
+        entries = by_task[task]
+        carried_input.choose_one(entries, "checkpoint")
+        at = next((i for i, entry in enumerate(entries) if metadata.model_setting(entry, "mechanism") == "tri"), 0)
+        entry = url_state.pick("Checkpoint", entries, "checkpoint", at, show=lambda entry: entry.name, width=230)
+        carried_input.keep(one=entry.name, **({} if task == LABORATORY else {"task": task}))
         own = GENERATED if task == LABORATORY else row_source.OWN
         chosen = url_state.pick("Rows", [own, row_source.FILE], "rows", width=170)
         count = url_state.segments("How many", list(COUNTS), "count", 1)
-    source = _source(chosen, card, count)
+    source = _source(chosen, entry, count)
     if source is None:
         st.stop()
-    return Rows(card, str(card.config["task"]), source, count, settings)
+    return Rows(entry, str(entry.config["task"]), source, count, settings)
 
 
 def _other_rows(settings: DeltaGenerator) -> OtherRows:
@@ -104,22 +104,24 @@ def label(task: str) -> str:
     return {LABORATORY: "Laboratory", other_models.TASK: "Hugging Face model"}.get(task) or task_picker.label(task)
 
 
-def _take_linked(shelf: dict[str, list[Entry]]) -> None:
+def _take_linked(by_task: dict[str, list[Entry]]) -> None:
     """Before the picker of the task: that of the checkpoint that a link names, or of the page before."""
     if task_picker.KEY in st.query_params or not url_state.arrived():
         return
     asked = [*languages.requested_checkpoints("checkpoint"), carried_input.checkpoint()]
-    tasks = [name for wanted in asked for name, cards in shelf.items() if wanted in {card.name for card in cards}]
+    tasks = [
+        name for wanted in asked for name, entries in by_task.items() if wanted in {entry.name for entry in entries}
+    ]
     if tasks:
         url_state.forget(task_picker.KEY)
         st.session_state[task_picker.KEY] = tasks[0]
 
 
-def _source(chosen: str, card: Entry, count: int) -> Source | None:
+def _source(chosen: str, entry: Entry, count: int) -> Source | None:
     if chosen == GENERATED:
-        size = card.config.get("data", {}).get("size")
-        return sources.generated_source(card.config["task"], count, size=size)
-    return row_source.load_source(chosen, card.config["task"], metadata.language(card))
+        size = entry.config.get("data", {}).get("size")
+        return sources.generated_source(entry.config["task"], count, size=size)
+    return row_source.load_source(chosen, entry.config["task"], metadata.language(entry))
 
 
 def measure(rows: Rows) -> Atlas | None:

@@ -30,7 +30,7 @@ class Rows:
     pickers, for the page to go on with.
     """
 
-    card: Any
+    entry: Any
     task: str
     source: Source = field(repr=False)
     count: int
@@ -39,27 +39,27 @@ class Rows:
     @property
     def key(self) -> str:
         """What tells these numbers from others."""
-        return f"{self.card.name} {self.card.digest} {self.source.sha256} {self.count}"
+        return f"{self.entry.name} {self.entry.digest} {self.source.sha256} {self.count}"
 
     @property
-    def cards(self) -> list[Entry]:
+    def entries(self) -> list[Entry]:
         """The checkpoint, where it is one of ours."""
-        return [self.card]
+        return [self.entry]
 
     @property
     def language(self) -> str:
-        return metadata.language(self.card)
+        return metadata.language(self.entry)
 
     def measure(self) -> pd.DataFrame | None:
         """A row for each example and head; None where it was stopped before the first."""
-        return mining.analyse_rows(("heads",), [self.card], self.source, _measure, self.count)
+        return mining.analyse_rows(("heads",), [self.entry], self.source, _measure, self.count)
 
     def examples(self) -> dict[int, Any]:
         """The examples of the file by their lines."""
         return _examples(self.task, self.source.sha256, self.source)
 
     def trace(self, example: Any) -> AttentionTrace:
-        return models.explain(self.card, example).trace
+        return models.explain(self.entry, example).trace
 
     def text(self, example: Any) -> str:
         """An example in one line."""
@@ -72,11 +72,11 @@ class Rows:
         """A link to an example on the page of its checkpoint; False where no page shows it."""
         if self.task not in TASKS:
             return False
-        mechanism, tan = self.card.config["model"].get("mechanism"), self.card.config["kind"] == "tan"
+        mechanism, tan = self.entry.config["model"].get("mechanism"), self.entry.config["kind"] == "tan"
         page = {"tri": "cube", "mtsa": "mtsa"}.get(mechanism, "side_by_side" if tan else "")
         if page:
             key = "checkpoints" if page == "side_by_side" else "checkpoint"
-            deep_links.link(self.task, TASKS[self.task].row(example), page, {key: self.card.name})
+            deep_links.link(self.task, TASKS[self.task].row(example), page, {key: self.entry.name})
         return True
 
 
@@ -84,11 +84,11 @@ class Rows:
 class OtherRows(Rows):
     """Texts or pairs, and a Hugging Face model.  folder: as the reader names it."""
 
-    card: Transformer
+    entry: Transformer
     folder: str = ""
 
     @property
-    def cards(self) -> list[Entry]:
+    def entries(self) -> list[Entry]:
         return []
 
     @property
@@ -98,9 +98,9 @@ class OtherRows(Rows):
     def measure(self) -> pd.DataFrame | None:
         from triattn_core.importers.text_rows import read_texts
 
-        card = self.card
+        entry = self.entry
         return mining.analyse_rows(
-            ("heads",), [card], self.source, _measure_texts, self.count, load=lambda: [card], read=read_texts
+            ("heads",), [entry], self.source, _measure_texts, self.count, load=lambda: [entry], read=read_texts
         )
 
     def examples(self) -> dict[int, Any]:

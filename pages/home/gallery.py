@@ -16,12 +16,12 @@ CUBE = "pages/cube/page.py"
 
 def first_tri(here: Sequence[Entry]) -> Entry | None:
     """What the cube opens on among these."""
-    return next((card for card in here if metadata.model_setting(card, "mechanism") == "tri"), None)
+    return next((entry for entry in here if metadata.model_setting(entry, "mechanism") == "tri"), None)
 
 
 def scores() -> str:
     """HTML: what was reached on the test sets; empty where nothing was measured."""
-    groups = score_table.measured(models.shelf(pairs.NAME)) or score_table.measured(models.shelf())
+    groups = score_table.measured(models.entries(pairs.NAME)) or score_table.measured(models.entries())
     if not groups:
         return ""
     first = groups[0][0]

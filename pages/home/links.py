@@ -60,7 +60,7 @@ def examples() -> None:
 
 def reads(task: Task, language: str) -> Entry | None:
     """What the cube opens on for examples of a task in a language."""
-    return gallery.first_tri(languages.by_language(models.shelf(task.NAME)).get(language, []))
+    return gallery.first_tri(languages.by_language(models.entries(task.NAME)).get(language, []))
 
 
 def _links(task: Task, language: str, tri: Entry) -> None:

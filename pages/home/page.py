@@ -26,26 +26,26 @@ style.heading(
 )
 
 
-def shelf(cards) -> str:
+def score_table(entries) -> str:
     """HTML: a line for what may be compared."""
-    size = sum(card.size for card in cards)
+    size = sum(entry.size for entry in entries)
     lines = []
-    for (task, data, language), group in metadata.comparable_groups(cards).items():
-        labels = {metadata.model_setting(card, "mechanism"): checkpoint_html.label(card) for card in group}
+    for (task, data, language), group in metadata.comparable_groups(entries).items():
+        labels = {metadata.model_setting(entry, "mechanism"): checkpoint_html.label(entry) for entry in group}
         kinds = sorted(labels, key=[*MECHANISMS, *sorted(labels)].index)
         squares = "".join(f'<span class="t-item">{style.swatch(m)}{escape(labels[m])}</span>' for m in kinds)
-        similarities = len({metadata.model_setting(card, "similarity") for card in group})
+        similarities = len({metadata.model_setting(entry, "similarity") for entry in group})
         best = f"{checkpoint_html.percent(metadata.main_score(group[0]))} {metadata.metric_name(group[0])}"
         cells = (escape(task), squares, str(similarities), escape(data), escape(language), escape(best))
         lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
     names = ("task", "mechanisms", "similarities", "data", "language", "test, of the best on dev")
     head = "".join(f"<th>{name}</th>" for name in names)
     aside = (
-        f"{len(cards)} checkpoints, {checkpoint_html.megabytes(size)}"
-        if cards
+        f"{len(entries)} checkpoints, {checkpoint_html.megabytes(size)}"
+        if entries
         else "no checkpoint yet: train one first"
     )
-    table = f'<table class="t-table"><tr>{head}</tr>{"".join(lines)}</table>' if cards else ""
+    table = f'<table class="t-table"><tr>{head}</tr>{"".join(lines)}</table>' if entries else ""
     return checkpoint_html.section("Checkpoints", aside) + f'<div class="t-scroll">{table}</div>'
 
 
@@ -60,7 +60,7 @@ with st.container(key="main"):
     links.examples()
     left, right = st.columns([2.7, 1], gap="medium")
 with left:
-    st.html(shelf(models.shelf()))
+    st.html(score_table(models.entries()))
     st.html(checkpoint_html.section("Test scores") + gallery.scores())
 with right.container(key="aside"), report_errors(stop=False):
     slot = st.skeleton(height=200)
@@ -68,5 +68,5 @@ with right.container(key="aside"), report_errors(stop=False):
 for fill in fills:
     with report_errors(stop=False):
         fill()
-if sentence := natural_text.sentence(models.shelf()):
+if sentence := natural_text.sentence(models.entries()):
     on_natural_text.html(f'<p class="t-note">{escape(sentence)}</p>')

@@ -11,18 +11,18 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.trace.axes import MECHANISM_LABELS, MECHANISMS
 
 
-def measured(shelf: Sequence[Entry], most: int = 2) -> list[list[Entry]]:
-    """The cards with a score, those that may be compared together and the best on dev first; `most` groups of them."""
+def measured(entries: Sequence[Entry], most: int = 2) -> list[list[Entry]]:
+    """`most` groups of checkpoints that may be compared, the best on dev first; without a score they are left out."""
     groups = [
-        [card for card in group if metadata.main_score(card) is not None]
-        for group in metadata.comparable_groups(shelf).values()
+        [entry for entry in group if metadata.main_score(entry) is not None]
+        for group in metadata.comparable_groups(entries).values()
     ]
     return [group for group in groups if group][:most]
 
 
 def table(groups: Sequence[Sequence[Entry]]) -> str:
     """HTML: scores on test in per cent, that of the best on dev in each group in bold."""
-    there = [{metadata.model_setting(card, "mechanism") for card in group} for group in groups]
+    there = [{metadata.model_setting(entry, "mechanism") for entry in group} for group in groups]
     kinds = [[kind for kind in MECHANISMS if kind in has] for has in there]
     heads = "".join(
         f'<th class="r" colspan="{len(of)}"><b>{escape(metadata.dataset_name(group[0]))}</b>'
@@ -35,29 +35,31 @@ def table(groups: Sequence[Sequence[Entry]]) -> str:
     )
     lines = "".join(
         f"<tr><td>{_row_title(*row, groups)}</td>{''.join(_cell(row, *column) for column in columns)}</tr>"
-        for row in rows([card for group in groups for card in group])
+        for row in rows([entry for group in groups for entry in group])
     )
     return f'<table class="t-table t-scores"><tr><th></th>{heads}</tr><tr><th></th>{names}</tr>{lines}</table>'
 
 
-def rows(shelf: Sequence[Entry]) -> list[tuple[str, bool]]:
-    """The similarities of these cards as they are offered, and of each whether in the living form; published first."""
-    order = {_row(card): metadata.sort_key(card)[2:] for card in shelf}
+def rows(entries: Sequence[Entry]) -> list[tuple[str, bool]]:
+    """Their similarities as they are offered, and of each whether in the living form; published first."""
+    order = {_row(entry): metadata.sort_key(entry)[2:] for entry in entries}
     return sorted(order, key=lambda row: (row[1], order[row]))
 
 
-def _row(card: Entry) -> tuple[str, bool]:
-    return metadata.model_setting(card, "similarity"), metadata.is_living(card)
+def _row(entry: Entry) -> tuple[str, bool]:
+    return metadata.model_setting(entry, "similarity"), metadata.is_living(entry)
 
 
 def _row_title(similarity: str, living: bool, groups: Sequence[Sequence[Entry]]) -> str:
     """The similarity; of a mechanism that has but one, whose it is."""
-    owner = next(card for group in groups for card in group if _row(card) == (similarity, living))
+    owner = next(entry for group in groups for entry in group if _row(entry) == (similarity, living))
     return escape(similarity.replace("_", " ") or f"{checkpoint_html.label(owner)}'s own") + ", living" * living
 
 
 def _cell(row: tuple[str, bool], group: Sequence[Entry], mechanism: str, look: str) -> str:
-    cards = (card for card in group if _row(card) == row and metadata.model_setting(card, "mechanism") == mechanism)
-    card = next(cards, None)
-    text = "" if card is None else checkpoint_html.percent(metadata.main_score(card))
-    return f'<td class="{look}">{f"<b>{text}</b>" if card is group[0] else text}</td>'
+    entries = (
+        entry for entry in group if _row(entry) == row and metadata.model_setting(entry, "mechanism") == mechanism
+    )
+    entry = next(entries, None)
+    text = "" if entry is None else checkpoint_html.percent(metadata.main_score(entry))
+    return f'<td class="{look}">{f"<b>{text}</b>" if entry is group[0] else text}</td>'

@@ -27,7 +27,7 @@ AROUND = 88  # pixels of a map's title and words above its rows, kept free while
 
 def section() -> list[Callable[[], None]]:
     """The studies whose checkpoints are here, in a grid; what is returned draws their maps."""
-    here = {card.name: card for card in (*models.shelf(), *laboratory_checkpoints()) if card.problem is None}
+    here = {entry.name: entry for entry in (*models.entries(), *laboratory_checkpoints()) if entry.problem is None}
     ready = [study for study in studies().items() if set(study[1].checkpoints) <= set(here)]
     if not ready:
         return []
@@ -87,9 +87,9 @@ def _fill(
     if study.maps is None:
         return
     try:
-        cards = [here[checkpoint] for checkpoint in study.checkpoints]
-        key = ("study", name, *(card.digest for card in cards))
-        arrays = model_jobs.result(choose_device(), key, f"Maps of “{study.title}”", lambda: _maps(study, cards))
+        entries = [here[checkpoint] for checkpoint in study.checkpoints]
+        key = ("study", name, *(entry.digest for entry in entries))
+        arrays = model_jobs.result(choose_device(), key, f"Maps of “{study.title}”", lambda: _maps(study, entries))
     except TriattnError as error:
         slot.html(f'<p class="t-note">{escape(str(error))}</p>')
         return
@@ -97,5 +97,5 @@ def _fill(
     slot.html(f'<div class="t-thumb">{drawn}</div>')
 
 
-def _maps(study: Study, cards: Sequence[Entry]) -> Mapping:
-    return study.maps([models.load(card) for card in cards], study.examples[0])
+def _maps(study: Study, entries: Sequence[Entry]) -> Mapping:
+    return study.maps([models.load(entry) for entry in entries], study.examples[0])

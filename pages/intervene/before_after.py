@@ -19,8 +19,8 @@ COMPLETE = "maps drawn of"  # in the session: the question of which all three ma
 def pick_map(question: page_setup.Question, settings: Settings) -> Settings:
     """The heading, and the pickers of direction, layer and head."""
     st.html(checkpoint_html.section("Attention before and after", "query × key, summed over context"))
-    attention_worth.notes([question.card])
-    model = question.card.config["model"]
+    attention_worth.notes([question.entry])
+    model = question.entry.config["model"]
     with st.container(horizontal=True, vertical_alignment="bottom", key="map-settings"):
         direction = question.words.directions[url_state.direction(question.words.directions)]
         layer = url_state.segments("Layer", list(range(1, int(model.get("layers", 2)) + 1)), "layer")
@@ -43,7 +43,7 @@ def draw_before(parts: Intervention, theme: str) -> Sequence[DeltaGenerator]:
 
 
 def _asked(parts: Intervention) -> tuple:
-    return parts.question.card.digest, parts.question.example, parts.question.option
+    return parts.question.entry.digest, parts.question.example, parts.question.option
 
 
 def draw_change(parts: Intervention, places: Sequence[DeltaGenerator], theme: str) -> None:

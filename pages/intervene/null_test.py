@@ -18,7 +18,7 @@ def section(question: page_setup.Question, settings: Settings) -> Settings:
     st.html(
         checkpoint_html.section("Is this map signal?", "attention replaced in all layers and both directions, at once")
     )
-    tri = metadata.model_setting(question.card, "mechanism") == "tri"
+    tri = metadata.model_setting(question.entry, "mechanism") == "tri"
     with st.container(horizontal=True, vertical_alignment="bottom", key="null-settings"):
         how = url_state.segments("Attention becomes", list(REPLACEMENTS), "null", default=1)
         axis = url_state.segments("Along", ["key", "context"] if tri else ["key"], "along")

@@ -47,4 +47,4 @@ with result, report_errors():
 with null:
     settings = null_test.section(question, settings)
 with tail:
-    export.case_card("intervene", [question.card], question.example, settings.model_dump())
+    export.case_card("intervene", [question.entry], question.example, settings.model_dump())

@@ -19,14 +19,14 @@ from triattn_core.views.charts import truth_curves, truth_quadrants, truth_score
 
 
 def scores(
-    cards: Sequence[Entry], task: LaboratoryTask, records: Sequence[Record], references: Mapping[str, Mapping]
+    entries: Sequence[Entry], task: LaboratoryTask, records: Sequence[Record], references: Mapping[str, Mapping]
 ) -> None:
     """Every trained model of the task over the rows of the test seed, a dot a seed.
 
     references: measures of what was not trained, by name.
     """
-    measured = [(card, list(laboratory.seed_tests(card, records).values())) for card in cards]
-    tests = {model_maps.label(card): (model_maps.colour(card), seeds) for card, seeds in measured if seeds}
+    measured = [(entry, list(laboratory.seed_tests(entry, records).values())) for entry in entries]
+    tests = {model_maps.label(entry): (model_maps.colour(entry), seeds) for entry, seeds in measured if seeds}
     if not tests:
         return
     references = {name: ("muted", [measures]) for name, measures in references.items()}
@@ -48,7 +48,7 @@ def scores(
     with st.container(key="main-measures"):
         _measures(truth_quadrants.means(measures))
     figures.numbers("All seeds as numbers", measures, "numbers")
-    figures.numbers("How each was trained", laboratory.recipes(_named(cards)), "recipes")
+    figures.numbers("How each was trained", laboratory.recipes(_named(entries)), "recipes")
 
 
 def _measures(rows: pd.DataFrame) -> None:
@@ -66,21 +66,21 @@ def _seeds(counts: Sequence[int]) -> str:
     return f"{max(counts)} seeds a model." if max(counts) > 1 else "One seed a model: its spread was not measured."
 
 
-def steps(cards: Sequence[Entry], task: LaboratoryTask, records: Sequence[Record]) -> None:
+def steps(entries: Sequence[Entry], task: LaboratoryTask, records: Sequence[Record]) -> None:
     """The models that were trained for several numbers of steps, where there are such."""
     about = "does longer training help? each run has its own rows and sees none more often than the shortest run"
-    _curves("Against training", about, laboratory.step_rows(_named(cards), records), "steps", log=True)
+    _curves("Against training", about, laboratory.step_rows(_named(entries), records), "steps", log=True)
 
 
-def sizes(cards: Sequence[Entry], task: LaboratoryTask, records: Sequence[Record]) -> None:
+def sizes(entries: Sequence[Entry], task: LaboratoryTask, records: Sequence[Record]) -> None:
     """The models that were trained at several sizes of the task, where there are such."""
     about = f"the same training at other numbers of {task.SIZE}"
-    _curves("Against size", about, laboratory.size_rows(_named(cards), task.size, records), task.SIZE)
+    _curves("Against size", about, laboratory.size_rows(_named(entries), task.size, records), task.SIZE)
 
 
-def _named(cards: Sequence[Entry]) -> dict[str, tuple[str, Entry]]:
+def _named(entries: Sequence[Entry]) -> dict[str, tuple[str, Entry]]:
     """Checkpoints with the mechanism that their colour is of, by label."""
-    return {model_maps.label(card): (model_maps.colour(card), card) for card in cards}
+    return {model_maps.label(entry): (model_maps.colour(entry), entry) for entry in entries}
 
 
 def _curves(title: str, about: str, rows: pd.DataFrame, x_name: str, log: bool = False) -> None:
@@ -99,9 +99,9 @@ def _curves(title: str, about: str, rows: pd.DataFrame, x_name: str, log: bool =
 
 
 @st.fragment
-def replay(cards: Sequence[Entry], task: LaboratoryTask) -> None:
+def replay(entries: Sequence[Entry], task: LaboratoryTask) -> None:
     """The maps of the chosen models at steps of their training, on rows they were not trained on."""
-    films = [(card, film) for card in cards if (film := load_film(card.path))]
+    films = [(entry, film) for entry in entries if (film := load_film(entry.path))]
     if not films:
         return
     first = films[0][1]
@@ -113,11 +113,11 @@ def replay(cards: Sequence[Entry], task: LaboratoryTask) -> None:
     example = first.rows[at]
     st.html(f'<p class="t-note">{escape(task.say(example))}</p>')
     with st.container(horizontal=True, gap="small", key="film-maps"):
-        for card, film in films:
+        for entry, film in films:
             frame = film.frame(step)
             weights, answer = film.maps[frame][at], task.LABELS[film.answers[frame][at]]
-            with st.container(width=model_maps.panel_width(example), key=f"film-{card.name}"):
-                model_maps.panel(card, task, example, answer, None, weights, f"film-figure-{card.name}")
+            with st.container(width=model_maps.panel_width(example), key=f"film-{entry.name}"):
+                model_maps.panel(entry, task, example, answer, None, weights, f"film-figure-{entry.name}")
 
 
 def _telling_row(films: Sequence[tuple[Entry, Film]]) -> int:

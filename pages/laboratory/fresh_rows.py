@@ -22,22 +22,22 @@ ROWS = 100
 SEEDS = 1000, 999_999  # seeds below are those of training, dev, test and examples
 
 
-def trial(cards: Sequence[Entry], task: LaboratoryTask) -> None:
+def trial(entries: Sequence[Entry], task: LaboratoryTask) -> None:
     """A button that draws a seed; then the accuracy of each model on its rows, and the command that repeats it."""
     key = f"{task.NAME}-fresh-seed"
     with st.container(horizontal=True, vertical_alignment="center", gap="medium", key="fresh"):
         st.button(f"Try {ROWS} fresh rows", key="fresh-rows", width=160, on_click=_draw, args=(key,))
         if (seed := st.session_state.get(key)) is None:
             return
-        right = {card.name: _accuracy(card, task.NAME, seed) for card in cards}
-        scores = ", ".join(f"{model_maps.label(card)} {_score(right[card.name])}" for card in cards)
+        right = {entry.name: _accuracy(entry, task.NAME, seed) for entry in entries}
+        scores = ", ".join(f"{model_maps.label(entry)} {_score(right[entry.name])}" for entry in entries)
         chance = task.baseline()["chance"]
         command = f"triattn evaluate {' '.join(right)} laboratory:{task.NAME} --seed {seed} --rows {ROWS}"
         sentence = f"{scores} right (95 % interval); chance {chance:.1f} %. <code>{escape(command)}</code>"
         st.html(f'<p class="t-note">{sentence}</p>')
 
 
-def _accuracy(card: Entry, name: str, seed: int) -> float:
+def _accuracy(entry: Entry, name: str, seed: int) -> float:
     """In per cent, on ROWS rows of a seed, at the model's own size."""
 
     def measure(bundle: Bundle) -> float:
@@ -45,7 +45,7 @@ def _accuracy(card: Entry, name: str, seed: int) -> float:
 
         return evaluate_laboratory(bundle, rows_of(name, seed, ROWS, bundle.config.data.size))["metrics"]["accuracy"]
 
-    return models.answer(card, f"Trying {ROWS} rows", measure, name, seed)
+    return models.answer(entry, f"Trying {ROWS} rows", measure, name, seed)
 
 
 def _score(percent: float) -> str:

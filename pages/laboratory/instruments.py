@@ -20,12 +20,12 @@ FOUND = (
 )
 
 
-def methods(cards: Sequence[Entry]) -> None:
+def methods(entries: Sequence[Entry]) -> None:
     """How often each method scores the true pair of a chosen model highest; measured by `triattn evaluate`."""
     measured = {
-        model_maps.label(card): (model_maps.colour(card), card.metrics["instruments"])
-        for card in cards
-        if "instruments" in card.metrics
+        model_maps.label(entry): (model_maps.colour(entry), entry.metrics["instruments"])
+        for entry in entries
+        if "instruments" in entry.metrics
     }
     if not measured:
         return

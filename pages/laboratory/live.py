@@ -30,23 +30,23 @@ POLL = 1.5  # seconds: drawing takes time from training
 STEPS = (300, 1000, 3000)
 
 
-def train_here(cards: Sequence[Entry], task: LaboratoryTask, example: Example) -> None:
+def train_here(entries: Sequence[Entry], task: LaboratoryTask, example: Example) -> None:
     """The button, and below it what is trained, or was trained in this session, for this task."""
     st.html(checkpoint_html.section("Train it here", "from random weights, on rows made as it goes; nothing is kept"))
-    named = {model_maps.label(card): card for card in cards}
+    named = {model_maps.label(entry): entry for entry in entries}
     first = next((i for i, name in enumerate(named) if name == list(named)[-1]))
     with st.container(horizontal=True, vertical_alignment="bottom", key="live"):
-        card = named[url_state.pick("Model to train", list(named), f"{task.NAME}-train", first, width=200)]
+        entry = named[url_state.pick("Model to train", list(named), f"{task.NAME}-train", first, width=200)]
         steps = url_state.segments("Steps", list(STEPS), f"{task.NAME}-steps", 1)
         training: Training | None = st.session_state.get(KEY)
-        again = training is not None and training.repeats(card, steps)
+        again = training is not None and training.repeats(entry, steps)
         action = "Train it again" if again else "Train it here"
-        st.button(action, key="live-start", width=130, on_click=_begin, args=(card, steps))
+        st.button(action, key="live-start", width=130, on_click=_begin, args=(entry, steps))
     if training is None or training.run.task.NAME != task.NAME:
         figures.note("1,000 steps take up to a minute: watch the loss fall, and the map find the truth or not.")
         return
     if not again:
-        name, last = model_maps.label(card), f"{training.name}, {training.run.steps:,} steps"
+        name, last = model_maps.label(entry), f"{training.name}, {training.run.steps:,} steps"
         figures.note(f"Below: {last}. “{action}” replaces it with {name}, {steps:,} steps.")
     polls = not training.ended()
     st.fragment(_watch, run_every=POLL if polls else None)(training, example, polls)
@@ -61,10 +61,10 @@ class Training:
     run: LiveRun
     job: Job | None = None
 
-    def repeats(self, card: Entry, steps: int) -> bool:
+    def repeats(self, entry: Entry, steps: int) -> bool:
         """Whether a run of a model and a number of steps would differ from this one in the seed alone."""
         mine = self.run.task.NAME, self.name, self.run.steps
-        return mine == (card.config["task"], model_maps.label(card), steps)
+        return mine == (entry.config["task"], model_maps.label(entry), steps)
 
     def go_on(self) -> None:
         """Begins, or goes on, in a job of its own; that ends soon after the page has gone."""
@@ -80,14 +80,14 @@ class Training:
         return ended
 
 
-def _begin(card: Entry, steps: int) -> None:
+def _begin(entry: Entry, steps: int) -> None:
     from triattn_core.training.laboratory.live import LiveRun
 
-    seed = card.config["training"]["seed"]
+    seed = entry.config["training"]["seed"]
     if old := st.session_state.get(KEY):
         old.run.stopped = True
-        seed = old.run.seed + 1 if old.repeats(card, steps) else seed
-    training = Training(model_maps.label(card), model_maps.colour(card), LiveRun(card.config, steps, seed))
+        seed = old.run.seed + 1 if old.repeats(entry, steps) else seed
+    training = Training(model_maps.label(entry), model_maps.colour(entry), LiveRun(entry.config, steps, seed))
     training.go_on()
     st.session_state[KEY] = training
 

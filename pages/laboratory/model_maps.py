@@ -24,43 +24,45 @@ if TYPE_CHECKING:
 ORDER = ("bi_joint", "cbi", "tri")
 
 
-def cards(task: LaboratoryTask) -> list[Entry]:
+def entries(task: LaboratoryTask) -> list[Entry]:
     """The sound models of a task: two-way ones first, then by layers and similarity."""
-    trained = [card for card in laboratory_checkpoints() if card.problem is None and card.config["task"] == task.NAME]
-    return sorted(trained, key=lambda card: (ORDER.index(_facts(card)[0]), *_facts(card)[1:]))
+    trained = [
+        entry for entry in laboratory_checkpoints() if entry.problem is None and entry.config["task"] == task.NAME
+    ]
+    return sorted(trained, key=lambda entry: (ORDER.index(_facts(entry)[0]), *_facts(entry)[1:]))
 
 
-def _facts(card: Entry) -> tuple[str, str, str]:
+def _facts(entry: Entry) -> tuple[str, str, str]:
     """Mechanism, layers and similarity."""
     mechanism, layers, similarity = (
-        metadata.model_setting(card, name) for name in ("mechanism", "layers", "similarity")
+        metadata.model_setting(entry, name) for name in ("mechanism", "layers", "similarity")
     )
     return mechanism, layers, similarity
 
 
-def label(card: Entry) -> str:
+def label(entry: Entry) -> str:
     """What a model is called here."""
-    mechanism, layers, similarity = _facts(card)
+    mechanism, layers, similarity = _facts(entry)
     if mechanism == "bi_joint":
         return f"Bi, joint, {layers} layer{'s' * (layers != '1')}"
     return "C-Bi" if mechanism == "cbi" else f"Tri, {similarity.replace('_', ' ')}"
 
 
-def colour(card: Entry) -> str:
+def colour(entry: Entry) -> str:
     """The mechanism that its colour is of."""
-    return _facts(card)[0].removesuffix("_joint")
+    return _facts(entry)[0].removesuffix("_joint")
 
 
 def chosen(all_: Sequence[Entry], task: LaboratoryTask) -> list[Entry]:
     """The models to show, in the URL; by default the two-way ones, and the Tri-Attention best on dev."""
-    named = {label(card): card for card in all_}
-    tri = [name for name, card in named.items() if _facts(card)[0] == "tri"]
+    named = {label(entry): entry for entry in all_}
+    tri = [name for name, entry in named.items() if _facts(entry)[0] == "tri"]
     best = max(tri, key=lambda name: [named[name].metrics["dev"][of] for of in ("accuracy", "mass")], default=None)
     key, default = f"{task.NAME}-models", [name for name in named if name not in tri or name == best]
     url_state.forget(key)
     picked = st.pills("Models", list(named), selection_mode="multi", default=default, key=key, bind="query-params")
     shown = [named[name] for name in named if name in picked]
-    return sorted(shown, key=lambda card: _facts(card)[0] != "tri")  # first, so that narrow windows show it too
+    return sorted(shown, key=lambda entry: _facts(entry)[0] != "tri")  # first, so that narrow windows show it too
 
 
 def answer_weights(explained: Explained) -> np.ndarray:
@@ -69,9 +71,9 @@ def answer_weights(explained: Explained) -> np.ndarray:
     return explained.trace.site(site).mean("head").values[0]
 
 
-def panel(card: Entry, *about) -> None:
+def panel(entry: Entry, *about) -> None:
     """One model: its answer, right or wrong, and its map."""
-    map_panel(label(card), colour(card), *about)
+    map_panel(label(entry), colour(entry), *about)
 
 
 def map_panel(name: str, mechanism: str, task: LaboratoryTask, example: Example, answer: str, share: float | None,
@@ -107,8 +109,8 @@ def references(all_: Sequence[Entry]) -> dict[str, Mapping]:
 
     Measured here where no model has them recorded.
     """
-    tri = [card for card in all_ if _facts(card)[0] == "tri"]
-    recorded = next((card.metrics["references"] for card in reversed(tri) if "references" in card.metrics), None)
+    tri = [entry for entry in all_ if _facts(entry)[0] == "tri"]
+    recorded = next((entry.metrics["references"] for entry in reversed(tri) if "references" in entry.metrics), None)
     if recorded is not None or not tri:
         return recorded or {}
     return models.answer(tri[-1], "Measuring untrained weights", reference_measures)
@@ -125,13 +127,13 @@ def maps(shown: Sequence[Entry], task: LaboratoryTask, example: Example) -> dict
     """All models on one row; their answers by the models' labels."""
     answers = {}
     with st.container(horizontal=True, gap="small", key="maps"):
-        for card in shown:
-            explained = models.explain(card, example)
+        for entry in shown:
+            explained = models.explain(entry, example)
             prediction = explained.prediction
-            with st.container(width=panel_width(example), key=f"map-{card.name}"):
+            with st.container(width=panel_width(example), key=f"map-{entry.name}"):
                 share = prediction.probabilities[prediction.best]
                 right = None if example.label is None else prediction.probabilities[example.label]
-                answer, key = prediction.labels[prediction.best], f"figure-{card.name}"
-                panel(card, task, example, answer, share, answer_weights(explained), key, right)
-                answers[label(card)] = answer
+                answer, key = prediction.labels[prediction.best], f"figure-{entry.name}"
+                panel(entry, task, example, answer, share, answer_weights(explained), key, right)
+                answers[label(entry)] = answer
     return answers

@@ -24,8 +24,8 @@ style.heading(
 )
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
     task = row_input.picker()
-    cards = model_maps.cards(task)
-    chosen = model_maps.chosen(cards, task) if cards else []
+    entries = model_maps.entries(task)
+    chosen = model_maps.chosen(entries, task) if entries else []
     st.space("stretch")
     row_input.menu(task)
 row = None
@@ -33,7 +33,7 @@ with shown(stop=False):  # what was measured below needs no row
     row = row_input.row(task)
     study_strip.note_example(row)
     st.html(f"<p>{escape(task.say(row))} <b>{escape(row_input.truth(task, row))}</b></p>")
-if not cards:
+if not entries:
     st.info("No model of this task is trained yet: triattn train checkpoints/laboratory/…/config.json makes one.")
     st.stop()
 if row is not None:
@@ -48,9 +48,9 @@ if row is not None:
 about = f"<b>Proved:</b> {escape(task.PROVED)}<br><b>Only observed:</b> {escape(task.OBSERVED)}"
 st.html(f'<p class="t-note">{about}</p>')
 records = laboratory_records()
-evidence.scores(cards, task, records, model_maps.references(cards))
-evidence.steps(cards, task, records)
-evidence.sizes(cards, task, records)
+evidence.scores(entries, task, records, model_maps.references(entries))
+evidence.steps(entries, task, records)
+evidence.sizes(entries, task, records)
 instruments.methods(chosen)
 evidence.replay(chosen, task)
-live.train_here(cards, task, row or task.examples()[task.OPENING_ROW])
+live.train_here(entries, task, row or task.examples()[task.OPENING_ROW])

@@ -29,7 +29,7 @@ def explore(page: PageScene, link: dict[str, str]) -> None:
     st.page_link("pages/tensor/page.py", label=f"The tensor of head {head}, {where}", query_params=opens)
     # Of relevance the command prints the score before its scale and its mask.
     site, at = f"{settings.layer}/token2token/{settings.quantity}", {"head": head - 1, "query": query, "key": key}
-    cell_command.command(page.cards[0].name, page.row, cell_command.cell(page.scene.trace, site, at))
+    cell_command.command(page.entries[0].name, page.row, cell_command.cell(page.scene.trace, site, at))
 
 
 top = sentence_input.open_page("MTSA", SAYS, ("mtsa",))
@@ -41,7 +41,7 @@ texts, grouping = top.explained.trace.texts, settings.grouping()
 token_grouping.missing(texts, grouping)
 parts = (*texts.values(), top.layer, str(not settings.features), *grouping.parts)
 with report_errors():
-    page = PageScene.build("mtsa", [top.card], top.example, settings, *parts)
+    page = PageScene.build("mtsa", [top.entry], top.example, settings, *parts)
 with tail:
     page.save_menus(f"mtsa-{top.layer.replace('/', '-')}" + token_grouping.ending(grouping))
 heads = head_strip.of_layers(top.explained.trace, f"{top.layer}/token2token/weight")

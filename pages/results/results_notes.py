@@ -55,7 +55,7 @@ def left_out_html(entries: Sequence[LeftOut]) -> str:
 def figure_links(entries: Sequence[Live], records: Sequence[Record]) -> str:
     """HTML: the paper's figures that a page draws, each a link, or what it waits for; empty where there is none."""
     lines = "".join(
-        _live(entry, [record.card for record in records if is_shipped(record, entry.needs)]) for entry in entries
+        _live(entry, [record.entry for record in records if is_shipped(record, entry.needs)]) for entry in entries
     )
     return (
         f'{checkpoint_html.section("Its figures, drawn by a page")}<div class="t-know">{lines}</div>' if lines else ""
@@ -63,8 +63,8 @@ def figure_links(entries: Sequence[Live], records: Sequence[Record]) -> str:
 
 
 def is_shipped(record: Record, needs: Ours) -> bool:
-    """Whether it is a checkpoint of the shelf that can be opened and has these settings."""
-    return not record.file and not record.card.problem and has_settings(record, needs)
+    """Whether it is a checkpoint here that can be opened and has these settings."""
+    return not record.file and not record.entry.problem and has_settings(record, needs)
 
 
 def _live(live: Live, there: Sequence[Entry]) -> str:
@@ -79,7 +79,7 @@ def runs(cells: Sequence[Sequence[Cell]]) -> str:
     """How many runs the records hold that a table's numbers of ours come from, and the day of the last."""
     used = {id(cell.record): cell.record for line in cells for cell in line if cell.values}.values()
     count = sum(record.runs for record in used)
-    days = sorted(str(record.card.metrics["date"]) for record in used if record.card.metrics.get("date"))
+    days = sorted(str(record.entry.metrics["date"]) for record in used if record.entry.metrics.get("date"))
     return f"ours: {count} run{'s' * (count != 1)}" + (f", the last of {days[-1]}" if days else "")
 
 

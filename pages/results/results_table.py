@@ -127,9 +127,9 @@ def _own(cell: Cell, bold: bool, first: bool) -> str:
         return _why(cell.reason, 2)
     text = f"{cell.ours:.{cell.digits}f}"
     text = f"<b>{text}</b>" if bold else text
-    card = cell.record.card
-    if not cell.record.file and not card.problem:
-        text = f'<a href="checkpoints?checkpoint={quote(card.name)}" target="_self">{text}</a>'
+    entry = cell.record.entry
+    if not cell.record.file and not entry.problem:
+        text = f'<a href="checkpoints?checkpoint={quote(entry.name)}" target="_self">{text}</a>'
     spread = "" if cell.spread is None else f"±{cell.spread:.{cell.digits}f}"
     hover = f'title="{escape(cell_tooltip(cell), quote=True)}"'
     return f'<td class="n{" first" * first}" {hover}>{text}</td><td class="s" {hover}>{spread}</td>'
@@ -144,13 +144,13 @@ def cell_tooltip(cell: Cell) -> str:
     """What is known of a number of ours: its seeds, rows, record, machine and day; what is not recorded is said."""
     if cell.record is None or not cell.values:
         return cell.reason
-    metrics, split = cell.record.card.metrics, cell.column.split
+    metrics, split = cell.record.entry.metrics, cell.column.split
     each = ", ".join(f"{value:.{cell.digits}f}" for value in cell.values)
     rows = cell.record.rows(split)
     parts = [
         f"{len(cell.values)} {cell.record.each}s: {each}" if len(cell.values) > 1 else f"one {cell.record.each}",
         (f"{rows:,} {split} rows" if rows else f"number of {split} rows not recorded") * (split != "run"),
-        cell.record.card.name + (f" ({cell.record.file}.jsonl)" if cell.record.file else ""),
+        cell.record.entry.name + (f" ({cell.record.file}.jsonl)" if cell.record.file else ""),
         str(metrics.get("machine") or "machine not recorded"),
         str(metrics.get("date") or "day not recorded"),
     ]

@@ -9,11 +9,11 @@ from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.runner import without
 
 
-def explained(card: Entry, example: Any) -> dict[str, models.Explained]:
+def explained(entry: Entry, example: Any) -> dict[str, models.Explained]:
     """What a COIN makes of an example, by what is off: "" (nothing), `layer.0`, …, `context`.  Raises TriattnError."""
-    whole = models.explain(card, example)
+    whole = models.explain(entry, example)
 
     def run(bundle):
         return without(bundle, whole, example)
 
-    return models.answer(card, f"{card.name} with each part switched off", run, whole.source)
+    return models.answer(entry, f"{entry.name} with each part switched off", run, whole.source)

@@ -31,35 +31,35 @@ FORMS = (
 )
 
 
-def measures(card: Entry) -> Mapping[str, Any]:
+def measures(entry: Entry) -> Mapping[str, Any]:
     """What `triattn evaluate --attention` has recorded of a checkpoint; empty where it was not asked."""
-    recorded = card.metrics.get("attention")
+    recorded = entry.metrics.get("attention")
     return recorded if isinstance(recorded, Mapping) else {}
 
 
-def measure_value(card: Entry, *names: str) -> float | None:
+def measure_value(entry: Entry, *names: str) -> float | None:
     """One of the measures, such as ("query_information", "mean"); None where it was not measured."""
-    value: Any = measures(card)
+    value: Any = measures(entry)
     for name in names:
         value = value.get(name) if isinstance(value, Mapping) else None
     return float(value) if isinstance(value, int | float) else None
 
 
-def worth(card: Entry) -> Mapping[str, Mapping]:
+def worth(entry: Entry) -> Mapping[str, Mapping]:
     """By control what the attention is worth: from the records of the controls, else as recorded with the checkpoint;
     see `results.worth`.  Empty where no control was trained."""
-    if card.config.get("kind") != "tan" or not metadata.main_metric(card):
+    if entry.config.get("kind") != "tan" or not metadata.main_metric(entry):
         return {}
-    recorded = measures(card).get("worth") or {}
+    recorded = measures(entry).get("worth") or {}
     stamp = tuple((file.name, file.stat().st_mtime_ns) for file in record_files())
-    stamp += tuple((other.name, other.digest) for other in models.shelf() if metadata.model_setting(other, "weights"))
-    return {**recorded, **(_worth(card.name, card.digest, stamp, card) if _controls(stamp) else {})}
+    stamp += tuple((other.name, other.digest) for other in models.entries() if metadata.model_setting(other, "weights"))
+    return {**recorded, **(_worth(entry.name, entry.digest, stamp, entry) if _controls(stamp) else {})}
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
 def _controls(stamp: tuple) -> bool:
     """Whether any control is on record: only then is a config read, which loads torch."""
-    return any(metadata.model_setting(record.card, "weights") for record in all_records()[0])
+    return any(metadata.model_setting(record.entry, "weights") for record in all_records()[0])
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
@@ -69,16 +69,16 @@ def _worth(name: str, digest: str, stamp: tuple, _card: Entry) -> Mapping[str, M
     return worth_of(_card)
 
 
-def points(card: Entry, control: str = "even") -> float | None:
+def points(entry: Entry, control: str = "even") -> float | None:
     """Points over a control; None where none was trained."""
-    gain = worth(card).get(control)
+    gain = worth(entry).get(control)
     return None if gain is None else float(gain["points"])
 
 
-def verdict(card: Entry) -> str:
+def verdict(entry: Entry) -> str:
     """A sentence where the attention of a checkpoint, or its third order, is worth no more than the spread of seeds;
     empty where it is worth more, and where no control was trained."""
-    gains, parts = worth(card), []
+    gains, parts = worth(entry), []
     for control, what, over in (
         ("even", "its attention is", "the same form trained with even weights"),
         ("product_of_marginals", "its third order is", "the product of its two marginals"),
@@ -90,61 +90,61 @@ def verdict(card: Entry) -> str:
     if not parts:
         return ""
     need = "this map" if len(parts) > 1 or parts[0].startswith("its attention") else "more than its two marginals"
-    return minus(f"{card.name}: {' and '.join(parts)}. Nothing shows that the answer needs {need}.")
+    return minus(f"{entry.name}: {' and '.join(parts)}. Nothing shows that the answer needs {need}.")
 
 
-def notes(cards: Sequence[Entry]) -> None:
+def notes(entries: Sequence[Entry]) -> None:
     """The sentences of checkpoints whose map is drawn here."""
-    for sentence in filter(None, map(verdict, cards)):
+    for sentence in filter(None, map(verdict, entries)):
         st.html(f'<p class="t-note t-worth">{escape(sentence)}</p>')
 
 
-def table(cards: Sequence[Entry]) -> str:
+def table(entries: Sequence[Entry]) -> str:
     """HTML: score, worth, reliance and information of checkpoints, a row each; empty where none was measured."""
-    columns = [(name, [cell(card) for card in cards]) for name, cell in CELLS]
+    columns = [(name, [cell(entry) for entry in entries]) for name, cell in CELLS]
     columns = [(name, cells) for name, cells in columns if any(cells)]
     if len(columns) < 2:  # the score alone
         return ""
     heads = "".join(f'<th class="r">{escape(name)}</th>' for name, _ in columns)
     lines = ""
-    for i, card in enumerate(cards):
-        swatch = style.swatch(metadata.model_setting(card, "mechanism"))
+    for i, entry in enumerate(entries):
+        swatch = style.swatch(metadata.model_setting(entry, "mechanism"))
         cells = "".join(f'<td class="r">{escape(minus(cells[i] or "–"))}</td>' for _, cells in columns)
-        lines += f"<tr><td>{swatch}{escape(card.name)}</td>{cells}</tr>"
+        lines += f"<tr><td>{swatch}{escape(entry.name)}</td>{cells}</tr>"
     title = checkpoint_html.section("What the attention is worth", "on dev; points and bits")
     return (
         f'{title}<div class="t-scroll"><table class="t-table"><tr><th></th>{heads}</tr>{lines}</table></div>'
-        + legend(cards)
+        + legend(entries)
     )
 
 
-def legend(cards: Sequence[Entry]) -> str:
+def legend(entries: Sequence[Entry]) -> str:
     """HTML: what the measures mean, and the forms of checkpoints where one is living."""
-    return f'<p class="t-note">{escape(HELP)} {LIVING if any(map(metadata.is_living, cards)) else ""}</p>'
+    return f'<p class="t-note">{escape(HELP)} {LIVING if any(map(metadata.is_living, entries)) else ""}</p>'
 
 
-def facts(card: Entry) -> str:
+def facts(entry: Entry) -> str:
     """HTML: all that was measured of one checkpoint's attention, a line each; empty where nothing was."""
-    rows = [(name, cell(card)) for name, cell in CELLS[1:]]
-    same, special = measure_value(card, "alignment", "best_head"), measure_value(card, "special")
-    moved = measure_value(card, "redirected", "mean")
+    rows = [(name, cell(entry)) for name, cell in CELLS[1:]]
+    same, special = measure_value(entry, "alignment", "best_head"), measure_value(entry, "special")
+    moved = measure_value(entry, "redirected", "mean")
     rows.append(("relevance that context redirects, mean of heads", "" if moved is None else f"{moved:.3g} %"))
     rows.append(("same-word alignment, best head", "" if same is None else f"{same:.3g} %"))
     rows.append(("mass on special tokens", "" if special is None else f"{special:.3g} %"))
     rows = [(name, minus(text)) for name, text in rows if text]
     if not rows:
         return ""
-    sentence = verdict(card)
+    sentence = verdict(entry)
     note = f'<p class="t-note t-worth">{escape(sentence)}</p>' if sentence else ""
     return checkpoint_html.section("Its attention", "on dev; points and bits") + checkpoint_html.facts(rows) + note
 
 
-def with_measures(frame: pd.DataFrame, cards: Sequence[Entry]) -> pd.DataFrame:
+def with_measures(frame: pd.DataFrame, entries: Sequence[Entry]) -> pd.DataFrame:
     """The table of checkpoints with worth, reliance and query information after their scores, of those measured."""
     columns = {
-        "worth": [points(card) for card in cards],
-        "reliance": [measure_value(card, "reliance", "even", "points") for card in cards],
-        "query bits": [measure_value(card, "query_information", "mean") for card in cards],
+        "worth": [points(entry) for entry in entries],
+        "reliance": [measure_value(entry, "reliance", "even", "points") for entry in entries],
+        "query bits": [measure_value(entry, "query_information", "mean") for entry in entries],
     }
     columns = {name: values for name, values in columns.items() if any(value is not None for value in values)}
     after = [name for name in ("dev", "test", "over seeds") if name in frame]
@@ -154,34 +154,34 @@ def with_measures(frame: pd.DataFrame, cards: Sequence[Entry]) -> pd.DataFrame:
     return frame
 
 
-def _score(card: Entry) -> str:
-    score = metadata.main_score(card, "dev")
+def _score(entry: Entry) -> str:
+    score = metadata.main_score(entry, "dev")
     return "" if score is None else f"{score:.1f}"
 
 
-def _worth_cell(card: Entry, control: str) -> str:
-    gain = worth(card).get(control)
+def _worth_cell(entry: Entry, control: str) -> str:
+    gain = worth(entry).get(control)
     if gain is None:
         return ""
     spread = "" if gain["spread"] is None else f" (seeds {gain['spread']:.2g})"
     return f"{gain['points']:+.1f}{spread}"
 
 
-def _bits(card: Entry, name: str) -> str:
-    mean, before = (measure_value(card, name, what) for what in ("mean", "untrained"))
+def _bits(entry: Entry, name: str) -> str:
+    mean, before = (measure_value(entry, name, what) for what in ("mean", "untrained"))
     return "" if mean is None else f"{mean:.2g}" + ("" if before is None else f" ({before:.2g})")
 
 
-def _reliance(card: Entry) -> str:
-    gain = measure_value(card, "reliance", "even", "points")
+def _reliance(entry: Entry) -> str:
+    gain = measure_value(entry, "reliance", "even", "points")
     return "" if gain is None else f"{gain:+.1f}"
 
 
 CELLS = (
     ("score", _score),
-    ("worth of attention", lambda card: _worth_cell(card, "even")),
-    ("of third order", lambda card: _worth_cell(card, "product_of_marginals")),
+    ("worth of attention", lambda entry: _worth_cell(entry, "even")),
+    ("of third order", lambda entry: _worth_cell(entry, "product_of_marginals")),
     ("reliance", _reliance),
-    ("query information", lambda card: _bits(card, "query_information")),
-    ("context information", lambda card: _bits(card, "context_information")),
+    ("query information", lambda entry: _bits(entry, "query_information")),
+    ("context information", lambda entry: _bits(entry, "context_information")),
 )

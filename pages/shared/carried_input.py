@@ -45,22 +45,22 @@ def task() -> str:
     return _held()["task"] if url_state.arrived() and not _linked("task", "checkpoint", "checkpoints") else ""
 
 
-def choose_one(cards: Sequence[Entry], key: str) -> None:
+def choose_one(entries: Sequence[Entry], key: str) -> None:
     """Before the picker of a checkpoint: the one of the page before, where it is offered here."""
     if url_state.arrived() and not _linked(key):
         names = [_held()["one"], *_held()["several"]]
-        offered = {card.name: card for card in cards}
+        offered = {entry.name: entry for entry in entries}
         if name := next((name for name in names if name in offered), None):
             url_state.forget(key)  # counts as seen now
             st.session_state[key] = offered[name]
 
 
-def choose_several(cards: Sequence[Entry], preset: Sequence[str]) -> list[str]:
+def choose_several(entries: Sequence[Entry], preset: Sequence[str]) -> list[str]:
     """The checkpoints beside each other that hold the one of the page before: those that were chosen last, else the
     preset that it is in; empty where there is none."""
     if not url_state.arrived() or _linked("checkpoints"):
         return []
-    held, offered = _held(), {card.name for card in cards}
+    held, offered = _held(), {entry.name for entry in entries}
     sets = [names for names in (held["several"], list(preset)) if names and set(names) <= offered]
     return next((names for names in sets if not held["one"] or held["one"] in names), [])
 

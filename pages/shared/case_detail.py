@@ -43,7 +43,7 @@ def show_rows(mined: Cases, shown: case_list.Shown, examples: Mapping[int, objec
 
 
 def _aside(mined: Cases, row: pd.Series, example: object) -> None:
-    """Its texts, answers and facts; where it opens, with what of its checkpoints is on the shelf; a note to keep."""
+    """Its texts, answers and facts; where it opens, with those of its checkpoints that are here; a note to keep."""
     if example is not None:
         case_texts.html(mined.about.task, example)
     else:
@@ -53,7 +53,7 @@ def _aside(mined: Cases, row: pd.Series, example: object) -> None:
     known = form(mined.about.task) is InputForm.PASSAGE and example is not None
     answers = [("known answer", case_list.known_answers(example) or "none")] if known else []
     st.html(checkpoint_html.facts([*answers, *_facts(mined, row)]))
-    here = {card.name for card in models.shelf()}
+    here = {entry.name for entry in models.entries()}
     names = [name for name in mined.names if name in here]
     if example is None:
         return

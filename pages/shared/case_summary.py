@@ -25,7 +25,7 @@ PUBLISHED = "lcqmc/test.jsonl.gz"  # the rows of the paper's case study
 PARQUET = "application/vnd.apache.parquet"
 
 
-def show_source(mined: Cases, shelf: Mapping[str, Entry]) -> None:
+def show_source(mined: Cases, here: Mapping[str, Entry]) -> None:
     """One line on where the table comes from, what was set aside, and whether its checkpoints are still those here."""
     about = mined.about
     minutes, seconds = divmod(about.seconds, 60)
@@ -40,11 +40,11 @@ def show_source(mined: Cases, shelf: Mapping[str, Entry]) -> None:
         many = "rows could not be read and were" if about.aside > 1 else "row could not be read and was"
         with st.expander(f"{about.aside:,} {many} set aside"):
             st.code("\n".join(about.complaints), language=None, wrap_lines=True)
-    gone = [checkpoint.name for checkpoint in about.checkpoints if checkpoint.name not in shelf]
+    gone = [checkpoint.name for checkpoint in about.checkpoints if checkpoint.name not in here]
     other = [
         checkpoint.name
         for checkpoint in about.checkpoints
-        if checkpoint.name not in gone and shelf[checkpoint.name].digest != checkpoint.digest
+        if checkpoint.name not in gone and here[checkpoint.name].digest != checkpoint.digest
     ]
     if gone:
         notice(f"No longer among the checkpoints: {', '.join(gone)}. Rows cannot be opened with them.")
@@ -58,7 +58,7 @@ def show_summary(mined: Cases, tail: DeltaGenerator) -> dict[int, object]:
     if len(mined.rows) <= case_list.WHOLE:
         with tail:
             export(mined)
-    show_source(mined, {card.name: card for card in models.shelf()})
+    show_source(mined, {entry.name: entry for entry in models.entries()})
     return row_source.examples(mined)
 
 

@@ -13,10 +13,10 @@ from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 
 
-def show(cards: Sequence[Entry], title: str = "Settings") -> None:
+def show(entries: Sequence[Entry], title: str = "Settings") -> None:
     """What differs, and in a fold what does not."""
     st.html(section(title, "what differs"))
-    differing, equal = differences_html(*cards)
+    differing, equal = differences_html(*entries)
     st.html(differing)
     with st.expander(f"{len(equal)} other settings are equal"):
         st.html(facts([(name, str(setting)) for name, setting in equal.items()]))
@@ -24,13 +24,13 @@ def show(cards: Sequence[Entry], title: str = "Settings") -> None:
 
 def differences_html(*some: Entry) -> tuple[str, dict]:
     """HTML: settings in which configs differ, and below them what came of them; and the settings that are equal."""
-    differ, equal = metadata.differences(*(card.config for card in some))
+    differ, equal = metadata.differences(*(entry.config for entry in some))
     return _columns(differ, some) + section("What came of it", "no settings") + _columns(_costs(some), some), equal
 
 
 def _columns(rows: Mapping[str, Sequence], some: Sequence[Entry]) -> str:
     columns = "".join(
-        f"<th>{style.swatch(metadata.model_setting(card, 'mechanism'))}{escape(card.name)}</th>" for card in some
+        f"<th>{style.swatch(metadata.model_setting(entry, 'mechanism'))}{escape(entry.name)}</th>" for entry in some
     )
     lines = "".join(
         f'<tr><td class="t-muted">{escape(name)}</td><td>{"</td><td>".join(map(_format_setting, values))}</td></tr>'
@@ -41,7 +41,7 @@ def _columns(rows: Mapping[str, Sequence], some: Sequence[Entry]) -> str:
 
 def _costs(some: Sequence[Entry]) -> dict[str, tuple]:
     names = {"parameters": "parameters", "seconds": "seconds of training", "best_step": "best step"}
-    costs = {name: tuple(card.metrics.get(key) for card in some) for key, name in names.items()}
+    costs = {name: tuple(entry.metrics.get(key) for entry in some) for key, name in names.items()}
     return {name: values for name, values in costs.items() if any(value is not None for value in values)}
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints as text: the shelf as a table, one card as an inspector, two configs side by side."""
+"""Checkpoints as text: a table of all, one as an inspector, two configs side by side."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 SQUARE = "■"
 
 
-def label(card: Entry) -> str:
+def label(entry: Entry) -> str:
     """The mechanism as it is written on every page."""
-    mechanism = metadata.model_setting(card, "mechanism")
+    mechanism = metadata.model_setting(entry, "mechanism")
     return MECHANISM_LABELS.get(mechanism, mechanism)
 
 
-def similarity(card: Entry) -> str:
+def similarity(entry: Entry) -> str:
     """The similarity as it is written on every page: of a reader as Similarity and Distributions say it."""
-    name = metadata.model_setting(card, "similarity")
+    name = metadata.model_setting(entry, "similarity")
     plain = name.replace("_", " ")
-    return FUNCTION_LABELS.get(name, plain) if card.config.get("kind") == "reader" else plain
+    return FUNCTION_LABELS.get(name, plain) if entry.config.get("kind") == "reader" else plain
 
 
-def named(card: Entry) -> tuple[str, str, str, str]:
+def named(entry: Entry) -> tuple[str, str, str, str]:
     """Name, mechanism, similarity and form, from which `panels.titles` makes short names."""
-    return card.name, metadata.model_setting(card, "mechanism"), similarity(card), metadata.form(card)
+    return entry.name, metadata.model_setting(entry, "mechanism"), similarity(entry), metadata.form(entry)
 
 
 def megabytes(size: int) -> str:
@@ -53,52 +53,52 @@ def percent(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f}"
 
 
-def frame(cards: Sequence[Entry]) -> pd.DataFrame:
-    """The shelf, a row a card, in the given order."""
+def frame(entries: Sequence[Entry]) -> pd.DataFrame:
+    """The checkpoints, a row each, in the given order."""
     rows = [
         {
             "": SQUARE,
-            "name": card.name,
-            "mechanism": label(card),
-            "similarity": similarity(card),
-            "layers": int(metadata.model_setting(card, "layers") or 0) or None,
-            "dev": metadata.main_score(card, "dev"),
-            "test": metadata.main_score(card, "test"),
-            "over seeds": seed_spread(card),
-            "parameters": card.metrics.get("parameters"),
-            "MB": card.size / 1e6,
-            "digest": card.digest[:6],
+            "name": entry.name,
+            "mechanism": label(entry),
+            "similarity": similarity(entry),
+            "layers": int(metadata.model_setting(entry, "layers") or 0) or None,
+            "dev": metadata.main_score(entry, "dev"),
+            "test": metadata.main_score(entry, "test"),
+            "over seeds": seed_spread(entry),
+            "parameters": entry.metrics.get("parameters"),
+            "MB": entry.size / 1e6,
+            "digest": entry.digest[:6],
         }
-        for card in cards
+        for entry in entries
     ]
     table = pd.DataFrame(rows).dropna(axis="columns", how="all")
     return table.fillna({"over seeds": ""})  # a cell says nothing where nothing was measured
 
 
-def seed_spread(card: Entry) -> str | None:
+def seed_spread(entry: Entry) -> str | None:
     """Mean and standard deviation on test over seeds, where there are several: "85.1 ± 0.20 (3)"."""
-    scores = metadata.seed_scores_of(card)
+    scores = metadata.seed_scores_of(entry)
     return f"{mean(scores):.1f} ± {stdev(scores):.2f} ({len(scores)})" if scores else None
 
 
-def group_head(cards: Sequence[Entry]) -> str:
+def group_head(entries: Sequence[Entry]) -> str:
     """HTML: what the checkpoints of one table share, and their encoder's pre-training data."""
-    first = cards[0]
+    first = entries[0]
     title = f"{metadata.dataset_name(first) or 'No data set'}, {metadata.language_name(metadata.language(first))}"
-    shared = [metadata.task_label(first).lower(), f"{len(cards)} checkpoint{'s' * (len(cards) > 1)}"]
+    shared = [metadata.task_label(first).lower(), f"{len(entries)} checkpoint{'s' * (len(entries) > 1)}"]
     rows = (first.metrics.get("test") or {}).get("n")
     blind = next((name for name in metadata.BASELINES if metadata.metric_value(first, "test", name) is not None), "")
     shared += [f"{rows:,} test rows"] if rows else []
     if rows and blind:
         shared.append(f"{metadata.BASELINES[blind]} {percent(metadata.metric_value(first, 'test', blind))} %")
-    read = {_read(card) for card in cards}
+    read = {_read(entry) for entry in entries}
     shared += [read.pop() if len(read) == 1 else "several encoders"]
     return section(title, " · ".join(filter(None, shared)))
 
 
-def _read(card: Entry) -> str:
+def _read(entry: Entry) -> str:
     """The encoder, and of its pre-training data the source that matters most."""
-    name, had = card.config.get("encoder", ""), provenance.pretraining_sources(card)
+    name, had = entry.config.get("encoder", ""), provenance.pretraining_sources(entry)
     if not had:
         return f"encoder {name}" + (", not pre-trained" if had == () else "")
     first = next((source for source in had if source.of_test), had[0])
@@ -117,65 +117,67 @@ def section(title: str, aside: str = "") -> str:
     return f'<div class="t-section"><b>{escape(title)}</b><span class="t-muted">{escape(aside)}</span></div>'
 
 
-def head(card: Entry) -> str:
+def head(entry: Entry) -> str:
     """HTML: name, what it is, and the number that stands for it."""
-    colour = style.colour(metadata.model_setting(card, "mechanism"))
-    split = card.metrics.get("test") or {}
-    name = metadata.metric_name(card)
-    data = escape(metadata.dataset_name(card))
+    colour = style.colour(metadata.model_setting(entry, "mechanism"))
+    split = entry.metrics.get("test") or {}
+    name = metadata.metric_name(entry)
+    data = escape(metadata.dataset_name(entry))
     aside = f"test {name}<br><span class='t-muted'>{split.get('n', 0):,} rows of {data}</span>"
-    number = f'<div class="t-big"><b>{percent(metadata.main_score(card))}</b><span>{aside}</span></div>' if name else ""
+    number = (
+        f'<div class="t-big"><b>{percent(metadata.main_score(entry))}</b><span>{aside}</span></div>' if name else ""
+    )
     return (
-        f'<div class="t-card" style="border-color:{colour}"><h2>{escape(card.name)}</h2>'
-        f"<p>{escape(provenance.model_card_summary(card).replace('`', ''))}</p>{number}</div>"
+        f'<div class="t-card" style="border-color:{colour}"><h2>{escape(entry.name)}</h2>'
+        f"<p>{escape(provenance.model_card_summary(entry).replace('`', ''))}</p>{number}</div>"
     )
 
 
-def metrics_html(card: Entry) -> str:
+def metrics_html(entry: Entry) -> str:
     """HTML: the numbers of metrics.json, one line each, without what was not recorded."""
-    metrics = card.metrics
+    metrics = entry.metrics
     minutes = f"{metrics['seconds'] / 60:.2g} min" if metrics.get("seconds") else ""
     epochs = f"{metrics['epochs']} epoch{'s' * (metrics['epochs'] > 1)}" if metrics.get("epochs") else ""
-    majority = metadata.metric_value(card, "test", "majority") or metrics.get("majority")
-    beside = " beside the encoder" * bool(card.config.get("encoder"))
+    majority = metadata.metric_value(entry, "test", "majority") or metrics.get("majority")
+    beside = " beside the encoder" * bool(entry.config.get("encoder"))
     rows = [
-        (f"dev {metadata.metric_name(card)}", percent(metadata.main_score(card, "dev"))),
-        ("F1 on test", percent(metadata.metric_value(card, "test", "f1"))),
+        (f"dev {metadata.metric_name(entry)}", percent(metadata.main_score(entry, "dev"))),
+        ("F1 on test", percent(metadata.metric_value(entry, "test", "f1"))),
         ("majority class on test", percent(majority)),
-        ("test over seeds", seed_spread(card) or ""),
+        ("test over seeds", seed_spread(entry) or ""),
         ("trained", ", ".join(part for part in (epochs, minutes) if part)),
         ("on", str(metrics.get("machine", ""))),
         ("seed", str(metrics.get("seed", ""))),
         (f"parameters{beside}", f"{metrics['parameters']:,}" if metrics.get("parameters") else ""),
-        ("digest of its tensors", card.digest[:12]),
+        ("digest of its tensors", entry.digest[:12]),
     ]
     return facts([(name, text) for name, text in rows if text and text != "–"])
 
 
-def sources(card: Entry) -> str:
+def sources(entry: Entry) -> str:
     """HTML: the encoder's pre-training data, the source of the test set marked."""
-    had = provenance.pretraining_sources(card) or ()
+    had = provenance.pretraining_sources(entry) or ()
     lines = "".join(
         f'<tr class="{"t-mark" if source.of_test else ""}"><td>{escape(source.name)}</td>'
         f'<td class="t-muted">{escape(source.what)}</td></tr>'
         for source in had
     )
-    recorded = provenance.pretraining_sources(card) is not None
+    recorded = provenance.pretraining_sources(entry) is not None
     note = "Not recorded." if not recorded else "" if had else "None: the weights were initialised at random."
     if any(source.of_test for source in had):
         note = (
             "Its pre-training data include the source of the test set: the score may be inflated by contamination. "
             "Models that start from the same weights may be compared."
         )
-    taught = provenance.encoder_datasets(card)
+    taught = provenance.encoder_datasets(entry)
     note += f" The encoder was then trained, with labels, on {', '.join(taught)}." if taught else ""
     table = f'<table class="t-facts t-sources">{lines}</table>'
     return section("Pre-training data") + table + f'<p class="t-note">{note}</p>'
 
 
-def contents(card: Entry) -> str:
+def contents(entry: Entry) -> str:
     """HTML: the files of the folder, and the encoder it shares."""
-    own, shared = provenance.files(card.path), provenance.encoder_folder(card)
+    own, shared = provenance.files(entry.path), provenance.encoder_folder(entry)
     rows = "".join(
         f'<tr><td class="t-code">{escape(name)}</td><td class="r t-muted">{megabytes(size)}</td></tr>'
         for name, size in own.items()
@@ -215,15 +217,15 @@ def machine(device: Device) -> str:
     return section("This machine") + facts(rows) + '<p class="t-note">Nothing leaves this machine.</p>'
 
 
-def footnote(rows: Sequence[Entry], shelf: Sequence[Entry]) -> str:
+def footnote(rows: Sequence[Entry], whole: Sequence[Entry]) -> str:
     """HTML: how to read the table."""
-    shared = {provenance.encoder_folder(card) for card in rows} - {None}
+    shared = {provenance.encoder_folder(entry) for entry in rows} - {None}
     size = sum(sum(provenance.files(folder).values()) for folder in shared)
-    metrics = sorted({metadata.metric_name(card) for card in rows if metadata.main_metric(card)})
-    text = f"{len(rows)} of {len(shelf)}. Best on dev first; a click on a heading sorts. "
+    metrics = sorted({metadata.metric_name(entry) for entry in rows if metadata.main_metric(entry)})
+    text = f"{len(rows)} of {len(whole)}. Best on dev first; a click on a heading sorts. "
     text += f"MB: without the shared encoder ({megabytes(size)}). " if size else ""
     text += f"Dev and test: {', '.join(metrics)} in per cent." if metrics else ""
-    starred = any(source.of_test for card in rows for source in provenance.pretraining_sources(card) or ())
+    starred = any(source.of_test for entry in rows for source in provenance.pretraining_sources(entry) or ())
     star = (
         "<br><b class='t-query'>*</b> its pre-training data include the source of the test set: the score may be "
         "inflated by contamination."

@@ -22,19 +22,19 @@ KINDS = tuple(MECHANISMS)
 KEY = "checkpoints"  # of the widget, and in the URL
 
 
-def named(cards: Sequence[Entry]) -> list[str]:
-    """Short names that tell the cards apart."""
-    return titles([checkpoint_html.named(card) for card in cards])
+def named(entries: Sequence[Entry]) -> list[str]:
+    """Short names that tell the checkpoints apart."""
+    return titles([checkpoint_html.named(entry) for entry in entries])
 
 
-def presets(cards: Sequence[Entry]) -> dict[str, list[str]]:
+def presets(entries: Sequence[Entry]) -> dict[str, list[str]]:
     """Bi, Bi-joint, C-Bi and Tri of one similarity (one form, and one data set) by what they share: names of
     checkpoints."""
     groups: dict[tuple[str, str, bool], dict[str, str]] = {}
-    for card in sorted(cards, key=metadata.sort_key):
-        similarity = metadata.model_setting(card, "similarity").replace("_", " ")
-        shared = (similarity, metadata.dataset_name(card), metadata.is_living(card))
-        groups.setdefault(shared, {}).setdefault(metadata.model_setting(card, "mechanism"), card.name)
+    for entry in sorted(entries, key=metadata.sort_key):
+        similarity = metadata.model_setting(entry, "similarity").replace("_", " ")
+        shared = (similarity, metadata.dataset_name(entry), metadata.is_living(entry))
+        groups.setdefault(shared, {}).setdefault(metadata.model_setting(entry, "mechanism"), entry.name)
     alone = len({data for _, data, _ in groups}) == 1
     sets = {}
     for (similarity, data, living), by in groups.items():
@@ -44,11 +44,11 @@ def presets(cards: Sequence[Entry]) -> dict[str, list[str]]:
     return {name: [by[kind] for kind in MECHANISMS if kind in by] for name, by in sets.items()}
 
 
-def pick_language(cards: Sequence[Entry], prefer: str) -> tuple[languages.Spoken, list[Entry]]:
-    """The language of the page and the cards to choose from; in another language stands the same similarity."""
-    by, takes = languages.by_language(cards), {}
-    there = next((card for card in cards if card.name == carried_input.checkpoint()), None)
-    if carried := carried_input.choose_several(cards, preset_of(there) if there else []):
+def pick_language(entries: Sequence[Entry], prefer: str) -> tuple[languages.Spoken, list[Entry]]:
+    """The language of the page and the checkpoints to choose from; in another language stands the same similarity."""
+    by, takes = languages.by_language(entries), {}
+    there = next((entry for entry in entries if entry.name == carried_input.checkpoint()), None)
+    if carried := carried_input.choose_several(entries, preset_of(there) if there else []):
         url_state.forget(KEY)
         st.session_state[KEY] = carried
     now, first = languages.choose_language(by, KEY, prefer)
@@ -59,25 +59,25 @@ def pick_language(cards: Sequence[Entry], prefer: str) -> tuple[languages.Spoken
     return languages.Spoken(now, first, KEY, takes), by.get(now, [])
 
 
-def preset_of(card: Entry) -> list[str]:
-    """The preset that a card is in, as names of checkpoints; empty where there is none."""
-    shelf = models.shelf(str(card.config.get("task")), tuple(MECHANISMS))
-    here = [other for other in shelf if metadata.language(other) == metadata.language(card)]
-    return next((names for names in presets(here).values() if card.name in names), [])
+def preset_of(entry: Entry) -> list[str]:
+    """The preset that a checkpoint is in, as names of checkpoints; empty where there is none."""
+    same_task = models.entries(str(entry.config.get("task")), tuple(MECHANISMS))
+    here = [other for other in same_task if metadata.language(other) == metadata.language(entry)]
+    return next((names for names in presets(here).values() if entry.name in names), [])
 
 
-def opening(sets: dict[str, list[str]], cards: Sequence[Entry]) -> list[str]:
-    """What the page opens on: the first preset, else the first cards."""
-    return next(iter(sets.values()), [card.name for card in cards][: view.FEWEST])
+def opening(sets: dict[str, list[str]], entries: Sequence[Entry]) -> list[str]:
+    """What the page opens on: the first preset, else the first checkpoints."""
+    return next(iter(sets.values()), [entry.name for entry in entries][: view.FEWEST])
 
 
-def pick_checkpoints(cards: Sequence[Entry]) -> list[Entry]:
+def pick_checkpoints(entries: Sequence[Entry]) -> list[Entry]:
     """The chosen checkpoints in the order of the mechanisms: those of one similarity, or any two to four.
 
     Their names are in the URL where they are not what the page opens on.
     """
-    sets, names = presets(cards), [card.name for card in cards]
-    first = opening(sets, cards)
+    sets, names = presets(entries), [entry.name for entry in entries]
+    first = opening(sets, entries)
     if KEY not in st.session_state or (url_state.arrived() and st.query_params.get_all(KEY)):
         st.session_state[KEY] = _linked(names, first)
     elif any(name not in names for name in st.session_state[KEY]):
@@ -96,15 +96,15 @@ def pick_checkpoints(cards: Sequence[Entry]) -> list[Entry]:
         st.query_params.pop(KEY, None)
     elif st.query_params.get_all(KEY) != chosen:
         st.query_params[KEY] = chosen
-    return sort_by_mechanism([card for card in cards if card.name in chosen])
+    return sort_by_mechanism([entry for entry in entries if entry.name in chosen])
 
 
-def sort_by_mechanism(cards: Sequence[Entry]) -> list[Entry]:
+def sort_by_mechanism(entries: Sequence[Entry]) -> list[Entry]:
     """In the order of the mechanisms, the published form before the living one; what has none comes last."""
     order = [*MECHANISMS, ""]
-    kinds = {card.name: metadata.model_setting(card, "mechanism") for card in cards}
+    kinds = {entry.name: metadata.model_setting(entry, "mechanism") for entry in entries}
     place = {name: order.index(kind if kind in order else "") for name, kind in kinds.items()}
-    return sorted(cards, key=lambda card: (place[card.name], metadata.is_living(card)))
+    return sorted(entries, key=lambda entry: (place[entry.name], metadata.is_living(entry)))
 
 
 def _linked(names: Sequence[str], first: list[str]) -> list[str]:
@@ -129,16 +129,16 @@ def _take(sets: dict[str, list[str]]) -> None:
         st.session_state[KEY] = sets[st.session_state["similarity"]]
 
 
-def settings(cards: Sequence[Entry], words: Words) -> tuple[list[Entry], Choice, tuple[int, int]]:
+def settings(entries: Sequence[Entry], words: Words) -> tuple[list[Entry], Choice, tuple[int, int]]:
     """The pickers: which checkpoints, layer, direction, head and quantity, and which two are subtracted.
 
     The page ends where less than two checkpoints are chosen.
     """
-    chosen, tight = pick_checkpoints(cards), max(map(len, words.directions)) > 10
+    chosen, tight = pick_checkpoints(entries), max(map(len, words.directions)) > 10
     if len(chosen) < view.FEWEST:
         st.info("Choose at least two checkpoints.")
         st.stop()
-    layers = max(int(card.config["model"].get("layers", 1)) for card in chosen)
+    layers = max(int(entry.config["model"].get("layers", 1)) for entry in chosen)
     direction = url_state.direction(words.directions)
     choice = url_state.site(words.directions[direction], layers, max(map(heads_of, chosen)))
     names = named(chosen)
@@ -149,9 +149,9 @@ def settings(cards: Sequence[Entry], words: Words) -> tuple[list[Entry], Choice,
     return chosen, choice, pairs[gap or url_state.pick("Difference", list(pairs), "difference", width=width)]
 
 
-def heads_of(card: Entry) -> int:
+def heads_of(entry: Entry) -> int:
     """Into how many heads its attention is split: COIN's is not, its heads are those of its pooling."""
-    return int(card.config["model"].get("heads", 1)) if card.config.get("kind") != "coin" else 1
+    return int(entry.config["model"].get("heads", 1)) if entry.config.get("kind") != "coin" else 1
 
 
 def show_predictions(side: Side, notes: bool) -> None:
@@ -162,5 +162,5 @@ def show_predictions(side: Side, notes: bool) -> None:
         f'<span class="t-muted t-num">{escape(pair_input.duration_text(side.explained))} for all</span></div>'
         + (pair_input.notes(side.explained) if notes else "")
         + f'<p class="t-note">{attention_worth.FORMS}</p>'
-        * (len({metadata.form(card) for card in side.cards} - {""}) > 1)
+        * (len({metadata.form(entry) for entry in side.entries} - {""}) > 1)
     )

@@ -105,11 +105,11 @@ def rows(mined: Cases) -> case_list.Shown:
 
 def losses(some: Sequence[Entry]) -> None:
     """The losses while they were trained."""
-    names = dict(zip(panels.titles([checkpoint_html.named(card) for card in some]), some))
-    histories = {name: card.metrics.get("history") or [] for name, card in names.items()}
-    kept = {name: card.metrics.get("best_step") for name, card in names.items()}
+    names = dict(zip(panels.titles([checkpoint_html.named(entry) for entry in some]), some))
+    histories = {name: entry.metrics.get("history") or [] for name, entry in names.items()}
+    kept = {name: entry.metrics.get("best_step") for name, entry in names.items()}
     theme = "dark" if style.dark() else "light"
-    own = [style.colour(metadata.model_setting(card, "mechanism")) for card in names.values()]
+    own = [style.colour(metadata.model_setting(entry, "mechanism")) for entry in names.values()]
     colours = dict(zip(names, palette.shades(own, theme)))
     several = any(sum("dev_loss" in entry for entry in history) > 1 for history in histories.values())
     dev = "line dev, dot what was kept" if several else "dot dev, measured once"
@@ -126,9 +126,9 @@ def losses(some: Sequence[Entry]) -> None:
 def steps(some: Mapping[str, Entry]) -> str:
     """A sentence: how many steps each was trained, and of what: why curves differ in length."""
     names_of: dict[str, list[str]] = {}
-    for name, card in some.items():
-        how, last = card.config.get("training") or {}, (card.metrics.get("history") or [{}])[-1].get("step")
-        epochs = card.metrics.get("epochs") or how.get("epochs")
+    for name, entry in some.items():
+        how, last = entry.config.get("training") or {}, (entry.metrics.get("history") or [{}])[-1].get("step")
+        epochs = entry.metrics.get("epochs") or how.get("epochs")
         if last and epochs and how.get("batch"):
             schedule = f"{last:,} steps: {epochs} epoch{'s' * (epochs != 1)} in batches of {how['batch']}"
             names_of.setdefault(schedule, []).append(name)

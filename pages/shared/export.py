@@ -90,10 +90,10 @@ def _pieces(
     _save("Whole trace, NetCDF", f"{name}.nc", lambda: trace_file(trace()), "application/x-netcdf")
 
 
-def case_card(view: str, cards: Sequence[Entry], example: Any, settings: Mapping[str, Any]) -> None:
+def case_card(view: str, entries: Sequence[Entry], example: Any, settings: Mapping[str, Any]) -> None:
     """The Export button of a page whose figures and tables have menus of their own: all of it as one case card, and
     the command that makes the same.  settings: of the view, as they are chosen."""
-    saved = session_models.Saved(view, cards, example, lambda: settings)
+    saved = session_models.Saved(view, entries, example, lambda: settings)
     _open_in(saved)
     with st.popover("Export", width=92, key="export"), st.container(width=460):
         _save("Case card, ZIP: all of it", f"{view}.zip", saved, ZIP)
@@ -105,8 +105,8 @@ def case_card(view: str, cards: Sequence[Entry], example: Any, settings: Mapping
 
 def _open_in(saved: session_models.Saved) -> None:
     """The button to the other pages."""
-    task = saved.cards[0].config["task"]
-    open_in.menu(saved.view, task, TASKS[task].row(saved.example), saved.cards[0])
+    task = saved.entries[0].config["task"]
+    open_in.menu(saved.view, task, TASKS[task].row(saved.example), saved.entries[0])
 
 
 def _again(saved: session_models.Saved, without: str = "") -> None:

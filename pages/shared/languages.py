@@ -1,4 +1,4 @@
-"""Two languages on one shelf: which one a page is in, and what its checkpoints become when it turns to another."""
+"""Checkpoints of two languages: which one a page is in, and what its checkpoints become when it turns to another."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Spoken:
     """The language that a page is in: a page's checkpoints read one and the same.
 
     first: the language that the page opens in.  key: the widget that holds the page's checkpoints, from which the
-    language follows.  takes: for each language of the shelf what that widget takes when the page turns to it, a card or
+    language follows.  takes: for each language what that widget takes when the page turns to it, a checkpoint or
     names of checkpoints.
     """
 
@@ -38,7 +38,7 @@ class Spoken:
         return f"{who} {metadata.language_name(self.now)}"
 
     def readers(self, code: str) -> str:
-        """Who would read another language of the shelf."""
+        """Who would read another language."""
         taken = self.takes[code]
         return taken.name if isinstance(taken, Entry) else f"the {metadata.language_name(code)} models"
 
@@ -49,21 +49,21 @@ def requested_checkpoints(key: str) -> list[str]:
     held = st.session_state.get(key)
     if held is None:
         return st.query_params.get_all(key)
-    return [getattr(card, "name", card) for card in (held if isinstance(held, list) else [held])]
+    return [getattr(entry, "name", entry) for entry in (held if isinstance(held, list) else [held])]
 
 
-def by_language(cards: Sequence[Entry]) -> dict[str, list[Entry]]:
+def by_language(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
     """Cards by the language that they read."""
     groups: dict[str, list[Entry]] = {}
-    for card in sorted(cards, key=metadata.sort_key):
-        groups.setdefault(metadata.language(card), []).append(card)
+    for entry in sorted(entries, key=metadata.sort_key):
+        groups.setdefault(metadata.language(entry), []).append(entry)
     return groups
 
 
 def choose_language(by: Mapping[str, Sequence[Entry]], key: str, prefer: str) -> tuple[str, str]:
     """The language of the checkpoints that are asked for, else that of the link, else the one that the page opens in;
     and that one: the preferred language where there is any of it."""
-    codes = {card.name: code for code, cards in by.items() for card in cards}
+    codes = {entry.name: code for code, entries in by.items() for entry in entries}
     requested = [codes[name] for name in requested_checkpoints(key) if name in codes]
     first = prefer if prefer in by else next(iter(by), prefer)
     carried = carried_input.language()
@@ -74,24 +74,25 @@ def choose_language(by: Mapping[str, Sequence[Entry]], key: str, prefer: str) ->
     return (requested[0] if requested else link), first
 
 
-def single(cards: Sequence[Entry], key: str, prefer: str) -> tuple[Spoken, list[Entry]]:
-    """For a page of one checkpoint: its language, and the cards to choose from.
+def single(entries: Sequence[Entry], key: str, prefer: str) -> tuple[Spoken, list[Entry]]:
+    """For a page of one checkpoint: its language, and the checkpoints to choose from.
 
-    In another language stands the card with the same mechanism and similarity, else that with the same mechanism.
+    In another language stands the checkpoint with the same mechanism and similarity, else that with the same mechanism.
     """
-    by = by_language(cards)
-    carried_input.choose_one(cards, key)
+    by = by_language(entries)
+    carried_input.choose_one(entries, key)
     now, first = choose_language(by, key, prefer)
     here = by.get(now, [])
-    card = next((card for card in here if card.name in requested_checkpoints(key)), here[0] if here else None)
-    carried_input.keep(one=card.name if card else "")
-    takes = {code: max(there, key=lambda other: _same_settings(other, card)) for code, there in by.items()}
-    return Spoken(now, first, key, takes | ({now: card} if card else {})), here
+    entry = next((entry for entry in here if entry.name in requested_checkpoints(key)), here[0] if here else None)
+    carried_input.keep(one=entry.name if entry else "")
+    takes = {code: max(there, key=lambda other: _same_settings(other, entry)) for code, there in by.items()}
+    return Spoken(now, first, key, takes | ({now: entry} if entry else {})), here
 
 
-def _same_settings(card: Entry, other: Entry | None) -> list[bool]:
+def _same_settings(entry: Entry, other: Entry | None) -> list[bool]:
     same = ("mechanism", "similarity")
     equal = [
-        other is not None and metadata.model_setting(card, name) == metadata.model_setting(other, name) for name in same
+        other is not None and metadata.model_setting(entry, name) == metadata.model_setting(other, name)
+        for name in same
     ]
-    return [*equal, other is not None and metadata.is_living(card) == metadata.is_living(other)]
+    return [*equal, other is not None and metadata.is_living(entry) == metadata.is_living(other)]

@@ -37,19 +37,19 @@ def _place(key: tuple) -> list:
     return []
 
 
-def mine_table(cards: Sequence[Entry], source: Source, wait: bool = False) -> CaseTable | None:
+def mine_table(entries: Sequence[Entry], source: Source, wait: bool = False) -> CaseTable | None:
     """The table of these checkpoints over these rows, from memory or mined now, with a bar and a button that stops it;
     None where it was stopped before the first row.
 
     wait: until the reader asks for it, unless it is in memory; None until then.
     Raises TriattnError: a damaged checkpoint, none of the rows can be read, no memory.
     """
-    key = (tuple((card.name, card.digest) for card in cards), source.sha256, choose_device())
+    key = (tuple((entry.name, entry.digest) for entry in entries), source.sha256, choose_device())
     place = _place(key)
-    if not place and wait and not _run_requested(cards, source):
+    if not place and wait and not _run_requested(entries, source):
         return None
     if not place:
-        run = follow_run(key, cards, "Stop mining", source=source, command="mined on a page")
+        run = follow_run(key, entries, "Stop mining", source=source, command="mined on a page")
         if not run.whole:
             _show_stopped(run, f": of each {WINDOW} the shortest are mined first")
             return run.case_table() if run.rows else None
@@ -59,7 +59,7 @@ def mine_table(cards: Sequence[Entry], source: Source, wait: bool = False) -> Ca
 
 def analyse_rows(
     what: tuple,
-    cards: Sequence[Entry],
+    entries: Sequence[Entry],
     source: Source,
     over: Callable,
     most: int | None,
@@ -74,12 +74,12 @@ def analyse_rows(
     page puts several questions.  load: the models, by default the checkpoints; read: their rows, by default the
     examples of their task.
     """
-    key = (what, tuple((card.name, card.digest) for card in cards), source.sha256, most, choose_device())
+    key = (what, tuple((entry.name, entry.digest) for entry in entries), source.sha256, most, choose_device())
     place = _place(key)
-    if not place and wait and not _run_requested(cards, source, most):
+    if not place and wait and not _run_requested(entries, source, most):
         return None
     if not place:
-        run = follow_run(key, cards, "Stop", over, tag, load, source=source, most=most, read=read)
+        run = follow_run(key, entries, "Stop", over, tag, load, source=source, most=most, read=read)
         if not run.whole:
             _show_stopped(run, tag=tag)
             return run.table() if run.rows else None
@@ -87,14 +87,16 @@ def analyse_rows(
     return place[0]
 
 
-def _run_requested(cards: Sequence[Entry], source: Source, most: int | None = None) -> bool:
+def _run_requested(entries: Sequence[Entry], source: Source, most: int | None = None) -> bool:
     """Whether the reader has asked for a run over rows in this session; until then a button, and what it does."""
     if st.session_state.get(REQUESTED):
         return True
     count = min(most or source.lines, source.lines)
     with st.container(horizontal=True, vertical_alignment="center", key="not-run"):
         st.button("Run", key="run", width=84, on_click=_request_run, help="You can stop it and keep what is done.")
-        st.html(f'<p class="t-note">{count} rows, {escape(", ".join(card.name for card in cards))}. Not run yet.</p>')
+        st.html(
+            f'<p class="t-note">{count} rows, {escape(", ".join(entry.name for entry in entries))}. Not run yet.</p>'
+        )
     return False
 
 
@@ -104,7 +106,7 @@ def _request_run() -> None:
 
 def follow_run(
     key: tuple,
-    cards: Sequence[Entry],
+    entries: Sequence[Entry],
     stop: str,
     over: Callable | None = None,
     tag: str = "",
@@ -116,8 +118,11 @@ def follow_run(
 
     runs = st.session_state.setdefault("mining", {})
     if key not in runs:
-        says, digests = f"Loading {', '.join(card.name for card in cards)}", tuple(card.digest for card in cards)
-        load = load or (lambda: [models.load(card) for card in cards])
+        says, digests = (
+            f"Loading {', '.join(entry.name for entry in entries)}",
+            tuple(entry.digest for entry in entries),
+        )
+        load = load or (lambda: [models.load(entry) for entry in entries])
         bundles = model_jobs.result(key[-1], ("loaded", digests, key[-1]), says, load)
         runs[key] = Run(bundles, over=over and partial(over, bundles), **more)
         while len(runs) > UNDER_WAY:

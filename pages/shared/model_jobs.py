@@ -130,8 +130,10 @@ def _follow(job: Job, slot) -> None:
     with slot.container(horizontal=True, vertical_alignment="center"):
         bar, place = st.progress(0.0, _progress_text(job)), st.empty()
     button = False
-    while not job.wait(0.2):
+    seconds = 0.0
+    while not job.wait(min(1.0, max(0.2, seconds / 10))):  # those who wait long ask less often
         status = job.status()
+        seconds = status.seconds
         bar.progress(status.done / max(1, status.total), _progress_text(job))
         if not button and status.seconds > 2:
             name = f"cancel-{sha256(repr(job.key).encode()).hexdigest()[:16]}"

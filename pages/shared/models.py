@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from triattn_core.checkpoint.verify import Check
     from triattn_core.trace.token_grouping import TokenGrouping
 
-BUNDLES = 24  # models kept: all of the shelf; each is some 8 MB beside its encoder
+BUNDLES = 24  # models kept: all that is shipped; each is some 8 MB beside its encoder
 
 
 @st.cache_resource(max_entries=BUNDLES, show_spinner=False)
@@ -38,23 +38,23 @@ def _bundle(name: str, digest: str, device: str, _card: Entry) -> Bundle:
         freeze_modules()
 
 
-def shelf(task: str | None = None, mechanisms: Sequence[str] = ()) -> tuple[Entry, ...]:
+def entries(task: str | None = None, mechanisms: Sequence[str] = ()) -> tuple[Entry, ...]:
     """The sound checkpoints, of one task and of some mechanisms where asked, in the order in which they are offered.
 
     Reads JSON alone.
     """
 
-    def fits(card: Entry) -> bool:
-        mechanism = metadata.model_setting(card, "mechanism")
-        return (task is None or card.config.get("task") == task) and (not mechanisms or mechanism in mechanisms)
+    def fits(entry: Entry) -> bool:
+        mechanism = metadata.model_setting(entry, "mechanism")
+        return (task is None or entry.config.get("task") == task) and (not mechanisms or mechanism in mechanisms)
 
-    cards = (card for card in shelves.list_checkpoints() if card.problem is None and fits(card))
-    return tuple(sorted(cards, key=metadata.sort_key))
+    entries = (entry for entry in shelves.list_checkpoints() if entry.problem is None and fits(entry))
+    return tuple(sorted(entries, key=metadata.sort_key))
 
 
 def broken() -> tuple[Entry, ...]:
     """The folders that cannot be used, each with its one-line `problem`."""
-    return tuple(card for card in shelves.list_checkpoints() if card.problem is not None)
+    return tuple(entry for entry in shelves.list_checkpoints() if entry.problem is not None)
 
 
 def device() -> Device:
@@ -62,24 +62,24 @@ def device() -> Device:
     return describe_device()
 
 
-def load(card: Entry) -> Bundle:
-    """The model of a card, from memory or disk. Raises TriattnError: damaged, unknown device, no memory."""
+def load(entry: Entry) -> Bundle:
+    """The model of a checkpoint, from memory or disk. Raises TriattnError: damaged, unknown device, no memory."""
     device = choose_device()
-    with memory_guard(f"{card.name} on {device}"):
-        return _bundle(card.name, card.digest, device, card)
+    with memory_guard(f"{entry.name} on {device}"):
+        return _bundle(entry.name, entry.digest, device, entry)
 
 
-def verify(card: Entry) -> tuple[datetime, list[Check]]:
+def verify(entry: Entry) -> tuple[datetime, list[Check]]:
     """When, and what a verification found: read anew from disk. Raises TriattnError."""
     from triattn_core.checkpoint.verify import verify as check
 
     device, asked = choose_device(), datetime.now()
-    key, run = ("verify", card.name, asked), lambda: check(str(card.path), device)
-    return asked, model_jobs.result(device, key, f"Verifying {card.name}", run, keep=lambda checks: None)
+    key, run = ("verify", entry.name, asked), lambda: check(str(entry.path), device)
+    return asked, model_jobs.result(device, key, f"Verifying {entry.name}", run, keep=lambda checks: None)
 
 
-def explain(card: Entry, example: Any, option: int | None = None, known: Sequence | None = None) -> Explained:
-    """Prediction and trace of an example of the card's task, from memory where it has been asked before.
+def explain(entry: Entry, example: Any, option: int | None = None, known: Sequence | None = None) -> Explained:
+    """Prediction and trace of an example of the checkpoint's task, from memory where it has been asked before.
 
     option: of a task that chooses among texts the one that is traced; by default the one that is chosen.
     known: what the options, or the windows, were given where the caller has asked before.
@@ -87,17 +87,17 @@ def explain(card: Entry, example: Any, option: int | None = None, known: Sequenc
     """
     example.check()
     device = choose_device()
-    key = (card.name, card.digest, device, example)
+    key = (entry.name, entry.digest, device, example)
 
     def run() -> Explained:
-        bundle = load(card)
-        return _run(card, bundle, example, option, known or _known_scores(key, bundle, example))
+        bundle = load(entry)
+        return _run(entry, bundle, example, option, known or _known_scores(key, bundle, example))
 
     def keep(explained: Explained) -> None:
         for asked in {option, explained.prediction.option}:
             model_jobs.results().put((*key, asked), explained)
 
-    return model_jobs.result(device, (*key, option), f"Loading and running {card.name}", run, keep)
+    return model_jobs.result(device, (*key, option), f"Loading and running {entry.name}", run, keep)
 
 
 def _known_scores(key: tuple, bundle: Bundle, example: Any) -> Sequence | None:
@@ -107,22 +107,22 @@ def _known_scores(key: tuple, bundle: Bundle, example: Any) -> Sequence | None:
     return prediction and getattr(prediction, "spans", prediction.probabilities)
 
 
-def _run(card: Entry, bundle: Bundle, example: Any, option: int | None, known: Sequence | None = None) -> Explained:
+def _run(entry: Entry, bundle: Bundle, example: Any, option: int | None, known: Sequence | None = None) -> Explained:
     from triattn_core.inference.explain import explain as run
 
     prediction, trace = run(bundle, example, option=option, known=known)
-    return Explained(card, prediction, trace, (card.name, card.digest, bundle.device, example, prediction.option))
+    return Explained(entry, prediction, trace, (entry.name, entry.digest, bundle.device, example, prediction.option))
 
 
-def answer(card: Entry, says: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
-    """What `then` makes of the card's model, from memory where the same function was asked with the same `arguments`.
+def answer(entry: Entry, says: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
+    """What `then` makes of the model, from memory where the same function was asked with the same `arguments`.
     Raises TriattnError.
 
     says: what is being done.  Shared by all sessions: never write to it.
     """
     device, function = choose_device(), (then.__module__, then.__qualname__)
-    key = ("answer", repr((*function, card.name, card.digest, device, *arguments)))
-    return model_jobs.result(device, key, says, lambda: then(load(card)))
+    key = ("answer", repr((*function, entry.name, entry.digest, device, *arguments)))
+    return model_jobs.result(device, key, says, lambda: then(load(entry)))
 
 
 def read(explained: Explained, reading: TokenGrouping, site: str = "") -> Explained:

@@ -14,10 +14,10 @@ from triattn_core.views.lib.number_format import minus
 TWO_WAY = ("bi", "bi_joint", "cbi")
 
 
-def sentence(shelf: Sequence[Entry]) -> str:
+def sentence(entries: Sequence[Entry]) -> str:
     """How Tri stands against the best two-way attention (on dev) of each data set, and what its third order is worth;
     empty where there is no such pair.  The living form is taken where a data set has it."""
-    pairs = list(filter(None, map(_rivals, _by_data(shelf))))
+    pairs = list(filter(None, map(_rivals, _by_data(entries))))
     if not pairs:
         return ""
     scores = [
@@ -31,41 +31,41 @@ def sentence(shelf: Sequence[Entry]) -> str:
     return minus(text)
 
 
-def _name(card: Entry) -> str:
-    return metadata.dataset_name(card) + ("" if metadata.is_living(card) else " as published")
+def _name(entry: Entry) -> str:
+    return metadata.dataset_name(entry) + ("" if metadata.is_living(entry) else " as published")
 
 
-def _by_data(shelf: Sequence[Entry]) -> list[list[Entry]]:
+def _by_data(entries: Sequence[Entry]) -> list[list[Entry]]:
     """The TANs with a score, of one data set and form each."""
     groups: dict[str, list[Entry]] = {}
-    for card in shelf:
-        if card.config.get("kind") == "tan" and metadata.main_score(card) is not None:
-            groups.setdefault(metadata.dataset_name(card), []).append(card)
-    living = {name: [card for card in cards if metadata.is_living(card)] for name, cards in groups.items()}
-    return [living[name] or cards for name, cards in groups.items()]
+    for entry in entries:
+        if entry.config.get("kind") == "tan" and metadata.main_score(entry) is not None:
+            groups.setdefault(metadata.dataset_name(entry), []).append(entry)
+    living = {name: [entry for entry in entries if metadata.is_living(entry)] for name, entries in groups.items()}
+    return [living[name] or entries for name, entries in groups.items()]
 
 
-def _rivals(cards: Sequence[Entry]) -> tuple[Entry, Entry] | None:
+def _rivals(entries: Sequence[Entry]) -> tuple[Entry, Entry] | None:
     """The best two-way attention on dev, and Tri."""
     by = {
-        kind: [card for card in cards if metadata.model_setting(card, "mechanism") == kind]
+        kind: [entry for entry in entries if metadata.model_setting(entry, "mechanism") == kind]
         for kind in (*TWO_WAY, "tri")
     }
-    two = [card for kind in TWO_WAY for card in by[kind]]
-    best = [max(some, key=lambda card: metadata.main_score(card, "dev") or 0.0) for some in (two, by["tri"]) if some]
+    two = [entry for kind in TWO_WAY for entry in by[kind]]
+    best = [max(some, key=lambda entry: metadata.main_score(entry, "dev") or 0.0) for some in (two, by["tri"]) if some]
     return (best[0], best[1]) if len(best) == 2 else None
 
 
 def _is_ahead(tri: Entry, two: Entry) -> bool:
     """By more than two standard errors of the difference, as if the rows of both were drawn apart."""
-    shares = [metadata.main_score(card) / 100 for card in (tri, two)]
+    shares = [metadata.main_score(entry) / 100 for entry in (tri, two)]
     rows = (tri.metrics.get("test") or {}).get("n") or 1
     return shares[0] - shares[1] > 2 * sqrt(sum(share * (1 - share) for share in shares) / rows)
 
 
-def _third_order(cards: Sequence[Entry]) -> str:
+def _third_order(entries: Sequence[Entry]) -> str:
     """What Tri has over the product of its marginals, trained so."""
-    worth = {metadata.dataset_name(card): attention_worth.points(card, "product_of_marginals") for card in cards}
+    worth = {metadata.dataset_name(entry): attention_worth.points(entry, "product_of_marginals") for entry in entries}
     known = [f"{points:+.1f} on {name}" for name, points in worth.items() if points is not None]
     rest = "" if len(known) == len(worth) else ", and not measured elsewhere"
     if not known:

@@ -23,15 +23,15 @@ TAKES = {  # by page: the mechanisms of its checkpoints
 }
 
 
-def menu(page: str, task: str, row: Mapping, card: Entry) -> None:
+def menu(page: str, task: str, row: Mapping, entry: Entry) -> None:
     """The button with a link to each other page that takes this task; nothing where there is none.
 
-    row: of the task's file format.  card: the checkpoint that is shown, or the first of them.
+    row: of the task's file format.  entry: the checkpoint that is shown, or the first of them.
     """
-    language, cards = metadata.language(card), models.shelf(task)
-    fits = [other for other in cards if metadata.language(other) == language]
-    beside = checkpoint_picker.preset_of(card)
-    queries = {other: _checkpoints(other, card, fits, beside) for other in TAKES if other != page}
+    language, entries = metadata.language(entry), models.entries(task)
+    fits = [other for other in entries if metadata.language(other) == language]
+    beside = checkpoint_picker.preset_of(entry)
+    queries = {other: _checkpoints(other, entry, fits, beside) for other in TAKES if other != page}
     there = {other: query for other, query in queries.items() if query}
     if not there:
         return
@@ -40,15 +40,17 @@ def menu(page: str, task: str, row: Mapping, card: Entry) -> None:
             deep_links.link(task, row, other, query)
 
 
-def _checkpoints(page: str, card: Entry, cards: Sequence[Entry], preset: Sequence[str]) -> dict[str, str | list[str]]:
+def _checkpoints(
+    page: str, entry: Entry, entries: Sequence[Entry], preset: Sequence[str]
+) -> dict[str, str | list[str]]:
     """The parameter with the checkpoints that the page opens with: this one, else one that goes with it; empty where
     it has none.
 
-    cards: of the task and the language.  preset: the names that go with this one.
+    entries: of the task and the language.  preset: the names that go with this one.
     """
-    fits = [other.name for other in cards if metadata.model_setting(other, "mechanism") in TAKES[page]]
+    fits = [other.name for other in entries if metadata.model_setting(other, "mechanism") in TAKES[page]]
     beside = [name for name in preset if name in fits]
     if page == "side_by_side":
         return {"checkpoints": beside or fits[:2]} if len(beside or fits) > 1 else {}
-    names = [card.name] * (card.name in fits) + beside[-1:] + fits
+    names = [entry.name] * (entry.name in fits) + beside[-1:] + fits
     return {"checkpoint": names[0]} if names else {}

@@ -34,36 +34,36 @@ class PageScene:
     """
 
     view: str
-    cards: Sequence[Entry]
+    entries: Sequence[Entry]
     example: Any
     scene: Scene
     key: str
     chosen: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def build(cls, view: str, cards: Sequence[Entry], example: Any, settings: ViewSettings, *parts: str) -> PageScene:
+    def build(cls, view: str, entries: Sequence[Entry], example: Any, settings: ViewSettings, *parts: str) -> PageScene:
         """The scene of a view of `VIEWS`, from memory where the same was asked before.  Raises TriattnError.
 
         parts: what the figure's key is made of: texts, and what else makes its cells others.
         """
         study_strip.note_example(example)
-        asked = _request(view, cards, example, settings)
+        asked = _request(view, entries, example, settings)
         scene = scenes().get(asked)
         if scene is None:
-            scene = VIEWS[view].build(session_models.SHARED, cards, example, settings)
+            scene = VIEWS[view].build(session_models.SHARED, entries, example, settings)
             scenes().put(asked, scene)
-        return cls(view, cards, example, scene, canvas_component.key(view, *parts))
+        return cls(view, entries, example, scene, canvas_component.key(view, *parts))
 
     @classmethod
-    def stream(cls, view: str, cards: Sequence[Entry], example: Any, settings: ViewSettings) -> Iterator[PageScene]:
+    def stream(cls, view: str, entries: Sequence[Entry], example: Any, settings: ViewSettings) -> Iterator[PageScene]:
         """The same of a view whose scene comes in parts: each as soon as it is made, the whole scene last."""
-        asked = _request(view, cards, example, settings)
+        asked = _request(view, entries, example, settings)
         scene = scenes().get(asked)
         if scene is not None:
-            yield cls(view, cards, example, scene, view)
+            yield cls(view, entries, example, scene, view)
             return
-        for scene in VIEWS[view].stream(session_models.SHARED, cards, example, settings):
-            yield cls(view, cards, example, scene, view)
+        for scene in VIEWS[view].stream(session_models.SHARED, entries, example, settings):
+            yield cls(view, entries, example, scene, view)
         scenes().put(asked, scene)
 
     @property
@@ -79,7 +79,7 @@ class PageScene:
     @property
     def row(self) -> Mapping:
         """The example in the file format of its task."""
-        return TASKS[self.cards[0].config["task"]].row(self.example)
+        return TASKS[self.entries[0].config["task"]].row(self.example)
 
     def choose(self) -> Sequence[int]:
         """Draws the figure, and returns the chosen cell; call it in a fragment, so that a click runs that alone."""
@@ -97,17 +97,17 @@ class PageScene:
     def save_menus(self, name: str) -> None:
         """The buttons Keep and Export.  name: of the files, without ending; charts have menus of their own."""
         with st.popover("Keep", width=76, key="keep"):
-            save_case.form(self.cards[0].config["task"], self.row, self.view)
+            save_case.form(self.entries[0].config["task"], self.row, self.view)
         if self.scene.screen is None:
-            export.case_card(self.view, self.cards, self.example, self.settings.model_dump())
+            export.case_card(self.view, self.entries, self.example, self.settings.model_dump())
             return
-        saved = session_models.Saved(self.view, self.cards, self.example, lambda: self.settings.model_dump())
+        saved = session_models.Saved(self.view, self.entries, self.example, lambda: self.settings.model_dump())
         export.menu(name, self.key, saved, self.scene)
 
 
-def _request(view: str, cards: Sequence[Entry], example: Any, settings: ViewSettings) -> Hashable:
+def _request(view: str, entries: Sequence[Entry], example: Any, settings: ViewSettings) -> Hashable:
     """What a scene depends on."""
-    digests = tuple((card.name, card.digest) for card in cards)
+    digests = tuple((entry.name, entry.digest) for entry in entries)
     return VIEWS[view].build.__module__, digests, choose_device(), example, settings.model_dump_json()
 
 

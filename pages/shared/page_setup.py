@@ -42,7 +42,7 @@ class Opened:
 
     task: str
     words: task_picker.Words
-    card: Entry
+    entry: Entry
     example: Any
     head: DeltaGenerator
     beside: DeltaGenerator
@@ -64,7 +64,7 @@ class Opened:
             if self.pairs:
                 pair_input.prediction(explained)
             else:
-                option_panel.show_options(self.example, {self.card.name: explained}, choice)
+                option_panel.show_options(self.example, {self.entry.name: explained}, choice)
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Question(runner.Question):
 
     @property
     def language(self) -> str:
-        return metadata.language(self.card)
+        return metadata.language(self.entry)
 
 
 def open_page(title: str, lead: Callable[[task_picker.Words], str], mechanisms: Sequence[str]) -> Opened:
@@ -89,32 +89,32 @@ def open_page(title: str, lead: Callable[[task_picker.Words], str], mechanisms: 
     words = task_picker.TASKS[task]
     style.say(head, title, lead(words))
     task_picker.missing(mechanisms)
-    speaks, cards = languages.single(models.shelf(task, mechanisms), "checkpoint", prefer="en")
+    speaks, entries = languages.single(models.entries(task, mechanisms), "checkpoint", prefer="en")
     example = pair_input.pair(speaks, TASKS[task]) if form(task) is InputForm.PAIR else choice_input.example(task)
     says = st.container()
-    if not cards:
+    if not entries:
         st.info("No checkpoint that can be asked is here yet: Checkpoints lists what there is.")
         st.stop()
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
-    at = next((i for i, card in enumerate(cards) if metadata.model_setting(card, "mechanism") == "tri"), 0)
+    at = next((i for i, entry in enumerate(entries) if metadata.model_setting(entry, "mechanism") == "tri"), 0)
     with settings:
-        card = url_state.pick(
-            "Checkpoint", cards, "checkpoint", at, show=lambda card: card.name, why=_refused, width=190
+        entry = url_state.pick(
+            "Checkpoint", entries, "checkpoint", at, show=lambda entry: entry.name, why=_refused, width=190
         )
-    return Opened(task, words, card, example, head, beside, says, settings)
+    return Opened(task, words, entry, example, head, beside, says, settings)
 
 
 def _refused(name: str) -> str:
-    """Why a checkpoint of the shelf is not offered, where that lies in what it is."""
-    card = next((candidate for candidate in models.shelf() if candidate.name == name), None)
-    return "this page does not take readers" if card and card.config.get("kind") == "reader" else ""
+    """Why a checkpoint is not offered, where that lies in what it is."""
+    entry = next((candidate for candidate in models.entries() if candidate.name == name), None)
+    return "this page does not take readers" if entry and entry.config.get("kind") == "reader" else ""
 
 
 def opening(title: str, lead: str, mechanisms: Sequence[str]) -> Question:
     """The same with the question put, and what the model says."""
     top = open_page(title, lambda _: lead, mechanisms)
     with report_errors():
-        put = runner.Question.put(session_models.SHARED, top.card, top.example, top.option)
+        put = runner.Question.put(session_models.SHARED, top.entry, top.example, top.option)
     top.say(put.explained, MEAN)
     study_strip.note_example(put.example)
     return Question(**vars(put), task=top.task, words=top.words, settings=top.settings)

@@ -141,14 +141,14 @@ def notes(runs: Sequence[Explained]) -> str:
 
 def _language_note(runs: Sequence[Explained]) -> list[str]:
     """That the texts are not in the language of the models; of a pair `_differs` has said it."""
-    card = runs[0].card
-    reads = metadata.language(card)
+    entry = runs[0].entry
+    reads = metadata.language(entry)
     other = (
         other_than(reads, runs[0].trace.texts.values())
-        if reads and form(card.config["task"]) is not InputForm.PAIR
+        if reads and form(entry.config["task"]) is not InputForm.PAIR
         else None
     )
-    who = "these models read" if len(runs) > 1 else f"{card.name} reads"
+    who = "these models read" if len(runs) > 1 else f"{entry.name} reads"
     return [f"The texts look {metadata.language_name(other)}: {who} {metadata.language_name(reads)}."] if other else []
 
 

@@ -27,29 +27,29 @@ OPENS = ("dot", "trilinear", "general3", "t_trilinear")
 BEST = "the answer"  # the part of a long passage in which the last function's answer stands
 
 
-def shelf() -> list[Entry]:
+def readers() -> list[Entry]:
     """The readers, in the order of the paper's tables; O_2, by which it chose, before O_1."""
     order = {name: i for i, name in enumerate(FUNCTION_LABELS)}
-    cards = [card for card in models.shelf(questions.NAME) if card.config.get("kind") == "reader"]
+    entries = [entry for entry in models.entries(questions.NAME) if entry.config.get("kind") == "reader"]
     return sorted(
-        cards,
-        key=lambda card: (
-            metadata.model_setting(card, "mechanism") != "baseline",
-            metadata.model_setting(card, "output") != "O_2",
-            order.get(metadata.model_setting(card, "similarity"), 99),
-            card.name,
+        entries,
+        key=lambda entry: (
+            metadata.model_setting(entry, "mechanism") != "baseline",
+            metadata.model_setting(entry, "output") != "O_2",
+            order.get(metadata.model_setting(entry, "similarity"), 99),
+            entry.name,
         ),
     )
 
 
-def named(cards: Sequence[Entry]) -> dict[str, str]:
-    """Titles by checkpoint: the function, with whatever else tells the readers of the shelf apart."""
-    return view.titles({card.name: dict(card.config["model"]) for card in cards})
+def named(entries: Sequence[Entry]) -> dict[str, str]:
+    """Titles by checkpoint: the function, with whatever else tells the readers apart."""
+    return view.titles({entry.name: dict(entry.config["model"]) for entry in entries})
 
 
-def pick_readers(cards: Sequence[Entry], opens: Sequence[str] = OPENS, most: int = view.MOST) -> list[Entry]:
+def pick_readers(entries: Sequence[Entry], opens: Sequence[str] = OPENS, most: int = view.MOST) -> list[Entry]:
     """One to `most` of them, in the URL where they are not what the page opens on."""
-    names, first = named(cards), opening(cards, opens)
+    names, first = named(entries), opening(entries, opens)
     asked = list(dict.fromkeys(st.query_params.get_all(KEY)))
     if KEY not in st.session_state or (url_state.arrived() and asked):
         kept = [name for name in asked if name in names][:most]
@@ -69,40 +69,40 @@ def pick_readers(cards: Sequence[Entry], opens: Sequence[str] = OPENS, most: int
         st.query_params.pop(KEY, None)
     elif asked != chosen:
         st.query_params[KEY] = chosen
-    by = {card.name: card for card in cards}
+    by = {entry.name: entry for entry in entries}
     return [by[name] for name in sorted(chosen, key=list(by).index)]
 
 
-def opening(cards: Sequence[Entry], opens: Sequence[str] = OPENS) -> list[str]:
+def opening(entries: Sequence[Entry], opens: Sequence[str] = OPENS) -> list[str]:
     """Those functions as far as they are there, else the first: of readers that cut a passage alike, as most do."""
-    windows = [card.config["max_tokens"] for card in cards]
-    cards = [card for card, size in zip(cards, windows) if size == mode(windows)]
-    by = {metadata.model_setting(card, "similarity"): card.name for card in reversed(cards)}
+    windows = [entry.config["max_tokens"] for entry in entries]
+    entries = [entry for entry, size in zip(entries, windows) if size == mode(windows)]
+    by = {metadata.model_setting(entry, "similarity"): entry.name for entry in reversed(entries)}
     chosen = [by[name] for name in opens if name in by]
-    return chosen if len(chosen) > 1 else [card.name for card in cards[: view.MOST]]
+    return chosen if len(chosen) > 1 else [entry.name for entry in entries[: view.MOST]]
 
 
 def explain_readers(
-    cards: Sequence[Entry], example: questions.Example, place: DeltaGenerator, most: int = view.MOST
+    entries: Sequence[Entry], example: questions.Example, place: DeltaGenerator, most: int = view.MOST
 ) -> list[models.Explained]:
     """What each reader makes of one part of the passage, which of a long one the reader of the page chooses at `place`.
 
     Raises TriattnError: what cannot be read, and readers that cut a passage in different places.
     """
     example.check()
-    similarity.require_readers(cards, most)
-    device, digests = choose_device(), tuple(card.digest for card in cards)
+    similarity.require_readers(entries, most)
+    device, digests = choose_device(), tuple(entry.digest for entry in entries)
     bundles = model_jobs.result(
-        device, ("readers", digests), "Loading the readers", lambda: [models.load(card) for card in cards]
+        device, ("readers", digests), "Loading the readers", lambda: [models.load(entry) for entry in entries]
     )
-    parts, part, known = _parts(bundles[0], example), None, [None] * len(cards)
+    parts, part, known = _parts(bundles[0], example), None, [None] * len(entries)
     if parts > 1:
         says, key = f"Reading the passage in {parts} parts", ("spans", device, digests, example)
         known = model_jobs.result(device, key, says, lambda: _spans(bundles, example), why="this passage")
         with place:
             chosen = url_state.pick("Part of the passage", [BEST, *range(1, parts + 1)], "part", width=150)
         part = known[-1][0].window if chosen == BEST else chosen - 1
-    return [models.explain(card, example, part, spans) for card, spans in zip(cards, known)]
+    return [models.explain(entry, example, part, spans) for entry, spans in zip(entries, known)]
 
 
 def _parts(bundle, example: questions.Example) -> int:

@@ -15,7 +15,7 @@ def replace_retired_names() -> None:
     """At the top of a page, before its widgets: retired names of the link give way, which is said."""
     if not url_state.arrived():
         return
-    names = {card.name for card in list_checkpoints()}
+    names = {entry.name for entry in list_checkpoints()}
     for parameter in PARAMETERS:
         asked = st.query_params.get_all(parameter)
         current = list(dict.fromkeys(name if name in names else current_name(name) for name in asked))

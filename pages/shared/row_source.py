@@ -38,7 +38,7 @@ def pick(names: set[str], task: str = "", language: str = "") -> str | Path:
     return tables.get(chosen, chosen)
 
 
-def table(chosen: str | Path, task: str, language: str, cards: Sequence[Entry], wait: bool = False) -> Cases | None:
+def table(chosen: str | Path, task: str, language: str, entries: Sequence[Entry], wait: bool = False) -> Cases | None:
     """The chosen table, mined now where it must be; None, and said why, where there is none.  Raises TriattnError.
 
     wait: mine our own examples only when the reader asks for it; to hand over a file is to ask.
@@ -46,9 +46,9 @@ def table(chosen: str | Path, task: str, language: str, cards: Sequence[Entry], 
     if isinstance(chosen, Path):
         return _load(chosen, chosen.stat().st_mtime_ns)
     if chosen == OWN:
-        return mining.mine_table(cards, sources.example_source(task, language), wait)
+        return mining.mine_table(entries, sources.example_source(task, language), wait)
     if chosen != FILE:
-        names = " ".join(card.name for card in cards)
+        names = " ".join(entry.name for entry in entries)
         command = f"`triattn cases {names} DATA --out CASES.parquet`"
         st.info(f"{chosen} is not mined with these checkpoints: {command} does it.")
         return None
@@ -57,7 +57,7 @@ def table(chosen: str | Path, task: str, language: str, cards: Sequence[Entry], 
         return None
     if content.startswith(MAGIC):
         return stored.load(BytesIO(content), name)
-    return mining.mine_table(cards, _keep_source(sources.uploaded_source(name, content)))
+    return mining.mine_table(entries, _keep_source(sources.uploaded_source(name, content)))
 
 
 def load_source(chosen: str, task: str, language: str) -> Source | None:
@@ -133,7 +133,7 @@ def _keep_source(source: Source) -> Source:
 
 
 def stored_tables(names: set[str] | None, task: str = "", language: str = "") -> dict[str, Path]:
-    """The stored tables of just these checkpoints on the shelf, by what they are called; with None those of a task and
+    """The stored tables of just these checkpoints, by what they are called; with None those of a task and
     language, whatever the checkpoints."""
     paths = {}
     for path in sorted((records_folder() / "cases").glob("*.parquet")):

@@ -25,7 +25,7 @@ class SentencePage:
     """The top of a page: the checkpoint that is asked, of what, and what it predicts; layer: the chosen one, as sites
     begin.  settings: the row of pickers, for the page to go on with."""
 
-    card: Entry
+    entry: Entry
     example: Any
     explained: models.Explained
     layer: str
@@ -35,43 +35,43 @@ class SentencePage:
         """The parameters of a link to another page with the same texts, layer and checkpoint."""
         text, several, _ = self.layer.partition("/")
         of = {"of": text} if several else {}
-        return {**ENCODED[self.card.config["task"]].texts(self.example), "checkpoint": self.card.name, **of}
+        return {**ENCODED[self.entry.config["task"]].texts(self.example), "checkpoint": self.entry.name, **of}
 
 
 def open_page(title: str, lead: str, mechanisms: Sequence[str]) -> SentencePage:
     """Heading, texts, prediction, pickers of checkpoint and layer; the page ends where there is no checkpoint."""
     head, _ = style.opening()
     style.say(head, title, lead)
-    cards = shelf(mechanisms)
-    if not cards:
+    entries = sentence_models(mechanisms)
+    if not entries:
         st.info(f"No {mechanisms[0].upper()} checkpoint is here yet: Checkpoints lists what there is.")
         st.stop()
-    typed = example(current_checkpoint(cards).config["task"])
+    typed = example(current_checkpoint(entries).config["task"])
     says = st.container()
     settings = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
     with settings:
-        card = checkpoint(cards)
+        entry = checkpoint(entries)
     with report_errors():
-        explained = models.explain(card, typed)
+        explained = models.explain(entry, typed)
     with settings:
         at = layer(explained.trace)
     with says:
         pair_input.prediction(explained)
-    return SentencePage(card, typed, explained, at, settings)
+    return SentencePage(entry, typed, explained, at, settings)
 
 
-def shelf(mechanisms: Sequence[str]) -> list[Entry]:
+def sentence_models(mechanisms: Sequence[str]) -> list[Entry]:
     """The checkpoints of these mechanisms whose texts are encoded alone, in the order in which they are offered."""
-    cards = [card for card in models.shelf(None, mechanisms) if card.config.get("task") in ENCODED]
+    entries = [entry for entry in models.entries(None, mechanisms) if entry.config.get("task") in ENCODED]
     tasks = list(ENCODED)
-    order = sorted(cards, key=lambda card: (tasks.index(card.config["task"]), not card.name.startswith(OPENS)))
+    order = sorted(entries, key=lambda entry: (tasks.index(entry.config["task"]), not entry.name.startswith(OPENS)))
     return order
 
 
-def current_checkpoint(cards: Sequence[Entry]) -> Entry:
-    """The card that is asked for, before its picker is made; else the first."""
+def current_checkpoint(entries: Sequence[Entry]) -> Entry:
+    """The checkpoint that is asked for, before its picker is made; else the first."""
     asked = languages.requested_checkpoints("checkpoint")
-    return next((card for card in cards if card.name in asked), cards[0])
+    return next((entry for entry in entries if entry.name in asked), entries[0])
 
 
 def example(task: str) -> Any:
@@ -98,9 +98,9 @@ def example(task: str) -> Any:
     return match or replace(known[0], label=None, id="", **texts)
 
 
-def checkpoint(cards: Sequence[Entry]) -> Entry:
+def checkpoint(entries: Sequence[Entry]) -> Entry:
     """The picker of the checkpoint, in the URL."""
-    return url_state.pick("Checkpoint", list(cards), "checkpoint", show=lambda card: card.name, width=150)
+    return url_state.pick("Checkpoint", list(entries), "checkpoint", show=lambda entry: entry.name, width=150)
 
 
 def layer(trace: AttentionTrace) -> str:

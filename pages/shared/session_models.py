@@ -18,20 +18,20 @@ from triattn_core.trace.token_grouping import TokenGrouping
 class Shared(Models):
     """All is kept, and shared by all sessions."""
 
-    def load(self, card: Entry) -> Any:
-        return models.load(card)
+    def load(self, entry: Entry) -> Any:
+        return models.load(entry)
 
-    def explain(self, card: Entry, example: Any, option: int | None = None) -> Explained:
-        return models.explain(card, example, option)
+    def explain(self, entry: Entry, example: Any, option: int | None = None) -> Explained:
+        return models.explain(entry, example, option)
 
-    def answer(self, card: Entry, says: str, then: Callable[[Any], Any], *arguments: Any) -> Any:
-        return models.answer(card, says, then, *arguments)
+    def answer(self, entry: Entry, says: str, then: Callable[[Any], Any], *arguments: Any) -> Any:
+        return models.answer(entry, says, then, *arguments)
 
     def read(self, explained: Explained, reading: TokenGrouping, site: str = "") -> Explained:
         return models.read(explained, reading, site)
 
-    def without(self, card: Entry, example: Any) -> dict[str, Explained]:
-        return ablation.explained(card, example)
+    def without(self, entry: Entry, example: Any) -> dict[str, Explained]:
+        return ablation.explained(entry, example)
 
 
 SHARED = Shared()
@@ -45,7 +45,7 @@ class Saved:
     """
 
     view: str
-    cards: Sequence[Entry]
+    entries: Sequence[Entry]
     example: Any
     settings: Callable[[], Mapping[str, Any]]
 
@@ -54,14 +54,14 @@ class Saved:
 
     def draw(self) -> RenderedView:
         """The view as it is chosen now."""
-        return draw(self.view, [card.name for card in self.cards], self.example, SHARED, **self.settings())
+        return draw(self.view, [entry.name for entry in self.entries], self.example, SHARED, **self.settings())
 
     @property
     def row(self) -> str:
         """The example as a row of its task, JSON."""
-        return json.dumps(TASKS[self.cards[0].config["task"]].row(self.example), ensure_ascii=False, indent=1) + "\n"
+        return json.dumps(TASKS[self.entries[0].config["task"]].row(self.example), ensure_ascii=False, indent=1) + "\n"
 
     def command(self, without: str = "", *tail: str) -> str:
         """What makes the same card without a page, but for one setting; tail: what else it is asked."""
         settings = {name: value for name, value in self.settings().items() if name != without}
-        return cli_settings.command(self.view, [card.name for card in self.cards], settings, *tail)
+        return cli_settings.command(self.view, [entry.name for entry in self.entries], settings, *tail)

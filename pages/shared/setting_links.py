@@ -58,5 +58,5 @@ def _task() -> str:
     labels = {words.label: name for name, words in task_picker.TASKS.items()}
     names = [*st.query_params.get_all("checkpoint"), *st.query_params.get_all("checkpoints")]
     tasks = [labels.get(label) for label in st.query_params.get_all(task_picker.KEY)]
-    tasks += [card.config["task"] for card in models.shelf() if card.name in names]
+    tasks += [entry.config["task"] for entry in models.entries() if entry.name in names]
     return next(filter(None, tasks), "pairs")

@@ -73,11 +73,11 @@ def show_effect() -> None:
     if strip is None or type(strip.example) is not type(strip.study.edited):
         return
     study, first = strip.study, strip.study.examples[0]
-    cards = {card.name: card for card in (*models.shelf(), *laboratory_checkpoints())}
-    if _typed(strip.example) == _typed(first) or not {*study.checkpoints} <= {*cards}:
+    entries = {entry.name: entry for entry in (*models.entries(), *laboratory_checkpoints())}
+    if _typed(strip.example) == _typed(first) or not {*study.checkpoints} <= {*entries}:
         return
     try:
-        chosen = [cards[name] for name in study.checkpoints]
+        chosen = [entries[name] for name in study.checkpoints]
         before, after = (_numbers(strip.name, study, chosen, example) for example in (first, strip.example))
     except TriattnError as error:
         strip.place.html(f"<p><b>With your input:</b> {escape(str(error))}</p>")
@@ -93,15 +93,15 @@ def _typed(example: Any) -> dict[str, Any]:
     return {name: value for name, value in asdict(example).items() if name not in UNCOMPARED}
 
 
-def _numbers(name: str, study: Study, cards: Sequence[Entry], example: Any) -> tuple[float, list[str]]:
+def _numbers(name: str, study: Study, entries: Sequence[Entry], example: Any) -> tuple[float, list[str]]:
     """The number of a study for an example, and each checkpoint's answer.  Raises TriattnError."""
 
     def run() -> float:
-        return float(study.measure([models.load(card) for card in cards], example))
+        return float(study.measure([models.load(entry) for entry in entries], example))
 
-    key = ("study number", name, *(card.digest for card in cards), example)
+    key = ("study number", name, *(entry.digest for entry in entries), example)
     value = model_jobs.result(choose_device(), key, f"The number of “{study.title}”", run)
-    predictions = [models.explain(card, example).prediction for card in cards]
+    predictions = [models.explain(entry, example).prediction for entry in entries]
     return value, [f"{shorten(p.labels[p.best], 40)} {probability(p.probabilities[p.best])}" for p in predictions]
 
 

@@ -1,4 +1,4 @@
-"""Which task a page is about: those that have a checkpoint on the shelf are offered, the others are named."""
+"""Which task a page is about: those that have a checkpoint are offered, the others are named."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ TASKS = {name: _choice(task) if task.FORM.chooses else _pair(task) for name, tas
 
 def offered(mechanisms: Sequence[str]) -> list[str]:
     """The tasks that have a checkpoint of one of these mechanisms."""
-    there = {card.config["task"] for card in models.shelf(mechanisms=mechanisms)}
+    there = {entry.config["task"] for entry in models.entries(mechanisms=mechanisms)}
     return [name for name in TASKS if name in there]
 
 
@@ -102,7 +102,7 @@ def picker(mechanisms: Sequence[str], *keys: str) -> str:
     url_state.forget(KEY)
     if link is None and st.session_state.get(KEY) not in there:
         asked = [name for key in keys for name in languages.requested_checkpoints(key)]
-        requested = [name for name in there for card in models.shelf(name, mechanisms) if card.name in asked]
+        requested = [name for name in there for entry in models.entries(name, mechanisms) if entry.name in asked]
         carried = [name for name in there if name == carried_input.task()]
         st.session_state[KEY] = (requested or carried or there)[0]
     chosen = url_state.segments("Task", there, KEY, show=label, label_visibility="collapsed", on_change=_turn)

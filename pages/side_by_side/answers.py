@@ -18,7 +18,7 @@ def show(side: Side, compare: str, example: Any, pairs: bool) -> None:
         option_panel.show_options(example, {"": first}, side.choice, second, pins=True)
     elif not pairs:
         alone = {"": first}
-        titles = checkpoint_picker.named([explained.card for explained in side.explained])
+        titles = checkpoint_picker.named([explained.entry for explained in side.explained])
         by_title = alone if compare == INPUTS else dict(zip(titles, side.explained))
         option_panel.show_options(example, by_title, side.choice)
     if compare == INPUTS:

@@ -27,13 +27,13 @@ PART, TEXT = "part", "edited"  # the same of a text of a dialogue or a passage
 _WORDS = re.compile(r"[^\W\u3400-\u9fff]+|\s+|.")  # a Chinese character stands alone
 
 
-def settings(cards: Sequence[Entry], words: Words) -> tuple[Entry, Choice]:
+def settings(entries: Sequence[Entry], words: Words) -> tuple[Entry, Choice]:
     """The pickers: which checkpoint (the first Tri, where nobody has chosen), direction, layer, head and quantity."""
-    first = next((i for i, card in enumerate(cards) if metadata.model_setting(card, "mechanism") == "tri"), 0)
-    card = url_state.pick("Checkpoint", cards, "checkpoint", first, show=lambda card: card.name, width=190)
-    model = card.config["model"]
+    first = next((i for i, entry in enumerate(entries) if metadata.model_setting(entry, "mechanism") == "tri"), 0)
+    entry = url_state.pick("Checkpoint", entries, "checkpoint", first, show=lambda entry: entry.name, width=190)
+    model = entry.config["model"]
     direction = words.directions[url_state.direction(words.directions)]
-    return card, url_state.site(direction, int(model.get("layers", 2)), int(model.get("heads", 12)))
+    return entry, url_state.site(direction, int(model.get("layers", 2)), int(model.get("heads", 12)))
 
 
 def second(task: str, example: Any) -> Any:

@@ -18,12 +18,12 @@ def settings(task: str, words: Words) -> tuple[Entry, Choice, str]:
 
     Cells are not offered: long texts are cut into other cells with another option.
     """
-    _, cards = languages.single(models.shelf(task, ("tri",)), "checkpoint", prefer="en")
-    if not cards:
+    _, entries = languages.single(models.entries(task, ("tri",)), "checkpoint", prefer="en")
+    if not entries:
         st.info("Options are compared by their context, and no Tri-Attention checkpoint is here yet.")
         st.stop()
-    card = url_state.pick("Checkpoint", cards, "checkpoint", show=lambda card: card.name, width=190)
-    model = card.config["model"]
+    entry = url_state.pick("Checkpoint", entries, "checkpoint", show=lambda entry: entry.name, width=190)
+    model = entry.config["model"]
     choice = url_state.site(DIRECTION, int(model.get("layers", 2)), int(model.get("heads", 12)))
     ways = [unit for unit in words.ways if unit != "tokens"]
-    return card, choice, url_state.pick("Context as", ways, "context", width=108)
+    return entry, choice, url_state.pick("Context as", ways, "context", width=108)

@@ -31,15 +31,16 @@ with beside:
 words, pairs = task_picker.TASKS[task], form(task) is InputForm.PAIR
 style.say(head, "Side by side", words.side)
 task_picker.missing(checkpoint_picker.KINDS)
-shelf = models.shelf(task, checkpoint_picker.KINDS)
-speaks, cards = checkpoint_picker.pick_language(shelf, prefer="zh")  # the paper's own case is Chinese
+speaks, entries = checkpoint_picker.pick_language(
+    models.entries(task, checkpoint_picker.KINDS), prefer="zh"
+)  # the paper's own case is Chinese
 example = pair_input.pair(speaks, TASKS[task]) if pairs else choice_input.example(task)
 edits, predictions = st.container(), st.container()
-if len(cards) < FEWEST:
+if len(entries) < FEWEST:
     st.info("Side by side needs two checkpoints of one task: Checkpoints lists what there is.")
     st.stop()
 with st.container(horizontal=True, vertical_alignment="bottom", key="settings"):
-    chosen, settings = pickers.pick(task, words, cards)
+    chosen, settings = pickers.pick(task, words, entries)
     several = settings.compare == pickers.MECHANISMS
     if not several:
         style.say(head, "Side by side", words.options if settings.compare == pickers.OPTIONS else pickers.EDITS)
@@ -63,11 +64,11 @@ with predictions:
             tail = st.container(horizontal=True, width="content", key="tail")
 with tail:
     page.save_menus("side-by-side" + token_grouping.ending(settings.grouping()))
-attention_worth.notes(side.cards)
+attention_worth.notes(side.entries)
 explore(page)
-names = checkpoint_picker.named([explained.card for explained in side.explained])
+names = checkpoint_picker.named([explained.entry for explained in side.explained])
 named = dict(zip(names, (explained.trace for explained in side.explained)))
 head_strip.show_models(named, f"{settings.site.rsplit('/', 1)[0]}/weight", page.key, settings.head)
-if measured := attention_worth.table(side.cards):
+if measured := attention_worth.table(side.entries):
     st.html(measured)
 figures.numbers("All cells as numbers", lambda: page.scene.table, "numbers")

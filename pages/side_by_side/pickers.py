@@ -21,20 +21,20 @@ EDITS = (
 )
 
 
-def pick(task: str, words: Words, cards: Sequence[Entry]) -> tuple[list[Entry], Settings]:
+def pick(task: str, words: Words, entries: Sequence[Entry]) -> tuple[list[Entry], Settings]:
     """The chosen checkpoints, and what is chosen on the page but the edited input."""
     pairs = form(task) is InputForm.PAIR
     compare = url_state.pick("Compare", [MECHANISMS, *[OPTIONS] * (not pairs), INPUTS], "compare", width=112)
     chosen: dict[str, Any] = {"compare": compare}
     if compare == MECHANISMS:
-        shown, choice, gap = checkpoint_picker.settings(cards, words)
+        shown, choice, gap = checkpoint_picker.settings(entries, words)
         chosen["difference"] = (gap[0] + 1, gap[1] + 1)
     elif compare == OPTIONS:
-        card, choice, chosen["context"] = option_picker.settings(task, words)
-        shown = [card]
+        entry, choice, chosen["context"] = option_picker.settings(task, words)
+        shown = [entry]
     else:
-        card, choice = edited_input.settings(cards, words)
-        shown = [card]
+        entry, choice = edited_input.settings(entries, words)
+        shown = [entry]
     if not pairs:
         given = choice_input.current_input(task)
         chosen["option"] = None if given.option is None else given.option + 1

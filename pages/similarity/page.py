@@ -30,15 +30,15 @@ def explore(page: PageScene) -> None:
     page.answer(facts=facts)
     command = token_grouping.command(panels[at[2]].trace, facts[at[2]], at)
     command += f" --part {page.settings.part}" if explained[0].prediction.parts > 1 else ""
-    cell_command.command(page.cards[at[2]].name, page.row, command)
+    cell_command.command(page.entries[at[2]].name, page.row, command)
 
 
 head, beside = style.opening()
 with beside:
     choice_input.controls(questions.NAME)
 style.say(head, "Similarity", SAYS)
-cards = qa_models.shelf()
-if not cards:
+entries = qa_models.readers()
+if not entries:
     st.info("No reader is here yet: train one with triattn train; Checkpoints lists what there is.")
     st.stop()
 row = st.container(horizontal=True, vertical_alignment="bottom", key="settings")
@@ -46,11 +46,11 @@ with row:
     asked = st.container(width="stretch", key="asked")
 example = choice_input.example(questions.NAME, asked)
 with row:
-    chosen, settings = pickers.pick(cards)
+    chosen, settings = pickers.pick(entries)
 with report_errors():
     explained = qa_models.explain_readers(chosen, example, row)
     settings = settings.model_copy(update={"part": explained[0].prediction.option + 1})
-    grouping, digests = settings.grouping(), (card.digest for card in chosen)
+    grouping, digests = settings.grouping(), (entry.digest for entry in chosen)
     parts = (example.passage, example.question, str(settings.part - 1), *grouping.parts, *digests)
     page = PageScene.build("similarity", chosen, example, settings, *parts)
 canvas, took = page.scene.screen, pair_input.duration_text(explained)

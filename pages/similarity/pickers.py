@@ -12,15 +12,15 @@ from triattn_core.scenes.similarity import Settings
 from triattn_core.views.similarity import SCALES
 
 
-def pick(cards: Sequence[Entry]) -> tuple[list[Entry], Settings]:
+def pick(entries: Sequence[Entry]) -> tuple[list[Entry], Settings]:
     """The chosen readers, and what is chosen of them but the part of a long passage."""
-    chosen = qa_models.pick_readers(cards)
+    chosen = qa_models.pick_readers(entries)
     before = st.container(width="content", key="quantities")
     grouping = token_grouping.controls(token_grouping.PASSAGE, hide=False, says=token_grouping.TERMS)
     with before:
         quantity = url_state.segments("Quantity", list(SCALES)["query" in grouping.folds :], "quantity")
     scales = ["one each", "shared"]
     shared = len(chosen) > 1 and url_state.segments("Colour scale", scales, "scale") == "shared"
-    titles = qa_models.named(cards)
-    look = {"quantity": quantity, "shared": shared, "titles": tuple(titles[card.name] for card in chosen)}
+    titles = qa_models.named(entries)
+    look = {"quantity": quantity, "shared": shared, "titles": tuple(titles[entry.name] for entry in chosen)}
     return chosen, Settings(**look, **token_grouping.of_passage(grouping))

@@ -45,7 +45,7 @@ with top.settings:
 spoken = top.explained.trace.texts.values()
 with report_errors():
     settings = Settings(layer=top.layer, head=head, quantity=quantity, clusters=most)
-    page = PageScene.build("tensor", [top.card], top.example, settings, *spoken, top.layer)
+    page = PageScene.build("tensor", [top.entry], top.example, settings, *spoken, top.layer)
 with tail:
     page.save_menus(f"tensor-{top.layer.replace('/', '-')}-head-{head}")
 count = len(page.scene.clusters.prototypes)

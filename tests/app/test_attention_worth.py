@@ -52,17 +52,17 @@ def record_controls(shelf: Path, **scores: float) -> None:
 
 
 def verdicts() -> dict[str, str]:
-    return {card.name: attention_worth.verdict(card) for card in models.shelf()}
+    return {entry.name: attention_worth.verdict(entry) for entry in models.entries()}
 
 
 def test_nothing_is_claimed_without_a_control(shelf: Path) -> None:
     assert set(verdicts().values()) == {""}
-    assert [attention_worth.points(card) for card in models.shelf()] == [None, None]
+    assert [attention_worth.points(entry) for entry in models.entries()] == [None, None]
 
 
 def test_worth_within_the_spread_of_seeds_is_said(shelf: Path) -> None:
     record_controls(shelf, bi__even=74.0, tri__even=74.5, tri__product_of_marginals=72.0)
-    assert {card.name: attention_worth.points(card) for card in models.shelf()} == {
+    assert {entry.name: attention_worth.points(entry) for entry in models.entries()} == {
         "quora-bi-dot": 3.0,
         "quora-tri-dot": 0.5,
     }

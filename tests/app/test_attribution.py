@@ -82,15 +82,15 @@ def test_methods_come_one_after_another_and_together_are_what_all_at_once_are() 
     from triattn_core.analysis.attribution import methods
     from triattn_core.analysis.intervention.batched_variants import run_query
     from triattn_core.scenes import attribute
-    from triattn_core.scenes.runner import Models, find_cards
+    from triattn_core.scenes.runner import Models, find_entries
     from triattn_core.tasks import pairs
 
-    (card,), example, models = find_cards(["quora-tri-published"]), pairs.examples("en")[0], Models("cpu")
+    (entry,), example, models = find_entries(["quora-tri-published"]), pairs.examples("en")[0], Models("cpu")
     settings = attribute.Settings(steps=4, draws=2, fold="word pieces")
-    parts = [scene.tokens for scene in attribute.stream(models, [card], example, settings)]
+    parts = [scene.tokens for scene in attribute.stream(models, [entry], example, settings)]
     assert [len(tokens.attributions.methods) for tokens in parts] == [1, 2, 3, 4, 5, 5]
     assert parts[0].attributions.methods == ("attention",) and parts[4].complete and not parts[3].complete
     assert [tokens.faithfulness is not None for tokens in parts] == [False] * 5 + [True]
-    found, whole = parts[-1].attributions, methods.attribute(run_query(models.load(card), example), steps=4)
+    found, whole = parts[-1].attributions, methods.attribute(run_query(models.load(entry), example), steps=4)
     assert found.methods == whole.methods and found.gap == pytest.approx(whole.gap)
     pd.testing.assert_frame_equal(found.table, whole.table, rtol=1e-4, atol=1e-5)

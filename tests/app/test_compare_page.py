@@ -207,19 +207,19 @@ def test_a_folder_that_does_not_fit_is_one_line(folders, tmp_path: Path, monkeyp
 
 
 def test_why_curves_differ_in_length_is_said() -> None:
-    def card(last: int, epochs: int) -> Entry:
+    def entry(last: int, epochs: int) -> Entry:
         told = {"history": [{"step": last, "train_loss": 0.5}], "epochs": epochs}
         return Entry("x", Path("x"), {"training": {"batch": 64}}, told, "", 0)
 
-    same = disagreements.steps({"Bi": card(437, 1), "Tri": card(437, 1)})
+    same = disagreements.steps({"Bi": entry(437, 1), "Tri": entry(437, 1)})
     assert same == "Each ran 437 steps: 1 epoch in batches of 64."
-    apart = disagreements.steps({"Bi": card(437, 1), "Tri": card(1748, 4)})
+    apart = disagreements.steps({"Bi": entry(437, 1), "Tri": entry(1748, 4)})
     assert apart.startswith("Bi ran 437 steps: 1 epoch") and "Tri ran 1,748 steps: 4 epochs in" in apart
 
 
 def test_results_are_no_settings() -> None:
     told = {"best_step": 7, "seconds": 9}
-    cards = [Entry(name, Path(name), {"model": {"mechanism": name}}, told, "", 0) for name in ("bi", "tri")]
-    html, _ = differences_html(*cards)
+    entries = [Entry(name, Path(name), {"model": {"mechanism": name}}, told, "", 0) for name in ("bi", "tri")]
+    html, _ = differences_html(*entries)
     settings, results = html.split("What came of it")
     assert "model.mechanism" in settings and "best step" not in settings and "best step" in results

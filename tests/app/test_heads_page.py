@@ -9,7 +9,7 @@ from tests.app.test_pages import opened, sound, texts, told
 from tests.support.tiny_transformers import make
 from triattn_core.checkpoint.registry import laboratory_checkpoints, list_checkpoints
 
-SHELF = {card.name for card in (*list_checkpoints(), *laboratory_checkpoints()) if card.problem is None}
+SHELF = {entry.name for entry in (*list_checkpoints(), *laboratory_checkpoints()) if entry.problem is None}
 
 
 def needs(name: str):

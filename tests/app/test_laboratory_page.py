@@ -13,7 +13,7 @@ from triattn_core.checkpoint.registry import laboratory_checkpoints
 from triattn_core.inference.jobs import JOBS
 
 pytestmark = pytest.mark.skipif(
-    not any(card.name == "false-friends-tri-scaled-dot" for card in laboratory_checkpoints()), reason="not trained"
+    not any(entry.name == "false-friends-tri-scaled-dot" for entry in laboratory_checkpoints()), reason="not trained"
 )
 CARDS = {"false-friends-query": "dog", "false-friends-keys": "mira (blue), zuni (red), tolu (black)"}
 
@@ -92,8 +92,8 @@ def test_a_run_that_nobody_watches_ends(monkeypatch):
     from triattn_core.training.laboratory import live as training
 
     monkeypatch.setattr(training, "ALONE", 0.0)
-    (card,) = (card for card in laboratory_checkpoints() if card.name == "false-friends-tri-scaled-dot")
-    run = training.LiveRun(card.config, 40)
+    (entry,) = (entry for entry in laboratory_checkpoints() if entry.name == "false-friends-tri-scaled-dot")
+    run = training.LiveRun(entry.config, 40)
     run.train()
     assert run.done == 0 and sorted(run.snapshots) == [0]
 

@@ -19,8 +19,8 @@ def test_messages_show_markdown_as_it_is() -> None:
 
 
 def test_an_answer_is_kept_by_its_function_and_arguments(monkeypatch) -> None:
-    card = SimpleNamespace(name="kept-by-function", digest="0")
-    monkeypatch.setattr(models, "load", lambda card: SimpleNamespace(device="cpu"))
+    entry = SimpleNamespace(name="kept-by-function", digest="0")
+    monkeypatch.setattr(models, "load", lambda entry: SimpleNamespace(device="cpu"))
     asked = []
 
     def length(bundle):
@@ -32,9 +32,9 @@ def test_an_answer_is_kept_by_its_function_and_arguments(monkeypatch) -> None:
         return 5
 
     for _ in range(2):
-        assert models.answer(card, "", length, "a", 1) == 3 and models.answer(card, "", width, "a", 1) == 5
+        assert models.answer(entry, "", length, "a", 1) == 3 and models.answer(entry, "", width, "a", 1) == 5
     assert asked == ["length", "width"]
-    models.answer(card, "", length, "a", 2)
+    models.answer(entry, "", length, "a", 2)
     assert asked == ["length", "width", "length"]
 
 

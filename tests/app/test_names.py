@@ -24,11 +24,11 @@ def shelf(every, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_checkpoints_calls_functions_as_similarity_does() -> None:
     app = sound(opened("checkpoints"))
     told = {name: one for table in app.dataframe for name, one in zip(table.value["name"], table.value["similarity"])}
-    here = qa_models.shelf()
+    here = qa_models.readers()
     assert here and {"general-3", "T-trilinear", "scaled dot-product"} <= set(told.values())
-    for card in here:
-        assert told[card.name] == similarity.title("baseline", card.config["model"]["similarity"])
-        assert "_" not in checkpoint_html.label(card)
+    for entry in here:
+        assert told[entry.name] == similarity.title("baseline", entry.config["model"]["similarity"])
+        assert "_" not in checkpoint_html.label(entry)
 
 
 def test_home_says_which_mechanism_answers_questions() -> None:

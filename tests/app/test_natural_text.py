@@ -14,20 +14,20 @@ from triattn_core.checkpoint.registry import list_checkpoints
 
 
 def test_it_follows_from_metrics_and_controls(shelf: Path) -> None:  # noqa: F811
-    said = natural_text.sentence(models.shelf())
+    said = natural_text.sentence(models.entries())
     assert said == (
         "On natural text Tri is nowhere clearly ahead of two-way attention (by more than two standard errors): "
         "Quora 77.0 (Bi) and 75.0 % on test. What its third order is worth there is not measured."
     )
     record_controls(shelf, tri__product_of_marginals=75.4)
-    assert "Its third order is worth −0.4 on Quora, points of dev over" in natural_text.sentence(models.shelf())
+    assert "Its third order is worth −0.4 on Quora, points of dev over" in natural_text.sentence(models.entries())
 
 
 def test_a_lead_of_more_than_two_standard_errors_is_said(shelf: Path) -> None:  # noqa: F811
     metrics = shelf / "quora-tri-dot" / "metrics.json"
     ahead = metrics.read_text("utf-8").replace('"test": {"accuracy": 75.0}', '"test": {"accuracy": 79.0, "n": 10000}')
     metrics.write_text(ahead, "utf-8")
-    said = natural_text.sentence(models.shelf())
+    said = natural_text.sentence(models.entries())
     assert said.startswith(
         "On natural text Tri is clearly ahead of two-way attention on Quora alone: Quora 77.0 (Bi) and 79"
     )
@@ -35,8 +35,8 @@ def test_a_lead_of_more_than_two_standard_errors_is_said(shelf: Path) -> None:  
 
 @pytest.mark.parametrize("page", ["home", "checkpoints"])
 def test_it_stands_on_the_page_and_in_the_documentation(page: str) -> None:
-    said = natural_text.sentence(models.shelf())
-    if "quora-tri-living" not in {card.name for card in list_checkpoints()}:
+    said = natural_text.sentence(models.entries())
+    if "quora-tri-living" not in {entry.name for entry in list_checkpoints()}:
         pytest.skip("the shipped checkpoints are not here")
     assert escape(said) in texts(sound(opened(page)))
     written = Path(__file__).parents[2] / "docs" / "results.md"

@@ -85,7 +85,7 @@ def test_every_page_opens_on_a_worked_example(page: str) -> None:
     assert not app.error
     assert f"<h1>{PAGES[page]}</h1>" in texts(app)
     if page in MODEL_PAGES:
-        there = {metadata.language(card) for card in list_checkpoints()}
+        there = {metadata.language(entry) for entry in list_checkpoints()}
         first = pairs.examples("zh" if page == "side_by_side" and "zh" in there else "en")[0]
         assert [box.value for box in app.text_input][:2] == [first.text_a, first.text_b]
         assert SAYS in texts(app)
@@ -138,7 +138,7 @@ def test_an_unknown_checkpoint_in_the_link_falls_back_with_a_notice(page: str) -
     assert not app.exception and not app.error
     assert len(app.info) == 1
     assert "Shown instead" in app.info[0].value.replace("\\", "")
-    assert app.selectbox(key="checkpoint").value.name in {card.name for card in list_checkpoints()}
+    assert app.selectbox(key="checkpoint").value.name in {entry.name for entry in list_checkpoints()}
 
 
 def test_bad_values_in_the_link_are_each_said() -> None:

@@ -81,7 +81,7 @@ def test_the_best_of_each_is_marked_and_a_number_of_ours_opens_its_checkpoint() 
     assert found[:2] == ["88.06", "87.49"]  # in the order of the rows: ERNIE's F1, then TAdd's accuracy
     assert set(found[2:]) == set(tops)
     links = set(re.findall(r'href="checkpoints\?checkpoint=([\w-]+)"', html(app)))
-    there = {card.name for card in list_checkpoints()}
+    there = {entry.name for entry in list_checkpoints()}
     assert links and links <= there and all(name.startswith("lcqmc-tri-") for name in links)
 
 

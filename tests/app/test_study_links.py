@@ -19,7 +19,7 @@ ROW = re.compile(r"t-before\">([\d.−]+).*?t-after\">([\d.−]+)", re.DOTALL)
 
 def open_study(name: str, **more: str) -> AppTest:
     study = studies()[name]
-    here = {card.name for card in (*list_checkpoints(), *laboratory_checkpoints()) if card.problem is None}
+    here = {entry.name for entry in (*list_checkpoints(), *laboratory_checkpoints()) if entry.problem is None}
     if not {*study.checkpoints} <= here:
         pytest.skip("not trained")
     return sound(opened(study.page, wait=300, **{**study.opens, "study": name, **more}))

@@ -15,7 +15,7 @@ from triattn_core.analysis.intervention.batched_variants import run_query
 from triattn_core.analysis.intervention.leave_one_out import score_units
 from triattn_core.checkpoint.bundle import load
 from triattn_core.scenes import side_by_side
-from triattn_core.scenes.runner import Models, find_cards
+from triattn_core.scenes.runner import Models, find_entries
 from triattn_core.tasks import dialogue, pairs
 
 SIXTY = pairs.Example(*(PAIRS["sixty tokens"][name] for name in "ab"))
@@ -30,10 +30,10 @@ def seconds(work: Callable, *arguments: object) -> float:
 
 def main() -> None:
     for form in ("living", "published"):
-        models, cards = Models("cpu"), find_cards([f"quora-{kind}-{form}" for kind in ("bi", "cbi", "tri")])
+        models, entries = Models("cpu"), find_entries([f"quora-{kind}-{form}" for kind in ("bi", "cbi", "tri")])
         short = pairs.examples()[0]
-        side_by_side.build(models, cards, short, side_by_side.Settings())  # loads them
-        took = seconds(side_by_side.build, models, cards, SIXTY, side_by_side.Settings())
+        side_by_side.build(models, entries, short, side_by_side.Settings())  # loads them
+        took = seconds(side_by_side.build, models, entries, SIXTY, side_by_side.Settings())
         print(f"side by side, 60 tokens, three of quora, {form}: {took:.2f} s", flush=True)
     longest = max(dialogue.examples("en"), key=lambda one: sum(map(len, one.history)))
     for name in ("ubuntu-tri-living", "ubuntu-tri-published"):

@@ -30,7 +30,7 @@ def place(tmp_path_factory) -> Path:
 @pytest.fixture(scope="module")
 def here(place: Path) -> Iterator[str]:
     """The app with a case book of its own; left out where the shelf has not the six checkpoints."""
-    names = {card.name for card in list_checkpoints() if card.problem is None}
+    names = {entry.name for entry in list_checkpoints() if entry.problem is None}
     wanted = {f"{data}-{kind}-published" for data in DATA.values() for kind in ("bi", "cbi", "tri")}
     if not wanted <= names:
         pytest.skip(f"no {', '.join(sorted(wanted - names))} on the shelf: copy the folder checkpoints/")
@@ -68,8 +68,10 @@ def test_our_own_examples_are_there_a_click_filters_and_a_case_opens(page, here,
     asked = parse_qs(urlparse(page.url).query).get(checkpoint_picker.KEY)
     assert asked is None or all(one.startswith(DATA[language]) for one in asked)
     said = page.locator(".side tbody th").evaluate_all("(all) => all.map((one) => one.title)")
-    cards = [card for card in list_checkpoints() if card.problem is None and card.name.startswith(f"{DATA[language]}-")]
-    sets = checkpoint_picker.presets([card for card in cards if card.config["kind"] == "tan"])
+    entries = [
+        entry for entry in list_checkpoints() if entry.problem is None and entry.name.startswith(f"{DATA[language]}-")
+    ]
+    sets = checkpoint_picker.presets([entry for entry in entries if entry.config["kind"] == "tan"])
     assert said == next(iter(sets.values()))
 
 

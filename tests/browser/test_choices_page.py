@@ -102,8 +102,10 @@ def test_two_options_are_compared_by_their_context(page, tmp_path):
 
 
 def names(task: str, mechanisms: tuple[str, ...] = ("tri",)) -> list[str]:
-    found = [card for card in registry.list_checkpoints() if card.problem is None and card.config.get("task") == task]
-    return [card.name for card in found if card.config.get("model", {}).get("mechanism") in mechanisms]
+    found = [
+        entry for entry in registry.list_checkpoints() if entry.problem is None and entry.config.get("task") == task
+    ]
+    return [entry.name for entry in found if entry.config.get("model", {}).get("mechanism") in mechanisms]
 
 
 @pytest.mark.parametrize(("task", "label"), [("dialogue", "Dialogue"), ("reading", "Reading comprehension")])

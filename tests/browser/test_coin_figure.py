@@ -9,7 +9,7 @@ import pytest
 from tests.browser.test_mtsa_pages import chosen
 from tests.support.coin_checkpoints import make_shelf
 from triattn_core.scenes.coin import answers, feature_orders
-from triattn_core.scenes.runner import Explained, Models, find_cards
+from triattn_core.scenes.runner import Explained, Models, find_entries
 from triattn_core.tasks.pairs import Example
 from triattn_core.trace.token_grouping import NO_GROUPING, TokenGrouping
 from triattn_core.views import coin
@@ -28,7 +28,7 @@ PLACES = """() => {  // where the figure's parts stand on the canvas, as it lays
 def found(tmp_path_factory) -> dict[str, dict[str, Explained]]:
     """Of each checkpoint the pair with each thing off."""
     shelf = make_shelf(tmp_path_factory.mktemp("shelf"))
-    return {path.name: Models("cpu").without(find_cards([str(path)])[0], PAIR) for path in sorted(shelf.iterdir())}
+    return {path.name: Models("cpu").without(find_entries([str(path)])[0], PAIR) for path in sorted(shelf.iterdir())}
 
 
 def figure(found: Mapping[str, Explained], off: str = "", features: bool = False, cell: Sequence[int] | None = None,
@@ -170,7 +170,7 @@ def meet(one: Sequence, two: Sequence) -> bool:
 
 def test_a_legend_tells_of_dashes_only_where_they_are(page, tmp_path, found):
     def said(pair: Example, width: int = 1150) -> list[str]:
-        asked = Models("cpu").without(found["quora-coin"][""].card, pair)
+        asked = Models("cpu").without(found["quora-coin"][""].entry, pair)
         opened(page, tmp_path, figure(asked, cell=[0] * 6), width)
         told = drawn(page)
         assert not [(one[0], two[0]) for i, one in enumerate(told) for two in told[:i] if meet(one, two)]

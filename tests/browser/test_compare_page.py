@@ -23,7 +23,7 @@ CELL = "canvas[data-cell]"
 @pytest.fixture(scope="module")
 def own(tmp_path_factory) -> Iterator[str]:
     """The app with a user's folder beside the shelf: Tri as another seed might have left it."""
-    there = {card.name for card in list_checkpoints() if card.problem is None}
+    there = {entry.name for entry in list_checkpoints() if entry.problem is None}
     if not there.issuperset(TRIO):
         pytest.skip("no trained checkpoints: copy the folder checkpoints/")
     folder = tmp_path_factory.mktemp("mine") / MINE

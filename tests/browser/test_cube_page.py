@@ -141,8 +141,8 @@ def test_picture_and_drawing_can_be_saved(page, tmp_path, trace):
 
 def tri_checkpoint():
     """The checkpoint that the page opens on: an English one where there is one."""
-    cards = [card for card in sorted(registry.list_checkpoints(), key=metadata.sort_key) if card.problem is None]
-    names = [card.name for card in cards if card.config.get("model", {}).get("mechanism") == "tri"]
+    entries = [entry for entry in sorted(registry.list_checkpoints(), key=metadata.sort_key) if entry.problem is None]
+    names = [entry.name for entry in entries if entry.config.get("model", {}).get("mechanism") == "tri"]
     if not names:
         pytest.skip("no Tri-Attention checkpoint on the shelf: train one, or copy the folder checkpoints/")
     return names[0]

@@ -7,7 +7,7 @@ import pytest
 from triattn_core.checkpoint.registry import list_checkpoints
 
 pytestmark = pytest.mark.skipif(
-    not any(card.name == "quora-tri-living" for card in list_checkpoints()), reason="not trained"
+    not any(entry.name == "quora-tri-living" for entry in list_checkpoints()), reason="not trained"
 )
 
 

@@ -71,7 +71,7 @@ BLUR = """() => {
 @pytest.fixture(scope="module")
 def here(tmp_path_factory) -> Iterator[str]:
     """The app on shipped checkpoints, and on small ones of the kinds that none is shipped of."""
-    if not {card.name for card in list_checkpoints() if card.problem is None}.issuperset(SHIPPED):
+    if not {entry.name for entry in list_checkpoints() if entry.problem is None}.issuperset(SHIPPED):
         pytest.skip("no trained checkpoints: copy the folder checkpoints/")
     made, place = tmp_path_factory.mktemp("shelf"), root()
     for name in SHIPPED:

@@ -14,7 +14,7 @@ LONG = 120_000  # milliseconds: a busy machine loads torch first
 ROW = {"false-friends-query": "dog", "false-friends-keys": "mira (blue), zuni (red), tolu (black)"}
 
 pytestmark = pytest.mark.skipif(
-    not any(card.name == "false-friends-tri-scaled-dot" for card in laboratory_checkpoints()), reason="not trained"
+    not any(entry.name == "false-friends-tri-scaled-dot" for entry in laboratory_checkpoints()), reason="not trained"
 )
 
 

@@ -92,7 +92,7 @@ def test_picture_and_drawing_can_be_saved(page, tmp_path):
 @pytest.fixture
 def pair_page(page, app) -> str:
     """The address of the page in the app."""
-    if len([card for card in registry.list_checkpoints() if card.problem is None]) < view.FEWEST:
+    if len([entry for entry in registry.list_checkpoints() if entry.problem is None]) < view.FEWEST:
         pytest.skip("fewer than two checkpoints on the shelf: train some, or copy the folder checkpoints/")
     return f"{app}/side_by_side"
 

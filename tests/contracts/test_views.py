@@ -13,7 +13,7 @@ import xarray as xr
 from tests.support.card_checkpoints import ASKED, COIN, READ, cases, shelf
 from triattn_core.errors import TraceError, TriattnError
 from triattn_core.scenes.catalogue import VIEWS as SCENES
-from triattn_core.scenes.runner import Models, find_cards
+from triattn_core.scenes.runner import Models, find_entries
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import validate_settings
 from triattn_core.trace import AttentionTrace, Choice
@@ -95,7 +95,7 @@ def build(view: str, kind: str, **settings) -> Scene:
     """The scene of a view as it opens, under a checkpoint of a kind."""
     name, example = ASKS[kind]
     chosen = validate_settings(SCENES[view].settings, settings, view)
-    return SCENES[view].build(Models("cpu"), find_cards([name]), example, chosen)
+    return SCENES[view].build(Models("cpu"), find_entries([name]), example, chosen)
 
 
 @pytest.mark.parametrize("view", SCENES)

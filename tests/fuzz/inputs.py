@@ -122,7 +122,7 @@ def reader(draw: random.Random, folder: Path) -> Callable[[], object]:
     if kind == "shelf":
         (folder / "bad").mkdir(exist_ok=True)
         (folder / "bad" / "config.json").write_bytes(text.encode(errors="replace") if draw.random() < 0.7 else content)
-        return lambda: [card.problem for card in list_checkpoints(folder)]
+        return lambda: [entry.problem for entry in list_checkpoints(folder)]
     path.write_bytes(content)
     if kind == "rows":
         task = TASKS[draw.choice(sorted(TASKS))]

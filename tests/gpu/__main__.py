@@ -35,14 +35,14 @@ def rows(device: str, names: tuple[str, ...], lengths: tuple[int, ...], until: f
         for name in checks.PRODUCTS:
             for padded in (False, True):
                 yield checks.check_product_path(name, device, dtype, padded)
-    for card in list_checkpoints():
-        if card.problem or names and card.name not in names:
+    for entry in list_checkpoints():
+        if entry.problem or names and entry.name not in names:
             continue
         for precision in checks.TOLERANCES:
             if time.monotonic() > until:
-                yield {"check": "recorded", "name": card.name, "precision": precision, "skipped": "no time left"}
+                yield {"check": "recorded", "name": entry.name, "precision": precision, "skipped": "no time left"}
             else:
-                yield checks.check_checkpoint(card, device, precision)
+                yield checks.check_checkpoint(entry, device, precision)
     for dtype in (torch.float32, torch.bfloat16) if lengths else ():
         best = checks.matrix_rate(device, dtype, 4096 if device.startswith("cuda") else 512)
         yield {"check": "rate", "name": "matrix product", "precision": str(dtype)[6:], "tflops": best, "passed": True}

@@ -29,14 +29,14 @@ HEADS, FEATURES = 12, 32
 PAD = 5  # masked positions at the end of key and context
 
 
-def check_checkpoint(card: Entry, device: str, precision: str) -> dict:
+def check_checkpoint(entry: Entry, device: str, precision: str) -> dict:
     """The recorded example of a checkpoint, run in this precision, against its recorded probabilities."""
-    row = {"check": "recorded", "name": card.name, "precision": precision}
-    recorded = card.metrics.get("example")
+    row = {"check": "recorded", "name": entry.name, "precision": precision}
+    recorded = entry.metrics.get("example")
     if not recorded:
         return row | {"skipped": "no example is recorded"}
     try:
-        bundle = load(card.path, device)
+        bundle = load(entry.path, device)
         half = torch.autocast(device.partition(":")[0], torch.bfloat16) if precision == "bfloat16" else nullcontext()
         with half:
             record = example_record(bundle, bundle.task.Example.from_row(recorded["row"]))

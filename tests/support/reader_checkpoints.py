@@ -13,7 +13,7 @@ from triattn_core.checkpoint.config import ReaderCheckpoint
 from triattn_core.models import kinds
 
 STATES = 14  # features of a state
-PLAN = {
+CONFIG = {
     "format": 1,
     "kind": "reader",
     "task": "questions",
@@ -34,8 +34,8 @@ def make_shelf(root: Path, names: tuple[str, ...] = NAMES) -> Path:
     make_encoder("minilm-en", root / "encoders" / "minilm-en")
     for number, (name, output) in enumerate([*((name, "O_2") for name in names), *[(O_1, "O_1")] * bool(names)]):
         folder = root / f"squad-{name.replace('_', '-')}{'-o1' if output == 'O_1' else ''}"
-        plan = ReaderCheckpoint.model_validate(PLAN | {"model": MODEL | {"similarity": name, "output": output}})
-        bundle.save(folder, plan, kinds.build(plan, HIDDEN))
+        config = ReaderCheckpoint.model_validate(CONFIG | {"model": MODEL | {"similarity": name, "output": output}})
+        bundle.save(folder, config, kinds.build(config, HIDDEN))
         score = {"set": "squad1.1/dev", "em": 40.0 + number, "f1": 50.0 + number, "n": 10_570}
         each = [{"seed": seed, "dev": score, "test": score | {"em": score["em"] + seed / 7}} for seed in (1, 2, 3)]
         history = [{"step": step, "dev_loss": 9 - number / 3 - step / 50, "dev_accuracy": 0.3} for step in (50, 100)]

@@ -9,7 +9,7 @@ from pathlib import Path
 from tests.support.tiny import WORDS, make_encoder
 from triattn_core.__main__ import main
 
-PLAN = {
+CONFIG = {
     "format": 1,
     "kind": "reader",
     "task": "questions",
@@ -54,7 +54,7 @@ def make_world(root: Path) -> Path:
 def make(world: Path, name: str, **model) -> Path:
     folder = world / "shelf" / name
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.json").write_text(json.dumps(PLAN | {"model": PLAN["model"] | model}), "utf-8")
+    (folder / "config.json").write_text(json.dumps(CONFIG | {"model": CONFIG["model"] | model}), "utf-8")
     return folder
 
 

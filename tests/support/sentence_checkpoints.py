@@ -13,7 +13,7 @@ from triattn_core.checkpoint.config import SentenceCheckpoint
 from triattn_core.models import kinds
 
 MODEL = {"mechanism": "mtsa", "width": 10, "out": 28, "heads": 4, "hidden": 6}
-PLAN = {
+CONFIG = {
     "format": 1,
     "kind": "sentence",
     "language": "en",
@@ -36,7 +36,7 @@ def make_shelf(root: Path, names: tuple[str, ...] = tuple(KINDS)) -> Path:
     make_encoder("minilm-en", root / "encoders" / "minilm-en")
     for name in names:
         more = KINDS[name]
-        plan = SentenceCheckpoint.model_validate(PLAN | more | {"model": MODEL | more.get("model", {})})
-        bundle.save(root / name, plan, kinds.build(plan, HIDDEN))
+        config = SentenceCheckpoint.model_validate(CONFIG | more | {"model": MODEL | more.get("model", {})})
+        bundle.save(root / name, config, kinds.build(config, HIDDEN))
         (root / name / "metrics.json").write_text(json.dumps({"dev": {}, "test": {}}), "utf-8")
     return root

@@ -97,7 +97,7 @@ def test_the_checkpoints_page_shows_the_others(shelf, what):
 @pytest.mark.parametrize("part", ["metrics.json", "config.json"])
 def test_deep_metrics_are_told(shelf, part):
     (shelf / "broken" / part).write_text(DEEP, "utf-8")
-    assert [card.problem is None for card in list_checkpoints()] == [False, True]
+    assert [entry.problem is None for entry in list_checkpoints()] == [False, True]
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
@@ -129,8 +129,8 @@ def test_a_named_pipe_is_no_file_and_nobody_waits_for_it(shelf, part):
     file.unlink(missing_ok=True)
     os.mkfifo(file)
     with seconds(20):
-        for card in list_checkpoints():
-            model_card(card), pretraining_sources(card)
+        for entry in list_checkpoints():
+            model_card(entry), pretraining_sources(entry)
         if part in (WEIGHTS, "config.json"):
             with pytest.raises(CheckpointError):
                 load("broken")
@@ -143,8 +143,8 @@ def test_a_named_pipe_in_an_encoder_is_told(shelf, part):
     file.unlink(missing_ok=True)
     os.mkfifo(file)
     with seconds(20):
-        for card in list_checkpoints():
-            pretraining_sources(card)
+        for entry in list_checkpoints():
+            pretraining_sources(entry)
         if part != "metrics.json":
             with pytest.raises(CheckpointError):
                 load("sound")

@@ -212,8 +212,8 @@ def test_a_damaged_folder_does_not_hide_the_shelf(world):
     broken.mkdir()
     (broken / "config.json").write_text("[1")
     try:
-        cards = {card.name: card for card in list_checkpoints()}
-        assert cards["broken"].problem and cards["small-tri"].problem is None
+        entries = {entry.name: entry for entry in list_checkpoints()}
+        assert entries["broken"].problem and entries["small-tri"].problem is None
     finally:
         shutil.rmtree(broken)
 

@@ -122,11 +122,11 @@ def test_a_run_from_end_to_end(world, trained, capsys):
     metrics = json.loads((trained / "metrics.json").read_text("utf-8"))
     assert [one["seed"] for one in metrics["each_seed"]] == [1, *SEEDS]
     assert all(check.good for check in verify("coin"))
-    card = next(card for card in list_checkpoints() if card.name == "coin")
+    entry = next(entry for entry in list_checkpoints() if entry.name == "coin")
     assert (
-        card.problem is None
-        and metadata.model_setting(card, "mechanism") == "coin"
-        and provenance.pretraining_sources(card) == ()
+        entry.problem is None
+        and metadata.model_setting(entry, "mechanism") == "coin"
+        and provenance.pretraining_sources(entry) == ()
     )
     said = " ".join((trained / "README.md").read_text("utf-8").split())
     assert "2 interaction blocks" in said and "F1 is that of the label 1." in said

@@ -23,7 +23,7 @@ def test_without_a_card_it_says_why_and_ends_well(tmp_path, capsys):
 
 
 def test_the_same_checks_pass_on_the_cpu(tmp_path, capsys):
-    name = next(card.name for card in list_checkpoints() if card.metrics.get("example"))
+    name = next(entry.name for entry in list_checkpoints() if entry.metrics.get("example"))
     more = ["--device", "cpu", "--names", name, "--lengths", "16", "--out", str(tmp_path / "gpu.json")]
     assert gpu.main(more) == 0, capsys.readouterr().out
     found = json.loads((tmp_path / "gpu.json").read_text())
@@ -34,19 +34,19 @@ def test_the_same_checks_pass_on_the_cpu(tmp_path, capsys):
 
 
 def test_another_number_than_the_recorded_one_fails():
-    card = next(card for card in list_checkpoints() if card.metrics.get("example"))
-    example = card.metrics["example"]
+    entry = next(entry for entry in list_checkpoints() if entry.metrics.get("example"))
+    example = entry.metrics["example"]
     moved = example | {"probabilities": [one + 0.1 for one in example["probabilities"]]}
-    row = checks.check_checkpoint(replace(card, metrics={"example": moved}), "cpu", "float32")
+    row = checks.check_checkpoint(replace(entry, metrics={"example": moved}), "cpu", "float32")
     assert row["passed"] is False and row["furthest"] == pytest.approx(0.1, abs=1e-3)
-    assert "skipped" in checks.check_checkpoint(replace(card, metrics={}), "cpu", "float32")
+    assert "skipped" in checks.check_checkpoint(replace(entry, metrics={}), "cpu", "float32")
 
 
 def test_a_checkpoint_that_cannot_be_loaded_is_a_failed_check(tmp_path):
-    card = next(card for card in list_checkpoints() if card.metrics.get("example"))
-    shutil.copytree(card.path, tmp_path / "bad")
+    entry = next(entry for entry in list_checkpoints() if entry.metrics.get("example"))
+    shutil.copytree(entry.path, tmp_path / "bad")
     (tmp_path / "bad" / "model.safetensors").write_bytes(b"none")
-    row = checks.check_checkpoint(replace(card, path=tmp_path / "bad"), "cpu", "float32")
+    row = checks.check_checkpoint(replace(entry, path=tmp_path / "bad"), "cpu", "float32")
     assert row["passed"] is False and "damaged" in row["reason"] and gpu.line(row).startswith("FAILED")
 
 

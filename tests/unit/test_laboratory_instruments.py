@@ -27,7 +27,7 @@ from triattn_core.results.laboratory import laboratory_records, seed_tests
 from triattn_core.tasks.laboratory import LABORATORY
 
 NAME, ROWS = "planted-sum-tri-scaled-dot", 4
-pytestmark = pytest.mark.skipif(not any(card.name == NAME for card in laboratory_checkpoints()), reason="not trained")
+pytestmark = pytest.mark.skipif(not any(entry.name == NAME for entry in laboratory_checkpoints()), reason="not trained")
 
 
 @pytest.fixture(scope="module")
@@ -213,7 +213,7 @@ def test_counts_of_payloads_are_a_floor_above_chance(name):
         assert np.ptp(weights) == 0
     floor = reference_measures(bundle)["Counts of payloads"]
     assert 30 < floor["accuracy"] < 36 and floor["mass"] == floor["even_share"] and floor["n"] == 4000
-    two_way = [card for card in laboratory_checkpoints() if card.name.startswith((f"{name}-bi", f"{name}-cbi"))]
+    two_way = [entry for entry in laboratory_checkpoints() if entry.name.startswith((f"{name}-bi", f"{name}-cbi"))]
     assert len(two_way) == 3
-    for card in two_way:
-        assert all(test["accuracy"] < floor["accuracy"] for test in seed_tests(card, laboratory_records()).values())
+    for entry in two_way:
+        assert all(test["accuracy"] < floor["accuracy"] for test in seed_tests(entry, laboratory_records()).values())

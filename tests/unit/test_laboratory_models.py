@@ -169,9 +169,9 @@ def test_another_kind_of_checkpoint_is_refused(checkpoint):
 def test_the_page_opens_on_a_row_that_tells_one_layer_of_two_way_attention_from_tri(name):
     task = LABORATORY[name]
     row, right = task.examples()[task.OPENING_ROW], {}
-    for card in laboratory_checkpoints():
-        if card.config["task"] == name:
-            logits, _ = weights_of(load(card.name), [row])
-            right[card.name] = int(logits[0].argmax()) == row.label
+    for entry in laboratory_checkpoints():
+        if entry.config["task"] == name:
+            logits, _ = weights_of(load(entry.name), [row])
+            right[entry.name] = int(logits[0].argmax()) == row.label
     assert row.truth and not right[f"{name}-bi-joint-1"]
     assert any(good for model, good in right.items() if "-tri-" in model)

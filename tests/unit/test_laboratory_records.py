@@ -14,7 +14,7 @@ from triattn_core.views.charts import live_loss, truth_curves
 
 
 @pytest.fixture
-def card(tmp_path, monkeypatch):
+def entry(tmp_path, monkeypatch):
     """A trained checkpoint, two more seeds of it, and it at two more sizes."""
     monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(tmp_path))
     folder = tmp_path / "laboratory" / "sum-tri"
@@ -32,30 +32,33 @@ def card(tmp_path, monkeypatch):
     return found
 
 
-def test_seeds_and_sizes_of_sweeps_are_joined_to_their_checkpoint(card):
+def test_seeds_and_sizes_of_sweeps_are_joined_to_their_checkpoint(entry):
     records = laboratory_records()
-    assert sorted(seed_tests(card, records)) == [1, 2, 3] and sorted(seed_tests(card, ())) == [1]
-    rows = size_rows({"Tri": ("tri", card)}, 6, records)
+    assert sorted(seed_tests(entry, records)) == [1, 2, 3] and sorted(seed_tests(entry, ())) == [1]
+    rows = size_rows({"Tri": ("tri", entry)}, 6, records)
     assert {size: len(part) for size, part in rows.groupby("x")} == {4: 2, 6: 6, 8: 2}
     share = rows[rows.measure == "mass"].groupby("x").floor.first()
     assert share.to_dict() == {4: 6.25, 6: 2.78, 8: 1.56}
-    assert size_rows({"Tri": ("tri", card)}, 6, ()).empty
-    for part in ({"model": {}}, {"training": {**card.config["training"], "rate": 0.5}}, {"data": {}}):
-        other = type(card)(card.name, card.path, {**card.config, **part}, card.metrics, "", 0)
+    assert size_rows({"Tri": ("tri", entry)}, 6, ()).empty
+    for part in ({"model": {}}, {"training": {**entry.config["training"], "rate": 0.5}}, {"data": {}}):
+        other = type(entry)(entry.name, entry.path, {**entry.config, **part}, entry.metrics, "", 0)
         assert sorted(seed_tests(other, records)) == [1]  # trained otherwise, it has its own seed alone
 
 
-def test_longer_training_has_its_steps_and_a_model_its_recipe(card):
-    rows = step_rows({"Tri": ("tri", card)}, laboratory_records())
-    rows_, batch, epochs = card.config["data"]["train_rows"], *(card.config["training"][n] for n in ("batch", "epochs"))
+def test_longer_training_has_its_steps_and_a_model_its_recipe(entry):
+    rows = step_rows({"Tri": ("tri", entry)}, laboratory_records())
+    rows_, batch, epochs = (
+        entry.config["data"]["train_rows"],
+        *(entry.config["training"][n] for n in ("batch", "epochs")),
+    )
     own, longer = (epochs * -(-n // batch) for n in (rows_, 600))
     assert own != longer and {x: len(part) for x, part in rows.groupby("x")} == {own: 6, longer: 2}
-    (recipe,) = recipes({"Tri": ("tri", card)}).to_dict("records")
-    assert (recipe["steps"], recipe["rows"], recipe["parameters"]) == (own, rows_, card.metrics["parameters"])
+    (recipe,) = recipes({"Tri": ("tri", entry)}).to_dict("records")
+    assert (recipe["steps"], recipe["rows"], recipe["parameters"]) == (own, rows_, entry.metrics["parameters"])
 
 
-def test_curves_and_loss_are_drawn(card):
-    rows = size_rows({"Tri": ("tri", card)}, 6, laboratory_records())
+def test_curves_and_loss_are_drawn(entry):
+    rows = size_rows({"Tri": ("tri", entry)}, 6, laboratory_records())
     drawn = json.dumps(truth_curves.figure(rows, "accuracy", "keys", {"tri": "#123456"}, log=True).to_dict())
     assert "#123456" in drawn and '"log"' in drawn
     assert truth_curves.describe(rows, "keys").endswith("Dashed, chance: 25.0.")

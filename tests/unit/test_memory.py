@@ -21,7 +21,7 @@ def walk():
 
 walk()
 before = walk()
-models.load(models.shelf()[0])
+models.load(models.entries()[0])
 print(before, walk())
 """
 

@@ -21,13 +21,13 @@ CONFIG = {
 }
 
 
-def card(path: Path = Path("x"), config: dict | None = None, name: str = "x", **metrics) -> Entry:
+def entry(path: Path = Path("x"), config: dict | None = None, name: str = "x", **metrics) -> Entry:
     return Entry(name, path, CONFIG if config is None else config, metrics, "aa", 1)
 
 
 @pytest.mark.parametrize("config", [{}, {"model": None, "data": 3, "task": None}, {"model": [], "data": []}])
 def test_a_bare_card_has_empty_records(config: dict) -> None:
-    bare = card(config=config, test="none")
+    bare = entry(config=config, test="none")
     assert metadata.model_setting(bare, "mechanism") == "" == metadata.main_metric(bare)
     assert metadata.main_score(bare) is None
     assert provenance.pretraining_sources(bare) is None
@@ -37,9 +37,9 @@ def test_a_bare_card_has_empty_records(config: dict) -> None:
 
 
 def test_what_may_be_compared_stands_together_best_first() -> None:
-    cards = [card(name=name, test={"accuracy": value}) for name, value in (("low", 80.0), ("high", 86.5))]
-    other = card(name="other", config={**CONFIG, "language": "zh"}, test={"R10@1": 72.0})
-    found = metadata.comparable_groups([*cards, other])
+    entries = [entry(name=name, test={"accuracy": value}) for name, value in (("low", 80.0), ("high", 86.5))]
+    other = entry(name="other", config={**CONFIG, "language": "zh"}, test={"R10@1": 72.0})
+    found = metadata.comparable_groups([*entries, other])
     assert [[one.name for one in group] for group in found.values()] == [["high", "low"], ["other"]]
     assert list(found) == [("Sentence pairs", "Quora", "English"), ("Sentence pairs", "Quora", "Chinese")]
 
@@ -47,8 +47,8 @@ def test_what_may_be_compared_stands_together_best_first() -> None:
 def test_cards_are_offered_by_language_and_as_the_paper_lists_similarities() -> None:
     told = [("zh", "dot"), ("xx", "additive")]
     told += [("en", name) for name in ("own", "bilinear", "scaled_dot", "additive")]
-    cards = [card(config={"language": code, "model": {"similarity": name}}, name=name) for code, name in told]
-    found = [(metadata.language(one), one.name) for one in sorted(cards, key=metadata.sort_key)]
+    entries = [entry(config={"language": code, "model": {"similarity": name}}, name=name) for code, name in told]
+    found = [(metadata.language(one), one.name) for one in sorted(entries, key=metadata.sort_key)]
     english = [("en", name) for name in ("additive", "scaled_dot", "bilinear", "own")]
     assert found == [*english, ("zh", "dot"), ("xx", "additive")]
     assert [metadata.language_name(code) for code in ("en", "zh", "xx")] == ["English", "Chinese", "xx"]
@@ -56,7 +56,7 @@ def test_cards_are_offered_by_language_and_as_the_paper_lists_similarities() -> 
 
 def test_a_users_checkpoints_come_after_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(VARIABLE, str(tmp_path / "ours"))
-    found = [card(tmp_path / place / name, name=name) for place, name in (("mine", "a"), ("ours", "c"), ("ours", "b"))]
+    found = [entry(tmp_path / place / name, name=name) for place, name in (("mine", "a"), ("ours", "c"), ("ours", "b"))]
     assert [one.name for one in sorted(found, key=metadata.sort_key)] == ["b", "c", "a"]
 
 
@@ -78,7 +78,7 @@ def test_differences_of_several_configs() -> None:
 def test_seeds_are_found_by_their_configs() -> None:
     def of(name: str, seed: int, digest: str = "", **settings) -> Entry:
         training = {"seed": seed, "epochs": 1, "more_seeds": [2, 3] if seed == 1 else []}
-        return card(name=name, config={"training": training, "digest": name, "encoder_digest": digest, **settings})
+        return entry(name=name, config={"training": training, "digest": name, "encoder_digest": digest, **settings})
 
     first = of("first", 1)
     shelf = [of("a copy", 1), of("second", 2), of("third", 3), of("other encoder", 4, "x"), of("wider", 5, heads=2)]
@@ -91,12 +91,12 @@ def test_the_source_of_the_test_set_is_marked(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     folder = tmp_path / "encoders" / "small"
     folder.mkdir(parents=True)
-    assert provenance.pretraining_sources(card()) is None
+    assert provenance.pretraining_sources(entry()) is None
     (folder / "metrics.json").write_text('{"start_had_seen": []}')
-    assert provenance.pretraining_sources(card()) == ()
+    assert provenance.pretraining_sources(entry()) == ()
     told = [{"name": "Duplicates", "what": "questions", "set": "mrpc, quora"}, {"name": "MS MARCO"}]
     (folder / "metrics.json").write_text(json.dumps({"start_had_seen": told}))
-    assert [(one.name, one.of_test) for one in provenance.pretraining_sources(card())] == [
+    assert [(one.name, one.of_test) for one in provenance.pretraining_sources(entry())] == [
         ("Duplicates", True),
         ("MS MARCO", False),
     ]
@@ -104,5 +104,5 @@ def test_the_source_of_the_test_set_is_marked(tmp_path: Path, monkeypatch: pytes
 
 def test_the_summary_is_the_first_paragraph(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("---\nlicense: x\n---\n# Title\n\nFirst line\nand second.\n\nMore.\n")
-    assert provenance.model_card_summary(card(tmp_path)) == "First line and second."
+    assert provenance.model_card_summary(entry(tmp_path)) == "First line and second."
     assert provenance.files(tmp_path) == {"README.md": 58}

@@ -14,7 +14,7 @@ from triattn_core.errors import DataError
 from triattn_core.training.sentence.splits import splits
 
 NAMES = ("person", "place", "thing")
-PLAN = {
+CONFIG = {
     "format": 1, "kind": "sentence", "task": "sentences", "language": "en", "encoder": "tiny", "max_tokens": 12,
     "labels": NAMES, "model": {"mechanism": "mtsa", "width": 8, "out": 12, "heads": 2, "hidden": 8},
     "training": {"epochs": 1, "rate": 0.01, "batch": 8},
@@ -27,7 +27,7 @@ def one_set(root: Path, rows: list[dict], **data) -> Path:
     (root / "odd" / "all.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     (root / "odd-mtsa").mkdir()
     file = root / "odd-mtsa" / "config.json"
-    file.write_text(json.dumps(PLAN | {"data": {"train": ["odd/all"], **data}}), "utf-8")
+    file.write_text(json.dumps(CONFIG | {"data": {"train": ["odd/all"], **data}}), "utf-8")
     return file
 
 

@@ -26,7 +26,7 @@ from triattn_core.training.ema import AveragedModel
 
 WORDS, M, N = 13, 7, 5
 LENGTHS = (7, 5), (3, 1), (1, 4)  # words of passage and question
-PLAN = {
+CONFIG = {
     "format": 1,
     "kind": "reader",
     "task": "questions",
@@ -249,10 +249,10 @@ def test_the_average_is_that_of_its_steps():
     ],
 )
 def test_a_config_says_what_is_wrong_in_one_line(tmp_path, part, settings, said):
-    plan = json.loads(json.dumps(PLAN))
-    (plan[part] if part else plan).update(settings)
+    config = json.loads(json.dumps(CONFIG))
+    (config[part] if part else config).update(settings)
     path = tmp_path / "config.json"
-    path.write_text(json.dumps(plan), "utf-8")
+    path.write_text(json.dumps(config), "utf-8")
     with pytest.raises(ConfigError) as error:
         read_config(path)
     assert said in str(error.value) and "\n" not in str(error.value)
@@ -260,7 +260,7 @@ def test_a_config_says_what_is_wrong_in_one_line(tmp_path, part, settings, said)
 
 def test_a_config_has_the_papers_sizes_and_reads_what_it_wrote(tmp_path):
     path = tmp_path / "config.json"
-    path.write_text(json.dumps(PLAN), "utf-8")
+    path.write_text(json.dumps(CONFIG), "utf-8")
     config = read_config(path)
     assert (config.model.width, config.model.hidden, config.model.dropout) == (100, 200, 0.2)
     assert (config.training.optimizer, config.training.average) == ("adadelta", 0.999)

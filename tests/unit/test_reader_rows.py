@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.support.reader_world import PLAN, THINGS, ask, make, train
+from tests.support.reader_world import CONFIG, THINGS, ask, make, train
 from tests.support.tiny import change
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.bundle import load, save
@@ -37,8 +37,8 @@ def test_answers_that_fit_no_window_are_one_line(reader_world, tmp_path, capsys,
     ask(reader_world, "long/train", *train_rows)
     ask(reader_world, "long/dev", (f"{LONG} a", "who ?", LONG))
     folder = make(reader_world, "long")
-    plan = change(folder, data={"train": ["long/train"], "test": None} | more)
-    (folder / "config.json").write_text(json.dumps(plan | {"max_tokens": 8}), "utf-8")
+    config = change(folder, data={"train": ["long/train"], "test": None} | more)
+    (folder / "config.json").write_text(json.dumps(config | {"max_tokens": 8}), "utf-8")
     assert train(reader_world, folder, more=("--runs", str(tmp_path))) == 1
     (line,) = (one for one in capsys.readouterr().err.splitlines() if one.startswith("triattn: "))
     assert f"{named}: no answer stands whole in a window of 8 tokens: raise max_tokens" in line
@@ -49,8 +49,8 @@ def test_answers_that_fit_no_window_are_told_where_others_fit(reader_world, tmp_
     ask(reader_world, "part/train", SHORT, far, SHORT, far)
     ask(reader_world, "part/dev", (f"a {THINGS[0]} a", *SHORT[1:]), (f"{LONG} a", *far[1:]))
     folder = make(reader_world, "part")
-    plan = change(folder, data={"train": ["part/train"], "dev": "part/dev", "test": None}, training={"epochs": 1})
-    (folder / "config.json").write_text(json.dumps(plan | {"max_tokens": 8}), "utf-8")
+    config = change(folder, data={"train": ["part/train"], "dev": "part/dev", "test": None}, training={"epochs": 1})
+    (folder / "config.json").write_text(json.dumps(config | {"max_tokens": 8}), "utf-8")
     assert train(reader_world, folder, more=("--runs", str(tmp_path))) == 0
     told = [line for line in capsys.readouterr().out.splitlines() if "left out" in line]
     assert told == [
@@ -114,8 +114,8 @@ def test_questions_without_an_answer_are_told(reader_world, tmp_path, capsys):
 def test_readers_that_read_other_vectors_or_windows_are_told_what_differs(reader_world, changes, said):
     bundles = []
     for name, more in (("first", {}), ("second", changes)):
-        plan = PLAN | more | {"model": PLAN["model"] | more.get("model", {})}
-        config = ReaderCheckpoint.model_validate(plan)
+        config = CONFIG | more | {"model": CONFIG["model"] | more.get("model", {})}
+        config = ReaderCheckpoint.model_validate(config)
         save(reader_world / "shelf" / name, config, build(config, load_encoder("tiny", "cpu")[0].hidden))
         bundles.append(load(name))
     with pytest.raises(ConfigError, match=f"first and second differ in {said} ask them apart"):
@@ -135,7 +135,7 @@ def test_a_set_without_an_answer_is_named(reader_world):
 def test_what_the_encoder_cannot_read_is_said(reader_world):
     folder = make(reader_world, "too-long", vectors="layer:1")
     change(folder)
-    plan = json.loads((folder / "config.json").read_text("utf-8")) | {"max_tokens": 63}
-    (folder / "config.json").write_text(json.dumps(plan), "utf-8")
+    config = json.loads((folder / "config.json").read_text("utf-8")) | {"max_tokens": 63}
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
     with pytest.raises(ConfigError, match="at most 62"):
         frozen(read_config(folder / "config.json"), load_encoder("tiny", "cpu")[0])

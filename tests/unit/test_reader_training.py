@@ -87,8 +87,8 @@ def test_two_readers_from_one_command_to_every_other(reader_world, capsys):
         (found,) = evaluate([bundle], questions.read(dev))
         assert found["metrics"] == {name: metrics["test"][name] for name in ("em", "f1")}
         assert metrics["history"][-1]["dev_f1"] >= 0 and metrics["seeds"][0]["test"] == metrics["test"]["em"]
-        card = (folder / "README.md").read_text("utf-8")
-        assert bundle.config.model.similarity in card and "exact match, %" in card and "chance, %" in card
+        entry = (folder / "README.md").read_text("utf-8")
+        assert bundle.config.model.similarity in entry and "exact match, %" in entry and "chance, %" in entry
         capsys.readouterr()
         assert main(["verify", str(folder)]) == 0
     assert main(["evaluate", *map(str, folders), str(dev), "--json"]) == 0

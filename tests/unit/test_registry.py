@@ -37,7 +37,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
 
 
 def names() -> list[str]:
-    return [card.name for card in registry.list_checkpoints()]
+    return [entry.name for entry in registry.list_checkpoints()]
 
 
 def test_a_users_folder_stands_beside_ours(two):
@@ -150,7 +150,7 @@ def test_a_folder_without_checkpoints_is_refused_in_one_line(two, tmp_path, caps
 
 def test_a_folder_that_has_gone_is_told(two, tmp_path, monkeypatch):
     monkeypatch.setenv(VARIABLE, os.pathsep.join(map(str, [*two, tmp_path / "gone"])))
-    (told,) = [card for card in registry.list_checkpoints() if card.problem]
+    (told,) = [entry for entry in registry.list_checkpoints() if entry.problem]
     assert told.problem.startswith(str(tmp_path / "gone")) and VARIABLE in told.problem
 
 

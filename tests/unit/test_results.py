@@ -170,7 +170,7 @@ def test_lines_of_one_digest_are_one_record_with_all_its_seeds(tmp_path):
     for one in (line("a", 1, 2), line("b", 1, set={"model.layers": 4}), line("a", 2, 3, accuracy=70.0)):
         append_record(file, one)
     found, problems = read_records(file)
-    assert problems == [] and [one.card.digest for one in found] == ["a", "b"]
+    assert problems == [] and [one.entry.digest for one in found] == ["a", "b"]
     assert found[0].values("dev", "accuracy") == (81.0, 72.0, 73.0)
     assert found[0].file == "some" and found[1].changed == {"model.layers": 4}
     assert found[0].rows("dev") == 9 and found[0].runs == 3
@@ -182,15 +182,15 @@ def test_a_torn_last_line_is_left_out_and_the_next_record_stands_on_its_own(tmp_
     whole = file.read_bytes()
     for torn in (b'{"name": "x", "dig', json.dumps(line("b", 2)).encode()[:-1], b"\xff\xfe"):
         file.write_bytes(whole + torn)
-        assert [one.card.digest for one in read_records(file)[0]] == ["a"] and read_records(file)[1] == []
+        assert [one.entry.digest for one in read_records(file)[0]] == ["a"] and read_records(file)[1] == []
         append_record(file, line("c", 3))
-        assert [one.card.digest for one in read_records(file)[0]] == ["a", "c"] and read_records(file)[1] == []
+        assert [one.entry.digest for one in read_records(file)[0]] == ["a", "c"] and read_records(file)[1] == []
     file.write_bytes(whole.rstrip(b"\n"))  # somebody's editor
     append_record(file, line("c", 3))
-    assert [one.card.digest for one in read_records(file)[0]] == ["a", "c"]
+    assert [one.entry.digest for one in read_records(file)[0]] == ["a", "c"]
     file.write_bytes(b'{"na')
     append_record(file, line("c", 3))
-    assert [one.card.digest for one in read_records(file)[0]] == ["c"]
+    assert [one.entry.digest for one in read_records(file)[0]] == ["c"]
 
 
 def test_a_broken_line_is_named_and_the_others_are_there(tmp_path, monkeypatch):
@@ -202,7 +202,7 @@ def test_a_broken_line_is_named_and_the_others_are_there(tmp_path, monkeypatch):
     append_record(file, line("b", 1))
     append_record(tmp_path / "results" / "trained.jsonl", line("c", 1))
     found, problems = all_records()
-    assert [one.card.digest for one in found] == ["a", "b", "c"]
+    assert [one.entry.digest for one in found] == ["a", "b", "c"]
     assert [one.rpartition("some.jsonl:")[2].partition(":")[0] for one in problems] == ["2", "4", "5", "6"]
 
 
@@ -214,7 +214,7 @@ def test_a_checkpoint_without_weights_still_has_its_numbers_and_one_without_numb
         if metrics is not None:
             (tmp_path / name / "metrics.json").write_text(metrics if metrics == "{" else json.dumps(metrics))
     found, problems = all_records()
-    assert [one.card.name for one in found] == ["measured"]
+    assert [one.entry.name for one in found] == ["measured"]
     assert len(problems) == 2 and "bare" in problems[0] and "broken" in problems[1]
 
 

@@ -140,7 +140,7 @@ def test_a_vote_is_measured_and_kept_by_one_command(shelf, capsys):
     assert accuracy.values == (told["metrics"]["accuracy"],) and accuracy.record.rows("test") == 23
     own = sum(one.numel() for one in load("quora-coin").model.parameters())
     assert parameters.values == (pytest.approx(5 * own / 1e6),)
-    assert accuracy.record.card.metrics["command"].endswith("--vote --record --json")
+    assert accuracy.record.entry.metrics["command"].endswith("--vote --record --json")
     for arguments, says in (
         (["--record"], "add --vote"),
         (["--vote", "--record"], "neither quora/dev nor quora/test"),
@@ -167,9 +167,9 @@ def test_the_bench_fills_the_table_of_costs(shelf, monkeypatch, capsys):
     (line,) = [
         one
         for one in run_records.read_records(run_records.records_folder() / "coin-cost.jsonl")[0]
-        if one.card.digest == "coin"
+        if one.entry.digest == "coin"
     ]
-    spread = line.card.metrics["each_seed"][0]["spread"]
+    spread = line.entry.metrics["each_seed"][0]["spread"]
     assert found["COIN"][1].spread == spread > 0 and found["COIN"][0].spread is None
     assert paper_comparison.format_cell(found["COIN"][1]) == f"{found['COIN'][1].ours:.3f} ± {spread:.3f}"
     assert found["COIN"][1].sample().spread is None, "one run has no spread over runs"

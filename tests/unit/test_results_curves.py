@@ -25,8 +25,8 @@ def run(n: int, *values: float, similarity: str = "additive", every: int = 3, fi
     model = {"mechanism": "tri", "similarity": similarity, "layers": n}
     config = {"model": model, "data": {"train": ["a/train"], "every": every, "dev": "a/dev"}, "training": {"epochs": 1}}
     each = [{"seed": seed, "dev": {"accuracy": value}} for seed, value in enumerate(values, 1)]
-    card = Entry("x", Path("x"), config, {"dev": {"accuracy": values[0]}, "each_seed": each}, "", 1)
-    return Record(card, file, {"model.layers": n} if sweep else {})
+    entry = Entry("x", Path("x"), config, {"dev": {"accuracy": values[0]}, "each_seed": each}, "", 1)
+    return Record(entry, file, {"model.layers": n} if sweep else {})
 
 
 def points(found) -> dict[str, dict[float, tuple[float, ...]]]:

@@ -155,7 +155,7 @@ def test_a_checkpoint_and_sweeps_fill_the_rows_of_their_settings_alone(found):
     alone = cell(3, "MTSA w/o source2token", "Test", "TREC", found)
     assert len(alone.values) == 2 and alone.record.rows("test") == 11
     size = cell(3, "MTSA w/o source2token", "|θ|", "TREC", found)
-    assert size.values == (size.record.card.metrics["parameters"] / 1e6,) and size.values[0] < 1
+    assert size.values == (size.record.entry.metrics["parameters"] / 1e6,) and size.values[0] < 1
     assert cell(5, "MTSA", "Accuracy", "TREC", found).record.file == ""
     missing = cell(5, "Bi-LSTM", "Accuracy", "TREC", found)
     assert missing.ours is None and missing.reason == "not trained: no record of trec, bi_lstm"
@@ -165,7 +165,7 @@ def test_a_checkpoint_and_sweeps_fill_the_rows_of_their_settings_alone(found):
 
 def test_folds_trained_off_the_shelf_fill_their_row_with_their_spread(found):
     one = cell(5, "Multi-head", "Accuracy", "CR", found)
-    told = one.record.card.metrics["folds"]
+    told = one.record.entry.metrics["folds"]
     assert one.values == tuple(told["each"]) and len(one.values) == 3 and one.record.each == "fold"
     assert one.ours == pytest.approx(mean(told["each"])) and one.spread == pytest.approx(told["spread"], abs=6e-3)
     assert one.record.rows("test") == 19
@@ -173,9 +173,9 @@ def test_folds_trained_off_the_shelf_fill_their_row_with_their_spread(found):
 
 
 def test_one_fold_alone_is_said_to_be_that(found):
-    card = next(one for one in found if one.folds).card
-    told = {name: one for name, one in card.metrics.items() if name != "folds"}
-    one = run_records.Record(run_records.Entry(card.name, card.path, card.config, told, "", 0), "sweep")
+    entry = next(one for one in found if one.folds).entry
+    told = {name: one for name, one in entry.metrics.items() if name != "folds"}
+    one = run_records.Record(run_records.Entry(entry.name, entry.path, entry.config, told, "", 0), "sweep")
     assert one.each == "fold 1 of 3, alone"
     found = notes.notes_on_cells([cell(5, "Multi-head", "Accuracy", "CR", [one])])
     said = next(note.text for note in found if note.head == "Seeds")

@@ -103,7 +103,7 @@ def test_too_few_rows_or_equal_ones_have_no_correlation(tables):
 def test_a_system_has_the_function_that_its_row_prints_and_no_other(tables):
     def shown(mechanism: str, similarity: str) -> dict[str, set[str]]:
         one = record(similarity, 50.0)
-        one.card.config["model"]["mechanism"] = mechanism
+        one.entry.config["model"]["mechanism"] = mechanism
         cells = [cell for row in paper_comparison.fill_table(tables[2], [one]) for cell in row if cell.values]
         groups = {cell.column.group for cell in cells}
         return {group: {one.column.name for one in cells if one.column.group == group} for group in groups}

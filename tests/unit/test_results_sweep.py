@@ -73,7 +73,7 @@ def test_a_record_a_variant_with_all_that_made_it(world, swept):
 def test_no_weights_are_left_and_the_shelf_is_as_it_was(world, swept):
     assert {path.parent.name for path in world.rglob("*.safetensors")} == {"tiny"}
     assert [path.name for path in (world / "runs").iterdir()] == ["features"]
-    assert all(not (card.path / "metrics.json").exists() for card in list_checkpoints())
+    assert all(not (entry.path / "metrics.json").exists() for entry in list_checkpoints())
 
 
 def test_a_variant_is_trained_as_the_same_config_is_by_train(world, swept, tmp_path, monkeypatch):
@@ -106,9 +106,9 @@ def test_what_is_on_the_shelf_leaves_no_other_record_and_all_seeds_all_metrics(w
     where = ["--data", str(root / "data"), "--runs", str(root / "runs")]
     assert main(["train", str(root / "shelf" / "small-tri" / "config.json"), *where]) == 0
     assert not (root / "shelf" / "results").exists()
-    (found,) = [one for one in run_records.all_records()[0] if one.card.name == "small-tri"]
+    (found,) = [one for one in run_records.all_records()[0] if one.entry.name == "small-tri"]
     assert found.runs == 2 and len(found.values("test", "f1")) == len(found.values("dev", "accuracy")) == 2
-    assert found.values("test", "accuracy") == tuple(one["test"] for one in found.card.metrics["seeds"])
+    assert found.values("test", "accuracy") == tuple(one["test"] for one in found.entry.metrics["seeds"])
 
 
 def test_the_records_make_a_curve_and_seeds_that_can_be_tested(world, swept):

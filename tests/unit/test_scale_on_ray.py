@@ -42,7 +42,7 @@ def commands(heading: str) -> list[str]:
 
 
 # The first of this file, never beside the tests below: `ray stop` ends every cluster of this machine.
-@pytest.mark.skipif(not {*NAMES} <= {card.name for card in list_checkpoints()}, reason="not trained")
+@pytest.mark.skipif(not {*NAMES} <= {entry.name for entry in list_checkpoints()}, reason="not trained")
 def test_the_guides_commands_for_two_nodes_run_as_they_are_written(tmp_path):
     *begin, stop = commands("Two nodes, here or anywhere")
     assert sum(command.startswith("ray start") for command in begin) == 2 and stop == "ray stop"
@@ -140,7 +140,7 @@ def test_a_job_whose_driver_was_killed_goes_on(source, tmp_path, address):
     pd.testing.assert_frame_equal(resumed.frame(), here(source))
 
 
-@pytest.mark.skipif(not {*NAMES} <= {card.name for card in list_checkpoints()}, reason="not trained")
+@pytest.mark.skipif(not {*NAMES} <= {entry.name for entry in list_checkpoints()}, reason="not trained")
 def test_the_command_gives_the_table_of_one_process(tmp_path, address, capsys):
     from triattn_core.analysis.mining.case_table import load
 

@@ -18,7 +18,7 @@ from triattn_core.text.roles import Limits
 
 ONE = sentences.Example("who play the big film ?", 1)
 TWO = inference.Example("the red car is small .", "who watch the car", 2)
-PLAN = {
+CONFIG = {
     "format": 1,
     "kind": "sentence",
     "task": "sentences",
@@ -185,10 +185,10 @@ def test_what_is_right_and_what_a_blind_answer_reaches():
     ],
 )
 def test_a_config_says_what_is_wrong_in_one_line(tmp_path, part, settings, said):
-    plan = json.loads(json.dumps(PLAN))
-    (plan[part] if part else plan).update(settings)
+    config = json.loads(json.dumps(CONFIG))
+    (config[part] if part else config).update(settings)
     path = tmp_path / "config.json"
-    path.write_text(json.dumps(plan), "utf-8")
+    path.write_text(json.dumps(config), "utf-8")
     with pytest.raises(ConfigError) as error:
         read_config(path)
     assert said in str(error.value) and "\n" not in str(error.value)
@@ -196,7 +196,7 @@ def test_a_config_says_what_is_wrong_in_one_line(tmp_path, part, settings, said)
 
 def test_a_config_reads_what_it_wrote(tmp_path):
     path = tmp_path / "config.json"
-    path.write_text(json.dumps(PLAN), "utf-8")
+    path.write_text(json.dumps(CONFIG), "utf-8")
     config = read_config(path)
     path.write_text(config.model_dump_json(exclude_none=True), "utf-8")
     assert read_config(path) == config

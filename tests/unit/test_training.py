@@ -113,12 +113,12 @@ def test_seeds_are_other_weights_and_stand_in_the_records(world, trained):
     folders = seed_folders(world)["small-bi"]
     assert [read_config(folder / "config.json").training.seed for folder in folders] == [1, 2, 5]
     assert len({load(folder).digest for folder in folders}) == 3
-    cards = {card.name: card for card in list_checkpoints()}
-    assert list(cards) == list(NAMES)  # seeds are not shipped
-    tests = [one["test"] for one in cards["small-bi"].metrics["seeds"]]
-    assert metadata.seed_scores_of(cards["small-bi"]) == tests and len(tests) == 3
-    assert metadata.seed_scores_of(cards["small-cbi"]) == []
-    assert metadata.seed_scores(list(cards.values())) == {("small", "additive"): {"small-bi": tests}}
+    entries = {entry.name: entry for entry in list_checkpoints()}
+    assert list(entries) == list(NAMES)  # seeds are not shipped
+    tests = [one["test"] for one in entries["small-bi"].metrics["seeds"]]
+    assert metadata.seed_scores_of(entries["small-bi"]) == tests and len(tests) == 3
+    assert metadata.seed_scores_of(entries["small-cbi"]) == []
+    assert metadata.seed_scores(list(entries.values())) == {("small", "additive"): {"small-bi": tests}}
 
 
 def test_a_further_seed_is_what_that_seed_gives_alone(world, trained, tmp_path):

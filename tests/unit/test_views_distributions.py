@@ -97,9 +97,9 @@ def test_runs_are_rows_and_those_trained_otherwise_stand_apart():
 def test_a_recipe_is_another_where_anything_but_the_function_and_the_seed_is(part, setting):
     def run(seed: int, value: int) -> str:
         one = record("dot", ())
-        config = {**one.card.config, "training": {"seed": seed}}
+        config = {**one.entry.config, "training": {"seed": seed}}
         (config[part] if part else config)[setting] = value
-        return spreads.training_recipe(replace(one, card=replace(one.card, config=config)))
+        return spreads.training_recipe(replace(one, entry=replace(one.entry, config=config)))
 
     assert run(1, 17) == run(2, 17) != run(1, 19)
 
@@ -107,8 +107,8 @@ def test_a_recipe_is_another_where_anything_but_the_function_and_the_seed_is(par
 def test_two_runs_of_a_function_are_two_curves_told_apart_by_what_differs():
     def run(name: str, ends: float, **training) -> Record:
         one = record("dot", (), history=[{"step": 9, "dev_loss": 7.0}, {"step": 19, "dev_loss": ends}])
-        one.card.config["training"] = {"seed": 1, "rate": 0.1} | training
-        return Record(replace(one.card, name=name))
+        one.entry.config["training"] = {"seed": 1, "rate": 0.1} | training
+        return Record(replace(one.entry, name=name))
 
     losses = spreads.loss_curves([run("one", 3.0), run("two", 2.0, seed=5)], "dev")
     assert losses[["checkpoint", "apart"]].drop_duplicates().values.tolist() == [["one", "seed 1"], ["two", "seed 5"]]

@@ -9,7 +9,7 @@ from typing import Any
 from triattn_core.case_card.rendered import RenderedView
 from triattn_core.errors import ConfigError, choices
 from triattn_core.scenes.catalogue import VIEWS
-from triattn_core.scenes.runner import Models, find_cards
+from triattn_core.scenes.runner import Models, find_entries
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import validate_settings
 from triattn_core.tasks import TASKS, check
@@ -30,14 +30,14 @@ def draw(
     if not 1 <= len(names) <= what.most:
         shows = "one checkpoint" if what.most == 1 else f"one to {what.most} checkpoints"
         raise ConfigError(f"{view} shows {shows}, got {len(names)}")
-    cards = find_cards(names)
-    called = [card.name for card in cards]
+    entries = find_entries(names)
+    called = [entry.name for entry in entries]
     if twice := next((name for name in called if called.count(name) > 1), None):
         raise ConfigError(f"two of these checkpoints are called {twice}: name each once, a folder by a name of its own")
-    task = cards[0].config["task"]
-    if other := next((card for card in cards if card.config["task"] != task), None):
-        raise ConfigError(f"{cards[0].name} is of the task {task}, {other.name} of {other.config['task']}: one task")
-    check(TASKS[task], example, cards[0].name)
-    scene = what.build(models or Models(), cards, example, chosen)
+    task = entries[0].config["task"]
+    if other := next((entry for entry in entries if entry.config["task"] != task), None):
+        raise ConfigError(f"{entries[0].name} is of the task {task}, {other.name} of {other.config['task']}: one task")
+    check(TASKS[task], example, entries[0].name)
+    scene = what.build(models or Models(), entries, example, chosen)
     parts = {part.name: getattr(scene, part.name) for part in fields(Scene)}
     return RenderedView(**parts, view=view, task=task, row=TASKS[task].row(example))

@@ -71,8 +71,8 @@ class Manifest(BaseModel):
 
 def manifest(rendered: RequestedScene) -> Manifest:
     """The manifest of what was drawn."""
-    shown = list({explained.card.name: explained.card for explained in rendered.explained}.values())
-    seeds = [card for card in {card.name: card for card in rendered.seeds}.values() if card not in shown]
+    shown = list({explained.entry.name: explained.entry for explained in rendered.explained}.values())
+    seeds = [entry for entry in {entry.name: entry for entry in rendered.seeds}.values() if entry not in shown]
     figures = {name: {"title": figure.title, "alt": figure.alt} for name, figure in rendered.figures.items()}
     return Manifest(
         format=FORMAT,
@@ -81,7 +81,7 @@ def manifest(rendered: RequestedScene) -> Manifest:
         task=rendered.task,
         row=dict(rendered.row),
         settings=rendered.settings.model_dump(mode="json"),
-        checkpoints=[describe_checkpoint(card) for card in (*shown, *seeds)],
+        checkpoints=[describe_checkpoint(entry) for entry in (*shown, *seeds)],
         drawn=len(shown),
         said=[_said(explained) for explained in rendered.explained],
         figures=figures,
@@ -89,18 +89,18 @@ def manifest(rendered: RequestedScene) -> Manifest:
     )
 
 
-def describe_checkpoint(card: Entry) -> Checkpoint:
+def describe_checkpoint(entry: Entry) -> Checkpoint:
     """A checkpoint as it lies here."""
-    training = card.config.get("training")
+    training = entry.config.get("training")
     seed = training.get("seed", 1) if isinstance(training, Mapping) else None
-    encoder = (card.config.get("encoder"), card.config.get("encoder_digest"))
-    return Checkpoint(name=card.name, digest=card.digest, encoder=encoder[0], encoder_digest=encoder[1], seed=seed)
+    encoder = (entry.config.get("encoder"), entry.config.get("encoder_digest"))
+    return Checkpoint(name=entry.name, digest=entry.digest, encoder=encoder[0], encoder_digest=encoder[1], seed=seed)
 
 
 def _said(explained: Explained) -> Said:
     prediction = explained.prediction
     return Said(
-        checkpoint=explained.card.name,
+        checkpoint=explained.entry.name,
         what=explained.what,
         labels=prediction.labels,
         probabilities=prediction.probabilities,

@@ -50,7 +50,7 @@ class PaperFigure:
         if name is not None and name not in printable:
             raise ConfigError(f"no figure {name!r} to print; {choices(name, printable)}")
         maps = [key for key, figure in printable.items() if isinstance(figure, Canvas)]
-        models = {explained.card.name: explained.card.digest for explained in rendered.explained}
+        models = {explained.entry.name: explained.entry.digest for explained in rendered.explained}
         return cls(printable[name or [*maps, *printable][0]], lambda: rendered.table, models, command)
 
     def sheet(self, theme: str = "light") -> Sheet:

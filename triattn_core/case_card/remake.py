@@ -6,7 +6,7 @@ from triattn_core.case_card.draw import draw
 from triattn_core.case_card.manifest import FILE, Checkpoint, Manifest, describe_checkpoint
 from triattn_core.case_card.rendered import RenderedView
 from triattn_core.errors import CheckpointError
-from triattn_core.scenes.runner import Models, find_cards
+from triattn_core.scenes.runner import Models, find_entries
 from triattn_core.tasks import TASKS
 
 
@@ -15,9 +15,9 @@ def remake(manifest: Manifest, models: Models | None = None, where: str = FILE) 
 
     Raises CheckpointError where a checkpoint has other weights than it records, and whatever `draw` does.
     """
-    cards = find_cards([checkpoint.name for checkpoint in manifest.checkpoints])
-    for recorded, card in zip(manifest.checkpoints, cards):
-        here = describe_checkpoint(card)
+    entries = find_entries([checkpoint.name for checkpoint in manifest.checkpoints])
+    for recorded, entry in zip(manifest.checkpoints, entries):
+        here = describe_checkpoint(entry)
         pairs = ((recorded.name, here.digest, recorded.digest), *_encoders(here, recorded))
         for name, actual, wanted in pairs:
             if actual != wanted:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triattn_core.cached import cached_property
 from triattn_core.case_card import archive
 from triattn_core.scenes.figures import Picture, Printed
 from triattn_core.scenes.scene import RequestedScene

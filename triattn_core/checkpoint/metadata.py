@@ -25,21 +25,21 @@ SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC", "ubuntu_irc": "Ubunt
 NO_SETTINGS = {"digest", "encoder_digest"}  # of a config: they always differ and explain nothing
 
 
-def model_setting(card: Entry, setting: str) -> str:
+def model_setting(entry: Entry, setting: str) -> str:
     """A setting of the model (`mechanism`, `similarity`, …); empty if the config has none."""
-    settings = card.config.get("model")
+    settings = entry.config.get("model")
     return str(settings.get(setting) or "") if isinstance(settings, Mapping) else ""
 
 
-def task_label(card: Entry) -> str:
+def task_label(entry: Entry) -> str:
     """The task's label for display."""
-    name = str(card.config.get("task", ""))
+    name = str(entry.config.get("task", ""))
     return TASKS[name].LABEL if name in TASKS else name
 
 
-def language(card: Entry) -> str:
+def language(entry: Entry) -> str:
     """The code of the language a checkpoint reads, such as `zh`; empty if the config has none."""
-    return str(card.config.get("language") or "")
+    return str(entry.config.get("language") or "")
 
 
 def language_name(code: str) -> str:
@@ -47,31 +47,31 @@ def language_name(code: str) -> str:
     return LANGUAGES.get(code, code)
 
 
-def is_living(card: Entry) -> bool:
+def is_living(entry: Entry) -> bool:
     """Whether a TAN encodes its sequences separately, so that its answer depends on the attention alone."""
-    return model_setting(card, "context") == "apart"
+    return model_setting(entry, "context") == "apart"
 
 
-def form(card: Entry) -> str:
+def form(entry: Entry) -> str:
     """Of a TAN "living" or "published"; empty of other models."""
-    if model_setting(card, "mechanism") not in TAN_MECHANISMS:
+    if model_setting(entry, "mechanism") not in TAN_MECHANISMS:
         return ""
-    return "living" if is_living(card) else "published"
+    return "living" if is_living(entry) else "published"
 
 
-def sort_key(card: Entry) -> tuple[int, bool, int, str, bool, str]:
-    """The key that sorts cards for display: by language, then living TANs before published ones, then similarity in the
+def sort_key(entry: Entry) -> tuple[int, bool, int, str, bool, str]:
+    """Sorts checkpoints for display: by language, then living TANs before published ones, then similarity in the
     paper's order, then the first folder of checkpoints before others, then name."""
-    known, similarity = list(LANGUAGES), model_setting(card, "similarity")
+    known, similarity = list(LANGUAGES), model_setting(entry, "similarity")
     rank = SIMILARITIES.index(similarity) if similarity in SIMILARITIES else len(SIMILARITIES)
-    code = language(card)
+    code = language(entry)
     first = known.index(code) if code in known else len(known)
-    return first, not is_living(card), rank, similarity, registry.root() not in card.path.parents, card.name
+    return first, not is_living(entry), rank, similarity, registry.root() not in entry.path.parents, entry.name
 
 
-def data_folder(card: Entry) -> str:
+def data_folder(entry: Entry) -> str:
     """The folder of the data set a checkpoint is evaluated on, such as `quora`."""
-    data_config = card.config.get("data")
+    data_config = entry.config.get("data")
     trained = data_config.get("train") or ("",) if isinstance(data_config, Mapping) else ("",)
     name = (
         str(data_config.get("test") or data_config.get("dev") or trained[0])
@@ -81,22 +81,22 @@ def data_folder(card: Entry) -> str:
     return name.partition("/")[0]
 
 
-def dataset_name(card: Entry) -> str:
+def dataset_name(entry: Entry) -> str:
     """The name of the data set a checkpoint is evaluated on."""
-    return SETS.get(data_folder(card), data_folder(card))
+    return SETS.get(data_folder(entry), data_folder(entry))
 
 
-def main_metric(card: Entry) -> str:
+def main_metric(entry: Entry) -> str:
     """The name of the metric a checkpoint is judged by; empty if nothing was measured."""
-    splits = (card.metrics.get(split) for split in ("test", "dev"))
+    splits = (entry.metrics.get(split) for split in ("test", "dev"))
     return next(
         (next(iter(metrics(split_metrics)), "") for split_metrics in splits if isinstance(split_metrics, Mapping)), ""
     )
 
 
-def metric_name(card: Entry) -> str:
+def metric_name(entry: Entry) -> str:
     """The display name of the main metric."""
-    return METRICS.get(main_metric(card), main_metric(card))
+    return METRICS.get(main_metric(entry), main_metric(entry))
 
 
 def metrics(split_metrics: Mapping) -> dict[str, float]:
@@ -108,63 +108,63 @@ def metrics(split_metrics: Mapping) -> dict[str, float]:
     }
 
 
-def metric_value(card: Entry, split: str, name: str) -> float | None:
+def metric_value(entry: Entry, split: str, name: str) -> float | None:
     """A number of metrics.json, or None if it was not measured."""
-    split_metrics = card.metrics.get(split)
+    split_metrics = entry.metrics.get(split)
     number = split_metrics.get(name) if isinstance(split_metrics, Mapping) else None
     return float(number) if isinstance(number, (int, float)) else None
 
 
-def main_score(card: Entry, split: str = "test") -> float | None:
+def main_score(entry: Entry, split: str = "test") -> float | None:
     """The main metric on a split, in per cent, or None."""
-    return metric_value(card, split, main_metric(card))
+    return metric_value(entry, split, main_metric(entry))
 
 
-def seed_scores_of(card: Entry) -> list[float]:
+def seed_scores_of(entry: Entry) -> list[float]:
     """Test accuracy of each trained seed, in per cent, the shipped one first; empty if there is only one."""
-    records = card.metrics.get("seeds")
+    records = entry.metrics.get("seeds")
     scores = (
         [record.get("test") for record in records if isinstance(record, Mapping)] if isinstance(records, list) else []
     )
     return [float(score) for score in scores if isinstance(score, (int, float))] if len(scores) > 1 else []
 
 
-def seed_scores(cards: Sequence[Entry]) -> dict[tuple[str, str], dict[str, list[float]]]:
+def seed_scores(entries: Sequence[Entry]) -> dict[tuple[str, str], dict[str, list[float]]]:
     """Checkpoints with several seeds, by (data set, similarity): {name: accuracies}."""
     groups: dict[tuple[str, str], dict[str, list[float]]] = {}
-    for card in cards:
-        if seed_scores_of(card):
-            groups.setdefault((dataset_name(card), model_setting(card, "similarity")), {})[card.name] = seed_scores_of(
-                card
+    for entry in entries:
+        if seed_scores_of(entry):
+            groups.setdefault((dataset_name(entry), model_setting(entry, "similarity")), {})[entry.name] = (
+                seed_scores_of(entry)
             )
     return groups
 
 
-def seed_variants(card: Entry, cards: Sequence[Entry]) -> list[Entry]:
-    """The card and those of `cards` that differ from it in the seed only, one per seed."""
-    by_seed = {_seed(card): card}
-    for other in cards:
-        if other.problem is None and _settings(other) == _settings(card):
+def seed_variants(entry: Entry, entries: Sequence[Entry]) -> list[Entry]:
+    """The entry and those of `entries` that differ from it in the seed only, one per seed."""
+    by_seed = {_seed(entry): entry}
+    for other in entries:
+        if other.problem is None and _settings(other) == _settings(entry):
             by_seed.setdefault(_seed(other), other)
     return list(by_seed.values())
 
 
-def _seed(card: Entry) -> Any:
-    return flatten(card.config).get("training.seed")
+def _seed(entry: Entry) -> Any:
+    return flatten(entry.config).get("training.seed")
 
 
-def _settings(card: Entry) -> dict[str, Any]:
-    settings = flatten(card.config).items()
+def _settings(entry: Entry) -> dict[str, Any]:
+    settings = flatten(entry.config).items()
     return {
         name: setting for name, setting in settings if name not in ("digest", "training.seed", "training.more_seeds")
     }
 
 
-def comparable_groups(cards: Sequence[Entry]) -> dict[tuple[str, str, str], list[Entry]]:
-    """Comparable cards grouped: (task, data, language) → cards, the best on dev first."""
+def comparable_groups(entries: Sequence[Entry]) -> dict[tuple[str, str, str], list[Entry]]:
+    """Comparable checkpoints grouped: (task, data, language) → entries, the best on dev first."""
     groups: dict[tuple[str, str, str], list[Entry]] = {}
-    for card in sorted(cards, key=lambda card: (-(main_score(card, "dev") or 0.0), card.name)):
-        groups.setdefault((task_label(card), dataset_name(card), language_name(language(card))), []).append(card)
+    for entry in sorted(entries, key=lambda entry: (-(main_score(entry, "dev") or 0.0), entry.name)):
+        groups.setdefault((task_label(entry), dataset_name(entry), language_name(language(entry))), []).append(entry)
     return dict(sorted(groups.items(), key=lambda group: (group[0][0], sort_key(group[1][0])[0], group[0])))
 
 

@@ -24,20 +24,20 @@ class Source:
     of_test: bool
 
 
-def encoder_folder(card: Entry) -> Path | None:
-    """The folder of the card's shared encoder, or None if it is not one of this project."""
-    name = card.config.get("encoder")
+def encoder_folder(entry: Entry) -> Path | None:
+    """The folder of the checkpoint's shared encoder, or None if it is not one of this project."""
+    name = entry.config.get("encoder")
     return registry.find_encoder(str(name)) if name else None
 
 
-def pretraining_sources(card: Entry) -> tuple[Source, ...] | None:
+def pretraining_sources(entry: Entry) -> tuple[Source, ...] | None:
     """Pre-training data of the encoder as its metrics.json records them; None if it does not.
 
     Empty means that the encoder started from random weights.  `set` of a record names the folders of the data sets
     drawn from the same source.
     """
-    folder, own = encoder_folder(card), data_folder(card)
-    if "vocabulary" in card.config:  # it learnt its own word vectors
+    folder, own = encoder_folder(entry), data_folder(entry)
+    if "vocabulary" in entry.config:  # it learnt its own word vectors
         return ()
     if folder is None:
         return None
@@ -57,9 +57,9 @@ def _read_object(file: Path) -> dict:
     return json.loads(file.read_text("utf-8"))
 
 
-def encoder_datasets(card: Entry) -> list[str]:
+def encoder_datasets(entry: Entry) -> list[str]:
     """The data sets of the encoder's own training, each once; empty if it has no recipe."""
-    folder = encoder_folder(card)
+    folder = encoder_folder(entry)
     try:
         return recipe_datasets(_read_object(folder / "recipe.json")) if folder else []
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -72,9 +72,9 @@ def recipe_datasets(recipe: Mapping) -> list[str]:
     return list(dict.fromkeys(filter(None, names)))
 
 
-def model_card(card: Entry) -> str:
+def model_card(entry: Entry) -> str:
     """The model card as Markdown without its front matter; empty if there is none."""
-    file = card.path / "README.md"
+    file = entry.path / "README.md"
     try:
         text = file.read_text("utf-8") if file.is_file() else ""  # a named pipe would be waited for
     except (OSError, ValueError):
@@ -82,9 +82,9 @@ def model_card(card: Entry) -> str:
     return text.partition("\n---\n")[2] if text.startswith("---\n") else text
 
 
-def model_card_summary(card: Entry) -> str:
+def model_card_summary(entry: Entry) -> str:
     """The first paragraph of the model card."""
-    parts = (part.strip() for part in model_card(card).split("\n\n"))
+    parts = (part.strip() for part in model_card(entry).split("\n\n"))
     return next((" ".join(part.split()) for part in parts if part and not part.startswith(("#", "!", "|", "["))), "")
 
 

@@ -78,7 +78,7 @@ def find_encoder(name: str) -> Path | None:
 
 def find_checkpoint(name: str | Path) -> Path:
     """The folder of a checkpoint by name or path. Raises CheckpointError with the nearest name."""
-    known = {card.name: card.path for card in laboratory_checkpoints()} | _find_all()
+    known = {entry.name: entry.path for entry in laboratory_checkpoints()} | _find_all()
     path = known.get(str(name)) or known.get(current_name(str(name))) or current_paths(Path(name))[0]
     if not os.path.isfile(path / "config.json"):  # Path.is_file raises where a name is too long for the system
         quoted = repr(shorten(str(name)))
@@ -137,14 +137,14 @@ def laboratory_checkpoints() -> tuple[Entry, ...]:
 def list_checkpoints(folder: Path | None = None) -> tuple[Entry, ...]:
     """All checkpoints under a folder, sorted by name; by default those of all `roots`.
 
-    If there are several roots, a missing one is a card with a problem.
+    If there are several roots, a missing one is an entry with a problem.
     """
     if folder is not None:
         return tuple(_card(path.name, path) for path in _folders(folder))
     missing = [path for path in roots() if not path.is_dir()] if len(roots()) > 1 else []
     absent = [Entry(path.name, path, {}, {}, "", 0, f"{path}: no such folder; {VARIABLE} names it") for path in missing]
     present = [_card(name, path) for name, path in _find_all().items()]
-    return tuple(sorted([*present, *absent], key=lambda card: card.name))
+    return tuple(sorted([*present, *absent], key=lambda entry: entry.name))
 
 
 def _folders(folder: Path) -> list[Path]:
@@ -185,7 +185,7 @@ def _find_all() -> dict[str, Path]:
 
 
 def _card(name: str, path: Path) -> Entry:
-    """The card of a folder, parsed once for every state of its files."""
+    """The entry of a folder, parsed once for every state of its files."""
     return _parse(name, path, tuple(_stamp(f"{path}/{part}") for part in (*PARTS, WEIGHTS)))
 
 
@@ -200,7 +200,7 @@ def _stamp(file: str) -> tuple[int, ...]:
 
 @lru_cache(REMEMBERED)
 def _parse(name: str, path: Path, stamps: tuple) -> Entry:
-    """The card of a folder, cached by `stamps`: the states of its files."""
+    """The entry of a folder, cached by `stamps`: the states of its files."""
     weights = path / WEIGHTS
     size = weights.stat().st_size if weights.is_file() else 0
     parts, problem = {}, None if size else f"{weights}: no such file; train it, or copy the checkpoint again"

@@ -54,7 +54,7 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
     from triattn_core.case_card.paper import PaperFigure
     from triattn_core.commands.examples import warn_other_language
     from triattn_core.scenes.catalogue import VIEWS
-    from triattn_core.scenes.runner import Models, find_cards
+    from triattn_core.scenes.runner import Models, find_entries
     from triattn_core.tasks import TASKS
     from triattn_core.text.rows import read_json
 
@@ -63,7 +63,7 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
     if len(more) < 2:
         raise ConfigError(f"triattn card {view}: expected a checkpoint and a JSON file with one row of its task")
     *names, path = more
-    models, first = Models(options.device), find_cards(names)[0]
+    models, first = Models(options.device), find_entries(names)[0]
     task = first.config["task"]
     settings = read(VIEWS[view].settings, options.set, task)
     example = TASKS[task].Example.from_row(read_json(Path(path)), path)

@@ -30,17 +30,17 @@ def list_(options: argparse.Namespace) -> None:
     add_folders(options)
     rows = [
         {
-            "name": card.name,
-            "task": card.config.get("task"),
-            "mechanism": metadata.model_setting(card, "mechanism"),
-            "similarity": metadata.model_setting(card, "similarity"),
-            "data": metadata.data_folder(card),
-            "dev": metadata.main_score(card, "dev"),
-            "test": metadata.main_score(card),
-            "digest": card.digest[:12],
-            "problem": card.problem,
+            "name": entry.name,
+            "task": entry.config.get("task"),
+            "mechanism": metadata.model_setting(entry, "mechanism"),
+            "similarity": metadata.model_setting(entry, "similarity"),
+            "data": metadata.data_folder(entry),
+            "dev": metadata.main_score(entry, "dev"),
+            "test": metadata.main_score(entry),
+            "digest": entry.digest[:12],
+            "problem": entry.problem,
         }
-        for card in list_checkpoints()
+        for entry in list_checkpoints()
     ]
     if options.json:
         print(json.dumps(rows, indent=1))

@@ -11,7 +11,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ import numpy as np
 import torch
 import xarray as xr
 
+from triattn_core.cached import cached_property
 from triattn_core.checkpoint.hub import OFFERED, hub_allowed
 from triattn_core.errors import CheckpointError, InputError
 from triattn_core.importers.token_coords import encode, texts_of, token_coords

@@ -43,7 +43,7 @@ def _size(curve: Curve) -> tuple[int, int]:
 
 
 def _alike(record: Record, x: str) -> str:
-    config: dict[str, Any] = metadata.flatten(record.card.config)
+    config: dict[str, Any] = metadata.flatten(record.entry.config)
     settings = {name: value for name, value in config.items() if name != x and name not in NO_DIFFERENCE}
     return json.dumps([record.file, settings], sort_keys=True)
 

@@ -20,34 +20,34 @@ def laboratory_records() -> tuple[Record, ...]:
     return tuple(record for file in record_files(FILES) for record in read_records(file)[0])
 
 
-def seed_tests(card: Entry, records: Sequence[Record]) -> dict[int, Mapping]:
+def seed_tests(entry: Entry, records: Sequence[Record]) -> dict[int, Mapping]:
     """By seed what the model reached on test: the checkpoint's own seeds, and those of sweeps that changed nothing."""
-    swept = [record.card for record in records if not record.changed and _same_recipe(record.card, card)]
-    return dict(sorted(item for run in (*swept, card) for item in _tests(run).items()))
+    swept = [record.entry for record in records if not record.changed and _same_recipe(record.entry, entry)]
+    return dict(sorted(item for run in (*swept, entry) for item in _tests(run).items()))
 
 
-def size_rows(cards: Mapping[str, tuple[str, Entry]], own: int, records: Sequence[Record]) -> pd.DataFrame:
+def size_rows(entries: Mapping[str, tuple[str, Entry]], own: int, records: Sequence[Record]) -> pd.DataFrame:
     """Rows `COLUMNS` of the models that were trained at several sizes, `x`; none where there is no such.
 
     cards: name → (mechanism, checkpoint); own: the size of their task.
     """
-    return _swept(cards, SIZE, lambda config: config["data"].get("size") or own, records)
+    return _swept(entries, SIZE, lambda config: config["data"].get("size") or own, records)
 
 
-def step_rows(cards: Mapping[str, tuple[str, Entry]], records: Sequence[Record]) -> pd.DataFrame:
+def step_rows(entries: Mapping[str, tuple[str, Entry]], records: Sequence[Record]) -> pd.DataFrame:
     """The same of the models that were trained for several numbers of steps, on as many more rows."""
-    return _swept(cards, ROWS, training_steps, records)
+    return _swept(entries, ROWS, training_steps, records)
 
 
-def recipes(cards: Mapping[str, tuple[str, Entry]]) -> pd.DataFrame:
+def recipes(entries: Mapping[str, tuple[str, Entry]]) -> pd.DataFrame:
     """A row a model: its parameters, its form, and how it was trained."""
     rows = []
-    for name, (_, card) in cards.items():
-        model, training = card.config["model"], card.config["training"]
+    for name, (_, entry) in entries.items():
+        model, training = entry.config["model"], entry.config["training"]
         form = {"layers": model["layers"], "heads": model["heads"], "features": model["hidden"]}
-        recipe = {"learning rate": training["rate"], "batch": training["batch"], "steps": training_steps(card.config)}
-        rows.append({"model": name, "parameters": card.metrics["parameters"], **form, **recipe,
-                     "rows": card.config["data"]["train_rows"]})  # fmt: skip
+        recipe = {"learning rate": training["rate"], "batch": training["batch"], "steps": training_steps(entry.config)}
+        rows.append({"model": name, "parameters": entry.metrics["parameters"], **form, **recipe,
+                     "rows": entry.config["data"]["train_rows"]})  # fmt: skip
     return pd.DataFrame(rows)
 
 
@@ -57,18 +57,18 @@ def training_steps(config: Mapping) -> int:
 
 
 def _swept(
-    cards: Mapping[str, tuple[str, Entry]], setting: str, place: Callable[[Mapping], int], records: Sequence[Record]
+    entries: Mapping[str, tuple[str, Entry]], setting: str, place: Callable[[Mapping], int], records: Sequence[Record]
 ) -> pd.DataFrame:
     """What models reached where one setting alone was changed, and as they are; place: x of a config."""
     rows = []
-    for name, (mechanism, card) in cards.items():
-        changed = [record.card for record in records if set(record.changed) == {setting}]
+    for name, (mechanism, entry) in entries.items():
+        changed = [record.entry for record in records if set(record.changed) == {setting}]
         points: dict[int, dict] = {}
         for run in changed:
-            if _same_model(run, card):
+            if _same_model(run, entry):
                 points.setdefault(place(run.config), {}).update(_tests(run))
         if points:
-            points[place(card.config)] = seed_tests(card, records)
+            points[place(entry.config)] = seed_tests(entry, records)
         for x, tests in sorted(points.items()):
             rows += [
                 [name, mechanism, x, seed, measure, test[measure], test[floor]]
@@ -95,6 +95,6 @@ def _without_seeds(config: Mapping) -> tuple[Mapping, Mapping]:
     return config.get("data", {}), {name: training[name] for name in training if name not in ("seed", "more_seeds")}
 
 
-def _tests(card: Entry) -> dict[int, Mapping]:
-    each = card.metrics.get("each_seed") or ()
+def _tests(entry: Entry) -> dict[int, Mapping]:
+    each = entry.metrics.get("each_seed") or ()
     return {seed["seed"]: seed["test"] for seed in each if isinstance(seed.get("test"), Mapping)}

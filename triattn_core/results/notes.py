@@ -29,13 +29,13 @@ def notes_on_cells(cells: Sequence[Cell]) -> list[Note]:
 
 
 def _encoder(record: Record) -> str:
-    name = str(record.card.config.get("encoder") or "")
-    folder = provenance.encoder_folder(record.card)
+    name = str(record.entry.config.get("encoder") or "")
+    folder = provenance.encoder_folder(record.entry)
     size = _size(folder) if folder else ""
-    if vocabulary := record.card.config.get("vocabulary"):
+    if vocabulary := record.entry.config.get("vocabulary"):
         return f"None: the vectors of its {vocabulary['tokens']} are learnt along."
-    coin = record.card.config.get("kind") == "coin"
-    if vectors := metadata.model_setting(record.card, "vectors") or "table" * coin:
+    coin = record.entry.config.get("kind") == "coin"
+    if vectors := metadata.model_setting(record.entry, "vectors") or "table" * coin:
         layer = vectors.removeprefix("layer:")
         vector_source = "its embedding table" if layer == vectors else f"the states of its layer {layer}"
         return f"{name}{size}; the word vectors are {vector_source}, frozen."
@@ -95,7 +95,7 @@ def _size(folder: Path) -> str:
 
 
 def _pretraining_note(record: Record) -> str:
-    name, sources = record.card.config.get("encoder", ""), provenance.pretraining_sources(record.card)
+    name, sources = record.entry.config.get("encoder", ""), provenance.pretraining_sources(record.entry)
     if sources is None:
         return f"What those of {name} had read is not recorded."
     if not sources:
@@ -112,7 +112,7 @@ def _pretraining_note(record: Record) -> str:
 
 def trained_on(record: Record) -> str:
     """The training rows of a record in words; empty if its config has none."""
-    settings = metadata.flatten(record.card.config)
+    settings = metadata.flatten(record.entry.config)
     sets = settings.get("data.train")
     if not isinstance(sets, list) or not sets:
         return ""

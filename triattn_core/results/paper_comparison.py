@@ -89,16 +89,16 @@ def measured_cell(
     best = max(candidates, key=lambda record: _rank(record, column))
     values = best.values(column.split, column.metric)
     if not values:
-        has_metrics = best.values(column.split, metadata.main_metric(best.card)) or best.rows(column.split) is not None
+        has_metrics = best.values(column.split, metadata.main_metric(best.entry)) or best.rows(column.split) is not None
         problem = f"no {column.metric} among its numbers" if has_metrics else "not measured"
-        return Cell(column, printed, (), best, 0, f"{problem} on {column.split}: {best.card.name}")
+        return Cell(column, printed, (), best, 0, f"{problem} on {column.split}: {best.entry.name}")
     values = tuple(value / column.over for value in values)
     within = next(iter(best.values("run", column.spread)), None) if column.spread else None
     return Cell(column, printed, values, best, len(candidates) - 1, within=within and within / column.over)
 
 
 def _rank(record: Record, column: Column) -> tuple:
-    dev = record.values("dev", metadata.main_metric(record.card))
+    dev = record.values("dev", metadata.main_metric(record.entry))
     seeds = len(record.values(column.split, column.metric))
     return bool(seeds), not record.file, seeds, mean(dev) if dev else float("-inf")
 
@@ -186,7 +186,7 @@ def export_rows(paper: str, table: Table, cells: Sequence[Sequence[Cell]]) -> li
             "ours_spread": cell.spread,
             "seeds": len(cell.values),
             "ours_less_published": cell.difference,
-            "record": cell.record.card.name if cell.record else None,
+            "record": cell.record.entry.name if cell.record else None,
             "file": (cell.record.file or "shelf") if cell.record else None,
             "rows_measured": cell.record.rows(cell.column.split) if cell.record else None,
             "reason": cell.reason or None,

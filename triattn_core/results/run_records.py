@@ -19,10 +19,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from triattn_core.cached import cached_property
 from triattn_core.checkpoint import metadata, registry
 from triattn_core.checkpoint.registry import Entry, list_checkpoints, root
 from triattn_core.errors import DataError
@@ -37,12 +37,12 @@ UNSEEDED = {"digest": True, "encoder_digest": True, "data": {"test"}, "training"
 
 @dataclass(frozen=True)
 class Record:
-    """A run, or several that differ only in the seed; `card`: for an unshipped run, its `path` is the records file.
+    """A run, or several that differ only in the seed; `entry`: for an unshipped run, its `path` is the records file.
 
     file: "" for a listed checkpoint.  changed: the settings that a sweep changed.
     """
 
-    card: Entry
+    entry: Entry
     file: str = ""
     changed: Mapping[str, Any] = field(default_factory=dict)
 
@@ -50,22 +50,22 @@ class Record:
     def settings(self) -> dict[str, Any]:
         """Settings of the config by dotted name and by its last part; `data`, the folder of its data set; and `voters`,
         the number in a majority vote."""
-        flat = metadata.flatten(self.card.config)
+        flat = metadata.flatten(self.entry.config)
         short = {name.rpartition(".")[2]: setting for name, setting in flat.items()}
-        voters = {"voters": self.card.metrics["voters"]} if self.card.metrics.get("voters") else {}
-        return short | flat | voters | {"data": metadata.data_folder(self.card)}
+        voters = {"voters": self.entry.metrics["voters"]} if self.entry.metrics.get("voters") else {}
+        return short | flat | voters | {"data": metadata.data_folder(self.entry)}
 
     @property
     def folds(self) -> tuple[float, ...]:
         """The score of each fold, for a set without a split; empty otherwise."""
-        scores = _part(self.card.metrics.get("folds"), "each")
+        scores = _part(self.entry.metrics.get("folds"), "each")
         values = [value for value in scores if isinstance(value, int | float)] if isinstance(scores, list) else []
         return tuple(map(float, values)) if len(values) > 1 else ()
 
     @property
     def each(self) -> str:
         """The unit of its numbers: "seed" or "fold"; or which fold, if only one was measured."""
-        config = metadata.flatten(self.card.config)
+        config = metadata.flatten(self.entry.config)
         if config.get("data.folds") and not self.folds:
             return f"fold {config.get('data.fold')} of {config['data.folds']}, alone"
         return "fold" if self.folds else "seed"
@@ -73,7 +73,7 @@ class Record:
     @property
     def runs(self) -> int:
         """The number of seeds or folds, at least one."""
-        lists = (self.card.metrics.get(name) for name in ("each_seed", "seeds"))
+        lists = (self.entry.metrics.get(name) for name in ("each_seed", "seeds"))
         return max(1, len(self.folds), *(len(values) for values in lists if isinstance(values, list)))
 
     def values(self, split: str, metric: str) -> tuple[float, ...]:
@@ -81,7 +81,7 @@ class Record:
 
         split "run": a number of the run itself, such as its `parameters`.
         """
-        metrics = self.card.metrics
+        metrics = self.entry.metrics
         if split == "run":
             return tuple(number for number in (_number(metrics, metric),) if number is not None)
         if self.folds and metrics["folds"].get("of") == split and metrics["folds"].get("metric") == metric:
@@ -90,7 +90,7 @@ class Record:
         numbers = (
             [_number(_part(seed, split), metric) for seed in seed_metrics] if isinstance(seed_metrics, list) else []
         )
-        if not any(number is not None for number in numbers) and metric == metadata.main_metric(self.card):
+        if not any(number is not None for number in numbers) and metric == metadata.main_metric(self.entry):
             seeds = metrics.get("seeds")
             numbers = [_number(seed, split) for seed in seeds] if isinstance(seeds, list) else []
         numbers = [number for number in numbers if number is not None] or [_number(_part(metrics, split), metric)]
@@ -98,11 +98,11 @@ class Record:
 
     def measured_on(self, split: str) -> str:
         """The data set of the split, as named in its metrics."""
-        return str(_part(_part(self.card.metrics, split), "set") or "")
+        return str(_part(_part(self.entry.metrics, split), "set") or "")
 
     def rows(self, split: str) -> int | None:
         """The number of measured rows of the split, or None."""
-        count = _number(_part(self.card.metrics, split), "n")
+        count = _number(_part(self.entry.metrics, split), "n")
         return None if count is None else int(count)
 
 
@@ -201,16 +201,16 @@ def _record(file: Path, row: dict, seeds: Sequence[Mapping]) -> Record:
     metrics = {**{name: row.get(name) for name in RUN}, **first_seed}
     changed = row.get("set")
     all_metrics = {**metrics, "each_seed": seeds}
-    card = Entry(str(row.get("name") or file.stem), file, row["config"], all_metrics, str(row.get("digest") or ""), 0)
-    return Record(card, file.stem, changed if isinstance(changed, dict) else {})
+    entry = Entry(str(row.get("name") or file.stem), file, row["config"], all_metrics, str(row.get("digest") or ""), 0)
+    return Record(entry, file.stem, changed if isinstance(changed, dict) else {})
 
 
 def all_records() -> tuple[list[Record], list[str]]:
     """All records, those of listed checkpoints first, and one line for each file that cannot be read."""
     records, problems = [], []
-    for card in list_checkpoints():
-        problems += [card.problem] if card.problem and not card.metrics else []
-        records += [Record(card)] if card.metrics else []
+    for entry in list_checkpoints():
+        problems += [entry.problem] if entry.problem and not entry.metrics else []
+        records += [Record(entry)] if entry.metrics else []
     for file in record_files():
         file_records, file_problems = read_records(file)
         records, problems = records + file_records, problems + file_problems

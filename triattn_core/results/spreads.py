@@ -21,7 +21,7 @@ def reader_records(records: Sequence[Record]) -> list[Record]:
 
 def training_recipe(record: Record) -> str:
     """All settings of a reader except its similarity function; only runs with equal recipes are comparable."""
-    settings, flat = record.settings, metadata.flatten(record.card.config)
+    settings, flat = record.settings, metadata.flatten(record.entry.config)
     words = f"word vectors {settings.get('vectors')} to {settings.get('width')}, states {settings.get('hidden')}"
     limits = f"windows of {settings.get('max_tokens')} tokens, answers of {settings.get('longest')} words"
     names = [name for name in flat if name.startswith("training.") and name not in SAID]
@@ -35,15 +35,15 @@ def seed_runs(records: Sequence[Record], split: str, metric: str) -> pd.DataFram
     """Rows of `COLUMNS`, one per measured seed; a checkpoint and a record with the same seed and value count once."""
     rows = []
     for record in reader_records(records):
-        each_seed = record.card.metrics.get("each_seed")
+        each_seed = record.entry.metrics.get("each_seed")
         seeds = [each.get("seed") for each in each_seed] if isinstance(each_seed, list) else []
         values = record.values(split, metric)
-        seeds = seeds if len(seeds) == len(values) else [record.card.metrics.get("seed", "?")] * len(values)
+        seeds = seeds if len(seeds) == len(values) else [record.entry.metrics.get("seed", "?")] * len(values)
         columns = [
             training_recipe(record),
-            *(metadata.model_setting(record.card, name) for name in ("mechanism", "similarity", "output")),
+            *(metadata.model_setting(record.entry, name) for name in ("mechanism", "similarity", "output")),
         ]
-        rest = [record.card.name, record.file or "shelf", record.measured_on(split), record.rows(split)]
+        rest = [record.entry.name, record.file or "shelf", record.measured_on(split), record.rows(split)]
         rows += [[*columns, value, str(seed), *rest] for value, seed in zip(values, seeds)]
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table.drop_duplicates(["recipe", "mechanism", "similarity", "output", "value", "seed"], ignore_index=True)
@@ -58,17 +58,17 @@ def loss_curves(records: Sequence[Record], split: str) -> pd.DataFrame:
     """
     rows = []
     for reader in reader_records(records):
-        stored = reader.card.metrics.get("history")
+        stored = reader.entry.metrics.get("history")
         history = [row for row in stored if isinstance(row, dict)] if isinstance(stored, list) else []
         columns = [
             training_recipe(reader),
-            *(metadata.model_setting(reader.card, name) for name in ("mechanism", "similarity", "output")),
+            *(metadata.model_setting(reader.entry, name) for name in ("mechanism", "similarity", "output")),
         ]
         for row in history:
             if isinstance(value := row.get(f"{split}_loss"), int | float):
-                rows.append([*columns, reader.card.name, row.get("step"), float(value)])
+                rows.append([*columns, reader.entry.name, row.get("step"), float(value)])
     table = pd.DataFrame(rows, columns=[*COLUMNS[:4], "checkpoint", "step", "value"])
-    configs = {record.card.name: record.card.config for record in reader_records(records)}
+    configs = {record.entry.name: record.entry.config for record in reader_records(records)}
     labels: dict[str, str] = {}
     for _, names in table.groupby(COLUMNS[:4]).checkpoint.unique().items():
         labels |= _apart({name: configs[name] for name in names})

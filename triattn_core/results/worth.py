@@ -24,7 +24,7 @@ def worth(config: Config, scores: Sequence[float], metric: str, records: Sequenc
         control = config.model_copy(update={"model": config.model.model_copy(update={"weights": name})})
         digest = config_variant(control)
         for record in all_runs:
-            values = record.values("dev", metric) if record.card.digest == digest else ()
+            values = record.values("dev", metric) if record.entry.digest == digest else ()
             if values and scores:
                 spreads = [stdev(seed_scores) for seed_scores in (scores, values) if len(seed_scores) > 1]
                 by_control[name] = {
@@ -38,8 +38,8 @@ def worth(config: Config, scores: Sequence[float], metric: str, records: Sequenc
 def _swept_seeds(config: Config, metric: str, records: Sequence[Record]) -> list[float]:
     """The metric on dev of the seeds that were trained beyond those of the config."""
     own = {config.training.seed, *config.training.more_seeds}
-    swept = [record.card for record in records if record.file and record.card.digest == config_variant(config)]
-    added = [seed for card in swept for seed in card.metrics["each_seed"] if seed.get("seed") not in own]
+    swept = [record.entry for record in records if record.file and record.entry.digest == config_variant(config)]
+    added = [seed for entry in swept for seed in entry.metrics["each_seed"] if seed.get("seed") not in own]
     return [seed["dev"][metric] for seed in added if metric in seed.get("dev", {})]
 
 
@@ -49,8 +49,8 @@ def is_worth_something(by_control: Mapping[str, Mapping]) -> bool | None:
     return None if even is None else even["points"] > (even["spread"] or 0.0)
 
 
-def worth_of(card: metadata.Entry, records: Sequence[Record] | None = None) -> dict:
+def worth_of(entry: metadata.Entry, records: Sequence[Record] | None = None) -> dict:
     """The worth of a listed checkpoint, from the scores of its seeds in metrics.json."""
-    metric = metadata.main_metric(card)
-    config = Config.model_validate(card.config)
-    return worth(config, Record(card).values("dev", metric), metric, records)
+    metric = metadata.main_metric(entry)
+    config = Config.model_validate(entry.config)
+    return worth(config, Record(entry).values("dev", metric), metric, records)

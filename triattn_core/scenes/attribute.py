@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -12,6 +11,7 @@ import pandas as pd
 from pydantic import Field
 
 from triattn_core.analysis.catalogue import METHODS
+from triattn_core.cached import cached_property
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError, choices
 from triattn_core.scenes import scene
@@ -120,7 +120,7 @@ class TokenShares:
     def charts(self) -> dict[str, Chart]:
         """The figures of the page, as they are exported."""
         role, method, texts = self.role, self.method, scene.input_line(self.explained)
-        caption = f"{self.explained.card.name}, {self.settings.steps} steps"
+        caption = f"{self.explained.entry.name}, {self.settings.steps} steps"
         added = "; ".join(f"{name} {number}" for name, number in self.completeness)
         sentence = f"{self.sentence} Integrated gradients: {added}."
         ranked = self.ranked(role)
@@ -159,15 +159,15 @@ class AttributeScene(Scene):
     tokens: TokenShares = field(kw_only=True, repr=False)
 
 
-def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> AttributeScene:
+def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> AttributeScene:
     """The whole scene.  Raises ConfigError for another method, or a model that is not asked so."""
-    return list(stream(models, cards, example, settings))[-1]
+    return list(stream(models, entries, example, settings))[-1]
 
 
-def stream(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> Iterator[AttributeScene]:
+def stream(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> Iterator[AttributeScene]:
     """The scene in parts: first with the quick methods, then with each of the others, at last with their
     faithfulness, where random rankings are asked for.  Raises as `build` does."""
-    question = Question.put(models, cards[0], example, settings.option and settings.option - 1)
+    question = Question.put(models, entries[0], example, settings.option and settings.option - 1)
     method = settings.method or next(iter(METHODS))
     if method not in METHODS:
         raise ConfigError(f"attribute: no method {method!r}; {choices(method, METHODS)}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ import pandas as pd
 import xarray as xr
 from pydantic import Field
 
+from triattn_core.cached import cached_property
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import ConfigError
 from triattn_core.scenes import scene
@@ -121,7 +121,7 @@ class HeadParts:
 
     def charts(self) -> dict[str, Chart]:
         """The figures of the page, as they are exported."""
-        name, direction = self.explained.card.name, self.settings.way.replace("_", " ")
+        name, direction = self.explained.entry.name, self.settings.way.replace("_", " ")
         texts, residual = scene.input_line(self.explained), self.chosen
         place = f"{name}, {direction}, layer {self.settings.layer}, head {self.settings.head}{texts}"
         every, redirected = self.bars(named=True), self.bars(only=STRONG, named=True)
@@ -146,9 +146,9 @@ class ContextScene(Scene):
     parts: HeadParts = field(kw_only=True, repr=False)
 
 
-def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> ContextScene:
+def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> ContextScene:
     """The scene.  Raises TraceError where the checkpoint has no cube, ConfigError for no such layer or head."""
-    question = Question.put(models, cards[0], example, settings.option and settings.option - 1)
+    question = Question.put(models, entries[0], example, settings.option and settings.option - 1)
     shares, first = direction_shares(question, settings.way), most_redirecting(question, settings.way)
     layer, head = settings.layer or first[0], settings.head or first[1]
     head_row(shares, layer - 1, head - 1)

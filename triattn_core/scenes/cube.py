@@ -33,9 +33,9 @@ class Settings(HidingSettings):
         return self.group_tokens(query=self.query, key=self.key, context=self.context)
 
 
-def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> Scene:
+def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> Scene:
     """The scene of the page.  Raises TraceError where the checkpoint has no such cube or cell."""
-    whole = models.explain(cards[0], example, settings.option and settings.option - 1)
+    whole = models.explain(entries[0], example, settings.option and settings.option - 1)
     choice = scene.head_choice(settings.site, settings.head)
     trace = models.read(whole, settings.grouping(), settings.site.rsplit("/", 1)[0]).trace
     canvas = cube.figure(trace, choice, settings.hide, exact=False)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pandas as pd
 from pydantic import Field
 
 from triattn_core.analysis.catalogue import REPLACEMENTS
+from triattn_core.cached import cached_property
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.literal import one_of
 from triattn_core.scenes import intervene_text, scene
@@ -124,17 +124,17 @@ class Intervention:
         return maps(self.result, self.site, self.settings.head)
 
 
-def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> Scene:
+def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> Scene:
     """The scene.  Raises InputError for a unit that is not there, TraceError for a layer or head, ConfigError
     for a model that is not asked so."""
-    question = Question.put(models, cards[0], example, settings.option and settings.option - 1)
+    question = Question.put(models, entries[0], example, settings.option and settings.option - 1)
     parts = Intervention(question, settings)
     outcome, charts, tables = parts.result, *_figures(parts)
     result = replace(question.explained, prediction=outcome.after.prediction, trace=outcome.after.trace, what="after")
     option = None if question.option is None else question.option + 1
     more: dict[str, Any] = {"unit": parts.unit, "units": parts.spec.names, "option": option}
     if settings.how == "swap":
-        more["other"] = TASKS[cards[0].config["task"]].row(parts.spec.more)
+        more["other"] = TASKS[entries[0].config["task"]].row(parts.spec.more)
     return Scene(
         settings=settings.model_copy(update=more),
         draw=lambda: {name: Chart.of(*chart) for name, chart in charts.items()},
@@ -150,7 +150,7 @@ def _figures(parts: Intervention) -> tuple[dict[str, tuple], dict[str, pd.DataFr
     before, after, names, sentence = parts.maps
     did = f"{describe_result(parts.result)} {intervene_text.describe_change(parts.result, asked, alone, parts.random)}"
     head = "mean of heads" if settings.head is None else f"head {settings.head}"
-    caption, texts = f"{question.card.name}, {asked.how}", scene.input_line(question.explained)
+    caption, texts = f"{question.entry.name}, {asked.how}", scene.input_line(question.explained)
     place = f"{caption}, {settings.way.replace('_', ' ')}, layer {settings.layer}, {head}{texts}"
     charts: dict[str, tuple] = {
         "maps": (view.maps(before, after, names), "Attention before and after", f"{did} {sentence}", place)

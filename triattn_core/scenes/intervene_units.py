@@ -23,7 +23,7 @@ MANY = 10  # units that a message names
 
 def ways(question: Question) -> tuple[str, ...]:
     """Into what the context of the task can be cut, what the page opens on first."""
-    task = question.card.config["task"]
+    task = question.entry.config["task"]
     return CHOICES[task].WORDS.ways if task in CHOICES else ("tokens", "sentences")
 
 
@@ -55,7 +55,7 @@ def intervention_spec(
     """What settings ask for, of the units that are known.  Raises InputError: not there."""
     assert settings.unit  # the caller fills it
     if settings.how == "swap":
-        task = TASKS[question.card.config["task"]]
+        task = TASKS[question.entry.config["task"]]
         if settings.other is not None:
             return InterventionSpec("swap", settings.unit, more=task.Example.from_row(dict(settings.other), "other"))
         return InterventionSpec("swap", settings.unit, more=others(question)[0])
@@ -97,8 +97,8 @@ def offered_units(asked: str, known: Mapping[str, str]) -> str:
 
 def others(question: Question) -> list[Any]:
     """The examples whose context can be swapped in."""
-    language = metadata.language(question.card)
-    known = TASKS[question.card.config["task"]].examples(language)
+    language = metadata.language(question.entry)
+    known = TASKS[question.entry.config["task"]].examples(language)
     return [name for name in known if name != question.example]
 
 

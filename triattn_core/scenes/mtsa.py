@@ -34,9 +34,9 @@ class Settings(TextSettings):
     features: bool = True
 
 
-def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> Scene:
+def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> Scene:
     """The scene of the page.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
-    explained = models.explain(cards[0], example)
+    explained = models.explain(entries[0], example)
     if settings.quantity != "weight" and settings.grouping().folds:
         raise ConfigError(f"mtsa: {settings.read} are read of weights alone: {SCORES}")
     trace, layer = models.read(explained, settings.grouping()).trace, settings.layer or first_layer(explained.trace)

@@ -28,7 +28,7 @@ class Side:
     """The panels and the difference of two of them, and all that is shown or saved with them.
 
     choice: the site that is shown.  explained: what the models made of the example.  parts: what names the figure.
-    chosen: what else is chosen, as settings of a card.  seeds: of both that are subtracted the checkpoints of their
+    chosen: what else is chosen, as settings of the view.  seeds: of both that are subtracted the checkpoints of their
     seeds.  notes: what its reader should know.  footnote: what was folded, and what is hidden, for below the figure.
     """
 
@@ -48,9 +48,9 @@ class Side:
     footnote: str = ""
 
     @property
-    def cards(self) -> list[Entry]:
+    def entries(self) -> list[Entry]:
         """The checkpoints, each once."""
-        return list({explained.card.name: explained.card for explained in self.explained}.values())
+        return list({explained.entry.name: explained.entry for explained in self.explained}.values())
 
     @property
     def texts(self) -> dict[str, str]:
@@ -59,12 +59,12 @@ class Side:
 
 def of_checkpoint(explained: Explained, drawn: DataArray, weights: DataArray, name: str = "") -> Panel:
     """What one checkpoint shows: its maps, what it says, and what it reached.  name: by default the checkpoint's."""
-    card, prediction = explained.card, explained.prediction
+    entry, prediction = explained.entry, explained.prediction
     right = None if prediction.gold is None else prediction.best == prediction.gold
-    score, metric = metadata.main_score(card), metadata.metric_name(card)
-    measured = "" if score is None else f"{metadata.dataset_name(card)} test {metric} {score:.1f} %"
+    score, metric = metadata.main_score(entry), metadata.metric_name(entry)
+    measured = "" if score is None else f"{metadata.dataset_name(entry)} test {metric} {score:.1f} %"
     verdict = (prediction.labels[prediction.best], prediction.probabilities[prediction.best], right, measured)
-    return _panel(explained, drawn, weights, verdict, name or card.name)
+    return _panel(explained, drawn, weights, verdict, name or entry.name)
 
 
 def of_option(explained: Explained, example: Any, choice: Choice, reading: TokenGrouping) -> Panel:
@@ -85,11 +85,11 @@ def of_option(explained: Explained, example: Any, choice: Choice, reading: Token
 
 def _panel(explained: Explained, drawn: DataArray, weights: DataArray, verdict: tuple, name: str, **more) -> Panel:
     kind, similarity = (
-        metadata.model_setting(explained.card, "mechanism"),
-        metadata.model_setting(explained.card, "similarity"),
+        metadata.model_setting(explained.entry, "mechanism"),
+        metadata.model_setting(explained.entry, "similarity"),
     )
     numbers = (compare.entropy(weights), compare.rank(weights))
-    more["form"] = metadata.form(explained.card)
+    more["form"] = metadata.form(explained.entry)
     return Panel(name, kind, similarity, drawn, weights, *numbers, *verdict, **more)
 
 
@@ -108,7 +108,7 @@ def maps(
 
 def _site(explained: Explained, choice: Choice) -> tuple[str, int | None, tuple[str, ...]]:
     """Where a checkpoint's map stands, such as `layer.0/a_over_b/`, its head, and notes; see `maps`."""
-    card, trace, notes = explained.card, explained.trace, []
+    entry, trace, notes = explained.entry, explained.trace, []
     name, direction, _ = choice.site.split("/")
     layer, head = int(name[6:]), next((i for _, i in choice.index), None)
     site = f"layer.{min(layer, compare.layer_count(trace) - 1)}/{direction}/"
@@ -117,7 +117,7 @@ def _site(explained: Explained, choice: Choice) -> tuple[str, int | None, tuple[
         if asked is not None and asked >= has:
             plural = "s" if has > 1 else ""
             notes.append(
-                f"{card.name} has {has} {what}{plural}: its {what} {has} stands beside {what} {asked + 1} of others."
+                f"{entry.name} has {has} {what}{plural}: its {what} {has} stands beside {what} {asked + 1} of others."
             )
     return site, None if head is None else min(head, heads - 1), tuple(notes)
 
@@ -130,7 +130,7 @@ def on_context(some: Sequence[Explained], choice: Choice) -> str:
         share = joint_keys.context_share(explained.trace.site(site + "weight"), head)
         if share is not None:
             sentences.append(
-                f"{explained.card.name} attends to keys and context in one softmax: {100 * share:.3g} % of its weight "
+                f"{explained.entry.name} attends to keys and context in one softmax: {100 * share:.3g} % of its weight "
                 "lies on the context, and the map shows the rest as it is."
             )
     return " ".join(dict.fromkeys(sentences))
@@ -193,7 +193,9 @@ def between_seeds(
     several = [group for group in groups if len(group) > 1]
     if not several:
         return None, "one seed each: it may be noise"
-    arrays = [[maps(models.explain(card, example, option), choice, reading)[0] for card in group] for group in several]
+    arrays = [
+        [maps(models.explain(entry, example, option), choice, reading)[0] for entry in group] for group in several
+    ]
     counts = " + ".join(str(len(group)) for group in groups)
     return compare.seed_spread(*arrays), f"grey: seeds differ as much ({counts})"
 

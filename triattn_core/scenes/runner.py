@@ -24,7 +24,7 @@ class Explained:
     what: where one checkpoint is asked twice, which of the two it is.
     """
 
-    card: Entry
+    entry: Entry
     prediction: Prediction
     trace: AttentionTrace
     source: tuple = ()
@@ -43,25 +43,25 @@ class Models:
         self.device = device
         self._bundles: dict[str, Bundle] = {}
 
-    def load(self, card: Entry) -> Bundle:
-        """The model of a card.  Raises CheckpointError or ConfigError in one line."""
+    def load(self, entry: Entry) -> Bundle:
+        """The model of a checkpoint.  Raises CheckpointError or ConfigError in one line."""
         from triattn_core.checkpoint.bundle import load
 
-        if card.name not in self._bundles:
-            self._bundles[card.name] = load(card.path, self.device)
-        return self._bundles[card.name]
+        if entry.name not in self._bundles:
+            self._bundles[entry.name] = load(entry.path, self.device)
+        return self._bundles[entry.name]
 
-    def explain(self, card: Entry, example: Any, option: int | None = None) -> Explained:
+    def explain(self, entry: Entry, example: Any, option: int | None = None) -> Explained:
         """Prediction and trace; option: see `inference.explain.explain`.  Raises InputError in one line where the
         example cannot be read."""
         from triattn_core.inference.explain import explain
 
-        return Explained(card, *explain(self.load(card), example, option=option))
+        return Explained(entry, *explain(self.load(entry), example, option=option))
 
-    def answer(self, card: Entry, says: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
-        """What `then` makes of the card's model.  says: what is being done.  arguments: what the answer depends on;
+    def answer(self, entry: Entry, says: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
+        """What `then` makes of the model.  says: what is being done.  arguments: what the answer depends on;
         where answers are kept, they are kept by the function and these.  Raises TriattnError."""
-        return then(self.load(card))
+        return then(self.load(entry))
 
     def read(self, explained: Explained, reading: TokenGrouping, site: str = "") -> Explained:
         """The same with its tokens grouped and hidden; see `TokenGrouping.trace`."""
@@ -69,9 +69,9 @@ class Models:
             return explained
         return replace(explained, trace=reading.trace(explained.trace, site))
 
-    def without(self, card: Entry, example: Any) -> dict[str, Explained]:
+    def without(self, entry: Entry, example: Any) -> dict[str, Explained]:
         """Of COIN by what is switched off: "" (nothing), `layer.0`, …, `context`.  Raises ConfigError for another."""
-        return without(self.load(card), self.explain(card, example), example)
+        return without(self.load(entry), self.explain(entry, example), example)
 
 
 @dataclass(frozen=True)
@@ -85,26 +85,26 @@ class Question:
     option: int | None
 
     @classmethod
-    def put(cls, models: Models, card: Entry, example: Any, option: int | None = None) -> Question:
+    def put(cls, models: Models, entry: Entry, example: Any, option: int | None = None) -> Question:
         """Raises TriattnError where it cannot be asked."""
-        explained = models.explain(card, example, option)
+        explained = models.explain(entry, example, option)
         return cls(
             models, explained, example, explained.prediction.option if "option" in explained.trace.meta else None
         )
 
     @property
-    def card(self) -> Entry:
-        return self.explained.card
+    def entry(self) -> Entry:
+        return self.explained.entry
 
     @property
     def names(self) -> dict[str, str]:
         """What plays query and key: "A", "candidate"."""
-        task = self.card.config["task"]
+        task = self.entry.config["task"]
         return dict(zip(("query", "key"), CHOICES[task].WORDS.sides if task in CHOICES else "AB"))
 
     def answer(self, says: str, then: Callable[[Bundle], Any], *arguments: Any) -> Any:
         """See `Models.answer`; the example and the option are arguments too."""
-        return self.models.answer(self.card, says, then, *arguments, self.example, self.option)
+        return self.models.answer(self.entry, says, then, *arguments, self.example, self.option)
 
 
 def without(bundle: Bundle, whole: Explained, example: Any) -> dict[str, Explained]:
@@ -118,14 +118,14 @@ def without(bundle: Bundle, whole: Explained, example: Any) -> dict[str, Explain
     return by_ablation
 
 
-def find_cards(names: Sequence[str]) -> list[Entry]:
+def find_entries(names: Sequence[str]) -> list[Entry]:
     """The checkpoints of these names or folders.  Raises CheckpointError: not there, or damaged."""
-    known, cards = {card.name: card for card in list_checkpoints()}, []
+    known, entries = {entry.name: entry for entry in list_checkpoints()}, []
     for name in names:
         if name not in known:
             path = find_checkpoint(name)
             known[name] = replace(list_checkpoints(path)[0], name=checkpoint_name(path))
         if problem := known[name].problem:
             raise CheckpointError(problem)
-        cards.append(known[name])
-    return cards
+        entries.append(known[name])
+    return entries

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from triattn_core.cached import cached_property
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import InputError
 from triattn_core.scenes.runner import Explained

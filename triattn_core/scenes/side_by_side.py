@@ -15,7 +15,7 @@ from triattn_core.errors import ConfigError
 from triattn_core.scenes import panels, scene, sides
 from triattn_core.scenes.panels import Side
 from triattn_core.scenes.runner import Models
-from triattn_core.scenes.runner import find_cards as named
+from triattn_core.scenes.runner import find_entries as named
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import HidingSettings, Way
 from triattn_core.tasks import TASKS
@@ -30,7 +30,7 @@ class Settings(HidingSettings):
     checkpoint minus which, from 1; None is the last minus the first.  query, key: to what each folds, with `inputs`
     tokens or words, with `options` the query alone; context: to what it folds, with `options`.
     edited: the second input, as a row, with `inputs`.  seeds: of both that are subtracted the checkpoints of their
-    seeds; None is those on the shelf.  cell: positions of query and key (with `options` context)."""
+    seeds; None is those that are here.  cell: positions of query and key (with `options` context)."""
 
     compare: Literal["mechanisms", "options", "inputs"] = "mechanisms"
     site: str = "layer.0/a_over_b/weight"
@@ -57,24 +57,24 @@ class SideScene(Scene):
     side: Side = field(kw_only=True, repr=False)
 
 
-def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> SideScene:
+def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> SideScene:
     """The scene of the page.  Raises TriattnError where checkpoints or settings do not fit."""
     choice, option = scene.head_choice(settings.site, settings.head), settings.option and settings.option - 1
     reading = settings.grouping()
     if settings.compare == "mechanisms":
-        gap = settings.difference or (len(cards), 1)
-        if not all(1 <= number <= len(cards) for number in gap) or not view.FEWEST <= len(cards) <= view.MOST:
-            raise ConfigError(f"two to four checkpoints stand side by side, got {len(cards)}; difference: {gap}")
+        gap = settings.difference or (len(entries), 1)
+        if not all(1 <= number <= len(entries) for number in gap) or not view.FEWEST <= len(entries) <= view.MOST:
+            raise ConfigError(f"two to four checkpoints stand side by side, got {len(entries)}; difference: {gap}")
         groups = None if settings.seeds is None else [named(group) for group in settings.seeds]
-        side = sides.mechanisms(models, example, option, cards, choice, (gap[0] - 1, gap[1] - 1), groups, reading)
+        side = sides.mechanisms(models, example, option, entries, choice, (gap[0] - 1, gap[1] - 1), groups, reading)
     elif settings.compare == "options":
         unit: str = settings.context or next(unit for unit in panels.task(example).WORDS.ways if unit != "tokens")
         side = sides.options(
-            models, example, option, settings.other and settings.other - 1, cards[0], choice, unit, reading
+            models, example, option, settings.other and settings.other - 1, entries[0], choice, unit, reading
         )
     else:
-        other = TASKS[cards[0].config["task"]].Example.from_row(settings.edited or {}, "edited")
-        side = sides.inputs(models, example, other, cards[0], choice, option, reading)
+        other = TASKS[entries[0].config["task"]].Example.from_row(settings.edited or {}, "edited")
+        side = sides.inputs(models, example, other, entries[0], choice, option, reading)
     known, first = [range(size) for size in side.panels[0].drawn.shape], first_cell(side.panels, side.gap)
     cell = row, column = scene.valid_cell(settings.cell, known, first)
     return SideScene(

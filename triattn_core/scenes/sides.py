@@ -34,7 +34,7 @@ def mechanisms(
     models: Models,
     example: Any,
     option: int | None,
-    cards: Sequence[Entry],
+    entries: Sequence[Entry],
     choice: Choice,
     gap: tuple[int, int],
     groups: Sequence[Sequence[Entry]] | None = None,
@@ -43,10 +43,10 @@ def mechanisms(
     """One example under several checkpoints: query × key, summed over context.
 
     option: of a task that chooses among texts; by default what the last one chooses.  groups: of both that are
-    subtracted the checkpoints of their seeds; by default those of the shelf.  Raises TriattnError.
+    subtracted the checkpoints of their seeds; by default those that are here.  Raises TriattnError.
     """
-    option = traced_option(models.explain(cards[-1], example, option))
-    explained_all = [models.explain(card, example, option) for card in cards]
+    option = traced_option(models.explain(entries[-1], example, option))
+    explained_all = [models.explain(entry, example, option) for entry in entries]
     read, weights, all_notes = zip(*(panels.maps(explained, choice, reading) for explained in explained_all))
     maps, notes, alike = read, list(chain(*all_notes)), panels.tokens_alike(read)
     if not alike:
@@ -54,21 +54,21 @@ def mechanisms(
         maps, weights = (tuple(token_alignment.to_common_parts(some, texts)) for some in (read, weights))
         notes.append(OTHER_TOKENS)
     shown = [panels.of_checkpoint(*parts) for parts in zip(explained_all, maps, weights)]
-    groups = groups if groups is not None else [same_but_seed(cards[i]) for i in gap]
+    groups = groups if groups is not None else [same_but_seed(entries[i]) for i in gap]
     noise = panels.between_seeds(models, groups, example, option, choice, reading) if alike else (None, "")
     whole = {
-        f"{explained.card.name}/{site}": array
+        f"{explained.entry.name}/{site}": array
         for explained in explained_all
         for site, array in explained.trace.sites.items()
     }
     trace = AttentionTrace(
         whole,
         explained_all[0].trace.texts,
-        {"checkpoints": ", ".join(explained.card.name for explained in explained_all)},
+        {"checkpoints": ", ".join(explained.entry.name for explained in explained_all)},
     )
     parts = (*explained_all[0].trace.texts.values(), choice.site.split("/")[1])
-    caption = panels.caption([card.name for card in cards], choice)
-    names = tuple(tuple(card.name for card in group) for group in groups)
+    caption = panels.caption([entry.name for entry in entries], choice)
+    names = tuple(tuple(entry.name for entry in group) for group in groups)
     chosen = {"compare": "mechanisms", "difference": (gap[0] + 1, gap[1] + 1), "seeds": names}
     more: dict[str, Any] = {"seeds": tuple(map(tuple, groups)), "notes": tuple(dict.fromkeys(notes))}
     more["footnote"] = panels.on_context(explained_all, choice)
@@ -80,14 +80,14 @@ def mechanisms(
     return panels.with_grouping(side, reading, read)
 
 
-def same_but_seed(card: Entry) -> list[Entry]:
-    """The card and those on the shelf that differ from it in their seed alone, `SEEDS` at most."""
+def same_but_seed(entry: Entry) -> list[Entry]:
+    """The checkpoint and those here that differ from it in their seed alone, `SEEDS` at most."""
     sound = [
         checkpoint
         for checkpoint in list_checkpoints()
-        if checkpoint.problem is None and checkpoint.config.get("task") == card.config.get("task")
+        if checkpoint.problem is None and checkpoint.config.get("task") == entry.config.get("task")
     ]
-    return metadata.seed_variants(card, sorted(sound, key=metadata.sort_key))[:SEEDS]
+    return metadata.seed_variants(entry, sorted(sound, key=metadata.sort_key))[:SEEDS]
 
 
 def options(
@@ -95,7 +95,7 @@ def options(
     example: Any,
     option: int | None,
     other: int | None,
-    card: Entry,
+    entry: Entry,
     choice: Choice,
     unit: str,
     reading: TokenGrouping = NO_GROUPING,
@@ -105,8 +105,8 @@ def options(
     option: by default the one that is chosen.  other: what it is compared with; by default the right one, else the next
     best.  way: to what the context folds.  Raises TriattnError.
     """
-    first = models.explain(card, example, option)
-    explained_all = [first, models.explain(card, example, other_option(example, first, other))]
+    first = models.explain(entry, example, option)
+    explained_all = [first, models.explain(entry, example, other_option(example, first, other))]
     site = choice.site.rsplit("/", 1)[0]
     explained_all = [
         replace(explained, trace=fold_axis(reading.marked(explained.trace, site), unit)) for explained in explained_all
@@ -118,8 +118,8 @@ def options(
         for panel, it in zip(shown, explained_all)
         for site, array in it.trace.sites.items()
     }
-    caption = panels.caption([card.name, *(panel.name for panel in shown)], choice)
-    meta = {"checkpoint": card.name, "options": ", ".join(panel.name for panel in shown)}
+    caption = panels.caption([entry.name, *(panel.name for panel in shown)], choice)
+    meta = {"checkpoint": entry.name, "options": ", ".join(panel.name for panel in shown)}
     side = Side(
         shown,
         panels.difference(shown, 0, 1),
@@ -160,7 +160,7 @@ def inputs(
     models: Models,
     example: Any,
     other: Any,
-    card: Entry,
+    entry: Entry,
     choice: Choice,
     option: int | None,
     reading: TokenGrouping = NO_GROUPING,
@@ -172,11 +172,11 @@ def inputs(
     """
     if reading.hide or not set(reading.folds.values()) <= {"words"}:
         raise InputError("Two inputs are compared in tokens or words, with nothing hidden: choose one of these.")
-    first = models.explain(card, example, option)
+    first = models.explain(entry, example, option)
     at = traced_option(first)
     if at is not None and at >= len(panels.task(other).options(other)):
         raise InputError(f"The edited input has no option {at + 1}: choose another, or leave the options as they are.")
-    explained_all = [first, models.explain(card, other, at)]
+    explained_all = [first, models.explain(entry, other, at)]
     maps, weights, notes = zip(*(panels.maps(explained, choice, reading) for explained in explained_all))
     read, maps, weights = maps, token_alignment.align_maps(*maps), token_alignment.align_maps(*weights)
     shown = [panels.of_checkpoint(*parts) for parts in zip(explained_all, maps, weights, NAMES)]
@@ -189,17 +189,17 @@ def inputs(
     texts = dict(first.trace.texts)
     changed = {name: text for name, text in explained_all[1].trace.texts.items() if texts.get(name) != text}
     texts |= {token_alignment.EDITED + name: text for name, text in changed.items()}
-    trace = AttentionTrace(whole, texts, {"checkpoint": card.name, "inputs": ", ".join(NAMES).lower()})
+    trace = AttentionTrace(whole, texts, {"checkpoint": entry.name, "inputs": ", ".join(NAMES).lower()})
     ends = f": {LogScale.ends}" if choice.site.endswith("/weight") else ""
     side = Side(
         shown,
         panels.difference(shown, 1, 0),
         explained_all,
         choice,
-        panels.caption([card.name, *NAMES], choice),
+        panels.caption([entry.name, *NAMES], choice),
         trace,
         (*texts.values(), "inputs", choice.site.split("/")[1]),
-        {"compare": "inputs", "edited": TASKS[card.config["task"]].row(other)},
+        {"compare": "inputs", "edited": TASKS[entry.config["task"]].row(other)},
         lines=(f"One scale for both maps{ends}.", "−: only before, +: only edited;", "hatched in the other map."),
         what="input",
         notes=tuple(dict.fromkeys(chain(*notes))),

@@ -30,7 +30,7 @@ Words = Literal["words", "phrases", "sentences"]
 
 class Settings(GroupingSettings):
     """shared: one colour scale for all.  part: of a long passage, from 1; None is where the last reader's answer is.
-    titles: what the functions are called; None is as the page does where these alone are on the shelf.
+    titles: what the functions are called; None is as the page does where no others are there.
     passage, question: to what their words fold.  cell: positions of passage word, question word and function."""
 
     quantity: Literal["relevance", "centred", "weight"] = "relevance"
@@ -53,22 +53,24 @@ class ReadersScene(Scene):
     panels: Sequence[view.Panel] = field(kw_only=True, repr=False)
 
 
-def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> ReadersScene:
+def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> ReadersScene:
     """The scene of the page.  Raises ConfigError for other than one to four readers, or readers that cut a passage in
     different places."""
-    require_readers(cards)
+    require_readers(entries)
     if settings.quantity == "relevance" and settings.passage != "words":
         raise ConfigError("similarity: rows that are joined have no score but against their mean: centred, or weight")
-    last = models.explain(cards[-1], example, settings.part and settings.part - 1)
+    last = models.explain(entries[-1], example, settings.part and settings.part - 1)
     part = last.prediction.option
-    explained_all = [last if card is cards[-1] else models.explain(card, example, part) for card in cards]
-    titles = settings.titles or tuple(view.titles({card.name: dict(card.config["model"]) for card in cards}).values())
+    explained_all = [last if entry is entries[-1] else models.explain(entry, example, part) for entry in entries]
+    titles = settings.titles or tuple(
+        view.titles({entry.name: dict(entry.config["model"]) for entry in entries}).values()
+    )
     panels = [
         panel(title, models.read(explained, settings.grouping()), example, part)
         for title, explained in zip(titles, explained_all)
     ]
     counted = view.counted(last.trace, part, answer_of(last).parts)
-    caption = f"{', '.join(card.name for card in cards)}: {example.question}"
+    caption = f"{', '.join(entry.name for entry in entries)}: {example.question}"
     look: dict[str, Any] = {
         "quantity": settings.quantity,
         "shared": settings.shared,
@@ -97,11 +99,11 @@ def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settin
     )
 
 
-def require_readers(cards: Sequence[Entry], most: int = view.MOST) -> None:
+def require_readers(entries: Sequence[Entry], most: int = view.MOST) -> None:
     """Raises ConfigError where these cannot stand side by side."""
-    if any(card.config.get("kind") != "reader" for card in cards) or not 1 <= len(cards) <= most:
+    if any(entry.config.get("kind") != "reader" for entry in entries) or not 1 <= len(entries) <= most:
         raise ConfigError(f"one to {most} readers stand side by side: name checkpoints of that kind")
-    sizes = {card.name: card.config["max_tokens"] for card in cards}
+    sizes = {entry.name: entry.config["max_tokens"] for entry in entries}
     if len(set(sizes.values())) > 1:
         sizes_text = ", ".join(f"{name} {size}" for name, size in sizes.items())
         raise ConfigError(f"These readers have windows of other sizes ({sizes_text} tokens): choose those of one.")
@@ -111,7 +113,7 @@ def answer_of(explained: Explained) -> Answer:
     """The answer of a reader."""
     from triattn_core.inference.explain import Answer
 
-    assert isinstance(explained.prediction, Answer), explained.card.name
+    assert isinstance(explained.prediction, Answer), explained.entry.name
     return explained.prediction
 
 
@@ -140,8 +142,8 @@ def facts(
         return span_decoding.states(bundle, example, part)
 
     for explained, shown in zip(explained_all, panels):
-        states = models.answer(explained.card, "The states of the words", word_states, part, example)
-        terms = partial(span_decoding.score_terms_of, models.load(explained.card), states)
+        states = models.answer(explained.entry, "The states of the words", word_states, part, example)
+        terms = partial(span_decoding.score_terms_of, models.load(explained.entry), states)
         numbers.append(facts_of(explained.trace, shown.trace, cell, terms))
     return numbers
 

@@ -50,9 +50,9 @@ class TensorScene(Scene):
         return head_maps.rows(maps, self.trace.texts, [{"cluster": prototype.title} for prototype in maps])
 
 
-def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settings) -> TensorScene:
+def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> TensorScene:
     """The scene of the page.  Raises TraceError where the checkpoint is no MTSA or has no such head."""
-    whole = models.explain(cards[0], example)
+    whole = models.explain(entries[0], example)
     layer = settings.layer or first_layer(whole.trace)
 
     def compute_tensor(bundle):
@@ -66,8 +66,8 @@ def build(models: Models, cards: Sequence[Entry], example: Any, settings: Settin
         return cluster_features(trace.site(f"{layer}/tensor/weight"), settings.clusters)
 
     head = (layer, settings.head, example)
-    trace = models.answer(cards[0], "The tensor of the head", compute_tensor, *head)
-    clusters = models.answer(cards[0], "Clusters of its features", compute_clusters, *head, settings.clusters)
+    trace = models.answer(entries[0], "The tensor of the head", compute_tensor, *head)
+    clusters = models.answer(entries[0], "Clusters of its features", compute_clusters, *head, settings.clusters)
     choice, order = Choice(f"{layer}/tensor/{settings.quantity}"), (clusters.order.tolist(), clusters.of.tolist())
     canvas = tensor.figure(trace, choice, *order, exact=False)
     known, first = cube.places(canvas)

@@ -1,7 +1,7 @@
 """The protocol of a task (a module with these names), and the forms of its input.
 
-Pages, training, mining and cards depend on a task's FORM, never on its name: to add a task with a form defined here,
-write a file and a line in the table of `triattn_core.tasks`.  `tests/contracts/test_tasks.py` checks every task.
+Pages, training, mining and case cards depend on a task's FORM, never on its name: to add a task with a form defined
+here, write a file and a line in the table of `triattn_core.tasks`.  `tests/contracts/test_tasks.py` checks every task.
 """
 
 from __future__ import annotations

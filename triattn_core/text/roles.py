@@ -7,10 +7,10 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
 from itertools import chain, groupby
 from types import MappingProxyType
 
+from triattn_core.cached import cached_property
 from triattn_core.text.cells import Run, cells, sentences
 from triattn_core.text.tokenizer import LONGEST, Tokenizer, Tokens
 

@@ -76,7 +76,7 @@ def _limits(recipe: dict) -> str:
 
 
 def encoder_card(folder: Path) -> str:
-    """The card of an encoder folder with recipe.json, config.json and metrics.json."""
+    """The model card of an encoder folder with recipe.json, config.json and metrics.json."""
     recipe, metrics, config = (
         json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ("recipe", "metrics", "config")
     )
@@ -123,7 +123,7 @@ def _head(recipe: dict, folder: Path) -> str:
 
 
 def checkpoint_card(folder: Path) -> str:
-    """The card of a TAN folder with config.json and metrics.json."""
+    """The model card of a TAN folder with config.json and metrics.json."""
     config = json.loads((folder / "config.json").read_text("utf-8"))
     metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
     metrics_file = encoder_folder(config["encoder"]) / "metrics.json"

@@ -70,9 +70,9 @@ def sweep(
         rows_file(data, set_name)
     records, required = run_records.read_records(file)[0], {"dev", "test"} if test else {"dev"}
     done = {
-        (record.card.digest, seed_metrics.get("seed")): set(seed_metrics)
+        (record.entry.digest, seed_metrics.get("seed")): set(seed_metrics)
         for record in records
-        for seed_metrics in record.card.metrics["each_seed"]
+        for seed_metrics in record.entry.metrics["each_seed"]
     }
     for number, variant in enumerate(variants, 1):
         digest, all_seeds = run_records.config_variant(variant.config), seeds or (variant.config.training.seed,)
@@ -112,8 +112,8 @@ def _measure(bundles: Sequence[Bundle], variant: Variant, data: Path, runs: Path
 
 
 def _done(records: Sequence[run_records.Record], variant: Variant, digest: str, number: int, count: int) -> Event:
-    record = next(record for record in records if record.card.digest == digest)
-    metric = metadata.main_metric(record.card)
+    record = next(record for record in records if record.entry.digest == digest)
+    metric = metadata.main_metric(record.entry)
     values = record.values("dev", metric)
     summary = {"dev": round(mean(values), 2), "metric": metric, "seeds": len(values)}
     return Event("metric", number, count, {"variant": variant.name, **variant.changed, **summary})

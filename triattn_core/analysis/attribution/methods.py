@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, cast
 
 import numpy as np
@@ -29,6 +28,7 @@ from triattn_core.analysis.intervention.batched_variants import (
     word_positions,
 )
 from triattn_core.attention.tap import recording
+from triattn_core.cached import cached_property
 from triattn_core.errors import InputError, choices
 from triattn_core.inference.batch import Batch, collate
 from triattn_core.inference.explain import coordinates, sites

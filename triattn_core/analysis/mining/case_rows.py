@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+
+from triattn_core.cached import cached_property
 
 BATCH, AHEAD = 1 << 17, 2  # rows that are looked at together, and how many of these are read ahead
 SPACE = 1 << 16  # combinations that are counted without sorting

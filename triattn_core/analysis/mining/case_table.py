@@ -8,7 +8,6 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from io import BufferedIOBase
 from pathlib import Path
 from typing import Literal
@@ -21,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from triattn_core.analysis.mining.case_columns import column_types
 from triattn_core.analysis.mining.case_rows import CaseRows
 from triattn_core.analysis.mining.decoded_size import require_decoded_size
+from triattn_core.cached import cached_property
 from triattn_core.errors import DataError
 from triattn_core.tasks import InputForm, form
 from triattn_core.text.atomic_write import replacing
@@ -136,7 +136,7 @@ class CaseTable(Cases):
     about: TableInfo
 
     @cached_property
-    def rows(self) -> CaseRows:  # type: ignore[override]
+    def rows(self) -> CaseRows:
         return CaseRows.of_table(self._arrow())
 
     @property

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
+from triattn_core.cached import cached_property
 from triattn_core.errors import DataError, InputError, choices
 from triattn_core.text.roles import Role, Roles
 from triattn_core.text.rows import field, number, texts_field

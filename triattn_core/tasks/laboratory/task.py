@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache, cached_property
+from functools import cache
 from itertools import islice
 from math import prod
 from pathlib import Path
@@ -12,6 +12,7 @@ from random import Random
 
 import pandas as pd
 
+from triattn_core.cached import cached_property
 from triattn_core.errors import ConfigError
 from triattn_core.tasks.laboratory.example import (
     NAMES,

@@ -57,8 +57,8 @@ Tensor digest: `{config["digest"]}`. Made by `{metrics["command"]}`. Licence: Ap
 
 def _swept_seeds(folder: Path) -> dict:
     """The test of further seeds, whose records are kept and whose weights are not."""
-    (card,) = list_checkpoints(folder)
-    tests = seed_tests(card, laboratory_records())
+    (entry,) = list_checkpoints(folder)
+    tests = seed_tests(entry, laboratory_records())
     return {"seeds": [{"seed": seed, "test": test["accuracy"]} for seed, test in tests.items()]}
 
 

@@ -1,0 +1,48 @@
+"""All about one checkpoint: what it reached, its checks, its files, and where it opens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from pages.shared import attention_worth, checkpoint_html, checkpoint_picker, deep_links, models
+from pages.shared.errors import report_errors
+from triattn_core.checkpoint import metadata, provenance
+from triattn_core.checkpoint.registry import Entry
+
+
+def show(entry: Entry, entries: Sequence[Entry]) -> None:
+    """The chosen checkpoint; entries: those that "Verify all" checks."""
+    st.html(checkpoint_html.head(entry) + checkpoint_html.metrics_html(entry) + attention_worth.facts(entry))
+    with st.container(horizontal=True):
+        this = st.button("Verify", width=96, help="Its digest, its shapes, and its recorded example once more.")
+        every = st.button("Verify all", width=96)
+    _verify(entry, entries if every else [entry] if this else [])
+    st.html(checkpoint_html.contents(entry))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _links(entry)
+        with st.popover("Model card"):
+            st.markdown(provenance.model_card(entry) or "This checkpoint has no README.md.")
+
+
+def _verify(entry: Entry, asked: Sequence[Entry]) -> None:
+    """Verifies the checkpoints asked for, and shows what came of it, or of the chosen one before."""
+    results = st.session_state.setdefault("verified", {})
+    for checked in asked:
+        with report_errors(stop=False), st.spinner(f"Verifying {checked.name}"):
+            results[checked.name, checked.digest] = models.verify(checked)
+    for checked in asked or [entry]:
+        if (checked.name, checked.digest) in results:
+            st.html(checkpoint_html.checks(checked.name, *results[checked.name, checked.digest]))
+
+
+def _links(entry: Entry) -> None:
+    """The pages that show a checkpoint of its kind."""
+    mechanism, kind = metadata.model_setting(entry, "mechanism"), entry.config.get("kind")
+    pages = ["cube"] * (mechanism == "tri") + ["mtsa"] * (mechanism == "mtsa") + ["coin"] * (kind == "coin")
+    for page in pages:
+        st.page_link(f"pages/{page}/page.py", label=deep_links.PAGES[page], query_params={"checkpoint": entry.name})
+    if kind == "tan":
+        beside = {checkpoint_picker.KEY: checkpoint_picker.preset_of(entry)}
+        st.page_link("pages/side_by_side/page.py", label="Side by side", query_params=beside)
