@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 
 from pages.heads.pickers import Atlas
 from pages.heads.rows import Rows
-from pages.shared import figures, mining, url_state
+from pages.shared import figures, url_state
 from pages.shared.errors import report_errors
 from triattn_core.views.lib.number_format import minus
 
@@ -25,18 +23,11 @@ def losses(rows: Rows, atlas: Atlas) -> pd.DataFrame | None:
         return None
     heads = [(str(site), int(head)) for site, head in atlas.alike.heads.itertuples(index=False)]
     with report_errors(stop=False):
-        over = partial(_measure, heads=heads)
-        table = mining.analyse_rows(("off", atlas.group), [rows.entry], rows.source, over, rows.count, tag="-off")
+        table = rows.without(heads, atlas.group)
         if table is None:
             return None
         return _show(table, atlas)
     return None
-
-
-def _measure(bundles, rows, heads):
-    from triattn_core.analysis.intervention import head_ablation
-
-    return head_ablation.measure_rows(bundles[0], rows, heads)
 
 
 def _show(table: pd.DataFrame, atlas: Atlas) -> pd.DataFrame:

@@ -21,7 +21,7 @@ with report_errors():
 if atlas is None:
     st.stop()
 attention_worth.notes(rows.entries)
-lost = ablation.losses(rows, atlas) if rows.entries else None
+lost = ablation.losses(rows, atlas) if rows.labelled else None
 several = len(atlas.names) > 1
 left, right = st.container(key="main").columns([1.25, 1], gap="large") if several else (st.container(), None)
 with left:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -18,6 +20,7 @@ from triattn_core.tasks import TASKS
 if TYPE_CHECKING:
     import pandas as pd
 
+    from triattn_core.analysis.intervention.head_ablation import Head
     from triattn_core.importers.transformer import Transformer
     from triattn_core.trace import AttentionTrace
 
@@ -26,7 +29,7 @@ if TYPE_CHECKING:
 class Rows:
     """A model, and the rows that it is measured over: the first `count` of a source.
 
-    card: has a name and a digest.  task: of ours, of the laboratory, or `other_models.TASK`.  settings: the row of
+    entry: has a name and a digest.  task: of ours, of the laboratory, or `other_models.TASK`.  settings: the row of
     pickers, for the page to go on with.
     """
 
@@ -47,12 +50,22 @@ class Rows:
         return [self.entry]
 
     @property
+    def labelled(self) -> bool:
+        """Whether what the model answers can be right."""
+        return True
+
+    @property
     def language(self) -> str:
         return metadata.language(self.entry)
 
     def measure(self) -> pd.DataFrame | None:
         """A row for each example and head; None where it was stopped before the first."""
         return mining.analyse_rows(("heads",), [self.entry], self.source, _measure, self.count)
+
+    def without(self, heads: Sequence[Head], group: str) -> pd.DataFrame | None:
+        """`head_ablation.measure_rows` of these heads, those of a group; None where it was stopped before the first."""
+        over = partial(_measure_without, heads=heads)
+        return mining.analyse_rows(("off", group), [self.entry], self.source, over, self.count, tag="-off")
 
     def examples(self) -> dict[int, Any]:
         """The examples of the file by their lines."""
@@ -92,6 +105,10 @@ class OtherRows(Rows):
         return []
 
     @property
+    def labelled(self) -> bool:
+        return self.entry.head == "labels" and any(row.label is not None for row in self.examples().values())
+
+    @property
     def language(self) -> str:
         return ""
 
@@ -103,18 +120,25 @@ class OtherRows(Rows):
             ("heads",), [entry], self.source, _measure_texts, self.count, load=lambda: [entry], read=read_texts
         )
 
+    def without(self, heads: Sequence[Head], group: str) -> pd.DataFrame | None:
+        from triattn_core.importers.text_rows import read_texts
+
+        entry, over = self.entry, partial(_measure_texts_without, heads=heads)
+        more = {"load": lambda: [entry], "read": read_texts}
+        return mining.analyse_rows(("off", group), [entry], self.source, over, self.count, tag="-off", **more)
+
     def examples(self) -> dict[int, Any]:
         return _texts(self.source.sha256, self.source)
 
     def trace(self, example: Any) -> AttentionTrace:
-        return other_models.trace(self.folder, *example)
+        return other_models.trace(self.folder, *example.texts)
 
     def text(self, example: Any) -> str:
-        return " / ".join(example)
+        return " / ".join(example.texts)
 
     def link(self, example: Any) -> bool:
-        query = {"from": "From a model", "model": self.folder, "text": example[0]}
-        query |= {"pair-text": example[1]} if len(example) > 1 else {}
+        query = {"from": "From a model", "model": self.folder, "text": example.texts[0]}
+        query |= {"pair-text": example.texts[1]} if len(example.texts) > 1 else {}
         look = {"icon": ":material/chevron_right:", "icon_position": "right"}
         st.page_link("pages/open/page.py", label="Open the strongest", query_params=query, **look)
         return True
@@ -126,9 +150,19 @@ def _measure(bundles, rows):
     return head_atlas.measure_rows(bundles[0], rows, profiles=True)
 
 
-def _measure_texts(transformers, rows):
-    from functools import partial
+def _measure_without(bundles, rows, heads):
+    from triattn_core.analysis.intervention import head_ablation
 
+    return head_ablation.measure_rows(bundles[0], rows, heads)
+
+
+def _measure_texts_without(transformers, rows, heads):
+    from triattn_core.importers.transformer_heads import measure_rows
+
+    return measure_rows(transformers[0], rows, heads)
+
+
+def _measure_texts(transformers, rows):
     from triattn_core.analysis.maps import head_atlas
     from triattn_core.importers.transformer import trace_transformer
 

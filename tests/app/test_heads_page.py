@@ -80,6 +80,8 @@ def test_a_hugging_face_model_has_all_heads_their_examples_and_words(monkeypatch
     assert any(link.label == "Open the strongest" for link in app.get("page_link"))
     app.selectbox(key="at-head").set_value("layer 3, head 2").run()
     assert "Layer 3, head 2 in examples" in texts(sound(app))
+    app.toggle(key="off").set_value(True).run()
+    assert {"points", "change"} <= set(heads_table(sound(app)).columns) and "Without layer 3, head 2" in texts(app)
 
 
 def test_a_folder_that_is_none_is_one_line_and_none_is_asked_for(monkeypatch, tmp_path):

@@ -58,14 +58,17 @@ def _of_transformer(options: argparse.Namespace, words: bool) -> tuple[pd.DataFr
     from triattn_core.analysis.maps import head_atlas, head_profiles
     from triattn_core.importers.text_rows import read_texts
     from triattn_core.importers.transformer import load_transformer, trace_transformer
+    from triattn_core.importers.transformer_heads import check_labels, measure_text
 
-    for asked, name in ((options.switch_off, "--switch-off"), (engine.is_ray(options), "--engine ray")):
-        if asked:
-            raise DataError(f"{name} is for checkpoints of this project, {options.name} is a Hugging Face model")
+    if engine.is_ray(options):
+        raise DataError(f"--engine ray is for checkpoints of this project, {options.name} is a Hugging Face model")
     model = load_transformer(options.name, options.device)
+    if options.switch_off:
+        check_labels(model)
 
     def measure(models):
-        return lambda rows: head_atlas.measure_texts(partial(trace_transformer, models[0]), rows, words)
+        without = partial(measure_text, models[0]) if options.switch_off else None
+        return lambda rows: head_atlas.measure_texts(partial(trace_transformer, models[0]), rows, words, without)
 
     return row_table.run(options, [model], measure, read_texts, head_profiles.drop_profiles)
 

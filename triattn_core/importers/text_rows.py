@@ -1,8 +1,9 @@
-"""Rows of texts for models of others: `{"text"}`, or `{"text_a", "text_b"}` of a pair; other fields are not read."""
+"""Rows of texts for models of others: `{"text"}`, or `{"text_a", "text_b"}` of a pair; `label` where there is one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from triattn_core.analysis.mining.sources import Source
@@ -10,6 +11,14 @@ from triattn_core.errors import DataError
 from triattn_core.text.rows import each_line
 
 FIELDS = (("text",), ("text_a", "text_b"))
+
+
+@dataclass(frozen=True)
+class TextRow:
+    """A text or a pair.  label: the number or the name of its class, None where it is not known."""
+
+    texts: tuple[str, ...]
+    label: int | str | None = None
 
 
 def row_texts(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
@@ -20,11 +29,14 @@ def row_texts(row: Mapping[str, Any], where: str) -> tuple[str, ...]:
     raise DataError(f'{where}: expected {{"text"}} or {{"text_a", "text_b"}}, each with at least one word')
 
 
-def read_texts(source: Source) -> Iterator[tuple[int, tuple[str, ...] | DataError]]:
-    """Yield (line, texts, or the DataError that says why there are none) for each row of a file."""
+def read_texts(source: Source) -> Iterator[tuple[int, TextRow | DataError]]:
+    """Yield (line, the row, or the DataError that says why there are none) for each row of a file."""
     with source.open() as file:
         for line, row in each_line(file, source.name):
             try:
-                yield line, row if isinstance(row, DataError) else row_texts(row, f"{source.name}:{line}")
+                if isinstance(row, DataError):
+                    yield line, row
+                else:
+                    yield line, TextRow(row_texts(row, f"{source.name}:{line}"), row.get("label"))
             except DataError as error:
                 yield line, error

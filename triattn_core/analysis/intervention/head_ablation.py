@@ -6,7 +6,7 @@ at a time may still be needed where another is gone too.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import pandas as pd
@@ -25,18 +25,22 @@ Head = tuple[str, int]  # the site of its weights, and its number from 0
 
 
 def measure_rows(bundle: Bundle, rows: Iterable[tuple[int, Any]], heads: Sequence[Head]) -> Iterator[TablePart]:
-    """Yields a part for each labelled row: of each head `row`, `site`, `head`, `right` without it and `own`, whether
-    the whole model is right; `change`: of the log-odds of the label.  Rows without a label are set aside.
+    """`measure_labelled` of a checkpoint.  Raises InputError for a head whose output cannot be replaced."""
+    return measure_labelled(
+        rows, lambda example: measure_example(bundle, example, heads).assign(id=str(example.id)[:80])
+    )
 
-    Raises InputError for a head whose output cannot be replaced.
-    """
+
+def measure_labelled(rows: Iterable[tuple[int, Any]], measure: Callable[[Any], pd.DataFrame]) -> Iterator[TablePart]:
+    """Yields a part for each labelled row: of each head `row`, `site`, `head`, `right` without it and `own`, whether
+    the whole model is right; `change`: of the log-odds of the label.  Rows without a label are set aside."""
     for line, example in rows:
         try:
             if isinstance(example, DataError):
                 raise example
             if example.label is None:
                 raise DataError(f"line {line}: no label: whether the answer is right is not known")
-            yield TablePart(measure_example(bundle, example, heads).assign(row=line, id=str(example.id)[:80]), (), line)
+            yield TablePart(measure(example).assign(row=line), (), line)
         except DataError as error:
             yield TablePart(pd.DataFrame(), (str(error),), line)
 
@@ -69,7 +73,7 @@ def summarize(table: pd.DataFrame) -> pd.DataFrame:
     """A row a head, that which costs most first: `accuracy` without it and `own`, in per cent; `points`, what is
     lost; `lost` and `won` rows; `p` of McNemar's exact test, after Holm's correction over all heads; `change`,
     the mean of the log-odds; `rows`, those with a label.  Raises DataError where none has one."""
-    rows, labelled = [], table.dropna(subset=["right", "own"])
+    rows, labelled = [], table.dropna(subset=["right", "own"]) if "right" in table else table[:0]
     if labelled.empty:
         raise DataError("no row has a label: what a head is worth is not known")
     for (site, head), of in labelled.groupby(["site", "head"], sort=False):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,19 +39,36 @@ def measure_rows(
     def measure(example: Any) -> pd.DataFrame:
         table = _of_trace(explain(bundle, example)[1], profiles)
         if switch_off and example.label is not None:
-            heads = list(table[["site", "head"]].itertuples(index=False, name=None))
-            without = head_ablation.measure_example(bundle, example, heads)
-            table = table.merge(without.astype({"right": "boolean", "own": "boolean"}), on=["site", "head"])
+            table = _join(table, partial(head_ablation.measure_example, bundle, example))
         return table.assign(id=str(example.id)[:80])
 
     return _parts(rows, measure)
 
 
 def measure_texts(
-    trace_of: Callable[..., AttentionTrace], rows: Iterable[tuple[int, Any]], profiles: bool = False
+    trace_of: Callable[..., AttentionTrace],
+    rows: Iterable[tuple[int, Any]],
+    profiles: bool = False,
+    without: Callable[[Any, Sequence[head_ablation.Head]], pd.DataFrame] | None = None,
 ) -> Iterator[TablePart]:
-    """The same for the attention of another model: trace_of a text or a pair; rows: (line, texts, or a DataError)."""
-    return _parts(rows, lambda texts: _of_trace(trace_of(*texts), profiles).assign(id=""))
+    """The same for the attention of another model: trace_of a text or a pair; rows: (line, `TextRow` or a DataError).
+
+    without: what becomes of the answer to a labelled row without each of these heads.
+    """
+
+    def measure(row: Any) -> pd.DataFrame:
+        table = _of_trace(trace_of(*row.texts), profiles)
+        if without is not None and row.label is not None:
+            table = _join(table, lambda heads: without(row, heads))
+        return table.assign(id="")
+
+    return _parts(rows, measure)
+
+
+def _join(table: pd.DataFrame, without: Callable[[Sequence[head_ablation.Head]], pd.DataFrame]) -> pd.DataFrame:
+    """With the columns of `head_ablation.measure_example`."""
+    heads = list(table[["site", "head"]].itertuples(index=False, name=None))
+    return table.merge(without(heads).astype({"right": "boolean", "own": "boolean"}), on=["site", "head"])
 
 
 def _of_trace(trace: AttentionTrace, profiles: bool) -> pd.DataFrame:

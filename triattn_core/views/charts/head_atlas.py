@@ -13,7 +13,7 @@ import pandas as pd
 from triattn_core.views.charts.grids import dressed
 from triattn_core.views.lib.palette import SEQUENTIAL, THEMES
 
-SIDE = 460  # pixels of the map of heads
+SIDE = 330  # pixels of the map of heads
 MOST_NAMED = 36  # heads that stand with their names on the axes
 
 

@@ -1,0 +1,114 @@
+"""One head of a Hugging Face model switched off: what becomes of the labels that it predicts.
+
+The head passes on zeros to the layer's output projection; all else is as it was.  `analysis.intervention.head_ablation`
+sums up.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+
+from triattn_core.analysis.intervention.batched_variants import log_odds
+from triattn_core.analysis.intervention.head_ablation import Head, measure_labelled
+from triattn_core.analysis.mining.miner import TablePart
+from triattn_core.errors import DataError, InputError
+from triattn_core.importers.text_rows import TextRow
+from triattn_core.importers.token_coords import encode
+from triattn_core.importers.transformer import Transformer
+from triattn_core.inference.device import memory_guard
+
+BATCH = 16  # variants of a text in one pass
+# What a layer's heads, side by side, are given to, by the names of the families of models.
+PROJECTION = re.compile(
+    r"\.(attention\.output\.dense|attention\.(dense|out_lin|out_proj|o_proj)|attn\.(c_proj|out_proj|o_proj|proj)"
+    r"|self_attn\.(o_proj|out_proj|dense)|self_attention\.dense|SelfAttention\.o)$"
+)
+
+
+def label_of(transformer: Transformer, label: Any) -> int:
+    """The class of a row's label, which is its number or its name.  Raises DataError."""
+    names = transformer.model.config.id2label
+    known = {str(number): int(number) for number in names} | {str(name): int(number) for number, name in names.items()}
+    if isinstance(label, bool) or str(label) not in known:
+        raise DataError(f"label {label!r}: expected one of {', '.join(map(str, names.values()))}, or its number")
+    return known[str(label)]
+
+
+def check_labels(transformer: Transformer) -> None:
+    """Raises InputError for a model that is no classifier."""
+    if transformer.head != "labels" or len(transformer.model.config.id2label) < 2:
+        raise InputError(f"{transformer.name} predicts no labels: what a head is worth to them is not known")
+
+
+def measure_rows(
+    transformer: Transformer, rows: Iterable[tuple[int, Any]], heads: Sequence[Head]
+) -> Iterator[TablePart]:
+    """`measure_labelled` of a Hugging Face model."""
+    return measure_labelled(rows, lambda row: measure_text(transformer, row, heads).assign(id=""))
+
+
+@torch.inference_mode()
+def measure_text(transformer: Transformer, row: TextRow, heads: Sequence[Head]) -> pd.DataFrame:
+    """A row a head: `site`, `head`, `right` without it and `own`, whether the whole model is right; `change` of the
+    log-odds of the label.
+
+    Raises InputError: no labels are predicted, or a head cannot be switched off; DataError: not a label.
+    """
+    check_labels(transformer)
+    label = label_of(transformer, row.label)
+    text, pair = row.texts[0], row.texts[1] if len(row.texts) > 1 else None
+    inputs, _ = encode(transformer.tokenizer, text, pair, transformer.longest)
+    inputs = inputs.to(transformer.model.device)
+    own = transformer.model(**inputs).logits.float().cpu()
+    parts = []
+    for start in range(0, len(heads), BATCH):
+        some = heads[start : start + BATCH]
+        repeated = {name: value.expand(len(some), *value.shape[1:]) for name, value in inputs.items()}
+        with memory_guard("this text"), _without(transformer, some):
+            parts.append(transformer.model(**repeated).logits.float().cpu())
+    scores = torch.cat(parts)
+    right = (scores.argmax(-1) == label).tolist()
+    change = (log_odds(scores.double(), label) - log_odds(own.double(), label)).tolist()
+    sites, numbers = zip(*heads)
+    whole = bool(own.argmax() == label)
+    return pd.DataFrame({"site": sites, "head": numbers, "right": right, "own": whole, "change": change})
+
+
+@contextmanager
+def _without(transformer: Transformer, heads: Sequence[Head]) -> Iterator[None]:
+    """Inside, row i of a batch is computed without head i."""
+    projections, count = _projections(transformer), transformer.model.config.num_attention_heads
+    with ExitStack() as hooks:
+        for row, (site, head) in enumerate(heads):
+            layer = int(site.split("/")[0].removeprefix("layer."))
+            handle = projections[layer].register_forward_pre_hook(_zeroed(row, head, count))
+            hooks.callback(handle.remove)
+        yield
+
+
+def _zeroed(row: int, head: int, count: int) -> Any:
+    def hook(module: nn.Module, arguments: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        joined, *others = arguments
+        width = joined.shape[-1] // count
+        joined = joined.clone()
+        joined[row, :, head * width : (head + 1) * width] = 0
+        return joined, *others
+
+    return hook
+
+
+def _projections(transformer: Transformer) -> list[nn.Module]:
+    """The output projection of each layer's attention.  Raises InputError where they are not known."""
+    model = transformer.model
+    named = (model.get_encoder() if model.config.is_encoder_decoder else model).named_modules()
+    found = [module for name, module in named if PROJECTION.search(name)]
+    if len(found) != model.config.num_hidden_layers:
+        raise InputError(f"{transformer.name}: the heads of a {model.config.model_type} model cannot be switched off")
+    return found
