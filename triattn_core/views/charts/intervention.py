@@ -118,18 +118,19 @@ def is_resolved(change: pd.Series) -> pd.Series:
 
 
 def _bars(table: pd.DataFrame, what: str) -> pd.DataFrame:
-    """The column as `value`, and as it is `said` above its bar: nothing of rounding, and of bits that round to none."""
+    """The column as `value`, and as it is `said` above its bar, to two figures of the largest: nothing of what rounds
+    to none."""
     rows = pd.DataFrame(
         {"key": range(len(table)), "unit": table["unit"], "value": table[what], "flips": table["flips"]}
     )
     if what == "change":
         rows["value"] = rows.value.where(is_resolved(rows.value), 0.0)
-        labels = [f"{value:+.2f}".replace("-", "−") * bool(value) for value in rows.value]
-        return rows.assign(said=[label + " flips" * flips for label, flips in zip(labels, rows.flips)])
-    most = rows.value.max()
-    digits = 2 if most <= 0 else max(2, 1 - int(np.floor(np.log10(most))))  # two figures of the largest
-    labels = [f"{value:.{digits}f}" * (round(value, digits) > 0) for value in rows.value]
-    return rows.assign(said=labels, flips=False)
+    else:
+        rows["flips"] = False
+    most, sign = rows.value.abs().max(), "+" if what == "change" else ""
+    digits = 2 if most <= 0 else max(2, 1 - int(np.floor(np.log10(most))))
+    labels = [f"{value:{sign}.{digits}f}".replace("-", "−") * bool(round(value, digits)) for value in rows.value]
+    return rows.assign(said=[label + " flips" * flips for label, flips in zip(labels, rows.flips)])
 
 
 def _with_room(rows: pd.DataFrame) -> alt.Scale:

@@ -13,6 +13,7 @@ import xarray as xr
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import cell_counts
+from triattn_core.views.lib.content_words import content_words
 from triattn_core.views.lib.strongest import labels
 
 NEEDS = ("query", "key")
@@ -101,14 +102,15 @@ def spread(weight: xr.DataArray) -> float | None:
     return min(float(-terms.sum(1).mean() / np.log(keys)), 1.0)
 
 
-def first_cell(all_blocks: Sequence[Block | None], wide: int = 1) -> tuple[int, ...]:
-    """Where to look first: the pair whose weight context changed most, else the one that holds most; of the gate the
-    feature that takes in most, of each sentence the token that is looked at most."""
+def first_cell(all_blocks: Sequence[Block | None], texts: dict[str, str], wide: int = 1) -> tuple[int, ...]:
+    """Where to look first: the pair of content words whose weight context changed most, else the one that holds most;
+    of the gate the feature that takes in most, of each sentence the token that is looked at most."""
     there = [(i, block) for i, block in enumerate(all_blocks) if block is not None]
     if not there:
         return 0, 0, 0, 0, 0, 0
     shares = [np.abs((block.weight if block.changed is None else block.changed).values) for _, block in there]
-    place, query, key = np.unravel_index(np.stack(shares).argmax(), (len(there), *shares[0].shape))
+    carries = np.logical_and.outer(*(content_words(there[0][1].weight, texts, axis) for axis in NEEDS))
+    place, query, key = np.unravel_index((np.stack(shares) + carries).argmax(), (len(there), *shares[0].shape))
     at, block = there[place]
     feature = 0 if block.gate is None else int(block.gate.transpose("query", "feature").values[query].argmin())
     own = [int(m.values[i].argmax()) for m, i in zip(block.own or (), (query, key))] or [0, 0]

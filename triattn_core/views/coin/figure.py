@@ -81,7 +81,7 @@ def figure(
         "trained": TRAINED,
         "command": _command(whole, direction, off),
         "caption": caption(trace, direction),
-        "cell": list(cell or first_cell(every, wide)),
+        "cell": list(cell or first_cell(every, texts, wide)),
         "alt": alt(shown, answers, label, texts, spreads),
         "folded": bool(folded(first)),
         "notes": " ".join(filter(None, [_notes(whole, spreads, direction), BEYOND * bool(beyond)])),
