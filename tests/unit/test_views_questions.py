@@ -201,6 +201,15 @@ def test_a_change_below_the_numerical_resolution_has_no_bar_and_what_rounds_to_n
     table = pd.DataFrame({"unit": ["a", "b", "c"], "change": [0.5, -2.4e-7, 3e-5], "moved": 0.1, "flips": False})
     drawn = rows(intervention.singly(table, ["x", "y", "z"], []).to_dict())
     assert [row["value"] for row in drawn] == [0.5, 0, 3e-5] and [row["said"] for row in drawn] == ["+0.50", "", ""]
+    known = {"a": "x", "b": "y", "c": "z"}
+    assert "1 of 3 units have no bar" in intervene_text.describe_each(table, known)
+    noise = table.assign(change=[1e-7, -2.4e-7, 0.0])
+    assert not intervene_text.changes_answer(noise) and intervene_text.changes_answer(table)
+    assert intervene_text.describe_each(noise, known).startswith(
+        "No unit alone changes the log-odds by 0.00001 or more"
+    )
+    assert "Spearman" in intervene_text.describe_each_shift(table.assign(moved=[0.1, 0.2, 0.3]), known)
+    assert "Spearman" not in intervene_text.describe_each_shift(noise.assign(moved=[0.1, 0.2, 0.3]), known)
     small = table.assign(change=[0.0057, -0.00036, 0.0])
     drawn = rows(intervention.singly(small, ["x", "y", "z"], []).to_dict())
     assert [row["said"] for row in drawn] == ["+0.0057", "−0.0004", ""]
