@@ -1,4 +1,4 @@
-"""Attention with context, seen: the library behind the app and the command line.
+"""See attention with context: the library behind the app and the command line.
 
     from triattn_core import draw, trace_of
     draw("cube", trace_of(weights, axes=("query", "key", "context"), query=tokens, key=tokens, context=tokens))

@@ -117,7 +117,7 @@ def server_environment() -> dict[str, str]:
     """The environment of the app's server; what is set already stays.
 
     Threads of torch that wait for each other sleep: each job has threads of its own, and where other programs run too,
-    those that spin take several times the processor that the work does.  Fewer heaps give more memory back.
+    those that spin take several times the CPU time of the work.  Fewer heaps give more memory back.
     """
     return {"OMP_WAIT_POLICY": "PASSIVE", "MALLOC_ARENA_MAX": "2", **os.environ}
 

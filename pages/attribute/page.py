@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.attribute import attribution_agreement, attribution_stream, chosen_token, faithfulness, pickers
-from pages.shared import figures, page_setup
+from pages.shared import attention_worth, figures, page_setup
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from triattn_core.trace.axes import TAN_MECHANISMS
@@ -25,6 +25,7 @@ with left, report_errors():
     page = attribution_stream.show_methods(parts, theme)
 tokens = page.scene.tokens
 with left:
+    attention_worth.notes([question.entry])
     figures.note(tokens.sentence)
     figures.numbers(f"All {len(tokens.table):,} attributions as numbers", tokens.rows, "numbers")
 with right:

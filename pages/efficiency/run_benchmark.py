@@ -19,7 +19,7 @@ CHOICE, HERE = "record", "measured here"  # the key of the choice of the run tha
 
 
 def controls(lengths: tuple[int, ...]) -> None:
-    """What a measurement is of, and the button that begins it; back on the page, they stand as for the last one."""
+    """The settings of a measurement and the button that begins it; back on the page, they are those of the last run."""
     if run := st.session_state.get(KEY):
         url_state.recall("batch", run.plan.batch)
         url_state.recall("longest", max(run.plan.lengths))

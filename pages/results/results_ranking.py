@@ -16,7 +16,7 @@ TAKES = (
 
 
 def ranking_html(agreements: Sequence[Agreement], group: str) -> str:
-    """HTML: a line a column of one data set; empty where it has no row of ours."""
+    """HTML: one line per column of the data set; empty where it has no row of ours."""
     some = [agreement for agreement in agreements if agreement.column.group == group]
     if not some:
         return ""

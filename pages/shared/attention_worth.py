@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from math import sqrt
 from typing import Any
 
 import pandas as pd
@@ -63,10 +64,10 @@ def _controls(stamp: tuple) -> bool:
 
 
 @st.cache_resource(max_entries=200, show_spinner=False)
-def _worth(name: str, digest: str, stamp: tuple, _card: Entry) -> Mapping[str, Mapping]:
+def _worth(name: str, digest: str, stamp: tuple, _entry: Entry) -> Mapping[str, Mapping]:
     from triattn_core.results.worth import worth_of
 
-    return worth_of(_card)
+    return worth_of(_entry)
 
 
 def points(entry: Entry, control: str = "even") -> float | None:
@@ -84,13 +85,24 @@ def verdict(entry: Entry) -> str:
         ("product_of_marginals", "its third order is", "the product of its two marginals"),
     ):
         gain = gains.get(control)
-        if gain is not None and gain["points"] <= (gain["spread"] or 0.0):
-            spread = "one seed each" if gain["spread"] is None else f"spread of seeds {gain['spread']:.2g}"
+        if gain is not None and gain["points"] <= (gain["spread"] or _standard_error(entry)):
+            spread = f"spread of seeds {gain['spread']:.2g}" if gain["spread"] else _one_seed(entry)
             parts.append(f"{what} worth {gain['points']:+.2g} points over {over} ({spread})")
     if not parts:
         return ""
     need = "this map" if len(parts) > 1 or parts[0].startswith("its attention") else "more than its two marginals"
     return minus(f"{entry.name}: {' and '.join(parts)}. Nothing shows that the answer needs {need}.")
+
+
+def _standard_error(entry: Entry) -> float:
+    """Points, of the difference of two scores on its dev rows, as if these were drawn apart; 0 where it has none."""
+    rows, score = (entry.metrics.get("dev") or {}).get("n"), metadata.main_score(entry, "dev")
+    return 100 * sqrt(2 * score * (100 - score) / 1e4 / rows) if rows and score is not None else 0.0
+
+
+def _one_seed(entry: Entry) -> str:
+    error = _standard_error(entry)
+    return "one seed each" + (f", standard error {error:.2g}" if error else "")
 
 
 def notes(entries: Sequence[Entry]) -> None:

@@ -43,7 +43,7 @@ def show_rows(mined: Cases, shown: case_list.Shown, examples: Mapping[int, objec
 
 
 def _aside(mined: Cases, row: pd.Series, example: object) -> None:
-    """Its texts, answers and facts; where it opens, with those of its checkpoints that are here; a note to keep."""
+    """Show the texts, answers and facts of a case, links to the pages that open it, and the form of its note."""
     if example is not None:
         case_texts.html(mined.about.task, example)
     else:

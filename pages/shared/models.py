@@ -29,11 +29,11 @@ BUNDLES = 24  # models kept: all that is shipped; each is some 8 MB beside its e
 
 
 @st.cache_resource(max_entries=BUNDLES, show_spinner=False)
-def _bundle(name: str, digest: str, device: str, _card: Entry) -> Bundle:
+def _bundle(name: str, digest: str, device: str, _entry: Entry) -> Bundle:
     from triattn_core.checkpoint import bundle
 
     try:
-        return bundle.load(_card.path, device)
+        return bundle.load(_entry.path, device)
     finally:
         freeze_modules()
 

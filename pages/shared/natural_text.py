@@ -25,8 +25,10 @@ def sentence(entries: Sequence[Entry]) -> str:
         for two, tri in pairs
     ]
     ahead = [metadata.dataset_name(tri) for two, tri in pairs if _is_ahead(tri, two)]
+    behind = [metadata.dataset_name(tri) for two, tri in pairs if _is_ahead(two, tri)]
     lead = f"is clearly ahead of two-way attention on {listing(ahead)} alone" if ahead else ""
     lead = lead or "is nowhere clearly ahead of two-way attention (by more than two standard errors)"
+    lead += f" and clearly behind on {listing(behind)}" if behind else ""
     text = f"On natural text Tri {lead}: {', '.join(scores)} % on test. {_third_order([tri for _, tri in pairs])}"
     return minus(text)
 
@@ -57,7 +59,7 @@ def _rivals(entries: Sequence[Entry]) -> tuple[Entry, Entry] | None:
 
 
 def _is_ahead(tri: Entry, two: Entry) -> bool:
-    """By more than two standard errors of the difference, as if the rows of both were drawn apart."""
+    """Whether the first leads by more than two standard errors, as if the rows of both were drawn apart."""
     shares = [metadata.main_score(entry) / 100 for entry in (tri, two)]
     rows = (tri.metrics.get("test") or {}).get("n") or 1
     return shares[0] - shares[1] > 2 * sqrt(sum(share * (1 - share) for share in shares) / rows)
@@ -67,7 +69,7 @@ def _third_order(entries: Sequence[Entry]) -> str:
     """What Tri has over the product of its marginals, trained so."""
     worth = {metadata.dataset_name(entry): attention_worth.points(entry, "product_of_marginals") for entry in entries}
     known = [f"{points:+.1f} on {name}" for name, points in worth.items() if points is not None]
-    rest = "" if len(known) == len(worth) else ", and not measured elsewhere"
+    rest = "" if len(known) == len(worth) else "; no other of them has a control trained so"
     if not known:
         return "What its third order is worth there is not measured."
     return f"Its third order is worth {listing(known)}, points of dev over the product of its marginals{rest}."

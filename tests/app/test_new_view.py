@@ -74,8 +74,8 @@ def with_a_view_more(folder: Path) -> None:
     (new.parent / "__init__.py").write_text("", "utf-8")
     text = (folder / "triattn_core" / table).read_text("utf-8")
     import_line = "from triattn_core.views.points import figure as points\n"
-    assert text.count('{"points": points}') == text.count(import_line) == 1
-    text = text.replace('{"points": points}', '{"points": points, "masses": masses}')
+    assert text.count('{"points": points') == text.count(import_line) == 1
+    text = text.replace('{"points": points', '{"masses": masses, "points": points')
     text = text.replace(import_line, "from triattn_core.views.masses import figure as masses\n" + import_line)
     (folder / "triattn_core" / table).write_text(text, "utf-8")
 

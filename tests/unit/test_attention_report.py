@@ -19,7 +19,7 @@ from triattn_core.checkpoint.config import read_config
 from triattn_core.inference.evaluate import evaluate
 from triattn_core.inference.explain import explain
 from triattn_core.results.run_records import Entry, Record, config_variant
-from triattn_core.results.worth import is_worth_something, worth
+from triattn_core.results.worth import worth
 
 LIVING = {
     "layers": 1, "width": 12, "heads": HEADS, "similarity": "dot", "token_comparison": "mlp", "pooling": "mean_max",
@@ -134,8 +134,6 @@ def test_worth_is_over_controls_of_the_same_form(world):
     records = [record(other, [10.0]), record(control, [70.0, 72.0, 71.0]), record(config, [1.0])]
     found = worth(config, [74.0, 75.0, 76.0], "accuracy", records)
     assert found == {"even": {"points": 4.0, "spread": 1.0, "seeds": 3}}
-    assert is_worth_something(found) and is_worth_something({}) is None
-    assert not is_worth_something(worth(config, [71.0, 72.0], "accuracy", records))
 
 
 def test_worth_counts_the_seeds_that_a_sweep_adds(world):

@@ -140,10 +140,10 @@ def list_checkpoints(folder: Path | None = None) -> tuple[Entry, ...]:
     If there are several roots, a missing one is an entry with a problem.
     """
     if folder is not None:
-        return tuple(_card(path.name, path) for path in _folders(folder))
+        return tuple(_entry(path.name, path) for path in _folders(folder))
     missing = [path for path in roots() if not path.is_dir()] if len(roots()) > 1 else []
     absent = [Entry(path.name, path, {}, {}, "", 0, f"{path}: no such folder; {VARIABLE} names it") for path in missing]
-    present = [_card(name, path) for name, path in _find_all().items()]
+    present = [_entry(name, path) for name, path in _find_all().items()]
     return tuple(sorted([*present, *absent], key=lambda entry: entry.name))
 
 
@@ -184,7 +184,7 @@ def _find_all() -> dict[str, Path]:
     return folders
 
 
-def _card(name: str, path: Path) -> Entry:
+def _entry(name: str, path: Path) -> Entry:
     """The entry of a folder, parsed once for every state of its files."""
     return _parse(name, path, tuple(_stamp(f"{path}/{part}") for part in (*PARTS, WEIGHTS)))
 

@@ -1,7 +1,7 @@
-"""Turns on a device: who computes next, and when who computes hands on.
+"""Turns on a device: who computes next, and when a task yields.
 
 A task computes only while it has the turn.  At its pause points (see `inference.pause`) it hands the turn on once it
-has had it for SLICE seconds.  One turn goes to the waiting task whose session has used the device least of late: a
+has had it for SLICE seconds.  One turn goes to the waiting task whose session has used the device least recently: a
 question of a second does not wait for those of a minute, however many they are.  The next goes to the earliest promise,
 which is a second of work for every PROMISE seconds since it came: however many are new, who came first ends first.
 """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from statistics import mean, stdev
 
 from triattn_core.attention.fixed_weights import FIXED
@@ -41,12 +41,6 @@ def _swept_seeds(config: Config, metric: str, records: Sequence[Record]) -> list
     swept = [record.entry for record in records if record.file and record.entry.digest == config_variant(config)]
     added = [seed for entry in swept for seed in entry.metrics["each_seed"] if seed.get("seed") not in own]
     return [seed["dev"][metric] for seed in added if metric in seed.get("dev", {})]
-
-
-def is_worth_something(by_control: Mapping[str, Mapping]) -> bool | None:
-    """Whether the worth of attention exceeds the spread of seeds; None if no control was trained with even weights."""
-    even = by_control.get("even")
-    return None if even is None else even["points"] > (even["spread"] or 0.0)
 
 
 def worth_of(entry: metadata.Entry, records: Sequence[Record] | None = None) -> dict:

@@ -49,8 +49,8 @@ class Chart:
 
     @classmethod
     def of(cls, chart: Any, title: str, alt: str, caption: str = "") -> Chart:
-        """From an Altair chart in the light theme.  What a click on a page chooses is chosen: a parameter that nothing
-        of the chart refers to is left out."""
+        """From an Altair chart in the light theme.  Selection parameters are replaced by
+        their selected values; a parameter that nothing of the chart refers to is left out."""
         spec = chart.to_dict()
         params = spec.pop("params", [])
         text = json.dumps(spec)

@@ -68,7 +68,7 @@ def fitted(chart: Chart, settings: PrintSettings) -> dict[str, Any]:
 
 def _printed(chart: Chart, settings: PrintSettings, share: float, columns: int | None = None) -> dict[str, Any]:
     """The chart with type of print size and plots of a share of their width on a page.  columns: where there is little
-    room, of legends at most; then what stands side by side stands below each other, and titles break."""
+    room, of legends at most; then panels that stand side by side are stacked, and titles break."""
     lines = textwrap.wrap(chart.title, int(settings.width * 72 / (LETTER * HEADING)))
     title = {"text": lines, "anchor": "start", "fontSize": HEADING, "fontWeight": 700, "offset": 6}
     spec = chart.framed(title if "titles" in settings.show else None, EDGE)
@@ -114,7 +114,7 @@ def _broken(part: Mapping[str, Any], room: float) -> dict[str, list[str]]:
 
 
 def _resized(name: str, value: Any, inside: Mapping[str, Any], share: float) -> Any:
-    """A number of the specification on paper; inside: what it stands in."""
+    """A number of the specification on paper; inside: the key that encloses it."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if name.lower().endswith("fontsize"):
         return max(LEAST, value * TYPE) if number else LEAST

@@ -56,6 +56,10 @@ STUDY = Study(
         "With that context term ablated the paraphrase loses {value:.0f} points of probability, and here the answer "
         "flips."
     ),
+    limits=(
+        "It does not tell a paraphrase from its opposite: in “She did not remember to lock the door.” it adds 13 "
+        "points to the paraphrase as well."
+    ),
     refuted="A pair of this form whose probability does not fall when the context term is ablated.",
     change="Change “forget” to “remember”: the pair is a paraphrase no longer, and the term still speaks for one.",
     edited=Example("She did not remember to lock the door.", "She remembered to lock the door."),

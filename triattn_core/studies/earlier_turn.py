@@ -92,7 +92,7 @@ STUDY = Study(
     number="P(right response) less its mean with another fault in turn 1",
     about=(
         "The last turn only says “it”. Each word of a response weighs the last turn together with the history: in "
-        "head 1 “card” gives most to “it” read with the first turn’s “wireless”."
+        "head 1 they look at “it” read with the first turn, “card” like all others."
     ),
     claim=(
         "With another fault named in the first turn (the sound card, the printer) the response loses {value:.0f} "

@@ -124,7 +124,7 @@ STUDY = Study(
         "With even weights in place of all attention the answer stays; one sentence of the passage moves its log-odds "
         "by {value:.1f} more than that."
     ),
-    limits="So the map explains nothing of the answer. Four passages; the model as published.",
+    limits="So in these four passages next to nothing of the answer goes through the map. The model as published.",
     refuted="A passage in which even weights change the answer.",
     change="Change “plane” to “ship”: the answer follows the text, the attention still does not matter.",
     edited=journey("took a ship", 2),

@@ -70,8 +70,9 @@ STUDY = Study(
         "In the living form, trained so that the answer must go through the attention, which word asks tells "
         "{value:.2g} bits more of where it looks than as published."
     ),
+    limits="A map that says more is no better answer: of this pair the published form is right, the living one wrong.",
     refuted="A pair whose words attend alike in the living form too.",
-    change="Change “onions” to “fish”: both answers move, the number hardly does.",
+    change="Change “onions” to “fish”: both probabilities move, the number hardly does.",
     edited=Example("Can cats eat raw fish?", "Can cats eat raw fish?"),
     page="side_by_side",
     opens={

@@ -11,7 +11,15 @@ from triattn_core.errors import InputError
 from triattn_core.tasks import dialogue, inference, pairs, questions, reading, sentences
 from triattn_core.tasks.task import ChoiceTask, EncodedTask, InputForm, Task
 
-TASKS: dict[str, Task] = {task.NAME: task for task in (pairs, dialogue, reading, sentences, inference, questions)}
+_MODULES = (
+    pairs,
+    dialogue,
+    reading,
+    sentences,
+    inference,
+    questions,
+)
+TASKS: dict[str, Task] = {task.NAME: task for task in _MODULES}
 CHOICES: dict[str, ChoiceTask] = {name: cast(ChoiceTask, task) for name, task in TASKS.items() if task.FORM.chooses}
 ENCODED: dict[str, EncodedTask] = {name: cast(EncodedTask, task) for name, task in TASKS.items() if not task.FORM.joint}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +21,7 @@ _NUMBERED = re.compile(r"(turn|sentences?) (\d.*)")
 SMALL = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 
 
-def words(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
+def words(array: xr.DataArray, texts: Mapping[str, str], axis: str) -> list[str]:
     """The tokens of an axis as their reader knows them: the characters they were cut from, or a special one's name; of
     a folded axis what the groups are called; of one without tokens numbers from 1."""
     if f"{axis}_token" not in array.coords:
@@ -32,7 +32,7 @@ def words(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
     return [texts.get(name, "")[start:end] or token.removeprefix("##") for token, name, start, end in zip(*coords)]
 
 
-def labels(array: xr.DataArray, texts: dict[str, str], axis: str) -> list[str]:
+def labels(array: xr.DataArray, texts: Mapping[str, str], axis: str) -> list[str]:
     """The words of an axis, where a hyphen ties a piece to the word that it continues."""
     return ["-" * tied + word for tied, word in zip(continues_word(array, axis), words(array, texts, axis))]
 
