@@ -21,7 +21,7 @@ test-all: lint
 	$(BIN)/python -m pytest $(QUICK) $(ARGS); quick=$$?; $(BIN)/python -m pytest tests/browser $(ARGS) && exit $$quick
 
 lint: $(VENV)/test.done
-	$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . && $(BIN)/mypy
+	$(BIN)/ruff check . && $(BIN)/ruff format --check --quiet . && PYTHONHASHSEED=0 $(BIN)/mypy
 	@if node -e 'process.exit(+process.versions.node.split(".")[0] < 20 ? 1 : 0)' 2>/dev/null && command -v npm >/dev/null; \
 		then $(MAKE) scripts; else echo "No node 20 or newer: the figures' scripts are not linted"; fi
 

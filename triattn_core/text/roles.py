@@ -146,9 +146,9 @@ class Part:
 
 def joint(parts: Iterable[Part], tokenizer: Tokenizer) -> Role:
     """`[CLS] part [SEP] part [SEP]` (Tri-Attention, Eq. 20)."""
-    columns = zip(*(part.columns for part in parts))
+    all_columns = [part.columns for part in parts]
     start = (tokenizer.special["cls"], "[CLS]", "", (0, 0), True, 0, "")
-    joined = [(first, *chain.from_iterable(column)) for first, column in zip(start, columns)]
+    joined = [(first, *chain.from_iterable(one[i] for one in all_columns)) for i, first in enumerate(start)]
     ids = tuple(tokenizer.special["sep"] if id_ is None else id_ for id_ in joined[0])
     strings, texts, spans, special, types, segments = joined[1:]
     return Role(ids, strings, texts, spans, special, tuple(range(len(ids))), types, segments)
