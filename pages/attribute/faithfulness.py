@@ -58,7 +58,10 @@ def show_over_rows(question: page_setup.Question, method: str) -> None:
     """The mechanisms of one similarity against each other over rows, once the reader asks for it."""
     rivals = similar_checkpoints(question)
     st.html(
-        checkpoint_html.section("Over many rows", f"{len(rivals)} checkpoints of one similarity; 95 % bootstrap bands")
+        checkpoint_html.section(
+            "Over many rows",
+            f"{len(rivals)} checkpoint{'s' * (len(rivals) > 1)} of one similarity; 95 % bootstrap bands",
+        )
     )
     with st.container(horizontal=True, vertical_alignment="bottom", key="rows-settings"):
         chosen = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)

@@ -68,8 +68,8 @@ def _slot(study: Study, column: DeltaGenerator, rows: int) -> DeltaGenerator:
 def _finding(name: str, study: Study, column: DeltaGenerator) -> None:
     column.html(
         f'<p class="t-note t-finding">{escape(study.about)} <b>{escape(study.result)}</b> {escape(study.limits)}</p>'
-        f'<p class="t-note"><b>Would refute it:</b> {escape(study.refuted)} <b>Try it:</b> {escape(study.change)} '
-        f"Repeat it: <code>triattn studies {name}</code></p>"
+        f'<p class="t-note"><b>Would refute it:</b> {escape(study.refuted)}<br>'
+        f"<b>Try it:</b> {escape(study.change)}<br><b>Repeat it:</b> <code>triattn studies {name}</code></p>"
     )
     column.page_link(
         f"pages/{study.page}/page.py",

@@ -181,7 +181,11 @@ def _worth_cell(entry: Entry, control: str) -> str:
 
 def _bits(entry: Entry, name: str) -> str:
     mean, before = (measure_value(entry, name, what) for what in ("mean", "untrained"))
-    return "" if mean is None else f"{mean:.2g}" + ("" if before is None else f" ({before:.2g})")
+    return "" if mean is None else _brief(mean) + ("" if before is None else f" ({_brief(before)})")
+
+
+def _brief(bits: float) -> str:
+    return "< 0.001" if 0 < bits < 0.001 else f"{bits:.2g}"
 
 
 def _reliance(entry: Entry) -> str:

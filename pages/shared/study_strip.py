@@ -1,5 +1,5 @@
 """The strip of a study, above the figure of the page that its link opens: what is claimed, what would refute it, a word
-to change, and, once the input is edited, number and answers before and after."""
+to change, number and answers, and once the input is edited those of the edit beside them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from html import escape
 from textwrap import shorten
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -20,6 +20,9 @@ from triattn_core.errors import TriattnError, choices
 from triattn_core.inference.device import choose_device
 from triattn_core.studies import Study, studies
 from triattn_core.views.lib.number_format import minus, probability
+
+if TYPE_CHECKING:
+    from triattn_core.inference.explain import Prediction
 
 KEY = "study"  # in the URL
 UNCOMPARED = ("label", "id", "answers", "speakers")  # fields of an example that no reader types
@@ -67,22 +70,23 @@ def note_example(example: Any) -> None:
 
 
 def show_effect() -> None:
-    """At the end of a page, when its figure is drawn: what an edit of the study's input does to its number and to the
-    answers of its checkpoints."""
+    """At the end of a page, when its figure is drawn: the study's number and the answers of its checkpoints, and what
+    an edit of its input does to them."""
     strip = _strip.get()
     if strip is None or type(strip.example) is not type(strip.study.edited):
         return
     study, first = strip.study, strip.study.examples[0]
     entries = {entry.name: entry for entry in (*models.entries(), *laboratory_checkpoints())}
-    if _typed(strip.example) == _typed(first) or not {*study.checkpoints} <= {*entries}:
+    if not {*study.checkpoints} <= {*entries}:
         return
+    shown = [first] if _typed(strip.example) == _typed(first) else [first, strip.example]
     try:
         chosen = [entries[name] for name in study.checkpoints]
-        before, after = (_numbers(strip.name, study, chosen, example) for example in (first, strip.example))
+        columns = [_numbers(strip.name, study, chosen, example) for example in shown]
     except TriattnError as error:
         strip.place.html(f"<p><b>With your input:</b> {escape(str(error))}</p>")
         return
-    strip.place.html(_table(study, before, after))
+    strip.place.html(_table(study, columns))
 
 
 def _close() -> None:
@@ -101,13 +105,20 @@ def _numbers(name: str, study: Study, entries: Sequence[Entry], example: Any) ->
 
     key = ("study number", name, *(entry.digest for entry in entries), example)
     value = model_jobs.result(choose_device(), key, f"The number of “{study.title}”", run)
-    predictions = [models.explain(entry, example).prediction for entry in entries]
-    return value, [f"{shorten(p.labels[p.best], 40)} {probability(p.probabilities[p.best])}" for p in predictions]
+    return value, [_answer(models.explain(entry, example).prediction, example) for entry in entries]
 
 
-def _table(study: Study, before: tuple[float, list[str]], after: tuple[float, list[str]]) -> str:
-    """HTML: a row for the number and one for the answer of each checkpoint, in the study and now."""
-    columns = [[minus(f"{value:#.3g}".rstrip(".")), *answers] for value, answers in (before, after)]
+def _answer(prediction: Prediction, example: Any) -> str:
+    """What a model says, and whether that is right where it is known."""
+    best, gold = prediction.best, getattr(example, "label", None)
+    right = "" if gold is None else ", right" if gold == best else ", wrong"
+    return f"{shorten(prediction.labels[best], 40)} {probability(prediction.probabilities[best])}{right}"
+
+
+def _table(study: Study, numbers: Sequence[tuple[float, list[str]]]) -> str:
+    """HTML: a row for the number and one for the answer of each checkpoint; a column for the study, and one for the
+    edited input."""
+    columns = [[minus(f"{value:#.3g}".rstrip(".")), *answers] for value, answers in numbers]
     names = [f"{study.number}, {study.unit}", *(f"answer of {name}" for name in study.checkpoints)]
     kinds = ["t-before", "t-after"], *([["t-answer"] * 2] * len(study.checkpoints))
     rows = "".join(
@@ -116,5 +127,6 @@ def _table(study: Study, before: tuple[float, list[str]], after: tuple[float, li
         + "</tr>"
         for name, classes, cells in zip(names, kinds, zip(*columns))
     )
-    heads = '<tr><th></th><th class="r">in the study</th><th class="r">with your input</th></tr>'
+    titles = ("in the study", "with your input")[: len(columns)]
+    heads = "<tr><th></th>" + "".join(f'<th class="r">{title}</th>' for title in titles) + "</tr>"
     return f'<div class="t-scroll"><table class="t-table">{heads}{rows}</table></div>'

@@ -14,6 +14,7 @@ from triattn_core.checkpoint.registry import laboratory_checkpoints, list_checkp
 from triattn_core.studies import studies
 
 AFTER = "with your input"
+NUMBER = re.compile(r"t-before\">([\d.]+)<")
 ROW = re.compile(r"t-before\">([\d.−]+).*?t-after\">([\d.−]+)", re.DOTALL)
 
 
@@ -32,6 +33,8 @@ def test_a_link_opens_just_so_and_the_claim_stands_on_the_page(name):
     for sentence in (study.title, study.result, study.refuted, study.change):
         assert escape(sentence) in said
     assert AFTER not in said
+    assert float(NUMBER.search(said)[1]) == pytest.approx(study.shown, rel=0.02)
+    assert said.count('class="r t-answer"') == len(study.checkpoints)
 
 
 def edit(app: AppTest, name: str) -> AppTest:

@@ -145,7 +145,8 @@ def plays(role: str, names: Mapping[str, str]) -> str:
 def completeness(attributions: pd.Series, gap: float, odds: float) -> list[tuple[str, str]]:
     """Names and numbers: what integrated gradients add up to, and what is missing."""
     total = float(attributions.sum())
-    part = f"{100 * abs(gap / total):.2g} %" if total else "–"
+    share = 100 * abs(gap / total) if total else 0.0
+    part = f"{share:.{'0f' if share >= 100 else '2g'}} %" if total else "–"
     rows = [
         ("log-odds of the answer", f"{odds:+.3g}"),
         ("with every word blanked", f"{odds - total + gap:+.3g}"),
