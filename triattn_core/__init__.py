@@ -6,8 +6,19 @@
 Each name is loaded on first use: the trace zone needs neither torch nor a drawing library.
 """
 
+from collections.abc import Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
+
+if TYPE_CHECKING:
+    from triattn_core.case_card.rendered import RenderedView
+    from triattn_core.checkpoint.bundle import load
+    from triattn_core.importers.open_file import open_file
+    from triattn_core.inference.evaluate import evaluate
+    from triattn_core.inference.explain import explain
+    from triattn_core.scenes.trace_views import RenderedTrace
+    from triattn_core.trace import AttentionTrace, Choice
+    from triattn_core.trace.open import notes_of, trace_of
 
 _PUBLIC = {
     "AttentionTrace": "triattn_core.trace",
@@ -17,8 +28,19 @@ _PUBLIC = {
     "open_file": "triattn_core.importers.open_file",
     "load": "triattn_core.checkpoint.bundle",
     "explain": "triattn_core.inference.explain",
+    "evaluate": "triattn_core.inference.evaluate",
 }
-__all__ = [*_PUBLIC, "draw"]
+__all__ = [
+    "AttentionTrace",
+    "Choice",
+    "draw",
+    "evaluate",
+    "explain",
+    "load",
+    "notes_of",
+    "open_file",
+    "trace_of",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -31,6 +53,10 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
+@overload
+def draw(view: str, what: "AttentionTrace", **settings: Any) -> "RenderedTrace": ...
+@overload
+def draw(view: str, what: "str | Sequence[str]", *more: Any, **settings: Any) -> "RenderedView": ...
 def draw(view: str, what: Any, *more: Any, **settings: Any) -> Any:
     """A view as a notebook shows it: `draw("cube", trace)` of a trace (see `scenes.trace_views.draw_trace`), or
     `draw("cube", "quora-tri-published", example)` of an example under checkpoints (see `case_card.draw`)."""

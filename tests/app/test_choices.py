@@ -49,7 +49,7 @@ def test_pages_open_on_pairs_and_offer_what_is_here(page: str) -> None:
     app = sound(opened(page))
     picker = app.segmented_control(key="task")
     assert picker.value == "pairs" and len(app.text_input) >= 2
-    assert picker.options == ["Sentence pairs", "Dialogue", "Reading comprehension"]
+    assert {"Sentence pairs", "Dialogue", "Reading comprehension"} <= {*picker.options}
     assert "No checkpoint is here yet" not in told(app)
 
 

@@ -60,7 +60,7 @@ ZONES = {
     ),
     # What uses scenes: the cards they are packed into, and the command line.
     "cards": Zone(
-        ("triattn_core/case_card", "triattn_core/commands", "triattn_core/__main__.py"),
+        ("triattn_core/case_card", "triattn_core/commands", "triattn_core/__main__.py", "triattn_core/__init__.py"),
         words("numpy pandas xarray pydantic tqdm psutil"),
         words("text trace tensor views scenes cards"),
         words("streamlit"),
