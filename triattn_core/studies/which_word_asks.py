@@ -45,7 +45,8 @@ def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]
     by_title = {}
     for title, bundle in zip(("as published", "living form"), bundles):
         array = keys(bundle, example)
-        by_title[title] = array.isel(head=int(bits(array).argmax()))
+        head = int(bits(array).argmax())
+        by_title[f"{title}, head {head + 1}"] = array.isel(head=head)
     return by_title
 
 
