@@ -31,6 +31,8 @@ FORMS = (
     "Living: each text is encoded alone, and the answer must go through the attention."
 )
 
+LEVEL = 0.05  # of McNemar's test, from which on a loss is more than chance
+
 
 def measures(entry: Entry) -> Mapping[str, Any]:
     """What `triattn evaluate --attention` has recorded of a checkpoint; empty where it was not asked."""
@@ -89,9 +91,20 @@ def verdict(entry: Entry) -> str:
             spread = f"spread of seeds {gain['spread']:.2g}" if gain["spread"] else _one_seed(entry)
             parts.append(f"{what} worth {gain['points']:+.2g} points over {over} ({spread})")
     if not parts:
-        return ""
+        return _not_relied_on(entry)
     need = "this map" if len(parts) > 1 or parts[0].startswith("its attention") else "more than its two marginals"
     return minus(f"{entry.name}: {' and '.join(parts)}. Nothing shows that the answer needs {need}.")
+
+
+def _not_relied_on(entry: Entry) -> str:
+    """A sentence where the product of the cube's two marginals, put in its place, costs no accuracy beyond chance."""
+    lost, p = (measure_value(entry, "reliance", "product_of_marginals", what) for what in ("points", "p"))
+    if lost is None or p is None or p < LEVEL:
+        return ""
+    return minus(
+        f"{entry.name}: with the product of its cube's two marginals in place of the cube {lost:+.1f} points are lost "
+        "on dev, no more than by chance: its answers do not lean on the third order."
+    )
 
 
 def _standard_error(entry: Entry) -> float:

@@ -82,6 +82,16 @@ def test_a_third_order_that_is_worth_nothing_is_said(shelf: Path) -> None:
     )
 
 
+def test_answers_that_do_not_lean_on_the_third_order_are_said(shelf: Path) -> None:
+    for p, said in ((0.5, True), (0.001, False)):
+        path = shelf / "quora-tri-dot" / "metrics.json"
+        metrics = json.loads(path.read_text("utf-8"))
+        metrics["attention"]["reliance"]["product_of_marginals"] = {"points": -0.2, "p": p}
+        path.write_text(json.dumps(metrics), "utf-8")
+        line = "in place of the cube \u22120.2 points are lost on dev, no more than by chance"
+        assert (line in verdicts()["quora-tri-dot"]) == said, p
+
+
 def test_the_line_stands_where_the_map_is_drawn(shelf: Path) -> None:
     record_controls(shelf, bi__even=74.0, tri__even=74.5)
     app = sound(opened("cube"))
