@@ -87,8 +87,11 @@ def verdict(entry: Entry) -> str:
         ("product_of_marginals", "its third order is", "the product of its two marginals"),
     ):
         gain = gains.get(control)
-        if gain is not None and gain["points"] <= (gain["spread"] or _standard_error(entry)):
-            spread = f"spread of seeds {gain['spread']:.2g}" if gain["spread"] else _one_seed(entry)
+        if gain is None:
+            continue
+        one_seed = gain["spread"] is None
+        if gain["points"] <= (_standard_error(entry) if one_seed else gain["spread"]):
+            spread = _one_seed(entry) if one_seed else f"spread of seeds {gain['spread']:.2g}"
             parts.append(f"{what} worth {gain['points']:+.2g} points over {over} ({spread})")
     if not parts:
         return _not_relied_on(entry)
@@ -102,8 +105,8 @@ def _not_relied_on(entry: Entry) -> str:
     if lost is None or p is None or p < LEVEL:
         return ""
     return minus(
-        f"{entry.name}: with the product of its cube's two marginals in place of the cube {lost:+.1f} points are lost "
-        "on dev, no more than by chance: its answers do not lean on the third order."
+        f"{entry.name}: the product of its cube's two marginals in place of the cube moves its accuracy on dev by "
+        f"{-lost:+.1f} points, no more than chance: its answers do not lean on the third order."
     )
 
 

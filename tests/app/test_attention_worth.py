@@ -88,7 +88,7 @@ def test_answers_that_do_not_lean_on_the_third_order_are_said(shelf: Path) -> No
         metrics = json.loads(path.read_text("utf-8"))
         metrics["attention"]["reliance"]["product_of_marginals"] = {"points": -0.2, "p": p}
         path.write_text(json.dumps(metrics), "utf-8")
-        line = "in place of the cube \u22120.2 points are lost on dev, no more than by chance"
+        line = "moves its accuracy on dev by +0.2 points, no more than chance"
         assert (line in verdicts()["quora-tri-dot"]) == said, p
 
 

@@ -7,7 +7,7 @@ from threading import Barrier, Thread
 from triattn_core.cached import cached_property
 
 
-class Asked:
+class SlowAnswer:
     """Answers once another is asked meanwhile."""
 
     def __init__(self, meet: Barrier):
@@ -23,7 +23,7 @@ class Asked:
 
 def test_two_objects_are_computed_at_once():
     meet = Barrier(2)
-    asked = [Asked(meet), Asked(meet)]
+    asked = [SlowAnswer(meet), SlowAnswer(meet)]
     threads = [Thread(target=lambda one=one: one.answer) for one in asked]
     for thread in threads:
         thread.start()
@@ -33,8 +33,8 @@ def test_two_objects_are_computed_at_once():
 
 
 def test_it_is_computed_once_and_can_be_set_and_forgotten():
-    one = Asked(Barrier(1))
+    one = SlowAnswer(Barrier(1))
     assert (one.answer, one.answer, one.times) == (42, 42, 1)
     del one.answer
     assert (one.answer, one.times) == (42, 2)
-    assert Asked.answer.__doc__ == "Forty-two."
+    assert SlowAnswer.answer.__doc__ == "Forty-two."

@@ -8,6 +8,7 @@ import json
 import pandas as pd
 import pytest
 import torch
+import transformers
 
 from tests.support.tiny_transformers import SIZES, make
 from triattn_core.__main__ import main
@@ -42,6 +43,7 @@ def logits_without_values(model, family: str, layer: int, head: int, inputs) -> 
 @pytest.mark.parametrize("family", VALUES)
 def test_it_is_the_model_without_the_values_of_the_head(folders, family):
     transformer = load_transformer(str(folders[family]), "cpu")
+    transformer.model.double()  # of random weights a head changes little
     heads = [(f"layer.{layer}/attention/weight", head) for layer in range(3) for head in range(4)]
     table = transformer_heads.measure_text(transformer, ROW, heads)
     inputs = transformer.tokenizer(*ROW.texts, return_tensors="pt")
@@ -54,7 +56,7 @@ def test_it_is_the_model_without_the_values_of_the_head(folders, family):
         without = logits_without_values(transformer.model, family, int(site[6]), head, inputs)
         row = table.iloc[number]
         assert (row.site, row["head"]) == (site, head)
-        assert row.change == pytest.approx(odds(without) - odds(own), abs=1e-4) and abs(row.change) > 1e-5
+        assert row.change == pytest.approx(odds(without) - odds(own), abs=1e-10) and abs(row.change) > 1e-7
         assert row.right == (int(without.argmax()) == 1) and row.own == (int(own.argmax()) == 1)
     with torch.no_grad():
         assert torch.equal(transformer.model(**inputs).logits[0], own)  # nothing stays switched off
@@ -66,6 +68,17 @@ def test_a_label_is_its_number_or_its_name(folders):
     for wrong in (3, -1, "never", True):
         with pytest.raises(DataError, match="different, same, unsure"):
             transformer_heads.label_of(transformer, wrong)
+
+
+def test_a_decoder_without_a_padding_token_is_read_row_by_row(tmp_path):
+    folder = make("gpt2", tmp_path / "gpt2")
+    config = transformers.GPT2Config.from_pretrained(folder, num_labels=3)
+    torch.manual_seed(3)
+    transformers.GPT2ForSequenceClassification(config).save_pretrained(folder)
+    transformer = load_transformer(str(folder), "cpu")
+    assert transformer.model.config.pad_token_id is None
+    table = transformer_heads.measure_text(transformer, ROW, [("layer.2/attention/weight", head) for head in range(4)])
+    assert len(table) == 4 and (table["change"].abs() > 1e-6).all()
 
 
 def test_a_model_without_labels_is_said(folders):

@@ -66,16 +66,17 @@ def measure_text(transformer: Transformer, row: TextRow, heads: Sequence[Head]) 
     text, pair = row.texts[0], row.texts[1] if len(row.texts) > 1 else None
     inputs, _ = encode(transformer.tokenizer, text, pair, transformer.longest)
     inputs = inputs.to(transformer.model.device)
-    own = transformer.model(**inputs).logits.float().cpu()
+    own = transformer.model(**inputs).logits.double().cpu()
+    size = BATCH if transformer.model.config.pad_token_id is not None else 1  # decoders refuse batches without it
     parts = []
-    for start in range(0, len(heads), BATCH):
-        some = heads[start : start + BATCH]
+    for start in range(0, len(heads), size):
+        some = heads[start : start + size]
         repeated = {name: value.expand(len(some), *value.shape[1:]) for name, value in inputs.items()}
         with memory_guard("this text"), _without(transformer, some):
-            parts.append(transformer.model(**repeated).logits.float().cpu())
+            parts.append(transformer.model(**repeated).logits.double().cpu())
     scores = torch.cat(parts)
     right = (scores.argmax(-1) == label).tolist()
-    change = (log_odds(scores.double(), label) - log_odds(own.double(), label)).tolist()
+    change = (log_odds(scores, label) - log_odds(own, label)).tolist()
     sites, numbers = zip(*heads)
     whole = bool(own.argmax() == label)
     return pd.DataFrame({"site": sites, "head": numbers, "right": right, "own": whole, "change": change})

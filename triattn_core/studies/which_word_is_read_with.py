@@ -73,8 +73,8 @@ STUDY = Study(
     ),
     claim="Which context word is read along tells {value:.2g} bits of where each word looks.",
     limits=(
-        "The answer does not need it: with the product of the cube's two marginals in its place as many of 1,000 pairs "
-        "are right (+0.2 points), and this pair, which is none, is taken for a paraphrase."
+        "The answer does not need it: with the product of the cube's two marginals in its place no fewer of 1,000 "
+        "pairs are right (+0.2 points), and this pair, which is none, is taken for a paraphrase."
     ),
     refuted="A pair for which the two maps are alike, or a head of an untrained model that tells as much.",
     change="Change “browser” in B to “shop”: the answer flips, and the context still tells where words look.",
