@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -113,19 +113,17 @@ class OtherRows(Rows):
         return ""
 
     def measure(self) -> pd.DataFrame | None:
+        return self._analyse(("heads",), _measure_texts)
+
+    def without(self, heads: Sequence[Head], group: str) -> pd.DataFrame | None:
+        return self._analyse(("off", group), partial(_measure_texts_without, heads=heads), "-off")
+
+    def _analyse(self, what: tuple, over: Callable, tag: str = "") -> pd.DataFrame | None:
         from triattn_core.importers.text_rows import read_texts
 
         entry = self.entry
-        return mining.analyse_rows(
-            ("heads",), [entry], self.source, _measure_texts, self.count, load=lambda: [entry], read=read_texts
-        )
-
-    def without(self, heads: Sequence[Head], group: str) -> pd.DataFrame | None:
-        from triattn_core.importers.text_rows import read_texts
-
-        entry, over = self.entry, partial(_measure_texts_without, heads=heads)
         more = {"load": lambda: [entry], "read": read_texts}
-        return mining.analyse_rows(("off", group), [entry], self.source, over, self.count, tag="-off", **more)
+        return mining.analyse_rows(what, [entry], self.source, over, self.count, tag=tag, **more)
 
     def examples(self) -> dict[int, Any]:
         return _texts(self.source.sha256, self.source)
