@@ -10,6 +10,7 @@ from tests.oracles import anova as oracle
 from triattn_core.analysis.maps import anova
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.information import mutual_information
 
 HEADS, N, I, J = 2, 3, 5, 7
 DRAW = np.random.default_rng(3)
@@ -112,7 +113,7 @@ def test_information_is_that_of_the_loops():
     weights = softmax(cube())
     weights[1, 2] = 0  # a query with nothing to attend to
     weights[0, 1, 3] = 0
-    found = anova.mutual_information(weights)
+    found = mutual_information(weights)
     assert found.shape == (HEADS, N)
     for head in range(HEADS):
         np.testing.assert_allclose(found[head], [oracle.information(rows) for rows in weights[head]], atol=1e-12)
@@ -121,8 +122,8 @@ def test_information_is_that_of_the_loops():
 def test_information_of_known_weights():
     """0 of a product of marginals; log2 of the keys where each context token belongs to one key."""
     apart = softmax(cube(1, I, 1)) * softmax(cube(1, 1, J))
-    assert anova.mutual_information(apart / apart.sum()) == pytest.approx(0, abs=1e-12)
-    assert anova.mutual_information(np.eye(I)[None] / I) == pytest.approx(np.log2(I))
+    assert mutual_information(apart / apart.sum()) == pytest.approx(0, abs=1e-12)
+    assert mutual_information(np.eye(I)[None] / I) == pytest.approx(np.log2(I))
 
 
 def test_a_table_of_a_trace_and_the_map():
@@ -136,7 +137,7 @@ def test_a_table_of_a_trace_and_the_map():
     np.testing.assert_allclose(found["three_way"], expected["three_way"], rtol=1e-9)
     np.testing.assert_allclose(found["redirected"], expected["key_context"] + expected["three_way"], rtol=1e-9)
     np.testing.assert_allclose(found["among_keys"], expected["key"] + expected["query_key"], rtol=1e-9)
-    np.testing.assert_allclose(found["information"], anova.mutual_information(weights).mean(1), rtol=1e-12)
+    np.testing.assert_allclose(found["information"], mutual_information(weights).mean(1), rtol=1e-12)
     assert found["site"].unique() == ["layer.0/a_over_b"] and list(found["head"]) == list(range(HEADS))
     shown = anova.three_way_residual(*sites.values())
     assert shown.attrs == {"quantity": "contribution"} and (shown.values[..., 4] == 0).all()

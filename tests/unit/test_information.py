@@ -11,6 +11,7 @@ import torch
 from tests.oracles import living as oracle
 from triattn_core.analysis.maps import alignment, information
 from triattn_core.text.roles import Role
+from triattn_core.trace.information import context_information, mutual_information, query_information
 
 B, H, N, I, J = 3, 2, 5, 7, 11
 
@@ -37,6 +38,28 @@ def test_context_information():
     found = information.context_information(given, KEEP)
     slow = [[oracle.context_information(one.numpy(), KEEP[b].numpy()) for one in given[b]] for b in range(B)]
     torch.testing.assert_close(found, torch.tensor(slow))
+
+
+def test_maps_cubes_and_batches_have_one_number():
+    """A map alone, the map of a cube, and both in a padded batch; so did the entropies of the first version."""
+    cubes = weights(5, B, H, N, I, J)
+    maps = cubes.sum(4).numpy()
+    alone = query_information(maps[0])
+    np.testing.assert_allclose(information.query_information(cubes, KEEP)[0], alone)
+    rows = maps[0, 0]
+    by_entropy = (rows * np.log2(rows)).sum(1).mean() - (rows.mean(0) * np.log2(rows.mean(0))).sum()
+    assert alone[0] == pytest.approx(by_entropy, rel=1e-12)
+    cube = cubes[1, :, :3].numpy()
+    np.testing.assert_allclose(information.context_information(cubes, KEEP)[1], context_information(cube))
+    np.testing.assert_allclose(mutual_information(cube).mean(-1), context_information(cube))
+
+
+def test_queries_without_weights_do_not_count():
+    cube = weights(6, 1, H, N, I, J)[0].numpy()
+    empty = np.concatenate([cube, np.zeros((H, 2, I, J))], 1)
+    np.testing.assert_allclose(query_information(empty.sum(-1)), query_information(cube.sum(-1)))
+    np.testing.assert_allclose(context_information(empty), context_information(cube))
+    assert query_information(np.zeros((2, 3, 4))).tolist() == [0, 0]
 
 
 def test_the_ends():

@@ -15,6 +15,7 @@ from tests.oracles import living
 from triattn_core.analysis.maps.strongest_head import most_context
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.information import query_information
 from triattn_core.views import cube
 from triattn_core.views.lib import cell
 from triattn_core.views.lib.palette import LogScale
@@ -207,16 +208,19 @@ def test_queries_that_attend_alike_are_told_from_those_that_do_not():
     alike = np.full((3, 2, 4), 1 / 8)
     apart = np.zeros((2, 2, 4))
     apart[0, 0], apart[1, 1] = 1 / 4, 1 / 4  # disjoint: one bit
-    assert cell.query_bits(alike) == pytest.approx(0)
-    assert cell.query_bits(apart) == pytest.approx(1)
+    assert query_information(alike.reshape(3, -1)) == pytest.approx(0)
+    assert query_information(apart.reshape(2, -1)) == pytest.approx(1)
     half = np.array([[0.5, 0.5], [1.0, 0.0]])  # H(3/4, 1/4) - (1 + 0) / 2
-    assert cell.query_bits(half) == pytest.approx(0.75 * np.log2(4 / 3) + 0.25 * 2 - 0.5)
+    assert query_information(half) == pytest.approx(0.75 * np.log2(4 / 3) + 0.25 * 2 - 0.5)
 
 
 def test_the_sentence_on_queries_follows_the_weights(trace):
     said = cell.query_matters(trace, head(0))
     weights = trace.site(WEIGHT).values[0]
-    keys, whole = living.query_information(weights, np.ones(len(weights))), cell.query_bits(weights)
+    keys, whole = (
+        living.query_information(weights, np.ones(len(weights))),
+        query_information(weights.reshape(len(weights), -1)),
+    )
     assert f"by {keys:.3g} bits over keys (query information), over key and context together {whole:.3g}." in said
     same = trace.sites[WEIGHT].copy()
     same[:] = same.isel(query=0)

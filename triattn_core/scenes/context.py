@@ -197,10 +197,11 @@ def three_way(question: Question, site: str, head: int) -> tuple[xr.DataArray, n
 
     def run(bundle):
         from triattn_core.analysis.maps import anova
+        from triattn_core.trace.information import mutual_information
 
         sites = question.explained.trace.sites
         relevance, weights = (sites[f"{site}/{name}"].isel(head=[head]) for name in ("relevance", "weight"))
         part = anova.three_way_residual(relevance, weights).isel(head=0)
-        return part, anova.mutual_information(weights.transpose(..., *anova.AXES).values[0])
+        return part, mutual_information(weights.transpose(..., *anova.AXES).values[0])
 
     return question.answer("Taking the cube apart", run, site, head)

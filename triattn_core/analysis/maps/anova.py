@@ -1,4 +1,4 @@
-"""Functional ANOVA of the relevance cube, and the mutual information of key and context in its weights.
+"""Functional ANOVA of the relevance cube.
 
 Functional analysis of variance (Hoeffding 1948; Sobol' 1993) of the relevance S of one head:
 
@@ -14,12 +14,6 @@ up to that of S - m.  f_Q cancels in the softmax over key × context, so shares 
 Masked cells.  A key or context token that is masked entirely is dropped, which leaves a complete cube.  If single cells
 are masked, the parts are sequential least squares (type I) over the kept cells in the order above: each is what its
 axes add to the fit of all previous ones.  On a complete cube the results are equal.
-
-For the weights A of one query the mutual information
-
-    I[n] = sum_ij A[n,i,j] log2(A[n,i,j] / (sum_j A[n,i,j] sum_i A[n,i,j]))
-
-is 0 if the distribution over keys is the same for every context token (Cover and Thomas 2006, Eq. 2.28).
 """
 
 from __future__ import annotations
@@ -32,6 +26,7 @@ import xarray as xr
 
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.information import mutual_information
 
 AXES = ("query", "key", "context")
 TERMS = {
@@ -124,16 +119,6 @@ def _sum_redirected(shares: Mapping[str, np.ndarray]) -> np.ndarray:
 def _clear_rounding(values: np.ndarray, scale: float = 1.0) -> np.ndarray:
     """The values with rounding errors set to 0."""
     return np.where(np.abs(values) < ROUNDING * scale, 0.0, values)
-
-
-def mutual_information(weights: np.ndarray) -> np.ndarray:
-    """I(key; context | query) in bits of weights [..., N, I, J]: [..., N], 0 for a query without weights."""
-    joint = np.clip(weights.astype(np.float64), 0.0, None)
-    total = joint.sum((-2, -1), keepdims=True)
-    joint = np.divide(joint, total, out=np.zeros_like(joint), where=total > 0)
-    independent = joint.sum(-1, keepdims=True) * joint.sum(-2, keepdims=True)
-    ratio = np.divide(joint, independent, out=np.ones_like(joint), where=joint > 0)
-    return _clear_rounding(np.maximum((joint * np.log2(ratio)).sum((-2, -1)), 0.0))
 
 
 def three_way_residual(relevance: xr.DataArray, weights: xr.DataArray | None = None) -> xr.DataArray:

@@ -6,8 +6,7 @@ For weights W [query, key] of a head (cubes summed over context), without empty 
     distance             mean_n sum_i W[n,i] |n - i|            in tokens, where queries and keys are the same tokens
     sink                 max_i mean_n W[n,i]                    the mean weight of the key that gets most
     special              mean_n sum over special i of W[n,i]    the share of [CLS], [SEP] and their like
-    query information    mean_n KL(W[n] || mean_n W[n])         0 if all queries attend equally, at most log2 of them
-    context information  mean_n KL(A[n] || K[n] x C[n])         of cubes: I(key; context | query)
+    query information, context information                      see `trace.information`; the second of cubes
 
 Rows are divided by their sums.  Special tokens are queries and keys like others.
 
@@ -22,9 +21,9 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from triattn_core.analysis.maps.anova import mutual_information
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.information import context_information, query_information, row_mean, row_shares
 from triattn_core.trace.sites import layer_of, same_tokens, two_way_sites, two_way_weights
 
 MEASURES = ("entropy", "distance", "sink", "special", "query_information", "context_information")
@@ -46,39 +45,19 @@ def head_table(trace: AttentionTrace) -> pd.DataFrame:
 
 def _measures(weights: xr.DataArray) -> dict[str, np.ndarray | float]:
     """Measures [head] of weights [head, query, key]."""
-    shares, filled = _shares(weights.values)
+    shares, filled = row_shares(weights.values)
     special = weights["key_special"].values > 0 if "key_special" in weights.coords else np.zeros(shares.shape[2], bool)
     measures: dict[str, np.ndarray | float] = {
-        "entropy": _row_mean(-_plogp(shares).sum(-1), filled),
+        "entropy": row_mean(-_plogp(shares).sum(-1), filled),
         "distance": np.nan,
         "sink": (shares.sum(1) / np.maximum(filled.sum(-1), 1)[:, None]).max(-1),
-        "special": _row_mean(shares[..., special].sum(-1), filled) if special.any() else np.nan,
+        "special": row_mean(shares[..., special].sum(-1), filled) if special.any() else np.nan,
         "query_information": query_information(weights.values),
     }
     if same_tokens(weights):
         positions = np.arange(shares.shape[1])
-        measures["distance"] = _row_mean((shares * np.abs(positions[:, None] - positions[None])).sum(-1), filled)
+        measures["distance"] = row_mean((shares * np.abs(positions[:, None] - positions[None])).sum(-1), filled)
     return measures
-
-
-def query_information(weights: np.ndarray) -> np.ndarray:
-    """[...] in bits of weights [..., query, key]: mean_n KL(W[n] || mean_n W[n]) over nonempty rows."""
-    shares, filled = _shares(weights)
-    mean = shares.sum(-2, keepdims=True) / np.maximum(filled.sum(-1), 1)[..., None, None]
-    ratio = np.divide(shares, mean, out=np.ones_like(shares), where=shares > 0)
-    return np.maximum(_row_mean((shares * np.log2(ratio)).sum(-1), filled), 0.0)
-
-
-def _shares(weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows divided by their sums, float64, and which of them are not empty [..., query]."""
-    rows = np.clip(weights.astype(np.float64), 0.0, None)
-    total = rows.sum(-1, keepdims=True)
-    return np.divide(rows, total, out=np.zeros_like(rows), where=total > 0), total[..., 0] > 0
-
-
-def _row_mean(values: np.ndarray, filled: np.ndarray) -> np.ndarray:
-    """The mean of values [..., query] over nonempty rows; 0 if there is none."""
-    return (values * filled).sum(-1) / np.maximum(filled.sum(-1), 1)
 
 
 def _plogp(shares: np.ndarray) -> np.ndarray:
@@ -89,9 +68,7 @@ def _context_information(site: xr.DataArray) -> np.ndarray | float:
     if "context" not in site.dims:
         return np.nan
     cube = site if "head" in site.dims else site.expand_dims("head")
-    bits = mutual_information(cube.transpose("head", "query", "key", "context").values)
-    nonempty = cube.sum(("key", "context")).transpose("head", "query").values > 0
-    return (bits * nonempty).sum(-1) / np.maximum(nonempty.sum(-1), 1)
+    return context_information(cube.transpose("head", "query", "key", "context").values)
 
 
 def rollout(trace: AttentionTrace) -> xr.DataArray:

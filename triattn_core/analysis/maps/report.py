@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from triattn_core.analysis.maps import alignment, anova
-from triattn_core.analysis.maps.information import context_information, mean_over, query_information
+from triattn_core.analysis.maps.information import context_information, query_information
 from triattn_core.analysis.significance import mcnemar
 from triattn_core.attention.fixed_weights import FIXED, replacement
 from triattn_core.attention.tap import Record, recording
@@ -150,7 +150,7 @@ def _special_mass(weights: Tensor, keep: Tensor, roles: Sequence[Roles]) -> Tens
         flags = [example_roles.context.special[start] for start, _ in example_roles.context.runs]
         special[row, : len(flags)] = torch.tensor(flags, dtype=weights.dtype)
     mass = (weights.sum(3) * special[:, None, None]).sum(-1) * keep[:, None]
-    return mean_over(mass, keep)
+    return mass.sum(2) / keep.sum(1).clamp(min=1)[:, None]
 
 
 def _add_alignments(tally: Tally, record: Record, encoded: Encoded, roles: Sequence[Roles]) -> None:

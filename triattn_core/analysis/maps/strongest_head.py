@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import torch
-
-from triattn_core.analysis.maps.information import context_information
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.information import context_information
 
 
 def most_context(trace: AttentionTrace, layer: int, direction: str) -> int | None:
@@ -14,6 +12,5 @@ def most_context(trace: AttentionTrace, layer: int, direction: str) -> int | Non
     name = f"layer.{layer}/{direction}/weight"
     if name not in trace.sites or not {"head", "context"} <= set(trace.sites[name].dims):
         return None
-    array = trace.site(name).transpose("head", "query", "key", "context")
-    weights = torch.from_numpy(array.values.copy())[None].float()
-    return int(context_information(weights, torch.ones(1, weights.shape[2], dtype=torch.bool))[0].argmax())
+    weights = trace.site(name).transpose("head", "query", "key", "context").values
+    return int(context_information(weights).argmax())

@@ -53,16 +53,6 @@ def context_table(trace: AttentionTrace) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def residual_of(trace: AttentionTrace, site: str, head: int) -> tuple[xr.DataArray, np.ndarray]:
-    """The three-way part [query, key, context] of one head, and the bits of each query [query]."""
-    weights = trace.site(f"{site}/weight")
-    weights = (weights if "head" in weights.dims else weights.expand_dims("head")).isel(head=[head])
-    relevance = relevance_of(trace, site).isel(head=[head])
-    _check_size(relevance.values, anova.kept_cells(relevance, weights))
-    part = anova.three_way_residual(relevance, weights).isel(head=0)
-    return part, anova.mutual_information(weights.transpose(..., *anova.AXES).values[0])
-
-
 def _check_size(cubes: np.ndarray, keep: np.ndarray) -> None:
     cells = int(np.prod(cubes.shape[1:]))
     uneven = bool((~np.isfinite(cubes) & keep).any())

@@ -11,6 +11,7 @@ import xarray as xr
 
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.aggregation import cell_counts, mean_mass
+from triattn_core.trace.information import query_information
 from triattn_core.views.lib.palette import centred
 from triattn_core.views.lib.strongest import idle, over, picked, twin
 
@@ -113,21 +114,6 @@ def folded(array: xr.DataArray, over: Sequence[str] = ("key",)) -> str:
     )
 
 
-def query_bits(weights: np.ndarray) -> float:
-    """How far the queries' distributions [query, ...] lie from their average, in bits.
-
-    Generalised Jensen-Shannon divergence with equal shares, `H(mean of rows) - mean of H(row)` (Lin 1991, Eq. 5.1): 0
-    where all queries attend alike, at most log2 of their number.  Rows without mass are left out.
-    """
-    rows = weights.reshape(len(weights), -1).astype(np.float64)
-    rows = rows[rows.sum(1) > 0]
-
-    def entropy(shares: np.ndarray) -> np.ndarray | np.floating:
-        return -(shares * np.log2(np.where(shares > 0, shares, 1.0))).sum(-1)
-
-    return float(entropy(rows.mean(0)) - entropy(rows).mean()) if len(rows) else 0.0
-
-
 def query_matters(trace: AttentionTrace, choice: Choice) -> str:
     """One sentence: whether the rows differ at all, over keys alone, which is the query information of a head, and over
     all that they share out; empty where the trace has no weights, or rows for each feature."""
@@ -135,7 +121,10 @@ def query_matters(trace: AttentionTrace, choice: Choice) -> str:
     if weight is None or weight.sizes["query"] < 2 or "feature" in weight.dims:
         return ""
     keys = weight.sum([axis for axis in weight.dims if axis not in ("query", "key")])
-    alone, whole = (query_bits(array.transpose("query", ...).values) for array in (keys, weight))
+    alone, whole = (
+        float(query_information(array.transpose("query", ...).values.reshape(array.sizes["query"], -1)))
+        for array in (keys, weight)
+    )
     verdict = ": the query hardly matters here" if whole < LITTLE else ""
     together = f", over key and context together {whole:.3g}" if weight.ndim > 2 else ""
     return f"Queries differ from their average by {alone:.3g} bits over keys (query information){together}{verdict}."
