@@ -8,8 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import attention_worth, checkpoint_html, figures, page_setup, url_state
-from triattn_core.scenes.intervene import Intervention, Settings
-from triattn_core.scenes.scene import with_positions
+from triattn_core.scenes.intervene import InterveneScene, Intervention, Settings
 from triattn_core.views.charts import intervention as view
 
 BEFORE = "Attention before, query × key, summed over context; that after is being computed."
@@ -46,12 +45,12 @@ def _asked(parts: Intervention) -> tuple:
     return parts.question.entry.digest, parts.question.example, parts.question.option
 
 
-def draw_change(parts: Intervention, places: Sequence[DeltaGenerator], theme: str) -> None:
+def draw_change(scene: InterveneScene, places: Sequence[DeltaGenerator], theme: str) -> None:
     """All three maps, what they say, and their numbers."""
-    before, after, labels, sentence = parts.maps
+    before, after, labels, sentence = scene.intervention.maps
     for number, (place, grid) in enumerate(zip(places, view.apart(before, after, labels, theme))):
         with place:
             figures.show(grid, sentence, f"map-{number}", width="content")
-    st.session_state[COMPLETE] = _asked(parts)
+    st.session_state[COMPLETE] = _asked(scene.intervention)
     figures.note(sentence)
-    figures.numbers("The maps as numbers", with_positions(view.cells(before, after, labels)), "map-numbers")
+    figures.numbers("The maps as numbers", scene.panels["maps"].rows, "map-numbers")

@@ -4,10 +4,34 @@ from __future__ import annotations
 
 from html import escape
 
-from pages.shared import style
-from pages.shared.page_setup import Question
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.shared import figures, style
+from triattn_core.scenes.intervene import InterveneScene, Intervention
 from triattn_core.scenes.intervene_text import ANSWER, ATTENTION, followed_answer
 from triattn_core.views.lib.number_format import minus, probability
+
+
+def show(scene: InterveneScene) -> DeltaGenerator:
+    """Notes, headline, bars and the change in a sentence; returns the place of the sentence, for `show_random`."""
+    for note in scene.intervention.result.notes:
+        st.info(note)
+    st.html(headline(scene.intervention.finding))
+    st.html(answers(scene.intervention))
+    change = st.empty()
+    with change:
+        figures.note(scene.change)
+    return change
+
+
+def show_random(scene: InterveneScene, change: DeltaGenerator) -> None:
+    """The change in a sentence again, now with what as many units at random do, and their numbers; nothing where that
+    is not known."""
+    if "random" in scene.panels:
+        with change:
+            figures.note(scene.change)
+        figures.numbers("The units at random as numbers", scene.panels["random"].rows, "random-numbers")
 
 
 def headline(finding: str) -> str:
@@ -20,9 +44,10 @@ def headline(finding: str) -> str:
     )
 
 
-def answers(result, question: Question) -> str:
+def answers(intervention: Intervention) -> str:
     """HTML: what is said before and after, as bars and numbers."""
-    colour, rows = style.colour(question.explained.mechanism), ""
+    result, rows = intervention.result, ""
+    colour = style.colour(intervention.question.explained.mechanism)
     at = followed_answer(result.before.prediction)
     for name, outcome in (("before", result.before), ("after", result.after)):
         best, share = outcome.prediction.best, outcome.prediction.probabilities

@@ -5,16 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.shared import checkpoint_html, figures, page_setup, url_state
-from pages.shared.errors import report_errors
 from triattn_core.analysis.catalogue import REPLACEMENTS
 from triattn_core.checkpoint import metadata
-from triattn_core.scenes.intervene import Intervention, Settings
-from triattn_core.scenes.intervene_text import describe_null
-from triattn_core.views.charts import intervention as view
+from triattn_core.scenes.intervene import InterveneScene, Settings
 
 
-def section(question: page_setup.Question, settings: Settings) -> Settings:
-    """The pickers, the distribution over draws, and what it says; returns the settings with what is chosen."""
+def pick(question: page_setup.Question, settings: Settings) -> Settings:
+    """The heading and the pickers; returns the settings with what is chosen."""
     st.html(
         checkpoint_html.section("Is this map signal?", "attention replaced in all layers and both directions, at once")
     )
@@ -23,13 +20,12 @@ def section(question: page_setup.Question, settings: Settings) -> Settings:
         how = url_state.segments("Attention becomes", list(REPLACEMENTS), "null", default=1)
         axis = url_state.segments("Along", ["key", "context"] if tri else ["key"], "along")
         draws = url_state.segments("Draws", [20, 40, 100], "draws", default=1) if REPLACEMENTS[how].drawn else 1
+    return settings.model_copy(update={"null": how, "along": axis, "draws": draws})
 
-    settings = settings.model_copy(update={"null": how, "along": axis, "draws": draws})
-    with report_errors():
-        nulls = Intervention(question, settings).nulls
-    sentence = describe_null(nulls)
-    two = question.option is None
-    figures.show(view.draws(nulls.log_odds.tolist(), nulls.original, page_setup.theme(), two), sentence, "null-draws")
-    figures.note(sentence)
-    figures.numbers("Draws as numbers", nulls.rows, "null-numbers")
-    return settings
+
+def show(scene: InterveneScene, theme: str) -> None:
+    """The distribution over draws, and what it says."""
+    panel = scene.panels["draws"]
+    figures.show(panel.draw(theme=theme), panel.sentence, "null-draws")
+    figures.note(panel.sentence)
+    figures.numbers("Draws as numbers", panel.rows, "null-numbers")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.intervene import before_after, intervention_controls, intervention_result, leave_one_out, null_test
-from pages.shared import export, figures, page_setup, save_case
+from pages.shared import page_setup
 from pages.shared.errors import report_errors
-from triattn_core.scenes import intervene as scene
-from triattn_core.scenes import intervene_text
-from triattn_core.tasks import TASKS
+from pages.shared.page_scene import PageScene
+from triattn_core.scenes.intervene import Intervention
 from triattn_core.trace.axes import TAN_MECHANISMS
 
 LEAD = "Change the context with a click: the new attention, its difference, and what becomes of the answer."
@@ -19,32 +18,28 @@ with question.settings:
     settings = intervention_controls.pick_way(question)
     st.space("stretch")
     tail = st.container(horizontal=True, vertical_alignment="center", width="content", key="tail")
-with tail, st.popover("Keep", width=76, key="keep"):
-    save_case.form(question.task, TASKS[question.task].row(question.example), "intervene")
+theme = page_setup.theme()
 result, each, maps, null = (st.container() for _ in range(4))
 with maps, report_errors():  # what is known before the model is asked again stands there at once
     settings = before_after.pick_map(question, settings)
-    places = before_after.draw_before(scene.Intervention(question, settings), page_setup.theme())
+    places = before_after.draw_before(Intervention(question, settings), theme)
 with result, report_errors():
-    settings = intervention_controls.pick_units(scene.Intervention(question, settings))
-    parts = scene.Intervention(question, settings)
-    for note in parts.result.notes:
-        st.info(note)
-    st.html(intervention_result.headline(scene.describe_result(parts.result)))
-    st.html(intervention_result.answers(parts.result, question))
-    change = st.empty()
-    with change:
-        figures.note(intervene_text.describe_change(parts.result, parts.spec, parts.alone))
-with maps, report_errors():
-    before_after.draw_change(parts, places, page_setup.theme())
-with each:
-    leave_one_out.show(parts, page_setup.theme())
-with result, report_errors():
-    if (draws := parts.random) is not None:
-        with change:
-            figures.note(intervene_text.describe_change(parts.result, parts.spec, parts.alone, draws))
-        figures.numbers("The units at random as numbers", draws.rename(columns={"unit": "draw"}), "random-numbers")
+    settings = intervention_controls.pick_units(Intervention(question, settings))
 with null:
-    settings = null_test.section(question, settings)
+    settings = null_test.pick(question, settings)
+parts = PageScene.stream("intervene", [question.entry], question.example, settings)
+with result, report_errors():
+    page = next(parts)
+    change = intervention_result.show(page.scene)
+with maps:
+    before_after.draw_change(page.scene, places, theme)
+with each:
+    leave_one_out.show(page.scene, theme)
+with result, report_errors():
+    page = next(parts, page)
+    intervention_result.show_random(page.scene, change)
+with null, report_errors():
+    *_, page = (page, *parts)
+    null_test.show(page.scene, theme)
 with tail:
-    export.case_card("intervene", [question.entry], question.example, settings.model_dump())
+    page.save_menus("intervene")

@@ -117,6 +117,8 @@ def test_texts_with_commas_and_brackets_are_typed_as_they_are():
         texts = command[command.index("--set") + 1 : command.index("--out")]
         read = cli_settings.read(VIEWS["intervene"].settings, texts)
         assert VIEWS["intervene"].settings(**read) == VIEWS["intervene"].settings(**settings)
+    none = shlex.split(cli_settings.command("intervene", ["one"], {"how": "reorder", "units": ()}))
+    assert cli_settings.read(VIEWS["intervene"].settings, none[none.index("--set") + 1 : -2])["units"] == []
     assert cli_settings.command("cube", ["one"], {"head": None}) == "triattn card cube one row.json --out cube.zip"
     with pytest.raises(ConfigError, match="no setting 'unit_'"):
         cli_settings.command("intervene", ["one"], {"unit_": 1})

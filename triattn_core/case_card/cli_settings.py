@@ -61,6 +61,6 @@ def card_command(view: str, inputs: Sequence[str], settings: BaseModel, *tail: s
 def _text(value: Any) -> str:
     if isinstance(value, list):
         texts = [item if isinstance(item, str) else json.dumps(item) for item in value]
-        if not any("," in text for text in texts) and not texts[0].startswith("["):
+        if not texts or (not any("," in text for text in texts) and not texts[0].startswith("[")):
             return ",".join(texts)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -27,7 +27,7 @@ VIEWS = {  # by the file of their page
     "cube": View(cube.Settings, cube.build),
     "side_by_side": View(side_by_side.Settings, side_by_side.build, side_by_side.view.MOST),
     "context": View(context.Settings, context.build),
-    "intervene": View(intervene.Settings, intervene.build),
+    "intervene": View(intervene.Settings, intervene.build, stream=intervene.stream),
     "attribute": View(attribute.Settings, attribute.build, stream=attribute.stream),
     "mtsa": View(mtsa.Settings, mtsa.build),
     "tensor": View(tensor.Settings, tensor.build),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import pandas as pd
@@ -14,7 +14,7 @@ from triattn_core.cached import cached_property
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.literal import one_of
 from triattn_core.scenes import intervene_text, scene
-from triattn_core.scenes.charts import Chart
+from triattn_core.scenes.intervene_panels import Panel, panels
 from triattn_core.scenes.intervene_runs import DRAWS, nulls, one_by_one, random_units, run_intervention
 from triattn_core.scenes.intervene_text import InterventionSpec, Nulls
 from triattn_core.scenes.intervene_units import intervention_spec, units, ways
@@ -23,15 +23,12 @@ from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import ViewSettings
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace
-from triattn_core.views.charts import intervention as view
 from triattn_core.views.lib.strongest import labels, numbered
 
 if TYPE_CHECKING:
     import xarray as xr
 
     from triattn_core.analysis.intervention.interventions import InterventionResult
-
-WIDE = 640  # pixels of a figure that has the width of its page
 
 
 class Settings(ViewSettings):
@@ -118,63 +115,67 @@ class Intervention:
         """The map before, and its labels: known before anything is asked."""
         return map_of(self.question.explained.trace, self.site, self.settings.head)
 
-    @property
+    @cached_property
+    def finding(self) -> str:
+        """What happened to answer and attention, in one sentence."""
+        from triattn_core.analysis.maps.shift import attention_shift
+
+        moved = attention_shift(self.result.before.trace, self.result.after.trace)
+        return intervene_text.describe_finding(self.result, moved)
+
+    @cached_property
     def maps(self) -> tuple[xr.DataArray, xr.DataArray, tuple, str]:
         """See `maps`."""
         return maps(self.result, self.site, self.settings.head)
 
 
-def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> Scene:
-    """The scene.  Raises InputError for a unit that is not there, TraceError for a layer or head, ConfigError
+@dataclass(frozen=True)
+class InterveneScene(Scene):
+    """What is known so far: the intervention, its figures by name, and what was done, in a sentence."""
+
+    intervention: Intervention = field(kw_only=True, repr=False)
+    panels: Mapping[str, Panel] = field(kw_only=True, repr=False)
+    change: str = field(kw_only=True, repr=False)
+
+
+def build(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> InterveneScene:
+    """The whole scene.  Raises InputError for a unit that is not there, TraceError for a layer or head, ConfigError
     for a model that is not asked so."""
+    return list(stream(models, entries, example, settings))[-1]
+
+
+def stream(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> Iterator[InterveneScene]:
+    """The scene in parts: first with the intervention and each unit alone, then with units at random, at last with
+    attention replaced, each where it is asked for.  Raises as `build` does."""
     question = Question.put(models, entries[0], example, settings.option and settings.option - 1)
     parts = Intervention(question, settings)
-    outcome, charts, tables = parts.result, *_figures(parts)
-    result = replace(question.explained, prediction=outcome.after.prediction, trace=outcome.after.trace, what="after")
+    yield _scene(parts)
+    if parts.random is not None:
+        yield _scene(parts, parts.random)
+    if parts.nulls is not None:
+        yield _scene(parts, parts.random, parts.nulls)
+
+
+def _scene(parts: Intervention, random: pd.DataFrame | None = None, nulls: Nulls | None = None) -> InterveneScene:
+    question, outcome = parts.question, parts.result
+    change = intervene_text.describe_change(outcome, parts.spec, parts.alone, random)
+    by_name = panels(parts, change, random, nulls)
+    after = replace(question.explained, prediction=outcome.after.prediction, trace=outcome.after.trace, what="after")
     option = None if question.option is None else question.option + 1
     more: dict[str, Any] = {"unit": parts.unit, "units": parts.spec.names, "option": option}
-    if settings.how == "swap":
-        more["other"] = TASKS[entries[0].config["task"]].row(parts.spec.more)
-    return Scene(
-        settings=settings.model_copy(update=more),
-        draw=lambda: {name: Chart.of(*chart) for name, chart in charts.items()},
+    if parts.settings.how == "swap":
+        more["units"], more["other"] = None, TASKS[question.entry.config["task"]].row(parts.spec.more)
+    tables = {name: panel.rows for name, panel in by_name.items() if panel.rows is not None}
+    return InterveneScene(
+        settings=parts.settings.model_copy(update=more),
+        draw=lambda: {name: panel.chart() for name, panel in by_name.items() if panel.draw},
         tabulate=lambda: scene.stack_tables(**tables),
         trace=join_traces(outcome),
-        explained=(replace(question.explained, what="before"), result),
+        explained=(replace(question.explained, what="before"), after),
+        intervention=parts,
+        panels=by_name,
+        change=change,
     )
-
-
-def _figures(parts: Intervention) -> tuple[dict[str, tuple], dict[str, pd.DataFrame]]:
-    """The charts with what is said of each, and the tables, by name."""
-    question, settings, asked, alone = parts.question, parts.settings, parts.spec, parts.alone
-    before, after, names, sentence = parts.maps
-    did = f"{describe_result(parts.result)} {intervene_text.describe_change(parts.result, asked, alone, parts.random)}"
-    head = "mean of heads" if settings.head is None else f"head {settings.head}"
-    caption, texts = f"{question.entry.name}, {asked.how}", scene.input_line(question.explained)
-    place = f"{caption}, {settings.way.replace('_', ' ')}, layer {settings.layer}, {head}{texts}"
-    charts: dict[str, tuple] = {
-        "maps": (view.maps(before, after, names), "Attention before and after", f"{did} {sentence}", place)
-    }
-    tables = {"maps": scene.with_positions(view.cells(before, after, names))}
-    if alone is not None:
-        words, wide = [parts.units[name] for name in alone["unit"]], max(WIDE, 22 * len(alone))
-        if intervene_text.changes_answer(alone):
-            chart = view.singly(alone, words, asked.names, width=wide)
-            sentence = intervene_text.describe_each(alone, parts.units)
-            charts["alone"] = chart, "Each unit alone, change of the log-odds", sentence, caption + texts
-        if intervene_text.moves_attention(alone):
-            chart = view.singly(alone, words, asked.names, width=wide, what="moved")
-            sentence = intervene_text.describe_each_shift(alone, parts.units)
-            charts["moved"] = chart, "Each unit alone, bits that attention moved", sentence, caption + texts
-        tables["alone"] = alone.assign(text=alone["unit"].map(parts.units))
-    if parts.random is not None:
-        tables["random"] = parts.random.rename(columns={"unit": "draw"})
-    if (draws := parts.nulls) is not None:
-        chart = view.draws(draws.log_odds.tolist(), draws.original, two=question.option is None).properties(width=WIDE)
-        place = f"{caption}, seed {settings.seed}{texts}"
-        charts["draws"] = chart, "Is this map signal?", intervene_text.describe_null(draws), place
-        tables["draws"] = draws.rows
-    return charts, tables
 
 
 def maps(result: InterventionResult, site: str, head: int | None) -> tuple[xr.DataArray, xr.DataArray, tuple, str]:
@@ -196,13 +197,6 @@ def map_of(trace: AttentionTrace, site: str, head: int | None) -> tuple[xr.DataA
     array = joint_keys.with_context_key(trace.site(site))
     array = compare.two_way_map(array, None if head is None else head - 1)
     return array, tuple(numbered(labels(array, dict(trace.texts), axis)) for axis in ("query", "key"))
-
-
-def describe_result(result: InterventionResult) -> str:
-    """What happened to answer and attention, in one sentence."""
-    from triattn_core.analysis.maps.shift import attention_shift
-
-    return intervene_text.describe_finding(result, attention_shift(result.before.trace, result.after.trace))
 
 
 def join_traces(result: InterventionResult) -> AttentionTrace:

@@ -141,9 +141,12 @@ def _with_room(rows: pd.DataFrame) -> alt.Scale:
     return alt.Scale(domain=[low - down * room * (low < 0), high + up * room * (high > 0)], nice=False)
 
 
-def draws(log_odds: Sequence[float], original: float, theme: str = "light", two: bool = True) -> alt.LayerChart:
+def draws(
+    log_odds: Sequence[float], original: float, theme: str = "light", two: bool = True, width: int | None = None
+) -> alt.LayerChart:
     """The log-odds of the original answer under each draw as a tick, their mean as a long one, the original as a
-    diamond.  two: of two answers, where left of a line at 0 it is the other; among several 0 is no such border."""
+    diamond.  two: of two answers, where left of a line at 0 it is the other; among several 0 is no such border.
+    width: pixels, None: the page's."""
     look = THEMES[theme]
     rows = pd.DataFrame({"odds": log_odds, "draw": range(1, len(log_odds) + 1), "row": "draws"})
     axis = alt.Axis(grid=False, tickCount=7)
@@ -160,7 +163,8 @@ def draws(log_odds: Sequence[float], original: float, theme: str = "light", two:
         mean.mark_tick(thickness=2.5, height=26, color=look["text"]).encode(x, y),
         own.mark_point(shape="diamond", filled=True, size=90, opacity=1, color=look["query"]).encode(x, y),
     ]
-    return dressed(alt.layer(*layers).properties(height=112), theme)
+    size = {"height": 112} | ({"width": width} if width else {})
+    return dressed(alt.layer(*layers).properties(**size), theme)
 
 
 def _around(ends: Sequence[float]) -> alt.Scale:
