@@ -18,14 +18,16 @@ FILTERS = {
     "language": ("Language", lambda entry: metadata.language_name(metadata.language(entry))),
 }
 ROW, MOST = 26, 24  # pixels of a row, rows without scrolling
-WORTH = {"worth": "%+.1f", "reliance": "%+.1f", "query bits": "%.2f"}
 NUMBER = st.column_config.NumberColumn(format="%.1f")
 COLUMNS = {
     "": st.column_config.Column(width=24),
     "name": st.column_config.Column(width=170),
     "dev": NUMBER,
     "test": NUMBER,
-    **{name: st.column_config.NumberColumn(format=shown, help=attention_worth.HELP) for name, shown in WORTH.items()},
+    "over seeds": st.column_config.Column(width=98),
+    "worth": st.column_config.Column(width=92, help=attention_worth.HELP),
+    "reliance": st.column_config.NumberColumn(format="%+.1f", help=attention_worth.HELP),
+    "query bits": st.column_config.NumberColumn(format="%.2f", help=attention_worth.HELP),
     "parameters": st.column_config.NumberColumn(format="localized"),
     "MB": NUMBER,
 }

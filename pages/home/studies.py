@@ -47,10 +47,10 @@ def section() -> list[Callable[[], None]]:
 
 
 def _wide(name: str, study: Study, here: Mapping[str, Entry], rows: int) -> Callable[[], None]:
-    """A study with a row of its own: its maps beside the text."""
+    """A study with a row of its own: its maps beside the text, in a narrow window above it."""
     with st.container(key=f"wide-{name}"):
+        st.html(_question(study))
         text, picture = st.columns([1, 1.25], gap="large")
-    text.html(_question(study))
     _finding(name, study, text)
     slot = _slot(study, picture, rows)
     return lambda: _fill(name, study, slot, here, rows, numbers=rows == FIRST_ROWS)

@@ -17,10 +17,10 @@ from triattn_core.results.run_records import all_records, record_files
 from triattn_core.views.lib.number_format import minus
 
 HELP = (
-    "Worth: points over a control of the same form, trained with even weights; of third order: over one trained with "
-    "the product of the cube's two marginals. Reliance: points lost when the trained weights are replaced by even "
-    "ones. Query information: bits, how much the key depends on which token asks; context information: how much it "
-    "depends on the context; untrained in brackets."
+    "Worth: points over a control of the same form, trained with even weights, ± the spread of seeds, and how many; of "
+    "third order: over one trained with the product of the cube's two marginals. Reliance: points lost when the "
+    "trained weights are replaced by even ones. Query information: bits, how much the key depends on which token "
+    "asks; context information: how much it depends on the context; untrained in brackets."
 )
 LIVING = (
     "Living: the answer must go through the attention. As published: the paper's form, in which the answer also "
@@ -168,9 +168,10 @@ def facts(entry: Entry) -> str:
 
 
 def with_measures(frame: pd.DataFrame, entries: Sequence[Entry]) -> pd.DataFrame:
-    """The table of checkpoints with worth, reliance and query information after their scores, of those measured."""
+    """The table of checkpoints with worth (± the spread of seeds, and how many), reliance and query information after
+    their scores, of those measured."""
     columns = {
-        "worth": [points(entry) for entry in entries],
+        "worth": [_worth_cell(entry, "even") or None for entry in entries],
         "reliance": [measure_value(entry, "reliance", "even", "points") for entry in entries],
         "query bits": [measure_value(entry, "query_information", "mean") for entry in entries],
     }
@@ -178,7 +179,7 @@ def with_measures(frame: pd.DataFrame, entries: Sequence[Entry]) -> pd.DataFrame
     after = [name for name in ("dev", "test", "over seeds") if name in frame]
     at = max((frame.columns.get_loc(name) for name in after), default=len(frame.columns) - 1) + 1
     for place, (name, values) in enumerate(columns.items(), at):
-        frame.insert(place, name, pd.Series(values, dtype=float))
+        frame.insert(place, name, pd.Series(values, dtype=object if name == "worth" else float))
     return frame
 
 
@@ -191,8 +192,8 @@ def _worth_cell(entry: Entry, control: str) -> str:
     gain = worth(entry).get(control)
     if gain is None:
         return ""
-    spread = "" if gain["spread"] is None else f" (seeds {gain['spread']:.2g})"
-    return f"{gain['points']:+.1f}{spread}"
+    spread = "" if gain["spread"] is None else f" ± {gain['spread']:.2g}"
+    return minus(f"{gain['points']:+.1f}{spread} ({gain['seeds']})")
 
 
 def _bits(entry: Entry, name: str) -> str:

@@ -134,7 +134,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
   flex-wrap: wrap}
 .st-key-studies [data-testid="stColumn"] {flex: 1 1 300px; min-width: min(300px, 100%)}
 [class*="st-key-wide-"] [data-testid="stColumn"] {flex-basis: 440px; min-width: min(440px, 100%)}
-[class*="st-key-wide-"] [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
+[class*="st-key-wide-"] [data-testid="stHorizontalBlock"] {flex-wrap: wrap-reverse; align-items: flex-end}
 @media (max-width: 600px) {
   .t-scores {font-size: 11.5px} .t-scores th {font-size: 11px} .t-scores .t-swatch {display: none}
   .t-scores th, .t-scores td {padding-left: 4px} .t-scores .t-block {padding-left: 9px}

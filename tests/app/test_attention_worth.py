@@ -100,7 +100,7 @@ def test_the_line_stands_where_the_map_is_drawn(shelf: Path) -> None:
     assert texts(app).count('class="t-note t-worth"') == 1
     said = texts(app)
     assert escape(attention_worth.HELP) in said and attention_worth.LIVING in said
-    assert "What the attention is worth" in said and "+3.0 (seeds 1)" in said and "0.84 (0.21)" in said
+    assert "What the attention is worth" in said and "+3.0 ± 1 (3)" in said and "0.84 (0.21)" in said
 
 
 def test_checkpoints_have_worth_reliance_and_information(shelf: Path) -> None:
@@ -110,6 +110,6 @@ def test_checkpoints_have_worth_reliance_and_information(shelf: Path) -> None:
     names = table.columns.tolist()
     assert names[names.index("test") + 1 :][:3] == ["worth", "reliance", "query bits"]
     rows = table.set_index("name")
-    assert rows.loc["quora-bi-dot", ["worth", "reliance", "query bits"]].tolist() == [3.0, 12.25, 0.84]
+    assert rows.loc["quora-bi-dot", ["worth", "reliance", "query bits"]].tolist() == ["+3.0 ± 1 (3)", 12.25, 0.84]
     assert "Its attention" in texts(app) and "71.5 %" in texts(app)
     assert escape(attention_worth.HELP) in texts(app) and attention_worth.LIVING in texts(app)  # without a hover

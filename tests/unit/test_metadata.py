@@ -44,6 +44,12 @@ def test_what_may_be_compared_stands_together_best_first() -> None:
     assert list(found) == [("Sentence pairs", "Quora", "English"), ("Sentence pairs", "Quora", "Chinese")]
 
 
+def test_groups_stand_in_the_order_of_the_tasks() -> None:
+    of = ("dialogue", "reading", "mine", "pairs")
+    found = metadata.comparable_groups([entry(name=task, config={**CONFIG, "task": task}) for task in of])
+    assert [task for task, _, _ in found] == ["Sentence pairs", "Dialogue", "Reading comprehension", "mine"]
+
+
 def test_cards_are_offered_by_language_and_as_the_paper_lists_similarities() -> None:
     told = [("zh", "dot"), ("xx", "additive")]
     told += [("en", name) for name in ("own", "bilinear", "scaled_dot", "additive")]

@@ -161,11 +161,18 @@ def _settings(entry: Entry) -> dict[str, Any]:
 
 
 def comparable_groups(entries: Sequence[Entry]) -> dict[tuple[str, str, str], list[Entry]]:
-    """Comparable checkpoints grouped: (task, data, language) → entries, the best on dev first."""
+    """Comparable checkpoints grouped: (task, data, language) → entries, the best on dev first; the groups in the order
+    of the tasks."""
     groups: dict[tuple[str, str, str], list[Entry]] = {}
     for entry in sorted(entries, key=lambda entry: (-(main_score(entry, "dev") or 0.0), entry.name)):
         groups.setdefault((task_label(entry), dataset_name(entry), language_name(language(entry))), []).append(entry)
-    return dict(sorted(groups.items(), key=lambda group: (group[0][0], sort_key(group[1][0])[0], group[0])))
+    rank = {task.LABEL: place for place, task in enumerate(TASKS.values())}
+
+    def place(group: tuple[tuple[str, str, str], list[Entry]]) -> tuple:
+        key, members = group
+        return rank.get(key[0], len(rank)), sort_key(members[0])[0], key
+
+    return dict(sorted(groups.items(), key=place))
 
 
 def flatten(config: Mapping, prefix: str = "") -> dict[str, Any]:

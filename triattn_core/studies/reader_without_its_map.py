@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from triattn_core.checkpoint.bundle import Bundle
-    from triattn_core.trace import AttentionTrace
 
 SITE = "layer.0/a_over_b/weight"
 JOURNEY = (
@@ -69,24 +68,8 @@ def text_less_attention(bundles: Sequence[Bundle], example: Example) -> float:
         return by_text - abs(log_odds(bundles[0], example, answer) - own)
 
 
-def by_sentence(trace: AttentionTrace, passage: str) -> xr.DataArray:
-    """What each word of the question gives to each sentence of the passage, mean over heads: [query, key]."""
-    import numpy as np
-    import xarray as xr
-
-    from triattn_core.text.cells import sentences
-
-    spans = sentences(passage)
-    weights = trace.site(SITE).mean("head").sum("key")
-    weights = weights[:, weights["context_text"].values == "passage"]
-    place = np.searchsorted([start for start, _ in spans], weights["context_start"].values, "right") - 1
-    names = [f"{passage[start:end].split()[0]} …" for start, end in spans]
-    shares = [weights[:, place == i].sum("context") for i in range(len(spans))]
-    return xr.concat(shares, "key").transpose("query", "key").assign_coords(key_token=("key", names))
-
-
 def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
-    """Question over the sentences of the passage, for the option that is chosen: as trained, and with even weights."""
+    """Question over the chosen option, mean over heads, as its page opens: as trained, and with even weights."""
     from triattn_core.attention.fixed_weights import replacement
     from triattn_core.attention.weight_override import replacing
     from triattn_core.inference.explain import explain
@@ -95,7 +78,7 @@ def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]
 
     def drawn(title: str) -> dict[str, xr.DataArray]:
         prediction, trace = explain(bundles[0], example, lambda site: site == SITE, option=best)
-        return {f"{title}: {prediction.probabilities[best]:.0%}": by_sentence(trace, example.passage)}
+        return {f"{title}: {prediction.probabilities[best]:.0%}": trace.site(SITE).mean("head").sum("context")}
 
     trained = drawn("as trained")
     with replacing(replacement("even")):
@@ -117,8 +100,8 @@ STUDY = Study(
     number="log-odds moved by a sentence, less those moved by even weights",
     about=(
         "The answer follows the passage: without “In the end she took a plane …” it is another. But the encoder read "
-        "passage, question and option together before this attention began. The maps: what the question gives to each "
-        "sentence, and the probability of “By plane”."
+        "passage, question and option together before this attention began. The maps: what the question gives to the "
+        "words of “By plane”, and the probability of that option."
     ),
     claim=(
         "With even weights in place of all attention the answer stays; one sentence of the passage moves its log-odds "

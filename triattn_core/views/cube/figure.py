@@ -83,11 +83,19 @@ def places(canvas: Canvas) -> tuple[list[list[int]], list[int]]:
 
 
 def _first_cell(trace: AttentionTrace, array: xr.DataArray, payload: dict) -> list[int]:
-    """The strongest cell of content words among those that are listed, else the strongest."""
-    carries = [content_words(array, dict(trace.texts), axis) for axis in payload["order"]]
-    shown = [payload["axes"][axis]["position"] for axis in payload["order"]]
-    cells = [[at[i] for at, i in zip(shown, cell)] for cell in payload["triples"]["cells"]]
-    return next((cell for cell in cells if all(which[i] for which, i in zip(carries, cell))), cells[0])
+    """The first of the listed cells that is of content words, else the largest of all that are shown."""
+    order = payload["order"]
+    carries = [content_words(array, dict(trace.texts), axis) for axis in order]
+    shown = [np.array(payload["axes"][axis]["position"]) for axis in order]
+    for cell in payload["triples"]["cells"]:
+        at = [int(positions[i]) for positions, i in zip(shown, cell)]
+        if all(which[i] for which, i in zip(carries, at)):
+            return at
+    content = [positions[which[positions]] for positions, which in zip(shown, carries)]
+    content = [inside if len(inside) else positions for inside, positions in zip(content, shown)]
+    values = array.transpose(*order).values[np.ix_(*content)]
+    largest = np.unravel_index(np.argmax(np.where(np.isfinite(values), values, -np.inf)), values.shape)
+    return [int(inside[i]) for inside, i in zip(content, largest)]
 
 
 def axes_of(array: xr.DataArray) -> tuple[str, str, str]:

@@ -67,7 +67,7 @@ export function paintRow(ctx, box, layout, data, theme, state, index) {
   if (caption)
     drawText(
       ctx,
-      caption + name + (isGap ? "" : " attends to"),
+      `${caption}“${name}”${isGap ? "" : " attends to"}`,
       box.x,
       y + long + 18,
       theme.muted,
