@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import opened, payloads, sound, texts, told
 from tests.support.choices_checkpoints import make_shelf
+from tests.support.shelves import shelf_fixtures
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import dialogue, reading
 from triattn_core.text.cells import sentences
@@ -19,14 +20,7 @@ TALK, TEXT = {"task": "Dialogue"}, {"task": "Reading comprehension"}
 FIGURES = {"cube": "triples", "side_by_side": "panels"}  # what the payload of each page's figure has
 
 
-@pytest.fixture(scope="module")
-def every_task(tmp_path_factory) -> Path:
-    return make_shelf(tmp_path_factory.mktemp("shelf"))
-
-
-@pytest.fixture(autouse=True)
-def shelf(every_task: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(every_task))
+every, shelf = shelf_fixtures(make_shelf)
 
 
 def block(app: AppTest) -> dict:

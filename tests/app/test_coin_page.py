@@ -11,22 +11,14 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import ODD, SAYS, opened, payloads, sound, texts, told
 from tests.support.coin_checkpoints import WIDTH, make_shelf
+from tests.support.shelves import shelf_fixtures
 from tests.support.tiny import make_checkpoint, make_world
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.inference.explain import explain
 from triattn_core.tasks import pairs
 
-
-@pytest.fixture(scope="module")
-def every(tmp_path_factory) -> Path:
-    return make_shelf(tmp_path_factory.mktemp("shelf"))
-
-
-@pytest.fixture(autouse=True)
-def shelf(every: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(every))
-    monkeypatch.setenv("TRIATTN_DEVICE", "cpu")
+every, shelf = shelf_fixtures(make_shelf, TRIATTN_DEVICE="cpu")
 
 
 def figure(app: AppTest) -> dict:

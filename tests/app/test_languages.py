@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import LONG, SAYS, opened, sound, texts
 from tests.support.pages import app_test, at_page
+from tests.support.shelves import shelf_fixtures
 from tests.support.two_languages import make_shelf
-from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import pairs
 
 ENGLISH, CHINESE = (pairs.examples(language)[0] for language in ("en", "zh"))
@@ -29,14 +27,7 @@ ODD = {
 }
 
 
-@pytest.fixture(scope="module")
-def two_languages(tmp_path_factory) -> Path:
-    return make_shelf(tmp_path_factory.mktemp("shelf"))
-
-
-@pytest.fixture(autouse=True)
-def shelf(two_languages: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(two_languages))
+every, shelf = shelf_fixtures(make_shelf)
 
 
 def pair(app: AppTest) -> tuple[str, str]:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.app.test_pages import opened, payloads, sound, texts
 from tests.support.living_checkpoints import DATA, MECHANISMS, make_shelf
-from triattn_core.checkpoint.registry import VARIABLE
+from tests.support.shelves import shelf_fixtures
 from triattn_core.tasks import TASKS
 
 PLACES = (  # every page, every task, every mechanism: page, task, and of one checkpoint its mechanism
@@ -25,14 +23,7 @@ PLACES = (  # every page, every task, every mechanism: page, task, and of one ch
 )
 
 
-@pytest.fixture(scope="module")
-def living(tmp_path_factory) -> Path:
-    return make_shelf(tmp_path_factory.mktemp("living"))
-
-
-@pytest.fixture(autouse=True)
-def shelf(living: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(living))
+every, shelf = shelf_fixtures(make_shelf)
 
 
 @pytest.mark.parametrize(("page", "task", "mechanism"), PLACES)

@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import ODD, SAYS, opened, payloads, sound, texts, told
 from tests.support.sentence_checkpoints import MODEL, make_shelf
+from tests.support.shelves import shelf_fixtures
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import inference, sentences
 
@@ -19,14 +20,7 @@ SIZE = MODEL["out"] // MODEL["heads"]
 LONG = "a ? " * 400
 
 
-@pytest.fixture(scope="module")
-def every(tmp_path_factory) -> Path:
-    return make_shelf(tmp_path_factory.mktemp("shelf"))
-
-
-@pytest.fixture(autouse=True)
-def shelf(every: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(every))
+every, shelf = shelf_fixtures(make_shelf)
 
 
 def maps(app: AppTest) -> dict:

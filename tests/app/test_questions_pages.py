@@ -6,13 +6,13 @@ import json
 import re
 from functools import partial
 from html import unescape
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import ODD, SAYS, opened, ran, sound, texts
 from tests.support.choices_checkpoints import make_shelf
+from tests.support.shelves import shelf_fixtures
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.errors import InputError
 from triattn_core.scenes import intervene
@@ -31,14 +31,7 @@ CHARTS = {"context": 4, "intervene": 6, "attribute": 2}
 SHORT = {"a": "Which browsers play movies?", "b": "Which browser can?"}
 
 
-@pytest.fixture(scope="module")
-def every(tmp_path_factory) -> Path:
-    return make_shelf(tmp_path_factory.mktemp("shelf"))
-
-
-@pytest.fixture(autouse=True)
-def shelf(every: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(every))
+every, shelf = shelf_fixtures(make_shelf)
 
 
 opened = partial(opened, wait=400)  # a model is asked many times over, and a machine may be busy

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from tests.app.test_pages import ODD, opened, payloads, sound, told
 from tests.support.pages import app_test, at_page
 from tests.support.reader_checkpoints import NAMES, make_shelf
+from tests.support.shelves import shelf_fixtures
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import questions
@@ -21,14 +22,7 @@ PAGES = ("similarity", "distributions")
 WORDS = " ".join(one.passage for one in questions.examples())
 
 
-@pytest.fixture(scope="module")
-def every(tmp_path_factory) -> Path:
-    return make_shelf(tmp_path_factory.mktemp("shelf"))
-
-
-@pytest.fixture(autouse=True)
-def shelf(every: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, str(every))
+every, shelf = shelf_fixtures(make_shelf)
 
 
 def maps(app: AppTest) -> dict:
