@@ -6,6 +6,9 @@ import pytest
 import torch
 
 from triattn_core.attention import factored
+from triattn_core.attention.contextual_value import VALUES
+from triattn_core.attention.similarity import SIMILARITIES
+from triattn_core.attention.similarity.protocol import ProductSimilarity, ProductValue, SumSimilarity, SumValue
 from triattn_core.attention.softmax import joint_softmax
 
 B, H, N, I, J, D = 3, 2, 5, 7, 11, 13
@@ -111,3 +114,14 @@ def test_a_row_with_nothing_to_attend_to_is_zeros():
     found, *slopes = with_slopes(factored.product_attention, factors, keeps())
     for one in (found, *slopes):
         assert one.isfinite().all() and torch.count_nonzero(one[2]) == 0 and torch.count_nonzero(one[1])
+
+
+def test_which_similarities_and_values_are_products():
+    """What is a product by the protocol is computed without the cube; the full trilinear form is none."""
+    built = {name: kind(2, 4, context=True) for name, kind in SIMILARITIES.items()}
+    products = {name for name, one in built.items() if isinstance(one, ProductSimilarity)}
+    assert products == {"dot", "scaled_dot", "bilinear"}
+    assert {name for name, one in built.items() if isinstance(one, SumSimilarity)} == {"additive"}
+    mixes = {name: kind(2, 4) for name, kind in VALUES.items()}
+    assert {name for name, one in mixes.items() if isinstance(one, ProductValue)} == {"multiplicative", "bilinear"}
+    assert "additive" in {name for name, one in mixes.items() if isinstance(one, SumValue)}

@@ -14,7 +14,14 @@ from triattn_core.attention.contextual_value import VALUES
 from triattn_core.attention.factored import product_attention
 from triattn_core.attention.neutral import at_least_one
 from triattn_core.attention.similarity import SIMILARITIES
-from triattn_core.attention.similarity.protocol import ContextualValue, Similarity
+from triattn_core.attention.similarity.protocol import (
+    ContextualValue,
+    ProductSimilarity,
+    ProductValue,
+    Similarity,
+    SumSimilarity,
+    SumValue,
+)
 from triattn_core.attention.softmax import joint_softmax
 from triattn_core.attention.states import States, join_heads, split_heads
 from triattn_core.attention.tap import is_tapped, tap
@@ -77,15 +84,15 @@ class TriAttention(nn.Module):
         pause()
         needs_weights = is_tapped(f"{site}/relevance", f"{site}/weight") or is_overridden() or self.fixed is not None
         cells = q.shape[:3].numel() * k.shape[-2] * c.shape[-2]
-        products = hasattr(self.similarity, "factors") and hasattr(self.mix, "factors") and not self.distinct
-        if products and not needs_weights and cells >= WORTH:
-            query, key, context = self.similarity.factors(q, k, c, has_context)
-            value, context_value = self.mix.factors(v, c, has_context)
+        similarity, mix, whole = self.similarity, self.mix, needs_weights or self.distinct
+        if not whole and cells >= WORTH and isinstance(similarity, ProductSimilarity) and isinstance(mix, ProductValue):
+            query, key, context = similarity.factors(q, k, c, has_context)
+            value, context_value = mix.factors(v, c, has_context)
             return product_attention(query, key, context, value, context_value, keep_key, keep_context)
-        if hasattr(self.similarity, "terms") and hasattr(self.mix, "terms") and not (needs_weights or self.distinct):
-            terms = self.similarity.terms(q, k, c, has_context)
+        if not whole and isinstance(similarity, SumSimilarity) and isinstance(mix, SumValue):
+            terms = similarity.terms(q, k, c, has_context)
             if interpolated.is_worth_it(*terms):
-                values = self.mix.terms(v, c, has_context)
+                values = mix.terms(v, c, has_context)
                 return interpolated.additive_attention(interpolated.Additive(*terms, *values), keep_key, keep_context)
         rows = max(2, LARGEST * len(q) // max(1, cells))  # single rows would not be compiled
         if not needs_weights and rows < len(q) and q.device.type == "cpu":

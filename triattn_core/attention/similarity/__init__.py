@@ -1,8 +1,8 @@
 """Relevance functions, each in a two-way and a three-way form.  To add one: a file here, a line in the table.
 
 A class takes (heads, features, context) and has `two`, `three` and `value`, the contextual value paired with it.  If
-its three-way relevance is a sum of products `q_d k_d c_d`, it may also define `factors`; outputs are then computed
-without the cube (see `attention.factored`).
+its three-way relevance is a sum of products `q_d k_d c_d`, it may be a `ProductSimilarity` (`protocol`); outputs are
+then computed without the cube (see `attention.factored`).
 """
 
 from __future__ import annotations

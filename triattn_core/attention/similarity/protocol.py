@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from torch import Tensor
 
@@ -20,8 +20,23 @@ class Similarity(Protocol):
     def three(self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None) -> Tensor:
         """The same with context [B, heads, J, D] → [B, heads, N, I, J]."""
 
+
+@runtime_checkable
+class ProductSimilarity(Similarity, Protocol):
+    """A similarity whose `three` is a sum of products."""
+
     def factors(self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None) -> Factors:
-        """Three factors whose products sum to `three`; only where there are such factors: ask `hasattr`."""
+        """Three factors whose products sum to `three`."""
+
+
+@runtime_checkable
+class SumSimilarity(Similarity, Protocol):
+    """A similarity whose `three` is a function of a sum."""
+
+    def terms(
+        self, query: Tensor, key: Tensor, context: Tensor, has_context: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Three terms and the vector p: `three` is `p · tanh` of their sum."""
 
 
 class ContextualValue(Protocol):
@@ -33,5 +48,18 @@ class ContextualValue(Protocol):
         """Weights [B, heads, N, I, J] over values [B, heads, I, D] and context [B, heads, J, D]
         → [B, heads, N, vectors * D]."""
 
+
+@runtime_checkable
+class ProductValue(ContextualValue, Protocol):
+    """A contextual value that is a product."""
+
     def factors(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Two factors whose product is the value of a pair; only where there are such factors: ask `hasattr`."""
+        """Two factors whose product is the value of a pair."""
+
+
+@runtime_checkable
+class SumValue(ContextualValue, Protocol):
+    """A contextual value that is a sum."""
+
+    def terms(self, value: Tensor, context: Tensor, has_context: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Two terms whose sum is the value of a pair."""

@@ -125,7 +125,7 @@ def residual(
     rows = pd.DataFrame({"query": range(len(bits)), "bits": bits, "query_word": labels[0]})
     bars = alt.Chart(rows).encode(named("query", labels[0], labels=False), tooltip=["query_word:N", _bits("bits:Q")])
     # The numbers beside the bars need room, the title two lines.
-    axis = alt.Axis(orient="top", tickCount=2, format="~g", grid=False)
+    axis = alt.Axis(orient="top", tickCount=2, format=".3~g", grid=False)
     scale = alt.Scale(domain=[0, 1.5 * float(bits.max(initial=0.0))], nice=False)
     if not bits.any():
         axis, scale = alt.Axis(orient="top", values=[0], grid=False), alt.Scale(domain=[0, 1])

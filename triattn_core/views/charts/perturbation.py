@@ -35,7 +35,7 @@ def figure(curves: pd.DataFrame, measure: str, chosen: str, theme: str = "light"
     band = pd.DataFrame({"mean": lots.mean(), **edges}).reset_index().assign(line=RANDOM)
     means = pd.concat([drawn[["line", "x", "mean"]].assign(low=drawn["mean"], high=drawn["mean"]), band])
     x = alt.X("x:Q", title=f"{SHARES[measure]}{same(curves)}", axis=alt.Axis(values=[0, 5, 10, 20, 50], grid=False))
-    y = alt.Y("mean:Q", title=None, axis=alt.Axis(tickCount=5, format="~g"))
+    y = alt.Y("mean:Q", title=None, axis=alt.Axis(tickCount=5, format=".3~g"))
     names = list(drawn["line"].unique())
     dash = alt.StrokeDash("line:N", scale=alt.Scale(domain=names, range=[*DASHES[: len(names)]]), legend=None)
     tips: list[Any] = [
@@ -120,7 +120,9 @@ def beyond(draws: int, edge: float = 0.975) -> float:
     return 1 - (edge * (draws - 1) + 1) / (draws + 1)
 
 
-def over(summary: pd.DataFrame, measure: str, mechanisms: Mapping[str, str], theme: str = "light") -> alt.LayerChart:
+def mean_gains(
+    summary: pd.DataFrame, measure: str, mechanisms: Mapping[str, str], theme: str = "light"
+) -> alt.LayerChart:
     """From `faithfulness.summarize`: the mean area of each method and checkpoint as a point with its 95 % band.
 
     mechanisms: of the checkpoints by name.  Colour and shape both tell them apart.
