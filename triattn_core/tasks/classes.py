@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from triattn_core.errors import DataError, InputError
 
@@ -15,11 +16,12 @@ def check(texts: Mapping[str, str]) -> None:
             raise InputError(f"{title} is empty: type at least one word.")
 
 
-def verdict(label: int | None, probabilities: Sequence[float]) -> tuple[bool, int, int]:
-    """(right, label, answer): whether the answer is right.
+def verdict(example: Any, probabilities: Sequence[float]) -> tuple[bool, int, int]:
+    """(right, label, answer): whether the answer to a labelled example is right.
 
     Raises DataError for a class the model does not have, and where none is given.
     """
+    label = example.label
     if label is None:
         raise DataError("a row has no label: only labelled rows can be scored")
     if label >= len(probabilities):
@@ -36,7 +38,7 @@ def metrics(verdicts: Sequence[tuple[bool, int, int]]) -> dict[str, float]:
     return {"accuracy": round(100 * sum(right for right, *_ in verdicts) / len(verdicts), 2)}
 
 
-def baseline(labels: Iterable[int | None]) -> dict[str, float]:
+def baseline(examples: Iterable[Any]) -> dict[str, float]:
     """`majority`: the accuracy, in per cent, of always predicting the largest class."""
-    counts = Counter(labels)
+    counts = Counter(example.label for example in examples)
     return {"majority": round(100 * max(counts.values()) / counts.total(), 2)}

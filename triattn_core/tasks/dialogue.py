@@ -11,7 +11,7 @@ from triattn_core.errors import DataError, InputError
 from triattn_core.tasks import rankings
 from triattn_core.tasks.task import InputForm
 from triattn_core.text.roles import Limits, Part, Roles, joint, outside, tokens_notes
-from triattn_core.text.rows import field, number, read_json_lines, texts_field
+from triattn_core.text.rows import field, number, read_examples, texts_field
 from triattn_core.text.tokenizer import Tokenizer, Tokens
 
 NAME, LABEL, FORM = "dialogue", "Dialogue", InputForm.CANDIDATES
@@ -72,9 +72,7 @@ class Example:
 
 def read(path: Path, training: bool = False) -> Iterator[Example]:
     """The examples of a JSON Lines file; `training` skips rows marked `dup`.  Raises DataError with the line."""
-    for where, row in read_json_lines(path):
-        if not (training and row.get("dup")):
-            yield from_file(row, where)
+    return read_examples(path, from_file, training)
 
 
 from_file = Example.from_row

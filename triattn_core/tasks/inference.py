@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -11,7 +11,7 @@ from triattn_core.tasks import classes
 from triattn_core.tasks.pairs import natural
 from triattn_core.tasks.task import InputForm
 from triattn_core.text.roles import Limits
-from triattn_core.text.rows import field, matches, number, read_json_lines
+from triattn_core.text.rows import field, number, read_examples
 from triattn_core.text.texts import Texts, alone
 from triattn_core.text.tokenizer import Tokenizer
 
@@ -47,9 +47,7 @@ def read(path: Path, training: bool = False, where: Mapping[str, str] | None = N
 
     where: only rows whose fields have these values, such as {"src": "random"}.
     """
-    for place, row in read_json_lines(path):
-        if matches(row, where or {}) and not (training and row.get("dup")):
-            yield from_file(row, place)
+    return read_examples(path, from_file, training, where)
 
 
 def from_file(row: dict, where: str) -> Example:
@@ -79,17 +77,7 @@ def labels(example: Example) -> tuple[str, ...]:
     return LABELS
 
 
-def verdict(example: Example, probabilities: Sequence[float]) -> tuple[bool, int, int]:
-    """(right, label, answer)."""
-    return classes.verdict(example.label, probabilities)
-
-
-metrics = classes.metrics
-
-
-def baseline(examples: Iterable[Example]) -> dict[str, float]:
-    """`majority`: the accuracy, in per cent, of always predicting the largest class."""
-    return classes.baseline(example.label for example in examples)
+verdict, metrics, baseline = classes.verdict, classes.metrics, classes.baseline
 
 
 def row(example: Example) -> dict:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from io import SEEK_END, BufferedIOBase, BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from triattn_core.errors import DataError
 
+T = TypeVar("T")
 LINE_LIMIT = 10_000_000  # characters: a longer line is not a valid row (and guards against a zip bomb)
 EXPANSION = 100  # largest unpacked size of a .gz, as a multiple of its own; rows compress to a tenth or a third
 PACKED_LIMIT = 4 << 30  # largest unpacked size of a .gz of rows, which are read line by line
@@ -29,6 +30,16 @@ def read_json_lines(path: Path) -> Iterator[tuple[str, dict]]:
             if isinstance(row, DataError):
                 raise row
             yield f"{path}:{number}", row
+
+
+def read_examples(
+    path: Path, from_row: Callable[[dict, str], T], training: bool = False, where: Mapping[str, str] | None = None
+) -> Iterator[T]:
+    """The examples of a JSON Lines file; `training` skips rows marked `dup`, `where` keeps rows whose fields have these
+    values.  Raises DataError with the line."""
+    for place, row in read_json_lines(path):
+        if matches(row, where or {}) and not (training and row.get("dup")):
+            yield from_row(row, place)
 
 
 def each_line(file: BufferedIOBase, name: str) -> Iterator[tuple[int, dict | DataError]]:

@@ -122,12 +122,17 @@ def _head(recipe: dict, folder: Path) -> str:
     return f"{counts}; the head is {where}"
 
 
-def checkpoint_card(folder: Path) -> str:
-    """The model card of a TAN folder with config.json and metrics.json."""
+def card_records(folder: Path) -> tuple[dict, dict, dict]:
+    """The config and the metrics of a checkpoint, and the metrics of its encoder: empty where it has none."""
     config = json.loads((folder / "config.json").read_text("utf-8"))
-    metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
     metrics_file = encoder_folder(config["encoder"]) / "metrics.json"
     encoder = json.loads(metrics_file.read_text("utf-8")) if metrics_file.is_file() else {}
+    return config, json.loads((folder / "metrics.json").read_text("utf-8")), encoder
+
+
+def checkpoint_card(folder: Path) -> str:
+    """The model card of a TAN folder with config.json and metrics.json."""
+    config, metrics, encoder = card_records(folder)
     model, train = config["model"], config["training"]
     label = MECHANISM_LABELS.get(model["mechanism"], model["mechanism"])
     layers = f"{model['layers']} layer{'s' * (model['layers'] > 1)}"

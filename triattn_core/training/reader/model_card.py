@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from triattn_core.attention.dropout import STEPS, steps
-from triattn_core.models.encoders import encoder_folder
-from triattn_core.training.model_card import PRECISIONS, data_text, metrics_table, seed_text, sources_text
+from triattn_core.training.model_card import PRECISIONS, card_records, data_text, metrics_table, seed_text, sources_text
 from triattn_core.training.sentence.model_card import vectors
 
 OUTPUTS = {"O_1": "[h; u~]", "O_2": "[h; u~; h * u~]"}
@@ -39,10 +37,7 @@ def _dropout(model: dict) -> str:
 
 def reader_card(folder: Path) -> str:
     """The model card of a folder with config.json and metrics.json."""
-    config = json.loads((folder / "config.json").read_text("utf-8"))
-    metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
-    metrics_file = encoder_folder(config["encoder"]) / "metrics.json"
-    encoder = json.loads(metrics_file.read_text("utf-8")) if metrics_file.is_file() else {}
+    config, metrics, encoder = card_records(folder)
     model, train, data = config["model"], config["training"], config["data"]
     sets = data_text(data)
     dev = "" if data.get("dev") else f", the questions of {data['dev_share']:.0%} of the passages of its first set"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
-from triattn_core.models.encoders import encoder_folder
-from triattn_core.training.model_card import data_text, metrics_table, seed_text, sources_text
+from triattn_core.training.model_card import card_records, data_text, metrics_table, seed_text, sources_text
 
 BLOCKS = {
     "bi_lstm": "Bi-LSTM",
@@ -22,10 +20,7 @@ BLOCKS = {
 
 def sentence_card(folder: Path) -> str:
     """The model card of a folder with config.json and metrics.json."""
-    config = json.loads((folder / "config.json").read_text("utf-8"))
-    metrics = json.loads((folder / "metrics.json").read_text("utf-8"))
-    metrics_file = encoder_folder(config["encoder"]) / "metrics.json"
-    encoder = json.loads(metrics_file.read_text("utf-8")) if metrics_file.is_file() else {}
+    config, metrics, encoder = card_records(folder)
     model, train, data = config["model"], config["training"], config["data"]
     sets, seconds = data_text(data), metrics["seconds"]
     layers = f"{model['layers']} layer{'s' * (model['layers'] > 1)} of "

@@ -10,9 +10,14 @@ import { cellSizes, hasContextTerm, rankCells, unpack } from "./model.js";
 import { paintBlocks } from "./paint.js";
 
 class CoinFigure extends LinkedMaps {
-  unpack(payload) {
-    return unpack(payload);
-  }
+  static parts = {
+    unpack,
+    cellSizes,
+    rankCells,
+    layout: layoutBlocks,
+    paint: paintBlocks,
+    describe: describeCell,
+  };
 
   /** What keys and clicks do; what is not drawn is not named. */
   keyHelp() {
@@ -38,24 +43,8 @@ class CoinFigure extends LinkedMaps {
     return hasContextTerm(this.data) ? "What context changed most" : "The largest weights";
   }
 
-  cellSizes() {
-    return cellSizes(this.data);
-  }
-
-  rankCells() {
-    return rankCells(this.data);
-  }
-
-  layout(ctx, width) {
-    return layoutBlocks(ctx, this.data, width, this.theme);
-  }
-
   hit(x, y) {
     return hitCell(this.data, this.place, this.state.cell, x, y);
-  }
-
-  paint(ctx, place, state) {
-    paintBlocks(ctx, this.data, place, this.theme, state);
   }
 
   follow(cell) {
@@ -64,10 +53,6 @@ class CoinFigure extends LinkedMaps {
 
   cellForKey(event) {
     return cellForKey(this.data, this.state.cell, event) ?? super.cellForKey(event);
-  }
-
-  describe(cell) {
-    return describeCell(this.data, cell);
   }
 
   fillBelow(box) {

@@ -8,9 +8,15 @@ import { cellSizes, rankCells, unpack } from "./model.js";
 import { paintMaps } from "./paint.js";
 
 class HeadsFigure extends LinkedMaps {
-  unpack(payload) {
-    return unpack(payload);
-  }
+  static parts = {
+    unpack,
+    cellSizes,
+    rankCells,
+    layout: layoutMaps,
+    hit: hitCell,
+    paint: paintMaps,
+    describe: describeCell,
+  };
 
   keyHelp() {
     const [query, key] = this.data.roles;
@@ -21,30 +27,6 @@ class HeadsFigure extends LinkedMaps {
 
   walkTitle() {
     return "The largest, against an even share of what the mask leaves";
-  }
-
-  cellSizes() {
-    return cellSizes(this.data);
-  }
-
-  rankCells() {
-    return rankCells(this.data);
-  }
-
-  layout(ctx, width) {
-    return layoutMaps(ctx, this.data, width, this.theme);
-  }
-
-  hit(x, y) {
-    return hitCell(this.place, this.state.cell, x, y);
-  }
-
-  paint(ctx, place, state) {
-    paintMaps(ctx, this.data, place, this.theme, state);
-  }
-
-  describe(cell) {
-    return describeCell(this.data, cell);
   }
 
   fillBelow(box) {

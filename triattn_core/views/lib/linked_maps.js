@@ -8,10 +8,45 @@ import { walkButtons } from "./walk.js";
 /**
  * A figure has, besides what MapFigure asks for: keyHelp(), what its keys do, [keys] among words;
  * walkTitle(), what n and p go through; fillBelow(box); and where `static hasAbove` is true
- * fillAbove(box).
+ * fillAbove(box).  What MapFigure asks for is delegated to `static parts`.
  */
 export class LinkedMaps extends MapFigure {
   static hasAbove = false;
+
+  /** The functions of a figure: unpack, cellSizes, rankCells, layout, hit, paint and describe. */
+  static parts = {};
+
+  get parts() {
+    return this.constructor.parts;
+  }
+
+  unpack(payload) {
+    return this.parts.unpack(payload);
+  }
+
+  cellSizes() {
+    return this.parts.cellSizes(this.data);
+  }
+
+  rankCells() {
+    return this.parts.rankCells(this.data);
+  }
+
+  layout(ctx, width) {
+    return this.parts.layout(ctx, this.data, width, this.theme);
+  }
+
+  hit(x, y) {
+    return this.parts.hit(this.place, this.state.cell, x, y);
+  }
+
+  paint(ctx, place, state) {
+    this.parts.paint(ctx, this.data, place, this.theme, state);
+  }
+
+  describe(cell) {
+    return this.parts.describe(this.data, cell);
+  }
 
   build() {
     const canvas = make("canvas", {

@@ -8,9 +8,15 @@ import { cellSizes, rankCells, unpack } from "./model.js";
 import { paintPanels } from "./paint.js";
 
 class SideBySideFigure extends LinkedMaps {
-  unpack(payload) {
-    return unpack(payload);
-  }
+  static parts = {
+    unpack,
+    cellSizes,
+    rankCells,
+    layout: layoutPanels,
+    hit: hitCell,
+    paint: paintPanels,
+    describe: describeCell,
+  };
 
   keyHelp() {
     return [
@@ -20,30 +26,6 @@ class SideBySideFigure extends LinkedMaps {
 
   walkTitle() {
     return this.data.gap ? "Where the two differ most" : "The largest weights";
-  }
-
-  cellSizes() {
-    return cellSizes(this.data);
-  }
-
-  rankCells() {
-    return rankCells(this.data);
-  }
-
-  layout(ctx, width) {
-    return layoutPanels(ctx, this.data, width, this.theme);
-  }
-
-  hit(x, y) {
-    return hitCell(this.place, this.state.cell, x, y);
-  }
-
-  paint(ctx, place, state) {
-    paintPanels(ctx, this.data, place, this.theme, state);
-  }
-
-  describe(cell) {
-    return describeCell(this.data, cell);
   }
 
   fillBelow(box) {

@@ -9,11 +9,17 @@ import { fillPassage } from "./passage.js";
 import { fillTerms } from "./terms.js";
 
 class SimilarityFigure extends LinkedMaps {
-  static hasAbove = true;
+  static parts = {
+    unpack,
+    cellSizes,
+    rankCells,
+    layout: layoutMaps,
+    hit: hitCell,
+    paint: paintMaps,
+    describe: describeCell,
+  };
 
-  unpack(payload) {
-    return unpack(payload);
-  }
+  static hasAbove = true;
 
   keyHelp() {
     return [
@@ -23,30 +29,6 @@ class SimilarityFigure extends LinkedMaps {
 
   walkTitle() {
     return "The highest of all functions, each on its scale";
-  }
-
-  cellSizes() {
-    return cellSizes(this.data);
-  }
-
-  rankCells() {
-    return rankCells(this.data);
-  }
-
-  layout(ctx, width) {
-    return layoutMaps(ctx, this.data, width, this.theme);
-  }
-
-  hit(x, y) {
-    return hitCell(this.place, this.state.cell, x, y);
-  }
-
-  paint(ctx, place, state) {
-    paintMaps(ctx, this.data, place, this.theme, state);
-  }
-
-  describe(cell) {
-    return describeCell(this.data, cell);
   }
 
   fillBelow(box) {
