@@ -114,7 +114,7 @@ def _show_gains(table: pd.DataFrame, rivals: list) -> None:
 
     gains = summarize(table)
     mechanisms = {entry.name: metadata.model_setting(entry, "mechanism") for entry in rivals}
-    draw = partial(perturbation.over, gains, mechanisms=mechanisms, theme=page_setup.theme())
+    draw = partial(perturbation.mean_gains, gains, mechanisms=mechanisms, theme=page_setup.theme())
     show_both_measures(draw, describe_gains(gains), "faithful-over")
     figures.numbers("Means and bands as numbers", gains, "over-numbers")
     data = table.to_csv(index=False).encode("utf-8-sig")

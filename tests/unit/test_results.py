@@ -152,7 +152,7 @@ def test_a_table_as_rows_has_every_cell_with_its_reason():
         ("TAN TDP", "F1-score", None, 79.25),
     ]
     assert found[2]["ours_less_published"] == pytest.approx(-5.75)
-    assert (found[2]["record"], found[2]["file"], found[2]["rows_measured"]) == ("one", "shelf", 400)
+    assert (found[2]["record"], found[2]["file"], found[2]["rows_measured"]) == ("one", "checkpoints", 400)
     empty = export_rows("Paper", TABLE, fill_table(TABLE, []))
     assert empty[2]["reason"].startswith("not trained") and empty[2]["seeds"] == 0
 

@@ -152,13 +152,13 @@ def test_areas_over_rows_have_their_bands():
             **{name: [0.1, 0.2, 0.3, 0.4] for name in ("mean", "low", "high", "gain", "gain_low", "gain_high")},
         }
     )
-    spec = perturbation.over(found, "sufficiency", {"x": "bi", "y": "tri"}).to_dict()
+    spec = perturbation.mean_gains(found, "sufficiency", {"x": "bi", "y": "tri"}).to_dict()
     assert len(rows(spec)) == 4
     scale = spec["layer"][1]["encoding"]["color"]["scale"]
     assert scale["range"] == [THEMES["light"]["bi"], THEMES["light"]["tri"]]
     shapes = spec["layer"][1]["encoding"]["shape"]["scale"]["range"]
     assert len(set(shapes)) == 2  # colour is not alone
-    assert not rows(perturbation.over(found, "comprehensiveness", {"x": "bi", "y": "tri"}).to_dict())
+    assert not rows(perturbation.mean_gains(found, "comprehensiveness", {"x": "bi", "y": "tri"}).to_dict())
 
 
 def test_maps_share_a_scale_and_their_difference_is_after_less_before():
@@ -180,7 +180,7 @@ def test_maps_share_a_scale_and_their_difference_is_after_less_before():
 
 def test_units_say_what_flips_and_which_are_chosen():
     table = pd.DataFrame({"unit": ["u 1", "u 2"], "change": [-1.25, 0.5], "flips": [True, False]})
-    told = pd.DataFrame(rows(intervention.singly(table, ["x", "y"], ["u 2"]).to_dict()))
+    told = pd.DataFrame(rows(intervention.unit_bars(table, ["x", "y"], ["u 2"]).to_dict()))
     assert told["said"].tolist() == ["−1.25 flips", "+0.50"] and told["chosen"].tolist() == [False, True]
 
 
@@ -191,7 +191,7 @@ def test_how_far_attention_moved_has_two_figures_of_the_largest_and_no_sign():
         ([0, 0], ["", ""]),
     ):
         table = pd.DataFrame({"unit": ["u 1", "u 2"], "change": [-1.0, 1.0], "moved": bits, "flips": [True, False]})
-        spec = intervention.singly(table, ["x", "y"], ["u 2"], what="moved").to_dict()
+        spec = intervention.unit_bars(table, ["x", "y"], ["u 2"], what="moved").to_dict()
         told = pd.DataFrame(rows(spec))
         assert told["said"].tolist() == said and told["value"].tolist() == bits
         assert spec["layer"][0]["encoding"]["tooltip"][2]["title"] == "moved"
@@ -199,7 +199,7 @@ def test_how_far_attention_moved_has_two_figures_of_the_largest_and_no_sign():
 
 def test_a_change_below_the_numerical_resolution_has_no_bar_and_what_rounds_to_none_no_number():
     table = pd.DataFrame({"unit": ["a", "b", "c"], "change": [0.5, -2.4e-7, 3e-5], "moved": 0.1, "flips": False})
-    drawn = rows(intervention.singly(table, ["x", "y", "z"], []).to_dict())
+    drawn = rows(intervention.unit_bars(table, ["x", "y", "z"], []).to_dict())
     assert [row["value"] for row in drawn] == [0.5, 0, 3e-5] and [row["said"] for row in drawn] == ["+0.50", "", ""]
     known = {"a": "x", "b": "y", "c": "z"}
     assert "1 of 3 units have no bar" in intervene_text.describe_each(table, known)
@@ -211,7 +211,7 @@ def test_a_change_below_the_numerical_resolution_has_no_bar_and_what_rounds_to_n
     assert "Spearman" in intervene_text.describe_each_shift(table.assign(moved=[0.1, 0.2, 0.3]), known)
     assert "Spearman" not in intervene_text.describe_each_shift(noise.assign(moved=[0.1, 0.2, 0.3]), known)
     small = table.assign(change=[0.0057, -0.00036, 0.0])
-    drawn = rows(intervention.singly(small, ["x", "y", "z"], []).to_dict())
+    drawn = rows(intervention.unit_bars(small, ["x", "y", "z"], []).to_dict())
     assert [row["said"] for row in drawn] == ["+0.0057", "−0.0004", ""]
 
 
@@ -234,7 +234,7 @@ def test_what_is_said_of_how_far_each_moved_attention():
 def test_labels_lean_and_numbers_stand_where_there_is_no_room():
     def drawn(words: list[str], **more) -> tuple[float, set]:
         table = pd.DataFrame({"unit": words, "change": 0.5, "flips": False})
-        layers = intervention.singly(table, words, [], **more).to_dict()["layer"]
+        layers = intervention.unit_bars(table, words, [], **more).to_dict()["layer"]
         lean = layers[0]["encoding"]["x"]["axis"]["labelAngle"]
         return lean, {str(one["mark"].get("angle", {}).get("expr")) for one in layers}
 

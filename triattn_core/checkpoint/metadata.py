@@ -17,7 +17,7 @@ from triattn_core.trace.axes import TAN_MECHANISMS
 METRICS = {"f1": "F1", "em": "exact match", "accuracy_middle": "middle school", "accuracy_high": "high school"}
 BASELINES = {"majority": "largest class", "chance": "chance"}  # scores without looking at the input
 LANGUAGES = {"en": "English", "zh": "Chinese"}
-SIMILARITIES = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them
+SIMILARITY_ORDER = ("additive", "dot", "scaled_dot", "bilinear")  # as the paper's tables list them
 SETS = {"quora": "Quora", "mrpc": "MRPC", "lcqmc": "LCQMC", "ubuntu_irc": "Ubuntu IRC", "race": "RACE"} | {
     "squad1.1": "SQuAD", "snli": "SNLI", "mnli_subset": "MultiNLI, a sample", "trec": "TREC", "sst5": "SST-5",
     "cr": "CR", "mpqa": "MPQA", "subj": "SUBJ",
@@ -63,7 +63,7 @@ def sort_key(entry: Entry) -> tuple[int, bool, int, str, bool, str]:
     """Sorts checkpoints for display: by language, then living TANs before published ones, then similarity in the
     paper's order, then the first folder of checkpoints before others, then name."""
     known, similarity = list(LANGUAGES), model_setting(entry, "similarity")
-    rank = SIMILARITIES.index(similarity) if similarity in SIMILARITIES else len(SIMILARITIES)
+    rank = SIMILARITY_ORDER.index(similarity) if similarity in SIMILARITY_ORDER else len(SIMILARITY_ORDER)
     code = language(entry)
     first = known.index(code) if code in known else len(known)
     return first, not is_living(entry), rank, similarity, registry.root() not in entry.path.parents, entry.name

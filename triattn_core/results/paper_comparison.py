@@ -187,7 +187,7 @@ def export_rows(paper: str, table: Table, cells: Sequence[Sequence[Cell]]) -> li
             "seeds": len(cell.values),
             "ours_less_published": cell.difference,
             "record": cell.record.entry.name if cell.record else None,
-            "file": (cell.record.file or "shelf") if cell.record else None,
+            "file": (cell.record.file or "checkpoints") if cell.record else None,
             "rows_measured": cell.record.rows(cell.column.split) if cell.record else None,
             "reason": cell.reason or None,
         }

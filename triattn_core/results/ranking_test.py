@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from triattn_core.analysis.significance import RankingTest, Sample, rank_samples
-from triattn_core.checkpoint.metadata import SIMILARITIES
+from triattn_core.checkpoint.metadata import SIMILARITY_ORDER
 from triattn_core.results.paper_comparison import Cell, format_cell, measured_cell
 from triattn_core.results.paper_schema import Column, Printed, Table
 from triattn_core.results.run_records import Record
@@ -41,7 +41,7 @@ def rank_mechanisms(tables: Sequence[Table], records: Sequence[Record]) -> list[
                     key = (column.group, str(ours["similarity"]))
                     numbers = by_similarity.setdefault(key, {})
                     numbers.setdefault(str(ours["mechanism"]), (table.printed(row, column), table.runs))
-    position = {name: i for i, name in enumerate(SIMILARITIES)}
+    position = {name: i for i, name in enumerate(SIMILARITY_ORDER)}
     keys = sorted(
         by_similarity, key=lambda group: (list(columns).index(group[0]), position.get(group[1], len(position)))
     )

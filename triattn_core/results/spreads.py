@@ -43,7 +43,7 @@ def seed_runs(records: Sequence[Record], split: str, metric: str) -> pd.DataFram
             training_recipe(record),
             *(metadata.model_setting(record.entry, name) for name in ("mechanism", "similarity", "output")),
         ]
-        rest = [record.entry.name, record.file or "shelf", record.measured_on(split), record.rows(split)]
+        rest = [record.entry.name, record.file or "checkpoints", record.measured_on(split), record.rows(split)]
         rows += [[*columns, value, str(seed), *rest] for value, seed in zip(values, seeds)]
     table = pd.DataFrame(rows, columns=COLUMNS)
     return table.drop_duplicates(["recipe", "mechanism", "similarity", "output", "value", "seed"], ignore_index=True)

@@ -77,7 +77,7 @@ def _each_alone(parts: Intervention, caption: str) -> dict[str, Panel]:
     if alone is None:
         return {}
     words = [parts.units[name] for name in alone["unit"]]
-    draw, wide = partial(view.singly, alone, words, parts.spec.names), max(WIDE, 22 * len(alone))
+    draw, wide = partial(view.unit_bars, alone, words, parts.spec.names), max(WIDE, 22 * len(alone))
     return {
         "alone": Panel(
             "Each unit alone, change of the log-odds",

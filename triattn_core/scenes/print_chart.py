@@ -24,7 +24,7 @@ NARROWEST, WIDEST = 0.1, 1.6  # of the plots of the page
 LEGEND, AXIS = 0.72, 0.55  # of the width: what the title and colours of a legend, the title of an axis take at most
 KEPT = ("datasets", "data", "values", "domain")
 MARKS = ("height", "width", "thickness", "strokeWidth", "dx", "dy", "xOffset", "x2Offset", "yOffset", "y2Offset")
-VIEWS = {"mark", "layer", "encoding", "facet", "repeat", "spec", "hconcat", "vconcat", "concat"}
+SPEC_PARTS = {"mark", "layer", "encoding", "facet", "repeat", "spec", "hconcat", "vconcat", "concat"}
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {
     "axis": {"labelFontSize": LEAST, "titleFontSize": LEAST},
     "axisQuantitative": {"labelOverlap": "greedy", "labelSeparation": 4},
@@ -124,7 +124,7 @@ def _resized(name: str, value: Any, inside: Mapping[str, Any], share: float) -> 
         return {"expr": _on_page(value["expr"])}
     if number and name in ("labelLimit", "gradientLength", "titleLimit", "spacing", "offset"):
         return value * TYPE
-    if name in ("width", "height") and VIEWS & set(inside):
+    if name in ("width", "height") and SPEC_PARTS & set(inside):
         factor = share if name == "width" else TYPE
         if isinstance(value, Mapping) and "step" in value:
             return {**value, "step": value["step"] * factor}

@@ -61,7 +61,7 @@ def cells(before: xr.DataArray, after: xr.DataArray, labels: tuple[Sequence[str]
     return rows.assign(difference=rows["after"] - rows["before"])
 
 
-def singly(
+def unit_bars(
     table: pd.DataFrame,
     labels: Sequence[str],
     chosen: Sequence[str],
@@ -82,7 +82,7 @@ def singly(
     leaning = band < max(NUMBER, LETTER * min(max(map(len, labels)), 16))
     x = named("key", labels, orient="bottom", labelAngle=-45 if leaning else 0, labelOverlap=band < LINE)
     # Of one width, so that the bars of two such figures stand below each other.
-    axis = alt.Axis(tickCount=3, grid=False, format="+~r" if what == "change" else "~r", minExtent=44)
+    axis = alt.Axis(tickCount=3, grid=False, format="+.3~r" if what == "change" else ".3~r", minExtent=44)
     y = alt.Y("value:Q", title=None, axis=axis, scale=_with_room(rows))
     tips: list[Any] = [
         "unit:N",

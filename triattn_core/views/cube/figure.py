@@ -24,15 +24,15 @@ from triattn_core.views.lib.cell import axis_check, fold_check, query_matters
 from triattn_core.views.lib.content_words import content_words
 from triattn_core.views.lib.palette import LogScale, SignedScale, centred, pack, scale_payload, theme_payload
 from triattn_core.views.lib.strongest import (
+    distribution_axes,
     distributions,
-    idle,
+    empty_share,
     labels,
     opened,
-    over,
+    other_quantity,
     picked,
     shares,
     strongest,
-    twin,
     visible,
 )
 from triattn_core.views.lib.tokens import named, tokens
@@ -122,7 +122,7 @@ def _payload(
     trace: AttentionTrace, choice: Choice, array: xr.DataArray, shown: dict[str, np.ndarray], hide_special: bool
 ) -> dict:
     quantity, texts, axes = array.attrs["quantity"], dict(trace.texts), tuple(map(str, array.dims))
-    part, along_axes = array.isel(shown), over(trace, choice)
+    part, along_axes = array.isel(shown), distribution_axes(trace, choice)
     cells = int(np.prod([array.sizes[axis] for axis in along_axes]))
     scale = LogScale.fit(array.values, cells) if quantity == "weight" else SignedScale.of(array.values)
     rows = strongest(trace, choice, TRIPLES, hide_special)
@@ -135,7 +135,7 @@ def _payload(
     return {
         "stamp": " ".join((choice.query(), str(hide_special), *(str(trace.meta.get(name, "")) for name in STAMPED))),
         "quantity": quantity,
-        "scored": twin(trace, choice, "relevance") is not None,
+        "scored": other_quantity(trace, choice, "relevance") is not None,
         "order": list(axes),
         "over": along_axes,
         "alt": describe_cells(part, rows, against),
@@ -150,7 +150,7 @@ def _payload(
         "masked": _masked(trace, choice, shown),
         "uniform": 1 / cells,
         "even": 1 / float(np.prod([cell_counts(array, axis).sum() for axis in along_axes])),
-        "rows": round(distributions(array, along_axes) * (1 - idle(trace, choice))) or 1,
+        "rows": round(distributions(array, along_axes) * (1 - empty_share(trace, choice))) or 1,
         "cells": part.size,
         "pairs": cells,
         "triples": {"cells": cells_at, "value": _finite(rows[quantity]), "share": _finite(rows["share"])},
@@ -169,7 +169,7 @@ def _groups(tokens: dict[str, list]) -> dict[str, dict[str, str]]:
 
 def _masked(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) -> str:
     """Packed [query, key]: 1 where a mask leaves a pair out; empty where there is none."""
-    scores = twin(trace, choice, "relevance")
+    scores = other_quantity(trace, choice, "relevance")
     if scores is None or "context" in scores.dims:
         return ""
     out = np.isneginf(scores.transpose("query", "key", ...).values[..., 0])
@@ -200,7 +200,7 @@ def _hidden(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray])
     ]
     sinks = f" and sinks ({', '.join(hidden[:LISTED])}{' …' * (len(hidden) > LISTED)})" if hidden else ""
     sentence = f"Special tokens{sinks} are hidden"
-    weight = twin(trace, choice, "weight")
+    weight = other_quantity(trace, choice, "weight")
     if weight is not None:
         share = 1 - float(shares(trace, choice, weight).isel(shown).sum())
         sentence += f": they hold {100 * share:.3g} % of the mass. Sums still count them, and nothing is renormalised"
@@ -233,14 +233,14 @@ def _caption(trace: AttentionTrace, choice: Choice, array: xr.DataArray) -> str:
 def _exact(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) -> dict[str, str]:
     """Packed float32 of the shown cells: weights, raw and centred relevances, ranks in each distribution."""
     array = picked(trace, choice)
-    axes, along = axes_of(array), over(trace, choice)
+    axes, along = axes_of(array), distribution_axes(trace, choice)
     lines = array.transpose(*[axis for axis in axes if axis not in along], *along)
     rows = lines.values.reshape(-1, int(np.prod([array.sizes[axis] for axis in along])))
     above = [row.size - np.searchsorted(np.sort(row), row, side="right") for row in rows]
     ranks = lines.copy(data=1 + np.array(above, np.float32).reshape(lines.shape))
     packed = {"rank": pack(ranks.transpose(*axes).isel(shown).values)}
     for quantity in ("weight", "relevance"):
-        other = twin(trace, choice, quantity)
+        other = other_quantity(trace, choice, quantity)
         if other is not None:
             array = other.transpose(*axes)
             packed["raw" if quantity == "relevance" else quantity] = pack(array.isel(shown).values.astype(np.float32))

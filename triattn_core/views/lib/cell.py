@@ -13,7 +13,7 @@ from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.aggregation import cell_counts, mean_mass
 from triattn_core.trace.information import query_information
 from triattn_core.views.lib.palette import centred
-from triattn_core.views.lib.strongest import idle, over, picked, twin
+from triattn_core.views.lib.strongest import distribution_axes, empty_share, other_quantity, picked
 
 LITTLE = 0.05  # bits: below, a map's rows look alike
 
@@ -28,15 +28,15 @@ def read(trace: AttentionTrace, choice: Choice, cell: dict[str, int]) -> dict[st
     Raises TraceError or IndexError where the cell is outside.
     """
     # Head and centring work distribution by distribution: that of the cell is all that is needed.
-    axes = over(trace, choice)
+    axes = distribution_axes(trace, choice)
     fixed = {axis: position for axis, position in cell.items() if axis not in axes}
     counts = {axis: cell_counts(trace.site(choice.site), axis) for axis in fixed}
     part = float(np.prod([count[fixed[axis]] / count.sum() for axis, count in counts.items()]))
-    part /= (1 - idle(trace, choice)) or 1.0  # rows that a mask leaves nothing hold no mass
+    part /= (1 - empty_share(trace, choice)) or 1.0  # rows that a mask leaves nothing hold no mass
     choice = replace(choice, index=(*choice.index, *fixed.items()))
     at = {axis: position for axis, position in cell.items() if axis in axes}
     row = picked(trace, choice)
-    weight, relevance = twin(trace, choice, "weight"), twin(trace, choice, "relevance")
+    weight, relevance = other_quantity(trace, choice, "weight"), other_quantity(trace, choice, "relevance")
     masked = relevance is not None and bool(np.isneginf(relevance.isel(at)))
     facts: dict[str, float | int] = {"rank": nan if masked else int((row.values > float(row.isel(at))).sum()) + 1}
     open_ = _open(relevance)
@@ -65,7 +65,7 @@ def even(row: xr.DataArray, at: dict[str, int]) -> float:
 
 def axis_check(trace: AttentionTrace, choice: Choice) -> str:
     """One sentence: over which axes the array sums to one, and by how much the exact numbers miss it."""
-    array, weight, axes = trace.pick(choice), twin(trace, choice, "weight"), over(trace, choice)
+    array, weight, axes = trace.pick(choice), other_quantity(trace, choice, "weight"), distribution_axes(trace, choice)
     each = " and ".join(str(axis) for axis in array.dims if axis not in axes) or "row"
     if array.attrs["quantity"] == "weight":
         sums = array.sum(axes).values.ravel()
@@ -92,7 +92,7 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
 
 def fold_check(trace: AttentionTrace, choice: Choice) -> str:
     """One sentence: what folding did to the array, with the mass before and after; empty where nothing is folded."""
-    return folded(trace.pick(choice), over(trace, choice))
+    return folded(trace.pick(choice), distribution_axes(trace, choice))
 
 
 def folded(array: xr.DataArray, over: Sequence[str] = ("key",)) -> str:
@@ -117,7 +117,7 @@ def folded(array: xr.DataArray, over: Sequence[str] = ("key",)) -> str:
 def query_matters(trace: AttentionTrace, choice: Choice) -> str:
     """One sentence: whether the rows differ at all, over keys alone, which is the query information of a head, and over
     all that they share out; empty where the trace has no weights, or rows for each feature."""
-    weight = twin(trace, choice, "weight")
+    weight = other_quantity(trace, choice, "weight")
     if weight is None or weight.sizes["query"] < 2 or "feature" in weight.dims:
         return ""
     keys = weight.sum([axis for axis in weight.dims if axis not in ("query", "key")])

@@ -55,7 +55,7 @@ def brief(segment: str) -> str:
     return "[ ]" if segment.startswith("[") else segment.removeprefix("sentence ")[:1].upper()
 
 
-def twin(trace: AttentionTrace, choice: Choice, quantity: str) -> xr.DataArray | None:
+def other_quantity(trace: AttentionTrace, choice: Choice, quantity: str) -> xr.DataArray | None:
     """The same choice of the other quantity's site, or None where the trace has none."""
     site = choice.site.rsplit("/", 1)[0] + "/" + quantity
     return trace.pick(replace(choice, site=site)) if site in trace.sites else None
@@ -83,7 +83,7 @@ def visible(array: xr.DataArray, hide_special: bool) -> dict[str, np.ndarray]:
     return shown
 
 
-def over(trace: AttentionTrace, choice: Choice) -> list[str]:
+def distribution_axes(trace: AttentionTrace, choice: Choice) -> list[str]:
     """The axes that a distribution of the chosen site runs over: those that its weights sum to one over, else all but
     the query's."""
     site = choice.site.rsplit("/", 1)[0] + "/weight"
@@ -96,13 +96,13 @@ def over(trace: AttentionTrace, choice: Choice) -> list[str]:
 
 def opened(trace: AttentionTrace, choice: Choice) -> xr.DataArray | None:
     """How many cells of each distribution a mask leaves; None where it leaves all, or the trace has no scores."""
-    scores = twin(trace, choice, "relevance")
+    scores = other_quantity(trace, choice, "relevance")
     if scores is None or not np.isneginf(scores.values).any():
         return None
-    return (scores > -np.inf).sum(over(trace, choice))
+    return (scores > -np.inf).sum(distribution_axes(trace, choice))
 
 
-def idle(trace: AttentionTrace, choice: Choice) -> float:
+def empty_share(trace: AttentionTrace, choice: Choice) -> float:
     """The share of distributions that a mask leaves nothing: they hold no mass."""
     left = opened(trace, choice)
     return 0.0 if left is None else float((left == 0).mean())
@@ -123,7 +123,7 @@ def held(weight: xr.DataArray, axes: Sequence[str]) -> xr.DataArray:
 
 def shares(trace: AttentionTrace, choice: Choice, weight: xr.DataArray) -> xr.DataArray:
     """`held`, of the mass that there is: a row that a mask leaves nothing holds none."""
-    return held(weight, over(trace, choice)) / ((1 - idle(trace, choice)) or 1.0)
+    return held(weight, distribution_axes(trace, choice)) / ((1 - empty_share(trace, choice)) or 1.0)
 
 
 def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_special: bool = False) -> pd.DataFrame:
@@ -141,7 +141,7 @@ def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_
     flat, left = values.ravel(), opened(trace, choice)
     size = np.where(np.isfinite(flat), flat, -np.inf)
     if array.attrs["quantity"] == "weight":
-        part = _uneven(array, over(trace, choice))
+        part = _uneven(array, distribution_axes(trace, choice))
         part = part if left is None else part * left
         size = part.transpose(*array.dims).isel(shown).values.ravel() if part is not array else size
     n = min(n or flat.size, flat.size)
@@ -150,7 +150,7 @@ def strongest(trace: AttentionTrace, choice: Choice, n: int | None = None, hide_
     places = np.unravel_index(top, values.shape)
     at = {str(axis): shown[str(axis)][place] for axis, place in zip(array.dims, places)}
     names = {axis: np.array(labels(array, dict(trace.texts), axis), object) for axis in at}
-    weight = twin(trace, choice, "weight")
+    weight = other_quantity(trace, choice, "weight")
     share = np.nan if weight is None else _shares_at(trace, choice, weight, at)
     columns = {axis: names[axis][where] for axis, where in at.items()}
     columns |= {f"{axis}_at": where for axis, where in at.items()}
@@ -174,7 +174,7 @@ def _uneven(weight: xr.DataArray, axes: Sequence[str]) -> xr.DataArray:
 def _shares_at(trace: AttentionTrace, choice: Choice, weight: xr.DataArray, at: dict[str, np.ndarray]) -> np.ndarray:
     """`shares` of some cells, by their positions on each axis."""
     weights = weight.transpose(*at).values[tuple(at.values())].astype(np.float64)
-    for axis in set(at) - set(over(trace, choice)):
+    for axis in set(at) - set(distribution_axes(trace, choice)):
         cells = cell_counts(weight, axis)
         weights = weights * (cells / cells.sum())[at[axis]]
-    return weights / ((1 - idle(trace, choice)) or 1.0)
+    return weights / ((1 - empty_share(trace, choice)) or 1.0)
