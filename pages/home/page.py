@@ -9,11 +9,9 @@ from html import escape
 
 import streamlit as st
 
-from pages.home import gallery, links, studies
+from pages.home import checkpoint_table, gallery, links, studies
 from pages.shared import checkpoint_html, models, natural_text, style
 from pages.shared.errors import report_errors
-from triattn_core.checkpoint import metadata
-from triattn_core.trace.axes import MECHANISMS
 from triattn_core.views import word_map
 
 style.heading(
@@ -24,29 +22,6 @@ style.heading(
     "open it, change a word, and see whether it still holds.",
     intro=True,
 )
-
-
-def score_table(entries) -> str:
-    """HTML: a line for what may be compared."""
-    size = sum(entry.size for entry in entries)
-    lines = []
-    for (task, data, language), group in metadata.comparable_groups(entries).items():
-        labels = {metadata.model_setting(entry, "mechanism"): checkpoint_html.label(entry) for entry in group}
-        kinds = sorted(labels, key=[*MECHANISMS, *sorted(labels)].index)
-        squares = "".join(f'<span class="t-item">{style.swatch(m)}{escape(labels[m])}</span>' for m in kinds)
-        similarities = len({metadata.model_setting(entry, "similarity") for entry in group})
-        best = f"{checkpoint_html.percent(metadata.main_score(group[0]))} {metadata.metric_name(group[0])}"
-        cells = (escape(task), squares, str(similarities), escape(data), escape(language), escape(best))
-        lines.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
-    names = ("task", "mechanisms", "similarities", "data", "language", "test, of the best on dev")
-    head = "".join(f"<th>{name}</th>" for name in names)
-    aside = (
-        f"{len(entries)} checkpoints, {checkpoint_html.megabytes(size)}"
-        if entries
-        else "no checkpoint yet: train one first"
-    )
-    table = f'<table class="t-table"><tr>{head}</tr>{"".join(lines)}</table>' if entries else ""
-    return checkpoint_html.section("Checkpoints", aside) + f'<div class="t-scroll">{table}</div>'
 
 
 about = word_map.legend("dark" if style.dark() else "light")
@@ -60,7 +35,7 @@ with st.container(key="main"):
     links.examples()
     left, right = st.columns([2.7, 1], gap="medium")
 with left:
-    st.html(score_table(models.entries()))
+    st.html(checkpoint_table.table(models.entries()))
     st.html(checkpoint_html.section("Test scores") + gallery.scores())
 with right.container(key="aside"), report_errors(stop=False):
     slot = st.skeleton(height=200)
