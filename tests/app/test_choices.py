@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -198,49 +197,3 @@ def test_a_dialogue_opens_folded_to_turns_and_unfolds_to_cells() -> None:
     whole = figure(sound(app), "cube")
     assert len(whole["axes"]["context"]["name"]) == 40 and "folded" not in whole["check"]
     assert any("tokens" in place for place in whole["axes"]["context"]["where"])  # cells of several tokens say so
-
-
-def test_two_options_stand_side_by_side() -> None:
-    app = sound(opened("side_by_side", **TALK, compare="options", option="1"))
-    found, drawn = block(app), figure(app, "side_by_side")
-    assert found["pins"] and found["chosen"] == 0 and found["pinned"] == TALKS[0].label
-    assert [panel["title"] for panel in drawn["panels"]] == ["Candidate 1", f"Candidate {TALKS[0].label + 1}"]
-    assert [panel["right"] for panel in drawn["panels"]] == [False, True]
-    assert drawn["across"] == "context" and drawn["axes"]["key"]["label"] == ["[ ]", "T1", "T2", "T3", "R"]
-    assert "no mass is lost" in " ".join(drawn["lines"])
-    app = sound(opened("side_by_side", **TALK, compare="options", option="1", other="4", context="sentences"))
-    assert [panel["title"] for panel in figure(app, "side_by_side")["panels"]] == ["Candidate 1", "Candidate 4"]
-
-
-def test_an_option_is_not_compared_with_itself() -> None:
-    app = sound(opened("side_by_side", **TEXT, compare="options", option="2", other="2"))
-    titles = [panel["title"] for panel in figure(app, "side_by_side")["panels"]]
-    assert titles[0] == "Option B" and titles[1] != "Option B"
-    alone = opened("side_by_side", **TALK, compare="options", turns="and now?", candidates="only one")
-    assert [error.value for error in alone.error] == [r"There is one candidate\: type another to compare it with\."]
-
-
-def test_all_mechanisms_show_the_same_option() -> None:
-    drawn = figure(sound(opened("side_by_side", **TEXT, option="2")), "side_by_side")
-    assert len(drawn["panels"]) == 3 and drawn["across"] == "key"
-    assert drawn["texts"]["option"] == PASSAGES[0].options[1]
-    assert "".join(drawn["axes"]["key"]["name"]) == PASSAGES[0].options[1].replace(" ", "")
-
-
-def test_home_leads_to_dialogues_and_passages() -> None:
-    app = sound(opened("home"))
-    assert "Dialogues to try" in told(app) and "Questions to try" in told(app)
-    links = [link.proto.label for link in app.get("page_link")]
-    assert any(PASSAGES[0].question.rstrip("?") in label for label in links)
-
-
-@pytest.mark.parametrize(
-    ("link", "roles"),
-    [
-        ({**TALK}, "Last turn query, candidate key"),
-        ({**TALK, "direction": "candidate over turn"}, "Candidate query, last turn key"),
-        ({"direction": "B over A"}, "query token of B gives to one key token of A"),
-    ],
-)
-def test_the_cube_names_its_roles(link: dict, roles: str) -> None:
-    assert roles in re.sub("<.*?>", "", told(sound(opened("cube", **link))))

@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save_file
 
-from tests.support.tiny import HEADS, config, make_world
+from tests.support.tiny import HEADS, make_world
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.config import read_config
@@ -22,7 +21,6 @@ from triattn_core.errors import CheckpointError, ConfigError, InputError
 from triattn_core.inference.evaluate import evaluate, predictions
 from triattn_core.inference.explain import explain
 from triattn_core.models.encoders import load_encoder
-from triattn_core.models.tensors import read_tensors
 from triattn_core.tasks import pairs, sentences
 from triattn_core.trace import AttentionTrace
 
@@ -241,17 +239,3 @@ def test_the_command_line_says_one_line_on_bad_input(world, capsys, arguments):
     assert main(arguments) == 1
     said = capsys.readouterr().err.strip()
     assert said.startswith("triattn: ") and len(said.splitlines()) == 1
-
-
-def test_a_config_says_what_it_is():
-    assert set(config("tri")) >= {"format", "kind", "task", "model", "data", "training"}
-
-
-def test_safetensors_that_begin_like_a_pickle_are_read(tmp_path):
-    """A header of 1,152 bytes makes the file begin with 80 04, as pickles of protocol 4 do."""
-    path, told = tmp_path / "model.safetensors", {"a": torch.ones(2)}
-    header = {"__metadata__": {"x": ""}, "a": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}}
-    room = 1152 - len(json.dumps(header, separators=(",", ":")))
-    save_file(told, path, metadata={"x": "y" * room})
-    assert path.read_bytes()[:2] == b"\x80\x04"
-    assert read_tensors(path)["a"].tolist() == [1, 1]

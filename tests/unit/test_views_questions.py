@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -9,9 +11,8 @@ import pytest
 import vl_convert
 import xarray as xr
 
-from triattn_core.scenes import intervene_text
-from triattn_core.views.charts import anova, anova_text, intervention, perturbation
-from triattn_core.views.charts.grids import cells_of, label_expression, named
+from triattn_core.views.charts import anova, anova_text, perturbation
+from triattn_core.views.charts.grids import label_expression, named
 from triattn_core.views.lib.palette import THEMES
 
 QUERIES, KEYS = ["who", "</b>", "who"], ["a", "b", 'c"', "d", "e"]
@@ -161,104 +162,16 @@ def test_areas_over_rows_have_their_bands():
     assert not rows(perturbation.mean_gains(found, "comprehensiveness", {"x": "bi", "y": "tri"}).to_dict())
 
 
-def test_maps_share_a_scale_and_their_difference_is_after_less_before():
-    before, after = (DRAW.dirichlet(np.ones(5), 3) for _ in range(2))
-    spec = intervention.maps(grid(before), grid(after), LABELS).to_dict()
-    one, two, gap = spec["hconcat"]
-    gap = gap["layer"][0]
-    assert one["encoding"]["color"]["scale"] == two["encoding"]["color"]["scale"]
-    told = pd.DataFrame(spec["datasets"][gap["data"]["name"]])
-    np.testing.assert_allclose(told.pivot(index="query", columns="key", values="value"), after - before)
-    scale = gap["encoding"]["color"]["scale"]
-    assert scale["domain"][len(scale["domain"]) // 2] == 0 and scale["interpolate"] == "rgb"
-    assert len(one["encoding"]["color"]["legend"]["values"]) in (3, 4)
-    alone = [one.to_dict()["hconcat"] for one in intervention.apart(grid(before), grid(after), LABELS)]
-    assert [[one["title"] for one in some] for some in alone] == [[one["title"]] for one in spec["hconcat"]]
-    assert alone[1][0]["encoding"] == two["encoding"]  # nothing of a map depends on what stands beside it
-    assert cells_of(grid(before), LABELS)["key_word"].tolist()[:5] == KEYS
-
-
-def test_units_say_what_flips_and_which_are_chosen():
-    table = pd.DataFrame({"unit": ["u 1", "u 2"], "change": [-1.25, 0.5], "flips": [True, False]})
-    told = pd.DataFrame(rows(intervention.unit_bars(table, ["x", "y"], ["u 2"]).to_dict()))
-    assert told["said"].tolist() == ["−1.25 flips", "+0.50"] and told["chosen"].tolist() == [False, True]
-
-
-def test_how_far_attention_moved_has_two_figures_of_the_largest_and_no_sign():
-    for bits, said in (
-        ([0.0083, 0.00004], ["0.0083", ""]),
-        ([0.31, 0.0], ["0.31", ""]),
-        ([0, 0], ["", ""]),
-    ):
-        table = pd.DataFrame({"unit": ["u 1", "u 2"], "change": [-1.0, 1.0], "moved": bits, "flips": [True, False]})
-        spec = intervention.unit_bars(table, ["x", "y"], ["u 2"], what="moved").to_dict()
-        told = pd.DataFrame(rows(spec))
-        assert told["said"].tolist() == said and told["value"].tolist() == bits
-        assert spec["layer"][0]["encoding"]["tooltip"][2]["title"] == "moved"
-
-
-def test_a_change_below_the_numerical_resolution_has_no_bar_and_what_rounds_to_none_no_number():
-    table = pd.DataFrame({"unit": ["a", "b", "c"], "change": [0.5, -2.4e-7, 3e-5], "moved": 0.1, "flips": False})
-    drawn = rows(intervention.unit_bars(table, ["x", "y", "z"], []).to_dict())
-    assert [row["value"] for row in drawn] == [0.5, 0, 3e-5] and [row["said"] for row in drawn] == ["+0.50", "", ""]
-    known = {"a": "x", "b": "y", "c": "z"}
-    assert "1 of 3 units have no bar" in intervene_text.describe_each(table, known)
-    noise = table.assign(change=[1e-7, -2.4e-7, 0.0])
-    assert not intervene_text.changes_answer(noise) and intervene_text.changes_answer(table)
-    assert intervene_text.describe_each(noise, known).startswith(
-        "No unit alone changes the log-odds by 0.00001 or more"
-    )
-    assert "Spearman" in intervene_text.describe_each_shift(table.assign(moved=[0.1, 0.2, 0.3]), known)
-    assert "Spearman" not in intervene_text.describe_each_shift(noise.assign(moved=[0.1, 0.2, 0.3]), known)
-    small = table.assign(change=[0.0057, -0.00036, 0.0])
-    drawn = rows(intervention.unit_bars(small, ["x", "y", "z"], []).to_dict())
-    assert [row["said"] for row in drawn] == ["+0.0057", "−0.0004", ""]
-
-
-def test_what_is_said_of_how_far_each_moved_attention():
-    def told(moved: list[float], change: tuple = (0.1, -0.5, 0.2)) -> str:
-        table = pd.DataFrame({"unit": list("abc")[: len(moved)], "change": change[: len(moved)], "moved": moved})
-        return intervene_text.describe_each_shift(table, {"a": "one", "b": "two", "c": "three"})
-
-    assert told([0.1, 0.31, 0.2]) == (
-        "Attention is moved most by “two” (0.31 bits), which also changes the answer most. "
-        "Bits and size of the change rank the 3 units alike by +1.00 (Spearman)."
-    )
-    assert "“one” (0.02 bits), which is not what changes" in told([0.02, 0.01, 0.0])
-    assert "alike by −0.50" in told([0.02, 0.01, 0.0])
-    assert told([0.0, 1e-12, 0.0]).startswith("No unit moves the attention: ")
-    assert told([0.02, 0.01]) == "Attention is moved most by “one” (0.02 bits)."
-    assert told([0.02, 0.01, 0.0], (0.3, 0.3, 0.3)) == "Attention is moved most by “one” (0.02 bits)."
-
-
-def test_labels_lean_and_numbers_stand_where_there_is_no_room():
-    def drawn(words: list[str], **more) -> tuple[float, set]:
-        table = pd.DataFrame({"unit": words, "change": 0.5, "flips": False})
-        layers = intervention.unit_bars(table, words, [], **more).to_dict()["layer"]
-        lean = layers[0]["encoding"]["x"]["axis"]["labelAngle"]
-        return lean, {str(one["mark"].get("angle", {}).get("expr")) for one in layers}
-
-    assert drawn(list("abcde"), width=640) == (0, {"None", "width / 5 < 48 ? 270 : 0"})
-    assert drawn(["medicine²"] * 11, width=640)[0] == -45
-    assert drawn(["a"] * 67, width=1474) == (-45, {"None", "width / 67 < 48 ? 270 : 0"})
-
-
-def test_among_several_answers_there_is_no_line_at_zero():
-    both = [intervention.draws([-7.0, -5.0], -6.0, two=two).to_dict() for two in (True, False)]
-    assert [len(one["layer"]) for one in both] == [4, 3]
-    assert [one["layer"][-1]["encoding"]["x"]["scale"]["domain"][1] < 0 for one in both] == [False, True]
-
-
-def test_draws_hold_the_original_and_zero():
-    spec = intervention.draws([1.0, 2.0, 4.0], 3.0).to_dict()
-    low, high = spec["layer"][1]["encoding"]["x"]["scale"]["domain"]
-    assert low < 0 and high > 4
-    values = [[row["odds"] for row in one] for one in spec["datasets"].values()]
-    assert [1.0, 2.0, 4.0] in values and [3.0] in values and [pytest.approx(7 / 3)] in values
-
-
 def test_the_word_if_is_a_label_as_any_other():
     words = ["if", "you </b>", "if"]
     chart = alt.Chart(pd.DataFrame({"key": range(3)})).mark_point().encode(named("key", words))
     drawn = vl_convert.vegalite_to_svg(chart.to_dict())
     assert drawn.count(">if<") == 2 and "you &lt;/b&gt;" in drawn
+
+
+def test_no_two_ticks_of_an_axis_are_written_alike():
+    """Up to 0.12 by 0.02: to one figure the last two would both be 0.1."""
+    table = curves().assign(comprehensiveness=lambda rows: rows["tokens"] * 0.06)
+    drawing = vl_convert.vegalite_to_svg(perturbation.figure(table, "comprehensiveness", "rollout").to_dict())
+    ticks = re.findall(r">(0\.\d+)</text>", drawing)
+    assert "0.12" in ticks and len(set(ticks)) == len(ticks)

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from triattn_core.analysis.maps import compare, token_alignment
+from triattn_core.analysis.maps import compare
 from triattn_core.errors import TraceError
-from triattn_core.scenes import panels as scene
 from triattn_core.views import side_by_side as view
 from triattn_core.views.charts import grids
 from triattn_core.views.lib.palette import DIFFERENCE
@@ -224,87 +223,3 @@ def test_where_a_fold_leaves_one_key_there_is_nothing_to_compare():
     words = view.alt(panels, gap, TEXTS)
     assert "As this is read there is one key: every weight is 1, nothing to compare." in words and "differ" not in words
     assert "nothing to compare" in view.figure(panels, gap, TEXTS, (0, 0)).html().split("</title>")[1]
-
-
-def test_a_difference_no_greater_than_between_seeds_is_marked():
-    panels, gap = three()
-    noise = np.full((3, 5), 0.0)
-    noise[1, 2], noise[2, 0] = abs(gap.values.values[1, 2]), abs(gap.values.values[2, 0]) * 0.999
-    noisy = replace(gap, noise=noise, noisy="grey: seeds differ as much (3 + 1)")
-    sent = view.figure(panels, noisy, TEXTS, (0, 0)).payload["gap"]
-    expected = np.zeros((3, 5), np.uint8)
-    expected[1, 2] = 1
-    np.testing.assert_array_equal(unpacked(sent["within"], "u1"), expected)
-    assert sent["lines"][-1] == "grey: seeds differ as much (3 + 1)"
-    table = view.table(panels, noisy, TEXTS)
-    np.testing.assert_allclose(table["between seeds"].to_numpy().reshape(3, 5), noise)
-    plain = view.figure(panels, gap, TEXTS, (0, 0)).payload["gap"]
-    assert "within" not in plain and len(plain["lines"]) == 2
-
-
-def test_the_strongest_keys_that_are_the_same_are_told_with_chance():
-    panels, gap = three()
-    shared = compare.overlap(panels[2].weights, panels[0].weights, 2)
-    found = replace(gap, overlap=shared, top=2)
-    sent = view.figure(panels, found, TEXTS, (0, 0)).payload["gap"]
-    assert sent["overlap"] == shared.tolist() and sent["top"] == 2 and sent["chance"] == pytest.approx(4 / 5)
-    assert view.table(panels, found, TEXTS)["same of top 2"].tolist() == np.repeat(shared, 5).tolist()
-
-
-def edited() -> tuple[list[parts.Panel], parts.Gap, dict[str, str]]:
-    """Two inputs: the second has no "nap", and another word at the end."""
-    first = arrays(0).mean("head").assign_attrs(quantity="weight")
-    after = first.isel(key=[0, 1, 2, 4]).assign_coords(key_token=("key", ["can", "<b>", "cats", "doze"]))
-    after = (after / after.sum("key")).assign_attrs(quantity="weight")
-    after = after.assign_coords(key_start=("key", [0, 4, 7, 16]), key_end=("key", [3, 7, 11, 20]))
-    panels = []
-    for name, weights in zip(("Before", "Edited"), token_alignment.align_maps(first, after)):
-        numbers = (compare.entropy(weights), compare.rank(weights))
-        panels.append(parts.Panel(name, "tri", "additive", weights, weights, *numbers, "paraphrase", 0.7, None))
-    texts = TEXTS | {"edited b": "Can <b>cats</b> doze?"}
-    values = compare.difference(panels[1].drawn, panels[0].drawn)
-    bits = compare.jensen_shannon(panels[1].weights, panels[0].weights)
-    return panels, parts.Gap(1, 0, values, bits, compare.overlap(panels[1].weights, panels[0].weights)), texts
-
-
-def test_where_all_keys_are_among_the_strongest_nothing_is_said_of_it():
-    panels, _ = three()
-    few = [replace(one, weights=one.weights[:, : compare.TOP], drawn=one.drawn[:, : compare.TOP]) for one in panels]
-    assert scene.difference(panels, 2, 0).overlap is not None
-    found = scene.difference(few, 2, 0)
-    assert found.overlap is None and "overlap" not in view.figure(few, found, TEXTS, (0, 0)).payload["gap"]
-
-
-def test_maps_of_two_inputs_have_gaps_and_signs():
-    panels, gap, texts = edited()
-    payload = view.figure(panels, gap, texts, (0, 0), what="input").payload
-    json.dumps(dict(payload), allow_nan=False)
-    assert payload["axes"]["key"]["label"] == ["Can", "<b>", "cats", "−nap", "−🐈", "+doze"]
-    assert payload["axes"]["key"]["also"] == [[0, 3], [4, 7], [7, 11], None, None, None]
-    assert payload["axes"]["query"]["label"] == ["Do", "cats", "sleep"]
-    before, after = (np.frombuffer(base64.b64decode(one["weights"]), "<f4").reshape(3, 6) for one in payload["panels"])
-    assert np.isnan(before[:, 5]).all() and np.isnan(after[:, 3:5]).all()
-    assert np.isfinite(before[:, :5]).all() and np.isfinite(after[:, [0, 1, 2, 5]]).all()
-    values = np.frombuffer(base64.b64decode(payload["gap"]["values"]), "<f4").reshape(3, 6)
-    assert np.isnan(values[:, 3:]).all() and np.isfinite(values[:, :3]).all()
-    assert payload["gap"]["chance"] == pytest.approx(9 * 3 / (5 * 4))
-    assert payload["names"]["edited b"] == {"short": "B′", "long": "edited sentence B"}
-    assert parts.first_cell(panels, gap)[1] < 6 and payload["what"] == "input"
-
-
-def test_a_query_of_one_input_alone_has_no_row_to_compare():
-    panels, gap, texts = edited()
-    turned = [
-        replace(one, weights=w, drawn=w, entropy=compare.entropy(w), rank=compare.rank(w))
-        for one in panels
-        for w in [one.weights.rename({n: n.replace("key", "x") for n in one.weights.coords} | {"key": "x"})]
-        for w in [w.rename({n: n.replace("query", "key") for n in w.coords if "query" in n} | {"query": "key"})]
-        for w in [w.rename({n: n.replace("x", "query", 1) for n in w.coords if n.startswith("x_")} | {"x": "query"})]
-        for w in [w.transpose("query", "key")]
-    ]
-    bits = compare.jensen_shannon(turned[1].weights, turned[0].weights)
-    values = compare.difference(turned[1].drawn, turned[0].drawn)
-    payload = view.figure(turned, parts.Gap(1, 0, values, bits), texts, (0, 0)).payload
-    assert [one is None for one in payload["gap"]["divergence"]] == [False] * 3 + [True] * 3
-    assert [one is None for one in payload["panels"][0]["entropy"]] == [False] * 5 + [True]
-    assert parts.first_cell(turned, parts.Gap(1, 0, values, bits))[0] < 3

@@ -1,0 +1,63 @@
+"""What to know of a paper's table: what start weights had read, and what is empty."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from tests.unit.test_results import CONFIG, TABLE, record
+from triattn_core.checkpoint.registry import VARIABLE
+from triattn_core.results import notes
+from triattn_core.results.paper_comparison import fill_table
+
+
+def encoder(root: Path, seen: list | None) -> None:
+    folder = root / "encoders" / "small"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text('{"num_hidden_layers": 5, "hidden_size": 77}')
+    stages = [{"data": ["cars/train"], "mine": "cars/more"}, {"data": ["cars/train"]}]
+    (folder / "recipe.json").write_text(json.dumps({"start": {"name": "nothing"}, "stages": stages}))
+    if seen is not None:
+        (folder / "metrics.json").write_text(json.dumps({"start_had_seen": seen}))
+
+
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [
+        (None, "What those of small had read is not recorded."),
+        ([], "small began from nothing."),
+        ([{"name": "Wiki"}, {"name": "Web"}], "Those of small had read Wiki and 1 more, none of it the source"),
+        ([{"name": "Wiki"}, {"name": "Cars", "set": "lcqmc"}], "Those of small had read Cars, the source of the test"),
+    ],
+)
+def test_notes_say_what_the_start_weights_had_read(tmp_path, monkeypatch, seen, said):
+    monkeypatch.setenv(VARIABLE, str(tmp_path))
+    encoder(tmp_path, seen)
+    each = [{"seed": n, "test": {"accuracy": 80.0 + n, "n": 400}} for n in (1, 2)]
+    cells = [one for row in fill_table(TABLE, [record(each_seed=each)]) for one in row]
+    found = {one.head: one.text for one in notes.notes_on_cells(cells)}
+    assert found["Start weights"].startswith(said)
+    frozen = "small, 5 layers of 77 features; the heads are trained on its frozen features."
+    assert found["Encoder"] == f"{frozen} It was itself trained on cars/train, cars/more."
+    assert found["Trained on"] == "One row in 3 of lcqmc/train; 1 epoch."
+    error = 100 * math.sqrt(0.815 * 0.185 / 400)
+    assert found["Seeds"].startswith("2 seeds behind 1 cell of ours, 1 seed behind 1 cell of ours.")
+    assert f"one standard error near 82 % is {error:.2f}." in found["Seeds"]
+    assert "F1-score: not recorded of every seed." in found["Seeds"]
+
+
+def test_notes_of_nothing_say_how_much_is_empty():
+    (only,) = notes.notes_on_cells([c for row in fill_table(TABLE, []) for c in row])
+    assert (only.head, only.text) == ("Empty", "2 cells of ours: not trained.")
+
+
+def test_a_bare_config_has_no_training_rows_in_words():
+    assert notes.trained_on(record(config={})) == ""
+    data = CONFIG["data"] | {"where": {"level": "middle"}, "every": 1, "even": 1.5}
+    assert notes.trained_on(record(config=CONFIG | {"cells": [15, 15, 32], "data": data})) == (
+        "All rows of lcqmc/train, level middle alone, labels evened to 1.5 to one among pairs of like word overlap; "
+        "1 epoch; read in 15 / 15 / 32 cells."
+    )
