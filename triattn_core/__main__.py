@@ -106,9 +106,9 @@ def app_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn app`."""
     listing.folders(parser)
     parser.add_argument("--port", type=int, default=8501)
-    parser.add_argument("--address", help="to listen on (default: this machine alone)")
+    parser.add_argument("--address", help="address to listen on (default: this machine alone)")
     parser.add_argument(
-        "--site", default="", help="the name under which a proxy passes requests on: see docs/deploy.md"
+        "--site", default="", help="host name under which a proxy forwards requests: see docs/deploy.md"
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
 
@@ -143,70 +143,85 @@ def app(options: argparse.Namespace) -> int:
 
 COMMANDS = (
     Command(
-        "list", listing.list_, "the checkpoints: task, mechanism, similarity, data set, metrics", listing.folders,
+        "list", listing.list_,
+        "List checkpoints with task, mechanism, similarity, data set and metrics.",
+        listing.folders,
         device=False,
     ),
     Command(
-        "explain", examples.explain, "one example: the prediction, and its trace", examples.explain_arguments,
+        "explain", examples.explain,
+        "Explain one example: print the prediction, store the trace.",
+        examples.explain_arguments,
     ),
     Command(
-        "open", open_file.run, "an attention of any origin, in a file, as a trace", open_file.arguments, device=False,
+        "open", open_file.run,
+        "Open a file of attention weights from any source as a trace.",
+        open_file.arguments, device=False,
     ),
     Command(
-        "import", import_model.run, "the attention of a Hugging Face model on a text or a pair, as a trace",
+        "import", import_model.run, "Import the attention of a Hugging Face model on a text or a pair as a trace.",
         import_model.arguments,
     ),
-    Command("evaluate", evaluate.run, "metrics over a file of rows", evaluate.arguments),
-    Command("studies", studies.run, "the claims of the guided studies, measured again", studies.arguments),
-    Command("seeds", listing.seeds, "mean and spread over seeds, and whether they differ beyond noise", device=False),
+    Command("evaluate", evaluate.run, "Measure checkpoints over a file of rows.", evaluate.arguments),
+    Command("studies", studies.run, "Measure the claims of the guided studies again.", studies.arguments),
+    Command(
+        "seeds", listing.seeds,
+        "Print mean and spread over seeds, and test whether checkpoints differ beyond noise.",
+        device=False,
+    ),
     Command(
         "new", new.run,
-        "a checkpoint of your own, begun: a file of rows becomes train, dev and test, and a config to train",
+        "Begin a checkpoint of your own: split a file of rows into train, dev and test, and write a config.",
         new.arguments,
     ),
     Command(
-        "train", train.train, "train what a config.json or an encoder's recipe.json describes", train.train_arguments,
+        "train", train.train, "Train what a config.json or an encoder's recipe.json describes.", train.train_arguments,
     ),
     Command(
-        "sweep", train.sweep, "train variants of configs; their records are kept, their weights are not",
+        "sweep", train.sweep, "Train variants of configs; keep their records, not their weights.",
         train.sweep_arguments,
     ),
     Command(
-        "results", listing.results, "the papers' tables beside ours: is Tri ahead of Bi and C-Bi?", device=False,
-    ),
-    Command(
-        "efficiency", efficiency.run, "time and memory of MTSA and its baselines by length, on this machine",
-        efficiency.arguments,
-    ),
-    Command(
-        "cases", cases.run, "several checkpoints over the same rows: who is right where, stored as a table",
-        cases.arguments,
-    ),
-    Command(
-        "context", analyses.context, "how much of the attention context redirects, stored as a table",
-        analyses.context_arguments,
-    ),
-    Command(
-        "heads", heads.run, "every head over a file of rows: entropy, information, three-way share",
-        heads.arguments,
-    ),
-    Command(
-        "faithful", analyses.faithful, "attributions against random ones: do the tokens they name matter?",
-        analyses.faithful_arguments,
-    ),
-    Command(
-        "book", casebook.run, "the case book: cases kept with a note and tags", casebook.arguments, json=False,
+        "results", listing.results,
+        "Compare the papers' tables with our results: is Tri ahead of Bi and C-Bi?",
         device=False,
     ),
     Command(
-        "card", card.run, "a case card of a view, or made again from its manifest: are its numbers the same?",
+        "efficiency", efficiency.run, "Measure time and memory of MTSA and its baselines by length on this machine.",
+        efficiency.arguments,
+    ),
+    Command(
+        "cases", cases.run, "Run several checkpoints over the same rows and store who is right where as a table.",
+        cases.arguments,
+    ),
+    Command(
+        "context", analyses.context, "Measure how much of the attention the context redirects and store it as a table.",
+        analyses.context_arguments,
+    ),
+    Command(
+        "heads", heads.run, "Measure every head over a file of rows: entropy, information, three-way share.",
+        heads.arguments,
+    ),
+    Command(
+        "faithful", analyses.faithful, "Compare attributions with random rankings: do the tokens they name matter?",
+        analyses.faithful_arguments,
+    ),
+    Command(
+        "book", casebook.run,
+        "List, show and edit the case book: cases kept with a note and tags.",
+        casebook.arguments, json=False,
+        device=False,
+    ),
+    Command(
+        "card", card.run, "Make the case card of a view, or make one again from its manifest and compare the numbers.",
         card.arguments,
     ),
     Command(
-        "verify", examples.verify, "digest, shapes, and the recorded numbers on the recorded example",
+        "verify", examples.verify,
+        "Verify a checkpoint: its digest, shapes, and the recorded numbers on the recorded example.",
         examples.verify_arguments,
     ),
-    Command("app", app, "the browser app", app_arguments, json=False),
+    Command("app", app, "Open the app in a browser.", app_arguments, json=False),
 )  # fmt: skip
 
 

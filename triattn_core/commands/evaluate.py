@@ -27,13 +27,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="+", help="checkpoints, by name or folder; several share their encoder's pass")
     text = "JSON Lines, plain or .gz; or laboratory:TASK, rows generated from --seed"
     parser.add_argument("data", type=Path, help=text)
-    parser.add_argument("--seed", type=int, default=1, help="of laboratory rows (default: 1)")
-    parser.add_argument("--rows", type=int, default=4000, help="how many laboratory rows (default: 4000)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of generated laboratory rows (default: 1)")
+    parser.add_argument("--rows", type=int, default=4000, help="number of generated laboratory rows (default: 4000)")
     text = "measure the majority vote of the checkpoints too (a tie goes to the higher mean probability)"
     parser.add_argument("--vote", action="store_true", help=text)
     text = "measure whether the attention matters too: reliance on its weights; of TANs and of laboratory models more"
     parser.add_argument("--attention", action="store_true", help=text)
-    parser.add_argument("--limit", type=_count, metavar="N", help="the first N rows alone")
+    parser.add_argument("--limit", type=_count, metavar="N", help="use the first N rows only")
     text = (
         f"keep the vote's numbers for the page Results, in {VOTES}.jsonl among the records, or those of the "
         "attention in the metrics.json of each checkpoint"

@@ -24,7 +24,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     text = "what stands on it, of titles, badges, predictions, accuracy, crosshair, scale; by default all but accuracy"
     group.add_argument("--show", nargs="*", metavar="PART", help=text)
     group.add_argument("--panels", nargs="+", type=int, metavar="N", help="which maps, from 1, in this order")
-    group.add_argument("--figure", metavar="NAME", help="of several figures of the view, which")
+    group.add_argument("--figure", metavar="NAME", help="name of the figure, where the view has several")
 
 
 def is_requested(options: argparse.Namespace) -> bool:

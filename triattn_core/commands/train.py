@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of both commands."""
-    parser.add_argument("config", type=Path, nargs="+", help="several share the encoding of their data")
+    parser.add_argument(
+        "config", type=Path, nargs="+", help="one or more configs; several share the encoding of their data"
+    )
     parser.add_argument("--data", type=Path, default=Path("data"), help="the folder of data sets (default: data)")
     parser.add_argument("--runs", type=Path, default=Path("runs"), help="where states and logs go (default: runs)")
     parser.add_argument("--resume", action="store_true", help="go on from the last complete state")
