@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.coin import pickers
+from pages.coin import both_ways, pickers
 from pages.shared import (
     ablation,
     canvas_component,
@@ -19,20 +19,12 @@ from pages.shared import (
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from triattn_core.tasks import TASKS
-from triattn_core.views.coin.blocks import reverse_pair, switch
+from triattn_core.views.coin.blocks import switch
 
 SAYS = (
     'Each block aligns every <b class="t-query">query</b> token with the <b class="t-key">keys</b> of the other '
     "sentence: with the context of its own sentence, and without it."
 )
-
-
-@st.fragment
-def explore(page: PageScene, pair: str, direction: str) -> None:
-    """The figure: a click runs this alone.  pair: the key of the figures of both ways."""
-    canvas_component.carry_cell(page.key, pair, direction, reverse_pair)
-    canvas_component.remember_cell(pair, direction, page.choose())
-    page.answer()
 
 
 head, _ = style.opening()
@@ -63,5 +55,5 @@ with report_errors():
 with tail:
     without = f"-without-{switch(settings.off).replace(' ', '-')}" if settings.off else ""
     page.save_menus(f"coin-{settings.way.replace('_', '-')}{without}{token_grouping.ending(grouping)}")
-explore(page, pair, settings.way)
+both_ways.explore(page, pair, settings.way)
 figures.numbers("All pairs of all blocks as numbers", lambda: page.scene.table, "numbers")

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.compare import over_rows
 from pages.shared import (
-    case_detail,
     case_style,
-    case_summary,
     checkpoint_differences,
-    checkpoint_html,
     checkpoint_picker,
     disagreements,
     models,
@@ -20,10 +18,7 @@ from pages.shared import (
     url_state,
 )
 from pages.shared.errors import report_errors
-from triattn_core.analysis.mining import agreement
-from triattn_core.checkpoint import metadata
 from triattn_core.tasks import TASKS
-from triattn_core.trace.axes import TAN_MECHANISMS
 from triattn_core.views import side_by_side as view
 
 LEAD = "Any two to four checkpoints of one task: how alike they answer, who flips where, and how they came about."
@@ -52,20 +47,8 @@ mined = None
 with report_errors(stop=False):
     mined = row_source.table(rows, task, speaks.now, chosen, wait=True)
 if mined is not None:
-    with report_errors():
-        examples = case_summary.show_summary(mined, tail)
-    left, right = st.container(key="main").columns([2.7, 1], gap="medium")
-    with left:
-        st.html(disagreements.scores_html(mined) + disagreements.pairs(mined))
-        st.html(checkpoint_html.section("Who flips", disagreements.WHICH[agreement.comparison_column(mined)]))
-        some = disagreements.rows(mined)
-    if len(some.rows):
-        case_detail.show_rows(mined, some, examples, left, right)
-with st.container(horizontal=True, key="elsewhere"):
-    mechanisms = {metadata.model_setting(entry, "mechanism") for entry in chosen}
-    if task in task_picker.TASKS and mechanisms <= set(TAN_MECHANISMS):
-        query = {checkpoint_picker.KEY: [entry.name for entry in chosen]}
-        st.page_link("pages/side_by_side/page.py", label="One input: their maps side by side", query_params=query)
+    over_rows.show(mined, tail)
+over_rows.link_side_by_side(task, chosen)
 config, loss = st.columns([1.15, 1], gap="large")
 with config:
     checkpoint_differences.show(chosen)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.cube import pickers
+from pages.cube import inspector, pickers
 from pages.shared import (
     attention_worth,
-    cell_command,
     choice_input,
     head_strip,
     models,
-    numbers,
     page_setup,
     style,
     token_grouping,
@@ -19,21 +17,6 @@ from pages.shared import (
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from triattn_core.scenes.scene import head_choice
-from triattn_core.trace import Choice
-from triattn_core.views.cube import NEEDS
-from triattn_core.views.lib import cell
-
-
-@st.fragment
-def explore(page: PageScene, choice: Choice) -> None:
-    """Figure, inspector and lists: a click runs this alone."""
-    trace, settings, canvas = page.scene.trace, page.scene.settings, page.scene.screen
-    at = dict(zip(NEEDS, page.choose()))
-    page.answer(stamp=canvas.payload["stamp"], numbers=cell.read(trace, choice, at))
-    place = cell_command.cell(trace, choice.site, dict([*choice.index, *choice.reduce, *at.items()]), settings.option)
-    cell_command.command(page.entries[0].name, page.row, place)
-    numbers.below(trace, choice, settings.hide, at["query"], canvas.payload["cells"])
-
 
 TITLE = "Tri-Attention cube"
 
@@ -65,4 +48,4 @@ attention_worth.notes([top.entry])
 heads = head_strip.of_layers(whole.trace, f"{direction}/weight")
 at = head_strip.row_of(heads, settings.site), settings.head and settings.head - 1
 head_strip.show(heads, f"{whole.source} {direction}", at)
-explore(page, choice)
+inspector.explore(page, choice)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from pages.shared import checkpoint_picker, option_panel
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from pages.shared import checkpoint_picker, option_panel, token_grouping
+from pages.shared.errors import notice
 from pages.side_by_side import edited_input
 from pages.side_by_side.pickers import INPUTS, OPTIONS
 from triattn_core.scenes.panels import Side
+from triattn_core.scenes.side_by_side import Settings
 
 
 def show(side: Side, compare: str, example: Any, pairs: bool) -> None:
@@ -23,3 +28,17 @@ def show(side: Side, compare: str, example: Any, pairs: bool) -> None:
         option_panel.show_options(example, by_title, side.choice)
     if compare == INPUTS:
         edited_input.show_effect(side)
+
+
+def show_notes(side: Side, settings: Settings) -> None:
+    """What the reader should know of the maps, and phrases that no text has."""
+    for note in side.notes:
+        notice(note)
+    token_grouping.missing(side.texts, settings.grouping())
+
+
+def show_models(side: Side, notes: bool) -> DeltaGenerator:
+    """What each model says, with its notes where they are shown; returns the place beside it for what is saved."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        checkpoint_picker.show_predictions(side, notes=notes)
+        return st.container(horizontal=True, width="content", key="tail")

@@ -1,26 +1,22 @@
-"""Side by side: one example under two to four checkpoints, or two of its options, or two inputs, under one; on one
-colour scale."""
+"""Side by side: one example under two to four checkpoints, or two options or inputs under one; on one colour scale."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 from pages.shared import (
-    attention_worth,
     canvas_component,
     checkpoint_picker,
     choice_input,
-    figures,
-    head_strip,
     models,
     pair_input,
     style,
     task_picker,
     token_grouping,
 )
-from pages.shared.errors import notice, report_errors
-from pages.shared.page_scene import PageScene, explore
-from pages.side_by_side import answers, pickers
+from pages.shared.errors import report_errors
+from pages.shared.page_scene import PageScene
+from pages.side_by_side import answers, maps, pickers
 from triattn_core.tasks import TASKS, InputForm, form
 from triattn_core.views.side_by_side import FEWEST
 
@@ -31,9 +27,8 @@ with beside:
 words, pairs = task_picker.TASKS[task], form(task) is InputForm.PAIR
 style.say(head, "Side by side", words.side)
 task_picker.missing(checkpoint_picker.KINDS)
-speaks, entries = checkpoint_picker.pick_language(
-    models.entries(task, checkpoint_picker.KINDS), prefer="zh"
-)  # the paper's own case is Chinese
+known = models.entries(task, checkpoint_picker.KINDS)
+speaks, entries = checkpoint_picker.pick_language(known, prefer="zh")  # the paper's own case is Chinese
 example = pair_input.pair(speaks, TASKS[task]) if pairs else choice_input.example(task)
 edits, predictions = st.container(), st.container()
 if len(entries) < FEWEST:
@@ -53,22 +48,11 @@ with above, report_errors():
 side = page.scene.side
 page.key = canvas_component.key("side", *side.parts)
 with above:
-    for note in side.notes:
-        notice(note)
-    token_grouping.missing(side.texts, settings.grouping())
+    answers.show_notes(side, settings)
 with predictions:
     answers.show(side, settings.compare, example, pairs)
     if several:  # more settings than with options: what is saved stands above them
-        with st.container(horizontal=True, vertical_alignment="center"):
-            checkpoint_picker.show_predictions(side, notes=pairs)
-            tail = st.container(horizontal=True, width="content", key="tail")
+        tail = answers.show_models(side, pairs)
 with tail:
     page.save_menus("side-by-side" + token_grouping.ending(settings.grouping()))
-attention_worth.notes(side.entries)
-explore(page)
-names = checkpoint_picker.named([explained.entry for explained in side.explained])
-named = dict(zip(names, (explained.trace for explained in side.explained)))
-head_strip.show_models(named, f"{settings.site.rsplit('/', 1)[0]}/weight", page.key, settings.head)
-if measured := attention_worth.table(side.entries):
-    st.html(measured)
-figures.numbers("All cells as numbers", lambda: page.scene.table, "numbers")
+maps.show(page, settings)

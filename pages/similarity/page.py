@@ -6,12 +6,10 @@ from dataclasses import replace
 
 import streamlit as st
 
-from pages.shared import cell_command, choice_input, figures, pair_input, qa_models, style, token_grouping
+from pages.shared import choice_input, figures, pair_input, qa_models, style, token_grouping
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
-from pages.shared.session_models import SHARED
-from pages.similarity import pickers
-from triattn_core.scenes import similarity as scene
+from pages.similarity import inspector, pickers
 from triattn_core.tasks import questions
 
 SAYS = (
@@ -20,17 +18,6 @@ SAYS = (
     "trained with it: what differs is the function and all weights that came of it. A reader always answers, even "
     "where the passage does not."
 )
-
-
-@st.fragment
-def explore(page: PageScene) -> None:
-    """The figure: a click runs this alone, to put the cell into the URL and its exact numbers below the maps."""
-    at, panels, explained = page.choose(), page.scene.panels, page.scene.explained
-    facts = scene.facts(SHARED, explained, panels, page.example, page.settings)
-    page.answer(facts=facts)
-    command = token_grouping.command(panels[at[2]].trace, facts[at[2]], at)
-    command += f" --part {page.settings.part}" if explained[0].prediction.parts > 1 else ""
-    cell_command.command(page.entries[at[2]].name, page.row, command)
 
 
 head, beside = style.opening()
@@ -61,7 +48,7 @@ with row:
     page.save_menus("similarity" + token_grouping.ending(grouping))
 if notes := pair_input.notes(explained):
     st.html(notes)
-explore(page)
+inspector.explore(page)
 if any("O_" in title for title in settings.titles):
     figures.note(qa_models.OUTPUTS)
 figures.numbers("All cells as numbers", lambda: page.scene.table, "numbers")

@@ -1,0 +1,22 @@
+"""The maps, and below them all heads of each model, what its attention is worth, and every cell as a row."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import attention_worth, checkpoint_picker, figures, head_strip
+from pages.shared.page_scene import PageScene, explore
+from triattn_core.scenes.side_by_side import Settings
+
+
+def show(page: PageScene, settings: Settings) -> None:
+    """Of the models of a scene."""
+    side = page.scene.side
+    attention_worth.notes(side.entries)
+    explore(page)
+    names = checkpoint_picker.named([explained.entry for explained in side.explained])
+    named = dict(zip(names, (explained.trace for explained in side.explained)))
+    head_strip.show_models(named, f"{settings.site.rsplit('/', 1)[0]}/weight", page.key, settings.head)
+    if measured := attention_worth.table(side.entries):
+        st.html(measured)
+    figures.numbers("All cells as numbers", lambda: page.scene.table, "numbers")

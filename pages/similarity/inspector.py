@@ -1,0 +1,21 @@
+"""The maps of all functions with the exact numbers of the chosen cell, and the command that prints them."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.shared import cell_command, token_grouping
+from pages.shared.page_scene import PageScene
+from pages.shared.session_models import SHARED
+from triattn_core.scenes import similarity as scene
+
+
+@st.fragment
+def explore(page: PageScene) -> None:
+    """The figure: a click runs this alone, to put the cell into the URL and its exact numbers below the maps."""
+    at, panels, explained = page.choose(), page.scene.panels, page.scene.explained
+    facts = scene.facts(SHARED, explained, panels, page.example, page.settings)
+    page.answer(facts=facts)
+    command = token_grouping.command(panels[at[2]].trace, facts[at[2]], at)
+    command += f" --part {page.settings.part}" if explained[0].prediction.parts > 1 else ""
+    cell_command.command(page.entries[at[2]].name, page.row, command)
