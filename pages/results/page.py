@@ -6,9 +6,17 @@ from html import escape
 
 import streamlit as st
 
-from pages.results import pickers, results_figure, results_notes, results_ranking, results_style, results_table
+from pages.results import (
+    gpu_report,
+    pickers,
+    results_figure,
+    results_notes,
+    results_ranking,
+    results_style,
+    results_table,
+)
 from pages.shared import checkpoint_html, style
-from pages.shared.errors import notice
+from pages.shared.errors import notice, report_errors
 from triattn_core.results import curves, paper_comparison, paper_results, ranking_test, ranks, run_records
 
 style.heading(
@@ -53,3 +61,6 @@ if drawn_live := results_notes.figure_links(paper.paper.live, records):
     st.html(drawn_live)
 st.html(results_notes.left_out_html(paper.paper.left_out))
 st.html(f'<p class="t-note">{escape(paper.paper.cite)}</p>')
+with report_errors(stop=False):
+    if on_gpu := gpu_report.section():
+        st.html(on_gpu)

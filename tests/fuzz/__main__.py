@@ -22,13 +22,15 @@ from tempfile import TemporaryDirectory
 
 from tests.fuzz import inputs
 
-LIMIT = 20  # seconds of an input; of a page, which may share the machine, of the processor
-KINDS = {"reader": 6, "command": 3, "link": 1}  # of ten inputs: a page takes a hundred times as long as a reader
+LIMIT = 20  # seconds of the processor for an input: the machine may be shared
+STILL = 300  # seconds in all, after which an input waits for something that does not come
+# Of twenty inputs: a page takes a hundred times as long as a reader.
+KINDS = {"reader": 12, "command": 6, "link": 1, "upload": 1}
 MEMORY = 3 << 30  # bytes that the whole run may take
 
 
 class Hang(Exception):
-    """An input that took more than LIMIT seconds."""
+    """An input that took more than LIMIT seconds of the processor, or STILL in all."""
 
 
 def run_input(number: int, seed: int, folder: Path) -> tuple[str, str, float, str]:
@@ -37,17 +39,20 @@ def run_input(number: int, seed: int, folder: Path) -> tuple[str, str, float, st
     kind = draw.choices(list(KINDS), list(KINDS.values()))[0]
     said, wrong, begun = "", "", time.perf_counter()
     signal.signal(signal.SIGPROF, _hangs)
+    signal.signal(signal.SIGALRM, _hangs)
     signal.setitimer(signal.ITIMER_PROF, LIMIT)
+    signal.setitimer(signal.ITIMER_REAL, STILL)
     try:
         said, wrong = RUN[kind](draw, folder)
     except Hang:
-        wrong = f"more than {LIMIT} s of the processor"
+        wrong = f"more than {LIMIT} s of the processor, or {STILL} s in all"
     except BaseException as error:  # whatever it is, the next input comes
         if isinstance(error, KeyboardInterrupt):
             raise
         wrong = "".join(traceback.format_exception(error))[-1500:]
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
     return kind, said, time.perf_counter() - begun, wrong
 
 
@@ -87,7 +92,19 @@ def _link(draw: random.Random, folder: Path) -> tuple[str, str]:
     return f"{page} {json.dumps(query)[:500]}", "; ".join(one.message for one in app.exception)
 
 
-RUN = {"reader": _reader, "command": _command, "link": _link}
+def _upload(draw: random.Random, folder: Path) -> tuple[str, str]:
+    from tests.support.pages import app_test, at_page
+
+    page, query, name, content = inputs.upload(draw)
+    app = at_page(app_test(600), page)
+    for key, text in query.items():
+        app.query_params[key] = text
+    app.run()
+    app.file_uploader[0].upload(name, content).run()
+    return f"{page} {name} {len(content)} bytes", "; ".join(one.message for one in app.exception)
+
+
+RUN = {"reader": _reader, "command": _command, "link": _link, "upload": _upload}
 
 
 def fuzz(numbers: range, seed: int, root: Path, told=lambda text: None) -> dict:

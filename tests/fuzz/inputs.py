@@ -173,3 +173,18 @@ def link(draw: random.Random) -> tuple[str, dict[str, str | list[str]]]:
         text = draw.choice([*good.get(name, ()), *ODD]) if draw.random() < 0.7 else quote(str(value(draw)))[:300]
         query[name] = draw.choice([text, [text, text]])
     return draw.choice(PAGES), query
+
+
+def upload(draw: random.Random) -> tuple[str, dict[str, str | list[str]], str, bytes]:
+    """A page that takes a file, its link, and the file's name and content, nearly right."""
+    page = draw.choice(["open", "cases", "case_book"])
+    text = json.dumps(changed(draw, ROW)) + "\n"
+    content = mutate(draw, text.encode(errors="replace") * draw.choice([1, 3, 200]))
+    if page == "open":  # other endings are refused in the browser
+        suffix = draw.choice([".npy", ".npz", ".safetensors", ".nc", ".pt"])
+        return page, {}, f"f{suffix}", arrays(draw, suffix) if draw.random() < 0.8 else content
+    if page == "cases" and draw.random() < 0.3:
+        content = b"PAR1" + draw.randbytes(draw.randrange(300)) + b"PAR1"
+    suffix = draw.choice([".jsonl", ".json", ".jsonl.gz", ".parquet"])
+    content = gzip.compress(content) if suffix.endswith("gz") and draw.random() < 0.8 else content
+    return page, {"rows": "a file of yours"} if page == "cases" else {}, f"f{suffix}", content

@@ -10,13 +10,16 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import torch
 
-from tests.gpu import checks
+from tests.gpu import checks, trainings
 from triattn_core.checkpoint.registry import list_checkpoints
 from triattn_core.inference.device import describe_device, package_versions
+from triattn_core.results.gpu import FILE
+from triattn_core.results.run_records import records_folder
 
 LENGTHS = (256, 512, 1024)
 
@@ -50,12 +53,22 @@ def rows(device: str, names: tuple[str, ...], lengths: tuple[int, ...], until: f
         yield from checks.multi_head_rates(device, dtype, lengths)
 
 
-def report(device: str, names: tuple[str, ...] = (), lengths: tuple[int, ...] = LENGTHS, seconds: float = 480) -> dict:
-    """The report of all checks on a device."""
+def report(
+    device: str,
+    names: tuple[str, ...] = (),
+    lengths: tuple[int, ...] = LENGTHS,
+    seconds: float = 240,
+    training_seconds: float = 150,
+) -> dict:
+    """The report of all checks on a device; none are trained for 0 seconds."""
     begun = time.monotonic()
     found = list(rows(device, names, lengths, begun + seconds))
+    found += [
+        trainings.check_training(name, device, training_seconds) for name in trainings.CONFIGS if training_seconds
+    ]
     failed = [row for row in found if row.get("passed") is False]
-    machine = {"device": describe_device(device).title, "versions": dict(package_versions())}
+    machine = {"format": 1, "date": date.today().isoformat(), "device": describe_device(device).title}
+    machine["versions"] = dict(package_versions())
     return {**machine, "seconds": round(time.monotonic() - begun), "failed": len(failed), "rows": found}
 
 
@@ -63,7 +76,7 @@ def line(row: dict) -> str:
     """One check in a line."""
     verdict = "skipped" if "skipped" in row else "ok" if row["passed"] else "FAILED"
     what = " ".join(f"{row[name]}" for name in ("check", "name", "precision", "tokens") if name in row)
-    numbers = ("furthest", "ms", "tflops", "of_matrix_rate")
+    numbers = ("furthest", "ms", "tflops", "of_matrix_rate", "rows/s")
     told = [f"{name} {row[name]:.3g}" for name in numbers if name in row]
     told += [str(row[name]) for name in ("reason", "skipped") if name in row] + ["padded"] * bool(row.get("padded"))
     return f"{verdict:8} {what}  {', '.join(told)}".rstrip()
@@ -75,19 +88,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--names", nargs="*", default=[], help="checkpoints; by default all")
     parser.add_argument("--lengths", nargs="*", type=int, default=list(LENGTHS), help="tokens a role of the rates")
-    parser.add_argument("--seconds", type=float, default=480, help="after which no further checkpoint is begun")
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--seconds", type=float, default=240, help="after which no further checkpoint is begun")
+    parser.add_argument("--training-seconds", type=float, default=150, help="of each training; 0: none")
+    parser.add_argument("--out", type=Path, help=f"by default {FILE} among the records, which the page Results shows")
     options = parser.parse_args(arguments)
     if options.device.startswith("cuda") and (reason := skip_reason()):
         print(f"skipped: {reason}")
-        found = {"skipped": reason}
-    else:
-        found = report(options.device, tuple(options.names), tuple(options.lengths), options.seconds)
-        print("\n".join(map(line, found["rows"])))
-        print(f"{found['failed']} of {len(found['rows'])} checks failed, {found['seconds']} s on {found['device']}")
-    if options.out:
-        options.out.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    return 1 if found.get("failed") else 0
+        return 0
+    limits = options.seconds, options.training_seconds
+    found = report(options.device, tuple(options.names), tuple(options.lengths), *limits)
+    print("\n".join(map(line, found["rows"])))
+    print(f"{found['failed']} of {len(found['rows'])} checks failed, {found['seconds']} s on {found['device']}")
+    out = options.out or records_folder() / FILE
+    out.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    return 1 if found["failed"] else 0
 
 
 if __name__ == "__main__":

@@ -3,4 +3,4 @@
 cd "$(dirname "$0")/../.." || exit 1
 python=${PYTHON:-.venv/bin/python}
 "$python" -c "import torch" 2>/dev/null || { echo "skipped: no PyTorch in $python; \`make gpu\` installs it"; exit 0; }
-HF_HUB_OFFLINE=1 exec "$python" -m tests.gpu --out "${OUT:-.}/gpu.json" "$@"
+HF_HUB_OFFLINE=1 exec "$python" -m tests.gpu "$@"

@@ -10,21 +10,33 @@ import pytest
 import torch
 
 from tests.gpu import __main__ as gpu
-from tests.gpu import checks
+from tests.gpu import checks, trainings
 from triattn_core.attention import tri
 from triattn_core.checkpoint.registry import list_checkpoints
+from triattn_core.training.loop import Event
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a card: the checks run on it")
 def test_without_a_card_it_says_why_and_ends_well(tmp_path, capsys):
     assert gpu.main(["--out", str(tmp_path / "gpu.json")]) == 0
     assert "skipped: PyTorch" in capsys.readouterr().out
-    assert json.loads((tmp_path / "gpu.json").read_text())["skipped"]
+    assert not (tmp_path / "gpu.json").exists()  # a report that is there stays
 
 
 def test_the_same_checks_pass_on_the_cpu(tmp_path, capsys):
     name = next(entry.name for entry in list_checkpoints() if entry.metrics.get("example"))
-    more = ["--device", "cpu", "--names", name, "--lengths", "16", "--out", str(tmp_path / "gpu.json")]
+    more = [
+        "--device",
+        "cpu",
+        "--names",
+        name,
+        "--lengths",
+        "16",
+        "--training-seconds",
+        "0",
+        "--out",
+        str(tmp_path / "gpu.json"),
+    ]
     assert gpu.main(more) == 0, capsys.readouterr().out
     found = json.loads((tmp_path / "gpu.json").read_text())
     assert {row["check"] for row in found["rows"]} == {"memory", "product path", "recorded", "rate", "layer"}
@@ -59,3 +71,23 @@ def test_a_product_path_that_is_wrong_fails(monkeypatch):
 def test_time_that_is_over_leaves_checkpoints_out():
     found = [row for row in gpu.rows("cpu", (), (), -1.0) if row["check"] == "recorded"]
     assert found and all(row["skipped"] == "no time left" for row in found)
+
+
+SMALL = {"reader, full size": {"width": 10, "hidden": 12}, "COIN": {"embedding": 15, "hidden": 10}}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", list(trainings.CONFIGS))
+def test_what_is_trained_on_a_card_learns(name):
+    row = trainings.check_training(name, "cpu", 25, 200, **SMALL[name])
+    assert row["passed"], row
+    assert row["steps"] >= 20 * 2 * trainings.ENDS and row["rows/s"] > 0 and row["loss"][1] < row["loss"][0]
+
+
+def test_a_loss_that_does_not_fall_fails(monkeypatch):
+    events = [Event("step", 20 * (i + 1), 1000, {"loss": 1.0 + i, "steps/s": 2.0}) for i in range(8)]
+    monkeypatch.setattr(trainings, "train", lambda *given: iter(events))
+    row = trainings.check_training("COIN", "cpu", 10, 20)
+    assert row["passed"] is False and row["loss"] == [2.0, 7.0]
+    monkeypatch.setattr(trainings, "train", lambda *given: iter(events[:3]))
+    assert "too few" in trainings.check_training("COIN", "cpu", 10, 20)["skipped"]
