@@ -10,7 +10,7 @@ from html import escape
 import streamlit as st
 
 from pages.home import checkpoint_table, gallery, links, studies
-from pages.shared import checkpoint_html, models, natural_text, style
+from pages.shared import checkpoint_html, model_jobs, models, natural_text, style
 from pages.shared.errors import report_errors
 from triattn_core.views import word_map
 
@@ -39,7 +39,7 @@ with left:
     st.html(checkpoint_html.section("Test scores") + gallery.scores())
 with right.container(key="aside"), report_errors(stop=False):
     slot = st.skeleton(height=200)
-    slot.html(checkpoint_html.machine(models.device()))
+    slot.html(checkpoint_html.machine(models.device(), model_jobs.kept_bytes()))
 for fill in fills:
     with report_errors(stop=False):
         fill()

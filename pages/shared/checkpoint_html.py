@@ -205,13 +205,14 @@ def _verdict(check: Check) -> str:
     return "as recorded" if check.actual == check.expected else escape(check.expected)
 
 
-def machine(device: Device) -> str:
-    """HTML: what runs the models, and on what."""
+def machine(device: Device, kept: tuple[int, int]) -> str:
+    """HTML: what runs the models, and on what.  kept: bytes of the results that are kept, and how many may be."""
     gib = f"{device.free / 2**30:.3g} of {device.total / 2**30:.3g} GiB"
     rows = [
         ("models run on", f"{device.title} ({device.name})" if device.name != "cpu" else f"CPU, {device.cores} cores"),
         ("chosen", {"found": "auto-detected"}.get(device.chosen_by, f"by {device.chosen_by}")),
         ("memory left", gib),
+        ("results kept", f"{kept[0] / 1e6:.0f} of at most {kept[1] / 1e6:.0f} MB"),
         *((name, number) for name, number in device.versions),
     ]
     return section("This machine") + facts(rows) + '<p class="t-note">Nothing leaves this machine.</p>'

@@ -40,6 +40,12 @@ def dropped_with_the_last(cache: ResultCache) -> ResultCache:
     return cache
 
 
+def kept_bytes() -> tuple[int, int]:
+    """Bytes of the results and figures that are kept for all sessions, and how many may be."""
+    results()
+    return sum(cache.bytes for cache in _caches), sum(cache.limit for cache in _caches)
+
+
 @st.cache_resource
 def _housekeeper() -> Housekeeper:
     """Makes room once nobody is there."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import time
 from threading import Event
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.shared import model_jobs
+from pages.shared import checkpoint_html, model_jobs
+from triattn_core.inference.device import describe_device
 from triattn_core.inference.jobs import JOBS, JobStopped
 from triattn_core.inference.turns import Status
 
@@ -88,3 +90,11 @@ def test_two_sessions_share_one_run_and_one_that_leaves_stops_nothing():
 )
 def test_what_is_said(status: Status, said: str):
     assert model_jobs.describe("Reading", status) == said
+
+
+def test_what_is_kept_is_counted_and_shown_at_home():
+    before, limit = model_jobs.kept_bytes()
+    model_jobs.results().put(("test", "large"), np.zeros(3_000_000, np.uint8))
+    after, _ = model_jobs.kept_bytes()
+    assert after - before >= 3_000_000 and after <= limit
+    assert f"{after / 1e6:.0f} of at most" in checkpoint_html.machine(describe_device("cpu"), (after, limit))
