@@ -20,8 +20,10 @@ CSS = """
 .t-ranks {border-collapse: separate; border-spacing: 1px; font-size: 12px; font-variant-numeric: tabular-nums}
 .t-ranks td {width: 38px; height: 30px; text-align: center; padding: 0}
 .t-ranks th {font-weight: 400; text-align: right; padding-right: 7px; white-space: nowrap}
-.t-ranks tr > th.top {text-align: left; padding-left: 5px}
-@media (min-width: 901px) and (max-width: 1200px) {.t-ranks {font-size: 11px} .t-ranks td {width: 25px}}
+.t-ranks tr > th.top {text-align: left; padding-left: 5px; max-width: 0; overflow: visible}
+@media (min-width: 901px) and (max-width: 1200px) {
+  .t-ranks {font-size: 11px} .t-ranks td {width: 26px} .t-ranks th {padding-right: 4px}
+}
 """
 
 

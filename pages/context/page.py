@@ -12,6 +12,7 @@ from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
 from triattn_core.scenes.context import REDIRECTED, STRONG
 
+WIDE = 540  # pixels of the residual: as much as its column has at least
 LEAD = "How much of a cube only context can say, which heads say it, and where: the relevance in its orthogonal parts."
 
 
@@ -30,7 +31,7 @@ with report_errors():
     page = PageScene.build("context", [question.entry], question.example, settings)
 parts, theme = page.scene.parts, page_setup.theme()
 attention_worth.notes(page.entries)
-with st.container(key="main"):
+with st.container(key="main-parts"):
     left, right = st.columns([1.15, 1], gap="large")
 with left:
     st.html(checkpoint_html.section("Parts of the relevance", "share of variance, the query's own part left out"))
@@ -46,7 +47,7 @@ with right:
     st.html(checkpoint_html.section("Three-way residual", place))
     page.chosen["cell"] = (pickers.pick_token(parts.words["context"], page.cell[0]),)
     residual = parts.residual(page.cell[0])
-    figures.show(residual.chart(theme), residual.sentence, "residual", width="content")
+    figures.show(residual.chart(theme, WIDE), residual.sentence, "residual", width="content")
     figures.note(residual.sentence)
     figures.numbers("The map as numbers", residual.rows, "map-numbers")
 with tail:

@@ -134,6 +134,9 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
   flex-wrap: wrap}
 .st-key-studies [data-testid="stColumn"] {flex: 1 1 300px; min-width: min(300px, 100%)}
 [class*="st-key-wide-"] [data-testid="stColumn"] {flex-basis: 440px; min-width: min(440px, 100%)}
+.st-key-main-parts > div > [data-testid="stHorizontalBlock"] {flex-wrap: wrap}
+.st-key-main-parts > div > [data-testid="stHorizontalBlock"] > [data-testid="stColumn"] {
+  flex-basis: 552px; min-width: min(552px, 100%)}
 [class*="st-key-wide-"] [data-testid="stHorizontalBlock"] {flex-wrap: wrap-reverse; align-items: flex-end}
 @media (max-width: 600px) {
   .t-scores {font-size: 11.5px} .t-scores th {font-size: 11px} .t-scores .t-swatch {display: none}
@@ -163,7 +166,7 @@ label[data-testid="stWidgetLabel"] {min-height: 0; margin-bottom: 3px}
 .t-lead {margin: 10px 0 -4px; font-size: 14px} .t-lead .t-muted {font-size: 13px; margin-left: 10px}
 .t-item {margin-right: 18px; white-space: nowrap}
 .t-scroll {overflow-x: auto}
-.st-key-maps > * {max-width: 100%; overflow-x: auto}
+.st-key-maps > *, .st-key-residual {max-width: 100%; overflow-x: auto}
 """
 
 

@@ -1,10 +1,13 @@
-// Finds text that is cut off, lies outside of the window or of its card, or overlaps other text.
+// Finds text that is cut off, lies outside of the window or of its card, or overlaps other text; cells and figures
+// outside of the window; numbers on their side; and a page that is wider than its window.
 // Runs in a page before its own scripts: what they draw on a canvas is text too, and no element says where.
 
 (() => {
   const SLACK = 3; // pixels that edges may be off
   const TOUCH = 2; // pixels that two texts may share
   const LEAST_CONTRAST = 3; // of text and ground
+  const FIGURES = "canvas, svg, img, iframe, td, th";
+  const NUMBER = /^[+−-]?\d[\d.,]*%?$/;
   const drawn = new WeakMap(); // by canvas, the boxes of its text in its own pixels
   const context = CanvasRenderingContext2D.prototype;
 
@@ -120,7 +123,8 @@
       };
       for (const axis of ["x", "y"]) {
         const overflow = axis === "x" ? style.overflowX : style.overflowY;
-        if (overflow === "auto" || overflow === "scroll") {
+        const isPage = one.dataset.testid === "stMain"; // a page scrolls down, never to the side
+        if ((overflow === "auto" || overflow === "scroll") && !(isPage && axis === "x")) {
           if (axis === "x" && over.x && box.left < inside.right - SLACK && box.right > inside.left + SLACK) return "cut at the edge of what scrolls";
           scrolls[axis] = true;
         }
@@ -208,13 +212,31 @@
     return (high + 0.05) / (low + 0.05);
   };
 
+  const isOnItsSide = ([[ax, ay], [bx, by]]) => Math.abs(by - ay) > Math.abs(bx - ax);
+  /** The cells and figures of the page. */
+  const figures = function* (under) {
+    for (const element of every(under)) {
+      if (element.matches(FIGURES) && !element.parentElement.closest("svg")) yield element;
+      if (element.shadowRoot) yield* figures(element.shadowRoot);
+    }
+  };
+
   /** Faults as lines.  skipped: a selector of what is left out. */
   window.layoutFaults = (skipped) => {
-    const all = texts(document.querySelector("[data-testid=stApp]")).filter(({ element }) => {
+    const isChecked = (element) => {
       for (let one = element; one; one = parentOf(one)) if (one.matches(skipped)) return false;
       return true;
-    });
+    };
+    const all = texts(document.querySelector("[data-testid=stApp]")).filter(({ element }) => isChecked(element));
     const faults = new Set(), say = (words) => JSON.stringify(words.slice(0, 60));
+    const main = document.querySelector("[data-testid=stMain]");
+    if (main.scrollWidth > main.clientWidth + SLACK) faults.add(`page wider than its window: ${main.scrollWidth - main.clientWidth} px`);
+    for (const element of figures(main)) {
+      if (!isChecked(element) || !isSeen(element)) continue;
+      const why = cutBy(element.getBoundingClientRect(), element);
+      const words = element.innerText || element.getAttribute("aria-label") || element.closest("[aria-label]")?.ariaLabel;
+      if (why) faults.add(`${element.localName} ${why}: ${say(words || element.parentElement.className)}`);
+    }
     const kept = [];
     for (const text of all) {
       const box = bounds(text.quad);
@@ -227,10 +249,11 @@
       }
       const why = cutBy(box, text.element);
       if (why) faults.add(`${why}: ${say(text.words)}`);
+      if (NUMBER.test(text.words) && isOnItsSide(text.quad)) faults.add(`number on its side: ${say(text.words)}`);
       const quad = text.node === text.element || text.element instanceof SVGElement ? text.quad : shownOf(box, text.element);
       kept.push({ ...text, box: bounds(quad), quad, turned: text.element.localName !== "canvas" && !(text.element instanceof SVGElement) && turned(text.element) });
     }
-    for (const element of every(document.querySelector("[data-testid=stMain]")))
+    for (const element of every(main))
       if (/gradient/.test(element.getAttribute("style") ?? "") && isSeen(element)) {
         const { width, height } = element.getBoundingClientRect();
         if (width < SLACK || height < SLACK) faults.add(`colours without size: ${say(element.parentElement.innerText)}`);

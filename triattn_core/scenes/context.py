@@ -65,8 +65,8 @@ class Residual:
     def sentence(self) -> str:
         return anova_text.residual(self.cells, self.words["context"][self.position], *self.labels, self.bits)
 
-    def chart(self, theme: str = "light") -> AltairChart:
-        return view.residual(self.cells, self.bits, self.labels, theme)
+    def chart(self, theme: str = "light", width: int | None = None) -> AltairChart:
+        return view.residual(self.cells, self.bits, self.labels, theme, width)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,8 @@ from triattn_core.views.charts.grids import cells_of, dashes, dressed, named, si
 from triattn_core.views.lib.palette import SEQUENTIAL, THEMES
 
 AXES = ("query", "key", "context")
+BITS = 120  # pixels of the bars beside the residual
+LETTER, LEAN = 7.5, 5.5  # pixels that a letter of a label takes, and of one that leans beyond the last cell
 PARTS = {  # drawn from below; the two that context redirects are the strong ones
     "key": "key",
     "query_key": "query × key",
@@ -101,11 +103,16 @@ def parts(
 
 
 def residual(
-    cells: xr.DataArray, bits: np.ndarray, labels: tuple[Sequence[str], Sequence[str]], theme: str = "light"
+    cells: xr.DataArray,
+    bits: np.ndarray,
+    labels: tuple[Sequence[str], Sequence[str]],
+    theme: str = "light",
+    width: int | None = None,
 ) -> alt.HConcatChart:
     """The three-way part at one context token, [query, key], and beside each query its bits.
 
-    labels: of queries and keys.  Positions are drawn, since sentences repeat words.
+    labels: of queries and keys.  Positions are drawn, since sentences repeat words.  width: pixels that the figure may
+    have, None: as it needs.
     """
     look, limit = THEMES[theme], float(np.abs(cells.values).max(initial=0.0)) or 1.0
     rows = cells_of(cells, labels)
@@ -133,8 +140,12 @@ def residual(
     drawn = bars.mark_bar(color=look["bar"], height={"band": 0.5}).encode(x)
     text = bars.mark_text(align="left", dx=4, fontSize=11, color=look["muted"]).encode(x, text=_text("bits:Q"))
     height = size * cells.shape[0]
-    left = grid.properties(width=size * max(cells.shape[1], 4) * 1.25, height=height)
-    return dressed(alt.hconcat(left, alt.layer(drawn, text).properties(width=120, height=height), spacing=16), theme)
+    wide = size * max(cells.shape[1], 4) * 1.25
+    if width is not None:
+        longest = min(max(map(len, labels[0]), default=0), 16)
+        wide = min(wide, max(width - BITS - LETTER * longest - LEAN * min(len(labels[1][-1]), 16), 80))
+    left = grid.properties(width=wide, height=height)
+    return dressed(alt.hconcat(left, alt.layer(drawn, text).properties(width=BITS, height=height), spacing=16), theme)
 
 
 def _bits(field: str) -> alt.Tooltip:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import permutations
 from typing import Any
 
 import altair as alt
@@ -16,7 +17,8 @@ from triattn_core.views.lib.palette import DIFFERENCE, DIVERGING, THEMES
 RESOLUTION = 1e-5  # log-odds: single precision leaves up to 6e-7 of removals of nothing
 SAME = 1e-6  # of two weights: below, a difference is rounding
 WIDE = 900  # pixels of a figure on a page, more or less
-NUMBER, LETTER, LINE = 48, 8, 13  # pixels that a number, a letter of a label and a leaning label take
+LETTER, LINE = 8, 13  # pixels that a letter of a label and a leaning label take
+NUMBER, SMALL = 6.6, 5.9  # pixels that a character of a number above a bar takes, and of a small one
 
 
 def maps(
@@ -79,7 +81,7 @@ def unit_bars(
     look, colours = THEMES[theme], DIVERGING[theme]
     rows = _bars(table, what).assign(word=list(labels), chosen=table["unit"].isin(list(chosen)).tolist())
     band = (width or WIDE) / len(rows)
-    leaning = band < max(NUMBER, LETTER * min(max(map(len, labels)), 16))
+    leaning = band < max(7 * NUMBER, LETTER * min(max(map(len, labels)), 16))
     x = named("key", labels, orient="bottom", labelAngle=-45 if leaning else 0, labelOverlap=band < LINE)
     # Of one width, so that the bars of two such figures stand below each other.
     axis = alt.Axis(tickCount=3, grid=False, format="+.3~r" if what == "change" else ".3~r", minExtent=44)
@@ -97,17 +99,15 @@ def unit_bars(
     bars = base.mark_bar(strokeWidth=2, width={"band": 0.55}).encode(color=colour, **framed)
     up, down = base.transform_filter("datum.value >= 0"), base.transform_filter("datum.value < 0")
     layers = [bars, alt.Chart(pd.DataFrame({"value": [0]})).mark_rule(color=look["muted"]).encode(y)]
-    for side, dy, align in ((up, -8, "left"), (down, 9, "right")):
-        # How wide the page really is, the browser knows: where numbers would run together they stand upright.
-        tight = f"width / {len(rows)} < {NUMBER}"
-        place: dict[str, Any] = {
-            "angle": alt.expr(f"{tight} ? 270 : 0"),
-            "dx": alt.expr(f"{tight} ? {-dy / 2} : 0"),
-            "dy": alt.expr(f"{tight} ? 0 : {dy}"),
-            "align": alt.expr(f"{tight} ? '{align}' : 'center'"),
-            "fontSize": alt.expr(f"{tight} ? 9.5 : 11"),
+    for side, dy in ((up, -8), (down, 9)):
+        # How wide the page really is, the browser knows.  Where numbers would run together they are smaller, and the
+        # lesser of two neighbours has none: its bar and the table say it.
+        free = f"width / {len(rows)}"
+        fits: dict[str, Any] = {
+            "fontSize": alt.expr(f"{free} * {rows.room.min():.4g} < {NUMBER} ? 10 : 11"),
+            "opacity": alt.expr(f"{free} * datum.room < {SMALL} ? 0 : 1"),
         }
-        layers.append(side.mark_text(**place, color=look["text"]).encode(text="said:N"))
+        layers.append(side.mark_text(**fits, dy=dy, color=look["text"]).encode(text="said:N"))
     size = {"height": 190 if leaning else 130} | ({"width": width} if width else {})
     return dressed(alt.layer(*layers).properties(**size), theme)
 
@@ -130,15 +130,27 @@ def _bars(table: pd.DataFrame, what: str) -> pd.DataFrame:
     most, sign = rows.value.abs().max(), "+" if what == "change" else ""
     digits = 2 if most <= 0 else max(2, 1 - int(np.floor(np.log10(most))))
     labels = [f"{value:{sign}.{digits}f}".replace("-", "−") * bool(round(value, digits)) for value in rows.value]
-    return rows.assign(said=[label + " flips" * flips for label, flips in zip(labels, rows.flips)])
+    rows = rows.assign(said=[label + " flips" * flips for label, flips in zip(labels, rows.flips)])
+    return rows.assign(room=_room(rows))
+
+
+def _room(rows: pd.DataFrame) -> list[float]:
+    """How far the number of each bar is from that of the nearest longer one on its side, in bars for each character
+    of both."""
+    sizes, lengths = rows.value.abs().tolist(), rows.said.map(len).tolist()
+    sides = (rows.value < 0).tolist()
+    room = [float(len(rows))] * len(rows)
+    for i, j in permutations(range(len(rows)), 2):
+        if sides[i] == sides[j] and lengths[i] and lengths[j] and (sizes[j], -j) > (sizes[i], -i):
+            room[i] = min(room[i], 2 * abs(i - j) / (lengths[i] + lengths[j] + 1))
+    return room
 
 
 def _with_room(rows: pd.DataFrame) -> alt.Scale:
-    """A scale with room for the numbers at the ends, which may stand upright."""
+    """A scale with room for the numbers at the ends."""
     low, high = min(0.0, rows.value.min()), max(0.0, rows.value.max())
-    room = max(high - low, 1e-9)
-    up, down = (0.65 if side.any() else 0.55 for side in (rows.flips & (rows.value > 0), rows.flips & (rows.value < 0)))
-    return alt.Scale(domain=[low - down * room * (low < 0), high + up * room * (high > 0)], nice=False)
+    room = 0.3 * max(high - low, 1e-9)
+    return alt.Scale(domain=[low - room * (low < 0), high + room * (high > 0)], nice=False)
 
 
 def draws(

@@ -53,7 +53,7 @@ export function paintTokenChart(ctx, { y, left, said }, data, theme, state) {
     theme,
   });
   const [from, down] = said > 2 ? [0, 31] : [wide + 10, 12];
-  drawText(ctx, `what ${spokenLabel(query, q)} aligns to`, from, y + down, theme.query, {
+  drawText(ctx, `what “${spokenLabel(query, q)}” aligns to`, from, y + down, theme.query, {
     theme,
     room: left - from,
   });

@@ -32,7 +32,7 @@ export function factColumns(data, cell) {
   const selves = data.blocks.some((block) => block?.own.length);
   const own = (s, axis, from, to) => [
     `${spokenLabel(data.axes[axis], from)} → ${spokenLabel(data.axes[axis], to)}`,
-    `Self-alignment of sentence ${data.sides[s]}: the share of ${spokenLabel(data.axes[axis], from)} that goes to ${spokenLabel(data.axes[axis], to)}, of which its context is made`,
+    `Self-alignment of sentence ${data.sides[s]}: the share of “${spokenLabel(data.axes[axis], from)}” that goes to “${spokenLabel(data.axes[axis], to)}”, of which its context is made`,
     (block) => formatNumber(block.own[s][from * axisSize(data, axis) + to]),
   ];
   return [
@@ -78,7 +78,7 @@ export function factColumns(data, cell) {
       ? [
           [
             "gate",
-            `The mean over features of what ${spokenLabel(query, q)} keeps of itself: 0 takes in, 1 keeps`,
+            `The mean over features of what “${spokenLabel(query, q)}” keeps of itself: 0 takes in, 1 keeps`,
             (block) => formatNumber(block.gate[q]),
           ],
           [

@@ -116,7 +116,7 @@ export function describeCell(data, given) {
     ...without,
     ...(block.gate
       ? [
-          `gate of ${spokenLabel(query, q)} ${formatNumber(block.gate[q])}, half of its features ${formatMiddleHalf(block, q)}`,
+          `gate of “${spokenLabel(query, q)}” ${formatNumber(block.gate[q])}, half of its features ${formatMiddleHalf(block, q)}`,
         ]
       : []),
   ];

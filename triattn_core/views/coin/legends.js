@@ -17,7 +17,7 @@ export function paintLegends(ctx, layout, data, theme, state) {
   const { x, y, wide } = legends.scale;
   const scale = { ...data.scale, uniform: cells / all };
   const mark = data.folded
-    ? `even share of ${spokenLabel(data.axes.key, k)}, ${cells}/${all}`
+    ? `even share of “${spokenLabel(data.axes.key, k)}”, ${cells}/${all}`
     : `uniform, 1/${all}`;
   paintColourBar(ctx, x, y, wide, scale, state.tables.log, theme, {
     mark,

@@ -93,7 +93,7 @@ function describePair(data, cell) {
   const alone =
     panel.mean && data.quantity === "weight"
       ? [
-          ` By itself, ${spokenLabel(data.axes.key, k)} holds ${formatPercent(panel.mean[k])} of source2token on average` +
+          ` By itself, “${spokenLabel(data.axes.key, k)}” holds ${formatPercent(panel.mean[k])} of source2token on average` +
             (data.wide
               ? `, and ${formatPercent(panel.source[k * data.wide + f])} in feature ${panel.order[f] + 1}.`
               : "."),
@@ -148,7 +148,7 @@ export function describeCell(data, cell) {
     : formatNumber(panel.exact[flatIndex(data, cell)]);
   const source = data.wide
     ? [
-        `source2token of ${spokenLabel(data.axes.key, k)}, feature ${panel.order[f] + 1}: ${formatNumber(panel.source[k * data.wide + f])}`,
+        `source2token of “${spokenLabel(data.axes.key, k)}”, feature ${panel.order[f] + 1}: ${formatNumber(panel.source[k * data.wide + f])}`,
       ]
     : [];
   return [
