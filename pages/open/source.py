@@ -90,7 +90,7 @@ def _ask_axes(key: str, source: tuple, options: tuple, content: bytes | None) ->
         return _open_file(source, options, content)
     except AxesError as error:
         notice(str(error))
-        reading = st.segmented_control("Its axes are", error.readings, key=f"{key}reading")
+        reading = st.segmented_control("Its axes are", error.readings, key=f"{key}axes-are")
     return _open_file(source, (*options, ("axes", reading)), content) if reading else None
 
 
