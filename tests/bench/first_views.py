@@ -28,7 +28,7 @@ COLUMNS = ("heading", "first figure", "all", "CPU s")
 def first_view(root: Path, page: str) -> dict[str, float]:
     """Seconds to each of COLUMNS on a server of its own."""
     with serving(root) as (port, server):
-        _await_imports(server)
+        await_imports(server)
         before, seen = used(server)[1], {}
         tab = Tab(port, 300)
         for seconds, message in tab.follow_page("" if page == "home" else page):
@@ -42,7 +42,7 @@ def first_view(root: Path, page: str) -> dict[str, float]:
         return {**seen, "CPU s": used(server)[1] - before}
 
 
-def _await_imports(server) -> None:
+def await_imports(server) -> None:
     """Until the processor rests: a version that imports nothing by itself rests at once."""
     before = used(server)[1]
     for _ in range(60):
