@@ -17,7 +17,7 @@ from pages.results import (
 )
 from pages.shared import checkpoint_html, style
 from pages.shared.errors import notice, report_errors
-from triattn_core.results import curves, paper_comparison, paper_results, ranking_test, ranks, run_records
+from triattn_core.results import curves, mechanism_order, paper_comparison, paper_results, row_order, run_records
 
 style.heading(
     "Results",
@@ -52,10 +52,10 @@ if table is not None:
         if figure:
             with left:
                 results_figure.show_figure(figure, lines)
-    rankings = ranking_test.rank_mechanisms(paper.tables, records)
+    rankings = mechanism_order.rank_mechanisms(paper.tables, records)
     if any(ranking.column.group == column.group for ranking in rankings):
         st.html(results_notes.order(rankings, column.group))
-    elif ranking_table := results_ranking.ranking_html(ranks.rank_agreements(paper.tables, records), column.group):
+    elif ranking_table := results_ranking.ranking_html(row_order.rank_agreements(paper.tables, records), column.group):
         st.html(ranking_table)
 if drawn_live := results_notes.figure_links(paper.paper.live, records):
     st.html(drawn_live)

@@ -11,11 +11,11 @@ from pages.results.results_table import cell_tooltip
 from pages.shared import checkpoint_html, style
 from triattn_core.analysis.significance import RankingTest
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.results.mechanism_order import EXPECTED, MechanismRanking
 from triattn_core.results.notes import notes_on_cells
 from triattn_core.results.paper_comparison import Cell
 from triattn_core.results.paper_results import PaperRecord, missing_checkpoints
 from triattn_core.results.paper_schema import LeftOut, Live, Note, Ours, Table
-from triattn_core.results.ranking_test import EXPECTED, MechanismRanking
 from triattn_core.results.run_records import Record, has_settings
 from triattn_core.trace.axes import MECHANISM_LABELS
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from pages.shared import checkpoint_html
-from triattn_core.results.ranks import MAX_EXACT_ROWS, MIN_ROWS, Agreement
+from triattn_core.results.row_order import MAX_EXACT_ROWS, MIN_ROWS, Agreement
 
 FEW = 6  # pairs that are named
 TAKES = (

@@ -91,7 +91,7 @@ def results(options: argparse.Namespace) -> None:
 
     For papers that compare mechanisms of ours, one line per similarity; for others, their tables.
     """
-    from triattn_core.results import notes, paper_comparison, paper_results, ranking_test, run_records
+    from triattn_core.results import mechanism_order, notes, paper_comparison, paper_results, run_records
 
     papers, (records, problems) = paper_results.load_papers(), run_records.all_records()
     for problem in (*(problem for paper in papers for problem in paper.problems), *problems):
@@ -108,9 +108,9 @@ def results(options: argparse.Namespace) -> None:
         print(json.dumps(rows, ensure_ascii=False, indent=1))
         return
     for paper in papers:
-        rankings = ranking_test.rank_mechanisms(paper.tables, records)
+        rankings = mechanism_order.rank_mechanisms(paper.tables, records)
         filled = [] if rankings else [(table, paper_comparison.fill_table(table, records)) for table in paper.tables]
         tables = [paper_comparison.markdown(*pair) + notes.training_rows_note(pair[1]) for pair in filled] or [
-            ranking_test.markdown(rankings)
+            mechanism_order.markdown(rankings)
         ]
         print("\n\n".join([paper.paper.name, *tables]), end="\n\n")

@@ -12,7 +12,7 @@ from scipy.stats import ttest_ind
 from triattn_core.__main__ import main
 from triattn_core.analysis.significance import Sample, holm, rank_samples, welch_over_seeds, welch_tests
 from triattn_core.checkpoint.registry import VARIABLE, Entry
-from triattn_core.results import paper_results, ranking_test, run_records
+from triattn_core.results import mechanism_order, paper_results, run_records
 from triattn_core.results.run_records import Record
 
 ROOT = Path(__file__).parents[2]
@@ -89,9 +89,9 @@ def test_three_questions_are_asked_at_once(middle):
 def test_who_is_told_apart():
     found = rank_samples(samples(around(84), around(85), around(83)), NAMES)
     assert set(found.apart) == {("C-Bi", "Tri"), ("Tri", "Bi"), ("C-Bi", "Bi")}
-    assert ranking_test.significant_pairs(found) == "C-Bi > Tri, Tri > Bi, C-Bi > Bi"
-    assert ranking_test.significant_pairs(rank_samples(samples(around(84), around(84), around(84)), NAMES)) == "none"
-    assert ranking_test.significant_pairs(rank_samples(samples([84.0], [85.0], [83.0]), NAMES)) == "one seed"
+    assert mechanism_order.significant_pairs(found) == "C-Bi > Tri, Tri > Bi, C-Bi > Bi"
+    assert mechanism_order.significant_pairs(rank_samples(samples(around(84), around(84), around(84)), NAMES)) == "none"
+    assert mechanism_order.significant_pairs(rank_samples(samples([84.0], [85.0], [83.0]), NAMES)) == "one seed"
 
 
 def test_the_level_decides():
@@ -121,7 +121,7 @@ def record(mechanism: str, data: str = "lcqmc", values: tuple[float, ...] = (80.
 
 
 def test_a_row_for_each_data_set_and_similarity_with_the_printed_figures(tables):
-    rows = ranking_test.rank_mechanisms(tables, [])
+    rows = mechanism_order.rank_mechanisms(tables, [])
     assert len(rows) == 16 and [row.similarity for row in rows[:4]] == ["additive", "dot", "scaled_dot", "bilinear"]
     assert list(dict.fromkeys(row.column.group for row in rows)) == ["Ubuntu Corpus V1", "LCQMC", "RACE", "Quora"]
     found = {(row.column.group, row.similarity): row for row in rows}
@@ -139,7 +139,7 @@ def test_ours_stand_beside_them_where_a_record_fits(tables):
     told = {"tri": (84.1, 84.2, 84.3), "cbi": (84.9, 85.0, 85.1), "bi": (83.0, 83.1, 83.2)}
     all_ = [record(name, values=values) for name, values in told.items()]
     all_ += [record("bi", "race"), record("tri", "quora")]
-    found = {(row.column.group, row.similarity): row for row in ranking_test.rank_mechanisms(tables, all_)}
+    found = {(row.column.group, row.similarity): row for row in mechanism_order.rank_mechanisms(tables, all_)}
     dot = found["LCQMC", "dot"]
     assert {name: one.values for name, one in dot.cells.items()} == told
     assert dot.ours.status == "against" and "C-Bi leads Tri by 0.80" in dot.ours.words
@@ -150,7 +150,7 @@ def test_ours_stand_beside_them_where_a_record_fits(tables):
 
 def test_the_table_for_the_readme(tables):
     records = [record("tri", values=(84.0, 84.5)), record("bi")]
-    text = ranking_test.markdown(ranking_test.rank_mechanisms(tables, records))
+    text = mechanism_order.markdown(mechanism_order.rank_mechanisms(tables, records))
     lines = text.splitlines()
     assert len({line.count("|") for line in lines}) == 1 and len(lines) == 18
     (line,) = [line for line in lines if line.startswith("| LCQMC Accuracy, dot")]
@@ -169,7 +169,7 @@ def cells_of(text: str) -> list[list[str]]:
 def test_what_is_written_of_ours_is_in_the_records(tables):
     """A number that was measured anew, or never, must not stand there; `triattn results` prints the table."""
     told = cells_of((ROOT / "docs/results.md").read_text("utf-8").partition("# Results\n")[2].partition("\n## ")[0])
-    now = cells_of(ranking_test.markdown(ranking_test.rank_mechanisms(tables, run_records.all_records()[0])))
+    now = cells_of(mechanism_order.markdown(mechanism_order.rank_mechanisms(tables, run_records.all_records()[0])))
     rows = {line[0]: line for line in now}
     assert len(told) >= 18 and told[0] == now[0]
     for line in told[2:]:

@@ -10,7 +10,7 @@ from scipy.stats import spearmanr
 
 from pages.results import results_ranking
 from triattn_core.checkpoint.registry import Entry
-from triattn_core.results import notes, paper_comparison, ranks, run_records
+from triattn_core.results import notes, paper_comparison, row_order, run_records
 from triattn_core.results.paper_results import read_model
 from triattn_core.results.paper_schema import Paper, Table, plain_name
 from triattn_core.results.run_records import Record
@@ -32,11 +32,11 @@ def record(similarity: str, em: float, n: int = 10_570, output: str = "O_2") -> 
     return Record(Entry(similarity, Path(similarity), config, told, "aa", 1))
 
 
-def found(tables, values: dict[str, float], metric: str = "EM", **more) -> ranks.Agreement:
+def found(tables, values: dict[str, float], metric: str = "EM", **more) -> row_order.Agreement:
     all_ = [record(name, em, **more) for name, em in values.items()]
     return next(
         one
-        for one in ranks.rank_agreements(tables, all_)
+        for one in row_order.rank_agreements(tables, all_)
         if (one.column.group, one.column.name) == (more.get("output", "O_2"), metric)
     )
 
@@ -69,8 +69,8 @@ def test_the_twelfth_row_stands_in_another_table(tables):
 @pytest.mark.parametrize("values", [(50.0, 45.0, 40.0), (45.0, 50.0, 40.0), (50.0, 45.0, 45.0, 41.0)])
 def test_a_p_of_few_rows_is_that_of_all_their_orders(values):
     printed = (65.1, 64.2, 58.2, 64.2)[: len(values)]
-    for name, (test, _) in ranks.TESTS.items():
-        known, p = ranks._correlation(name, printed, values)
+    for name, (test, _) in row_order.TESTS.items():
+        known, p = row_order._correlation(name, printed, values)
         every = [abs(test(printed, one).statistic) for one in permutations(values)]
         assert known == pytest.approx(test(printed, values).statistic)
         assert p == pytest.approx(sum(one >= abs(known) - 1e-9 for one in every) / len(every))
@@ -80,7 +80,7 @@ def test_three_rows_that_agree_prove_nothing_and_many_rows_have_the_approximatio
     one = found(tables, {"t_trilinear": 52.0, "dot": 45.0, "cosine": 40.0})
     assert one.rho == pytest.approx((1, 1 / 3)) and one.tau == pytest.approx((1, 1 / 3))
     left, right = tuple(map(float, range(9))), (2.0, 1.0, 3.0, 5.0, 4.0, 6.0, 8.0, 9.0, 7.0)
-    assert ranks._correlation("rho", left, right)[1] == pytest.approx(spearmanr(left, right).pvalue)
+    assert row_order._correlation("rho", left, right)[1] == pytest.approx(spearmanr(left, right).pvalue)
 
 
 def test_only_differences_beyond_the_noise_of_the_rows_count(tables):
@@ -125,7 +125,7 @@ def test_where_ours_differ_is_among_what_to_know(tables):
 
 def test_sizes_and_vectors_stand_beside_the_numbers(tables):
     table = tables[0]
-    told = notes.notes_on_cells([ranks.make_cell(table, table.rows[4], table.columns[2], [record("dot", 50.0)])])
+    told = notes.notes_on_cells([row_order.make_cell(table, table.rows[4], table.columns[2], [record("dot", 50.0)])])
     said = next(note.text for note in told if note.head == "Readers")
     assert "layer:4" in said and "projected to 64" in said
 
