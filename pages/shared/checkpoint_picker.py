@@ -115,6 +115,7 @@ def _linked(names: Sequence[str], first: list[str]) -> list[str]:
     if asked and kept != asked:
         left_out = ", ".join(name for name in asked if name not in kept)[:80]
         reason = f"The link asks for {left_out}: not among the checkpoints of this task and language, or too many."
+        reason = reason if left_out else "The link names no checkpoint."
         notice(f"{reason} Shown instead: {', '.join(shown)}.")
     return shown
 

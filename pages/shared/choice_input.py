@@ -3,7 +3,7 @@ as far as a link can carry it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -87,16 +87,21 @@ def _empty(given: ChoiceInput) -> None:
             notice(f"{empty} empty line{'s' * (empty > 1)} of the {name} {'are' if empty > 1 else 'is'} left out.")
 
 
-def controls(task: str) -> None:
-    """The examples, and the switch that opens the editor; of another task nothing, and its link loses what is ours."""
+def controls(task: str, keep: Callable[[Sequence], Sequence] = list) -> None:
+    """The examples, and the switch that opens the editor; of another task nothing, and its link loses what is ours.
+
+    keep: those examples that are offered.
+    """
     if task not in PARTS:
         st.session_state.pop("given", None)
         for name in NAMES:
             st.query_params.pop(name, None)
         return
     known = WRITTEN[task].examples()
-    look = {"format_func": partial(_title, task), "width": 108}
-    st.menu_button("Examples", known, key=f"{task}-example", on_click=_take, args=(task,), **look)
+    kept = keep(known)
+    label, width = ("Examples", 108) if len(kept) == len(known) else (f"{len(kept)} of {len(known)} examples", 160)
+    look = {"format_func": partial(_title, task), "width": width, "disabled": not kept}
+    st.menu_button(label, kept or known, key=f"{task}-example", on_click=_take, args=(task,), **look)
     url_state.toggle("Edit", "edit")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from pages.shared import choice_input
+from pages.shared import choice_input, sentence_box
 from pages.shared.errors import notice
 
 _BUTTON = '<button type="button" aria-live="polite">Copy link</button>'
@@ -53,6 +53,7 @@ def button() -> None:
     """The button, in the header bar."""
     with st.container(key="copy-link"):
         _copy(key="copy-link-button")
+        sentence_box.listen()
 
 
 def report_unused() -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 from pages.shared import carried_input, url_state
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
+from triattn_core.text.language import guess
 
 
 @dataclass(frozen=True)
@@ -61,17 +62,22 @@ def by_language(entries: Sequence[Entry]) -> dict[str, list[Entry]]:
 
 
 def choose_language(by: Mapping[str, Sequence[Entry]], key: str, prefer: str) -> tuple[str, str]:
-    """The language of the checkpoints that are asked for, else that of the link, else the one that the page opens in;
-    and that one: the preferred language where there is any of it."""
+    """The language of the checkpoints that are asked for, else the one that the link names, else that of the link's
+    texts, else the one that the page opens in; and that one: the preferred language where there is any of it."""
     codes = {entry.name: code for code, entries in by.items() for entry in entries}
     requested = [codes[name] for name in requested_checkpoints(key) if name in codes]
     first = prefer if prefer in by else next(iter(by), prefer)
-    carried = carried_input.language()
-    opens = carried if carried in by else first
+    known = (code for code in (linked_texts_language(), carried_input.language()) if code in by)
+    opens = next(known, first)
     link = {metadata.language_name(code): code for code in by}.get(st.query_params.get("language", ""), opens)
     if st.session_state.get(key) == []:  # all were taken out: the language stays
         link = st.session_state.get("language", link)
     return (requested[0] if requested else link), first
+
+
+def linked_texts_language() -> str:
+    """The code of the language that the link's two sentences look like; empty where it has none, or nobody can tell."""
+    return guess(" ".join(st.query_params.get(name, "") for name in "ab")) or ""
 
 
 def single(entries: Sequence[Entry], key: str, prefer: str) -> tuple[Spoken, list[Entry]]:

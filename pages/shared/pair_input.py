@@ -7,7 +7,7 @@ from html import escape
 
 import streamlit as st
 
-from pages.shared import carried_input, style, url_state
+from pages.shared import carried_input, sentence_box, style, url_state
 from pages.shared.errors import notice, plain
 from pages.shared.languages import Spoken
 from pages.shared.models import Explained
@@ -72,7 +72,7 @@ def _sentence(name: str, opens: str, first: str) -> str:
     if name not in st.session_state and name not in st.query_params and first != opens:
         st.session_state[name] = first
     label = f"Sentence {name.upper()}"
-    return st.text_input(label, opens, key=name, bind="query-params", on_change=shorten, args=(name,))
+    return sentence_box.box(label, opens, name, on_change=shorten, args=(name,))
 
 
 def _example(a: str, b: str, task: PairTask) -> pairs.Example | None:
@@ -171,6 +171,7 @@ def _turn(speaks: Spoken, task: PairTask) -> None:
 
 
 def shorten(name: str) -> None:
-    text = st.session_state[name]
+    """When a sentence was typed: it has one line, and no more than LIMIT characters."""
+    text = st.session_state[name] = " ".join(st.session_state[name].splitlines())
     if len(text) > LIMIT:
         st.session_state[f"whole_{name}"], st.session_state[name] = len(text), text[:LIMIT]

@@ -8,7 +8,7 @@ from statistics import mode
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import model_jobs, models, url_state
+from pages.shared import languages, model_jobs, models, url_state
 from pages.shared.errors import notice
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
@@ -57,7 +57,8 @@ def pick_readers(entries: Sequence[Entry], opens: Sequence[str] = OPENS, most: i
         if kept != asked:
             left_out = ", ".join(name for name in asked if name not in kept)[:80]
             shown = ", ".join(names[name] for name in kept or first)
-            notice(f"The link asks for {left_out}: not among the checkpoints, or too many. Shown instead: {shown}.")
+            reason = f"The link asks for {left_out}: not among the checkpoints, or too many."
+            notice(f"{reason if left_out else 'The link names no checkpoint.'} Shown instead: {shown}.")
     elif any(name not in names for name in st.session_state[KEY]) or len(st.session_state[KEY]) > most:
         st.session_state[KEY] = first
     else:
@@ -71,6 +72,24 @@ def pick_readers(entries: Sequence[Entry], opens: Sequence[str] = OPENS, most: i
         st.query_params[KEY] = chosen
     by = {entry.name: entry for entry in entries}
     return [by[name] for name in sorted(chosen, key=list(by).index)]
+
+
+def current_readers(entries: Sequence[Entry]) -> list[Entry]:
+    """Those that are chosen, before their picker is made."""
+    asked, opens = languages.requested_checkpoints(KEY), opening(entries, OPENS)
+    names = [name for name in asked if name in {entry.name for entry in entries}] or opens
+    return [entry for entry in entries if entry.name in names][: view.MOST]
+
+
+def best_answers(entries: Sequence[Entry], examples: Sequence[questions.Example]) -> list[list[str]]:
+    """The best answer of each reader to each example: [readers][examples].  Raises TriattnError."""
+    device, digests = choose_device(), tuple(entry.digest for entry in entries)
+
+    def run() -> list[list[str]]:
+        spans = _spans([models.load(entry) for entry in entries], examples)
+        return [[row.passage[slice(*best[0][:2])] for row, best in zip(examples, of)] for of in spans]
+
+    return model_jobs.result(device, ("answers", device, digests, tuple(examples)), "Answering the examples", run)
 
 
 def opening(entries: Sequence[Entry], opens: Sequence[str] = OPENS) -> list[str]:
@@ -98,7 +117,8 @@ def explain_readers(
     parts, part, known = _parts(bundles[0], example), None, [None] * len(entries)
     if parts > 1:
         says, key = f"Reading the passage in {parts} parts", ("spans", device, digests, example)
-        known = model_jobs.result(device, key, says, lambda: _spans(bundles, example), why="this passage")
+        run = lambda: [of[0] for of in _spans(bundles, [example])]  # noqa: E731
+        known = model_jobs.result(device, key, says, run, why="this passage")
         with place:
             chosen = url_state.pick("Part of the passage", [BEST, *range(1, parts + 1)], "part", width=150)
         part = known[-1][0].window if chosen == BEST else chosen - 1
@@ -109,14 +129,13 @@ def _parts(bundle, example: questions.Example) -> int:
     return len(bundle.task.roles([example], bundle.tokenizer, bundle.config.limits)[0])
 
 
-def _spans(bundles: Sequence, example: questions.Example) -> list:
-    """The best spans of each reader; those that read the same vectors read them together."""
+def _spans(bundles: Sequence, examples: Sequence[questions.Example]) -> list:
+    """The best spans of each reader, [readers][examples]; those that read the same vectors read them together."""
     from triattn_core.inference.span_decoding import decode_answers
 
-    spans: dict[int, tuple] = {}
+    spans: dict[int, list] = {}
     for first in bundles:
         alike = [i for i, bundle in enumerate(bundles) if bundle.encoder == first.encoder and i not in spans]
         if alike:
-            answers = decode_answers([bundles[i] for i in alike], [example], size=16)
-            spans |= {i: best[0] for i, best in zip(alike, answers)}
+            spans |= dict(zip(alike, decode_answers([bundles[i] for i in alike], examples, size=16)))
     return [spans[i] for i in range(len(bundles))]

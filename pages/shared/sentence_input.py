@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import carried_input, languages, models, pair_input, style, url_state
+from pages.shared import carried_input, languages, models, pair_input, sentence_box, style, url_state
 from pages.shared.errors import notice, plain, report_errors
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.tasks import ENCODED
@@ -84,8 +84,7 @@ def example(task: str) -> Any:
         for name, title in room.TEXTS.items():
             label = title.removeprefix("The ").capitalize()
             carried_input.text(name, opens[name])
-            look = {"bind": "query-params", "on_change": pair_input.shorten, "args": (name,)}
-            texts[name] = st.text_input(label, opens[name], key=name, **look)
+            texts[name] = sentence_box.box(label, opens[name], name, on_change=pair_input.shorten, args=(name,))
         look = {"on_click": _take, "args": (task,), "format_func": lambda item: _title(task, item), "width": 112}
         st.menu_button("Examples", known, key=f"{task}-example", **look)
     for name, text in texts.items():

@@ -10,7 +10,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.pages_manager import PagesManager
 
-from pages.shared import copy_link, study_strip, url_state
+from pages.shared import copy_link, sentence_box, study_strip, url_state
 from pages.shared.errors import open_notices
 from pages.shared.retired_names import replace_retired_names
 from triattn_core.views.lib.palette import THEMES
@@ -19,6 +19,7 @@ APP = Path(__file__).parents[2] / "app.py"
 CSS = """
 .stAppHeader {height: 41px; min-height: 41px; border-bottom: 1px solid var(--t-hairline)}
 .stAppHeader .stAppToolbar {padding-top: 0; padding-bottom: 0; min-height: 40px; height: 40px}
+.st-key-copy-link > :nth-child(n + 2) {display: none}
 .st-key-copy-link {position: fixed; top: 6px; right: 60px; width: auto; z-index: 1000000}
 [data-testid="stMainBlockContainer"] {padding: 50px 28px 32px; max-width: 1680px}
 [data-testid="stMain"] {scroll-padding: 52px 0 12px}
@@ -195,7 +196,7 @@ def opening() -> tuple[DeltaGenerator, DeltaGenerator]:
     _through_app()
     url_state.arrive()
     variables = "".join(f"--t-{name.replace('_', '-')}:{value};" for name, value in colours().items())
-    st.html(f"<style>:root{{{variables}}}{CSS}</style>")
+    st.html(f"<style>:root{{{variables}}}{CSS}{sentence_box.CSS}</style>")
     with st.container(horizontal=True, key="top"):
         place = st.empty()
         beside = st.container(horizontal=True, vertical_alignment="center", width="content", key="beside")

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from pages.shared import choice_input, pair_input, url_state
+from pages.shared import choice_input, pair_input, sentence_box, url_state
 from pages.shared.task_picker import Words
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
@@ -64,7 +64,8 @@ def _pair(example: pairs.Example) -> pairs.Example:
     with st.container(horizontal=True, vertical_alignment="bottom", key="pair-edited"):
         for key, name, text in zip(KEYS, "AB", opens):
             st.session_state.setdefault(key, st.query_params.get(key, text))
-            st.text_input(f"Sentence {name}, edited", key=key, bind="query-params", max_chars=pair_input.LIMIT)
+            look = {"max_chars": pair_input.LIMIT, "on_change": pair_input.shorten, "args": (key,)}
+            sentence_box.box(f"Sentence {name}, edited", None, key, **look)
         st.button("As above", key="as-above", width=108, on_click=_as_above, args=texts, help="Takes the edit back.")
     return pairs.Example(*(st.session_state[key] for key in KEYS))
 

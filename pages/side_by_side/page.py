@@ -28,7 +28,7 @@ words, pairs = task_picker.TASKS[task], form(task) is InputForm.PAIR
 style.say(head, "Side by side", words.side)
 task_picker.missing(checkpoint_picker.KINDS)
 known = models.entries(task, checkpoint_picker.KINDS)
-speaks, entries = checkpoint_picker.pick_language(known, prefer="zh")  # the paper's own case is Chinese
+speaks, entries = checkpoint_picker.pick_language(known, prefer="en")
 example = pair_input.pair(speaks, TASKS[task]) if pairs else choice_input.example(task)
 edits, predictions = st.container(), st.container()
 if len(entries) < FEWEST:

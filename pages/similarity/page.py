@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
 from pages.shared import choice_input, figures, pair_input, qa_models, style, token_grouping
 from pages.shared.errors import report_errors
 from pages.shared.page_scene import PageScene
-from pages.similarity import inspector, pickers
+from pages.similarity import disagreement, inspector, pickers
 from triattn_core.tasks import questions
 
 SAYS = (
@@ -21,10 +22,10 @@ SAYS = (
 
 
 head, beside = style.opening()
-with beside:
-    choice_input.controls(questions.NAME)
-style.say(head, "Similarity", SAYS)
 entries = qa_models.readers()
+with beside:
+    choice_input.controls(questions.NAME, partial(disagreement.keep_examples, entries))
+style.say(head, "Similarity", SAYS)
 if not entries:
     st.info("No reader is here yet: train one with triattn train; Checkpoints lists what there is.")
     st.stop()

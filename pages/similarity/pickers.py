@@ -18,7 +18,8 @@ def pick(entries: Sequence[Entry]) -> tuple[list[Entry], Settings]:
     before = st.container(width="content", key="quantities")
     grouping = token_grouping.controls(token_grouping.PASSAGE, hide=False, says=token_grouping.TERMS)
     with before:
-        quantity = url_state.segments("Quantity", list(SCALES)["query" in grouping.folds :], "quantity")
+        quantities = list(SCALES)["query" in grouping.folds :]
+        quantity = url_state.segments("Quantity", quantities, "quantity", quantities.index("centred"))
     scales = ["one each", "shared"]
     shared = len(chosen) > 1 and url_state.segments("Colour scale", scales, "scale") == "shared"
     titles = qa_models.named(entries)

@@ -41,7 +41,7 @@ def shown(app: AppTest) -> str:
 def test_pages_open_on_pairs_and_offer_what_is_here(page: str) -> None:
     app = sound(opened(page))
     picker = app.segmented_control(key="task")
-    assert picker.value == "pairs" and len(app.text_input) >= 2
+    assert picker.value == "pairs" and len(app.text_area) >= 2
     assert {"Sentence pairs", "Dialogue", "Reading comprehension"} <= {*picker.options}
     assert "No checkpoint is here yet" not in told(app)
 

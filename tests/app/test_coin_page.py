@@ -33,7 +33,7 @@ def test_without_a_checkpoint_there_is_one_line(tmp_path: Path, monkeypatch: pyt
 
 def test_it_opens_on_a_worked_example_with_everything_drawn() -> None:
     app, first = sound(opened("coin")), pairs.examples()[0]
-    assert [box.value for box in app.text_input][:2] == [first.text_a, first.text_b] and SAYS in told(app)
+    assert [box.value for box in app.text_area][:2] == [first.text_a, first.text_b] and SAYS in told(app)
     found = figure(app)
     assert len(found["blocks"]) == 3 and all(one["plain"] and one["own"] and one["gate"] for one in found["blocks"])
     assert [one["name"] for one in found["answers"]] == ["nothing", "block 1", "block 2", "block 3",
@@ -55,7 +55,7 @@ def test_a_block_and_the_context_term_are_switched_off() -> None:
 def test_a_link_restores_its_choices() -> None:
     app = sound(opened("coin", checkpoint="lcqmc-coin", direction="B over A", gate="per feature", cell="2.1.1.5.0.3"))
     found, first = figure(app), pairs.examples("zh")[0]
-    assert [box.value for box in app.text_input][:2] == [first.text_a, first.text_b]
+    assert [box.value for box in app.text_area][:2] == [first.text_a, first.text_b]
     assert "".join(found["axes"]["query"]["label"]) == first.text_b and len(found["blocks"]) == 2
     assert found["features"] and sorted(found["blocks"][0]["order"]) == list(range(WIDTH))
     trace = explain(load("lcqmc-coin"), first)[1]
@@ -76,7 +76,7 @@ def test_what_is_switched_off_or_turned_leaves_the_pair_where_it_was() -> None:
     assert app.query_params["cell"] == f"{key}.{query}.{block}.{feature}.{other}.{own}"
     sound(app.segmented_control(key="direction").set_value("A over B").run())
     assert app.query_params["cell"] == ".".join(map(str, first["cell"]))
-    app.text_input(key="a").set_value("Can dogs eat?").run()
+    app.text_area(key="a").set_value("Can dogs eat?").run()
     assert "cell" not in app.query_params, "of another pair"
 
 
@@ -97,11 +97,11 @@ def test_bad_values_in_the_link_are_each_said() -> None:
 def test_odd_text_gives_a_result_or_one_message() -> None:
     app = opened("coin", off="context")
     for kind, text in ODD.items():
-        app.text_input(key="a").set_value(text).run()
+        app.text_area(key="a").set_value(text).run()
         assert not app.exception, kind
         assert len(app.error) + (SAYS in texts(app)) == 1, kind
         assert "<script>" not in texts(app), kind
-    app.text_input(key="b").set_value("  ").run()
+    app.text_area(key="b").set_value("  ").run()
     assert [one.value.startswith("Sentence B is empty") for one in app.error] == [True]
 
 

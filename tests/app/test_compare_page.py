@@ -142,24 +142,24 @@ def test_checkpoints_of_other_tasks_are_refused_in_one_line() -> None:
 
 def test_two_inputs_open_on_an_edit_and_follow_what_is_typed() -> None:
     app = sound(opened("side_by_side", compare="inputs", a="the red car", b="the blue car"))
-    assert [app.text_input(key=key).value for key in ("a2", "b2")] == ["the red car", "the red car"]
+    assert [app.text_area(key=key).value for key in ("a2", "b2")] == ["the red car", "the red car"]
     payload = figure(app, "side_by_side")
     assert [one["title"] for one in payload["panels"]] == ["Before", "Edited"]
     assert payload["axes"]["key"]["label"] == ["the", "−blue", "+red", "car"]
     assert "The edit moves the probability of" in told(app)
-    app.text_input(key="b2").set_value("a car").run()
+    app.text_area(key="b2").set_value("a car").run()
     assert figure(sound(app), "side_by_side")["axes"]["key"]["label"] == ["−the", "−blue", "+a", "car"]
-    app.text_input(key="a").set_value("the big car").run()  # what was typed stays
-    assert app.text_input(key="b2").value == "a car" and app.text_input(key="a2").value == "the big car"
+    app.text_area(key="a").set_value("the big car").run()  # what was typed stays
+    assert app.text_area(key="b2").value == "a car" and app.text_area(key="a2").value == "the big car"
     app.button(key="as-above").click().run()
     gap = figure(sound(app), "side_by_side")["gap"]
-    assert not any(gap["divergence"]) and app.text_input(key="b2").value == "the blue car"
+    assert not any(gap["divergence"]) and app.text_area(key="b2").value == "the blue car"
 
 
 @pytest.mark.parametrize(("text", "says"), [("", "Sentence B is empty"), ("\u200b", "Sentence B has no")])
 def test_an_empty_edit_is_one_line(text: str, says: str) -> None:
     app = sound(opened("side_by_side", compare="inputs"))
-    app.text_input(key="b2").set_value(text).run()
+    app.text_area(key="b2").set_value(text).run()
     assert not app.exception and len(app.error) == 1 and says in app.error[0].value
 
 

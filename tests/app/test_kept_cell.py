@@ -48,9 +48,9 @@ def tokens(app, page: str) -> list[str]:
 def test_an_edit_keeps_the_tokens_and_another_text_does_not(page: str, cell: str) -> None:
     app = sound(opened(page, wait=400, a="the old dog barks", b="a small cat sleeps", cell=cell))
     before = tokens(app, page)
-    app = sound(app.text_input(key="a").set_value("now the old dog barks").run())
+    app = sound(app.text_area(key="a").set_value("now the old dog barks").run())
     assert tokens(app, page) == before and in_link(app, "cell") != cell
-    app = sound(app.text_input(key="a").set_value("many rivers ran dry").run())
+    app = sound(app.text_area(key="a").set_value("many rivers ran dry").run())
     assert "cell" not in app.query_params
 
 
@@ -69,12 +69,12 @@ def test_an_edit_keeps_the_context_token_and_another_text_opens_anew() -> None:
     app = sound(opened("context", wait=400, a="the old dog barks", b="a small cat sleeps", at="3"))
     picker = app.selectbox(key="at")
     assert picker.options[picker.index] == "3  dog"
-    app = sound(app.text_input(key="a").set_value(EDIT[0]).run())
+    app = sound(app.text_area(key="a").set_value(EDIT[0]).run())
     picker = app.selectbox(key="at")
     assert (picker.value, picker.options[picker.index]) == (4, "4  dog")
     assert any("With “dog” as context" in chart.proto.alt for chart in app.get("vega_lite_chart"))
-    app.text_input(key="b").set_value("we swim")
-    app = sound(app.text_input(key="a").set_value(EDIT[1]).run())
+    app.text_area(key="b").set_value("we swim")
+    app = sound(app.text_area(key="a").set_value(EDIT[1]).run())
     anew = opened("context", wait=400, a=EDIT[1], b="we swim")
     assert app.selectbox(key="at").value == anew.selectbox(key="at").value
 
@@ -83,10 +83,10 @@ def test_an_edit_keeps_the_units_on_their_tokens() -> None:
     chosen = lambda: next(one for one in app.button_group if one.label.startswith("Context: click")).value  # noqa: E731
     app = sound(opened("intervene", wait=400, a="the old dog barks", b="a small cat sleeps", units="token 3"))
     assert chosen() == ["token 3"]
-    app = sound(app.text_input(key="a").set_value(EDIT[0]).run())
+    app = sound(app.text_area(key="a").set_value(EDIT[0]).run())
     assert chosen() == ["token 4"] and "Without “dog”" in texts(app)
-    app.text_input(key="b").set_value("we swim")
-    app = sound(app.text_input(key="a").set_value(EDIT[1]).run())
+    app.text_area(key="b").set_value("we swim")
+    app = sound(app.text_area(key="a").set_value(EDIT[1]).run())
     again = chosen()
     app = sound(opened("intervene", wait=400, a=EDIT[1], b="we swim"))
     assert again == chosen()
@@ -97,10 +97,10 @@ def test_an_edit_keeps_the_token_that_attribute_frames() -> None:
     app = sound(opened("attribute", wait=400, token="A: dog", **link))
     framed = lambda: re.findall(r"\.token-(\d+) {outline", texts(app))  # noqa: E731
     before = framed()
-    app = sound(app.text_input(key="a").set_value(EDIT[0]).run())
+    app = sound(app.text_area(key="a").set_value(EDIT[0]).run())
     assert app.selectbox(key="token").value == int(before[0]) + 1 and framed() == [str(int(before[0]) + 1)]
     assert re.search(rf'class="[^"]*token-{framed()[0]}"[^>]*>dog<', texts(app))
-    app = sound(app.text_input(key="a").set_value(EDIT[1]).run())
+    app = sound(app.text_area(key="a").set_value(EDIT[1]).run())
     assert (
         app.selectbox(key="token").value
         == opened("attribute", wait=400, **{**link, "a": EDIT[1]}).selectbox(key="token").value

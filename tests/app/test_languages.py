@@ -31,7 +31,7 @@ every, shelf = shelf_fixtures(make_shelf)
 
 
 def pair(app: AppTest) -> tuple[str, str]:
-    return app.text_input(key="a").value, app.text_input(key="b").value
+    return app.text_area(key="a").value, app.text_area(key="b").value
 
 
 def language(app: AppTest) -> str:
@@ -53,11 +53,25 @@ def trio(data: str, similarity: str) -> list[str]:
     return [f"{data}-{mechanism}-{similarity}" for mechanism in ("bi", "cbi", "tri")]
 
 
-def test_side_by_side_opens_on_the_papers_case() -> None:
-    app = sound(opened("side_by_side"))
+def test_side_by_side_shows_the_papers_case() -> None:
+    app = sound(opened("side_by_side", language="Chinese"))
     assert pair(app) == (CHINESE.text_a, CHINESE.text_b) == ("哪些浏览器可以看电影", "什么浏览器可以下电影")
     assert language(app) == "zh" and checkpoints(app) == trio("lcqmc", "additive")
     assert "gold label" in texts(app)
+
+
+@pytest.mark.parametrize("page", ["cube", "side_by_side"])
+def test_a_page_opens_in_the_language_of_the_links_texts_else_in_english(page: str) -> None:
+    app = sound(opened(page))
+    assert language(app) == "en" and pair(app) == (ENGLISH.text_a, ENGLISH.text_b)
+    assert language(sound(opened(page, a="Where is the station?", b="Where are my keys?"))) == "en"
+    app = sound(opened(page, a="今天天气怎么样", b="明天会下雨吗"))
+    assert language(app) == "zh" and pair(app) == ("今天天气怎么样", "明天会下雨吗") and not app.info
+
+
+def test_a_link_without_a_name_is_said() -> None:
+    app = sound(opened("side_by_side", checkpoints=""))
+    assert app.info[0].value.startswith("The link names no checkpoint")
 
 
 def test_the_cube_opens_in_english() -> None:
@@ -86,7 +100,7 @@ def test_the_similarity_stays_when_the_language_turns() -> None:
     app = sound(opened("cube", checkpoint="lcqmc-tri-scaled-dot"))
     assert language(app) == "zh" and pair(app)[0] == CHINESE.text_a
     assert checkpoints(turned(app, "en")) == ["quora-tri-scaled-dot"]
-    app = sound(opened("side_by_side"))
+    app = sound(opened("side_by_side", language="Chinese"))
     app.selectbox(key="similarity").set_value("bilinear").run()
     assert checkpoints(sound(app)) == trio("lcqmc", "bilinear")
     assert checkpoints(turned(app, "en")) == trio("quora", "bilinear")
@@ -104,7 +118,7 @@ def test_the_mechanism_stays_when_the_language_turns(mechanism: str) -> None:
 @pytest.mark.parametrize("page", ["cube", "side_by_side"])
 def test_what_was_typed_stays(page: str) -> None:
     app = sound(opened(page, language="Chinese"))
-    app.text_input(key="a").set_value("今天天气怎么样").run()
+    app.text_area(key="a").set_value("今天天气怎么样").run()
     turned(app, "en")
     assert pair(app) == ("今天天气怎么样", CHINESE.text_b)
 
@@ -127,7 +141,7 @@ def test_what_no_model_here_reads_is_said_and_nothing_offered() -> None:
 
 
 def test_english_on_a_chinese_model_is_said() -> None:
-    app = sound(opened("side_by_side", a="Where is the station?", b="Where are my keys?"))
+    app = sound(opened("side_by_side", language="Chinese", a="Where is the station?", b="Where are my keys?"))
     assert "These sentences look English: these models read Chinese." in texts(app)
     assert checkpoints(sound(app.button(key="turn").click().run())) == trio("quora", "additive")
 
@@ -151,7 +165,7 @@ def test_examples_are_those_of_the_language_and_bring_their_label() -> None:
 def test_odd_text_gives_a_result_or_one_message(page: str) -> None:
     app = opened(page, language="Chinese")
     for kind, text in ODD.items():
-        app.text_input(key="a").set_value(text).run()
+        app.text_area(key="a").set_value(text).run()
         assert not app.exception, kind
         assert len(app.error) + (SAYS in texts(app)) == 1, kind
         assert "<script>" not in texts(app), kind

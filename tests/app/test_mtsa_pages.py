@@ -54,7 +54,7 @@ def test_without_a_checkpoint_there_is_one_line(page: str, tmp_path: Path, monke
 def test_mtsa_opens_on_forward_beside_backward() -> None:
     app = sound(opened("mtsa"))
     first = sentences.examples()[0]
-    assert app.text_input(key="text").value == first.text and SAYS in told(app)
+    assert app.text_area(key="text").value == first.text and SAYS in told(app)
     found = maps(app)
     assert [panel["title"] for panel in found["panels"]] == ["Head 1, forward", "Head 3, backward"]
     assert all(sorted(panel["order"]) == list(range(SIZE)) for panel in found["panels"])
@@ -72,7 +72,7 @@ def test_all_heads_are_one_grid() -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_premise_and_hypothesis_each_have_their_maps(page: str) -> None:
     app, first = sound(opened(page, checkpoint="snli-mtsa")), inference.examples()[0]
-    assert [app.text_input(key=name).value for name in ("premise", "hypothesis")] == [first.premise, first.hypothesis]
+    assert [app.text_area(key=name).value for name in ("premise", "hypothesis")] == [first.premise, first.hypothesis]
     assert "gold: contradiction" in told(app)
     shown = {first.premise.replace(" ", ""), first.hypothesis.replace(" ", "")}
     for text, wanted in zip(("premise", "hypothesis"), (first.premise, first.hypothesis)):
@@ -115,12 +115,12 @@ def test_a_masked_pair_is_said() -> None:
 def test_odd_text_gives_a_result_or_one_message(page: str) -> None:
     app = opened(page, heads="1 and 3")
     for kind in ("emoji", "right to left", "markup", "one token", "another language", "100,000 characters"):
-        app.text_input(key="text").set_value(ODD[kind]).run()
+        app.text_area(key="text").set_value(ODD[kind]).run()
         assert not app.exception, kind
         assert len(app.error) + (SAYS in texts(app)) == 1, kind
         assert "<script>" not in texts(app), kind
         assert ("any other would say the same" in texts(app)) == (kind == "one token"), kind
-    app.text_input(key="text").set_value("  ").run()
+    app.text_area(key="text").set_value("  ").run()
     assert [one.value.startswith("The sentence is empty") for one in app.error] == [True]
 
 
@@ -145,14 +145,14 @@ def test_a_cell_that_does_not_fit_is_said_once(page: str, cells: str) -> None:
         app = sound(opened(page, text="The red car is not small.", cell=cell))
         (said,) = (one.value.replace("\\", "") for one in app.info)
         assert said.startswith(f"The link asks for cell '{cell}'; a cell here is") and "Shown instead: " in said
-    app.text_input(key="text").set_value("It is.").run()
+    app.text_area(key="text").set_value("It is.").run()
     assert not sound(app).info
 
 
 def test_the_cell_of_another_text_is_no_notice() -> None:
     app = sound(opened("tensor", text="The red car is not small.", cell="2.5.1"))
     assert not app.info
-    app.text_input(key="text").set_value("It is.").run()
+    app.text_area(key="text").set_value("It is.").run()
     assert not sound(app).info
 
 

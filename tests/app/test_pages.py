@@ -87,7 +87,7 @@ def test_every_page_opens_on_a_worked_example(page: str) -> None:
     if page in MODEL_PAGES:
         there = {metadata.language(entry) for entry in list_checkpoints()}
         first = pairs.examples("zh" if page == "side_by_side" and "zh" in there else "en")[0]
-        assert [box.value for box in app.text_input][:2] == [first.text_a, first.text_b]
+        assert [box.value for box in app.text_area][:2] == [first.text_a, first.text_b]
         assert SAYS in texts(app)
 
 
@@ -101,7 +101,7 @@ def test_a_link_as_the_first_request_of_a_server_goes_through_app() -> None:
 def test_odd_text_gives_a_result_or_one_message(page: str) -> None:
     app = opened(page)
     for kind, text in ODD.items():
-        app.text_input(key="a").set_value(text).run()
+        app.text_area(key="a").set_value(text).run()
         assert not app.exception, kind
         assert len(app.error) + (SAYS in texts(app)) == 1, kind
         assert "<script>" not in texts(app), kind
@@ -112,7 +112,7 @@ def test_odd_text_gives_a_result_or_one_message(page: str) -> None:
 def test_blank_text_is_one_message(page: str) -> None:
     app = opened(page)
     for blank in ("", "   ", "\t\u3000", "\u200b\u200b"):
-        app.text_input(key="b").set_value(blank).run()
+        app.text_area(key="b").set_value(blank).run()
         assert not app.exception, repr(blank)
         assert [error.value.startswith("Sentence B") for error in app.error] == [True], repr(blank)
 
@@ -128,7 +128,7 @@ def test_an_example_brings_its_gold_label() -> None:
     example = next(example for example in pairs.examples() if example.label == 1)
     app = opened("cube", a=example.text_a, b=example.text_b)
     assert "gold: paraphrase" in texts(app)
-    app.text_input(key="a").set_value(example.text_a + " Really?").run()
+    app.text_area(key="a").set_value(example.text_a + " Really?").run()
     assert "gold:" not in texts(app)
 
 
@@ -150,7 +150,7 @@ def test_bad_values_in_the_link_are_each_said() -> None:
 def test_a_link_restores_its_choices() -> None:
     app = opened("cube", layer="1", head="3", quantity="relevance", a="A short one.", b="Another one.")
     assert not app.exception and not app.info
-    assert app.text_input(key="a").value == "A short one."
+    assert app.text_area(key="a").value == "A short one."
     assert app.selectbox(key="head").value == 3
 
 

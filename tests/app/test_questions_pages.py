@@ -69,11 +69,11 @@ def test_dialogues_and_passages(page: str, task: str) -> None:
 def test_odd_text_gives_a_result_or_one_message(page: str) -> None:
     app = opened(page, **SHORT)
     for kind in ("emoji", "markup", "one token", "another language"):
-        app.text_input(key="a").set_value(ODD[kind]).run()
+        app.text_area(key="a").set_value(ODD[kind]).run()
         assert not app.exception, kind
         assert len(app.error) + (SAYS in texts(app)) == 1, kind
         assert "<script>" not in texts(app), kind
-    app.text_input(key="a").set_value(" ").run()
+    app.text_area(key="a").set_value(" ").run()
     assert [one.value.startswith("Sentence A is empty") for one in app.error] == [True]
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.shared import qa_models
 from tests.app.test_pages import ODD, opened, payloads, sound, told
 from tests.support.pages import app_test, at_page
 from tests.support.reader_checkpoints import NAMES, make_shelf
@@ -17,6 +18,7 @@ from tests.support.shelves import shelf_fixtures
 from triattn_core.__main__ import main
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import questions
+from triattn_core.tasks.answer_match import normal
 
 PAGES = ("similarity", "distributions")
 WORDS = " ".join(one.passage for one in questions.examples())
@@ -66,6 +68,23 @@ def test_it_opens_on_the_papers_sentence_under_four_functions() -> None:
         assert one["score"] == pytest.approx(sum(value for _, value in one["terms"]), abs=1e-5)
     row, key, panel = found["cell"]
     assert panel == 3 and f"triattn explain squad-t-trilinear row.json --terms {row}.{key}" in command(app)
+
+
+def test_it_opens_on_what_differs_between_functions() -> None:
+    assert maps(sound(opened("similarity")))["quantity"] == "centred"
+    assert maps(sound(opened("similarity", quantity="relevance")))["quantity"] == "relevance"
+
+
+def test_examples_are_those_on_which_functions_disagree() -> None:
+    app = sound(opened("similarity", disagree="true"))
+    known, chosen = questions.examples(), app.multiselect(key="functions").value
+    answers = qa_models.best_answers([one for one in qa_models.readers() if one.name in chosen], known)
+    count = sum(len(set(map(normal, texts))) > 1 for texts in zip(*answers))
+    assert 0 < count <= len(known) and len(answers[0]) == len(known)
+    shown = [known[0].passage[slice(*one["spans"][0][:2])] for one in maps(app)["panels"]]
+    assert [texts[0] for texts in answers] == shown
+    label = "Examples" if count == len(known) else f"{count} of {len(known)} examples"
+    assert [button.proto.label for button in app.get("menu_button")][0] == label
 
 
 def test_a_link_names_everything() -> None:

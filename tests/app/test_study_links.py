@@ -52,8 +52,8 @@ def edit(app: AppTest, name: str) -> AppTest:
         return app.text_input(key="write-question").set_value(study.edited.question).run()
     for key, text in zip(("a", "b"), study.show(study.edited)):
         key = "text" if study.page == "tensor" else key
-        if app.text_input(key=key).value != text:
-            app.text_input(key=key).set_value(text).run()
+        if app.text_area(key=key).value != text:
+            app.text_area(key=key).set_value(text).run()
     return app
 
 

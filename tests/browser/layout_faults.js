@@ -245,6 +245,7 @@
       if (seen < LEAST_CONTRAST) faults.add(`contrast ${seen.toFixed(1)}: ${say(text.words)}`);
       if (text.field) {
         if (text.element.scrollWidth > text.element.clientWidth + SLACK) faults.add(`field too narrow: ${say(text.words)}`);
+        if (text.element.scrollHeight > text.element.clientHeight + SLACK) faults.add(`field too low: ${say(text.words)}`);
         continue;
       }
       const why = cutBy(box, text.element);

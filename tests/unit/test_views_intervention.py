@@ -85,7 +85,7 @@ def test_what_is_said_of_how_far_each_moved_attention():
 def test_labels_lean_where_there_is_no_room_and_the_lesser_of_two_neighbours_has_no_number():
     def lean(words: list[str], width: int) -> float:
         table = pd.DataFrame({"unit": words, "change": 0.5, "flips": False})
-        layers = intervention.singly(table, words, [], width=width).to_dict()["layer"]
+        layers = intervention.unit_bars(table, words, [], width=width).to_dict()["layer"]
         assert all("angle" not in one["mark"] for one in layers if one["mark"]["type"] == "text")
         return layers[0]["encoding"]["x"]["axis"]["labelAngle"]
 
@@ -93,7 +93,7 @@ def test_labels_lean_where_there_is_no_room_and_the_lesser_of_two_neighbours_has
     assert lean(["medicine²"] * 11, 640) == -45
     assert lean(["a"] * 67, 1474) == -45
     table = pd.DataFrame({"unit": list("abcd"), "change": [0.5, 0.9, -0.7, 0.8], "flips": [False, False, False, True]})
-    drawn = rows(intervention.singly(table, list("wxyz"), []).to_dict())
+    drawn = rows(intervention.unit_bars(table, list("wxyz"), []).to_dict())
     # “+0.50” stands one bar from “+0.90”; “+0.80 flips” two; the longest of each side has all the room.
     assert [round(row["room"], 3) for row in drawn] == [round(2 / 11, 3), 4, 4, round(4 / 17, 3)]
 
