@@ -53,6 +53,7 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
     from triattn_core.case_card.manifest import manifest
     from triattn_core.case_card.paper import PaperFigure
     from triattn_core.commands.examples import warn_other_language
+    from triattn_core.commands.progress_line import counted
     from triattn_core.scenes.catalogue import VIEWS
     from triattn_core.scenes.runner import Models, find_entries
     from triattn_core.tasks import TASKS
@@ -68,7 +69,8 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
     settings = read(VIEWS[view].settings, options.set, task)
     example = TASKS[task].Example.from_row(read_json(Path(path)), path)
     warn_other_language(models.load(first), [example])
-    rendered = draw(view, names, example, models, **settings)
+    with counted(view):
+        rendered = draw(view, names, example, models, **settings)
     if paper.is_requested(options):
         chosen = rendered.settings.model_dump(mode="json")
         make_figure = lambda tail: PaperFigure.of_view(rendered, command(view, names, chosen, *tail), options.figure)  # noqa: E731
