@@ -19,6 +19,7 @@ APP = Path(__file__).parents[2] / "app.py"
 CSS = """
 .stAppHeader {height: 41px; min-height: 41px; border-bottom: 1px solid var(--t-hairline)}
 .stAppHeader .stAppToolbar {padding-top: 0; padding-bottom: 0; min-height: 40px; height: 40px}
+.stAppHeader .stStatusWidget {margin-right: 96px}
 .st-key-copy-link > :nth-child(n + 2) {display: none}
 .st-key-copy-link {position: fixed; top: 6px; right: 60px; width: auto; z-index: 1000000}
 [data-testid="stMainBlockContainer"] {padding: 50px 28px 32px; max-width: 1680px}

@@ -1,5 +1,5 @@
-"""Every page at three widths, light and dark, and with long and Chinese texts: no text is cut off, lies outside of its
-frame or the window, stands on other text, or can hardly be told from its ground."""
+"""Every page at three widths, light and dark, the forms of its tasks, and long and Chinese texts: nothing is cut off,
+lies outside of its frame or the window, stands on other text, or can hardly be told from its ground."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 
 from tests.browser.test_keyboard import opened
 from tests.support.pages import APP
+from triattn_core.tasks import CHOICES, TASKS
 
 SCRIPT = Path(__file__).with_name("layout_faults.js").read_text("utf-8")
 WIDTHS = (1440, 1024, 800)
@@ -19,10 +20,21 @@ EXCEPTIONS = {
     '[data-testid="stCode"]': "a command is one line, which scrolls and can be copied",
     "[class*=friends-keys] input": "a row of cards scrolls in its field, and stands below it in whole",
 }
-LONG_FIELDS = EXCEPTIONS | {"input": "a sentence of 60 tokens scrolls in its field, and stands below in whole"}
+FORMS = [
+    *((page, task) for page in ("cube", "side_by_side", "intervene", "attribute", "context") for task in CHOICES),
+    *((page, task) for page in ("compare", "cases", "heads") for task in ("dialogue",)),
+    *((page, "inference") for page in ("mtsa", "tensor")),
+]
+ENCODED = {"inference": {"checkpoint": "snli-mtsa"}}  # the task follows from the checkpoint
 SIXTY = "The old man who lives near the river said that he had seen the small boat with a red sail leave the harbour "
 SIXTY += "early in the morning before the storm came, but nobody in the town believed him until the sailors returned "
 SIXTY += "three days later with torn sails, empty barrels, and a story that was even stranger than his."
+STOP_AND_COPY = """() => {
+  const stop = document.querySelector("[data-testid=stStatusWidget] button");
+  const copy = document.querySelector(".st-key-copy-link-button");
+  if (!stop || !copy || getComputedStyle(copy.parentElement).position !== "fixed") return null;
+  return [stop.getBoundingClientRect().right, copy.getBoundingClientRect().left];
+}"""  # where the one ends and the other begins, in pixels
 PAIRS = {
     "sixty tokens": {"a": SIXTY, "b": SIXTY.replace("old man", "young woman").replace("his.", "hers.")},
     "Chinese": {
@@ -61,31 +73,49 @@ def open_at(page, address: tuple[str, str], width: int, scheme: str = "light") -
     opened(page, *address)
 
 
-def narrowed(page, width: int) -> None:
-    page.set_viewport_size({"width": width, "height": 900})
-    page.wait_for_timeout(300)
+def at_all_widths(page, widths: tuple[int, ...] = WIDTHS) -> dict[str, list[str]]:
+    """What is wrong with a page that is open in the first width, by width."""
+    found = {}
+    for width in widths:
+        if width != widths[0]:
+            page.set_viewport_size({"width": width, "height": 900})
+            page.wait_for_timeout(300)
+        found[str(width)] = faults(page)
+    return {width: some for width, some in found.items() if some}
 
 
 @pytest.mark.parametrize("where", ["" if name == "home" else name for name in PAGES])
 def test_nothing_is_cut_or_on_other_text(sheet, app, where):
     open_at(sheet, (app, where), WIDTHS[0])
-    found = {"1440": faults(sheet)}
-    for width in WIDTHS[1:]:
-        narrowed(sheet, width)
-        found[str(width)] = faults(sheet)
-    open_at(sheet, (app, where), WIDTHS[-1], "dark")
-    found["800, dark"] = faults(sheet)
+    found = {"light": at_all_widths(sheet)}
+    open_at(sheet, (app, where), WIDTHS[0], "dark")
+    found["dark"] = at_all_widths(sheet)
     assert not any(found.values()), found
+
+
+@pytest.mark.parametrize(("where", "task"), FORMS)
+def test_every_form_of_a_page(sheet, app, where, task):
+    open_at(sheet, (app, f"{where}?{urlencode(ENCODED.get(task) or {'task': TASKS[task].LABEL})}"), WIDTHS[0])
+    found = at_all_widths(sheet)
+    assert not found, found
 
 
 @pytest.mark.parametrize("texts", PAIRS)
-@pytest.mark.parametrize("where", ["cube", "side_by_side", "intervene", "attribute"])
+@pytest.mark.parametrize("where", ["cube", "side_by_side", "intervene", "attribute", "context", "coin"])
 def test_long_texts(sheet, app, where, texts):
     open_at(sheet, (app, f"{where}?{urlencode(PAIRS[texts])}"), WIDTHS[0])
-    found = {"1440": faults(sheet, LONG_FIELDS)}
-    narrowed(sheet, WIDTHS[-1])
-    found["800"] = faults(sheet, LONG_FIELDS)
-    assert not any(found.values()), found
+    found = at_all_widths(sheet, (WIDTHS[0], WIDTHS[-1]))
+    assert not found, found
+
+
+def test_copy_link_leaves_the_stop_button_free(sheet, app):
+    for width in WIDTHS:
+        sheet.set_viewport_size({"width": width, "height": 900})
+        texts = {"a": f"Where is page {width}?", "b": "Which page is it?"}
+        sheet.goto(f"{app}/attribute?{urlencode({'steps': '64', **texts})}")
+        ends, begins = sheet.wait_for_function(STOP_AND_COPY, timeout=60_000).json_value()
+        assert ends < begins, width
+        opened(sheet, app, "case_book")
 
 
 BROKEN = {
@@ -95,6 +125,9 @@ BROKEN = {
     "overlap": '<div style="height: 4px">one line</div><div>another line</div>',
     "contrast": '<div style="background: #fff; color: #ddd">hardly to be read</div>',
     "colours without size": '<i style="background: linear-gradient(red, blue)"></i>',
+    "page wider than its window": '<div style="width: 900px; height: 4px"></div>',
+    "number on its side": '<svg width="60" height="60"><text transform="rotate(-90 30 30)" y="30">+0.04</text></svg>',
+    "field too low": '<textarea style="width: 60px; height: 20px">a sentence that is too long for its field</textarea>',
     "field too narrow": '<input style="width: 60px" value="a sentence that is too long for its field">',
     "cut at the edge of what scrolls": '<div style="width: 70px; overflow: auto; white-space: nowrap">a sentence</div>',
 }
