@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from pages.shared import style
+from pages.shared import seeds, style
 from pages.shared.errors import without_folders
 from triattn_core.checkpoint import metadata, provenance
 from triattn_core.checkpoint.registry import Entry
@@ -77,8 +77,8 @@ def frame(entries: Sequence[Entry]) -> pd.DataFrame:
 
 def seed_spread(entry: Entry) -> str | None:
     """Mean and standard deviation on test over seeds, where there are several: "85.1 ± 0.20 (3)"."""
-    scores = metadata.seed_scores_of(entry)
-    return f"{mean(scores):.1f} ± {stdev(scores):.2f} ({len(scores)})" if scores else None
+    scores = seeds.scores(entry, "test")
+    return f"{mean(scores):.1f} ± {stdev(scores):.2f} ({len(scores)})" if len(scores) > 1 else None
 
 
 def group_head(entries: Sequence[Entry]) -> str:

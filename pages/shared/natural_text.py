@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
+from statistics import mean, stdev
 
-from pages.shared import attention_worth, checkpoint_html
+from pages.shared import attention_worth, checkpoint_html, seeds
 from triattn_core.checkpoint import metadata
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.trace.listing import listing
@@ -21,7 +22,7 @@ def sentence(entries: Sequence[Entry]) -> str:
     if not pairs:
         return ""
     scores = [
-        f"{_name(tri)} {metadata.main_score(two):.1f} ({checkpoint_html.label(two)}) and {metadata.main_score(tri):.1f}"
+        f"{_name(tri)} {_mean(two, 'test'):.1f} ({checkpoint_html.label(two)}) and {_mean(tri, 'test'):.1f}"
         for two, tri in pairs
     ]
     ahead = [metadata.dataset_name(tri) for two, tri in pairs if _is_ahead(tri, two)]
@@ -29,8 +30,8 @@ def sentence(entries: Sequence[Entry]) -> str:
     lead = f"is clearly ahead of two-way attention on {listing(ahead)} alone" if ahead else ""
     lead = lead or "is nowhere clearly ahead of two-way attention (by more than two standard errors)"
     lead += f" and clearly behind on {listing(behind)}" if behind else ""
-    text = f"On natural text Tri {lead}: {', '.join(scores)} % on test. {_third_order([tri for _, tri in pairs])}"
-    return minus(text)
+    third = _third_order([tri for _, tri in pairs])
+    return minus(f"On natural text Tri {lead}: {', '.join(scores)} % on test, means over seeds. {third}")
 
 
 def _name(entry: Entry) -> str:
@@ -54,15 +55,24 @@ def _rivals(entries: Sequence[Entry]) -> tuple[Entry, Entry] | None:
         for kind in (*TWO_WAY, "tri")
     }
     two = [entry for kind in TWO_WAY for entry in by[kind]]
-    best = [max(some, key=lambda entry: metadata.main_score(entry, "dev") or 0.0) for some in (two, by["tri"]) if some]
+    best = [max(some, key=lambda entry: _mean(entry, "dev")) for some in (two, by["tri"]) if some]
     return (best[0], best[1]) if len(best) == 2 else None
 
 
+def _mean(entry: Entry, split: str) -> float:
+    """Its score over seeds, in per cent; 0 where there is none."""
+    return mean(seeds.scores(entry, split) or (0.0,))
+
+
 def _is_ahead(tri: Entry, two: Entry) -> bool:
-    """Whether the first leads by more than two standard errors, as if the rows of both were drawn apart."""
-    shares = [metadata.main_score(entry) / 100 for entry in (tri, two)]
+    """Whether the first leads by more than two standard errors, of rows (as if those of both were drawn apart) and of
+    seeds."""
+    shares = [_mean(entry, "test") / 100 for entry in (tri, two)]
     rows = (tri.metrics.get("test") or {}).get("n") or 1
-    return shares[0] - shares[1] > 2 * sqrt(sum(share * (1 - share) for share in shares) / rows)
+    variance = sum(share * (1 - share) for share in shares) / rows
+    for scores in (seeds.scores(entry, "test") for entry in (tri, two)):
+        variance += (stdev(scores) / 100) ** 2 / len(scores) if len(scores) > 1 else 0.0
+    return shares[0] - shares[1] > 2 * sqrt(variance)
 
 
 def _third_order(entries: Sequence[Entry]) -> str:

@@ -17,7 +17,7 @@ def test_it_follows_from_metrics_and_controls(shelf: Path) -> None:  # noqa: F81
     said = natural_text.sentence(models.entries())
     assert said == (
         "On natural text Tri is nowhere clearly ahead of two-way attention (by more than two standard errors): "
-        "Quora 77.0 (Bi) and 75.0 % on test. What its third order is worth there is not measured."
+        "Quora 77.0 (Bi) and 75.0 % on test, means over seeds. What its third order is worth there is not measured."
     )
     record_controls(shelf, tri__product_of_marginals=75.4)
     assert "Its third order is worth −0.4 on Quora, points of dev over" in natural_text.sentence(models.entries())

@@ -19,7 +19,7 @@ def worth(config: Config, scores: Sequence[float], metric: str, records: Sequenc
     only if the points exceed the spread.
     """
     all_runs = all_records()[0] if records is None else records
-    scores, by_control = [*scores, *_swept_seeds(config, metric, all_runs)], {}
+    scores, by_control = [*scores, *_swept_seeds(config, metric, all_runs, "dev")], {}
     for name in FIXED:
         control = config.model_copy(update={"model": config.model.model_copy(update={"weights": name})})
         digest = config_variant(control)
@@ -35,12 +35,20 @@ def worth(config: Config, scores: Sequence[float], metric: str, records: Sequenc
     return by_control
 
 
-def _swept_seeds(config: Config, metric: str, records: Sequence[Record]) -> list[float]:
-    """The metric on dev of the seeds that were trained beyond those of the config."""
+def _swept_seeds(config: Config, metric: str, records: Sequence[Record], split: str) -> list[float]:
+    """The metric of the seeds that were trained beyond those of the config."""
     own = {config.training.seed, *config.training.more_seeds}
     swept = [record.entry for record in records if record.file and record.entry.digest == config_variant(config)]
     added = [seed for entry in swept for seed in entry.metrics["each_seed"] if seed.get("seed") not in own]
-    return [seed["dev"][metric] for seed in added if metric in seed.get("dev", {})]
+    return [seed[split][metric] for seed in added if metric in seed.get(split, {})]
+
+
+def seed_scores(entry: metadata.Entry, split: str, records: Sequence[Record] | None = None) -> list[float]:
+    """The metric of a listed checkpoint on `dev` or `test`, in per cent: of its own seeds and of those on record."""
+    metric = metadata.main_metric(entry)
+    all_runs = all_records()[0] if records is None else records
+    added = _swept_seeds(Config.model_validate(entry.config), metric, all_runs, split)
+    return [*Record(entry).values(split, metric), *added]
 
 
 def worth_of(entry: metadata.Entry, records: Sequence[Record] | None = None) -> dict:
