@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import other_models, url_state
-from pages.shared.errors import notice, plain, shown
+from pages.shared.errors import notice, shown
 from triattn_core.errors import TraceError, TriattnError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.array_axes import AxesError
@@ -145,7 +145,7 @@ def _model() -> AttentionTrace | None:
         text = st.text_input("Text", key="text", bind="query-params", max_chars=4000)
         pair = st.text_input("Second text, of a pair", key="pair-text", bind="query-params", max_chars=4000)
     if not name or not text:
-        st.html(f'<p class="t-note">{plain("Name a model and write a text; nothing is downloaded here.")}</p>')
+        st.html('<p class="t-note">Name a model and write a text; nothing is downloaded here.</p>')
         return None
     return other_models.trace(name, text, pair or None)
 

@@ -31,7 +31,9 @@ def sentence(entries: Sequence[Entry]) -> str:
     lead = lead or "is nowhere clearly ahead of two-way attention (by more than two standard errors)"
     lead += f" and clearly behind on {listing(behind)}" if behind else ""
     third = _third_order([tri for _, tri in pairs])
-    return minus(f"On natural text Tri {lead}: {', '.join(scores)} % on test, means over seeds. {third}")
+    return minus(
+        f"On natural text, in the living form, Tri {lead}: {', '.join(scores)} % on test, means over seeds. {third}"
+    )
 
 
 def _name(entry: Entry) -> str:

@@ -52,7 +52,7 @@ def table(chosen: str | Path, task: str, language: str, entries: Sequence[Entry]
         command = f"`triattn cases {names} DATA --out CASES.parquet`"
         st.info(f"{chosen} is not mined with these checkpoints: {command} does it.")
         return None
-    name, content = _uploaded_file()
+    name, content = _uploaded_file(tables=True)
     if not content:
         return None
     if content.startswith(MAGIC):
@@ -104,19 +104,19 @@ def ask(mined: Cases) -> None:
     st.rerun()
 
 
-def _uploaded_file() -> tuple[str, bytes]:
-    """Name and content of the file of this session, and the place to upload it."""
-    limit = st.get_option("server.maxUploadSize")
-    formats = "JSON Lines, of questions SQuAD's own .json too, plain or .gz, or the Parquet of an earlier run; "
-    formats += f"up to {limit} MB, more with `triattn cases`"
-    given = st.file_uploader(formats, ["jsonl", "gz", "json", "parquet"], key="file")
+def _uploaded_file(tables: bool = False) -> tuple[str, bytes]:
+    """Name and content of the file of this session, and the place to upload it.  tables: stored ones are read too."""
+    limit, endings = st.get_option("server.maxUploadSize"), ["jsonl", "gz", "json"]
+    formats = "JSON Lines, of questions SQuAD's own .json too, plain or .gz"
+    formats += f", or the Parquet of an earlier run; up to {limit} MB, more with `triattn cases`" if tables else ""
+    given = st.file_uploader(formats, [*endings, "parquet"] if tables else endings, key="file")
     if given is not None:
         st.session_state["file of rows"] = (given.name, given.getvalue())
     name, content = st.session_state.get("file of rows", ("", b""))
     if given is not None and not content:
         raise DataError(f"{name}: nothing in it")
     if not content:
-        st.info("Upload a file of rows of this task, or the table of an earlier run.")
+        st.info("Upload a file of rows of this task" + (", or the table of an earlier run." if tables else "."))
     elif given is None:
         st.html(f'<p class="t-note">Shown: {plain(name)}, uploaded before.</p>')
     if content:

@@ -16,8 +16,9 @@ from triattn_core.checkpoint.registry import list_checkpoints
 def test_it_follows_from_metrics_and_controls(shelf: Path) -> None:  # noqa: F811
     said = natural_text.sentence(models.entries())
     assert said == (
-        "On natural text Tri is nowhere clearly ahead of two-way attention (by more than two standard errors): "
-        "Quora 77.0 (Bi) and 75.0 % on test, means over seeds. What its third order is worth there is not measured."
+        "On natural text, in the living form, Tri is nowhere clearly ahead of two-way attention (by more than two "
+        "standard errors): Quora 77.0 (Bi) and 75.0 % on test, means over seeds. "
+        "What its third order is worth there is not measured."
     )
     record_controls(shelf, tri__product_of_marginals=75.4)
     assert "Its third order is worth −0.4 on Quora, points of dev over" in natural_text.sentence(models.entries())
@@ -29,7 +30,8 @@ def test_a_lead_of_more_than_two_standard_errors_is_said(shelf: Path) -> None:  
     metrics.write_text(ahead, "utf-8")
     said = natural_text.sentence(models.entries())
     assert said.startswith(
-        "On natural text Tri is clearly ahead of two-way attention on Quora alone: Quora 77.0 (Bi) and 79"
+        "On natural text, in the living form, Tri is clearly ahead of two-way attention on Quora alone: Quora 77.0 "
+        "(Bi) and 79"
     )
 
 

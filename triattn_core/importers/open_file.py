@@ -14,7 +14,7 @@ from triattn_core.trace.open import trace_of
 
 
 def open_file(
-    path: Path,
+    path: str | Path,
     name: str | None = None,
     *,
     tokens: Mapping[str, Iterable] | None = None,
@@ -29,6 +29,7 @@ def open_file(
 
     Raises DataError or TraceError, in one line.
     """
+    path = Path(path)
     if path.suffix == ".nc" and path.is_file():
         try:
             return AttentionTrace.load(path)

@@ -60,11 +60,12 @@ def falls_without_it(bundles: Sequence[Bundle], example: Example) -> float:
 
 
 def first_turn(bundle: Bundle, example: Example) -> xr.DataArray:
-    """What each word of the right response gives to the words of the first turn, summed over the last turn's."""
+    """What each word of the right response gives to “it” of the last turn, read with each word of the first."""
     from triattn_core.inference.explain import explain
 
     cube = explain(bundle, example, lambda site: site == SITE, option=example.label)[1].site(SITE)
-    weights = cube.isel(head=HEAD).sum("key")
+    it = [str(token) for token in cube["key_token"].values].index("it")
+    weights = cube.isel(head=HEAD, key=it, drop=True)
     return weights[:, weights["context_text"].values == "turn.1"].rename(context="key")
 
 
@@ -92,7 +93,7 @@ STUDY = Study(
     number="P(right response) less its mean with another fault in turn 1",
     about=(
         "The last turn only says “it”. Each word of a response weighs the last turn together with the history: in "
-        "head 1 they look at “it” read with the first turn, “card” like all others."
+        "head 1 they look at “it” read with the first turn (the maps), “card” like all others."
     ),
     claim=(
         "With another fault named in the first turn (the sound card, the printer) the response loses {value:.0f} "
@@ -116,7 +117,8 @@ STUDY = Study(
         "direction": "candidate over turn",
         "head": str(HEAD + 1),
         "option": "1",
-        "cell": "5.3.0",  # “card”, “it”, the first turn
+        "context": "tokens",
+        "cell": "5.3.1",  # “card”, “it”, “wireless”
     },
     show=lambda example: [*example.history, f"→ {example.candidates[example.label]}"],
     maps=maps,

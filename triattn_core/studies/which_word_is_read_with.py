@@ -40,16 +40,13 @@ def largest_context_information(bundles: Sequence[Bundle], example: Example) -> 
 
 
 def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
-    """The weights of that head over keys given each of two words that occur only once: A[n,i,j] / sum_i A[n,i,j]."""
+    """The slices of that head at two context words that occur only once, as its page draws them."""
     array = cube(bundles[0], example)
     array = array.isel(head=int(bits(array).argmax()))
     tokens = [str(token) for token in array["context_token"].values]
     unique = [j for j, token in enumerate(tokens) if tokens.count(token) == 1]
-    by_title = {}
-    for j in (unique[0], unique[-1]):
-        part = array.isel(context=j, drop=True)
-        by_title[f"with context “{tokens[j]}”"] = part / part.sum("key")
-    return by_title
+    slices = {j: array.isel(context=j, drop=True) for j in (unique[0], unique[-1])}
+    return {f"with context “{tokens[j]}”": part for j, part in slices.items()}
 
 
 STUDY = Study(
@@ -74,7 +71,7 @@ STUDY = Study(
     claim="Which context word is read along tells {value:.2g} bits of where each word looks.",
     limits=(
         "The answer does not need it: with the product of the cube's two marginals in its place no fewer of 1,000 "
-        "pairs are right (+0.2 points), and this pair, which is none, is taken for a paraphrase."
+        "pairs are right (+0.2 points), and this pair is wrongly taken for a paraphrase."
     ),
     refuted="A pair for which the two maps are alike, or a head of an untrained model that tells as much.",
     change="Change “browser” in B to “shop”: the answer flips, and the context still tells where words look.",
