@@ -123,4 +123,4 @@ def test_similarity_folds_and_shows_the_terms_of_a_pair(tmp_path: Path, monkeypa
     asked = f"--terms {query}.{other} --group-by query=sentences --cell attention/weight {row},{key}"
     assert asked in command(app)
     plain = maps(sound(opened("similarity", passage=text, question=asks)))
-    assert plain["notes"] == "" and plain["quantity"] == "relevance"
+    assert plain["notes"] == "" and plain["quantity"] == "centred"
