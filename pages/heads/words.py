@@ -9,6 +9,7 @@ from pages.heads.pickers import Atlas, names
 from pages.heads.rows import Rows
 from pages.shared import checkpoint_html, figures, page_setup, url_state
 from pages.shared.errors import report_errors
+from triattn_core.errors import InputError
 from triattn_core.tasks.laboratory import LABORATORY
 from triattn_core.views.charts import head_atlas as view
 
@@ -52,7 +53,11 @@ def show(rows: Rows, atlas: Atlas) -> None:
     with report_errors(stop=False):
         words = split_words(typed)
         key = f"{rows.key} {atlas.group} {len(atlas.table)}"
-        weights = weigh(atlas.table, key, words)
+        try:
+            weights = weigh(atlas.table, key, words)
+        except InputError as error:  # the words that the page opens with are nobody's mistake
+            figures.note(str(error))
+            return
         with place:
             there = [axis for axis in WAYS if axis in set(weights["way"])]
             axis = url_state.segments("Count them", there, "way", show=lambda name: WAYS[name][0])

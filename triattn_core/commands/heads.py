@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     if options.switch_off:
         without = head_ablation.summarize(table)
         fields["switched_off"] = without.to_dict("records")
-        lines += _head_lines("switched off", without, ["points", "change", "lost", "won", "p"])
+        lines += _head_lines("switched off", without, ["own", "accuracy", "points", "change", "lost", "won", "p"])
     if words:
         weights = word_weights.weigh_words(table, words)
         fields["words"] = weights.to_dict("records")
@@ -75,10 +75,10 @@ def _of_transformer(options: argparse.Namespace, words: bool) -> tuple[pd.DataFr
 
 def _head_lines(title: str, rows: pd.DataFrame, names: list[str]) -> list[str]:
     """A table with a line a head; heads count from 1."""
-    wide = max(len(title), *map(len, rows["site"])) + 2
-    lines = [f"{title:{wide}}head" + "".join(f"{name.replace('_', ' '):>21}" for name in names)]
+    wide = max(len(title), *map(len, rows["site"])) + 9
+    lines = [f"{title:{wide}}head, from 1" + "".join(f"{name.replace('_', ' '):>21}" for name in names)]
     for head in rows.itertuples():
         values = (getattr(head, name) for name in names)
         numbers = (f"{value:21.4f}" if isinstance(value, float) else f"{value:21,}" for value in values)
-        lines.append(f"{head.site:{wide}}{head.head + 1:4}{''.join(numbers)}")
+        lines.append(f"{head.site:{wide}}{head.head + 1:12}{''.join(numbers)}")
     return lines
