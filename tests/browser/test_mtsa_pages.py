@@ -148,7 +148,7 @@ def test_the_cell_is_in_the_link_and_leads_to_the_tensor(page, app):
     link.click()
     page.wait_for_selector(f'{CUBE}[data-cell="{query["cell"][0]}"][data-exact="true"]')
     assert query["head"] == ["2"] and query["text"] == [TEXT]
-    assert page.locator('input[aria-label="Sentence"]').input_value() == TEXT
+    assert page.get_by_label("Sentence", exact=True).input_value() == TEXT
 
 
 def test_the_tensor_shows_one_number_everywhere(page, app):
