@@ -124,7 +124,7 @@ def test_what_nobody_chose_is_the_same_in_the_figure_and_in_its_link(page, pair_
     page.wait_for_selector(CELL)
     first = page.locator(CELL).get_attribute("data-cell")
     different = 0
-    for setting, seen in (("additive", "lcqmc-tri-published"), ("B over A", "direction="), ("relevance", "quantity=")):
+    for setting, seen in (("additive", "quora-tri-published"), ("B over A", "direction="), ("relevance", "quantity=")):
         if setting == "additive":
             page.get_by_role("combobox", name="Similarity").click()
             page.get_by_role("option", name=setting, exact=True).click()
