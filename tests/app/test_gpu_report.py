@@ -22,13 +22,13 @@ def folder(tmp_path, monkeypatch):
 
 def test_a_report_of_checks_stands_on_results(folder):
     assert gpu_report.section() == ""
-    found = gpu.report("cpu", ("quora-bi-living",), (16,), training_seconds=0)
+    report = gpu.report("cpu", ("quora-bi-living",), (16,), training_seconds=0)
     trained = {"check": "training", "name": "COIN", "steps": 40, "rows/s": 586.04, "peak memory": 12_000_000}
-    found["rows"].append(trained | {"loss": [2.0, 1.0], "passed": True})
-    (folder / record.FILE).write_text(json.dumps(found), "utf-8")
+    report["rows"].append(trained | {"loss": [2.0, 1.0], "passed": True})
+    (folder / record.FILE).write_text(json.dumps(report), "utf-8")
     said = texts(sound(opened("results")))
     assert "On a GPU" in said and "2 of 2 runs of checkpoints" in said and "0 of all" in said
-    rate = next(row for row in found["rows"] if row["check"] == "rate" and row["name"] == "T-dot")
+    rate = next(row for row in report["rows"] if row["check"] == "rate" and row["name"] == "T-dot")
     assert f"{rate['tflops']:.3g}" in said and "586" in said
     assert checkpoint_html.megabytes(12_000_000) in said
 

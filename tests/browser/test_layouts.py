@@ -75,22 +75,22 @@ def open_at(page, address: tuple[str, str], width: int, scheme: str = "light") -
 
 def at_all_widths(page, widths: tuple[int, ...] = WIDTHS) -> dict[str, list[str]]:
     """What is wrong with a page that is open in the first width, by width."""
-    found = {}
+    by_width = {}
     for width in widths:
         if width != widths[0]:
             page.set_viewport_size({"width": width, "height": 900})
             page.wait_for_timeout(300)
-        found[str(width)] = faults(page)
-    return {width: some for width, some in found.items() if some}
+        by_width[str(width)] = faults(page)
+    return {width: some for width, some in by_width.items() if some}
 
 
 @pytest.mark.parametrize("where", ["" if name == "home" else name for name in PAGES])
 def test_nothing_is_cut_or_on_other_text(sheet, app, where):
     open_at(sheet, (app, where), WIDTHS[0])
-    found = {"light": at_all_widths(sheet)}
+    by_scheme = {"light": at_all_widths(sheet)}
     open_at(sheet, (app, where), WIDTHS[0], "dark")
-    found["dark"] = at_all_widths(sheet)
-    assert not any(found.values()), found
+    by_scheme["dark"] = at_all_widths(sheet)
+    assert not any(by_scheme.values()), by_scheme
 
 
 @pytest.mark.parametrize(("where", "task"), FORMS)
