@@ -122,7 +122,7 @@ def test_a_joined_token_is_held_against_its_own_even_share(page, tmp_path, found
     assert "score" not in told
     against = float(told["against even"].removeprefix("× "))
     assert against == pytest.approx(float(told["with context"]) * sum(cells) / cells[key], rel=2e-2)
-    mark = f"even share of {canvas.payload['axes']['key']['name'][key]}, {cells[key]}/5"
+    mark = f"even share of “{canvas.payload['axes']['key']['name'][key]}”, {cells[key]}/5"
     assert any(mark in one[0] for one in drawn(page))
 
 
