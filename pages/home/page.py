@@ -5,12 +5,10 @@ What needs a model is drawn last: the first page must not wait for it.
 
 from __future__ import annotations
 
-from html import escape
-
 import streamlit as st
 
 from pages.home import checkpoint_table, gallery, links, studies
-from pages.shared import checkpoint_html, model_jobs, models, natural_text, style
+from pages.shared import checkpoint_html, model_jobs, models, style
 from pages.shared.errors import report_errors
 from triattn_core.views import word_map
 
@@ -29,7 +27,6 @@ st.html(
     f'<p class="t-lead"><b>Studies</b> <span class="t-muted">each opens its page on the same input; {about}</span></p>'
 )
 fills = studies.section()
-on_natural_text = st.empty()
 with st.container(key="main"):
     links.questions()
     links.examples()
@@ -43,5 +40,3 @@ with right.container(key="aside"), report_errors(stop=False):
 for fill in fills:
     with report_errors(stop=False):
         fill()
-if sentence := natural_text.sentence(models.entries()):
-    on_natural_text.html(f'<p class="t-note">{escape(sentence)}</p>')

@@ -12,7 +12,7 @@ from html import escape
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.shared import model_jobs, models, study_strip, style
+from pages.shared import model_jobs, models, natural_text, study_strip, style
 from triattn_core.checkpoint.registry import Entry, laboratory_checkpoints
 from triattn_core.errors import TriattnError
 from triattn_core.inference.device import choose_device
@@ -33,6 +33,8 @@ def section() -> list[Callable[[], None]]:
         return []
     with st.container(key="studies"):
         fills = [_wide(*ready[0], here, FIRST_ROWS)]
+        on_natural_text = st.empty()
+        fills.append(lambda: _compare_on_natural_text(on_natural_text))
         for start in range(1, len(ready), COLUMNS):
             row = ready[start : start + COLUMNS]
             if len(row) == 1:
@@ -44,6 +46,12 @@ def section() -> list[Callable[[], None]]:
                 _finding(name, study, column)
                 fills.append(lambda name=name, study=study, slot=slot: _fill(name, study, slot, here, ROWS))
     return fills
+
+
+def _compare_on_natural_text(slot: DeltaGenerator) -> None:
+    """What the records say where the right answer is not known: the first study is of a task made for the third order."""
+    if sentence := natural_text.sentence(models.entries()):
+        slot.html(f'<hr class="t-rule"><p class="t-finding"><b>That task was made for it.</b> {escape(sentence)}</p>')
 
 
 def _wide(name: str, study: Study, here: Mapping[str, Entry], rows: int) -> Callable[[], None]:

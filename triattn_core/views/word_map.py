@@ -35,7 +35,7 @@ def legend(theme: str = "light") -> str:
     """HTML: what the colours of `maps` mean."""
     colours = ", ".join(SEQUENTIAL[theme])
     bar = f'<i class="t-weight-ramp" style="background: linear-gradient(90deg, {colours})"></i>'
-    return f"weight: less {bar} more, log scale; point at a cell for its number"
+    return f"weight: less {bar} more, a log scale for each study; point at a cell for its number"
 
 
 def words(array: xr.DataArray, axis: str) -> list[str]:
