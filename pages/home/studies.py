@@ -49,7 +49,7 @@ def section() -> list[Callable[[], None]]:
 
 
 def _compare_on_natural_text(slot: DeltaGenerator) -> None:
-    """What the records say where the right answer is not known: the first study is of a task made for the third order."""
+    """What the records say of text, where the right answer is not known; the first study's task is made for Tri."""
     if sentence := natural_text.sentence(models.entries()):
         slot.html(f'<hr class="t-rule"><p class="t-finding"><b>That task was made for it.</b> {escape(sentence)}</p>')
 
