@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from triattn_core.importers.open_file import open_file
     from triattn_core.inference.evaluate import evaluate
     from triattn_core.inference.explain import explain
-    from triattn_core.scenes.trace_views import RenderedTrace
+    from triattn_core.scenes.trace_scenes import RenderedTrace
     from triattn_core.trace import AttentionTrace, Choice
     from triattn_core.trace.open import notes_of, trace_of
 
@@ -58,8 +58,8 @@ def draw(view: str, what: "AttentionTrace", **settings: Any) -> "RenderedTrace":
 @overload
 def draw(view: str, what: "str | Sequence[str]", *more: Any, **settings: Any) -> "RenderedView": ...
 def draw(view: str, what: Any, *more: Any, **settings: Any) -> Any:
-    """A view as a notebook shows it: `draw("cube", trace)` of a trace (see `scenes.trace_views.draw_trace`), or
+    """A view as a notebook shows it: `draw("cube", trace)` of a trace (see `scenes.trace_scenes.draw_trace`), or
     `draw("cube", "quora-tri-published", example)` of an example under checkpoints (see `case_card.draw`)."""
     if isinstance(what, __getattr__("AttentionTrace")):
-        return import_module("triattn_core.scenes.trace_views").draw_trace(view, what, *more, **settings)
+        return import_module("triattn_core.scenes.trace_scenes").draw_trace(view, what, *more, **settings)
     return import_module("triattn_core.case_card").draw(view, what, *more, **settings)

@@ -10,7 +10,7 @@ from pages.shared import canvas_component, export, figures, url_state
 from pages.shared.errors import notice, shown
 from triattn_core.importers.prediction import prediction_of
 from triattn_core.scenes.trace_pair import Pair, Side, trace_pair
-from triattn_core.scenes.trace_views import map_sites
+from triattn_core.scenes.trace_scenes import map_sites
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.sites import two_way_sites
 from triattn_core.views import side_by_side as view

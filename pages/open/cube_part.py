@@ -9,8 +9,8 @@ from pages.open import map_part
 from pages.shared import canvas_component, export, figures, head_strip, numbers, style, token_grouping, url_state
 from pages.shared.errors import shown
 from triattn_core.analysis.maps import trace_context
-from triattn_core.scenes import trace_views
-from triattn_core.scenes.trace_views import CubeSettings
+from triattn_core.scenes import trace_scenes
+from triattn_core.scenes.trace_scenes import CubeSettings
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.token_grouping import NO_GROUPING
 from triattn_core.views import cube
@@ -63,13 +63,13 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
         st.space("stretch")
         tail = st.container(horizontal=True, width="content", key="tail")
     with shown():
-        choice = trace_views.site_choice(trace, f"{site}/{quantity}", None if head == MEAN else int(head))
+        choice = trace_scenes.site_choice(trace, f"{site}/{quantity}", None if head == MEAN else int(head))
         read = as_read.trace(trace, site)
     key = canvas_component.key("open-cube", source, site, as_read.name, *as_read.own)
     spot = st.session_state.setdefault("shown_cell", {})
     with tail:
         settings = CubeSettings.of(choice, hide=as_read.hide)
-        drawn = lambda: trace_views.draw_trace("cube", read, **settings, cell=spot.get("at"))  # noqa: E731
+        drawn = lambda: trace_scenes.draw_trace("cube", read, **settings, cell=spot.get("at"))  # noqa: E731
         export.trace_menu(f"{name}-{site.replace('/', '-')}", key, drawn)
     heads_of_site = head_strip.of_layers(trace, "/weight")
     row = head_strip.row_of(heads_of_site, site)

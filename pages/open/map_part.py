@@ -7,7 +7,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared import canvas_component, export, figures, token_grouping, url_state
 from pages.shared.errors import shown
-from triattn_core.scenes import trace_views
+from triattn_core.scenes import trace_scenes
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.sites import layer_of, two_way_sites
 from triattn_core.trace.token_grouping import NO_GROUPING
@@ -34,7 +34,7 @@ def grid(_trace: AttentionTrace, source: str, measure: str, cell: tuple[int, int
 @st.cache_resource(max_entries=16, show_spinner=False)
 def large(_trace: AttentionTrace, source: str, site: str, head: int | None, quantity: str):
     """The canvas of one map."""
-    return trace_views.map_figure(_trace, site, head, quantity)
+    return trace_scenes.map_figure(_trace, site, head, quantity)
 
 
 def chosen_head(trace: AttentionTrace, source: str, heads: int) -> tuple[int, int]:
@@ -94,7 +94,7 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
         as_read = NO_GROUPING if not trace.texts else token_grouping.controls((token_grouping.TEXT,), hide=False)
         st.space("stretch")
         tail = st.container(horizontal=True, width="content", key="tail")
-    site, at = (trace_views.ROLLOUT, None) if show == ROLLOUT else (site, None if show == MEAN else at)
+    site, at = (trace_scenes.ROLLOUT, None) if show == ROLLOUT else (site, None if show == MEAN else at)
     with right, shown():
         read = as_read.trace(trace)
         key = canvas_component.key("map", source, as_read.name)
@@ -102,5 +102,5 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
         canvas_component.show(canvas, key)
     with tail:
         chosen = {"site": site, "head": None if at is None else at + 1, "quantity": quantity}
-        drawn = lambda: trace_views.draw_trace("map", read, **chosen)  # noqa: E731
+        drawn = lambda: trace_scenes.draw_trace("map", read, **chosen)  # noqa: E731
         export.trace_menu(f"{name}-{site.replace('/', '-')}", key, drawn)

@@ -14,7 +14,7 @@ from triattn_core.case_card.archive import trace_file
 from triattn_core.case_card.paper import PaperFigure, can_print
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.scenes.scene import Scene
-from triattn_core.scenes.trace_views import RenderedTrace
+from triattn_core.scenes.trace_scenes import RenderedTrace
 from triattn_core.tasks import TASKS
 from triattn_core.trace import AttentionTrace
 from triattn_core.views.lib.canvas import Canvas

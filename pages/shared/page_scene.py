@@ -12,7 +12,7 @@ from pages.shared import canvas_component, export, kept_cell, model_jobs, save_c
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.inference.device import choose_device
 from triattn_core.inference.result_cache import ResultCache
-from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import ViewSettings
 from triattn_core.tasks import TASKS
@@ -42,7 +42,7 @@ class PageScene:
 
     @classmethod
     def build(cls, view: str, entries: Sequence[Entry], example: Any, settings: ViewSettings, *parts: str) -> PageScene:
-        """The scene of a view of `VIEWS`, from memory where the same was asked before.  Raises TriattnError.
+        """The scene of a view of `SCENES`, from memory where the same was asked before.  Raises TriattnError.
 
         parts: what the figure's key is made of: texts, and what else makes its cells others.
         """
@@ -50,7 +50,7 @@ class PageScene:
         asked = _request(view, entries, example, settings)
         scene = scenes().get(asked)
         if scene is None:
-            scene = VIEWS[view].build(session_models.SHARED, entries, example, settings)
+            scene = SCENES[view].build(session_models.SHARED, entries, example, settings)
             scenes().put(asked, scene)
         return cls(view, entries, example, scene, canvas_component.key(view, *parts))
 
@@ -62,7 +62,7 @@ class PageScene:
         if scene is not None:
             yield cls(view, entries, example, scene, view)
             return
-        for scene in VIEWS[view].stream(session_models.SHARED, entries, example, settings):
+        for scene in SCENES[view].stream(session_models.SHARED, entries, example, settings):
             yield cls(view, entries, example, scene, view)
         scenes().put(asked, scene)
 
@@ -108,7 +108,7 @@ class PageScene:
 def _request(view: str, entries: Sequence[Entry], example: Any, settings: ViewSettings) -> Hashable:
     """What a scene depends on."""
     digests = tuple((entry.name, entry.digest) for entry in entries)
-    return VIEWS[view].build.__module__, digests, choose_device(), example, settings.model_dump_json()
+    return SCENES[view].build.__module__, digests, choose_device(), example, settings.model_dump_json()
 
 
 @st.fragment

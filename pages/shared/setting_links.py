@@ -25,9 +25,9 @@ def redirect_setting_names(page: StreamlitPage) -> None:
     if not any(name in st.query_params for name in OWN):
         return
     from triattn_core.case_card import cli_settings
-    from triattn_core.scenes.catalogue import VIEWS
+    from triattn_core.scenes.catalogue import SCENES
 
-    kind = VIEWS[page.url_path].settings if page.url_path in VIEWS else None
+    kind = SCENES[page.url_path].settings if page.url_path in SCENES else None
     if kind is None or not (own := [name for name in OWN if name in st.query_params and _is_setting(name, kind)]):
         return
     task = _task()

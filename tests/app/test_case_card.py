@@ -17,7 +17,7 @@ from tests.support.pages import app_test, at_page
 from triattn_core.__main__ import main
 from triattn_core.case_card import cli_settings, draw
 from triattn_core.case_card.rendered import RenderedView
-from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.settings import validate_settings
 from triattn_core.tasks import pairs, sentences
 
@@ -80,7 +80,7 @@ def test_a_card_of_charts_says_what_the_page_says(monkeypatch: pytest.MonkeyPatc
         assert all(one.split(" [CLS]")[0].split(" Integrated gradients: ")[0] in said for one in told)
     (command,) = (one.value for one in app.code if one.value.startswith(f"triattn card {page} pairs-tri row.json "))
     asked = shlex.split(command)
-    read = cli_settings.read(VIEWS[page].settings, asked[asked.index("--set") + 1 : asked.index("--out")])
+    read = cli_settings.read(SCENES[page].settings, asked[asked.index("--set") + 1 : asked.index("--out")])
     again = draw(page, "pairs-tri", example, **read)
     assert again.settings == found.settings
     same_rows(again.table, found.table)
@@ -125,8 +125,8 @@ def test_a_card_has_the_figure_and_the_cell_of_the_page(monkeypatch: pytest.Monk
     (command,) = (shlex.split(one.value) for one in app.code if one.value.startswith("triattn card "))
     view, start = command[2], command.index("row.json")
     typed_in = command[start + 2 : command.index("--out")]  # after --set, where there is one
-    again = draw(view, command[3:start], asked[-1].example, **cli_settings.read(VIEWS[view].settings, typed_in))
-    kind, task = VIEWS[view].settings, found.task
+    again = draw(view, command[3:start], asked[-1].example, **cli_settings.read(SCENES[view].settings, typed_in))
+    kind, task = SCENES[view].settings, found.task
     link = [f"{parameter}={text}" for parameter, text in LINKS[name].items() if parameter not in NO_SETTINGS]
     said = validate_settings(kind, cli_settings.read(kind, link, task), view)
     assert {field: getattr(said, field) for field in said.model_fields_set} == {

@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.pages import APP
 
-ROOT, VIEWS = APP.parent, Path("triattn_core/views")
+ROOT, VIEWS_FOLDER = APP.parent, Path("triattn_core/views")
 FIGURE = '''"""What each key holds of the mass."""
 
 from __future__ import annotations
@@ -60,14 +60,16 @@ def with_a_view_more(folder: Path) -> None:
     """The project in a folder of its own, with what the row of docs/extending.md asks for."""
     docs = (ROOT / "docs" / "extending.md").read_text("utf-8")
     row = next(line for line in docs.splitlines() if "a view of a trace" in line)
-    file, table = re.search(r"`(triattn_core/\S+<name>/figure\.py)`.*`VIEWS` of `(views/__init__\.py)`", row).groups()
+    file, table = re.search(
+        r"`(triattn_core/\S+<name>/figure\.py)`.*`TRACE_VIEWS` of `(views/__init__\.py)`", row
+    ).groups()
     for path in (*ROOT.glob("*.py"), ROOT / "pages", ROOT / "tests", ROOT / "checkpoints", ROOT / "requirements.txt"):
         (folder / path.name).symlink_to(path)
-    (folder / VIEWS.parent).mkdir()
-    for path in (ROOT / VIEWS.parent).iterdir():
-        if path.name != VIEWS.name:
-            (folder / VIEWS.parent / path.name).symlink_to(path)
-    shutil.copytree(ROOT / VIEWS, folder / VIEWS)
+    (folder / VIEWS_FOLDER.parent).mkdir()
+    for path in (ROOT / VIEWS_FOLDER.parent).iterdir():
+        if path.name != VIEWS_FOLDER.name:
+            (folder / VIEWS_FOLDER.parent / path.name).symlink_to(path)
+    shutil.copytree(ROOT / VIEWS_FOLDER, folder / VIEWS_FOLDER)
     new = folder / file.replace("<name>", "masses")
     new.parent.mkdir()
     new.write_text(FIGURE, "utf-8")

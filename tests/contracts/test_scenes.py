@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.catalogue import SCENES
 
 PAGES = Path(__file__).parents[2] / "pages"
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", SCENES)
 def test_a_page_shows_what_its_scene_builds(view: str) -> None:
     source = "\n".join(path.read_text("utf-8") for path in (PAGES / view).glob("*.py"))
     assert any(

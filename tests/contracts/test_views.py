@@ -12,13 +12,13 @@ import xarray as xr
 
 from tests.support.card_checkpoints import ASKED, COIN, READ, cases, shelf
 from triattn_core.errors import TraceError, TriattnError
-from triattn_core.scenes.catalogue import VIEWS as SCENES
+from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.runner import Models, find_entries
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import validate_settings
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.axes import AXES
-from triattn_core.views import VIEWS, TraceView, views_of_axes
+from triattn_core.views import TRACE_VIEWS, TraceView, views_of_axes
 from triattn_core.views.lib.canvas import Canvas
 
 SITE = "layer.0/a_over_b/weight"
@@ -69,20 +69,21 @@ def breaches(view: TraceView) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", VIEWS)
+@pytest.mark.parametrize("name", TRACE_VIEWS)
 def test_a_view_of_a_trace_is_complete(name: str) -> None:
-    assert breaches(VIEWS[name]) == []
-    assert name in views_of_axes(("head", *VIEWS[name].NEEDS)) and name not in views_of_axes(VIEWS[name].NEEDS[:-1])
+    view = TRACE_VIEWS[name]
+    assert breaches(view) == []
+    assert name in views_of_axes(("head", *view.NEEDS)) and name not in views_of_axes(view.NEEDS[:-1])
 
 
 def test_an_incomplete_view_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Twin: without a title, and with a description that is asked otherwise."""
-    name, view = next(iter(VIEWS.items()))
+    name, view = next(iter(TRACE_VIEWS.items()))
     monkeypatch.setattr(view, "TITLE", "")
-    assert breaches(VIEWS[name]) == ["no TITLE"]
+    assert breaches(TRACE_VIEWS[name]) == ["no TITLE"]
     monkeypatch.undo()
     monkeypatch.setattr(view, "describe", lambda trace, choice: "A sentence.")
-    assert breaches(VIEWS[name]) == ["describe has no parameter hide_special"]
+    assert breaches(TRACE_VIEWS[name]) == ["describe has no parameter hide_special"]
 
 
 @pytest.fixture(scope="module", autouse=True)

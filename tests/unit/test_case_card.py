@@ -19,7 +19,7 @@ from triattn_core.__main__ import main
 from triattn_core.case_card import draw
 from triattn_core.case_card.manifest import read
 from triattn_core.case_card.remake import remake as made_again
-from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.charts import Chart
 from triattn_core.scenes.print_layout import GREY, plates
 from triattn_core.tasks import pairs
@@ -211,4 +211,4 @@ def test_a_text_of_100_000_characters(there, tmp_path, capsys):
 def test_every_page_with_an_export_has_a_view():
     pages = Path(__file__).parents[2] / "pages"
     asked = {path.parent.name for path in pages.glob("*/page.py") if ".save_menus(" in path.read_text("utf-8")}
-    assert asked and asked <= VIEWS.keys()
+    assert asked and asked <= SCENES.keys()

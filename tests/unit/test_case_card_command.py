@@ -14,7 +14,7 @@ from tests.support.card_checkpoints import cases, shelf
 from triattn_core.__main__ import main
 from triattn_core.case_card import cli_settings, draw
 from triattn_core.errors import ConfigError
-from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.catalogue import SCENES
 from triattn_core.tasks import TASKS
 
 
@@ -115,10 +115,10 @@ def test_texts_with_commas_and_brackets_are_typed_as_they_are():
     for settings in ({"units": ("a, b", "c")}, {"units": ("[x", "y")}, {"text": "[MASK], twice = 2", "how": "replace"}):
         command = shlex.split(cli_settings.command("intervene", ["one"], settings))
         texts = command[command.index("--set") + 1 : command.index("--out")]
-        read = cli_settings.read(VIEWS["intervene"].settings, texts)
-        assert VIEWS["intervene"].settings(**read) == VIEWS["intervene"].settings(**settings)
+        read = cli_settings.read(SCENES["intervene"].settings, texts)
+        assert SCENES["intervene"].settings(**read) == SCENES["intervene"].settings(**settings)
     none = shlex.split(cli_settings.command("intervene", ["one"], {"how": "reorder", "units": ()}))
-    assert cli_settings.read(VIEWS["intervene"].settings, none[none.index("--set") + 1 : -2])["units"] == []
+    assert cli_settings.read(SCENES["intervene"].settings, none[none.index("--set") + 1 : -2])["units"] == []
     assert cli_settings.command("cube", ["one"], {"head": None}) == "triattn card cube one row.json --out cube.zip"
     with pytest.raises(ConfigError, match="no setting 'unit_'"):
         cli_settings.command("intervene", ["one"], {"unit_": 1})

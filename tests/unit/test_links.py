@@ -9,7 +9,7 @@ import pytest
 from tests.support.card_checkpoints import cases
 from triattn_core.case_card import cli_settings
 from triattn_core.errors import ConfigError
-from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.links import ALIASES, read_link, write_link
 from triattn_core.scenes.settings import validate_settings
 
@@ -30,7 +30,7 @@ def of_links() -> dict[str, tuple[str, str, dict[str, Any]]]:
 @pytest.mark.parametrize("name", of_links())
 def test_what_a_link_says_is_read_as_the_settings_that_wrote_it(name: str) -> None:
     view, task, given = of_links()[name]
-    kind = VIEWS[view].settings
+    kind = SCENES[view].settings
     settings = validate_settings(kind, given, view)
     link = write_link(settings, task)
     told = validate_settings(kind, cli_settings.read(kind, [f"{n}={text}" for n, text in link.items()], task), view)
@@ -67,19 +67,19 @@ LINKS = {
 def test_the_texts_of_a_link_are_read(view: str) -> None:
     """As pages write them into the address."""
     link, task, expected = LINKS[view]
-    kind = VIEWS[view].settings
+    kind = SCENES[view].settings
     read = validate_settings(kind, cli_settings.read(kind, [f"{n}={text}" for n, text in link.items()], task), view)
     assert {name: getattr(read, name) for name in expected} == expected
 
 
 def test_both_spellings_are_read_and_no_third() -> None:
-    kind = VIEWS["cube"].settings
+    kind = SCENES["cube"].settings
     assert read_link(kind, {"query": "words"}, "pairs") == read_link(kind, {"query-as": "words"}, "pairs")
     with pytest.raises(ConfigError, match="no setting 'queries-as'"):
         validate_settings(kind, read_link(kind, {"queries-as": "words"}, "pairs"), "cube")
     with pytest.raises(ConfigError, match="layer=last: expected a number from 1"):
         read_link(kind, {"layer": "last"}, "pairs")
-    assert set(ALIASES.values()) <= {name for page in PAGES for name in VIEWS[page].settings.model_fields}
+    assert set(ALIASES.values()) <= {name for page in PAGES for name in SCENES[page].settings.model_fields}
 
 
 @pytest.mark.parametrize("view", ("cube", "side_by_side"))
@@ -87,7 +87,7 @@ def test_both_spellings_are_read_and_no_third() -> None:
     "site", ("", "-1", "0", "%s%n{}", "a/b", "layer.x/a_over_b/weight", "layer.0/sideways/weight", "a/b/c/d")
 )
 def test_a_site_that_is_none_is_one_line(view: str, site: str) -> None:
-    kind = VIEWS[view].settings
+    kind = SCENES[view].settings
     with pytest.raises(ConfigError, match="expected a site such as layer.0/a_over_b/weight"):
         write_link(validate_settings(kind, {"site": site}, view), "pairs")
     with pytest.raises(ConfigError, match="expected a site such as"):
@@ -97,4 +97,4 @@ def test_a_site_that_is_none_is_one_line(view: str, site: str) -> None:
 @pytest.mark.parametrize("heads", ("all ", "all of them", "all 99999999999"))
 def test_a_count_of_heads_that_is_none_is_one_line(heads: str) -> None:
     with pytest.raises(ConfigError, match="expected a number after all"):
-        read_link(VIEWS["mtsa"].settings, {"heads": heads}, "sentences")
+        read_link(SCENES["mtsa"].settings, {"heads": heads}, "sentences")

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from triattn_core.errors import ConfigError
-from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.links import read_link
 from triattn_core.scenes.settings import ViewSettings, validate_settings
 
@@ -46,7 +46,7 @@ def command(view: str, names: Sequence[str], settings: dict[str, Any], *tail: st
 
     Raises ConfigError for settings that do not fit.
     """
-    chosen = validate_settings(VIEWS[view].settings, settings, view)
+    chosen = validate_settings(SCENES[view].settings, settings, view)
     return card_command(view, [*names, ROW], chosen, *(tail or ("--out", f"{view}.zip")))
 
 

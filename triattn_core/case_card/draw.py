@@ -8,7 +8,7 @@ from typing import Any
 
 from triattn_core.case_card.rendered import RenderedView
 from triattn_core.errors import ConfigError, choices
-from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.runner import Models, find_entries
 from triattn_core.scenes.scene import Scene
 from triattn_core.scenes.settings import validate_settings
@@ -18,14 +18,14 @@ from triattn_core.tasks import TASKS, check
 def draw(
     view: str, checkpoints: Sequence[str], example: Any, models: Models | None = None, **settings: Any
 ) -> RenderedView:
-    """A view of VIEWS of an example under checkpoints (names or folders), all of one task.
+    """A view of SCENES of an example under checkpoints (names or folders), all of one task.
 
     settings: of the view, see its module; what is left out is as the page opens.  models: who runs the checkpoints.
     Raises TriattnError in one line: no such view, checkpoint or setting, an example that does not fit.
     """
-    if view not in VIEWS:
-        raise ConfigError(f"no view {view!r}; {choices(view, VIEWS)}")
-    what, names = VIEWS[view], [checkpoints] if isinstance(checkpoints, str) else list(checkpoints)
+    if view not in SCENES:
+        raise ConfigError(f"no view {view!r}; {choices(view, SCENES)}")
+    what, names = SCENES[view], [checkpoints] if isinstance(checkpoints, str) else list(checkpoints)
     chosen = validate_settings(what.settings, settings, view)
     if not 1 <= len(names) <= what.most:
         shows = "one checkpoint" if what.most == 1 else f"one to {what.most} checkpoints"

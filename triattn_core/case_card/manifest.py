@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from triattn_core.checkpoint.registry import Entry
 from triattn_core.errors import DataError, choices
-from triattn_core.scenes.catalogue import VIEWS
+from triattn_core.scenes.catalogue import SCENES
 from triattn_core.scenes.runner import Explained
 from triattn_core.scenes.scene import RequestedScene
 from triattn_core.scenes.settings import validate_settings
@@ -130,8 +130,8 @@ def read(path: Path) -> Manifest:
     except ValidationError as error:
         first = error.errors()[0]
         raise DataError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    for what, name, known in (("view", record.view, VIEWS), ("task", record.task, TASKS)):
+    for what, name, known in (("view", record.view, SCENES), ("task", record.task, TASKS)):
         if name not in known:
             raise DataError(f"{path}: no {what} {name!r}; {choices(name, known)}")
-    validate_settings(VIEWS[record.view].settings, record.settings, str(path))
+    validate_settings(SCENES[record.view].settings, record.settings, str(path))
     return record

@@ -11,7 +11,7 @@ from triattn_core.case_card.cli_settings import card_command
 from triattn_core.case_card.manifest import FORMAT, versions
 from triattn_core.case_card.paper import PaperFigure
 from triattn_core.importers import trace_store
-from triattn_core.scenes.trace_views import RenderedTrace
+from triattn_core.scenes.trace_scenes import RenderedTrace
 
 FILE = "trace.nc"
 TOLD = """A case card of triattn.

@@ -34,13 +34,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Render and write the card, and print its main numbers."""
-    from triattn_core.scenes.catalogue import VIEWS
+    from triattn_core.scenes.catalogue import SCENES
 
     require_room(options.out, "write the card")
     listing.add_folders(options)
     if len(options.what) == 2 and options.what[1].endswith(".nc"):
         _of_trace(options, *options.what)
-    elif len(options.what) == 1 and options.what[0] not in VIEWS:
+    elif len(options.what) == 1 and options.what[0] not in SCENES:
         _remake(options, Path(options.what[0]))
     else:
         _new(options, *options.what)
@@ -54,19 +54,19 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
     from triattn_core.case_card.paper import PaperFigure
     from triattn_core.commands.examples import warn_other_language
     from triattn_core.commands.progress_line import counted
-    from triattn_core.scenes.catalogue import VIEWS
+    from triattn_core.scenes.catalogue import SCENES
     from triattn_core.scenes.runner import Models, find_entries
     from triattn_core.tasks import TASKS
     from triattn_core.text.rows import read_json
 
-    if view not in VIEWS:
-        raise ConfigError(f"no view {view!r}; {choices(view, VIEWS)}")
+    if view not in SCENES:
+        raise ConfigError(f"no view {view!r}; {choices(view, SCENES)}")
     if len(more) < 2:
         raise ConfigError(f"triattn card {view}: expected a checkpoint and a JSON file with one row of its task")
     *names, path = more
     models, first = Models(options.device), find_entries(names)[0]
     task = first.config["task"]
-    settings = read(VIEWS[view].settings, options.set, task)
+    settings = read(SCENES[view].settings, options.set, task)
     example = TASKS[task].Example.from_row(read_json(Path(path)), path)
     warn_other_language(models.load(first), [example])
     with counted(view):
@@ -98,12 +98,12 @@ def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
     from triattn_core.case_card.cli_settings import read
     from triattn_core.case_card.trace_card import packed, paper_of
     from triattn_core.importers.open_file import open_file
-    from triattn_core.scenes.trace_views import TRACE_VIEWS, draw_trace
+    from triattn_core.scenes.trace_scenes import TRACE_SCENES, draw_trace
     from triattn_core.text.atomic_write import write_whole
 
-    if view not in TRACE_VIEWS:
-        raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_VIEWS)}")
-    rendered = draw_trace(view, open_file(Path(path)), **read(TRACE_VIEWS[view][0], options.set))
+    if view not in TRACE_SCENES:
+        raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_SCENES)}")
+    rendered = draw_trace(view, open_file(Path(path)), **read(TRACE_SCENES[view][0], options.set))
     if paper.is_requested(options):
         paper.write(options, lambda tail: paper_of(rendered, *tail))
         return

@@ -11,10 +11,12 @@ from triattn_core.scenes.settings import ViewSettings
 
 
 @dataclass(frozen=True)
-class View:
-    """What is chosen there, how its scene is built, and how many checkpoints it shows at most.
+class SceneBuilder:
+    """How the scene of a view is built.
 
-    stream: the same scene in parts, as they are made, where that takes long.
+    settings: the type of what is chosen in the view.  build: the function that returns its scene.
+    most: how many checkpoints it shows at most.  stream: the same scene in parts, as they are made, where that takes
+    long.
     """
 
     settings: type[ViewSettings]
@@ -23,14 +25,14 @@ class View:
     stream: Callable[..., Iterator[Scene]] | None = None
 
 
-VIEWS = {  # by the file of their page
-    "cube": View(cube.Settings, cube.build),
-    "side_by_side": View(side_by_side.Settings, side_by_side.build, side_by_side.view.MOST),
-    "context": View(context.Settings, context.build),
-    "intervene": View(intervene.Settings, intervene.build, stream=intervene.stream),
-    "attribute": View(attribute.Settings, attribute.build, stream=attribute.stream),
-    "mtsa": View(mtsa.Settings, mtsa.build),
-    "tensor": View(tensor.Settings, tensor.build),
-    "coin": View(coin.Settings, coin.build),
-    "similarity": View(similarity.Settings, similarity.build, similarity.view.MOST),
+SCENES = {  # by the folder of their page
+    "cube": SceneBuilder(cube.Settings, cube.build),
+    "side_by_side": SceneBuilder(side_by_side.Settings, side_by_side.build, side_by_side.view.MOST),
+    "context": SceneBuilder(context.Settings, context.build),
+    "intervene": SceneBuilder(intervene.Settings, intervene.build, stream=intervene.stream),
+    "attribute": SceneBuilder(attribute.Settings, attribute.build, stream=attribute.stream),
+    "mtsa": SceneBuilder(mtsa.Settings, mtsa.build),
+    "tensor": SceneBuilder(tensor.Settings, tensor.build),
+    "coin": SceneBuilder(coin.Settings, coin.build),
+    "similarity": SceneBuilder(similarity.Settings, similarity.build, similarity.view.MOST),
 }

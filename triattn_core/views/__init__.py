@@ -38,9 +38,9 @@ class TraceView(Protocol):
         """A sentence that says the figure in words, with its numbers."""
 
 
-VIEWS: Mapping[str, TraceView] = {"points": points}
+TRACE_VIEWS: Mapping[str, TraceView] = {"points": points}
 
 
 def views_of_axes(axes: Iterable[Hashable]) -> dict[str, TraceView]:
     """The views of the table whose axes are there."""
-    return {name: view for name, view in VIEWS.items() if set(view.NEEDS) <= set(axes)}
+    return {name: view for name, view in TRACE_VIEWS.items() if set(view.NEEDS) <= set(axes)}

@@ -70,13 +70,13 @@ class RenderedTrace:
 
 
 def draw_trace(view: str, trace: AttentionTrace, **settings: Any) -> RenderedTrace:
-    """A view of TRACE_VIEWS of a trace, with the settings of that view; what is left out is as it opens.
+    """A view of TRACE_SCENES of a trace, with the settings of that view; what is left out is as it opens.
 
     Raises ConfigError for no such view or setting, TraceError where the trace has not the axes, site, head or cell.
     """
-    if view not in TRACE_VIEWS:
-        raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_VIEWS)}")
-    kind, draw = TRACE_VIEWS[view]
+    if view not in TRACE_SCENES:
+        raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_SCENES)}")
+    kind, draw = TRACE_SCENES[view]
     return RenderedTrace(view, **draw(trace, validate_settings(kind, settings, view)), trace=trace)
 
 
@@ -173,7 +173,7 @@ def site_choice(trace: AttentionTrace, site: str, head: int | None) -> Choice:
     return scene.head_choice(site, head)
 
 
-TRACE_VIEWS: Mapping[str, tuple[type[ViewSettings], Callable[..., dict]]] = {
+TRACE_SCENES: Mapping[str, tuple[type[ViewSettings], Callable[..., dict]]] = {
     "cube": (CubeSettings, draw_cube),
     "heads": (GridSettings, draw_grid),
     "map": (MapSettings, draw_map),
