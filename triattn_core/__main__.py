@@ -87,15 +87,17 @@ class Command(NamedTuple):
         if self.json:
             parser.add_argument("--json", action="store_true", help="print JSON for machines")
         if self.device:
-            parser.add_argument("--device", help="cuda, mps or cpu; by default the first that is there")
-            text = "ask the Hugging Face hub for an encoder or a model that is not here; by default nothing is fetched"
+            parser.add_argument("--device", help="cuda, mps or cpu (default: the first available)")
+            text = "download missing encoders and models from the Hugging Face hub (default: never download)"
             parser.add_argument(hub.FLAG, action="store_true", help=text)
         self.arguments(parser)
 
 
 def parser() -> argparse.ArgumentParser:
     """Commands and their options."""
-    top = argparse.ArgumentParser(prog="triattn", description="See attention with context: train, explain, verify.")
+    top = argparse.ArgumentParser(
+        prog="triattn", description="Train, explain and verify models whose attention depends on context."
+    )
     commands = top.add_subparsers(required=True, metavar="COMMAND")
     for command in COMMANDS:
         command.add_to(commands)
@@ -105,10 +107,10 @@ def parser() -> argparse.ArgumentParser:
 def app_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn app`."""
     listing.folders(parser)
-    parser.add_argument("--port", type=int, default=8501)
-    parser.add_argument("--address", help="address to listen on (default: this machine alone)")
+    parser.add_argument("--port", type=int, default=8501, help="port to listen on (default: 8501)")
+    parser.add_argument("--address", help="address to listen on (default: this machine only)")
     parser.add_argument(
-        "--site", default="", help="host name under which a proxy forwards requests: see docs/deploy.md"
+        "--site", default="", metavar="HOST", help="host name of a proxy that forwards requests, see docs/deploy.md"
     )
     parser.add_argument("--no-browser", action="store_true", help="do not open a browser window")
 
@@ -150,7 +152,7 @@ COMMANDS = (
     ),
     Command(
         "explain", examples.explain,
-        "Explain one example: print the prediction, store the trace.",
+        "Print the prediction for one example and save its trace.",
         examples.explain_arguments,
     ),
     Command(
@@ -159,66 +161,71 @@ COMMANDS = (
         open_file.arguments, device=False,
     ),
     Command(
-        "import", import_model.run, "Import the attention of a Hugging Face model on a text or a pair as a trace.",
+        "import", import_model.run,
+        "Save the attention of a Hugging Face model on a text or a pair of texts as a trace.",
         import_model.arguments,
     ),
-    Command("evaluate", evaluate.run, "Measure checkpoints over a file of rows.", evaluate.arguments),
+    Command("evaluate", evaluate.run, "Evaluate checkpoints on a file of rows.", evaluate.arguments),
     Command("studies", studies.run, "Measure the claims of the guided studies again.", studies.arguments),
     Command(
         "seeds", listing.seeds,
-        "Print mean and spread over seeds, and test whether checkpoints differ beyond noise.",
+        "Print mean and spread over seeds, and test whether mechanisms differ significantly.",
         device=False,
     ),
     Command(
         "new", new.run,
-        "Begin a checkpoint of your own: split a file of rows into train, dev and test, and write a config.",
+        "Start a checkpoint of your own: split a file of rows into train, dev and test, and write a config.",
         new.arguments,
     ),
     Command(
-        "train", train.train, "Train what a config.json or an encoder's recipe.json describes.", train.train_arguments,
+        "train", train.train,
+        "Train the model of a config.json, or the encoder of a recipe.json.", train.train_arguments,
     ),
     Command(
-        "sweep", train.sweep, "Train variants of configs; keep their records, not their weights.",
+        "sweep", train.sweep, "Train variants of configs, and save their metrics but not their weights.",
         train.sweep_arguments,
     ),
     Command(
         "results", listing.results,
-        "Compare the papers' tables with our results: is Tri ahead of Bi and C-Bi?",
+        "Compare the papers' tables with results measured here: is Tri better than Bi and C-Bi?",
         device=False,
     ),
     Command(
-        "efficiency", efficiency.run, "Measure time and memory of MTSA and its baselines by length on this machine.",
+        "efficiency", efficiency.run,
+        "Measure time and memory of MTSA and its baselines by text length on this machine.",
         efficiency.arguments,
     ),
     Command(
-        "cases", cases.run, "Run several checkpoints over the same rows and store who is right where as a table.",
+        "cases", cases.run,
+        "Run several checkpoints on the same rows, and save a table of which is right on which row.",
         cases.arguments,
     ),
     Command(
-        "context", analyses.context, "Measure how much of the attention the context redirects and store it as a table.",
+        "context", analyses.context, "Measure how much attention the context redirects on each row, and save a table.",
         analyses.context_arguments,
     ),
     Command(
-        "heads", heads.run, "Measure every head over a file of rows: entropy, information, three-way share.",
+        "heads", heads.run,
+        "Measure every head on a file of rows (entropy, information, three-way share), and save a table.",
         heads.arguments,
     ),
     Command(
-        "faithful", analyses.faithful, "Compare attributions with random rankings: do the tokens they name matter?",
+        "faithful", analyses.faithful,
+        "Test the faithfulness of attributions against random rankings of the tokens, and save a table.",
         analyses.faithful_arguments,
     ),
     Command(
-        "book", casebook.run,
-        "List, show and edit the case book: cases kept with a note and tags.",
+        "book", casebook.run, "List, show and edit the case book: saved cases with notes and tags.",
         casebook.arguments, json=False,
         device=False,
     ),
     Command(
-        "card", card.run, "Make the case card of a view, or make one again from its manifest and compare the numbers.",
+        "card", card.run, "Make a case card or a figure of a view, or make a card again and compare its numbers.",
         card.arguments,
     ),
     Command(
         "verify", examples.verify,
-        "Verify a checkpoint: its digest, shapes, and the recorded numbers on the recorded example.",
+        "Check the digest and shapes of a checkpoint, and its numbers on its recorded example.",
         examples.verify_arguments,
     ),
     Command("app", app, "Open the app in a browser.", app_arguments, json=False),

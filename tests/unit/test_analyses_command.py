@@ -78,7 +78,7 @@ def test_heads_weighs_words_and_switches_heads_off(world, tmp_path, capsys):
     out, data = tmp_path / "heads.parquet", sources.file_source(world / "rows.jsonl")
     examples = [one for _, one in sources.read_examples("pairs", data) if isinstance(one, Example)]
     word = examples[0].text_a.split()[0]
-    assert run(world, out, "heads", "pairs-tri", "--words", word, "--switch-off", "--json") == 0
+    assert run(world, out, "heads", "pairs-tri", "--words", word, "--ablate", "--json") == 0
     told, found, bundle = json.loads(capsys.readouterr().out), pd.read_parquet(out), load("pairs-tri")
     heads = found[["site", "head"]].drop_duplicates()
     parts = head_ablation.measure_rows(

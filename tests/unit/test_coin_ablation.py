@@ -61,20 +61,20 @@ def test_what_is_off_takes_no_part(shelf, off, context, left):
 def test_a_block_is_called_as_on_the_page_or_as_in_a_site(shelf, off):
     said, trace = explain_ablated(load("quora-coin"), PAIR, off)
     assert trace.meta["off"] == "layer.1" and {site.split("/")[0] for site in trace.sites} >= {"layer.0", "layer.2"}
-    with pytest.raises(ConfigError, match="quora-coin has no 'block two' to switch off"):
+    with pytest.raises(ConfigError, match="quora-coin has no 'block two' to ablate"):
         explain_ablated(load("quora-coin"), PAIR, "block two")
 
 
 def test_what_can_be_switched_off_is_what_the_model_has(shelf, monkeypatch):
     assert ablatable_parts(load("quora-coin")) == ("layer.0", "layer.1", "layer.2", "context")
     assert ablatable_parts(load("without-all-coin")) == ("layer.0", "layer.1")
-    with pytest.raises(ConfigError, match="without-all-coin has no 'context' to switch off"):
+    with pytest.raises(ConfigError, match="without-all-coin has no 'context' to ablate"):
         explain_ablated(load("without-all-coin"), PAIR, ["context"])
-    with pytest.raises(ConfigError, match="'layer.7' to switch off; did you mean"):
+    with pytest.raises(ConfigError, match="'layer.7' to ablate; did you mean"):
         explain_ablated(load("quora-coin"), PAIR, ["layer.7"])
 
 
-def test_other_models_have_nothing_to_switch_off(tmp_path, monkeypatch):
+def test_other_models_have_nothing_to_ablate(tmp_path, monkeypatch):
     from tests.support.tiny import make_checkpoint, make_world
 
     monkeypatch.setenv(VARIABLE, str(make_world(tmp_path, ()) / "shelf"))

@@ -197,5 +197,5 @@ def test_heads_over_a_file_of_texts(family, folders, tmp_path, capsys):
     pd.testing.assert_frame_equal(of_first[list(expected)], expected, check_dtype=False, atol=1e-6)
     assert {one["rows"] for one in told["words"]} == {2}
     assert found.attrs["triattn"]["checkpoints"] == {model.name: model.digest} and len(model.digest) == 64
-    assert main(["heads", str(folders[family]), str(rows), "--out", str(out), "--switch-off"]) == 1
+    assert main(["heads", str(folders[family]), str(rows), "--out", str(out), "--ablate"]) == 1
     assert {"bert": "no row has a label", "gpt2": "predicts no labels"}[family] in capsys.readouterr().err

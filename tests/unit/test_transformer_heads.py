@@ -90,7 +90,7 @@ def test_the_command_and_rows_without_a_label(folders, tmp_path, capsys):
     rows = [{"text_a": "browsers play", "text_b": "cats sat", "label": label} for label in (0, "same", None, "never")]
     data, out = tmp_path / "rows.jsonl", tmp_path / "heads.parquet"
     data.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    assert main(["heads", str(folders["bert"]), str(data), "--switch-off", "--out", str(out), "--json"]) == 0
+    assert main(["heads", str(folders["bert"]), str(data), "--ablate", "--out", str(out), "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert len(report["switched_off"]) == 12 and {head["rows"] for head in report["switched_off"]} == {2}
     table = pd.read_parquet(out)

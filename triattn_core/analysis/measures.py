@@ -36,11 +36,11 @@ def context(bundles: Sequence[Bundle]) -> Over:
     return lambda rows: context_shares.measure_rows(bundles[0], rows)
 
 
-def heads(bundles: Sequence[Bundle], profiles: bool = False, switch_off: bool = False) -> Over:
+def heads(bundles: Sequence[Bundle], profiles: bool = False, ablate: bool = False) -> Over:
     """The table of `triattn heads`, of one checkpoint."""
     from triattn_core.analysis.maps import head_atlas
 
-    return lambda rows: head_atlas.measure_rows(bundles[0], rows, profiles, switch_off)
+    return lambda rows: head_atlas.measure_rows(bundles[0], rows, profiles, ablate)
 
 
 def faithful(bundles: Sequence[Bundle], settings: Mapping[str, Any]) -> Over:

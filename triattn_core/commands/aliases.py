@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 # By command, old to new.
 OPTIONS: Mapping[str, Mapping[str, str]] = {
     "explain": {"--off": "--ablate", "--read": "--group-by"},
+    "heads": {"--switch-off": "--ablate"},
     "evaluate": {"--apart": "--exclude-overlap"},
 }
 

@@ -5,24 +5,29 @@ from __future__ import annotations
 import argparse
 from functools import partial
 
+from triattn_core.analysis.catalogue import METHODS
 from triattn_core.commands import row_table
 from triattn_core.errors import DataError
 
 
 def context_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn context`."""
-    parser.add_argument("name", help="a Tri-Attention checkpoint, by name or folder")
+    parser.add_argument("name", metavar="NAME", help="a Tri-Attention checkpoint, by name or folder")
     row_table.data_arguments(parser)
 
 
 def faithful_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn faithful`."""
-    parser.add_argument("name", nargs="+", help="checkpoints, such as Bi, C-Bi and Tri, over the same rows")
+    text = "one or more checkpoints, by name or folder, measured on the same rows"
+    parser.add_argument("name", nargs="+", metavar="NAME", help=text)
     row_table.data_arguments(parser)
-    parser.add_argument("--methods", nargs="+", default=[], help="attributions; by default all")
-    parser.add_argument("--draws", type=int, default=5, help="random rankings of each row, the control")
-    parser.add_argument("--steps", type=int, default=16, help="of integrated gradients")
-    parser.add_argument("--seed", type=int, default=0)
+    text = f"attribution methods: {', '.join(METHODS)} (default: all)"
+    parser.add_argument("--methods", nargs="+", default=[], metavar="METHOD", help=text)
+    text = "number of random rankings per row, the baseline (default: 5)"
+    parser.add_argument("--draws", type=int, default=5, metavar="N", help=text)
+    text = "number of steps of integrated gradients (default: 16)"
+    parser.add_argument("--steps", type=int, default=16, metavar="N", help=text)
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random rankings (default: 0)")
 
 
 def context(options: argparse.Namespace) -> int:

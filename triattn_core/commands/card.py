@@ -21,13 +21,13 @@ BEST = 3  # answers to print per checkpoint
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    text = "manifest.json of a case card; or a view, its checkpoints, and a JSON file with one row of their task; or "
-    text += "cube, heads or map, and a trace (.nc)"
+    text = "a view, its checkpoints, and a JSON file with one row of their task; or cube, heads or map, and a trace "
+    text += "(.nc); or the manifest.json of a case card to make it again"
     parser.add_argument("what", nargs="+", metavar="WHAT", help=text)
-    text = "of a view: its settings, as its page or a link to it has them: layer=2 units=token 1,token 2"
+    text = "settings of the view, named as in the link of its page, such as layer=2 units=token 1,token 2"
     parser.add_argument("--set", nargs="+", action="extend", default=[], metavar="NAME=VALUE", help=text)
-    text = "where the card is written (.zip), or a figure for a paper (.pdf, .svg, .png)"
-    parser.add_argument("--out", type=Path, required=True, help=text)
+    text = "where to save the card (.zip), or a figure for a paper (.pdf, .svg, .png)"
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help=text)
     paper.arguments(parser)
     listing.folders(parser)
 

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from triattn_core.casebook import Case, CaseBook
     from triattn_core.tasks.task import Task
 
-FIELDS = {"note": "what to say of it", "tags": "words to find it by, with commas between them", "page": "", "query": ""}
+FIELDS = {
+    "note": "a note on the case",
+    "tags": "tags, separated by commas",
+    "page": "the page that the case opens on, such as cube",
+    "query": "the settings of that page, as the query string of its link",
+}
+
+ID = "the id of the case, as list prints it"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,36 +29,40 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(required=True, metavar="VERB")
 
     def verb(name: str, do, text: str) -> argparse.ArgumentParser:
-        subparser = verbs.add_parser(name, help=text, description=text)
+        subparser = verbs.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         subparser.set_defaults(verb=do)
         subparser.add_argument("--json", action="store_true", help="print JSON for machines")
         subparser.add_argument(
-            "--book", help="a SQLite file or a database URL (default: TRIATTN_CASES, or cases.sqlite here)"
+            "--book", help="a SQLite file or a database URL (default: TRIATTN_CASES, or cases.sqlite in this folder)"
         )
         return subparser
 
-    verb("list", search, "all cases, the last changed first").set_defaults(words=[], tag=[], task="")
-    verb_parser = verb("search", search, "cases that have all words and tags")
-    verb_parser.add_argument("words", nargs="*", help="in note, tags or texts")
-    verb_parser.add_argument("--tag", action="append", default=[], help="a tag that they have; may be given again")
-    verb_parser.add_argument("--task", default="", help="pairs, dialogue or reading")
-    verb("show", show, "one case, with its row and its link").add_argument("id")
-    verb_parser = verb("keep", keep, "keep an example")
-    verb_parser.add_argument("input", type=Path, help='a JSON file with one row, such as {"text_a": …, "text_b": …}')
-    verb_parser.add_argument("--task", default="pairs", help="pairs, dialogue or reading (default: pairs)")
+    verb("list", search, "list all cases, the last changed first").set_defaults(words=[], tag=[], task="")
+    verb_parser = verb("search", search, "find the cases with all of these words and tags")
+    verb_parser.add_argument("words", nargs="*", metavar="WORD", help="words in note, tags or texts")
+    verb_parser.add_argument("--tag", action="append", default=[], help="a tag of the case; may be repeated")
+    verb_parser.add_argument("--task", default="", help="the task of the case (default: all)")
+    verb("show", show, "show a case with its row and its link").add_argument("id", metavar="ID", help=ID)
+    verb_parser = verb("keep", keep, "save an example as a case")
+    verb_parser.add_argument(
+        "input", type=Path, metavar="INPUT", help='a JSON file with one row, such as {"text_a": …, "text_b": …}'
+    )
+    verb_parser.add_argument("--task", default="pairs", help="the task of the example (default: pairs)")
     _fields(verb_parser)
-    verb_parser = verb("change", change, "another note, other tags")
-    verb_parser.add_argument("id")
-    verb_parser.add_argument("--version", type=int, help="refuse where the case is no longer in this version")
+    verb_parser = verb("change", change, "change the note, the tags or the page of a case")
+    verb_parser.add_argument("id", metavar="ID", help=ID)
+    verb_parser.add_argument("--version", type=int, metavar="N", help="fail if the case is no longer at this version")
     _fields(verb_parser)
-    verb("drop", drop, "take a case out").add_argument("id")
-    verb("export", export, "all cases as JSON Lines").add_argument("file", type=Path)
-    verb("import", import_, "take in what export wrote").add_argument("file", type=Path)
+    verb("drop", drop, "delete a case").add_argument("id", metavar="ID", help=ID)
+    verb_parser = verb("export", export, "save all cases as JSON Lines")
+    verb_parser.add_argument("file", type=Path, metavar="FILE", help="the file to write")
+    verb_parser = verb("import", import_, "add the cases of an exported file")
+    verb_parser.add_argument("file", type=Path, metavar="FILE", help="a file that export wrote")
 
 
 def _fields(parser: argparse.ArgumentParser) -> None:
     for name, text in FIELDS.items():
-        parser.add_argument(f"--{name}", help=text or f"{name} that the case opens on")
+        parser.add_argument(f"--{name}", help=text)
 
 
 def run(options: argparse.Namespace) -> None:

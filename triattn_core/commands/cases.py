@@ -22,11 +22,13 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    text = "two to four checkpoints of one task and language, such as Bi, C-Bi, Tri"
-    parser.add_argument("name", nargs="+", help=text)
-    text = "JSON Lines, or SQuAD's own .json, plain or .gz; rows that cannot be read are set aside"
-    parser.add_argument("data", type=Path, help=text)
-    parser.add_argument("--out", type=Path, required=True, help="where the table is stored (Parquet)")
+    text = "two to four checkpoints of one task and language, by name or folder"
+    parser.add_argument("name", nargs="+", metavar="NAME", help=text)
+    text = (
+        "a JSON Lines file, or SQuAD's official .json, plain or .gz; rows that cannot be read are skipped and counted"
+    )
+    parser.add_argument("data", type=Path, metavar="DATA", help=text)
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to save the table (Parquet)")
     engine.arguments(parser)
 
 

@@ -8,13 +8,18 @@ from pathlib import Path
 
 from triattn_core.text.atomic_write import require_room, write_whole
 
+LENGTHS = [16, 32, 64, 128, 256, 512]
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("--lengths", type=int, nargs="+", default=[16, 32, 64, 128, 256, 512], help="in tokens")
-    parser.add_argument("--batch", type=int, default=64, help="texts at once (default: 64, as in the paper)")
-    parser.add_argument("--limit", type=float, default=10.0, help="seconds of a pass beyond which a block is left out")
-    parser.add_argument("--out", type=Path, help="where the record is stored (JSON)")
+    text = f"lengths of the texts in tokens (default: {' '.join(map(str, LENGTHS))})"
+    parser.add_argument("--lengths", type=int, nargs="+", default=LENGTHS, metavar="N", help=text)
+    text = "number of texts in a batch (default: 64, as in the paper)"
+    parser.add_argument("--batch", type=int, default=64, metavar="N", help=text)
+    text = "skip a mechanism once a forward pass is expected to take longer than this (default: 10)"
+    parser.add_argument("--limit", type=float, default=10.0, metavar="SECONDS", help=text)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where to save the measurements (JSON)")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options."""
     group = parser.add_argument_group("many cores or machines", "see docs/scale.md")
-    group.add_argument("--engine", choices=("local", "ray"), default="local", help="this process, or Ray's workers")
-    group.add_argument("--address", help="of a Ray cluster that runs, such as auto; by default one is started here")
-    group.add_argument("--workers", type=int, default=2, help="of Ray, one core or one GPU each (default: 2)")
-    text = "a folder that all workers can reach, where what is done is kept until the end (default: under runs/ray)"
-    group.add_argument("--work", type=Path, help=text)
+    text = "run in this process or on Ray workers (default: local)"
+    group.add_argument("--engine", choices=("local", "ray"), default="local", help=text)
+    text = "address of a running Ray cluster, or auto (default: start one on this machine)"
+    group.add_argument("--address", help=text)
+    text = "number of Ray workers, one core or one GPU each (default: 2)"
+    group.add_argument("--workers", type=int, default=2, metavar="N", help=text)
+    text = "folder for intermediate results, reachable from all workers (default: under runs/ray)"
+    group.add_argument("--work", type=Path, metavar="FOLDER", help=text)
 
 
 def is_ray(options: argparse.Namespace) -> bool:

@@ -24,23 +24,26 @@ VOTE, VOTES = "majority vote", "vote"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("name", nargs="+", help="checkpoints, by name or folder; several share their encoder's pass")
-    text = "JSON Lines, plain or .gz; or laboratory:TASK, rows generated from --seed"
-    parser.add_argument("data", type=Path, help=text)
-    parser.add_argument("--seed", type=int, default=1, help="seed of generated laboratory rows (default: 1)")
-    parser.add_argument("--rows", type=int, default=4000, help="number of generated laboratory rows (default: 4000)")
-    text = "measure the majority vote of the checkpoints too (a tie goes to the higher mean probability)"
+    text = "one or more checkpoints, by name or folder; several encode the rows only once if they share an encoder"
+    parser.add_argument("name", nargs="+", metavar="NAME", help=text)
+    text = "a JSON Lines file, plain or .gz; or laboratory:TASK for rows generated from --seed"
+    parser.add_argument("data", type=Path, metavar="DATA", help=text)
+    text = "seed of the generated laboratory rows (default: 1)"
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help=text)
+    text = "number of generated laboratory rows (default: 4000)"
+    parser.add_argument("--rows", type=int, default=4000, metavar="N", help=text)
+    text = "also evaluate the majority vote of the checkpoints (a tie goes to the higher mean probability)"
     parser.add_argument("--vote", action="store_true", help=text)
-    text = "measure whether the attention matters too: reliance on its weights; of TANs and of laboratory models more"
+    text = "also measure how much predictions rely on the attention weights (more of TANs and laboratory models)"
     parser.add_argument("--attention", action="store_true", help=text)
-    parser.add_argument("--limit", type=_count, metavar="N", help="use the first N rows only")
+    parser.add_argument("--limit", type=_count, metavar="N", help="use the first N rows only (default: all)")
     text = (
-        f"keep the vote's numbers for the page Results, in {VOTES}.jsonl among the records, or those of the "
-        "attention in the metrics.json of each checkpoint"
+        f"save the numbers for the app: those of --vote in {VOTES}.jsonl among the records (page Results), those of "
+        "--attention in the metrics.json of each checkpoint"
     )
     parser.add_argument("--record", action="store_true", help=text)
     text = "leave out rows whose texts also occur together in these files"
-    parser.add_argument("--exclude-overlap", type=Path, nargs="+", default=[], help=text)
+    parser.add_argument("--exclude-overlap", type=Path, nargs="+", default=[], metavar="FILE", help=text)
     engine.arguments(parser)
 
 

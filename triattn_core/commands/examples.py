@@ -22,7 +22,7 @@ FOLDED = ("query", "key", "context")
 REDUCED = ("mean", "sum", "max", "logsumexp")  # see `trace.reduce`
 ROWS = (
     '{"text_a", "text_b"}, {"history", "candidates"}, {"passage", "question", "options"}, {"context", "question"}, '
-    '{"text"} or, of the laboratory, {"query", "keys", "context"}'
+    '{"text"} or, for laboratory tasks, {"query", "keys", "context"}'
 )
 
 
@@ -32,27 +32,28 @@ COUNTED = "(sites and positions count from 0, the pages from 1: layer.0, head 0 
 
 def explain_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn explain`."""
-    parser.add_argument("name", help="a checkpoint, by name or folder")
-    parser.add_argument("input", type=Path, help=f"a JSON file with one row of its task: {ROWS}")
-    parser.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
-    text = "of COIN: blocks (layer.0, or 'block 1'), or the context term (context), to ablate"
+    parser.add_argument("name", metavar="NAME", help="a checkpoint, by name or folder")
+    text = f"a JSON file with one row of the checkpoint's task: {ROWS}"
+    parser.add_argument("input", type=Path, metavar="INPUT", help=text)
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where to save the trace (NetCDF)")
+    text = "parts of a COIN model to ablate: blocks (layer.0 or 'block 1'), or the context term (context)"
     parser.add_argument("--ablate", nargs="+", action="extend", default=[], metavar="PART", help=text)
-    text = "one number of the trace in place of the list: layer.0/a_over_b/weight mean,3,5,0 (from 0, axis by axis, or "
-    text += "how an axis is reduced: mean, sum, max or logsumexp; 3.5 for 3,5)"
+    text = "print one number of the trace instead of the list, such as layer.0/a_over_b/weight mean,3,5,0; AT has for "
+    text += "each axis a position from 0 or a reduction: mean, sum, max or logsumexp (3.5 is read as 3,5)"
     parser.add_argument("--cell", nargs=2, action="append", default=[], metavar=("SITE", "AT"), help=text)
-    text = "group the axes of the trace: query=words key=phrases (words, phrases, sentences or turns)"
-    parser.add_argument("--group-by", nargs="+", default=[], metavar="AXIS=WAY", help=text)
-    text = "with --group-by: phrases of your own, with | between them"
-    parser.add_argument("--phrases", default="", help=text)
-    text = "of a reader: the terms of the score of passage word P and question word Q, such as 13.6 or 13,6"
+    text = "group the tokens of an axis by words, phrases, sentences or turns, such as query=words key=phrases"
+    parser.add_argument("--group-by", nargs="+", default=[], metavar="AXIS=UNIT", help=text)
+    text = "your own phrases for --group-by, separated by |"
+    parser.add_argument("--phrases", default="", metavar="TEXT", help=text)
+    text = "print the terms of a QA model's score of passage word P and question word Q, such as 13.6 or 13,6"
     parser.add_argument("--terms", metavar="P.Q", help=text)
-    text = "which part of a long passage, or which of the texts to choose from, is traced, from 1"
-    parser.add_argument("--part", type=int, help=text)
+    text = "trace this part of a long passage, or this one of the texts to choose from, counted from 1"
+    parser.add_argument("--part", type=int, metavar="N", help=text)
 
 
 def verify_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn verify`."""
-    parser.add_argument("name", help="a checkpoint, by name or folder")
+    parser.add_argument("name", metavar="NAME", help="a checkpoint, by name or folder")
 
 
 def explain(options: argparse.Namespace) -> None:

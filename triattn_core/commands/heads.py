@@ -15,9 +15,12 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn heads`."""
-    parser.add_argument("name", help="a checkpoint, by name or folder; or the folder of a Hugging Face model")
-    parser.add_argument("--words", metavar="WORDS", help='their weight by head, such as "not, never, no"')
-    parser.add_argument("--switch-off", action="store_true", help="each head in turn: what becomes of the answers")
+    text = "a checkpoint, by name or folder; or the folder of a Hugging Face model"
+    parser.add_argument("name", metavar="NAME", help=text)
+    text = 'also measure the attention weight on these words, such as "not, never, no"'
+    parser.add_argument("--words", metavar="WORDS", help=text)
+    text = "also ablate each head in turn and measure how the predictions change"
+    parser.add_argument("--ablate", action="store_true", help=text)
     row_table.data_arguments(parser)
 
 
@@ -35,13 +38,13 @@ def run(options: argparse.Namespace) -> int:
     if is_transformer_folder(options.name):
         table, errors, stopped = _of_transformer(options, bool(words))
     else:
-        measure = partial(measures.heads, profiles=bool(words), switch_off=options.switch_off)
+        measure = partial(measures.heads, profiles=bool(words), ablate=options.ablate)
         bundles = [load(options.name, options.device)]
         table, errors, stopped = row_table.run(options, bundles, measure, columns=head_profiles.drop_profiles)
     means = head_atlas.summarize(table)
     names = [name for name in head_atlas.NUMBERS if name in means]
     fields, lines = {"heads": means.to_dict("records")}, _head_lines("mean over rows", means, names)
-    if options.switch_off:
+    if options.ablate:
         without = head_ablation.summarize(table)
         fields["switched_off"] = without.to_dict("records")
         lines += _head_lines("switched off", without, ["own", "accuracy", "points", "change", "lost", "won", "p"])
@@ -63,11 +66,11 @@ def _of_transformer(options: argparse.Namespace, words: bool) -> tuple[pd.DataFr
     if engine.is_ray(options):
         raise DataError(f"--engine ray is for checkpoints of this project, {options.name} is a Hugging Face model")
     model = load_transformer(options.name, options.device)
-    if options.switch_off:
+    if options.ablate:
         check_labels(model)
 
     def measure(models):
-        without = partial(measure_text, models[0]) if options.switch_off else None
+        without = partial(measure_text, models[0]) if options.ablate else None
         return lambda rows: head_atlas.measure_texts(partial(trace_transformer, models[0]), rows, words, without)
 
     return row_table.run(options, [model], measure, read_texts, head_profiles.drop_profiles)

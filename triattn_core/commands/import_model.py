@@ -12,12 +12,12 @@ from triattn_core.text.atomic_write import require_room
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    text = "a folder with config.json, tokenizer.json and weights; or the name of one that was fetched before"
-    parser.add_argument("model", help=text)
-    text = 'a text, or two; or a .json file with {"text"} or {"text_a", "text_b"}'
+    text = "a folder with config.json, tokenizer.json and weights; or the hub name of a model downloaded before"
+    parser.add_argument("model", metavar="MODEL", help=text)
+    text = 'one text or two; or a .json file with {"text"} or {"text_a", "text_b"}'
     parser.add_argument("input", nargs="+", metavar="INPUT", help=text)
-    parser.add_argument("--offline", action="store_true", help="do not ask the hub, whatever TRIATTN_HUB says")
-    parser.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
+    parser.add_argument("--offline", action="store_true", help="never download, even if TRIATTN_HUB is set")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where to save the trace (NetCDF)")
 
 
 def run(options: argparse.Namespace) -> None:

@@ -11,8 +11,8 @@ from statistics import mean, stdev
 
 def folders(parser: argparse.ArgumentParser) -> None:
     """Add the argument of commands that list checkpoints."""
-    text = "folders with checkpoints of your own, or such folders themselves; `encoders` in them is found too"
-    parser.add_argument("--checkpoints", nargs="+", type=Path, default=[], metavar="DIR", help=text)
+    text = "your own checkpoints, or folders that contain them; their encoders are looked up in `encoders` there"
+    parser.add_argument("--checkpoints", nargs="+", type=Path, default=[], metavar="FOLDER", help=text)
 
 
 def add_folders(options: argparse.Namespace) -> None:

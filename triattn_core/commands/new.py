@@ -13,15 +13,21 @@ from triattn_core.tasks import TASKS
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("folder", type=Path, help="the checkpoint to begin; its name is the folder's")
-    parser.add_argument("--data", type=Path, required=True, help="a file of rows, JSON Lines")
-    parser.add_argument("--encoder", default="minilm-en", help="one of ours, a folder, or a hub name; stays frozen")
+    text = "the folder to create; its name becomes that of the checkpoint"
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help=text)
+    parser.add_argument("--data", type=Path, required=True, metavar="FILE", help="the rows (JSON Lines)")
+    text = "the frozen encoder: one of `checkpoints/encoders`, a folder, or a hub name (default: minilm-en)"
+    parser.add_argument("--encoder", default="minilm-en", help=text)
     joint = [name for name, task in TASKS.items() if task.FORM.joint]
-    parser.add_argument("--task", choices=joint, default="pairs", help="what the rows are (default: pairs)")
-    parser.add_argument("--mechanism", choices=list(MECHANISMS), default="tri", help="the attention (default: tri)")
-    parser.add_argument("--similarity", default="dot", help="of query and key, and context (default: dot)")
-    parser.add_argument("--language", default="en", help="of the texts (default: en)")
-    parser.add_argument("--epochs", type=int, default=4, help="over the training rows (default: 4)")
+    parser.add_argument("--task", choices=joint, default="pairs", help="the task of the rows (default: pairs)")
+    parser.add_argument(
+        "--mechanism", choices=list(MECHANISMS), default="tri", help="the attention mechanism (default: tri)"
+    )
+    text = "the similarity of query, key and context (default: dot)"
+    parser.add_argument("--similarity", default="dot", help=text)
+    parser.add_argument("--language", default="en", help="the language of the texts (default: en)")
+    text = "number of passes over the training rows (default: 4)"
+    parser.add_argument("--epochs", type=int, default=4, metavar="N", help=text)
 
 
 def run(options: argparse.Namespace) -> None:

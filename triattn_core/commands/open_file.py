@@ -17,20 +17,28 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("file", type=Path, help="a .npy, .npz, .nc, .safetensors or .pt file; nothing is unpickled")
-    parser.add_argument("--name", help="of several arrays in the file, which")
-    text = 'a .json file, ["the", "cat"] or {"query": […], "key": […], "context": […]}; or a text file, a token a line'
-    parser.add_argument("--tokens", type=Path, help=text)
-    text = "what the numbers are: weight, relevance (scores before the softmax), gate or contribution; by default "
-    parser.add_argument("--quantity", help=text + "weight where rows sum to one")
-    text = "the axes in the order of the file, of layer, head, query, key, context, feature, batch; "
-    text += "query=residue names one in your words"
+    text = "a .npy, .npz, .nc, .safetensors or .pt file; nothing is unpickled"
+    parser.add_argument("file", type=Path, metavar="FILE", help=text)
+    parser.add_argument("--name", help="name of the array, if the file has several")
+    text = (
+        'a .json file with ["the", "cat"] or {"query": […], "key": […], "context": […]}; or a text file with one token '
+    )
+    text += "per line"
+    parser.add_argument("--tokens", type=Path, metavar="FILE", help=text)
+    text = (
+        "what the numbers are: weight, relevance (scores before the softmax), gate or contribution (default: weight if "
+    )
+    parser.add_argument("--quantity", help=text + "rows sum to one)")
+    text = (
+        "the axes in the order of the file, from layer, head, query, key, context, feature, batch; query=residue gives "
+    )
+    text += "the query axis your own name"
     parser.add_argument("--axes", nargs="+", metavar="AXIS", help=text)
-    text = "the axes that a row of weights runs over; by default key, and context where there is one"
+    text = "the axes over which weights sum to one (default: key, and context if present)"
     parser.add_argument("--sums-over", nargs="+", metavar="AXIS", help=text)
-    text = "keep these positions, from 0: query=0:64 key=10:74; an axis of more than 256 is cropped to its first 256"
+    text = "positions to keep, counted from 0, such as query=0:64 key=10:74 (default: the first 256 of each axis)"
     parser.add_argument("--crop", nargs="+", default=[], metavar="AXIS=FROM:TO", help=text)
-    parser.add_argument("--out", type=Path, help="where to save the trace (NetCDF)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where to save the trace (NetCDF)")
 
 
 def run(options: argparse.Namespace) -> None:

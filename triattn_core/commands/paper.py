@@ -18,13 +18,16 @@ ENDINGS = (".pdf", ".svg", ".png")
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """What `triattn card` takes where --out is a picture."""
-    group = parser.add_argument_group("a figure for a paper, where --out ends in .pdf, .svg or .png")
-    group.add_argument("--width", type=float, help="inches: 3.3 is one column, 7 both (the default)")
-    group.add_argument("--ground", help="behind the figure: white (the default), none or dark")
-    text = "what stands on it, of titles, badges, predictions, accuracy, crosshair, scale; by default all but accuracy"
+    group = parser.add_argument_group("figure for a paper", "if --out ends in .pdf, .svg or .png")
+    text = "width in inches: 3.3 for one column, 7 for two (default: 7)"
+    group.add_argument("--width", type=float, metavar="INCHES", help=text)
+    group.add_argument("--ground", help="background: white, none or dark (default: white)")
+    text = "parts to show: titles, badges, predictions, accuracy, crosshair, scale (default: all but accuracy)"
     group.add_argument("--show", nargs="*", metavar="PART", help=text)
-    group.add_argument("--panels", nargs="+", type=int, metavar="N", help="which maps, from 1, in this order")
-    group.add_argument("--figure", metavar="NAME", help="name of the figure, where the view has several")
+    group.add_argument(
+        "--panels", nargs="+", type=int, metavar="N", help="maps to show, counted from 1, in this order (default: all)"
+    )
+    group.add_argument("--figure", metavar="NAME", help="name of the figure, if the view has several")
 
 
 def is_requested(options: argparse.Namespace) -> bool:

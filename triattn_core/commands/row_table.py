@@ -38,9 +38,10 @@ class Model(Protocol):
 
 def data_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of a command that makes such a table."""
-    parser.add_argument("data", type=Path, help="JSON Lines, plain or .gz; rows that cannot be read are set aside")
-    parser.add_argument("--rows", type=int, help="how many rows to take; by default all")
-    parser.add_argument("--out", type=Path, required=True, help="where the table is stored (Parquet)")
+    text = "a JSON Lines file, plain or .gz; rows that cannot be read are skipped and counted"
+    parser.add_argument("data", type=Path, metavar="DATA", help=text)
+    parser.add_argument("--rows", type=int, metavar="N", help="use the first N rows only (default: all)")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to save the table (Parquet)")
     engine.arguments(parser)
 
 

@@ -10,7 +10,7 @@ from triattn_core.errors import InputError, choices
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the command."""
-    parser.add_argument("name", nargs="*", help="studies by name; by default all")
+    parser.add_argument("name", nargs="*", metavar="NAME", help="studies, by name (default: all)")
 
 
 def run(options: argparse.Namespace) -> int:

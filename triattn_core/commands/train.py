@@ -15,21 +15,23 @@ if TYPE_CHECKING:
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of both commands."""
-    parser.add_argument(
-        "config", type=Path, nargs="+", help="one or more configs; several share the encoding of their data"
-    )
-    parser.add_argument("--data", type=Path, default=Path("data"), help="the folder of data sets (default: data)")
-    parser.add_argument("--runs", type=Path, default=Path("runs"), help="where states and logs go (default: runs)")
-    parser.add_argument("--resume", action="store_true", help="go on from the last complete state")
+    text = "one or more configs; several encode their data only once if they share it"
+    parser.add_argument("config", type=Path, nargs="+", metavar="CONFIG", help=text)
+    text = "folder of data sets (default: data)"
+    parser.add_argument("--data", type=Path, default=Path("data"), metavar="FOLDER", help=text)
+    text = "folder for training states and logs (default: runs)"
+    parser.add_argument("--runs", type=Path, default=Path("runs"), metavar="FOLDER", help=text)
+    parser.add_argument("--resume", action="store_true", help="continue from the last complete state")
 
 
 def train_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn train`, and say where its results are stored."""
     arguments(parser)
     parser.epilog = (
-        "Weights, metrics.json and README.md are saved next to each config. A config in a folder of checkpoints/ that "
-        "the app does not list, such as checkpoints/full-size/, also adds a line to trained.jsonl among the records; "
-        "one that lies elsewhere adds none: `triattn app --checkpoints FOLDER` shows it."
+        "Weights, metrics.json and README.md are saved next to each config. If the config is in a folder of "
+        "checkpoints/ that the app does not list, such as checkpoints/full-size/, its metrics are also added to "
+        "trained.jsonl among the records. To see a checkpoint trained elsewhere, run "
+        "`triattn app --checkpoints FOLDER`."
     )
 
 
@@ -37,14 +39,17 @@ def sweep_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn sweep`."""
     arguments(parser)
     parser.epilog = (
-        "The records are all that is left of a sweep: they go to triattn_core/results/records/ wherever its configs "
-        "lie, or to results/ in the first folder that TRIATTN_CHECKPOINTS names; an installed package writes to "
-        "results/ in the working folder."
+        "A sweep saves only metrics, as records in triattn_core/results/records/; if TRIATTN_CHECKPOINTS is set, in "
+        "results/ of the first folder it names; in an installed package, in results/ of the working folder."
     )
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,…", help="such as model.layers=1,2,3")
-    parser.add_argument("--seeds", type=_seeds, default=(), metavar="1,2,3", help="by default the config's own")
-    parser.add_argument("--name", help="of the file of records, NAME.jsonl; by default of config and settings")
-    parser.add_argument("--test", action="store_true", help="measure test too, once nothing is to be chosen any more")
+    text = "values of a setting to try, such as model.layers=1,2,3; may be repeated"
+    parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE,…", help=text)
+    parser.add_argument(
+        "--seeds", type=_seeds, default=(), metavar="N,…", help="seeds, such as 1,2,3 (default: that of the config)"
+    )
+    text = "name of the file of records, NAME.jsonl (default: made of config and settings)"
+    parser.add_argument("--name", help=text)
+    parser.add_argument("--test", action="store_true", help="also evaluate on the test set (after model selection)")
 
 
 def _seeds(text: str) -> tuple[int, ...]:

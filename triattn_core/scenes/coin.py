@@ -31,7 +31,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
     """The scene of the page.  Raises ConfigError where the checkpoint is no COIN or has no such part."""
     by_part = models.without(entries[0], example)
     if settings.off not in by_part:
-        raise ConfigError(f"{entries[0].name} has no {settings.off!r} to switch off; {choices(settings.off, by_part)}")
+        raise ConfigError(f"{entries[0].name} has no {settings.off!r} to ablate; {choices(settings.off, by_part)}")
     by_ablation = {off: models.read(explained, settings.grouping()) for off, explained in by_part.items()}
     whole, trace, unread = by_ablation[""], by_ablation[settings.off].trace, by_part[settings.off].trace
     label = whole.prediction.labels[whole.prediction.best]

@@ -53,7 +53,7 @@ def explain_ablated(
     known = ablatable_parts(bundle)
     for name in off:
         if name not in known:
-            raise ConfigError(f"{bundle.name} has no {name!r} to switch off; {choices(name, known)}")
+            raise ConfigError(f"{bundle.name} has no {name!r} to ablate; {choices(name, known)}")
     prediction, trace = explain(
         replace(bundle, model=AblatedCoin(cast(Coin, bundle.model), off)), example, option=option
     )

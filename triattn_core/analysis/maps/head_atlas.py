@@ -26,11 +26,11 @@ DECILES = tuple(range(90, 0, -10))
 
 
 def measure_rows(
-    bundle: Bundle, rows: Iterable[tuple[int, Any]], profiles: bool = False, switch_off: bool = False
+    bundle: Bundle, rows: Iterable[tuple[int, Any]], profiles: bool = False, ablate: bool = False
 ) -> Iterator[TablePart]:
     """Yields a part for each row of a file: `measure_heads` of its example; of several options, the chosen one.
 
-    profiles: with the columns of `head_profiles.profile_table`.  switch_off: with those of
+    profiles: with the columns of `head_profiles.profile_table`.  ablate: with those of
     `head_ablation.measure_example`, empty in rows without a label.
     rows: (line, example, or a DataError that says why there is none), as `sources.read_examples` gives them.  Who stops
     iterating keeps the parts that came.
@@ -38,7 +38,7 @@ def measure_rows(
 
     def measure(example: Any) -> pd.DataFrame:
         table = _of_trace(explain(bundle, example)[1], profiles)
-        if switch_off and example.label is not None:
+        if ablate and example.label is not None:
             table = _join(table, partial(head_ablation.measure_example, bundle, example))
         return table.assign(id=str(example.id)[:80])
 
