@@ -13,7 +13,6 @@ from triattn_core.scenes.trace_pair import Pair, Side, trace_pair
 from triattn_core.scenes.trace_scenes import map_sites
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.sites import two_way_sites
-from triattn_core.views import side_by_side as view
 
 ITSELF, OTHER = "another head", "another file"
 
@@ -63,7 +62,6 @@ def explore(trace: AttentionTrace, key: str, name: str, settings: DeltaGenerator
     figure_key = canvas_component.key("open-pair", key, second)
     canvas = scene.figure()
     canvas_component.show(canvas, figure_key)
-    rows = lambda: view.table(scene.panels, scene.gap, scene.texts)  # noqa: E731
     with tail:
-        export.pair_menu(f"{name}-side-by-side", figure_key, lambda: canvas, rows, trace)
-    figures.numbers("All cells as numbers", rows, "pair-numbers")
+        export.pair_menu(f"{name}-side-by-side", figure_key, lambda: canvas, scene.table, trace)
+    figures.numbers("All cells as numbers", scene.table, "pair-numbers")

@@ -10,18 +10,24 @@ from pages.shared import canvas_component, export, figures, head_strip, numbers,
 from pages.shared.errors import shown
 from triattn_core.analysis.maps import trace_context
 from triattn_core.scenes import trace_scenes
-from triattn_core.scenes.trace_scenes import CubeSettings
 from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.token_grouping import NO_GROUPING
 from triattn_core.views import cube
 from triattn_core.views.charts import anova as chart
 from triattn_core.views.charts import anova_text
 from triattn_core.views.lib import cell
 
-WAYS = tuple(
-    token_grouping.Pick(f"{axis.capitalize()} as", f"{axis}-as", (axis,), token_grouping.SIDES) for axis in cube.NEEDS
-)
 MEAN = "mean"
+
+
+def ways(trace: AttentionTrace) -> tuple[token_grouping.Pick, ...]:
+    """To what each axis folds, a picker each."""
+    labels = axis_labels(trace, cube.NEEDS)
+    return tuple(
+        token_grouping.Pick(f"{label[0].upper()}{label[1:]} as", f"{axis}-as", (axis,), token_grouping.SIDES)
+        for axis, label in labels.items()
+    )
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -59,7 +65,7 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
         head = url_state.pick("Head", [MEAN, *range(1, heads + 1)], "head", 1, width=84) if heads > 1 else MEAN
         quantities = ["weight", "relevance"] if f"{site}/relevance" in trace.sites else ["weight"]
         quantity = url_state.segments("Quantity", quantities, "quantity") if len(quantities) > 1 else "weight"
-        as_read = token_grouping.controls(WAYS) if trace.texts else NO_GROUPING
+        as_read = token_grouping.controls(ways(trace)) if trace.texts else NO_GROUPING
         st.space("stretch")
         tail = st.container(horizontal=True, width="content", key="tail")
     with shown():
@@ -68,8 +74,8 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
     key = canvas_component.key("open-cube", source, site, as_read.name, *as_read.own)
     spot = st.session_state.setdefault("shown_cell", {})
     with tail:
-        settings = CubeSettings.of(choice, hide=as_read.hide)
-        drawn = lambda: trace_scenes.draw_trace("cube", read, **settings, cell=spot.get("at"))  # noqa: E731
+        chosen = {"site": choice.site, "head": head if heads > 1 else None, "hide": as_read.hide}
+        drawn = lambda: trace_scenes.draw_trace("cube", read, **chosen, cell=spot.get("at"))  # noqa: E731
         export.trace_menu(f"{name}-{site.replace('/', '-')}", key, drawn)
     heads_of_site = head_strip.of_layers(trace, "/weight")
     row = head_strip.row_of(heads_of_site, site)

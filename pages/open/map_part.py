@@ -14,6 +14,7 @@ from triattn_core.trace.token_grouping import NO_GROUPING
 from triattn_core.views import head_grid
 
 HEAD, MEAN, ROLLOUT = "one head", "mean of heads", "rollout"
+MEAN_HEAD = "mean"  # as `MapSettings` has it
 COLUMNS = {name: head_grid.MEASURE_NAMES[name][0] for name in head_grid.MEASURE_NAMES}
 
 
@@ -101,6 +102,7 @@ def explore(trace: AttentionTrace, source: str, name: str, settings: DeltaGenera
         canvas = large(read, f"{source} {as_read}", site, at, "weight" if show == ROLLOUT else quantity)
         canvas_component.show(canvas, key)
     with tail:
-        chosen = {"site": site, "head": None if at is None else at + 1, "quantity": quantity}
+        chosen = {"site": site, "head": at + 1 if at is not None else MEAN_HEAD if show == MEAN else None}
+        chosen |= {"quantity": quantity}
         drawn = lambda: trace_scenes.draw_trace("map", read, **chosen)  # noqa: E731
         export.trace_menu(f"{name}-{site.replace('/', '-')}", key, drawn)

@@ -21,7 +21,7 @@ MOST_MB = 300  # of a file that is handed over
 FOUND = "found out"
 TOKENS_HELP = 'A token a line, words with spaces between them, or JSON: {"query": […], "key": […], "context": […]}.'
 AXES_HELP = (
-    "In the order of the file, of layer, head, query, key, context, feature, batch; query=residue names one in your "
+    "In the order of the file, of layer, head, query, key, context, feature, batch; query=residue i names one in your "
     "words. Left empty: query key, or head query key context."
 )
 
@@ -111,12 +111,12 @@ def _options(key: str) -> tuple[tuple[str, str], ...]:
 @st.cache_resource(max_entries=4, show_spinner="Opening the file")
 def _open_file(source: tuple, options: tuple[tuple[str, str], ...], _content: bytes | None) -> AttentionTrace:
     """source: what tells this file from others; _content: None where it is on disk.  Raises TriattnError."""
-    from triattn_core.commands.open_file import crops, named_axes
+    from triattn_core.commands.open_file import crops, named_axes, split_axes
     from triattn_core.importers.open_file import open_file
     from triattn_core.importers.token_files import parse_tokens
 
     typed = dict(options)
-    axes, names = named_axes(typed["axes"].split() if "axes" in typed else None)
+    axes, names = named_axes(split_axes(typed["axes"]) if "axes" in typed else None)
     more = {
         "tokens": parse_tokens(typed["tokens"]) if "tokens" in typed else None,
         "quantity": typed.get("quantity"),

@@ -7,6 +7,7 @@ import streamlit as st
 from pages.shared import figures, style
 from triattn_core import views
 from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.views.lib.strongest import strongest
 
 
@@ -30,10 +31,13 @@ def table(trace: AttentionTrace, choice: Choice, hide: bool, query: int, size: i
     rows = strongest(trace, choice, hide_special=hide)
     if size > figures.ROWS:
         rows = rows[rows["query_at"] == query]
-        st.caption(f"The {len(rows):,} cells of the chosen query; Export has all {size:,} as CSV.")
+        chosen = axis_labels(trace)["query"]
+        st.caption(f"The {len(rows):,} cells of the chosen {chosen}; Export has all {size:,} as CSV.")
     exact = st.column_config.NumberColumn(format="%.4g")
     names = dict.fromkeys(("weight", "relevance", "share"), exact)
-    axes = [name.removesuffix("_at") for name in rows if name.endswith("_at")]
-    names |= {f"{axis}_at": st.column_config.NumberColumn(f"{axis} position, from 0") for axis in axes}
-    names |= {f"{axis}_tokens": st.column_config.NumberColumn(f"{axis}, tokens") for axis in axes}
+    labels = axis_labels(trace, [name.removesuffix("_at") for name in rows if name.endswith("_at")])
+    names |= {axis: st.column_config.Column(label) for axis, label in labels.items() if label != axis}
+    number = st.column_config.NumberColumn
+    names |= {f"{axis}_at": number(f"{label} position, from 0") for axis, label in labels.items()}
+    names |= {f"{axis}_tokens": number(f"{label}, tokens") for axis, label in labels.items()}
     st.dataframe(rows, hide_index=True, height=320, column_config=names, alt="All cells, the largest first")

@@ -18,6 +18,7 @@ const cubeOf = (query, key, third) => ({
   axes: [query, key, third],
   sizes: [query, key, third].map((axis) => axis.label.length),
   third: "context",
+  payload: { roles: { query: "query", key: "key", context: "context" } },
   panels: {
     qk: ["query", "key", "context"],
     qc: ["query", "context", "key"],
@@ -40,6 +41,20 @@ test("cube: every cell of every slice is hit in its middle, and the slices stay 
     }
     assert.equal(hitPanel(place, -1000, -1000), null);
   }
+});
+
+test("cube: a longer name of an axis gives its slice's title more room, up to a bound", () => {
+  const cube = cubeOf(tokens(3), tokens(5), tokens(7));
+  const starts = [
+    "query",
+    "residue i",
+    "residue i of the whole chain, of which there are many",
+  ].map((query) => {
+    cube.payload.roles.query = query;
+    return layoutCube(context(), cube, THEME, 1440).boxes.qc.x;
+  });
+  assert.ok(starts[0] < starts[1] && starts[1] < starts[2], String(starts));
+  assert.ok(starts[2] < starts[0] + 120, String(starts));
 });
 
 test("cube: a label left of a slice is its row; a hit changes two axes, a label one", () => {

@@ -14,7 +14,10 @@ import xarray as xr
 from safetensors.torch import save_file
 
 from triattn_core.__main__ import main
+from triattn_core.commands.open_file import split_axes
+from triattn_core.importers import trace_store
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.open import trace_of
 
 HEADS, N, I, J = 2, 3, 5, 7
 VALUES = np.random.default_rng(7).random((HEADS, N, I, J)).astype(np.float32)
@@ -209,3 +212,17 @@ def test_options_that_do_not_fit(tmp_path, capsys):
     assert "unknown ending '.csv'; known: .npy, .npz" in refused(capsys, tmp_path / "a.csv")
     assert main(["open", str(path), "--axes", "head", "query=residue i", "key", "context", "--out", f"{path}.nc"]) == 0
     assert AttentionTrace.load(Path(f"{path}.nc")).meta["query_name"] == "residue i"
+
+
+def test_names_of_axes_may_be_of_several_words():
+    parts = split_axes("head query=residue i key=residue j context")
+    assert parts == ["head", "query=residue i", "key=residue j", "context"]
+    assert split_axes(" query  key ") == ["query", "key"] and split_axes("qery key") == ["qery", "key"]
+
+
+def test_a_kept_trace_with_other_names_of_axes_is_another(tmp_path, monkeypatch):
+    monkeypatch.setenv(trace_store.VARIABLE, str(tmp_path))
+    values = np.full((3, 3), 1 / 3, np.float32)
+    plain, named = trace_of(values), trace_of(values, names={"query": "residue i"})
+    names = [trace_store.keep(trace) for trace in (plain, named)]
+    assert names[0] != names[1] and trace_store.load(names[1]).meta["query_name"] == "residue i"

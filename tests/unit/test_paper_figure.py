@@ -219,6 +219,8 @@ def test_a_saved_trace_has_figures_and_a_card(tmp_path, capsys, monkeypatch):
     trace_of(DRAW.dirichlet(np.ones(20), 3).reshape(3, 4, 5), axes=("query", "key", "context")).save(Path("trace.nc"))
     assert main(["card", "cube", "trace.nc", "--out", "a.svg"]) == 0
     assert "SHA-256" in Path("a.caption.txt").read_text("utf-8")
+    assert main(["card", "map", "trace.nc", "--set", "head=mean", "layer=2", "--out", "b.svg"]) != 0
+    assert "there is no layer 2" in capsys.readouterr().err
     assert main(["card", "heads", "trace.nc", "--out", "heads.zip"]) == 0
     assert "heads of array" in capsys.readouterr().out
     assert main(["card", "coin", "trace.nc", "--out", "b.zip"]) != 0

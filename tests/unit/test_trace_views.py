@@ -56,12 +56,18 @@ def test_one_map():
     assert panel["title"] == "Layer 2, head 3" and shown.figure.payload["roles"] == ["query", "key"]
     np.testing.assert_allclose(shown.table["weight"], VALUES[1, 2].ravel(), rtol=1e-6)
     assert b"<svg" in shown.picture().svg()
-    mean = triattn_core.draw("map", TRACE, site="layer.0/attention").figure.payload["panels"][0]
+    first = triattn_core.draw("map", TRACE)
+    assert first.settings.head == 1 and first.figure.payload["caption"] == "mine.npy, attention, layer 1, head 1"
+    np.testing.assert_allclose(first.table["weight"], VALUES[0, 0].ravel(), rtol=1e-6)
+    second = triattn_core.draw("map", TRACE, layer=2)
+    np.testing.assert_allclose(second.table["weight"], VALUES[1, 0].ravel(), rtol=1e-6)
+    mean = triattn_core.draw("map", TRACE, site="layer.0/attention", head="mean").figure.payload["panels"][0]
     np.testing.assert_allclose(floats(mean["weights"], N, N), VALUES[0].mean(0), rtol=1e-6)
     rolled = triattn_core.draw("map", TRACE, site="rollout").figure.payload["panels"][0]
     np.testing.assert_allclose(floats(rolled["weights"], N, N), rollout(TRACE).values, rtol=1e-6)
     for settings, reason in (
         ({"head": 4}, "there is no head 4"),
+        ({"layer": 3}, "there is no layer 3 in this trace: it has 1, 2"),
         ({"site": "layer.5/attention"}, "no site"),
         ({"quantity": "relevance"}, "no relevance"),
     ):
@@ -99,3 +105,46 @@ def test_two_tokenizers_meet_in_the_parts_that_they_share():
     expected = np.concatenate([left[:, :2].sum(1, keepdims=True), left[:, 2:]], 1)
     expected = np.concatenate([expected[:2].mean(0, keepdims=True), expected[2:]])
     np.testing.assert_allclose(found.panels[0].weights.values, expected, atol=1e-6)
+
+
+CUBE = DRAW.dirichlet(np.ones(12), (2, 4)).reshape(2, 4, 3, 4).astype(np.float32)
+LABELS = {"query": "residue i", "key": "residue j", "context": "residue k"}
+
+
+def test_a_cube_opens_on_the_first_head_and_says_so():
+    trace = trace_of(CUBE, source="mine.npy")
+    opened, mean = triattn_core.draw("cube", trace), triattn_core.draw("cube", trace, head="mean")
+    assert opened.settings.head == 1 and opened.figure.payload["caption"] == "mine.npy, attention, head 1, weight"
+    assert mean.figure.payload["caption"] == "mine.npy, attention, mean of heads, weight"
+    for drawn, expected in ((opened, CUBE[0]), (mean, CUBE.mean(0))):
+        table = drawn.table
+        values = expected[table["query_at"], table["key_at"], table["context_at"]]
+        np.testing.assert_allclose(table["weight"], values, rtol=1e-5)
+    alone = triattn_core.draw("cube", trace_of(CUBE[0], context=list("abcd")))
+    assert alone.settings.head is None and "head" not in alone.figure.payload["caption"]
+
+
+def test_your_names_of_axes_stand_where_ours_would():
+    trace = trace_of(CUBE, names=LABELS)
+    cube, one = triattn_core.draw("cube", trace), triattn_core.draw("map", trace)
+    assert list(cube.table)[:6] == [*LABELS.values(), *(f"{label}_at" for label in LABELS.values())]
+    assert list(one.table)[1:5] == ["residue i", "residue i_at", "residue j", "residue j_at"]
+    payload = cube.figure.payload
+    assert payload["roles"] == LABELS and "4 residue i × 3 residue j × 4 residue k" in payload["alt"]
+    assert "over residue j × residue k, for each residue i" in payload["check"]
+    assert b"residue i" in cube.figure.svg() and payload["says"]["query"].startswith("Residue i is the query axis. ")
+    assert one.figure.payload["roles"] == ["residue i", "residue j"]
+    assert one.figure.payload["panels"][0]["note"] == "summed over residue k"
+    sides = [Side(f"head {head + 1}", trace, "attention", head) for head in (0, 1)]
+    pair = trace_pair(*sides)
+    assert pair.figure().payload["roles"] == {"query": "residue i", "key": "residue j"}
+    assert pair.figure().payload["panels"][0]["note"] == "residue i × residue j, summed over residue k"
+    assert "4 residue i by 3 residue j positions" in pair.figure().alt and "residue j_at" in pair.table()
+    other = trace_pair(sides[0], Side("plain", trace_of(CUBE), "attention", 1))
+    assert other.roles == {"query": "query", "key": "key"}
+
+
+def test_a_name_that_is_taken_renames_no_column():
+    for names in ({"query": "token", "key": "token"}, {"query": "weight"}, {"key": "query"}):
+        table = triattn_core.draw("cube", trace_of(CUBE, names=names)).table
+        assert list(table)[:3] == ["query", "key", "context"], names

@@ -20,14 +20,23 @@ ROW = "row.json"
 def read(kind: type[ViewSettings], texts: Iterable[str], task: str = "pairs") -> dict[str, Any]:
     """Settings from NAME=VALUE texts, in either spelling of `scenes.links`; `draw` checks that values fit their
     types.  Raises ConfigError for a text that is no setting, or JSON that is none."""
+    settings = read_link(kind, _named(texts), task)
+    return {name: _value(kind, name, value) if isinstance(value, str) else value for name, value in settings.items()}
+
+
+def read_plain(kind: type[ViewSettings], texts: Iterable[str]) -> dict[str, Any]:
+    """The same of a view of a trace alone, whose settings have one spelling."""
+    return {name: _value(kind, name, value) for name, value in _named(texts).items()}
+
+
+def _named(texts: Iterable[str]) -> dict[str, str]:
     typed = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not name or not equals:
             raise ConfigError(f"--set {text}: expected NAME=VALUE, such as layer=2")
         typed[name] = value
-    settings = read_link(kind, typed, task)
-    return {name: _value(kind, name, value) if isinstance(value, str) else value for name, value in settings.items()}
+    return typed
 
 
 def _value(kind: type[ViewSettings], name: str, text: str) -> Any:

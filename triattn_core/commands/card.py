@@ -95,7 +95,7 @@ def _new(options: argparse.Namespace, view: str, *more: str) -> None:
 
 def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
     """A card or a figure of a trace alone.  Raises ConfigError for no view of a trace."""
-    from triattn_core.case_card.cli_settings import read
+    from triattn_core.case_card.cli_settings import read_plain
     from triattn_core.case_card.trace_card import packed, paper_of
     from triattn_core.importers.open_file import open_file
     from triattn_core.scenes.trace_scenes import TRACE_SCENES, draw_trace
@@ -103,12 +103,13 @@ def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
 
     if view not in TRACE_SCENES:
         raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_SCENES)}")
-    rendered = draw_trace(view, open_file(Path(path)), **read(TRACE_SCENES[view][0], options.set))
+    rendered = draw_trace(view, open_file(Path(path)), **read_plain(TRACE_SCENES[view][0], options.set))
     if paper.is_requested(options):
         paper.write(options, lambda tail: paper_of(rendered, *tail))
         return
     write_whole(options.out, packed(rendered))
-    print(f"{options.out}: {view} of {rendered.trace.meta.get('checkpoint', path)}, {len(rendered.table):,} rows")
+    shown = rendered.figure.payload["caption"] or rendered.trace.meta.get("checkpoint", path)
+    print(f"{options.out}: {view} of {shown}, {len(rendered.table):,} rows")
 
 
 def _wrote(out: Path, record: Manifest, rendered: RenderedView) -> str:

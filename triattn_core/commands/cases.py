@@ -81,10 +81,10 @@ def _on_ray(options: argparse.Namespace, bundles: Sequence[Bundle], source: Sour
 
 def _mine(mining: Run, names: list[str]) -> bool:
     """Mine to the end of the file; False if stopped."""
-    from tqdm import tqdm
+    from triattn_core.commands import progress_line
 
     try:
-        with tqdm(total=mining.lines, unit="row", desc=" ".join(names), disable=None) as bar:
+        with progress_line.bar(" ".join(names), mining.lines) as bar:
             while mining.step():
                 bar.update(mining.line - bar.n)
                 bar.set_postfix(aside=mining.aside, refresh=False)

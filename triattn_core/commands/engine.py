@@ -45,8 +45,7 @@ def run(
     options: argparse.Namespace, measure: Measure, bundles: Sequence[Bundle], source: Source, most: int | None = None
 ) -> RayJob:
     """The job, computed; one line says how far it is."""
-    from tqdm import tqdm
-
+    from triattn_core.commands import progress_line
     from triattn_core.scale.job import RayJob
     from triattn_core.scale.on_ray import Cluster
     from triattn_core.scale.worker import Work
@@ -57,7 +56,7 @@ def run(
     work = Work(measure, names, options.device, first.task.NAME, first.config.language)
     job = RayJob(work, bundles, source, Cluster(options.address, options.workers, gpus), most, options.work)
     try:
-        with tqdm(unit="row", desc=f"{options.workers} workers", disable=None) as bar:
+        with progress_line.bar(f"{options.workers} workers") as bar:
 
             def report(done: int, rows: int) -> None:
                 bar.total = rows

@@ -90,8 +90,7 @@ def _judge_rows(
 ) -> tuple[list, DataError | KeyboardInterrupt | None, Counter]:
     """The verdicts on each row, the error or interrupt that ended the file early, and counts of rows without (True) and
     with labels."""
-    from tqdm import tqdm
-
+    from triattn_core.commands import progress_line
     from triattn_core.inference.evaluate import append_vote, exclude_overlap, judge
 
     task, verdicts = bundles[0].task, []
@@ -103,7 +102,7 @@ def _judge_rows(
             yield row
 
     try:
-        with tqdm(unit="row", desc=" ".join(options.name), disable=None) as bar:
+        with progress_line.bar(" ".join(options.name)) as bar:
             rows = task.read(options.data)
             first = list(islice(rows, 50))
             warn_other_language(bundles[0], first)
@@ -185,12 +184,11 @@ def _tell(
 
 def measured_attention(bundle: Bundle, result: dict, options: argparse.Namespace) -> dict:
     """A checkpoint's result with the measures of its attention; with --record they are stored in its metrics.json."""
-    from tqdm import tqdm
-
+    from triattn_core.commands import progress_line
     from triattn_core.training.measures import attention_report, write_measures
 
     rows = list(islice(bundle.task.read(options.data), options.limit))
-    with tqdm(total=len(rows), unit="row", desc=f"attention of {bundle.name}", disable=None) as bar:
+    with progress_line.bar(f"attention of {bundle.name}", len(rows)) as bar:
         report = attention_report(bundle, rows, bar.update)
     if options.record:
         write_measures(bundle.path, "attention", report | {"set": set_name(options.data)})

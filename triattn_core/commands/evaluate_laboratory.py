@@ -17,9 +17,8 @@ SET = "laboratory:"  # before the name of a task whose rows are generated
 
 def run(options: argparse.Namespace) -> int:
     """Accuracy and measures against truth of laboratory models, with --attention those of the instruments too."""
-    from tqdm import tqdm
-
     from triattn_core.checkpoint.bundle import load
+    from triattn_core.commands import progress_line
     from triattn_core.inference.laboratory import evaluate_laboratory, rows_of
 
     if options.rows < 1 or options.vote or options.exclude_overlap:
@@ -31,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
         if bundle.config.task != task:
             raise DataError(f"{name} is a model of {bundle.config.task}, not of {task}")
         rows = list(generated) if options.attention else generated
-        with tqdm(unit="row", desc=name, total=options.rows, disable=None) as bar:
+        with progress_line.bar(name, options.rows) as bar:
             result = evaluate_laboratory(bundle, rows, bar.update)
         if options.attention:
             result |= _instruments(bundle, rows, options)
@@ -50,13 +49,12 @@ def run(options: argparse.Namespace) -> int:
 def _instruments(bundle: Bundle, rows: Iterable, options: argparse.Namespace) -> dict[str, dict]:
     """`instruments`: what attribution and null replacements find; `references` of third-order models: what was not
     trained.  With --record both go to the checkpoint's metrics.json."""
-    from tqdm import tqdm
-
     from triattn_core.analysis.attribution.known_truth import try_instruments
+    from triattn_core.commands import progress_line
     from triattn_core.inference.laboratory_references import reference_measures
     from triattn_core.training.measures import write_measures
 
-    with tqdm(unit="row", desc=f"instruments on {bundle.name}", disable=None) as bar:
+    with progress_line.bar(f"instruments on {bundle.name}") as bar:
         reports = {"instruments": try_instruments(bundle, list(rows), bar.update)}
     if bundle.config.model.mechanism == "tri":
         reports["references"] = reference_measures(bundle)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from triattn_core.errors import DataError
 from triattn_core.text.atomic_write import require_room
+from triattn_core.trace.array_axes import AXIS_NAMES
 
 if TYPE_CHECKING:
     from triattn_core.trace import AttentionTrace
@@ -83,6 +84,18 @@ def named_axes(axes: Sequence[str] | None) -> tuple[list[str] | None, dict[str, 
         return None, {}
     parts = [text.partition("=") for text in axes]
     return [axis for axis, _, _ in parts], {axis: label for axis, _, label in parts if label}
+
+
+def split_axes(text: str) -> list[str]:
+    """Axes from one line: `head query=residue i key=residue j`; words that name no axis go on with a label."""
+    parts: list[str] = []
+    for word in text.split():
+        starts = word.partition("=")[0] in AXIS_NAMES
+        if starts or not parts or "=" not in parts[-1]:
+            parts.append(word)
+        else:
+            parts[-1] += f" {word}"
+    return parts
 
 
 def crops(texts: Sequence[str]) -> dict[str, tuple[int, int]]:

@@ -1,15 +1,69 @@
-"""A line on stderr that counts a long computation of a command."""
+"""What counts a long computation of a command on stderr: a bar on a terminal, in a log a line every ten seconds."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import monotonic
 
 from tqdm import tqdm
 
 from triattn_core.inference.pause import run_by
 
 AFTER = 2.0  # seconds, before which nothing is said
+EVERY = 10.0  # seconds between two lines of a log
+
+
+class LogBar:
+    """A bar of `tqdm` for what is no terminal: `what: 24 of 200 rows, 10 s, about 73 s left`, a line each time.
+
+    total: None where it is not known.
+    """
+
+    def __init__(self, what: str, total: int | None, unit: str):
+        self.what, self.total, self.unit, self.n = what, total, unit, 0
+        self._facts = ""
+        self._start = monotonic()
+        self._next, self._said = self._start + AFTER, -1
+
+    def __enter__(self) -> LogBar:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def update(self, n: int | float | None = 1) -> None:
+        """Counts on."""
+        self.n += int(n or 0)
+        if monotonic() >= self._next:
+            self._say()
+            self._next = monotonic() + EVERY
+
+    def set_postfix(self, refresh: bool = True, **facts: object) -> None:
+        """Facts that stand after the count."""
+        self._facts = "".join(f", {name} {value}" for name, value in facts.items())
+
+    def close(self) -> None:
+        """Says the last count, where a line was said before it."""
+        if 0 <= self._said < self.n:
+            self._say()
+
+    def _say(self) -> None:
+        seconds = monotonic() - self._start
+        of = "" if self.total is None else f" of {self.total:,}"
+        line = f"{self.what}: {self.n:,}{of} {self.unit}{'s' * ((self.total or self.n) != 1)}, {seconds:.0f} s"
+        if self.total and 0 < self.n < self.total:
+            line += f", about {seconds / self.n * (self.total - self.n):.0f} s left"
+        print(line + self._facts, file=sys.stderr, flush=True)
+        self._said = self.n
+
+
+def bar(what: str, total: int | None = None, unit: str = "row") -> tqdm | LogBar:
+    """A context manager whose `update` counts what takes long."""
+    if sys.stderr.isatty():
+        return tqdm(total=total, unit=unit, desc=what)
+    return LogBar(what, total, unit)
 
 
 class ProgressLine:
@@ -17,7 +71,7 @@ class ProgressLine:
 
     def __init__(self, what: str):
         self.what = what
-        self._bar: tqdm | None = None
+        self._bar: tqdm | LogBar | None = None
 
     def pause(self) -> None:
         """Nobody else waits."""
@@ -26,8 +80,13 @@ class ProgressLine:
         """Counts on, or begins anew with another computation."""
         if self._bar is None or self._bar.total != total or done < self._bar.n:
             self.close()
-            self._bar = tqdm(total=total, desc=self.what, delay=AFTER, mininterval=1.0, leave=False)
+            self._bar = self._begin(total)
         self._bar.update(done - self._bar.n)
+
+    def _begin(self, total: int) -> tqdm | LogBar:
+        if not sys.stderr.isatty():
+            return LogBar(self.what, total, "part")
+        return tqdm(total=total, desc=self.what, delay=AFTER, mininterval=1.0, leave=False)
 
     def close(self) -> None:
         """Ends the line."""

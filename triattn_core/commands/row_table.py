@@ -96,12 +96,14 @@ def _here(
 ) -> tuple[pd.DataFrame, list[str], bool]:
     """The table in this process, up to Ctrl-C."""
     import pandas as pd
-    from tqdm import tqdm
+
+    from triattn_core.commands import progress_line
 
     tables, stopped = [], False
     errors: list[str] = []
     rows, names = islice(read(source), options.rows), " ".join(model.name for model in models)
-    with tqdm(total=options.rows or source.lines, unit="row", desc=names, disable=None) as bar:
+    total = min(filter(None, (options.rows, source.lines)), default=None)
+    with progress_line.bar(names, total) as bar:
         try:
             for part in measure(models)(rows):
                 tables.append(part.table)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.axis_labels import axis_labels
 
 VARIABLE, FOLDER = "TRIATTN_TRACES", "traces"
 MOST_BYTES = 2 << 30  # of all stored traces
@@ -53,8 +54,10 @@ def load(name: str) -> AttentionTrace:
 
 
 def digest(trace: AttentionTrace) -> str:
-    """Sixteen letters of the SHA-256 of sites, axes, numbers, tokens, texts and source."""
+    """Sixteen letters of the SHA-256 of sites, axes and their labels, numbers, tokens, texts and source."""
     sha = sha256(repr((sorted(trace.texts.items()), trace.meta.get("checkpoint", ""))).encode())
+    labels = {axis: label for axis, label in axis_labels(trace).items() if label != axis}
+    sha.update(repr(sorted(labels.items())).encode() if labels else b"")
     for name, array in sorted(trace.sites.items()):
         sha.update(repr((name, array.dims, array.shape, sorted(array.attrs.items()))).encode())
         sha.update(array.values.tobytes())

@@ -112,7 +112,7 @@ def plates(canvas: Canvas, theme: str = "light") -> Sheet:
 
 def _cube(read: Reader) -> tuple[list[Plate], list[Bar]]:
     """The three slices through the chosen cell, as the explorer places them."""
-    payload, order = read.payload, read.payload["order"]
+    payload, order, roles = read.payload, read.payload["order"], read.payload["roles"]
     sizes = [len(payload["axes"][axis]["label"]) for axis in order]
     levels = read.bytes(payload["levels"], *sizes)
     first = [payload["axes"][axis]["position"][i] for axis, i in zip(order, payload["triples"]["cells"][0])]
@@ -123,7 +123,7 @@ def _cube(read: Reader) -> tuple[list[Plate], list[Bar]]:
         left = [i for i in range(3) if i != third]
         names = [order[i] for i in left]
         word = payload["axes"][order[third]]["name"][at[third]]
-        title = f"{names[0]} × {names[1]} at {order[third]} {word}"
+        title = f"{roles[names[0]]} × {roles[names[1]]} at {roles[order[third]]} {word}"
         some = (cube.take(at[third], axis=third) for cube in (levels, whole))
         shown, out = some
         plates.append(read.plate(shown, payload["scale"], title, names, [at[i] for i in left], place, out))

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from triattn_core.analysis.maps import compare, token_alignment
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
+from triattn_core.trace.axis_labels import axis_labels, label_columns
 from triattn_core.views import side_by_side as view
 from triattn_core.views.lib.canvas import Canvas
 from triattn_core.views.side_by_side.panels import Gap, Panel, first_cell
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 OTHER_TOKENS = "The two cut the texts into different tokens: both are summed over the parts that they share."
 
@@ -30,18 +35,23 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """Both as `views.side_by_side` draws them."""
+    """Both as `views.side_by_side` draws them.  roles: the labels of both axes."""
 
     panels: Sequence[Panel]
     gap: Gap
     texts: Mapping[str, str]
     caption: str
     notes: tuple[str, ...] = ()
+    roles: Mapping[str, str] = field(default_factory=lambda: {"query": "query", "key": "key"})
 
     def figure(self, cell: tuple[int, int] | None = None) -> Canvas:
         """The canvas.  cell: (query, key) that is chosen at first; None is where the two differ most."""
         cell = cell or first_cell(self.panels, self.gap)
-        return view.figure(self.panels, self.gap, self.texts, cell, self.caption, what="map")
+        return view.figure(self.panels, self.gap, self.texts, cell, self.caption, what="map", roles=self.roles)
+
+    def table(self) -> pd.DataFrame:
+        """Every cell as a row."""
+        return label_columns(view.table(self.panels, self.gap, self.texts), self.roles)
 
 
 def trace_pair(left: Side, right: Side) -> Pair:
@@ -71,7 +81,22 @@ def trace_pair(left: Side, right: Side) -> Pair:
         compare.overlap(second, first),
         compare.TOP,
     )
-    return Pair(panels, gap, texts, f"{left.name}, {right.name}", notes)
+    return Pair(panels, gap, texts, f"{left.name}, {right.name}", notes, _common_labels(left.trace, right.trace))
+
+
+def _common_labels(left: AttentionTrace, right: AttentionTrace) -> dict[str, str]:
+    """What both call their axes; an axis by its name where they differ."""
+    labels = axis_labels(left, ("query", "key")), axis_labels(right, ("query", "key"))
+    return {axis: label if label == labels[1][axis] else axis for axis, label in labels[0].items()}
+
+
+def _note(side: Side) -> str:
+    """What stands beside the title: the axes, where they have labels of their own, and that context is summed over."""
+    called = axis_labels(side.trace, ("query", "key", "context"))
+    own = any(label != axis for axis, label in called.items())
+    axes = f"{called['query']} × {called['key']}" if own else ""
+    over = f"summed over {called['context']}" if "context" in side.trace.site(f"{side.site}/weight").dims else ""
+    return ", ".join(filter(None, (axes, over)))
 
 
 def _panel(side: Side, weights) -> Panel:
@@ -86,5 +111,5 @@ def _panel(side: Side, weights) -> Panel:
         side.label,
         side.probability,
         None,
-        note="summed over context" if "context" in side.trace.site(f"{side.site}/weight").dims else "",
+        note=_note(side),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -13,6 +13,7 @@ from triattn_core.scenes import scene
 from triattn_core.scenes.figures import Picture, Printed
 from triattn_core.scenes.settings import CellSettings, HidingSettings, ViewSettings, validate_settings
 from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.axis_labels import axis_labels, label_columns
 from triattn_core.trace.sites import layer_of, two_way_sites
 from triattn_core.views import cube, head_grid, heads
 from triattn_core.views.heads import maps as head_maps
@@ -26,11 +27,15 @@ if TYPE_CHECKING:
 ROLLOUT = "rollout"
 
 
+Head = Annotated[int, Field(ge=1)] | Literal["mean"] | None  # from 1; None is the first, where there are heads
+
+
 class CubeSettings(HidingSettings):
-    """site: None is the first with three axes.  head: from 1, None is the mean.  cell: positions of the three axes."""
+    """site: None is that of the layer, from 1, and of the first without one.  cell: positions of the three axes."""
 
     site: str | None = None
-    head: int | None = Field(None, ge=1)
+    layer: int | None = Field(None, ge=1)
+    head: Head = None
 
 
 class GridSettings(CellSettings):
@@ -42,11 +47,12 @@ class GridSettings(CellSettings):
 
 
 class MapSettings(CellSettings):
-    """site: without its quantity, or `rollout`; None is the first.  head: from 1, None is the mean.  cell: positions of
-    query and key."""
+    """site: without its quantity, or `rollout`; None is that of the layer, from 1, and of the first without one.
+    cell: positions of query and key."""
 
     site: str | None = None
-    head: int | None = Field(None, ge=1)
+    layer: int | None = Field(None, ge=1)
+    head: Head = None
     quantity: Literal["weight", "relevance"] = "weight"
 
 
@@ -82,14 +88,15 @@ def draw_trace(view: str, trace: AttentionTrace, **settings: Any) -> RenderedTra
 
 def draw_cube(trace: AttentionTrace, settings: CubeSettings) -> dict:
     """Parts of `RenderedTrace`: the cube explorer."""
-    site = settings.site or first_site(trace, 3)
-    choice = site_choice(trace, site, settings.head)
+    site = settings.site or _of_layer(sites_of_axes(trace, 3), settings.layer)
+    head = opening_head(trace, site) if settings.head is None else settings.head
+    choice = site_choice(trace, site, head)
     known, first = cube.places(cube.figure(trace, choice, settings.hide, exact=False))
     cell = scene.valid_cell(settings.cell, known, first)
     return {
-        "settings": settings.model_copy(update={"site": site, "cell": cell}),
+        "settings": settings.model_copy(update={"site": site, "layer": None, "head": head, "cell": cell}),
         "figure": Printed.of(cube.figure(trace, choice, settings.hide, at=cell)),
-        "table": strongest(trace, choice, hide_special=settings.hide),
+        "table": label_columns(strongest(trace, choice, hide_special=settings.hide), axis_labels(trace)),
     }
 
 
@@ -109,17 +116,20 @@ def draw_grid(trace: AttentionTrace, settings: GridSettings) -> dict:
 
 def draw_map(trace: AttentionTrace, settings: MapSettings) -> dict:
     """Parts of `RenderedTrace`: one map of query × key, large."""
-    site = settings.site or map_sites(trace)[0]
-    head = None if settings.head is None else settings.head - 1
+    site = settings.site or _of_layer(map_sites(trace), settings.layer)
+    chosen = settings.head
+    if chosen is None and site != ROLLOUT:
+        chosen = opening_head(trace, f"{site}/weight")
+    head = chosen - 1 if isinstance(chosen, int) else None
     canvas = map_figure(trace, site, head, settings.quantity)
     axes = canvas.payload["axes"]
     known = [range(len(axes[axis]["label"])) for axis in ("query", "key")]
     cell = scene.valid_cell(settings.cell, known, canvas.payload["cell"][:2])
     array = the_map(trace, site, head, settings.quantity)
     return {
-        "settings": settings.model_copy(update={"site": site, "cell": cell}),
+        "settings": settings.model_copy(update={"site": site, "layer": None, "head": chosen, "cell": cell}),
         "figure": Printed.of(map_figure(trace, site, head, settings.quantity, (*cell, 0, 0))),
-        "table": head_maps.rows([array], trace.texts, [{"map": array.title}]),
+        "table": label_columns(head_maps.rows([array], trace.texts, [{"map": array.title}]), axis_labels(trace)),
     }
 
 
@@ -142,35 +152,57 @@ def map_figure(
     trace: AttentionTrace, site: str, head: int | None, quantity: str = "weight", cell: tuple[int, ...] | None = None
 ) -> Canvas:
     """The canvas of `the_map`."""
-    caption = ", ".join(filter(None, (str(trace.meta.get("checkpoint", "")), site.replace("/", ", "))))
+    drawn, labels = the_map(trace, site, head, quantity), axis_labels(trace)
+    title = drawn.title[0].lower() + drawn.title[1:]
+    what = "" if site == ROLLOUT else site.rpartition("/")[2].replace("_", " ")
+    parts = (str(trace.meta.get("checkpoint", "")), what, "" if title == what else title)
+    caption = ", ".join(filter(None, parts))
     return heads.figure(
-        [the_map(trace, site, head, quantity)],
+        [drawn],
         trace.texts,
         None,
         caption,
         cell,
         "Attention",
-        roles=("query", "key"),
+        roles=(labels["query"], labels["key"]),
         large=True,
     )
 
 
-def first_site(trace: AttentionTrace, axes: int) -> str:
-    """The first site, of weights where there is one, with so many axes besides heads.  Raises TraceError: none."""
+def sites_of_axes(trace: AttentionTrace, axes: int) -> list[str]:
+    """The sites, of weights where there are any, with so many axes besides heads, layer by layer.  Raises TraceError:
+    none."""
     fits = [name for name, array in trace.sites.items() if len(set(array.dims) - {"head"}) == axes]
     if not fits:
         there = sorted({" × ".join(map(str, site.dims)) for site in trace.sites.values()})
         raise TraceError(f"no site of {axes} axes in this trace: it has {', '.join(there) or 'none'}")
-    return next((name for name in fits if trace.sites[name].attrs["quantity"] == "weight"), fits[0])
+    weights = [name for name in fits if trace.sites[name].attrs["quantity"] == "weight"]
+    return sorted(weights or fits, key=layer_of)
 
 
-def site_choice(trace: AttentionTrace, site: str, head: int | None) -> Choice:
-    """A site, and where it has heads one of them from 1, or their mean."""
+def _of_layer(sites: list[str], layer: int | None) -> str:
+    """The site of a layer, from 1; the first without one.  Raises TraceError: no such layer."""
+    if layer is None:
+        return sites[0]
+    fits = [site for site in sites if layer_of(f"{site}/") == layer - 1]
+    if not fits:
+        layers = sorted({layer_of(f"{site}/") + 1 for site in sites})
+        raise TraceError(f"there is no layer {layer} in this trace: it has {', '.join(map(str, layers))}")
+    return fits[0]
+
+
+def opening_head(trace: AttentionTrace, site: str) -> int | None:
+    """The head, from 1, that a view of a site opens on; None where it has no heads."""
+    return 1 if "head" in trace.site(site).dims else None
+
+
+def site_choice(trace: AttentionTrace, site: str, head: Head) -> Choice:
+    """A site, and where it has heads one of them from 1, or with "mean" or None their mean."""
     if "head" not in trace.site(site).dims:
         if head is not None:
             raise TraceError(f"{site} has no heads: leave head out")
         return Choice(site)
-    return scene.head_choice(site, head)
+    return scene.head_choice(site, head if isinstance(head, int) else None)
 
 
 TRACE_SCENES: Mapping[str, tuple[type[ViewSettings], Callable[..., dict]]] = {

@@ -5,10 +5,13 @@ import { formatCount, formatNumber, formatPercent } from "../lib/numbers.js";
 
 export function factRows(payload, numbers) {
   const known = (value, show) => (value === undefined ? "…" : show(value));
-  const among = payload.over.join(" × ");
-  const each = payload.order.filter((axis) => !payload.over.includes(axis)).join(" and ");
+  const { order, over, roles } = payload;
+  const called = (axes) => axes.map((axis) => roles[axis]);
+  const among = called(over).join(" × ");
+  const outside = order.filter((axis) => !over.includes(axis));
+  const each = called(outside).join(" and ");
   const rank = [
-    `rank in this ${each === "query" ? each : "row"}`,
+    `rank in this ${outside.join() === "query" ? each : "row"}`,
     known(numbers.rank, (r) =>
       r === null || Number.isNaN(r) ? "–" : `${formatCount(r)} of ${formatCount(numbers.of)}`,
     ),

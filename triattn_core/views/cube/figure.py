@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from textwrap import shorten
+from types import MappingProxyType
 
 import numpy as np
 import pandas as pd
@@ -18,7 +19,8 @@ import xarray as xr
 
 from triattn_core.trace import AttentionTrace, Choice, reduce
 from triattn_core.trace.aggregation import cell_counts
-from triattn_core.trace.axes import AXES, QUANTITIES
+from triattn_core.trace.axes import QUANTITIES
+from triattn_core.trace.axis_labels import axis_labels, describe_axis
 from triattn_core.views.lib.canvas import Canvas, script, style
 from triattn_core.views.lib.cell import axis_check, fold_check, query_matters
 from triattn_core.views.lib.content_words import content_words
@@ -103,12 +105,14 @@ def axes_of(array: xr.DataArray) -> tuple[str, str, str]:
     return ("query", "key", "feature" if "feature" in array.dims else "context")
 
 
-def describe_cells(array: xr.DataArray, rows: pd.DataFrame, against: bool) -> str:
+def describe_cells(
+    array: xr.DataArray, rows: pd.DataFrame, against: bool, roles: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """A sentence on what is shown: how many cells, the strongest of them, and what the strongest hold of the mass.
 
-    against: they are the strongest against an even share of what a mask leaves.
+    against: they are the strongest against an even share of what a mask leaves.  roles: the labels of axes.
     """
-    sizes = " × ".join(f"{array.sizes[axis]} {axis}" for axis in array.dims)
+    sizes = " × ".join(f"{array.sizes[axis]} {roles.get(str(axis), axis)}" for axis in array.dims)
     first, quantity, few = rows.iloc[0], array.attrs["quantity"], rows.head(FEW)
     named = " × ".join(f"“{first[axis]}”" if axis != "feature" else f"feature {first[axis]}" for axis in array.dims)
     most = "strongest against an even share" if against else "strongest"
@@ -131,15 +135,16 @@ def _payload(
     cells_at = [[where[axis][int(row[f"{axis}_at"])] for axis in axes] for _, row in rows.iterrows()]
     along = {axis: _along(trace, choice, array, axis) for axis in axes[1:] if axes[2] == "context" or axis == axes[2]}
     along = {axis: values.isel({a: shown[str(a)] for a in values.dims}) for axis, values in along.items()}
-    labelled = {axis: tokens(array, texts, axis, shown[axis]) for axis in axes}
+    labelled, roles = {axis: tokens(array, texts, axis, shown[axis]) for axis in axes}, axis_labels(trace)
     return {
         "stamp": " ".join((choice.query(), str(hide_special), *(str(trace.meta.get(name, "")) for name in STAMPED))),
         "quantity": quantity,
         "scored": other_quantity(trace, choice, "relevance") is not None,
         "order": list(axes),
+        "roles": {axis: roles[axis] for axis in axes},
         "over": along_axes,
-        "alt": describe_cells(part, rows, against),
-        "says": {**{axis: AXES[axis] for axis in axes}, "quantity": QUANTITIES[quantity]},
+        "alt": describe_cells(part, rows, against, roles),
+        "says": {**{axis: describe_axis(axis, roles[axis]) for axis in axes}, "quantity": QUANTITIES[quantity]},
         "texts": texts,
         "names": named(texts) | _groups(labelled[axes[2]]),
         "axes": labelled,
@@ -191,9 +196,9 @@ def _along(trace: AttentionTrace, choice: Choice, array: xr.DataArray, axis: str
 
 def _hidden(trace: AttentionTrace, choice: Choice, shown: dict[str, np.ndarray]) -> str:
     """What is hidden, by name where it is no special token, and how much mass it holds."""
-    array, texts = trace.pick(choice), dict(trace.texts)
+    array, texts, roles = trace.pick(choice), dict(trace.texts), axis_labels(trace)
     hidden = [
-        f"“{labels(array, texts, axis)[i]}” as {axis}"
+        f"“{labels(array, texts, axis)[i]}” as {roles[axis]}"
         for axis in map(str, array.dims)
         if f"{axis}_special" in array.coords
         for i in np.flatnonzero(array[f"{axis}_special"].values > 1)
@@ -216,8 +221,8 @@ def _caption(trace: AttentionTrace, choice: Choice, array: xr.DataArray) -> str:
     heads = [f"head {i + 1}" for axis, i in choice.index if axis == "head"]
     heads += [f"{how} of heads" for axis, how in choice.reduce if axis == "head"]
     heads += [f"head {int(trace.meta['head']) + 1} ({trace.meta['mask']})"] if "head" in trace.meta else []
-    axes = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims]
-    sentences = [f"{axis} folded to {array.sizes[axis]}" for axis in axes]
+    axes, roles = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims], axis_labels(trace)
+    sentences = [f"{roles[axis]} folded to {array.sizes[axis]}" for axis in axes]
     parts = [
         str(trace.meta.get("checkpoint", "")),
         *text,

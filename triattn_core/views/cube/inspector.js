@@ -52,7 +52,7 @@ export function buildInspector(box, payload, choose, open) {
     payload.order.forEach((axis, a) => {
       const tokens = payload.axes[axis];
       const word = make("b", { title: names[a] }, ...wordNodes(tokens, cell[a]));
-      words[a].replaceChildren(axis, word, tokens.where[cell[a]]);
+      words[a].replaceChildren(payload.roles[axis], word, tokens.where[cell[a]]);
     });
     strong.textContent = (approximate ? "≈ " : "") + formatNumber(numbers[payload.quantity]);
     facts.replaceChildren(

@@ -1,6 +1,7 @@
 // Where the cube's three slices stand, and which cell is under a point.
 
 import { isFolded } from "./model.js";
+import { axisTitles } from "./titles.js";
 import { clamp } from "../lib/arrays.js";
 import { cellAt, countGaps, layoutAxis } from "../lib/axis.js";
 import {
@@ -23,7 +24,9 @@ export function layoutCube(ctx, cube, theme, width) {
   const gap = K + C > 90 ? 3 : 6;
   const gaps = gap * (countGaps(key) + countGaps(context));
   ctx.font = font(theme, 14, 600);
-  const title = ctx.measureText(`query × key at ${cube.third} `).width + 76;
+  const called = axisTitles(ctx, cube);
+  const words = `${called.query} × ${called.key} at ${called[cube.third]} `;
+  const title = ctx.measureText(words).width + 76;
   const between = Math.max(barRoom, labelK);
   let pitch = clamp((width - labelQ - between - barRoom - gaps) / (K + C), 2.5, 36);
   // Beside many features keys would be too narrow to be told apart.

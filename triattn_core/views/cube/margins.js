@@ -54,7 +54,8 @@ export function paintMargins(ctx, cube, place, state, theme, tint) {
     ctx.fillText(note, beside(box) + 2, box.y - 6);
   ctx.textAlign = "right";
   ctx.fillText(inside ? note : "this pair", kc.x - 8, kc.y + kc.rows.size + 16);
-  const whole = inside ? "the whole query, sums to 1" : "each column sums to 1";
+  const { roles } = cube.payload;
+  const whole = inside ? `the whole ${roles.query}, sums to 1` : "each column sums to 1";
   if (quantity === "weight" && kc.cols.size > 400)
     ctx.fillText(whole, kc.x + kc.cols.size, kc.y - 20);
   if (!isFolded(cube))

@@ -3,21 +3,34 @@
 import { AXIS, isFolded, numbersAt } from "./model.js";
 import { paintColourBar } from "../lib/colour_bar.js";
 import { formatCount } from "../lib/numbers.js";
+import { fitText } from "../lib/text_drawing.js";
 import { font } from "../lib/theme.js";
+
+const LONGEST_NAME = 80; // pixels of an axis's name beside the small cube
 
 export function paintLegend(ctx, cube, place, state, theme, colours) {
   const { left, height, aside } = place;
   const { scale, quantity, uniform } = cube.payload;
   const folded = isFolded(cube);
   const x = Math.min(24, left * 0.1);
-  const size = Math.min((left - 62) / 1.42, 140, height - aside - 170);
-  if (size > 40) paintOrientation(ctx, 58, aside + 14, size, cube, state, theme);
+  ctx.font = font(theme, 12, 600);
+  const beside = Math.max(58, 12 + widestName(ctx, cube)); // names stand left of the small cube
+  const size = Math.min((left - beside - 4) / 1.42, 140, height - aside - 170);
+  if (size > 40) paintOrientation(ctx, beside, aside + 14, size, cube, state, theme);
   const value = numbersAt(cube, state.cell)[quantity];
   paintColourBar(ctx, x, height - 78, Math.min(left - x - 8, 220), scale, colours, theme, {
     mark: `${folded ? "even share" : cube.payload.against ? "even, no mask" : "uniform"} 1/${formatCount(Math.round(1 / uniform))}`,
     pointer: value,
   });
 }
+
+const nameAxis = (ctx, cube, axis) =>
+  `${fitText(ctx, cube.payload.roles[axis], LONGEST_NAME)} ${cube.sizes[AXIS[axis]]}`;
+
+const widestName = (ctx, cube) =>
+  Math.max(
+    ...["query", cube.third].map((axis) => ctx.measureText(nameAxis(ctx, cube, axis)).width),
+  );
 
 /** A small cube with the three cutting planes: query down, key across, context into the depth. */
 function paintOrientation(ctx, x, y, size, cube, state, theme) {
@@ -83,7 +96,7 @@ function paintOrientation(ctx, x, y, size, cube, state, theme) {
   const write = (axis, align, at, dx, dy) => {
     ctx.fillStyle = theme[axis];
     ctx.textAlign = align;
-    ctx.fillText(`${axis} ${cube.sizes[AXIS[axis]]}`, at[0] + dx, at[1] + dy);
+    ctx.fillText(nameAxis(ctx, cube, axis), at[0] + dx, at[1] + dy);
   };
   write("key", "center", point(0.5, 1, 0), 0, 16);
   write(cube.third, "right", point(0, 0, 0.5), -6, -2);

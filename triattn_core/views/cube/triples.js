@@ -37,7 +37,9 @@ function measureOf(payload, open) {
 
 function headRow(payload, unit, folded) {
   const light = { scope: "col", style: "font-weight:400" };
-  const axes = payload.order.map((axis) => make("th", { ...light, class: "ink " + axis }, axis));
+  const axes = payload.order.map((axis) =>
+    make("th", { ...light, class: "ink " + axis }, payload.roles[axis]),
+  );
   const joined = folded ? [make("th", { ...light, title: JOINED }, "cells")] : [];
   const rank = make("th", { scope: "col", "aria-label": "rank" });
   const bar = make("th", { "aria-hidden": "true" });

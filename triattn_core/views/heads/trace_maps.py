@@ -8,6 +8,7 @@ import xarray as xr
 from triattn_core.errors import TraceError
 from triattn_core.trace import AttentionTrace
 from triattn_core.trace.aggregation import cell_counts, logsumexp
+from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.sites import layer_of, same_tokens
 from triattn_core.views.heads.maps import Map
 from triattn_core.views.lib.palette import centred
@@ -30,7 +31,7 @@ def trace_map(trace: AttentionTrace, site: str, head: int | None = None, quantit
     layer = f"Layer {layer_of(f'{site}/') + 1}, " if site.startswith("layer.") else ""
     heads = "mean of heads" if head is None else f"head {head + 1}"
     title = f"{layer}{heads}" if "head" in trace.site(f"{site}/weight").dims else layer.rstrip(", ") or "Attention"
-    note = "summed over context" if "context" in trace.site(f"{site}/weight").dims else ""
+    note = f"summed over {axis_labels(trace)['context']}" if "context" in trace.site(f"{site}/weight").dims else ""
     title = title[0].upper() + title[1:]
     return Map(title, note, drawn, weights, even_share(trace, weights, scores), scores)
 

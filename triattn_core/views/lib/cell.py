@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import nan
+from types import MappingProxyType
 
 import numpy as np
 import xarray as xr
 
 from triattn_core.trace import AttentionTrace, Choice
 from triattn_core.trace.aggregation import cell_counts, mean_mass
+from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.trace.information import query_information
 from triattn_core.views.lib.palette import centred
 from triattn_core.views.lib.strongest import distribution_axes, empty_share, other_quantity, picked
@@ -66,7 +68,9 @@ def even(row: xr.DataArray, at: dict[str, int]) -> float:
 def axis_check(trace: AttentionTrace, choice: Choice) -> str:
     """One sentence: over which axes the array sums to one, and by how much the exact numbers miss it."""
     array, weight, axes = trace.pick(choice), other_quantity(trace, choice, "weight"), distribution_axes(trace, choice)
-    each = " and ".join(str(axis) for axis in array.dims if axis not in axes) or "row"
+    called = axis_labels(trace)
+    each = " and ".join(called[str(axis)] for axis in array.dims if axis not in axes) or "row"
+    over = " × ".join(called[axis] for axis in axes)
     if array.attrs["quantity"] == "weight":
         sums = array.sum(axes).values.ravel()
         held = sums[sums != 0]
@@ -74,8 +78,8 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
         if held.size:
             worst = float(held[np.abs(held - 1).argmax()])
             if abs(worst - 1) > 1e-4:
-                return f"Axis check failed: a {each}'s weights sum to {worst:.6f} over {' × '.join(axes)}, not to 1."
-            sentence = f"Axis check: weights sum to {worst:.6f} over {' × '.join(axes)}, for each {each}"
+                return f"Axis check failed: a {each}'s weights sum to {worst:.6f} over {over}, not to 1."
+            sentence = f"Axis check: weights sum to {worst:.6f} over {over}, for each {each}"
         nothing = f"{empty:,} of {sums.size:,} rows are left nothing to attend to: their weights are zeros"
         return "; ".join(filter(None, (sentence, nothing if empty else ""))) + "."
     if weight is None:
@@ -87,15 +91,15 @@ def axis_check(trace: AttentionTrace, choice: Choice) -> str:
     whole = scores.sum(axes)
     miss = float(np.abs(scores / whole.where(whole > 0, 1.0) - weight).max())
     verdict = "Axis check" if miss < 1e-4 else "Axis check failed"
-    return f"{verdict}: the softmax of relevance over {' × '.join(axes)} repeats the weights within {miss:.0e}."
+    return f"{verdict}: the softmax of relevance over {over} repeats the weights within {miss:.0e}."
 
 
 def fold_check(trace: AttentionTrace, choice: Choice) -> str:
     """One sentence: what folding did to the array, with the mass before and after; empty where nothing is folded."""
-    return folded(trace.pick(choice), distribution_axes(trace, choice))
+    return folded(trace.pick(choice), distribution_axes(trace, choice), axis_labels(trace))
 
 
-def folded(array: xr.DataArray, over: Sequence[str] = ("key",)) -> str:
+def folded(array: xr.DataArray, over: Sequence[str] = ("key",), roles: Mapping[str, str] = MappingProxyType({})) -> str:
     """The same of an array whose distributions run over some axes."""
     axes = [axis for axis in array.attrs.get("folded", "").split(",") if axis in array.dims]
     if not axes:
@@ -103,9 +107,12 @@ def folded(array: xr.DataArray, over: Sequence[str] = ("key",)) -> str:
     axes = [axis for axis in axes if cell_counts(array, axis).max() > 1]
     if not axes:
         return "Nothing is joined: each group is one cell of the model."
-    parts = [f"{axis} is folded from {cell_counts(array, axis).sum()} cells to {array.sizes[axis]}" for axis in axes]
+    called = {axis: roles.get(axis, axis) for axis in ("query", *axes)}
+    parts = [
+        f"{called[axis]} is folded from {cell_counts(array, axis).sum()} cells to {array.sizes[axis]}" for axis in axes
+    ]
     rows = [axis for axis in axes if axis not in over]
-    how = "averaged" if rows == axes else "summed, over query averaged" if rows else "summed"
+    how = "averaged" if rows == axes else f"summed, over {called['query']} averaged" if rows else "summed"
     sentence = f"{', '.join(parts).capitalize()}: "
     if array.attrs["quantity"] == "relevance":
         return sentence + f"relevances are joined so that their softmax is the weight {how} (log-sum-exp)."
@@ -126,5 +133,8 @@ def query_matters(trace: AttentionTrace, choice: Choice) -> str:
         for array in (keys, weight)
     )
     verdict = ": the query hardly matters here" if whole < LITTLE else ""
-    together = f", over key and context together {whole:.3g}" if weight.ndim > 2 else ""
-    return f"Queries differ from their average by {alone:.3g} bits over keys (query information){together}{verdict}."
+    called = axis_labels(trace)
+    who = "Queries" if called["query"] == "query" else f"Rows of {called['query']}"
+    keys = "keys" if called["key"] == "key" else called["key"]
+    together = f", over {called['key']} and {called['context']} together {whole:.3g}" if weight.ndim > 2 else ""
+    return f"{who} differ from their average by {alone:.3g} bits over {keys} (query information){together}{verdict}."

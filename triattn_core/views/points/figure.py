@@ -8,6 +8,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from triattn_core.trace import AttentionTrace, Choice
+from triattn_core.trace.axis_labels import axis_labels
 from triattn_core.views.lib.palette import DIVERGING, FONTS, SEQUENTIAL, THEMES, LogScale, SignedScale, ramp
 from triattn_core.views.lib.strongest import labels, picked, strongest, visible
 
@@ -70,7 +71,7 @@ def _axis(array, trace: AttentionTrace, axis: str, positions: np.ndarray, colour
     kept = positions[:: max(1, -(-len(positions) // 12))]
     ends = [positions[0] - 0.7, positions[-1] + 0.7]
     return {
-        "title": {"text": axis, "font": {"color": colours[axis], "size": 14}},
+        "title": {"text": escape(axis_labels(trace)[axis]), "font": {"color": colours[axis], "size": 14}},
         "tickvals": kept,
         # Tick texts in 3-D know tags but no entities: a space of no width keeps "<" from opening one.
         "ticktext": [names[i][:14].replace("<", "<\u200b") for i in kept],

@@ -25,7 +25,7 @@ function spansOf(data, name, cell) {
 /** The columns: [name, what it means, the text for a panel at a cell]. */
 function factColumns(data) {
   const keys = data.axes.key.label.length;
-  const { across } = data;
+  const { query, key } = data.roles;
   const best = (panel, q) => panel.rank.indexOf(1, q * keys) % keys;
   const shownKey = (panel, [q]) => {
     const k = panel.rank.subarray(q * keys, (q + 1) * keys).includes(1) ? best(panel, q) : -1;
@@ -45,7 +45,7 @@ function factColumns(data) {
     ["weight", data.says.weight, (p, c) => formatValue(p.weight[flatIndex(data, c)])],
     [
       "rank in its row",
-      "1 is the largest weight of this query",
+      `1 is the largest weight of this ${query}`,
       (p, c) =>
         Number.isNaN(p.weight[flatIndex(data, c)])
           ? "–"
@@ -61,15 +61,15 @@ function factColumns(data) {
     ],
     [
       "row entropy, bits",
-      `How spread this query's weights are: 0 is one ${across}, the most is an even share for all`,
+      `How spread this ${query}'s weights are: 0 is one ${key}, the most is an even share for all`,
       (p, c) =>
         p.entropy[c[0]] === null
           ? "–"
           : `${formatNumber(p.entropy[c[0]])} of ${formatNumber(Math.log2(countKeys(data, p, c[0], keys)))}`,
     ],
     [
-      `strongest ${across} of this query`,
-      `The ${across} with the largest weight, and that weight`,
+      `strongest ${key} of this ${query}`,
+      `The ${key} with the largest weight, and that weight`,
       shownKey,
     ],
   ];
@@ -90,10 +90,14 @@ function panelsTable(data, cell, theme) {
 /** One plain sentence about the difference at this cell. */
 function describeDifference(data, cell) {
   const { gap } = data;
+  const { key } = data.roles;
+  const keys = key === data.across ? `${key}s` : `${key} positions`;
   const name = spokenLabel(data.axes.query, cell[0]);
   if (!gap) return [];
   if (data.hidden[0] + data.axes.key.label.length === 1)
-    return [`As this is read there is one ${data.across}: every weight is 1, nothing to compare.`];
+    return [
+      `As this is read there is one ${data.roles.key}: every weight is 1, nothing to compare.`,
+    ];
   const there = gap.divergence.filter((v) => v !== null);
   const bits = gap.divergence[cell[0]];
   const same = gap.overlap?.[cell[0]] ?? null;
@@ -111,7 +115,7 @@ function describeDifference(data, cell) {
   const top =
     same === null
       ? ""
-      : ` Of their ${gap.top} strongest ${data.across}s ${same} ${same === 1 ? "is" : "are"} the same (by chance ${formatNumber(gap.chance)}).`;
+      : ` Of their ${gap.top} strongest ${keys} ${same} ${same === 1 ? "is" : "are"} the same (by chance ${formatNumber(gap.chance)}).`;
   return [
     ...first,
     "The two rows of ",

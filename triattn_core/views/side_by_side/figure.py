@@ -20,6 +20,7 @@ from triattn_core.views.side_by_side.panels import named as called
 
 NEEDS = ("query", "key")
 FEWEST, MOST = 2, 4
+ROLES = {axis: axis for axis in NEEDS}
 NOTHING = {axis: [0, 0] for axis in NEEDS}  # is hidden
 NOISE = 1e-6  # models compute in float32: what differs by less is drawn as no difference
 NOTES = {
@@ -66,18 +67,20 @@ def figure(
     lines: Sequence[str] | None = None,
     what: str = "mechanism",
     notes: str = "",
+    roles: Mapping[str, str] | None = None,
 ) -> Canvas:
     """The canvas of two to four panels with the same tokens.
 
     `cell` is the (query, key) that is chosen at first; `caption` stands under what is saved.  `across`: what the maps'
     second axis, named key, really is (see `text_units.exchange_key_context`).  `lines`: what is said of the scale.
-    `what`: what tells the maps apart.  `notes`: what was folded, and what is hidden.  NaN is what an input does not
-    have, drawn as a gap.
+    `what`: what tells the maps apart.  `notes`: what was folded, and what is hidden.  `roles`: the labels of both axes,
+    where these have labels of their own.  NaN is what an input does not have, drawn as a gap.
     Raises TraceError for another number of panels.
     """
     if not FEWEST <= len(panels) <= MOST:
         raise TraceError(f"{FEWEST} to {MOST} maps stand side by side, got {len(panels)}")
     first, scale, names = panels[0].drawn, scale_of(panels), called(panels)
+    roles = roles or {"query": "query", "key": across}
     quantity, weights = first.attrs["quantity"], panels[0].weights
     axes = {axis: tokens(first, dict(texts), axis, np.arange(first.sizes[axis])) for axis in NEEDS}
     axes = {axis: _twins(panels, axis, values) for axis, values in axes.items()}
@@ -90,6 +93,7 @@ def figure(
         "panels": [_panel(panel, title, scale, quantity) for panel, title in zip(panels, names)],
         "scale": scale_payload(scale),
         "across": across,
+        "roles": dict(roles),
         "what": what,
         "names": named(texts),
         "lines": list(lines) if lines is not None else _lines(panels, quantity),
@@ -98,7 +102,7 @@ def figure(
         "cell": list(cell),
         "hidden": weights.attrs.get(HIDDEN, NOTHING)["key"],
         "notes": notes,
-        "alt": alt(panels, gap, dict(texts), across),
+        "alt": alt(panels, gap, dict(texts), roles),
     }
     title = "Side by side: " + ", ".join(names)
     return Canvas(payload, script(SCRIPT), style(*STYLE), title, payload["alt"], kind="side_by_side")
@@ -185,18 +189,18 @@ def _lines(panels: Sequence[Panel], quantity: str) -> list[str]:
     return ["One scale for all maps.", centred, *(["Tri is joined by log-sum-exp over context."] if tri else [])]
 
 
-def alt(panels: Sequence[Panel], gap: Gap | None, texts: dict[str, str], across: str = "key") -> str:
+def alt(panels: Sequence[Panel], gap: Gap | None, texts: dict[str, str], roles: Mapping[str, str] = ROLES) -> str:
     """What the figure shows in words: sizes, what each says, and where two differ most."""
     names, words = called(panels), labels(panels[0].drawn, texts, "query")
     each = [f"{n} says {p.label} with probability {p.probability:.3f}" for n, p in zip(names, panels) if p.label]
     sizes = panels[0].drawn.sizes
-    size = f"{sizes['query']} query by {sizes['key']} {across} positions"
+    size = f"{sizes['query']} {roles['query']} by {sizes['key']} {roles['key']} positions"
     more = ""
     if gap is not None and _keys(panels[0].weights) == 1:
-        more = f" As this is read there is one {across}: every weight is 1, nothing to compare."
+        more = f" As this is read there is one {roles['key']}: every weight is 1, nothing to compare."
     elif gap is not None and not np.isnan(gap.divergence).all():
         worst = int(np.nanargmax(gap.divergence))
-        more = f" {names[gap.left]} and {names[gap.right]} differ most for query “{words[worst]}”, "
+        more = f" {names[gap.left]} and {names[gap.right]} differ most for {roles['query']} “{words[worst]}”, "
         more += f"by {gap.divergence[worst]:.3g} bits."
     answers = f" {'; '.join(each)}." if each else ""
     return f"Maps of {size}, one for each of {', '.join(names)}.{answers}{more}"
