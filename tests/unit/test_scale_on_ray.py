@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,10 +15,13 @@ from functools import partial
 from pathlib import Path
 
 import pandas as pd
+import psutil
 import pyarrow.parquet as pq
 import pytest
+from safetensors.torch import load_file
 
 from tests.support import stand_in
+from tests.support.tiny import change, make_world
 from triattn_core.__main__ import main
 from triattn_core.analysis.mining import sources
 from triattn_core.checkpoint.registry import list_checkpoints
@@ -155,6 +159,67 @@ def test_the_command_gives_the_table_of_one_process(tmp_path, address, capsys):
     same = {"seconds", "date", "command"}
     assert ours.about.model_dump(exclude=same) == theirs.about.model_dump(exclude=same)
     assert not (tmp_path / "work").exists()
+
+
+@pytest.fixture
+def small(tmp_path, monkeypatch) -> Path:
+    """A world with a config that trains in seconds."""
+    world = make_world(tmp_path / "world", ("bi",))
+    change(world / "shelf" / "small-bi", model={"dropout": 0.0}, training={"epochs": 8, "rate": 0.01})
+    monkeypatch.setenv("TRIATTN_CHECKPOINTS", str(world / "shelf"))
+    return world
+
+
+def asked(world: Path, command: str, folder: str, *more: str) -> list[str]:
+    """A command on the config of a world, with its own copy of the config and its own runs."""
+    shutil.copytree(world / "shelf" / "small-bi", world / folder / "small-bi")
+    config, runs = world / folder / "small-bi" / "config.json", world / folder / "runs"
+    return [command, str(config), "--data", str(world / "data"), "--runs", str(runs), *more]
+
+
+def test_two_workers_end_with_the_weights_of_one_process_although_one_is_killed(small, address, capfd):
+    here, there = asked(small, "train", "here"), asked(small, "train", "there")
+    assert main(here) == 0
+    killer = threading.Thread(target=kill_a_trainer, args=(small / "there" / "runs" / "small-bi",))
+    killer.start()
+    assert main([*there, "--engine", "ray", "--address", address]) == 0
+    killer.join()
+    assert "workers started again 1" in capfd.readouterr().out
+    one, two = (load_file(small / folder / "small-bi" / "model.safetensors") for folder in ("here", "there"))
+    assert max((one[name] - two[name]).abs().max().item() for name in one) < 2e-3
+    scores = [json.loads((small / folder / "small-bi" / "metrics.json").read_text()) for folder in ("here", "there")]
+    assert scores[0]["dev"] == scores[1]["dev"]
+    assert [path.name for path in (small / "there" / "runs").glob("ray-*")] == []
+
+
+def kill_a_trainer(run: Path) -> None:
+    """One of the workers, once a state is stored."""
+    end = time.monotonic() + 300
+    while not list(run.glob("state-*[0-9]")) and time.monotonic() < end:
+        time.sleep(0.05)
+    workers = [
+        one for one in psutil.process_iter(["cmdline"]) if "RayTrainWorker" in " ".join(one.info["cmdline"] or ())
+    ]
+    workers[0].kill()
+
+
+def test_a_wrong_config_ends_the_training_in_one_line(small, address, capsys):
+    (small / "data" / "small" / "train.jsonl").write_text('{"text_a": "who", "text_b": "what"}\n')
+    assert main([*asked(small, "train", "there"), "--engine", "ray", "--address", address]) == 1
+    assert "nothing to train on" in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_a_sweep_on_workers_records_what_one_process_records(small, address, monkeypatch):
+    choices = ["--set", "model.layers=1,2", "--seeds", "1,2", "--set", "training.epochs=1", "--name", "layers"]
+    records = []
+    for folder, more in (("here", []), ("there", ["--engine", "ray", "--address", address])):
+        monkeypatch.setenv("TRIATTN_CHECKPOINTS", os.pathsep.join([str(small / folder), str(small / "shelf")]))
+        assert main([*asked(small, "sweep", folder, *choices), *more]) == 0
+        lines = (small / folder / "results" / "layers.jsonl").read_text().splitlines()
+        told = sorted(map(json.loads, lines), key=lambda record: record["set"]["model.layers"])
+        records.append([[seed["dev"] for seed in record["each_seed"]] for record in told])
+        assert [path.name for path in (small / folder / "runs").iterdir()] == ["features"]
+    assert len(records[0]) == 2 and records[0] == records[1]
 
 
 def test_no_cluster_at_an_address_is_one_line(capsys, tmp_path):

@@ -69,7 +69,7 @@ ZONES = {
     "tensor": Zone(
         ("triattn_core",),
         words("numpy pandas xarray scipy torch transformers tokenizers safetensors accelerate captum pydantic psutil")
-        | words("jaxtyping rich typer tqdm pyarrow ray"),
+        | words("jaxtyping rich typer tqdm pyarrow ray filelock"),
         words("text trace tensor"),
         words("plotly altair streamlit"),
     ),

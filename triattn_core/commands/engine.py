@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from triattn_core.analysis.mining.sources import Source
     from triattn_core.checkpoint.bundle import Bundle
     from triattn_core.scale.job import RayJob
+    from triattn_core.scale.on_ray import Cluster
 
 
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options."""
+def arguments(parser: argparse.ArgumentParser, work: bool = True) -> None:
+    """Add the options; work: also the folder of a job over rows."""
     group = parser.add_argument_group("many cores or machines", "see docs/scale.md")
     text = "run in this process or on Ray workers (default: local)"
     group.add_argument("--engine", choices=("local", "ray"), default="local", help=text)
@@ -26,6 +27,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--address", help=text)
     text = "number of Ray workers, one core or one GPU each (default: 2)"
     group.add_argument("--workers", type=int, default=2, metavar="N", help=text)
+    if not work:
+        return
     text = "folder for intermediate results, reachable from all workers (default: under runs/ray)"
     group.add_argument("--work", type=Path, metavar="FOLDER", help=text)
 
@@ -36,9 +39,18 @@ def is_ray(options: argparse.Namespace) -> bool:
         if options.workers < 1:
             raise DataError(f"--workers {options.workers}: at least one")
         return True
-    if options.address or options.work:
+    if options.address or getattr(options, "work", None):
         raise DataError("--address and --work belong to --engine ray: add it")
     return False
+
+
+def cluster(options: argparse.Namespace) -> Cluster:
+    """The cluster that is asked for, with a GPU a worker where there are some."""
+    from triattn_core.inference.device import choose_device
+    from triattn_core.scale.on_ray import Cluster
+
+    gpus = 1.0 if (options.device or choose_device()).startswith("cuda") else 0.0
+    return Cluster(options.address, options.workers, gpus)
 
 
 def run(
@@ -47,14 +59,12 @@ def run(
     """The job, computed; one line says how far it is."""
     from triattn_core.commands import progress_line
     from triattn_core.scale.job import RayJob
-    from triattn_core.scale.on_ray import Cluster
     from triattn_core.scale.worker import Work
 
-    gpus = 1.0 if bundles[0].device.startswith("cuda") else 0.0
     first = bundles[0]
     names = tuple(str(bundle.path.resolve()) for bundle in bundles)
     work = Work(measure, names, options.device, first.task.NAME, first.config.language)
-    job = RayJob(work, bundles, source, Cluster(options.address, options.workers, gpus), most, options.work)
+    job = RayJob(work, bundles, source, cluster(options), most, options.work)
     try:
         with progress_line.bar(f"{options.workers} workers") as bar:
 

@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triattn_core.commands import engine
+
 if TYPE_CHECKING:
     from triattn_core.training.loop import Event
 
@@ -27,6 +29,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def train_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn train`, and say where its results are stored."""
     arguments(parser)
+    engine.arguments(parser, work=False)
     parser.epilog = (
         "Weights, metrics.json and README.md are saved next to each config. If the config is in a folder of "
         "checkpoints/ that the app does not list, such as checkpoints/full-size/, its metrics are also added to "
@@ -38,6 +41,7 @@ def train_arguments(parser: argparse.ArgumentParser) -> None:
 def sweep_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `triattn sweep`."""
     arguments(parser)
+    engine.arguments(parser, work=False)
     parser.epilog = (
         "A sweep saves only metrics, as records in triattn_core/results/records/; if TRIATTN_CHECKPOINTS is set, in "
         "results/ of the first folder it names; in an installed package, in results/ of the working folder."
@@ -63,9 +67,15 @@ def train(options: argparse.Namespace) -> None:
     """Print the events as they occur."""
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device
+    asked = (options.config, options.data, options.runs, options.resume, options.command)
+    if engine.is_ray(options):
+        from triattn_core.scale.train import train as train_on_ray
+
+        _print(train_on_ray(*asked, engine.cluster(options)), options.json)
+        return
     from triattn_core.training.command import train as train_all
 
-    _print(train_all(options.config, options.data, options.runs, options.resume, options.command), options.json)
+    _print(train_all(*asked), options.json)
 
 
 def sweep(options: argparse.Namespace) -> None:
@@ -73,13 +83,20 @@ def sweep(options: argparse.Namespace) -> None:
     if options.device:
         os.environ["TRIATTN_DEVICE"] = options.device
     from triattn_core.results.run_records import describe_new_records
-    from triattn_core.training.sweep import sweep as sweep_all
 
     if line := describe_new_records():
         print(line, file=sys.stderr)
 
-    where = (options.data, options.runs, options.resume, options.command)
-    _print(sweep_all(options.config, options.set, options.seeds, options.name, options.test, *where), options.json)
+    wanted = (options.config, options.set, options.seeds, options.name, options.test)
+    asked = (*wanted, options.data, options.runs, options.resume, options.command)
+    if engine.is_ray(options):
+        from triattn_core.scale.train import sweep as sweep_on_ray
+
+        _print(sweep_on_ray(*asked, engine.cluster(options)), options.json)
+        return
+    from triattn_core.training.sweep import sweep as sweep_all
+
+    _print(sweep_all(*asked), options.json)
 
 
 def _print(events: Iterable[Event], as_json: bool) -> None:

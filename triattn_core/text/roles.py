@@ -140,7 +140,15 @@ class Part:
         types = self.types or [self.type] * size
         segments = [self.segments] * size if isinstance(self.segments, str) else self.segments
         separator = (None, "[SEP]", "", (0, 0), True, self.type, "")
-        columns = (tokens.ids, strings, [self.name] * size, tokens.spans, [False] * size, types, segments)
+        columns: tuple[Sequence, ...] = (
+            tokens.ids,
+            strings,
+            [self.name] * size,
+            tokens.spans,
+            [False] * size,
+            types,
+            segments,
+        )
         return tuple([*column, value] for column, value in zip(columns, separator))
 
 

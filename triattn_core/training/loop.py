@@ -11,6 +11,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from typing import Any
 import torch
 from accelerate import Accelerator
 from accelerate.utils import set_seed
+from filelock import FileLock
 from torch import Tensor, nn
 
 from triattn_core.errors import ConfigError
@@ -66,6 +68,15 @@ class Job:
 
 
 OPTIMIZERS = {"adamw": torch.optim.AdamW, "adam": torch.optim.Adam, "adadelta": torch.optim.Adadelta}
+
+
+@contextmanager
+def one_at_a_time(accelerator: Accelerator, runs: Path) -> Iterator[None]:
+    """What is computed once for all, such as features: the main process goes first, the others find its results; so do
+    other trainings with the same `runs`, which wait."""
+    (runs / "features").mkdir(parents=True, exist_ok=True)
+    with accelerator.main_process_first(), FileLock(runs / "features" / ".lock"):
+        yield
 
 
 def optimizer_for(module: nn.Module, weight_decay: float, name: str = "adamw") -> torch.optim.Optimizer:

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -40,6 +40,19 @@ class Variant:
         return self.path.parent.name
 
 
+@dataclass(frozen=True)
+class Plan:
+    """variants: each with its digest, and the seeds that are not recorded yet.  file: of the records."""
+
+    variants: tuple[tuple[Variant, str, tuple[int, ...]], ...]
+    file: Path
+    runs: Path
+
+    def run(self, digest: str, seed: int) -> Path:
+        """The folder of a run."""
+        return self.runs / f"{self.file.stem}-{digest}-seed-{seed}"
+
+
 def sweep(
     paths: Sequence[Path],
     settings: Sequence[str],
@@ -57,7 +70,28 @@ def sweep(
     recorded variants.  Raises ConfigError, DataError, before the first run.
     """
     prepare()
-    changes, runs = dict(choices_of(text) for text in settings), runs.resolve()
+    wanted = plan(paths, settings, seeds, name, test, data, runs, resume)
+    for number, (variant, digest, missing) in enumerate(wanted.variants, 1):
+        if not missing:
+            continue
+        record = yield from train_variant(variant, missing, wanted, data, resume, command)
+        if is_main_process():
+            store(wanted, digest, record)
+            yield done(wanted.file, variant, digest, number, len(wanted.variants))
+
+
+def plan(
+    paths: Sequence[Path],
+    settings: Sequence[str],
+    seeds: Sequence[int],
+    name: str | None,
+    test: bool,
+    data: Path,
+    runs: Path,
+    resume: bool,
+) -> Plan:
+    """What `sweep` will train, checked before the first run: all files are there, and nothing is recorded twice."""
+    changes = dict(choices_of(text) for text in settings)
     variants = [
         _variant(path, dict(zip(changes, values)), test)
         for path in resolve(paths)
@@ -69,40 +103,44 @@ def sweep(
     for set_name in dict.fromkeys(name for variant in variants for name in sets(variant.config)):
         rows_file(data, set_name)
     records, required = run_records.read_records(file)[0], {"dev", "test"} if test else {"dev"}
-    done = {
+    recorded = {
         (record.entry.digest, seed_metrics.get("seed")): set(seed_metrics)
         for record in records
         for seed_metrics in record.entry.metrics["each_seed"]
     }
-    for number, variant in enumerate(variants, 1):
+    planned = []
+    for variant in variants:
         digest, all_seeds = run_records.config_variant(variant.config), seeds or (variant.config.training.seed,)
-        missing = [seed for seed in all_seeds if not required <= done.get((digest, seed), set())]
-        if missing:
-            yield from _run(variant, digest, missing, file, data, runs, resume, command)
-        if missing and is_main_process():
-            yield _done(run_records.read_records(file)[0], variant, digest, number, len(variants))
+        missing = tuple(seed for seed in all_seeds if not required <= recorded.get((digest, seed), set()))
+        planned.append((variant, digest, missing))
+    return Plan(tuple(planned), file.resolve(), runs.resolve())
 
 
-def _run(
-    variant: Variant, digest: str, seeds: Sequence[int], file: Path, data: Path, runs: Path, resume: bool, command: str
-) -> Iterator[Event]:
-    folders = {seed: runs / f"{file.stem}-{digest}-seed-{seed}" for seed in seeds}
-    yield from train_seeds(variant.path, variant.config, folders, data, runs, resume)
+def train_variant(
+    variant: Variant, seeds: Sequence[int], plan: Plan, data: Path, resume: bool, command: str
+) -> Generator[Event, None, dict]:
+    """Train and measure a variant with each of `seeds`; yields events, returns its record."""
+    digest = run_records.config_variant(variant.config)
+    folders = {seed: plan.run(digest, seed) for seed in seeds}
+    yield from train_seeds(variant.path, variant.config, folders, data, plan.runs, resume)
     if not is_main_process():
-        return
+        return {}
     bundles = [load(folder) for folder in folders.values()]
     details: dict[str, Any] = {"date": run_records.today(), "machine": machine(), "command": command}
     details["parameters"] = sum(p.numel() for p in bundles[0].model.parameters())
     seed_metrics = [
         {"seed": seed, "seconds": round(seconds(folder)), "best_step": best(history(folder)).get("step"), **numbers}
-        for (seed, folder), numbers in zip(folders.items(), _measure(bundles, variant, data, runs, resume))
+        for (seed, folder), numbers in zip(folders.items(), _measure(bundles, variant, data, plan.runs, resume))
     ]
     first = next(iter(folders.values()))
-    run_records.append_record(
-        file, run_record(first, variant.config, details, seed_metrics) | {"name": variant.name, "set": variant.changed}
-    )
-    for folder in folders.values():
-        shutil.rmtree(folder)
+    return run_record(first, variant.config, details, seed_metrics) | {"name": variant.name, "set": variant.changed}
+
+
+def store(plan: Plan, digest: str, record: dict) -> None:
+    """Append a record, then remove the weights that it is about."""
+    run_records.append_record(plan.file, record)
+    for seed_metrics in record["each_seed"]:
+        shutil.rmtree(plan.run(digest, seed_metrics["seed"]))
 
 
 def _measure(bundles: Sequence[Bundle], variant: Variant, data: Path, runs: Path, resume: bool) -> list[dict]:
@@ -111,8 +149,9 @@ def _measure(bundles: Sequence[Bundle], variant: Variant, data: Path, runs: Path
     return measure(bundles, variant.config, data, runs, resume)
 
 
-def _done(records: Sequence[run_records.Record], variant: Variant, digest: str, number: int, count: int) -> Event:
-    record = next(record for record in records if record.entry.digest == digest)
+def done(file: Path, variant: Variant, digest: str, number: int, count: int) -> Event:
+    """What is said of a variant once it is recorded."""
+    record = next(record for record in run_records.read_records(file)[0] if record.entry.digest == digest)
     metric = metadata.main_metric(record.entry)
     values = record.values("dev", metric)
     summary = {"dev": round(mean(values), 2), "metric": metric, "seeds": len(values)}

@@ -13,7 +13,7 @@ from triattn_core.attention.dropout import STEPS, steps
 from triattn_core.checkpoint.config import CoinCheckpoint
 from triattn_core.models.coin import TOKENIZER, CoinConfig
 from triattn_core.training.coin.pair_words import pair_rows
-from triattn_core.training.loop import Event
+from triattn_core.training.loop import Event, one_at_a_time
 from triattn_core.training.model_card import PRECISIONS, data_text, metrics_table, seed_text
 from triattn_core.training.tan.trainer import fit_best
 
@@ -24,7 +24,7 @@ def train_coin(
     config: CoinCheckpoint, folder: Path, data: Path, runs: Path, resume: bool, accelerator: Accelerator
 ) -> Iterator[Event]:
     """Train the checkpoint of `config`; yields events; writes weights, config.json and tokenizer.json to `folder`."""
-    with accelerator.main_process_first():  # one process reads the texts for all
+    with one_at_a_time(accelerator, runs):
         sets, words, vocabulary = pair_rows(config, data, runs, str(accelerator.device))
     config = config.model_copy(update={"encoder_digest": words.digest})
     yield from fit_best(config, words.hidden, sets, folder, runs / folder.name, resume, accelerator)

@@ -21,7 +21,7 @@ from triattn_core.inference.laboratory import weights_of_batch
 from triattn_core.models import kinds
 from triattn_core.training.batching import batches
 from triattn_core.training.laboratory.rows import LaboratoryRows, laboratory_rows
-from triattn_core.training.loop import NO_RECIPE, Event, Job, fit
+from triattn_core.training.loop import NO_RECIPE, Event, Job, fit, one_at_a_time
 
 MEASURED = 20  # times that dev is measured
 FRAMES, SHOWN = 100, 3  # frames of the film, and rows in it
@@ -33,7 +33,7 @@ def train_laboratory(
 ) -> Iterator[Event]:
     """Train the checkpoint of `config`; yields events; writes weights, config.json and film.json to `folder`."""
     task, how = kinds.task_of(config), config.training
-    with accelerator.main_process_first():
+    with one_at_a_time(accelerator, runs):
         train = laboratory_rows(task, config.data.train_seed, config.data.train_rows, runs)
     torch.manual_seed(how.seed)
     model, film = kinds.build(config, 0), Camera(config, runs / folder.name)

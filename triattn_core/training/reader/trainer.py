@@ -24,7 +24,7 @@ from triattn_core.tasks import questions as task
 from triattn_core.training import batching
 from triattn_core.training.best_checkpoint import BEST, keep_best
 from triattn_core.training.ema import AveragedModel
-from triattn_core.training.loop import NO_RECIPE, Event, Job, fit
+from triattn_core.training.loop import NO_RECIPE, Event, Job, fit, one_at_a_time
 from triattn_core.training.reader.data import question_features, reader_splits, select_rows, unfit_notes
 from triattn_core.training.reader.features import QuestionFeatures
 
@@ -39,7 +39,7 @@ def train_reader(
     config = config.model_copy(update={"encoder_digest": words.digest})
     parts = reader_splits(config, data)
     names = dict.fromkeys((*parts.train, parts.dev[0]))
-    with accelerator.main_process_first():  # one process encodes for all
+    with one_at_a_time(accelerator, runs):
         sets = {name: question_features(name, parts.sets[name], config, words, tokenizer, data, runs) for name in names}
     train_sets = {name: select_rows(name, sets, rows, config) for name, rows in parts.train.items()}
     dev_features = select_rows(parts.dev[0], sets, parts.dev[1], config)

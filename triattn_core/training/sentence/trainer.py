@@ -16,7 +16,7 @@ from triattn_core.models.words import WordVectors
 from triattn_core.tasks import TASKS
 from triattn_core.text.rows import rows_file
 from triattn_core.text.tokenizer import Tokenizer
-from triattn_core.training.loop import Event
+from triattn_core.training.loop import Event, one_at_a_time
 from triattn_core.training.sentence.features import TextFeatures, encode_texts
 from triattn_core.training.sentence.splits import splits
 from triattn_core.training.tan.trainer import WINDOW, fit_best
@@ -32,7 +32,7 @@ def train_sentence(
     config = config.model_copy(update={"encoder_digest": words.digest})
     parts = splits(config, data)
     names = dict.fromkeys((*parts.train, parts.dev[0]))
-    with accelerator.main_process_first():  # one process encodes for all
+    with one_at_a_time(accelerator, runs):
         sets = {name: _features(name, parts.sets[name], config, words, tokenizer, data, runs) for name in names}
     split_features: dict[str | None, TextFeatures] = {name: sets[name].part(rows) for name, rows in parts.train.items()}
     split_features[config.data.dev] = sets[parts.dev[0]].part(parts.dev[1])

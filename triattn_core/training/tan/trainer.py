@@ -28,7 +28,7 @@ from triattn_core.text.tokenizer import Tokenizer
 from triattn_core.training import batching
 from triattn_core.training.best_checkpoint import BEST, keep_best
 from triattn_core.training.coin.pair_rows import PairRows
-from triattn_core.training.loop import NO_RECIPE, Event, Job, fit
+from triattn_core.training.loop import NO_RECIPE, Event, Job, fit, one_at_a_time
 from triattn_core.training.overlap_balance import balance_labels, token_overlap
 from triattn_core.training.sentence.features import TextFeatures
 from triattn_core.training.tan.features import Features, encode
@@ -47,7 +47,7 @@ def train_tan(
     reader = cast(Encoder | ApartEncoder, kinds.reader(config, encoder))
     config = config.model_copy(update={"encoder_digest": encoder.digest})  # of the encoder on disk
     names = (*config.data.train, config.data.dev)
-    with accelerator.main_process_first():  # one process encodes for all
+    with one_at_a_time(accelerator, runs):
         sets = {name: _features(name, config, reader, tokenizer, data, runs) for name in dict.fromkeys(names)}
     yield from fit_best(config, encoder.hidden, sets, folder, run, resume, accelerator)
 

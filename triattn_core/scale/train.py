@@ -1,0 +1,199 @@
+"""Training on Ray's workers: one training shared by several, or the variants of a sweep one a worker.
+
+Every worker sees the same folders of data, runs and checkpoints under the same paths.  States are those of any
+training, so that a run may begin here and go on there.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import re
+import shutil
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from triattn_core.errors import ConfigError, TriattnError
+from triattn_core.scale import on_ray
+from triattn_core.scale.on_ray import Cluster
+from triattn_core.training import command
+from triattn_core.training import sweep as sweeps
+from triattn_core.training.loop import Event
+
+RESTARTS = 8  # how often workers are started again
+WAIT = 0.5  # seconds between looks at whether the workers have ended
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the workers are asked for, as `command.train` takes it."""
+
+    paths: tuple[Path, ...]
+    data: Path
+    runs: Path
+    command: str
+    folder: Path  # where the command was given: relative folders of results lie there
+
+
+def train(
+    paths: Sequence[Path], data: Path, runs: Path, resume: bool, command_line: str, cluster: Cluster
+) -> Iterator[Event]:
+    """Train each of `paths` in turn as `command.train` does, each batch shared by all workers of the cluster.
+
+    When a worker dies, all start again from the last state, and an event of kind `note` says so.  Raises ConfigError:
+    no Ray, no cluster, a wrong config, or more than RESTARTS deaths.
+    """
+    paths = command.resolve(paths)
+    if not resume:
+        _forget(paths, runs)  # workers always resume, for they cannot know whether one of them has died
+    order = Order(tuple(paths), data.resolve(), runs.resolve(), command_line, Path.cwd())
+    on_ray.connect(cluster)
+    from ray.util.queue import Queue
+
+    events, notes = Queue(actor_options={"num_cpus": 0}), order.runs / f"ray-{uuid4().hex[:8]}"
+    try:
+        yield from _watched(_trainer(order, events, cluster, notes).fit, events)
+    finally:
+        events.shutdown()
+        shutil.rmtree(notes, ignore_errors=True)
+
+
+def sweep(
+    paths: Sequence[Path],
+    settings: Sequence[str],
+    seeds: Sequence[int],
+    name: str | None,
+    test: bool,
+    data: Path,
+    runs: Path,
+    resume: bool,
+    command_line: str,
+    cluster: Cluster,
+) -> Iterator[Event]:
+    """As `triattn_core.training.sweep.sweep`, each variant on a worker of the cluster; what it cannot do is raised
+    once the others are recorded."""
+    command.prepare()
+    data = data.resolve()
+    plan = sweeps.plan(paths, settings, seeds, name, test, data, runs, resume)
+    on_ray.connect(cluster)
+    import ray
+
+    task = ray.remote(num_cpus=1, num_gpus=cluster.gpus, max_retries=RESTARTS)(_variant)
+    task = task.options(runtime_env={"env_vars": _variables()})
+    tasks = {
+        task.remote(variant, missing, plan, data, command_line, Path.cwd()): (number, variant, digest)
+        for number, (variant, digest, missing) in enumerate(plan.variants, 1)
+        if missing
+    }
+    waiting, problem = list(tasks), None
+    while waiting:
+        (ready,), waiting = ray.wait(waiting, num_returns=1)
+        number, variant, digest = tasks[ready]
+        try:
+            record = ray.get(ready)
+        except ray.exceptions.RayError as error:
+            problem = problem or ConfigError(f"{variant.path}: {str(error).strip().splitlines()[-1]}")
+            continue
+        sweeps.store(plan, digest, record)
+        yield sweeps.done(plan.file, variant, digest, number, len(plan.variants))
+    if problem:
+        raise problem
+
+
+def _variant(
+    variant: sweeps.Variant, seeds: Sequence[int], plan: sweeps.Plan, data: Path, command_line: str, folder: Path
+) -> dict:
+    """The record of a variant, trained and measured by one worker; what an earlier one has done is not done again."""
+    os.chdir(folder)
+    command.prepare()
+    events = sweeps.train_variant(variant, seeds, plan, data, True, command_line)
+    while True:
+        try:
+            next(events)
+        except StopIteration as end:
+            return end.value
+
+
+def _variables() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith(("TRIATTN_", "HF_"))}
+
+
+def _trainer(order: Order, events: Any, cluster: Cluster, notes: Path) -> Any:
+    from ray.train import FailureConfig, RunConfig, ScalingConfig
+    from ray.train.torch import TorchTrainer
+
+    variables = _variables()
+    if not cluster.gpus:
+        variables["ACCELERATE_USE_CPU"] = "true"  # else each worker would train alone
+    return TorchTrainer(
+        _work,
+        train_loop_config={"order": order, "events": events},
+        scaling_config=ScalingConfig(num_workers=cluster.workers, use_gpu=cluster.gpus > 0),
+        run_config=RunConfig(
+            name=notes.name,
+            storage_path=str(notes.parent),
+            failure_config=FailureConfig(max_failures=RESTARTS),
+            worker_runtime_env={"env_vars": variables},  # type: ignore[call-arg]  # its stubs are of an older form
+        ),
+    )
+
+
+def _work(config: dict) -> None:
+    """What each worker runs; the first one tells what happens."""
+    import ray.train
+
+    order, events = config["order"], config["events"]
+    first = ray.train.get_context().get_world_rank() == 0
+    if first:
+        events.put("started")
+    os.chdir(order.folder)
+    try:
+        for event in command.train(order.paths, order.data, order.runs, True, order.command):
+            if first:
+                events.put(event)
+    except TriattnError as error:  # another start would not help
+        if first:
+            events.put(error)
+
+
+def _watched(fit: Callable[[], Any], events: Any) -> Iterator[Event]:
+    """The events of the workers while `fit` runs."""
+    ended: list[BaseException | None] = []
+
+    def run() -> None:
+        try:
+            fit()
+            ended.append(None)
+        except BaseException as error:  # also the SystemExit of a cluster that was left
+            ended.append(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    starts = 0
+    while not ended or not events.empty():
+        try:
+            event = events.get(timeout=WAIT)
+        except queue.Empty:
+            continue
+        if isinstance(event, TriattnError):
+            raise event  # the other workers wait for the first one, until this process leaves the cluster
+        elif isinstance(event, Event):
+            yield event
+        else:
+            starts += 1
+            if starts > 1:
+                yield Event("note", 0, 0, {"workers started again": starts - 1})
+    if ended[0] is not None:
+        raise ConfigError(f"--engine ray: the training ended: {str(ended[0]).strip().splitlines()[-1]}") from ended[0]
+
+
+def _forget(paths: Sequence[Path], runs: Path) -> None:
+    """Remove earlier runs of these configs: of the config itself, of its further seeds, and of its folds."""
+    for path in paths:
+        name = re.compile(re.escape(path.parent.name) + r"(-seed-\d+|-fold-\d+)*(\.old)?")
+        for folder in runs.iterdir() if runs.is_dir() else ():
+            if name.fullmatch(folder.name) and folder.is_dir():
+                shutil.rmtree(folder)
