@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LABORATORY, GENERATED = "laboratory", "generated rows"
 KINDS = ("tan", "sentence")  # whose attention has heads
-COUNTS = (12, 48, 200)
+MOST_ROWS = 5000  # that a page measures; `triattn heads` takes any number
 HEAD = "at-head"
 OTHER_ROWS = 'Rows are JSON Lines: {"text": …}, or {"text_a": …, "text_b": …} of a pair.'
 NAME_ONE = "Name the folder of a model, as save_pretrained writes it; nothing is downloaded here. " + OTHER_ROWS
@@ -74,7 +74,7 @@ def pick_rows(beside: DeltaGenerator) -> Rows:
         carried_input.keep(one=entry.name, **({} if task == LABORATORY else {"task": task}))
         own = GENERATED if task == LABORATORY else row_source.OWN
         chosen = url_state.pick("Rows", [own, row_source.FILE], "rows", width=170)
-        count = url_state.segments("How many", list(COUNTS), "count", 1)
+        count = _row_count(48)
     source = _source(chosen, entry, count)
     if source is None:
         st.stop()
@@ -86,7 +86,7 @@ def _other_rows(settings: DeltaGenerator) -> OtherRows:
     with settings:
         folder = other_models.name_field()
         chosen = url_state.pick("Rows", [row_source.OWN, row_source.FILE], "rows", width=170)
-        count = url_state.segments("How many", list(COUNTS), "count")
+        count = _row_count(12)
     if not folder:
         st.html(f'<p class="t-note">{escape(NAME_ONE)}</p>')
         st.stop()
@@ -97,6 +97,12 @@ def _other_rows(settings: DeltaGenerator) -> OtherRows:
         st.html(f'<p class="t-note">{escape(OTHER_ROWS)}</p>')
         st.stop()
     return OtherRows(model, other_models.TASK, source, count, settings, folder)
+
+
+def _row_count(default: int) -> int:
+    """How many rows are measured, from the first."""
+    says = f"Of a file with fewer rows, all. More than {MOST_ROWS:,}: `triattn heads`."
+    return url_state.number("Rows at most", 1, MOST_ROWS, default, "count", width=130, help=says)
 
 
 def label(task: str) -> str:

@@ -114,7 +114,7 @@ def page(mined: Cases, passing: Filter, order: Sequence[str]) -> Shown:
         return Shown(*mined.rows.first(passing, order, WHOLE))
     drawn = url_state.pick("Order", [FIRST, RANDOM], "order", width=120)
     name, says = ("Seed", SEED) if drawn == RANDOM else ("Page", f"{PAGE} rows a page.")
-    number = int(st.number_input(name, 1, 100_000, key="from", bind="query-params", width=96, help=says))
+    number = url_state.number(name, 1, 100_000, 1, "from", width=96, help=says)
     if drawn == RANDOM:
         return Shown(*mined.rows.sample(passing, PAGE, number))
     return Shown(*mined.rows.first(passing, order, PAGE, PAGE * (number - 1)))

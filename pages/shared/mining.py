@@ -154,7 +154,16 @@ def _progress_text(run: Run) -> str:
     names = ", ".join(bundle.name for bundle in run.bundles)
     speed = f", {run.rows / run.seconds:.3g} a second" if run.rows and run.seconds else ""
     aside = f", {run.aside:,} set aside" if run.aside else ""
-    return plain(f"{names} over {run.source.name}: line {run.line:,} of {run.lines:,}{speed}{aside}")
+    left = _time_left(run.seconds, run.line, run.lines)
+    return plain(f"{names} over {run.source.name}: line {run.line:,} of {run.lines:,}{speed}{left}{aside}")
+
+
+def _time_left(seconds: float, done: int, total: int) -> str:
+    """What the rest takes at the speed so far; empty before the first line and after the last."""
+    if not 0 < done < total or not seconds:
+        return ""
+    left = seconds / done * (total - done)
+    return f", about {left:.0f} s left" if left < 100 else f", about {left / 60:.0f} min left"
 
 
 def _show_stopped(run: Run, order: str = "", tag: str = "") -> None:

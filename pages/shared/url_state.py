@@ -46,6 +46,28 @@ def segments(
     return options[default] if chosen is None else chosen
 
 
+def number(label: str, low: int, high: int, default: int, key: str, **more) -> int:
+    """A whole number in the URL."""
+    forget(key)
+    asked, current = st.query_params.get(key), st.session_state.get(key)
+    if asked is not None and current is None and not _is_within(asked, low, high):
+        asked = asked if len(asked) <= 60 else asked[:60] + "…"
+        bounds = f"a number from {low:,} to {high:,}"
+        notice(f"The link asks for {label.lower()} {asked!r}; expected {bounds}. Shown instead: {default:,}.")
+        with suppress(StreamlitAPIException):
+            del st.query_params[key]
+    elif current is not None and arrived() and asked is None:
+        carry(key, current, None if current == default else str(current))
+    try:
+        return int(st.number_input(label, low, high, default, key=key, bind="query-params", **more))
+    except OverflowError:  # a link of more digits than Streamlit reads
+        return default
+
+
+def _is_within(text: str, low: int, high: int) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) < 10 and low <= int(text) <= high
+
+
 def toggle(label: str, key: str) -> bool:
     """A switch in the URL, off by default."""
     forget(key)

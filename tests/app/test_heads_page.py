@@ -58,7 +58,12 @@ def test_laboratory_models_are_measured_on_rows_that_are_generated():
 
 def test_a_file_is_asked_for_and_an_odd_link_is_said():
     app = opened("heads", rows="a file of yours", count="13")
-    assert not app.exception and "Upload a file of rows" in told(app) and "The link asks for how many" in told(app)
+    assert not app.exception and "Upload a file of rows" in told(app) and "The link asks for" not in told(app)
+    assert app.number_input("count").value == 13
+    for odd in ("0", "many", "5001", "9" * 5000):
+        app = opened("heads", rows="a file of yours", count=odd)
+        assert not app.exception and "The link asks for rows at most" in told(app)
+        assert "expected a number from 1 to 5,000. Shown instead: 48" in told(app)
 
 
 @pytest.fixture(scope="module")
