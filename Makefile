@@ -57,8 +57,8 @@ $(VENV)/app.done: requirements.txt requirements.lock pyproject.toml | $(BIN)/pyt
 node_modules/.package-lock.json: package.json package-lock.json
 	npm ci --silent --no-audit --no-fund
 
-$(VENV)/test.done: requirements-dev.txt requirements-scale.txt $(VENV)/app.done
-	$(PIP) -r requirements-dev.txt -r requirements-scale.txt -c requirements.lock
+$(VENV)/test.done: requirements-dev.txt requirements-scale.txt requirements-notebook.txt $(VENV)/app.done
+	$(PIP) -r requirements-dev.txt -r requirements-scale.txt -r requirements-notebook.txt -c requirements.lock
 	@touch $@
 
 # The exact versions of everything that is installed, after a pin has changed; local builds (+cpu) under their release.

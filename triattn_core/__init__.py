@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 if TYPE_CHECKING:
     from triattn_core.case_card.rendered import RenderedView
     from triattn_core.checkpoint.bundle import load
+    from triattn_core.cube_widget import widget
     from triattn_core.importers.open_file import open_file
     from triattn_core.inference.evaluate import evaluate
     from triattn_core.inference.explain import explain
@@ -24,6 +25,7 @@ _PUBLIC = {
     "AttentionTrace": "triattn_core.trace",
     "Choice": "triattn_core.trace",
     "trace_of": "triattn_core.trace.open",
+    "widget": "triattn_core.cube_widget",
     "notes_of": "triattn_core.trace.open",
     "open_file": "triattn_core.importers.open_file",
     "load": "triattn_core.checkpoint.bundle",
@@ -40,6 +42,7 @@ __all__ = [
     "notes_of",
     "open_file",
     "trace_of",
+    "widget",
 ]
 
 

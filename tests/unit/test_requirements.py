@@ -15,10 +15,11 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[2]
 LINE = re.compile(r"(?P<name>[A-Za-z0-9-]+)(\[[a-z]+\])?==(?P<version>\S+) +# .+")
-FILES = ["requirements.txt", "requirements-dev.txt", "requirements-scale.txt", "requirements-train.txt"]
+FILES = [f"requirements{part}.txt" for part in ("", "-dev", "-scale", "-notebook", "-train")]
 # Loaded by name, never by an import of ours.
 BACKENDS = {"h5netcdf", "h5py"}
-SCALE = {"ray"}  # imported where `--engine ray` asks for it
+OPTIONAL = {"ray", "anywidget", "traitlets"}  # imported where `--engine ray` or a widget asks for them
+EXTRAS = ("requirements-notebook.txt", "requirements-train.txt")  # not installed everywhere
 
 
 def pins(name: str) -> dict[str, str]:
@@ -49,16 +50,16 @@ def test_every_line_is_a_pin_with_a_reason_and_what_is_installed(name):
         try:
             assert version(package).split("+")[0] == wanted, package
         except PackageNotFoundError:
-            assert name == "requirements-train.txt", f"{package} is not installed"
+            assert name in EXTRAS, f"{package} is not installed"
 
 
 def test_the_app_imports_what_is_required_and_requires_what_it_imports():
     sources = [ROOT / "app.py", *(ROOT / "pages").rglob("*.py"), *(ROOT / "triattn_core").rglob("*.py")]
-    assert imported(*sources) - SCALE == pins("requirements.txt").keys() - BACKENDS
+    assert imported(*sources) - OPTIONAL == pins("requirements.txt").keys() - BACKENDS
 
 
 def test_the_tests_import_what_is_required():
-    known = set().union(*(pins(f"requirements{part}.txt") for part in ("", "-dev", "-scale")))
+    known = set().union(*(pins(f"requirements{part}.txt") for part in ("", "-dev", "-scale", "-notebook")))
     assert imported(*(ROOT / "tests").rglob("*.py")) <= known
 
 
@@ -71,7 +72,7 @@ def test_the_package_works_with_ranges_that_hold_the_pins():
         assert ranges[name].contains(version_tested), name
         assert not ranges[name].contains("0.0.1"), name
     extras = [one for lines in project["optional-dependencies"].values() for one in map(Requirement, lines)]
-    tested = pins("requirements-scale.txt")
+    tested = pins("requirements-scale.txt") | pins("requirements-notebook.txt")
     assert {one.name for one in extras} == tested.keys()
     assert all(one.specifier.contains(tested[one.name]) for one in extras)
 
@@ -81,6 +82,6 @@ def test_the_lock_file_has_every_pin_and_nothing_but_exact_versions():
     locked = dict(line.split("==") for line in lines)
     assert all(re.fullmatch(r"[0-9][0-9a-z.]*", one) for one in locked.values())
     locked = {canonicalize_name(name): one for name, one in locked.items()}
-    for file in ("requirements.txt", "requirements-dev.txt", "requirements-scale.txt"):
+    for file in FILES[:-1]:
         for name, one in pins(file).items():
             assert locked[canonicalize_name(name)] == one, name

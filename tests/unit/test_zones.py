@@ -58,10 +58,13 @@ ZONES = {
         words("text trace tensor views scenes"),
         words("streamlit"),
     ),
-    # What uses scenes: the cards they are packed into, and the command line.
+    # What uses scenes: the cards they are packed into, the command line, and widgets.
     "cards": Zone(
-        ("triattn_core/case_card", "triattn_core/commands", "triattn_core/__main__.py", "triattn_core/__init__.py"),
-        words("numpy pandas xarray pydantic tqdm psutil"),
+        (
+            *("triattn_core/case_card", "triattn_core/commands", "triattn_core/__main__.py"),
+            *("triattn_core/__init__.py", "triattn_core/cube_widget.py"),
+        ),
+        words("numpy pandas xarray pydantic tqdm psutil anywidget traitlets"),
         words("text trace tensor views scenes cards"),
         words("streamlit"),
     ),

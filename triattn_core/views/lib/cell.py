@@ -135,6 +135,6 @@ def query_matters(trace: AttentionTrace, choice: Choice) -> str:
     verdict = ": the query hardly matters here" if whole < LITTLE else ""
     called = axis_labels(trace)
     who = "Queries" if called["query"] == "query" else f"Rows of {called['query']}"
-    keys = "keys" if called["key"] == "key" else called["key"]
+    others = "keys" if called["key"] == "key" else called["key"]
     together = f", over {called['key']} and {called['context']} together {whole:.3g}" if weight.ndim > 2 else ""
-    return f"{who} differ from their average by {alone:.3g} bits over {keys} (query information){together}{verdict}."
+    return f"{who} differ from their average by {alone:.3g} bits over {others} (query information){together}{verdict}."

@@ -1,0 +1,100 @@
+"""A figure as a widget of Jupyter, marimo and VS Code, whose chosen cell Python reads and sets: `widget`.
+
+It needs anywidget: `pip install "triattn[notebook]"`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from triattn_core.errors import ConfigError
+from triattn_core.views import cube
+from triattn_core.views.lib.canvas import Canvas, script, style
+
+if TYPE_CHECKING:
+    from triattn_core.case_card.rendered import RenderedView
+    from triattn_core.scenes.trace_scenes import RenderedTrace
+
+NEEDED = 'widgets need anywidget: pip install "triattn[notebook]"'
+_MODULE = """
+function render({ model, el }) {
+  const root = el.appendChild(document.createElement("div"));
+  const host = {
+    send(name, value) {
+      if (name !== "cell") return;
+      model.set("cell", Array.from(value));
+      model.save_changes();
+    },
+  };
+  let stop = mount(root, model.get("payload"), host);
+  const follow = () => {
+    const cell = model.get("cell");
+    if (String(cell) === String(root.triattn.cell)) return;
+    root.triattn.cell = cell;
+    stop = mount(root, { ...model.get("payload"), cell }, host);
+  };
+  model.on("change:cell", follow);
+  return () => {
+    model.off("change:cell", follow);
+    stop();
+  };
+}
+export default { render };
+"""
+
+
+def widget(drawn: RenderedTrace | RenderedView, name: str | None = None) -> Any:
+    """A drawn cube as a widget: `shown = widget(draw("cube", trace))`; then `shown.cell`, `shown.tokens`.
+
+    name: of one figure among several, by default the first.  Raises ConfigError where anywidget is not installed, or
+    the figure is no cube.
+    """
+    figures = drawn.figures if hasattr(drawn, "figures") else {drawn.view: drawn.figure}
+    if name is not None and name not in figures:
+        raise ConfigError(f"no figure {name!r}: there is {', '.join(figures)}")
+    canvas = figures[name or next(iter(figures))]
+    if not isinstance(canvas, Canvas) or canvas.kind != "cube":
+        raise ConfigError(f"{drawn.view} is no cube: a widget shows the figures of cube and tensor")
+    known, first = cube.places(canvas)
+    return _widget_class()(canvas, known, first)
+
+
+@cache
+def _widget_class() -> type:
+    """The class, made when it is first asked for: anywidget is an extra.  Raises ConfigError without it."""
+    try:
+        import anywidget
+        import traitlets
+    except ImportError:
+        raise ConfigError(NEEDED) from None
+
+    class CubeWidget(anywidget.AnyWidget):
+        """A cube.  cell: the positions of the chosen cell in the trace, one for each axis."""
+
+        _esm = script(cube.SCRIPT) + _MODULE
+        _css = style(*cube.STYLE)
+        payload = traitlets.Dict().tag(sync=True)
+        cell = traitlets.List(traitlets.Int()).tag(sync=True)
+
+        def __init__(self, canvas: Canvas, known: Sequence[Sequence[int]], first: Sequence[int]):
+            self._known = [list(positions) for positions in known]
+            super().__init__(payload=dict(canvas.payload), cell=list(map(int, first)))
+
+        @traitlets.validate("cell")
+        def _is_shown(self, proposal: Mapping) -> list[int]:
+            cell = proposal["value"]
+            if len(cell) != len(self._known) or not all(i in axis for i, axis in zip(cell, self._known)):
+                ends = ", ".join(f"{min(axis)}…{max(axis)}" for axis in self._known)
+                raise traitlets.TraitError(f"there is no cell {cell}: positions are {ends}")
+            return cell
+
+        @property
+        def tokens(self) -> dict[str, str]:
+            """The token of the chosen cell on each axis, by the axis's label."""
+            order, axes, roles = (self.payload[name] for name in ("order", "axes", "roles"))
+            at = [axes[axis]["position"].index(i) for axis, i in zip(order, self.cell)]
+            return {roles[axis]: axes[axis]["name"][i] for axis, i in zip(order, at)}
+
+    return CubeWidget
