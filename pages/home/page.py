@@ -22,10 +22,18 @@ style.heading(
 )
 
 
+WORDS = (
+    "<b>Bi</b> scores query and key; <b>C-Bi</b> mixes the context into both first; <b>Bi-joint</b> reads all as one "
+    "sequence; <b>Tri</b> scores query, key and context at once. <b>As published</b> the answer also arrives past "
+    "the attention, in the <b>living form</b> through it alone. The <b>product of marginals</b> is a cube without "
+    "its third order: what a key gets over all contexts times what a context token gets over all keys."
+)
+
 about = word_map.legend("dark" if style.dark() else "light")
 st.html(
     f'<p class="t-lead"><b>Studies</b> <span class="t-muted">each opens its page on the same input; {about}</span></p>'
 )
+st.html(f'<p class="t-note">{WORDS}</p>')
 fills = studies.section()
 with st.container(key="main"):
     links.questions()

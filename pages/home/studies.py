@@ -86,6 +86,14 @@ def _finding(name: str, study: Study, column: DeltaGenerator) -> None:
         icon_position="right",
         query_params={**study.opens, study_strip.KEY: name},
     )
+    if study.control:
+        column.page_link(
+            "pages/intervene/page.py",
+            label="Take the third order out: “Is this map signal?”",
+            icon=":material/chevron_right:",
+            icon_position="right",
+            query_params={**study.control, "null": "product of marginals"},
+        )
 
 
 def _fill(

@@ -17,8 +17,10 @@ def pick(question: page_setup.Question, settings: Settings) -> Settings:
     )
     tri = metadata.model_setting(question.entry, "mechanism") == "tri"
     with st.container(horizontal=True, vertical_alignment="bottom", key="null-settings"):
-        how = url_state.segments("Attention becomes", list(REPLACEMENTS), "null", default=1)
-        axis = url_state.segments("Along", ["key", "context"] if tri else ["key"], "along")
+        offered = [how for how, replaced in REPLACEMENTS.items() if tri or not replaced.fixed]
+        how = url_state.segments("Attention becomes", offered, "null", default=1)
+        axes = ["key", "context"] if tri else ["key"]
+        axis = "key" if REPLACEMENTS[how].fixed else url_state.segments("Along", axes, "along")
         draws = url_state.segments("Draws", [20, 40, 100], "draws", default=1) if REPLACEMENTS[how].drawn else 1
     return settings.model_copy(update={"null": how, "along": axis, "draws": draws})
 

@@ -21,19 +21,15 @@ def sentence(entries: Sequence[Entry]) -> str:
     pairs = list(filter(None, map(_rivals, _by_data(entries))))
     if not pairs:
         return ""
-    scores = [
-        f"{_name(tri)} {_mean(two, 'test'):.1f} ({checkpoint_html.label(two)}) and {_mean(tri, 'test'):.1f}"
-        for two, tri in pairs
-    ]
+    scores = [f"{_name(tri)} {_score(two)} ({checkpoint_html.label(two)}) and {_score(tri)}" for two, tri in pairs]
     ahead = [metadata.dataset_name(tri) for two, tri in pairs if _is_ahead(tri, two)]
     behind = [metadata.dataset_name(tri) for two, tri in pairs if _is_ahead(two, tri)]
     lead = f"is clearly ahead of two-way attention on {listing(ahead)} alone" if ahead else ""
-    lead = lead or "is nowhere clearly ahead of two-way attention (by more than two standard errors)"
+    lead = lead or "is nowhere clearly ahead of the best two-way attention (by two standard errors)"
     lead += f" and clearly behind on {listing(behind)}" if behind else ""
     third = _third_order([tri for _, tri in pairs])
-    return minus(
-        f"On natural text, in the living form, Tri {lead}: {', '.join(scores)} % on test, means over seeds. {third}"
-    )
+    means = f"{', '.join(scores)} % on test, mean ± standard deviation over seeds"
+    return minus(f"On natural text, in the living form, Tri {lead}: {means}. {third}")
 
 
 def _name(entry: Entry) -> str:
@@ -59,6 +55,12 @@ def _rivals(entries: Sequence[Entry]) -> tuple[Entry, Entry] | None:
     two = [entry for kind in TWO_WAY for entry in by[kind]]
     best = [max(some, key=lambda entry: _mean(entry, "dev")) for some in (two, by["tri"]) if some]
     return (best[0], best[1]) if len(best) == 2 else None
+
+
+def _score(entry: Entry) -> str:
+    scores = seeds.scores(entry, "test")
+    spread = f" ± {stdev(scores):.1f}" if len(scores) > 1 else ""
+    return f"{mean(scores or (0.0,)):.1f}{spread}"
 
 
 def _mean(entry: Entry, split: str) -> float:

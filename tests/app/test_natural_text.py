@@ -16,8 +16,8 @@ from triattn_core.checkpoint.registry import list_checkpoints
 def test_it_follows_from_metrics_and_controls(shelf: Path) -> None:  # noqa: F811
     said = natural_text.sentence(models.entries())
     assert said == (
-        "On natural text, in the living form, Tri is nowhere clearly ahead of two-way attention (by more than two "
-        "standard errors): Quora 77.0 (Bi) and 75.0 % on test, means over seeds. "
+        "On natural text, in the living form, Tri is nowhere clearly ahead of the best two-way attention (by two "
+        "standard errors): Quora 77.0 (Bi) and 75.0 % on test, mean ± standard deviation over seeds. "
         "What its third order is worth there is not measured."
     )
     record_controls(shelf, tri__product_of_marginals=75.4)

@@ -120,6 +120,17 @@ def test_uniform_attention_of_a_checkpoint(axis):
     assert abs(found.changes[0]) > 1e-6
 
 
+@pytest.mark.parametrize("how", ["product of marginals", "even"])
+def test_a_cube_without_its_third_order_and_one_of_even_weights(how):
+    found = null_replacement.run_null_test(load("pairs-tri"), examples("pairs")[0], how)
+    for way in ("a_over_b", "b_over_a"):
+        before, after = site(found.before, way), site(found.after, way)
+        marginals = np.einsum("hni,hnj->hnij", before.sum(3), before.sum(2))
+        even = (before > 0) / (before > 0).sum((2, 3), keepdims=True)
+        np.testing.assert_allclose(after, marginals if how == "product of marginals" else even, atol=1e-6)
+        assert np.abs(after - before).max() > 1e-5 and found.log_odds.shape == (1,)
+
+
 @pytest.mark.parametrize("name", ["pairs-bi", "pairs-tri", "dialogue-cbi", "reading-tri"])
 @pytest.mark.parametrize("how", ["shuffled", "untrained"])
 def test_many_draws_are_as_each_alone(name, how, monkeypatch):
@@ -165,6 +176,8 @@ def test_what_cannot_be_replaced_is_one_line():
         null_replacement.run_null_test(bundle, example, "uniformly")
     with pytest.raises(InputError, match="pairs-bi are not shared out over 'context'"):
         null_replacement.run_null_test(bundle, example, "uniform", "context")
+    with pytest.raises(InputError, match="are not a cube, which alone can become 'even'"):
+        null_replacement.run_null_test(bundle, example, "even")
 
 
 def test_what_is_offered_but_not_written_is_refused_not_shuffled() -> None:

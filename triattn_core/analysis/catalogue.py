@@ -23,10 +23,12 @@ class Method:
 
 @dataclass(frozen=True)
 class Replacement:
-    """What attention can be replaced by (`nulls`): in words, and whether it is drawn, so that many draws differ."""
+    """What attention can be replaced by (`nulls`): in words; whether it is drawn, so that many draws differ; and, for
+    cubes alone, the function of `attention.fixed_weights` that replaces key and context at once."""
 
     how: str
     drawn: bool = True
+    fixed: str = ""
 
 
 METHODS = {
@@ -40,4 +42,8 @@ REPLACEMENTS = {
     "uniform": Replacement("the same weight everywhere", drawn=False),
     "shuffled": Replacement("its own weights in a drawn order"),
     "untrained": Replacement("those of the same network, newly drawn"),
+    "product of marginals": Replacement(
+        "a key's weight times a context token's: the third order taken out", drawn=False, fixed="product_of_marginals"
+    ),
+    "even": Replacement("the same weight for each pair of key and context token", drawn=False, fixed="even"),
 }

@@ -5,7 +5,7 @@ Reads JSON alone, so that the first page need not wait for torch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from triattn_core.checkpoint import registry
@@ -129,14 +129,15 @@ def seed_scores_of(entry: Entry) -> list[float]:
     return [float(score) for score in scores if isinstance(score, (int, float))] if len(scores) > 1 else []
 
 
-def seed_scores(entries: Sequence[Entry]) -> dict[tuple[str, str], dict[str, list[float]]]:
+def seed_scores(
+    entries: Sequence[Entry], scores_of: Callable[[Entry], list[float]] = seed_scores_of
+) -> dict[tuple[str, str], dict[str, list[float]]]:
     """Checkpoints with several seeds, by (data set, similarity): {name: accuracies}."""
     groups: dict[tuple[str, str], dict[str, list[float]]] = {}
     for entry in entries:
-        if seed_scores_of(entry):
-            groups.setdefault((dataset_name(entry), model_setting(entry, "similarity")), {})[entry.name] = (
-                seed_scores_of(entry)
-            )
+        scores = scores_of(entry)
+        if len(scores) > 1:
+            groups.setdefault((dataset_name(entry), model_setting(entry, "similarity")), {})[entry.name] = scores
     return groups
 
 

@@ -65,10 +65,18 @@ def _format(value: object) -> str:
 def seeds(options: argparse.Namespace) -> None:
     """Mean and spread over seeds on test, from the records, and Welch's test between comparable checkpoints."""
     from triattn_core.analysis.significance import welch_over_seeds
-    from triattn_core.checkpoint.metadata import seed_scores
+    from triattn_core.checkpoint.metadata import seed_scores, seed_scores_of
     from triattn_core.checkpoint.registry import list_checkpoints
+    from triattn_core.results import run_records, worth
 
-    groups = seed_scores(list_checkpoints())
+    records = run_records.all_records()[0]
+
+    def scores_of(entry):
+        """Of its own seeds and, for what a sweep was made of, of those on record."""
+        is_tan = entry.problem is None and entry.config.get("kind") == "tan" and entry.metrics
+        return worth.seed_scores(entry, "test", records) if is_tan else seed_scores_of(entry)
+
+    groups = seed_scores(list_checkpoints(), scores_of)
     rows = []
     for (data, similarity), scores in groups.items():
         tests = welch_over_seeds(scores)

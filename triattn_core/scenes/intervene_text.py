@@ -166,7 +166,10 @@ def describe_null(nulls: Nulls) -> str:
     """The log-odds with the weights replaced, beside the original's, and the flips."""
     odds, original, answer = nulls.log_odds, nulls.original, nulls.answer.labels[followed_answer(nulls.answer)]
     many = f" ± {odds.std(ddof=1):.2g} (standard deviation) over {len(odds)} draws" if len(odds) > 1 else ""
-    sentence = f"With {nulls.how} attention along {nulls.axis}s ({REPLACEMENTS[nulls.how].how}) the log-odds of "
+    replaced = REPLACEMENTS[nulls.how]
+    become = f"the {nulls.how} for attention" if nulls.how == "product of marginals" else f"{nulls.how} attention"
+    along = "" if replaced.fixed else f" along {nulls.axis}s"
+    sentence = f"With {become}{along} ({replaced.how}) the log-odds of "
     sentence += f"“{answer}” are {odds.mean():+.3g}{many}, against {original:+.3g}; "
     sentence += f"{int(nulls.flipped.sum())} of {len(odds)} flip the answer. "
     if len(odds) > 1:

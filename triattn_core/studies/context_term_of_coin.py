@@ -53,11 +53,11 @@ STUDY = Study(
     number="P(paraphrase) less that without the context term",
     about="COIN adds to each word what its own sentence told it before it looks across.",
     claim=(
-        "With that context term ablated the paraphrase loses {value:.0f} points of probability, and here the answer "
+        "With that context term ablated the paraphrase loses {value:.1f} points of probability, and here the answer "
         "flips."
     ),
     limits=(
-        "It does not tell a paraphrase from its opposite: in “She did not remember to lock the door.” it adds 13 "
+        "It does not tell a paraphrase from its opposite: in “She did not remember to lock the door.” it adds 13.5 "
         "points to the paraphrase as well."
     ),
     refuted="A pair of this form whose probability does not fall when the context term is ablated.",

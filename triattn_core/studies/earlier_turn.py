@@ -96,12 +96,13 @@ STUDY = Study(
         "head 1 they look at “it” read with the first turn (the maps), “card” like all others."
     ),
     claim=(
-        "With another fault named in the first turn (the sound card, the printer) the response loses {value:.0f} "
+        "With another fault named in the first turn (the sound card, the printer) the response loses {value:.1f} "
         "points of probability in the mean."
     ),
     limits=(
         "So the attention counts (with even weights it is 49 points), but not its third order: with the product of "
-        "the marginals it is 82 as well. And most hangs on the verb: “my laptop does not connect” costs 11 points only."
+        "the marginals it is 82 as well. And most hangs on the verb: “my laptop does not connect” costs 11.5 points "
+        "only, and with “my printer does not connect” the wireless card is still the answer."
     ),
     refuted="A first turn about another fault with which the response keeps its probability.",
     change=(
@@ -119,6 +120,12 @@ STUDY = Study(
         "option": "1",
         "context": "tokens",
         "cell": "5.3.1",  # “card”, “it”, “wireless”
+    },
+    control={
+        "task": dialogue.LABEL,
+        **dialogue.parts(FIRST_EXAMPLE),
+        "checkpoint": "ubuntu-tri-living",
+        "option": "1",
     },
     show=lambda example: [*example.history, f"→ {example.candidates[example.label]}"],
     maps=maps,

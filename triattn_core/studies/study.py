@@ -28,6 +28,7 @@ class Study:
     claim: the result in a sentence, with {value}.  about: what to know before it; limits: what it does not show.
     refuted: what would refute it.  change, edited: a word to change, and the first example with that change.
     page, opens: the page that shows it, and its URL parameters.
+    control: URL parameters of Intervene, where its weights can be replaced by the product of their marginals.
     show: the texts of an example, one per line.  maps: weights [query, key] by title; None if there are none.
     """
 
@@ -51,6 +52,7 @@ class Study:
     show: Callable[[Any], Sequence[str]]
     maps: Callable[[Sequence[Bundle], Any], Mapping[str, xr.DataArray]] | None = None
     limits: str = ""
+    control: Mapping[str, str | Sequence[str]] | None = None
 
     @property
     def result(self) -> str:

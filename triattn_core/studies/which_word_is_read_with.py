@@ -40,13 +40,14 @@ def largest_context_information(bundles: Sequence[Bundle], example: Example) -> 
 
 
 def maps(bundles: Sequence[Bundle], example: Example) -> dict[str, xr.DataArray]:
-    """The slices of that head at two context words that occur only once, as its page draws them."""
+    """Where each word looks when it is read with one of two context words: the slices of that head, each row divided by
+    its sum."""
     array = cube(bundles[0], example)
     array = array.isel(head=int(bits(array).argmax()))
     tokens = [str(token) for token in array["context_token"].values]
     unique = [j for j, token in enumerate(tokens) if tokens.count(token) == 1]
     slices = {j: array.isel(context=j, drop=True) for j in (unique[0], unique[-1])}
-    return {f"with context “{tokens[j]}”": part for j, part in slices.items()}
+    return {f"read with “{tokens[j]}”": part / part.sum("key") for j, part in slices.items()}
 
 
 STUDY = Study(
@@ -66,15 +67,16 @@ STUDY = Study(
     margin=0.1,
     number="context information, best head",
     about=(
-        "Two-way attention has one map. Here the same head, in the same pair, has another map for every context word."
+        "Two-way attention has one map. Here the same head, in the same pair, has another map for every context word "
+        "(each row is divided by its sum): “?” looks at “?” or at “Which”."
     ),
-    claim="Which context word is read along tells {value:.2g} bits of where each word looks.",
+    claim="Which context word is read along tells {value:.2g} of the 1.1 bits of where each word looks.",
     limits=(
         "The answer does not need it: with the product of the cube's two marginals in its place no fewer of 1,000 "
         "pairs are right (+0.2 points), and this pair is wrongly taken for a paraphrase."
     ),
-    refuted="A pair for which the two maps are alike, or a head of an untrained model that tells as much.",
-    change="Change “browser” in B to “shop”: the answer flips, and the context still tells where words look.",
+    refuted="A pair in which it tells less than 0.1 bits, or a head of an untrained model that tells as much.",
+    change="Change “browser” in B to “shop”: the answer flips (barely), and the context still tells where words look.",
     edited=Example("Which browser can play movies?", "Which shop can download movies?"),
     page="cube",
     opens={
@@ -82,6 +84,11 @@ STUDY = Study(
         "b": "Which browser can download movies?",
         "checkpoint": "quora-tri-living",
         "head": "3",
+    },
+    control={
+        "a": "Which browser can play movies?",
+        "b": "Which browser can download movies?",
+        "checkpoint": "quora-tri-living",
     },
     show=lambda example: [example.text_a, example.text_b],
     maps=maps,

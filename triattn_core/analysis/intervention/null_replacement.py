@@ -7,7 +7,8 @@ Weights A[n,i,j] are replaced along key or context, the mass M of all else stayi
                                                                (Jain and Wallace 2019, section 4.2.1)
     untrained   A'[n,i,j] = M[n,j] B[n,i,j] / sum_i B[n,i,j]   B: the weights of the same network, newly drawn
 
-in all layers and both directions at once.  Where shuffled or untrained maps answer like the trained one, the map is no
+or the whole cube is replaced, by the product of its marginals, K[n,i] C[n,j], or by even weights; in all layers and
+both directions at once.  Where shuffled or untrained maps answer like the trained one, the map is no
 explanation of the answer.
 """
 
@@ -25,6 +26,7 @@ from torch import Tensor
 from triattn_core.analysis.catalogue import REPLACEMENTS
 from triattn_core.analysis.intervention.batched_variants import repeat_encoded, row_slices, run_query
 from triattn_core.analysis.intervention.interventions import Edit, Outcome, make_outcome
+from triattn_core.attention.fixed_weights import replacement
 from triattn_core.attention.similarity.exponential import at_once
 from triattn_core.attention.tap import recording
 from triattn_core.attention.weight_override import replacing
@@ -69,6 +71,8 @@ def run_null_test(
     axes = ("key", "context") if bundle.config.model.mechanism == "tri" else ("key",)
     if axis not in axes:
         raise InputError(f"the weights of {bundle.name} are not shared out over {axis!r}; {choices(axis, axes)}")
+    if REPLACEMENTS[how].fixed and len(axes) < 2:
+        raise InputError(f"the weights of {bundle.name} are not a cube, which alone can become {how!r}")
     query = run_query(bundle, example, option)
     draws = max(1, draws) if REPLACEMENTS[how].drawn else 1
     batches, first = [], None
@@ -97,6 +101,8 @@ def run_null_test(
 
 def _weight_change(how: str, dim: int, draw: torch.Generator, others: Callable[[], Mapping[str, Tensor]]):
     """The function that replaces weights, for `weight_override.replacing`."""
+    if fixed := REPLACEMENTS[how].fixed if how in REPLACEMENTS else "":
+        return replacement(fixed)
     untrained = others() if how == "untrained" else {}
     name = {number: axis for axis, number in DIMS.items()}[dim]
 
