@@ -59,7 +59,8 @@ def test_where_all_are_alike_nothing_is_folded() -> None:
 def test_the_strongest_of_each_method_stand_first_with_share_and_role() -> None:
     tops = marks("occlusion").split('<div class="t-top"', 1)[1].split('<div class="t-section"')[0]
     assert tops.index("w5.1: \u221240 % context") < tops.index("who: +0.1 % question")
-    assert tops.count("t-muted") == 2 * long.FEW + 1  # rollout speaks of one word only
+    assert tops.count("t-muted") == 2 * long.FEW + 1 + 2  # rollout speaks of one word only; two are not there yet
+    assert tops.count("being computed") == 2
     assert "[CLS]" not in tops and tops.count("+50 % question") == 2  # as text, and on hover
 
 
@@ -78,6 +79,21 @@ def test_the_page_has_one_choice_of_method_for_text_and_curves(tmp_path, monkeyp
     assert [one.key for one in app.segmented_control].count("method") == 1
 
 
+def test_a_scene_runs_each_method_once(monkeypatch) -> None:
+    from triattn_core.analysis.attribution import methods
+    from triattn_core.scenes import attribute
+    from triattn_core.scenes.runner import Models, find_entries
+    from triattn_core.tasks import pairs
+
+    asked, make = [], methods.attribute
+    monkeypatch.setattr(
+        methods, "attribute", lambda query, names, *more: asked.extend(names) or make(query, names, *more)
+    )
+    settings = attribute.Settings(steps=1, draws=1)
+    attribute.build(Models("cpu"), find_entries(["quora-tri-published"]), pairs.examples("en")[0], settings)
+    assert sorted(asked) == sorted(methods.METHODS)
+
+
 def test_methods_come_one_after_another_and_together_are_what_all_at_once_are() -> None:
     from triattn_core.analysis.attribution import methods
     from triattn_core.analysis.intervention.batched_variants import run_query
@@ -88,9 +104,9 @@ def test_methods_come_one_after_another_and_together_are_what_all_at_once_are() 
     (entry,), example, models = find_entries(["quora-tri-published"]), pairs.examples("en")[0], Models("cpu")
     settings = attribute.Settings(steps=4, draws=2, fold="word pieces")
     parts = [scene.tokens for scene in attribute.stream(models, [entry], example, settings)]
-    assert [len(tokens.attributions.methods) for tokens in parts] == [1, 2, 3, 4, 5, 5]
-    assert parts[0].attributions.methods == ("attention",) and parts[4].complete and not parts[3].complete
-    assert [tokens.faithfulness is not None for tokens in parts] == [False] * 5 + [True]
+    assert [len(tokens.attributions.methods) for tokens in parts] == [2, 3, 4, 5, 5]
+    assert parts[0].attributions.methods == ("attention", "rollout") and parts[3].complete and not parts[2].complete
+    assert [tokens.faithfulness is not None for tokens in parts] == [False] * 4 + [True]
     found, whole = parts[-1].attributions, methods.attribute(run_query(models.load(entry), example), steps=4)
     assert found.methods == whole.methods and found.gap == pytest.approx(whole.gap)
     pd.testing.assert_frame_equal(found.table, whole.table, rtol=1e-4, atol=1e-5)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 @dataclass(frozen=True)
 class Method:
     """A method of attribution (`methods.METHODS`): its name where there is little room, and how it goes about it;
-    `{steps}` in it are those of the path.  cost: of two methods the one with the lower is asked first."""
+    `{steps}` in it are those of the path.  cost: methods of the lowest are computed first, those of
+    one cost together; 0 where the trace is enough."""
 
     short: str
     how: str

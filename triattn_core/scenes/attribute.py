@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
+from itertools import combinations, groupby
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pandas as pd
@@ -165,7 +165,7 @@ def build(models: Models, entries: Sequence[Entry], example: Any, settings: Sett
 
 
 def stream(models: Models, entries: Sequence[Entry], example: Any, settings: Settings) -> Iterator[AttributeScene]:
-    """The scene in parts: first with the quick methods, then with each of the others, at last with their
+    """The scene in parts: first with what attention gives, then with each of the other methods, at last with their
     faithfulness, where random rankings are asked for.  Raises as `build` does."""
     question = Question.put(models, entries[0], example, settings.option and settings.option - 1)
     method = settings.method or next(iter(METHODS))
@@ -179,7 +179,7 @@ def stream(models: Models, entries: Sequence[Entry], example: Any, settings: Set
         tokens = TokenShares(settings.model_copy(update=chosen), question.explained, question.names, folded, odds)
         yield _scene(tokens)
     if settings.draws and tokens is not None:
-        measured = measure_faithfulness(question, settings.steps, settings.draws, settings.seed)
+        measured = measure_faithfulness(question, pieces, settings.steps, settings.draws, settings.seed)
         yield _scene(replace(tokens, faithfulness=measured))
 
 
@@ -189,33 +189,45 @@ def _scene(tokens: TokenShares) -> AttributeScene:
 
 
 def stream_attributions(question: Question, steps: int) -> Iterator[tuple[Attributions, float]]:
-    """What the methods give each token, and the log-odds of the answer: first what the quick ones give, then with each
-    of the others, at last all of METHODS."""
+    """What the methods give each token, and the log-odds of the answer: first those of the lowest cost, then with each
+    higher one, at last all of METHODS."""
     columns, gap = {}, None
-    for method in sorted(METHODS, key=lambda name: METHODS[name].cost):
-        part, odds = _attribute_by(question, method, steps)
-        columns[method], gap = part.table[method], part.gap if part.gap is not None else gap
+    for _, names in groupby(sorted(METHODS, key=_cost), _cost):
+        part, odds = _attribute_by(question, tuple(names), steps)
+        columns |= {name: part.table[name] for name in part.methods}
+        gap = part.gap if part.gap is not None else gap
         methods = tuple(name for name in METHODS if name in columns)
-        table = part.table.drop(columns=method).assign(**{name: columns[name] for name in methods})
+        table = part.table.drop(columns=list(part.methods)).assign(**{name: columns[name] for name in methods})
         yield replace(part, table=table, methods=methods, gap=gap), odds
 
 
-def _attribute_by(question: Question, method: str, steps: int) -> tuple[Attributions, float]:
+def _cost(method: str) -> int:
+    return METHODS[method].cost
+
+
+def _attribute_by(question: Question, names: tuple[str, ...], steps: int) -> tuple[Attributions, float]:
+    trace = question.explained.trace
+
     def run(bundle):
         from triattn_core.analysis.attribution import methods
         from triattn_core.analysis.intervention.batched_variants import log_odds, run_query
 
         query = run_query(bundle, question.example, question.option)
-        return methods.attribute(query, [method], steps), float(log_odds(query.scores[None], query.answer))
+        return methods.attribute(query, names, steps, trace), float(log_odds(query.scores[None], query.answer))
 
-    steps = steps if METHODS[method].follows_path else 1
-    says = method.capitalize() + (f" in {steps} steps" if METHODS[method].follows_path else "")
-    return question.answer(says, run, method, steps)
+    follows_path = any(METHODS[name].follows_path for name in names)
+    steps = steps if follows_path else 1
+    says = " and ".join(names).capitalize() + (f" in {steps} steps" if follows_path else "")
+    return question.answer(says, run, names, steps)
 
 
-def measure_faithfulness(question: Question, steps: int, draws: int = DRAWS, seed: int = 0) -> Faithfulness:
-    """The perturbation curves of the methods and of random rankings, their areas, and the control's band."""
-    *_, (attributions, _) = stream_attributions(question, steps)
+def measure_faithfulness(
+    question: Question, attributions: Attributions, steps: int, draws: int, seed: int
+) -> Faithfulness:
+    """The perturbation curves of the methods and of random rankings, their areas, and the control's band.
+
+    attributions: by all METHODS, of tokens as the model reads them, with `steps`.
+    """
 
     def run(bundle):
         from triattn_core.analysis.attribution import faithfulness

@@ -15,7 +15,6 @@ import numpy as np
 import pandas as pd
 import torch
 from scipy.special import stdtrit
-from scipy.stats import spearmanr
 from torch import Tensor
 
 from triattn_core.analysis.attribution import estimators
@@ -70,16 +69,7 @@ class Attributions:
         """Spearman's rank correlation of the magnitudes of each pair of methods over all cells that are not special;
         NaN if one of them is constant or there are fewer than three cells."""
         values = self.table.loc[self.table["special"] == 0, list(self.methods)].abs()
-        count = len(self.methods)
-        matrix = np.full((count, count), np.nan)
-        for a in range(count):
-            for b in range(count):
-                x, y = values.iloc[:, a].dropna(), values.iloc[:, b].dropna()
-                both = x.index.intersection(y.index)
-                x, y = x[both], y[both]
-                if len(both) > 2 and x.nunique() > 1 and y.nunique() > 1:
-                    matrix[a, b] = spearmanr(x, y).statistic
-        return pd.DataFrame(matrix, list(self.methods), list(self.methods))
+        return values.corr("spearman", min_periods=3)
 
     def compared_cells(self) -> int:
         """The smallest number of cells over which `correlations` compares two methods; 0 if it compares none."""
@@ -95,15 +85,17 @@ class Attributions:
         return float(1 / np.sqrt(1 + (count - 2) / t**2))
 
 
-def attribute(query: Query, methods: Sequence[str] = (), steps: int = 32) -> Attributions:
+def attribute(
+    query: Query, methods: Sequence[str] = (), steps: int = 32, trace: AttentionTrace | None = None
+) -> Attributions:
     """Computes all METHODS, or some of them, for one example; cells that average several tokens get their sum.
 
-    NaN where a method says nothing of a role: attention of Bi and C-Bi has no context; 0 for special tokens that are no
-    context.  Raises InputError for an
-    unknown method.
+    trace: of this example, where it is known; else the model runs once more for those that read it.  NaN where a method
+    says nothing of a role: attention of Bi and C-Bi has no context; 0 for special tokens that are no context.  Raises
+    InputError for an unknown method.
     """
     methods = validate_methods(methods)
-    method_input = _MethodInput(query, steps, methods)
+    method_input = _MethodInput(query, steps, methods, trace)
     columns = {name: METHODS[name](method_input) for name in methods}
     frames = []
     for role in ROLES:
@@ -132,8 +124,8 @@ def validate_methods(methods: Sequence[str]) -> tuple[str, ...]:
 class _MethodInput:
     """What the methods share: the word vectors and baseline, the score of them, and the trace, made on first use."""
 
-    def __init__(self, query: Query, steps: int, methods: Sequence[str]):
-        self.asked, self.steps = query, steps
+    def __init__(self, query: Query, steps: int, methods: Sequence[str], trace: AttentionTrace | None):
+        self.asked, self.steps, self._trace = query, steps, trace
         self.gap: float | None = None
         self.done, self.total = 0, max(1, sum(ROWS[name](query, steps) for name in methods if name in ROWS))
         bundle = query.bundle
@@ -172,6 +164,8 @@ class _MethodInput:
 
     @cached_property
     def trace(self) -> AttentionTrace:
+        if self._trace is not None:
+            return self._trace
         query = self.asked
         with recording(lambda site: site.endswith("/weight")) as record:
             query.bundle.logits(self.batch)
