@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 CSS = """
 .t-ranks {border-collapse: separate; border-spacing: 1px; font-size: 12px; font-variant-numeric: tabular-nums}
 .t-ranks td {width: 38px; height: 30px; text-align: center; padding: 0}
+.t-ranks td:empty {background: var(--t-hairline)}
 .t-ranks th {font-weight: 400; text-align: right; padding-right: 7px; white-space: nowrap}
 .t-ranks tr > th.top {text-align: left; padding-left: 5px; max-width: 0; overflow: visible}
 @media (min-width: 901px) and (max-width: 1200px) {
@@ -27,14 +28,23 @@ CSS = """
 """
 
 
+def heading() -> str:
+    """HTML: what stands above the picker of the role and the correlations."""
+    return checkpoint_html.section("Do they agree?", "Spearman, on size")
+
+
 def show_rank_correlation(ranked: Attributions, role: str, theme: str) -> str:
-    """HTML: Spearman's correlation of each two methods over the tokens of a role, and a sentence."""
+    """HTML: Spearman's correlation of each two methods over the tokens of a role, and a sentence; cells of methods that
+    are still being computed are empty."""
     ranks = ranked.correlations()
-    names, colours, rows = list(ranks), ramp(DIVERGING[theme], 256), ""
+    names, colours, rows = list(METHODS), ramp(DIVERGING[theme], 256), ""
     for a, name in enumerate(names):
         cells = ""
         for b in range(a):
-            value = ranks.iloc[a, b]
+            if not {name, names[b]} <= {*ranks}:
+                cells += "<td></td>"
+                continue
+            value = ranks.loc[name, names[b]]
             fill = colours[int(127.5 * (1 + min(max(value, -1), 1)))] if isfinite(value) else rgb("#888888") * 255
             text = minus(f"{value:.2f}") if isfinite(value) else "–"
             look = f"background:rgb({','.join(str(int(part)) for part in fill)});color:{ink(fill)}"
@@ -42,11 +52,9 @@ def show_rank_correlation(ranked: Attributions, role: str, theme: str) -> str:
         short = escape(METHODS[name].short)
         last = f'<th class="top" scope="col">{short}</th>' * (a < len(names) - 1)  # nothing below it
         rows += f'<tr><th scope="row">{escape(name)}</th>{cells}{last}</tr>'
-    return (
-        f"<style>{CSS}</style>"
-        + checkpoint_html.section("Do they agree?", "Spearman, on size")
-        + f'<table class="t-ranks">{rows}</table><p class="t-note">{escape(describe_agreement(ranked, role))}</p>'
-    )
+    pending = [name for name in names if name not in ranks]
+    sentence = f"Being computed: {', '.join(pending)}." if pending else describe_agreement(ranked, role)
+    return f'<style>{CSS}</style><table class="t-ranks">{rows}</table><p class="t-note">{escape(sentence)}</p>'
 
 
 def completeness(rows: list[tuple[str, str]]) -> str:

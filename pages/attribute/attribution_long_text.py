@@ -54,7 +54,10 @@ def marks(
     """
     scale, real = scale_of(table, shares), table["special"] == 0
     table, shares = table.assign(word=words(table))[real], shares[real]
-    tops = "".join(_top(table, shares[name], names, scale, theme, name == method) for name in shares)
+    tops = "".join(
+        _top(table, shares[name], names, scale, theme, name == method) if name in shares else _pending(name)
+        for name in METHODS
+    )
     lines = _whole(table, shares[method], names, scale, theme)
     head = f'<style>{CSS}</style><div class="t-top" role="group">{tops}</div>'
     how = METHODS[method].how.format(steps=steps)
@@ -71,6 +74,11 @@ def _top(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale
         word = attribution_table.word(name, name, shares[at], scale, theme)
         heading += f'<span title="{escape(name)}: {tooltip}">{word}<span class="t-muted">{tooltip}</span></span>'
     return heading + "<span></span>" * (FEW - len(first))
+
+
+def _pending(method: str) -> str:
+    """The name of a method that is still being computed."""
+    return f"<span>{escape(method)}</span>{attribution_table.PENDING}" + "<span></span>" * (FEW - 1)
 
 
 def _whole(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale, theme: str) -> str:

@@ -1,35 +1,47 @@
-"""The attributions of a page as they come: the quick methods at once, each of the others when it is done."""
+"""The attributions of a page as they come: the figures with places for all methods, filled in as each is done."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from pages.attribute import attribution_long_text, attribution_table, pickers
+from pages.attribute import attribution_agreement, attribution_long_text, attribution_table, pickers
 from pages.shared.page_scene import PageScene
 
 
-def show_methods(parts: Iterator[PageScene], theme: str) -> PageScene:
-    """Draws what each method gives each token, up to the part of `parts` that has all; returns that one, with the
-    method that is chosen for a long text.  Raises TriattnError."""
-    top, slot, waiting = st.container(), st.empty(), st.container()
-    page, method = None, None
-    while page is None or not page.scene.tokens.complete:
-        with waiting:  # where progress is shown
-            part = next(parts)
-        tokens, steps = part.scene.tokens, part.settings.steps
-        if page is None and attribution_long_text.needs_long_layout(tokens.table):
-            with top:
-                st.html(attribution_long_text.heading())
-                method = pickers.pick_method()
-        page = part
-        drawn = tokens.table, tokens.shares, tokens.names, steps, theme
-        if method is None:
-            slot.html(attribution_table.marks(*drawn))
-        else:
-            methods = tokens.attributions.methods
-            slot.html(attribution_long_text.marks(*drawn, method if method in methods else methods[0]))
-    if method is not None:
-        page.chosen["method"] = method
-    return page
+def show_methods(parts: Iterator[PageScene], waiting: DeltaGenerator, right: DeltaGenerator, theme: str) -> PageScene:
+    """Draws what each method gives each token, and in `right` how far they agree, up to the part of `parts` that has
+    all; returns that one, with the chosen role, and for a long text the method.  waiting: where progress is shown.
+    Raises TriattnError."""
+    top, marks = st.container(), st.empty()
+    with waiting:
+        page = next(parts)
+    tokens, chosen = page.scene.tokens, {}
+    if attribution_long_text.needs_long_layout(tokens.table):
+        with top:
+            st.html(attribution_long_text.heading())
+            chosen["method"] = pickers.pick_method()
+    with right:
+        st.html(attribution_agreement.heading())
+        role = chosen["ranks"] = pickers.pick_role(tokens)
+        ranks = st.empty()
+    while True:
+        marks.html(_marks(page, chosen.get("method"), theme))
+        ranks.html(attribution_agreement.show_rank_correlation(page.scene.tokens.ranked(role), role, theme))
+        if page.scene.tokens.complete:
+            page.chosen |= chosen
+            return page
+        with waiting:
+            page = next(parts)
+
+
+def _marks(page: PageScene, method: str | None, theme: str) -> str:
+    """HTML: the text under each method, of a long one under `method` or the first that is known."""
+    tokens = page.scene.tokens
+    drawn = tokens.table, tokens.shares, tokens.names, page.settings.steps, theme
+    if method is None:
+        return attribution_table.marks(*drawn)
+    known = tokens.attributions.methods
+    return attribution_long_text.marks(*drawn, method if method in known else known[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from html import escape
+from itertools import repeat
 from typing import TYPE_CHECKING
 
 import pandas as pd
@@ -16,6 +17,7 @@ from triattn_core.views.lib.palette import DIVERGING, SignedScale, oklab, ramp
 if TYPE_CHECKING:
     import numpy as np
 
+PENDING = '<span class="t-muted">being computed</span>'
 CSS = """
 .t-marks {display: grid; grid-template-columns: 128px minmax(0, 1fr) 92px; gap: 9px 10px; font-size: 13.5px}
 .t-marks > .t-muted, .t-marks .as {font-size: 12px; color: var(--t-muted)}
@@ -24,10 +26,14 @@ CSS = """
   max-height: 148px; overflow-y: auto}
 .t-marks .strip {line-height: 1.62} .t-marks .strip i {display: inline-block; width: 8px}
 .t-marks .strip span {padding: 1px 2px; white-space: pre-wrap; box-decoration-break: clone}
+.t-marks .wait .strip {color: var(--t-muted)}
 .t-marks .strip .neg {border-bottom: 2px dotted currentColor}
 .t-marks .most {text-align: right; font-variant-numeric: tabular-nums; overflow-wrap: anywhere}
 .t-marks .most b {font-weight: 600}
-@media (max-width: 900px) {.t-marks {grid-template-columns: 112px minmax(0, 1fr) 96px}}
+@media (max-width: 900px) {
+  .t-marks {grid-template-columns: 112px minmax(0, 1fr) 96px}
+  .st-key-below-marks {min-height: 146px}  /* its notes push what stands below no further */
+}
 """
 RAMP = """
 .t-ramp {display: flex; align-items: center; gap: 10px; flex-wrap: wrap; font-size: 12px; color: var(--t-muted);
@@ -37,19 +43,20 @@ RAMP = """
 
 
 def marks(table: pd.DataFrame, shares: pd.DataFrame, names: Mapping[str, str], steps: int, theme: str) -> str:
-    """HTML: each method's share of every token in the text.
+    """HTML: each method's share of every token in the text; the plain text where it is still being computed.
 
-    table: of `Attributed`; shares: its `shares()`.  names: what plays query and key.
+    table: of `Attributions`; shares: its `shares()`.  names: what plays query and key.
     """
-    real, scale = table["special"] == 0, scale_of(table, shares)
-    table = table.assign(word=words(table))
-    rows = "".join(
-        f'<div class="name"><b>{escape(method)}</b><span class="t-muted">'
-        f"{escape(METHODS[method].how.format(steps=steps))}</span></div>"
-        f'<div class="texts">{_texts(table[real], shares.loc[real, method], names, scale, theme)}</div>'
-        f'<div class="most">{_most(table[real], shares.loc[real, method], names)}</div>'
-        for method in shares
-    )
+    real, scale, rows = table["special"] == 0, scale_of(table, shares), ""
+    table = table.assign(word=words(table))[real]
+    for method, about in METHODS.items():
+        by = shares.loc[real, method] if method in shares else None
+        rows += (
+            f'<div class="name"><b>{escape(method)}</b><span class="t-muted">'
+            f"{escape(about.how.format(steps=steps))}</span></div>"
+            f'<div class="texts{" wait" * (by is None)}">{_texts(table, by, names, scale, theme)}</div>'
+            f'<div class="most">{PENDING if by is None else _most(table, by, names)}</div>'
+        )
     head = checkpoint_html.section("Which tokens", "strongest, share of the method's total")
     return f'<style>{CSS}</style>{head}<div class="t-marks" role="group">{rows}</div>{legend(scale, theme)}'
 
@@ -65,34 +72,38 @@ def legend(scale: SignedScale, theme: str) -> str:
     )
 
 
-def _texts(table: pd.DataFrame, shares: pd.Series, names: Mapping[str, str], scale: SignedScale, theme: str) -> str:
+def _texts(
+    table: pd.DataFrame, shares: pd.Series | None, names: Mapping[str, str], scale: SignedScale, theme: str
+) -> str:
     """The strips of query and key, and the one of the context below."""
     lines = [(names[role], role) for role in ("query", "key")] + [("context", "context")]
     html = ""
     for name, role in lines:
         here = table["role"] == role
+        by = None if shares is None else shares[here]
         drawn = (
-            strip(table[here], shares[here], scale, theme)
-            if shares[here].notna().any()
+            strip(table[here], by, scale, theme)
+            if by is None or by.notna().any()
             else ('<span class="t-muted">not read by attention</span>')
         )
         html += f'<span class="as">{escape(name)}</span><div class="strip">{drawn}</div>'
     return html
 
 
-def strip(table: pd.DataFrame, shares: pd.Series, scale: SignedScale, theme: str) -> str:
-    """HTML: the tokens one after another, each on the colour of its share; a gap where another segment begins.
+def strip(table: pd.DataFrame, shares: pd.Series | None, scale: SignedScale, theme: str) -> str:
+    """HTML: the tokens one after another, each on the colour of its share, plain where there is none yet; a gap where
+    another segment begins.
 
-    `table` has the column `word`, see `attributed.words`.
+    `table` has the column `word`, see `views.charts.attribution.words`.
     """
     parts, before, tokens = [], "", table["token"].astype(str)
-    for at, token, name, segment, share in zip(
-        table.index, tokens, table["word"], table["segment"], shares.fillna(0.0)
-    ):
+    by = repeat(None) if shares is None else shares.fillna(0.0)
+    for at, token, name, segment, share in zip(table.index, tokens, table["word"], table["segment"], by):
         if before and segment != before:
             parts.append("<i></i>")
         before = segment
-        parts.append(word(token, name, share, scale, theme, at))
+        plain = f"<span>{escape(token)}</span>"
+        parts.append(plain if share is None else word(token, name, share, scale, theme, at))
     return " ".join(parts) if any(map(str.isascii, tokens)) else "".join(parts)
 
 

@@ -33,10 +33,10 @@ def show_example_curves(page: PageScene, parts: Iterator[PageScene]) -> PageScen
     page: with all methods, and the method where one is chosen already; parts: what is to come of it.
     """
     st.html(checkpoint_html.section("Faithfulness", HOW))
-    method = page.chosen.get("method") or pickers.pick_method()
+    chosen, method = page.chosen, page.chosen.get("method") or pickers.pick_method()
     with report_errors():
         *_, page = (page, *parts)
-    page.chosen["method"] = method
+    page.chosen |= {**chosen, "method": method}
     tokens = page.scene.tokens
     draw = partial(perturbation.figure, tokens.faithfulness.curves, chosen=method, theme=page_setup.theme())
     show_both_measures(draw, tokens.describe_faithfulness(method), "faithful")

@@ -20,22 +20,20 @@ with question.settings:
 theme = page_setup.theme()
 with st.container(key="main"):
     left, right = st.columns([3, 1.15], gap="medium")
-parts = PageScene.stream("attribute", [question.entry], question.example, settings)
-with left, report_errors():
-    page = attribution_stream.show_methods(parts, theme)
-tokens = page.scene.tokens
 with left:
+    figure, below = st.container(), st.container(key="below-marks")
+parts = PageScene.stream("attribute", [question.entry], question.example, settings)
+with figure, report_errors():
+    page = attribution_stream.show_methods(parts, below, right, theme)
+tokens = page.scene.tokens
+with below:
     attention_worth.notes([question.entry])
     figures.note(tokens.sentence)
     figures.numbers(f"All {len(tokens.table):,} attributions as numbers", tokens.rows, "numbers")
 with right:
-    place = st.container()
-    role = pickers.pick_role(tokens)
-    place.html(attribution_agreement.show_rank_correlation(tokens.ranked(role), role, theme))
     chosen_token.show(tokens)
     st.html(attribution_agreement.completeness(tokens.completeness))
 page = faithfulness.show_example_curves(page, parts)
-page.chosen["ranks"] = role
 with tail:
     page.save_menus("attribute")
 faithfulness.show_over_rows(question, page.chosen["method"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from urllib.parse import urlencode
 
 import pytest
@@ -53,6 +54,27 @@ def test_intervene_units_go_by_click_and_by_key(page, app):
     page.wait_for_function("location.search.includes('sentence+B') || location.search.includes('sentence%20B')")
     page.get_by_text("untrained", exact=True).click()
     expect(page.get_by_text("With untrained attention along keys")).to_be_visible(timeout=LONG)
+
+
+STREAM = """() => {
+  window.stream = [];
+  new MutationObserver(() => {
+    const figure = document.querySelector(".t-marks");
+    if (!figure) return;
+    const rows = [...figure.querySelectorAll(".texts")], {height} = figure.getBoundingClientRect();
+    const full = rows.filter((row) => row.querySelector("span[title]")).length;
+    if (window.stream.at(-1)?.full !== full) window.stream.push({rows: rows.length, full, height});
+  }).observe(document, {childList: true, subtree: true});
+}"""
+
+
+def test_attribute_shows_attention_first_and_keeps_the_places_of_other_methods(page, app):
+    page.add_init_script(f"({STREAM})()")
+    opened(page, app, "attribute", a=f"Which browser plays movie {time.time_ns() % 10**6}?")  # never asked before
+    expect(page.get_by_text("completeness gap")).to_be_visible(timeout=LONG)
+    stream = page.evaluate("window.stream")
+    assert 0 < stream[0]["full"] < 5 == stream[-1]["full"]
+    assert {state["rows"] for state in stream} == {5} and len({state["height"] for state in stream}) == 1
 
 
 @pytest.mark.timeout(600)  # 12 rows of three checkpoints: two minutes beside other work

@@ -11,6 +11,7 @@ import vl_convert
 from matplotlib.image import imread
 
 from pages.attribute.attribution_table import marks
+from triattn_core.analysis.catalogue import METHODS
 from triattn_core.scenes.charts import Chart, small
 from triattn_core.views.charts import attribution
 from triattn_core.views.lib.palette import DIVERGING, SignedScale, ramp
@@ -56,6 +57,15 @@ def test_the_sentence_tells_like_words_of_a_role_apart_and_names_roles_as_the_ta
     html = marks(TABLE.assign(segment=""), SHARES, NAMES, 32, "light")
     assert 'title="&lt;²: +1 %">&lt;</span>' in html  # the text itself stays as it is
     assert "as context</span>" in html and "as B</span>" in html and "as key" not in html
+
+
+def test_a_method_that_is_still_computed_has_its_row_in_plain_text():
+    html = marks(TABLE.assign(segment=""), SHARES, NAMES, 32, "light")
+    rows = html.split('<div class="name">')[1:]
+    waiting = [row for row in rows if "being computed" in row]
+    assert len(rows) == len(METHODS) and len(waiting) == len(METHODS) - 2
+    assert all('texts wait"' in row and "title=" not in row and row.count("猫") == 1 for row in waiting)
+    assert all('title="猫: ' in row and "wait" not in row for row in rows if row not in waiting)
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
