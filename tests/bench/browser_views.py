@@ -22,7 +22,7 @@ MAIN = 'document.querySelector("[data-testid=stMain]")'
 HEADING = f"{MAIN}?.querySelector('h1')?.getClientRects().length > 0"
 # A canvas, chart, picture or map that is drawn and larger than a strip; those of a component stand in its shadow.
 FIGURE = f"""(() => {{
-  const drawn = "canvas, svg, img, .t-maps table, .t-beside";
+  const drawn = "canvas, svg, img, .t-maps table, .t-beside, .t-marks, .t-whole";
   const roots = [{MAIN}, ...({MAIN}?.querySelectorAll("*") ?? [])].map((one) => one?.shadowRoot ?? null);
   return [{MAIN}, ...roots].filter(Boolean).flatMap((root) => [...root.querySelectorAll(drawn)]).some((one) => {{
     const box = one.getBoundingClientRect();

@@ -22,6 +22,7 @@ PAGES = (
     "attribute", "laboratory", "compare", "results",
 )  # fmt: skip
 FIGURES = ("plotly_chart", "arrow_vega_lite_chart", "vega_lite_chart", "bidi_component", "component_instance", "imgs")
+HTML_FIGURES = ("<img", 'class="t-marks"', 'class="t-whole"')
 COLUMNS = ("heading", "first figure", "all", "CPU s")
 
 
@@ -36,7 +37,8 @@ def first_view(root: Path, page: str) -> dict[str, float]:
             element = message.delta.new_element.WhichOneof("type") or ""
             if element in ("html", "markdown", "heading"):
                 seen.setdefault("heading", seconds)
-            if element in FIGURES or (element == "html" and "<img" in message.delta.new_element.html.body):
+            body = message.delta.new_element.html.body if element == "html" else ""
+            if element in FIGURES or any(figure in body for figure in HTML_FIGURES):
                 seen.setdefault("first figure", seconds)
         tab.close()
         return {**seen, "CPU s": used(server)[1] - before}
