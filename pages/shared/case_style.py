@@ -16,8 +16,6 @@ CSS = """
 .st-key-filters [data-testid="stTextInputRootElement"] {height: 32px}
 .st-key-filters [data-testid="stTextInputRootElement"] input {font-size: 13px}
 .stMultiSelect [role="group"], .stMultiSelect [data-baseweb="select"] > div {background: transparent; min-height: 32px}
-.st-key-main [data-testid="stNumberInputContainer"] {height: 32px}
-.st-key-main [data-testid="stNumberInputContainer"] input {font-size: 13px; background: transparent}
 .st-key-open {gap: 18px}
 """
 

@@ -217,8 +217,10 @@ def test_the_command_writes_figure_caption_and_data(there, tmp_path, monkeypatch
 def test_a_saved_trace_has_figures_and_a_card(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     trace_of(DRAW.dirichlet(np.ones(20), 3).reshape(3, 4, 5), axes=("query", "key", "context")).save(Path("trace.nc"))
-    assert main(["card", "cube", "trace.nc", "--out", "a.svg"]) == 0
-    assert "SHA-256" in Path("a.caption.txt").read_text("utf-8")
+    Path("other.nc").write_bytes(Path("trace.nc").read_bytes())
+    assert main(["card", "cube", "other.nc", "--out", "a.svg"]) == 0
+    caption = Path("a.caption.txt").read_text("utf-8")
+    assert "SHA-256" in caption and "Made by: triattn card cube other.nc --set " in caption
     assert main(["card", "map", "trace.nc", "--set", "head=mean", "layer=2", "--out", "b.svg"]) != 0
     assert "there is no layer 2" in capsys.readouterr().err
     assert main(["card", "heads", "trace.nc", "--out", "heads.zip"]) == 0

@@ -27,9 +27,9 @@ The page needs no network. This makes the card again, with the same numbers:
 """
 
 
-def command(rendered: RenderedTrace, *tail: str) -> str:
-    """What makes its card again from the saved trace, or what else is asked in the tail."""
-    return card_command(rendered.view, [FILE], rendered.settings, *(tail or ("--out", f"{rendered.view}.zip")))
+def command(rendered: RenderedTrace, *tail: str, file: str = FILE) -> str:
+    """What makes its card again from the saved trace, or what else is asked in the tail.  file: where the trace is."""
+    return card_command(rendered.view, [file], rendered.settings, *(tail or ("--out", f"{rendered.view}.zip")))
 
 
 def packed(rendered: RenderedTrace) -> bytes:
@@ -59,8 +59,8 @@ def _files(rendered: RenderedTrace) -> Iterator[tuple[str, bytes]]:
     yield FILE, trace_file(rendered.trace)
 
 
-def paper_of(rendered: RenderedTrace, *tail: str) -> PaperFigure:
-    """Its figure for a paper; tail: of the command that stands in the caption."""
+def paper_of(rendered: RenderedTrace, *tail: str, file: str = FILE) -> PaperFigure:
+    """Its figure for a paper; tail, file: of the command that stands in the caption."""
     name = str(rendered.trace.meta.get("checkpoint", "trace"))
     models = {name: str(rendered.trace.meta.get("digest", "")) or trace_store.digest(rendered.trace)}
-    return PaperFigure(rendered.figure, lambda: rendered.table, models, command(rendered, *tail))
+    return PaperFigure(rendered.figure, lambda: rendered.table, models, command(rendered, *tail, file=file))

@@ -105,7 +105,7 @@ def _of_trace(options: argparse.Namespace, view: str, path: str) -> None:
         raise ConfigError(f"no view {view!r} of a trace alone; {choices(view, TRACE_SCENES)}")
     rendered = draw_trace(view, open_file(Path(path)), **read_plain(TRACE_SCENES[view][0], options.set))
     if paper.is_requested(options):
-        paper.write(options, lambda tail: paper_of(rendered, *tail))
+        paper.write(options, lambda tail: paper_of(rendered, *tail, file=Path(path).name))
         return
     write_whole(options.out, packed(rendered))
     shown = rendered.figure.payload["caption"] or rendered.trace.meta.get("checkpoint", path)
