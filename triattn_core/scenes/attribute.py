@@ -191,7 +191,8 @@ def _scene(tokens: TokenShares) -> AttributeScene:
 def stream_attributions(question: Question, steps: int) -> Iterator[tuple[Attributions, float]]:
     """What the methods give each token, and the log-odds of the answer: first those of the lowest cost, then with each
     higher one, at last all of METHODS."""
-    columns, gap = {}, None
+    columns: dict[str, pd.Series] = {}
+    gap: float | None = None
     for _, names in groupby(sorted(METHODS, key=_cost), _cost):
         part, odds = _attribute_by(question, tuple(names), steps)
         columns |= {name: part.table[name] for name in part.methods}
