@@ -16,8 +16,8 @@ from triattn_core.checkpoint import hub
 from triattn_core.commands import (
     aliases,
     analyses,
+    book,
     card,
-    casebook,
     cases,
     efficiency,
     evaluate,
@@ -215,8 +215,8 @@ COMMANDS = (
         analyses.faithful_arguments,
     ),
     Command(
-        "book", casebook.run, "List, show and edit the case book: saved cases with notes and tags.",
-        casebook.arguments, json=False,
+        "book", book.run, "List, show and edit the case book: saved cases with notes and tags.",
+        book.arguments, json=False,
         device=False,
     ),
     Command(

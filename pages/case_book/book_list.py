@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.case_book import import_export
 from pages.shared import case_list, task_picker, url_state
-from triattn_core.casebook import Case, CaseBook, texts
+from triattn_core.case_book import Case, CaseBook, texts
 from triattn_core.errors import TriattnError
 from triattn_core.tasks import TASKS
 

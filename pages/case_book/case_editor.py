@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pages.shared import case_texts, checkpoint_html, deep_links, errors, task_picker
-from triattn_core.casebook import LONGEST, Case, CaseBook, texts
+from triattn_core.case_book import LONGEST, Case, CaseBook, texts
 from triattn_core.errors import CaseError, TriattnError
 from triattn_core.tasks import TASKS
 

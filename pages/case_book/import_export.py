@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.shared import save_case
 from pages.shared.errors import report_errors
-from triattn_core.casebook import CaseBook
+from triattn_core.case_book import CaseBook
 from triattn_core.errors import CaseError, DataError
 from triattn_core.text.rows import each_line
 

@@ -13,7 +13,7 @@ from pages.shared import style, url_state
 from triattn_core.analysis.mining import agreement, case_ranges
 from triattn_core.analysis.mining.case_rows import Filter
 from triattn_core.analysis.mining.case_table import Cases
-from triattn_core.casebook import texts
+from triattn_core.case_book import texts
 from triattn_core.tasks import TASKS, InputForm, Task, form, questions
 
 ANY, NOBODY = "any", "not judged"

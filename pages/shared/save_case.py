@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.shared import deep_links
 from pages.shared.errors import plain, report_errors
-from triattn_core.casebook import LONGEST, Case, CaseBook, place, texts
+from triattn_core.case_book import LONGEST, Case, CaseBook, place, texts
 
 
 def book_exists() -> bool:

@@ -15,7 +15,7 @@ from tests.app.test_pages import opened, sound, texts
 from tests.support.choices_checkpoints import make_shelf
 from triattn_core.analysis.mining import agreement, case_table, sources
 from triattn_core.analysis.mining.runs import Run
-from triattn_core.casebook import CaseBook
+from triattn_core.case_book import CaseBook
 from triattn_core.checkpoint.bundle import load
 from triattn_core.checkpoint.registry import VARIABLE
 from triattn_core.tasks import pairs

@@ -9,7 +9,7 @@ import pytest
 
 from tests.app.test_pages import opened, payloads, sound, told
 from tests.support.tiny_transformers import make
-from triattn_core.casebook import CaseBook
+from triattn_core.case_book import CaseBook
 
 DRAW = np.random.default_rng(4)
 

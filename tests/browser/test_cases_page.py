@@ -13,7 +13,7 @@ import pytest
 from pages.shared import checkpoint_picker
 from tests.browser.conftest import serve
 from tests.unit.test_mining_view import MECHANISMS, table
-from triattn_core.casebook import CaseBook
+from triattn_core.case_book import CaseBook
 from triattn_core.checkpoint.registry import list_checkpoints
 from triattn_core.tasks import pairs
 from triattn_core.views import agreement as view

@@ -116,7 +116,7 @@ def _mined(folder: Path) -> object:
 
 
 def _write_cases(folder: Path, again: bool) -> None:
-    from triattn_core.casebook import Case, CaseBook
+    from triattn_core.case_book import Case, CaseBook
 
     book = CaseBook(folder / "book.sqlite")
     for number in range(CASES):
@@ -128,7 +128,7 @@ def _write_cases(folder: Path, again: bool) -> None:
 
 
 def _written(folder: Path) -> object:
-    from triattn_core.casebook import CaseBook
+    from triattn_core.case_book import CaseBook
 
     [[sound]] = sqlite3.connect(folder / "book.sqlite").execute("PRAGMA integrity_check").fetchall()
     cases = [

@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.analysis_checkpoints import shelf
 from tests.support.tiny import make_rows
-from triattn_core.casebook import Case, CaseBook
+from triattn_core.case_book import Case, CaseBook
 from triattn_core.errors import CaseError, DataError
 from triattn_core.text import atomic_write
 

@@ -12,7 +12,7 @@ from triattn_core.__main__ import main
 from triattn_core.analysis.mining import agreement
 from triattn_core.analysis.mining.case_table import load
 from triattn_core.analysis.mining.runs import Run
-from triattn_core.casebook import CaseBook
+from triattn_core.case_book import CaseBook
 
 NAMES = ["small-bi", "small-cbi", "small-tri"]
 

@@ -40,7 +40,7 @@ ZONES = {
         words("torch plotly altair streamlit"),
     ),
     "trace": Zone(
-        ("triattn_core/trace", "triattn_core/errors.py", "triattn_core/cached.py", "triattn_core/casebook"),
+        ("triattn_core/trace", "triattn_core/errors.py", "triattn_core/cached.py", "triattn_core/case_book"),
         words("numpy xarray pandas sqlalchemy"),
         words("trace text"),  # text: sentences and phrases of a text, which tokens are grouped by
         words("torch plotly altair streamlit"),

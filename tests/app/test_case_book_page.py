@@ -10,7 +10,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.app.test_pages import opened, sound, texts
-from triattn_core.casebook import Case, CaseBook
+from triattn_core.case_book import Case, CaseBook
 from triattn_core.tasks import dialogue, pairs, reading
 
 PAIR = pairs.row(pairs.examples("zh")[0])

@@ -10,7 +10,7 @@ from sqlalchemy import Engine, ForeignKey, String, create_engine, event
 from sqlalchemy.exc import ArgumentError, DatabaseError
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column, relationship
 
-from triattn_core.casebook.case import Case, check_note, texts
+from triattn_core.case_book.case import Case, check_note, texts
 from triattn_core.errors import CaseError
 
 

@@ -20,8 +20,8 @@ from sqlalchemy import or_, select
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
-from triattn_core.casebook.case import FORMAT, Case, check_note, clean_tags, read_case
-from triattn_core.casebook.tables import CaseRow, TagRow, dump_row, from_row, name_of, open_engine, to_row
+from triattn_core.case_book.case import FORMAT, Case, check_note, clean_tags, read_case
+from triattn_core.case_book.tables import CaseRow, TagRow, dump_row, from_row, name_of, open_engine, to_row
 from triattn_core.errors import CaseError, DataError
 from triattn_core.text.atomic_write import write_whole
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from triattn_core.casebook import Case, CaseBook
+from triattn_core.case_book import Case, CaseBook
 from triattn_core.errors import CaseError
 
 pytest.importorskip("psycopg", reason="psycopg is not installed: pip install -r requirements-dev.txt")

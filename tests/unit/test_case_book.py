@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from triattn_core.casebook import Case, CaseBook
+from triattn_core.case_book import Case, CaseBook
 from triattn_core.errors import CaseError
 from triattn_core.text.rows import read_json_lines
 

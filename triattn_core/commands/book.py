@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from triattn_core.errors import CaseError
 
 if TYPE_CHECKING:
-    from triattn_core.casebook import Case, CaseBook
+    from triattn_core.case_book import Case, CaseBook
     from triattn_core.tasks.task import Task
 
 FIELDS = {
@@ -67,7 +67,7 @@ def _fields(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Open the book and run the verb."""
-    from triattn_core.casebook import CaseBook
+    from triattn_core.case_book import CaseBook
 
     options.verb(CaseBook(options.book), options)
 
@@ -99,7 +99,7 @@ def _find_task(name: str) -> Task:
 
 def _short(case: Case) -> str:
     """The note in one line, or the first text of the row."""
-    from triattn_core.casebook import texts
+    from triattn_core.case_book import texts
 
     text = " ".join((case.note or next(iter(texts(case.row)), "")).split())
     return text if len(text) <= 80 else text[:79] + "…"
@@ -112,7 +112,7 @@ def show(book: CaseBook, options: argparse.Namespace) -> None:
 
 def keep(book: CaseBook, options: argparse.Namespace) -> None:
     """Store a valid row of a task."""
-    from triattn_core.casebook import Case
+    from triattn_core.case_book import Case
     from triattn_core.text.rows import read_json
 
     task, row = _find_task(options.task), read_json(options.input)
